@@ -55,6 +55,7 @@ ELSEWHERE = {
     **dict.fromkeys(("system", "instructions"), "system_prompt"),
     **dict.fromkeys(("func", "fn"), "function"),
     "echo_mode": "echo",
+    "yield_all": "content",  # of the proposal for ellmer's stream(), which is `content="all"` here
 }
 _UNEXPECTED = re.compile(r"got an unexpected keyword argument '(\w+)'")
 F = TypeVar("F", bound=Callable[..., Any])

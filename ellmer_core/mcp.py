@@ -1,8 +1,10 @@
 """Tools over the Model Context Protocol, with its official SDK (`pip install "ellmer-core[mcp]"`).
 
-    with mcp_tools(["uvx", "mcp-server-time"]) as tools:  # or its URL
+    server = mcp_tools(["uvx", "mcp-server-time"])  # or its URL
+    with server as tools:
         chat.register_tools(tools)
         chat.chat("What time is it in Köln?")
+        chat.chat("Summarize this.", *server.read("file:///notes.md"))
 
     serve_mcp([get_weather])  # ours, for any MCP client
 
@@ -14,19 +16,24 @@ from __future__ import annotations
 import math
 import re
 from collections import Counter
-from collections.abc import AsyncGenerator, Callable, Iterable, Mapping, Sequence
-from contextlib import AsyncExitStack, ExitStack, asynccontextmanager
+from collections.abc import AsyncGenerator, Awaitable, Callable, Iterable, Iterator, Mapping, Sequence
+from contextlib import AsyncExitStack, ExitStack, asynccontextmanager, contextmanager
+from contextvars import ContextVar
 from dataclasses import dataclass, field
 from functools import partial
+from logging import WARNING
 from types import TracebackType
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, TypeVar
 
+from ._chat.chat import Chat
 from .contents import content as ours
 from .contents.content import media_type
-from .errors import ConnectError, UsageError
+from .contents.turns import AssistantTurn, Turn, UserTurn
+from .errors import AsyncToolError, ConnectError, EllmerError, UsageError
+from .log import log_raised
 from .schemas.type_functions import arguments_of, to_json_schema
 from .tool_execution import ainvoke
-from .tools.definition import tool, tool_annotations
+from .tools.definition import AskLater, ToolContext, tool, tool_annotations
 from .tools.results import flatten, result_text
 
 if TYPE_CHECKING:
@@ -35,7 +42,9 @@ if TYPE_CHECKING:
     from mcp.server import Server
     from mcp.types import CallToolRequestParams, CallToolResult, ContentBlock, ListToolsResult, Tool
 
-__all__ = ["McpTools", "mcp_server", "mcp_tools", "serve_mcp"]
+__all__ = ["McpPrompt", "McpResource", "McpTools", "mcp_server", "mcp_tools", "serve_mcp"]
+
+T = TypeVar("T")
 
 
 # --- results ---------------------------------------------------------------------------------------------
@@ -129,7 +138,7 @@ def _text(text: str) -> ContentBlock:
 # --- tools of servers ------------------------------------------------------------------------------------
 
 
-MOST_PAGES = 100  # of a list of tools
+MOST_PAGES = 100  # of a list
 
 
 def mcp_tools(
@@ -141,9 +150,16 @@ def mcp_tools(
     timeout: float | None = None,
     connect_timeout: float = 60.0,
     max_tools: int = 1000,
+    auth: Any = None,
+    sampling: Chat | None = None,
+    ask_before_sampling: bool = True,
 ) -> McpTools:
     """Returns the tools of an MCP server: `with mcp_tools(…) as tools: chat.register_tools(tools)`; also
     `async with`.
+
+    While one of its tools runs, the server may ask the user something (elicitation). The question goes through the same
+    door as the approval of a call: `chat.approve`, the console, the app, or a later decision, after which the tool is called
+    again. Without anybody to ask, the answer is no.
 
     Args:
         server: A URL (streamable HTTP), the words of a command (started here, and ended with the block), or anything
@@ -154,9 +170,13 @@ def mcp_tools(
         timeout: Seconds that a call may take; `None` (default) sets no limit.
         connect_timeout: Seconds in which the server has to introduce itself and list its tools.
         max_tools: The most tools that a server may list.
+        auth: An `httpx2.Auth` for a URL, such as the SDK's `OAuthClientProvider`; `None` (default) sends only the headers.
+        sampling: A chat whose model the server may ask while one of its tools runs. Its history and its tools are not used,
+            and its `usage_limits` hold for each answer. Default: `None`, the server is told that there is no model.
+        ask_before_sampling: Whether the user is asked each time. Default: `True`.
 
     Returns:
-        A context that yields the tools and closes the connection.
+        A context that yields the tools and closes the connection. It also reads resources and prompts.
 
     Raises:
         ConnectError: No server answers within `connect_timeout`.
@@ -166,7 +186,18 @@ def mcp_tools(
         >>> with mcp_tools(["uvx", "mcp-server-time"]) as tools:  # doctest: +SKIP
         ...     chat.register_tools(tools)
     """
-    return McpTools(server, dict(headers or {}), dict(env or {}), prefix, timeout, connect_timeout, max_tools)
+    return McpTools(
+        server,
+        dict(headers or {}),
+        dict(env or {}),
+        prefix,
+        timeout,
+        connect_timeout,
+        max_tools,
+        auth,
+        sampling,
+        ask_before_sampling,
+    )
 
 
 @dataclass
@@ -180,7 +211,12 @@ class McpTools:
     timeout: float | None = None
     connect_timeout: float = 60.0
     max_tools: int = 1000
+    auth: Any = field(default=None, repr=False)
+    sampling: Chat | None = None
+    ask_before_sampling: bool = True
     _open: ExitStack = field(default_factory=ExitStack, repr=False)
+    _session: tuple[BlockingPortal, Client] | None = field(default=None, repr=False)
+    _running: list[_Asking] = field(default_factory=list, repr=False)
 
     def __enter__(self) -> list[ours.ToolDef]:
         from anyio.from_thread import start_blocking_portal  # noqa: PLC0415 - imported when first needed
@@ -195,7 +231,7 @@ class McpTools:
                     raise first from error
                 why = _in_words(first, self.connect_timeout)
                 raise ConnectError(f"No MCP server answers at {self._where}: {why}") from error
-            self._open = stack.pop_all()
+            self._open, self._session = stack.pop_all(), (portal, client)
         tools = [self._tool(portal, client, definition) for definition in listed]
         if twice := _twice(tool.name for tool in tools):
             self._open.close()
@@ -205,6 +241,7 @@ class McpTools:
     def __exit__(
         self, kind: type[BaseException] | None, error: BaseException | None, where: TracebackType | None
     ) -> None:
+        self._session = None
         self._open.close()
 
     async def __aenter__(self) -> list[ours.ToolDef]:
@@ -217,7 +254,125 @@ class McpTools:
     ) -> None:
         from anyio.to_thread import run_sync  # noqa: PLC0415 - imported when first needed
 
+        self._session = None
         await run_sync(self._open.close)
+
+    # --- Resources and prompts -------------------------------------------------------------------------------
+
+    def resources(self) -> list[McpResource]:
+        """Returns the resources that the server lists. In async code, call it in a thread.
+
+        Raises:
+            UsageError: The connection is not open, or the server lists too many.
+        """
+        listed = self._call(lambda client: _all(client.list_resources, "resources", self.max_tools))
+        return [McpResource(r.uri, r.title or r.name, r.description or "", r.mime_type or "") for r in listed]
+
+    def read(self, uri: str) -> list[ours.Content]:
+        """Reads a resource, as contents to send with a prompt: `chat.chat("Summarize this.", *server.read(uri))`.
+
+        Args:
+            uri: Its address, as the server names it.
+
+        Raises:
+            UsageError: The connection is not open.
+            ConnectError: The server has no such resource, or does not answer.
+        """
+        found = self._call(lambda client: client.read_resource(uri))
+        return [_content(_resource(resource)) for resource in found.contents]
+
+    def prompts(self) -> list[McpPrompt]:
+        """Returns the prompts that the server lists. In async code, call it in a thread.
+
+        Raises:
+            UsageError: The connection is not open, or the server lists too many.
+        """
+        listed = self._call(lambda client: _all(client.list_prompts, "prompts", self.max_tools))
+        return [
+            McpPrompt(
+                p.name, p.title or p.name, p.description or "", tuple(a.name for a in p.arguments or ())
+            )
+            for p in listed
+        ]
+
+    def prompt(self, name: str, **arguments: str) -> list[Turn]:
+        """Returns the messages of a prompt, for `chat.set_turns()`. The last one is usually the user's, to be sent:
+        `*before, last = server.prompt(…)`, `chat.add_turn(*before)`, `chat.chat(*last.contents)`.
+
+        Args:
+            name: Its name.
+            **arguments: Its arguments.
+
+        Raises:
+            UsageError: The connection is not open.
+            ConnectError: The server has no such prompt, or does not answer.
+        """
+        found = self._call(lambda client: client.get_prompt(name, arguments))
+        return [
+            (UserTurn if message.role == "user" else AssistantTurn)([_content(_value(message.content))])
+            for message in found.messages
+        ]
+
+    def _call(self, ask: Callable[[Client], Awaitable[T]]) -> T:
+        if self._session is None:
+            raise UsageError(
+                "The connection to the MCP server is not open: use it inside of its `with` block."
+            )
+        portal, client = self._session
+
+        async def asked() -> T:
+            return await ask(client)
+
+        try:
+            return portal.call(asked)
+        except UsageError:
+            raise
+        except Exception as error:
+            raise ConnectError(f"{self._where}: {_in_words(_first(error), self.connect_timeout)}") from error
+
+    # --- Questions of the server -----------------------------------------------------------------------------
+
+    async def _elicited(self, context: object, params: Any) -> Any:  # noqa: ARG002 - the SDK calls it by name
+        from anyio.to_thread import run_sync  # noqa: PLC0415 - imported when first needed
+        from mcp.types import ElicitResult  # noqa: PLC0415
+
+        asking = _asking.get() or (self._running[-1] if self._running else None)
+        if asking is None:  # nobody called a tool
+            return ElicitResult(action="decline")
+        schema = getattr(params, "requested_schema", None)
+        url = str(getattr(params, "url", ""))
+        answers = await run_sync(partial(asking.ask, params.message, schema, url))
+        if asking.later is not None:
+            return ElicitResult(action="cancel")
+        if answers is None:
+            return ElicitResult(action="decline")
+        return ElicitResult(action="accept", content=answers if schema is not None else None)
+
+    async def _sampled(self, context: object, params: Any) -> Any:  # noqa: ARG002 - as above
+        from anyio.to_thread import run_sync  # noqa: PLC0415 - imported when first needed
+        from mcp.types import CreateMessageResult, ErrorData, TextContent  # noqa: PLC0415
+
+        asking = _asking.get() or (self._running[-1] if self._running else None)
+        turns = _turns_of(params.messages)
+        if asking is None or not turns or not isinstance(turns[-1], UserTurn):
+            return ErrorData(
+                code=REFUSED, message="Sampling needs a running tool, and a last message of the user."
+            )
+        words = f"May the server ask the model this? {turns[-1].text:.500}"
+        if self.ask_before_sampling and await run_sync(partial(asking.ask, words, None, "")) is None:
+            return ErrorData(code=REFUSED, message="The user did not allow it.")
+        assert self.sampling is not None
+        try:
+            turn = await _answer(self.sampling, turns, params)
+        except EllmerError as error:
+            log_raised(WARNING, "mcp: sampling: %s", type(error).__name__, error=error)
+            return ErrorData(code=REFUSED, message="The model did not answer.")
+        return CreateMessageResult(
+            role="assistant",
+            content=TextContent(text=turn.text),
+            model=self.sampling.get_model(),
+            stop_reason=STOPS.get(turn.finish_reason or "", turn.finish_reason),
+        )
 
     @property
     def _where(self) -> str:
@@ -234,20 +389,26 @@ class McpTools:
         async with AsyncExitStack() as stack:
             target = self.server
             if isinstance(target, str):
-                target = await _over_http(stack, target, self.headers)
+                target = await _over_http(stack, target, self.headers, self.auth)
             elif isinstance(target, list | tuple):
                 command, *words = target
                 target = StdioServerParameters(command=command, args=words, env=self.env or None)
             scope = stack.enter_context(fail_after(self.connect_timeout))
-            client = await stack.enter_async_context(Client(target))
-            listed = await _listed(client, self.max_tools)
+            sampled = self._sampled if self.sampling is not None else None
+            client = await stack.enter_async_context(
+                Client(target, elicitation_callback=self._elicited, sampling_callback=sampled)
+            )
+            listed: list[Tool] = await _all(client.list_tools, "tools", self.max_tools)
             scope.deadline = math.inf
             yield client, listed
 
     def _tool(self, portal: BlockingPortal, client: Client, tool: Tool) -> ours.ToolDef:
         def call(**arguments: Any) -> ours.ContentToolResult:
-            call = partial(client.call_tool, tool.name, arguments, self.timeout)
-            return result_of(portal.call(call))
+            context = arguments.pop(CONTEXT, None) or ToolContext(ours.ContentToolRequest("", tool.name))
+            with self._noted(context) as asking:
+                result = portal.call(partial(client.call_tool, tool.name, arguments, self.timeout))
+            asking.check()
+            return result_of(result)
 
         name = re.sub(r"[^a-zA-Z0-9_-]", "_", self.prefix + tool.name)[:64]
         annotations = _annotations(tool)
@@ -258,30 +419,136 @@ class McpTools:
             arguments_of(tool.input_schema),
             convert=False,  # the server reads its arguments itself
             annotations=annotations,
+            context=CONTEXT,
         )
 
+    @contextmanager
+    def _noted(self, context: ToolContext[Any]) -> Iterator[_Asking]:
+        """Notes that a call runs, so that the server can ask about it. The SDK asks in the context of the call; for servers of
+        before July 2026, which ask beside it, it is the call that began last.
+        """
+        asking = _Asking(context)
+        token = _asking.set(asking)
+        self._running.append(asking)
+        try:
+            yield asking
+        except Exception:
+            asking.check()
+            raise
+        finally:
+            self._running.remove(asking)
+            _asking.reset(token)
 
-async def _over_http(stack: AsyncExitStack, url: str, headers: Mapping[str, str]) -> Any:
+
+#: The parameter that receives the context of a call; no server can have an argument of this name by chance.
+CONTEXT = "context of ellmer_core"
+REFUSED = -1  # as the specification has it for a user who says no
+STOPS = {"success": "endTurn", "max_tokens": "maxTokens", "stop_sequence": "stopSequence"}
+
+_asking: ContextVar[_Asking | None] = ContextVar("ellmer_core_mcp_asking", default=None)
+
+
+@dataclass(eq=False)
+class _Asking:
+    """A call that runs, and what came of the questions of its server."""
+
+    context: ToolContext[Any]
+    later: BaseException | None = None
+
+    def ask(self, message: str, schema: Mapping[str, Any] | None, url: str) -> dict[str, Any] | None:
+        """Asks the user. An answer that comes later, or a question that cannot be asked, ends the call."""
+        if self.later is not None:
+            return None
+        try:
+            return self.context.ask(message, schema, url=url)
+        except (AskLater, AsyncToolError) as later:
+            self.later = later
+            return None
+
+    def check(self) -> None:
+        """Raises what ended the call."""
+        if self.later is not None:
+            raise self.later
+
+
+@dataclass(frozen=True)
+class McpResource:
+    """A resource of a server: its address, its title, its description, and its media type (`""` if it is not known)."""
+
+    uri: str
+    title: str
+    description: str = ""
+    type: str = ""
+
+
+@dataclass(frozen=True)
+class McpPrompt:
+    """A prompt of a server: its name, its title, its description, and the names of its arguments."""
+
+    name: str
+    title: str
+    description: str = ""
+    arguments: tuple[str, ...] = ()
+
+
+def _content(value: str | ours.Content) -> ours.Content:
+    return ours.ContentText(value) if isinstance(value, str) else value
+
+
+def _turns_of(messages: Sequence[Any]) -> list[Turn]:
+    """Returns the turns of the messages that a server wants to send to the model."""
+    turns: list[Turn] = []
+    for message in messages:
+        blocks = message.content if isinstance(message.content, list) else [message.content]
+        kind = UserTurn if message.role == "user" else AssistantTurn
+        turns.append(kind([_content(_value(block)) for block in blocks]))
+    return turns
+
+
+async def _answer(chat: Chat, turns: Sequence[Turn], params: Any) -> AssistantTurn:
+    """Returns the answer of the chat's model to a server's messages, without the chat's history and tools."""
+    asked = chat.fork()
+    asked.set_tools([])
+    asked.set_turns(turns[:-1])
+    asked.set_system_prompt(params.system_prompt)
+    options = {
+        "max_tokens": params.max_tokens,
+        "temperature": params.temperature,
+        "stop_sequences": params.stop_sequences,
+    }
+    wanted = {name: value for name, value in options.items() if value is not None}
+    await asked.chat_async(*turns[-1].contents, params=wanted, echo="none")
+    turn = asked.last_turn("assistant")
+    assert turn is not None
+    return turn
+
+
+async def _over_http(stack: AsyncExitStack, url: str, headers: Mapping[str, str], auth: Any) -> Any:
     import httpx2  # noqa: PLC0415 - the SDK brings it
     from mcp.client.streamable_http import streamable_http_client  # noqa: PLC0415
 
-    client = httpx2.AsyncClient(headers=dict(headers), timeout=httpx2.Timeout(30, read=300))
+    if auth is not None and not isinstance(auth, httpx2.Auth):
+        raise UsageError(
+            f"auth= must be an httpx2.Auth, such as the SDK's OAuthClientProvider, not {auth!r:.80}."
+        )
+    client = httpx2.AsyncClient(headers=dict(headers), timeout=httpx2.Timeout(30, read=300), auth=auth)
     return streamable_http_client(url, http_client=await stack.enter_async_context(client))
 
 
-async def _listed(client: Client, most: int) -> list[Tool]:
-    tools: list[Tool] = []
+async def _all(list_page: Callable[..., Awaitable[Any]], what: str, most: int) -> list[Any]:
+    """Returns all pages of a list."""
+    found: list[Any] = []
     cursor: str | None = None
     for _ in range(MOST_PAGES):
-        page = await client.list_tools(cursor=cursor)
-        tools += page.tools
+        page = await list_page(cursor=cursor)
+        found += getattr(page, what)
         cursor = page.next_cursor
-        if not cursor and len(tools) <= most:
-            return tools
-        if len(tools) > most:
+        if not cursor and len(found) <= most:
+            return found
+        if len(found) > most:
             break
     raise UsageError(
-        f"The server lists more than {most} tools, or more than {MOST_PAGES} pages of them. No model accepts "
+        f"The server lists more than {most} {what}, or more than {MOST_PAGES} pages of them. No model accepts "
         "that many; `max_tools` sets the limit."
     )
 

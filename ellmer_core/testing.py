@@ -216,7 +216,8 @@ def _text(message: Mapping[str, Any]) -> str:
     return "\n".join(filter(None, parts))
 
 
-Reply = Any  # str, ContentToolRequest, Failure, data, a list of texts and calls, or a function of `Asked`
+#: A text, a call, a failure, data, or a list of texts and calls; or a function that returns one.
+Reply = object | Callable[[Asked], object]
 
 
 class ScriptedModel:

@@ -1,9 +1,19 @@
-"""Chats for web clients, as a user writes them. Never run: type checkers read it."""
+"""Chats for web clients, and MCP servers, as a user writes them. Never run: type checkers read it."""
 
 from collections.abc import AsyncGenerator, Generator
-from typing import assert_type
+from typing import Any, assert_type
 
-from ellmer_core import Chat, Content, StreamController, ToolCallDelta, chat_openai
+from ellmer_core import (
+    Chat,
+    Content,
+    StreamController,
+    ToolCallDelta,
+    ToolContext,
+    ToolDef,
+    Turn,
+    chat_openai,
+)
+from ellmer_core.mcp import McpPrompt, McpResource, mcp_tools
 from ellmer_core.web import Endpoint, Scope, WebRequest, ag_ui, endpoint, vercel
 
 chat = chat_openai(model="gpt-4.1", when_busy="wait")
@@ -23,3 +33,18 @@ asked = vercel.read(b"{}")
 assert_type(asked, WebRequest)
 assert_type(vercel.stream(chat, asked, controller=StreamController()), AsyncGenerator[bytes, None])
 assert_type(ag_ui.stream(chat, ag_ui.read({})), AsyncGenerator[bytes, None])
+
+
+def asks(context: ToolContext[None]) -> str:
+    assert_type(context.ask("Sure?"), dict[str, Any] | None)
+    return ""
+
+
+server = mcp_tools("https://example.com/mcp", auth=None, sampling=chat)
+with server as tools:
+    assert_type(tools, list[ToolDef])
+    assert_type(server.resources(), list[McpResource])
+    assert_type(server.read("file:///a"), list[Content])
+    assert_type(server.prompts(), list[McpPrompt])
+    assert_type(server.prompt("review", code="x"), list[Turn])
+    server.prompt("review", code=1)  # type: ignore[arg-type]

@@ -1,9 +1,10 @@
-"""Runs public suites of pytest-recording, from their source distributions, with three recorders in replay mode.
+"""Runs public suites of pytest-recording, from their source distributions, with several recorders in replay mode.
 
-`python bench/suites/run.py [SUITE…] [--out FILE]` downloads the pinned distributions from PyPI, makes an environment for each in
-`build/suites`, runs each suite with vcrpy, with vcrpy guarded by `ellmer_harness.pytest.vcr`, and with cassetter, and
-prints a table. No line of a suite is changed. Its cassettes are also imported as ours, which proves every body byte for byte,
-and searched for secrets. Exit code 1 if a test that passes with vcrpy does not pass with ours.
+`python bench/suites/run.py [SUITE…] [--ways vcrpy,engine] [--out FILE]` downloads the pinned distributions from PyPI, makes an environment for
+each in `build/suites`, runs each suite with vcrpy, with our engine (`ellmer_harness.pytest.vcr_engine`), with vcrpy guarded by
+`ellmer_harness.pytest.vcr`, and with cassetter, and prints a table. No line of a suite is changed. Its cassettes are also imported as
+ours, which proves every body byte for byte, and searched for secrets. Exit code 1 if a test that passes with vcrpy does not pass with
+ours, or if the engine replayed nothing.
 Needs `uv` on the path.
 """
 
@@ -87,7 +88,8 @@ class Way:
 
 WAYS = (
     Way("vcrpy", (VCRPY,), ("-p", "no:ellmer_harness")),
-    Way("ours", (VCRPY,), ("-p", "ellmer_harness.pytest.vcr")),
+    Way("engine", (VCRPY,), ("-p", "ellmer_harness.pytest.vcr_engine")),
+    Way("guard", (VCRPY,), ("-p", "ellmer_harness.pytest.vcr")),
     Way("cassetter", CASSETTER, ("-p", "no:ellmer_harness")),
 )
 
@@ -114,32 +116,60 @@ class Result:
     passed: frozenset[str]
     failed: frozenset[str]
     seconds: float
+    replayed: int = 0
+    """Requests that our engine replayed."""
 
 
 def main() -> int:
     """Prints the table and returns the exit code."""
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("suites", nargs="*", help="only those whose names contain this")
+    parser.add_argument(
+        "--ways", default="vcrpy,engine,guard,cassetter", help="the recorders, separated by commas"
+    )
     parser.add_argument("--out", type=Path, help="write the table to a file, too")
     options = parser.parse_args()
     chosen = [one for one in SUITES if not options.suites or any(word in one.name for word in options.suites)]
-    titles = ("suite", "vcrpy 9.4.2", "ours", "cassetter 0.16.1", "lines changed", "cassettes imported")
-    lines = [f"| {' | '.join(titles)} | as vcrpy's | as ours | with findings |", "|---|" + "---:|" * 8]
+    ways = [way for way in WAYS if way.name in options.ways.split(",")]
+    titles = (
+        "suite",
+        *(way.name for way in ways),
+        "lines changed",
+        "cassettes imported",
+        "as vcrpy's",
+        "as ours",
+    )
+    lines = [f"| {' | '.join(titles)} | with findings |", "|---|" + "---:|" * len(titles)]
     lost = 0
     for suite in chosen:
         download(suite)
-        results = {way.name: run(suite, way) for way in WAYS}
-        missing = sorted(results["vcrpy"].passed - results["ours"].passed)
-        lost += len(missing)
-        print(*(f"only with vcrpy: {name}" for name in missing), sep="\n", file=sys.stderr)
-        cells = [
-            f"{len(it.passed)} pass, {len(it.failed)} fail, {it.seconds:.0f} s" for it in results.values()
-        ]
+        results = {way.name: run(suite, way) for way in ways}
+        lost += told_missing(results)
+        cells = [told(result) for result in results.values()]
         lines.append(f"| {suite.name} {suite.version} | {' | '.join(cells)} | 0 | {converted(suite)} |")
+        print(lines[-1], flush=True)
     print(*lines, sep="\n")
     if options.out:
         options.out.write_text("\n".join(lines) + "\n", encoding="utf-8")
     return 1 if lost else 0
+
+
+def told(result: Result) -> str:
+    """Returns a cell of the table."""
+    replayed = f", {result.replayed} replayed" if result.replayed else ""
+    return f"{len(result.passed)} pass, {len(result.failed)} fail, {result.seconds:.0f} s{replayed}"
+
+
+def told_missing(results: dict[str, Result]) -> int:
+    """Names the tests that pass with vcrpy and not with ours, and an engine that was not used. Returns their number."""
+    passed = results["vcrpy"].passed if "vcrpy" in results else frozenset[str]()
+    ours = [(name, result) for name, result in results.items() if name in ("engine", "guard")]
+    found = [f"not with {name}: {test}" for name, result in ours for test in sorted(passed - result.passed)]
+    found += [
+        f"the {name} replayed nothing" for name, result in ours if name == "engine" and not result.replayed
+    ]
+    print(*found, sep="\n", file=sys.stderr)
+    return len(found)
 
 
 def download(suite: Suite) -> None:
@@ -208,12 +238,14 @@ def run(suite: Suite, way: Way) -> Result:
     ]  # not those of this project
     report.unlink(missing_ok=True)
     since = time.perf_counter()
-    subprocess.run(
+    done = subprocess.run(
         [*command, *own, *way.options, suite.tests],
         cwd=suite.root,
         check=False,
         capture_output=True,
+        text=True,
     )
+    replayed = re.search(r"by ellmer_harness: .*?(\d+) played", done.stdout)
     seconds = time.perf_counter() - since
     if not report.exists():  # pytest did not get as far as the tests
         return Result(frozenset(), frozenset(), seconds)
@@ -221,7 +253,7 @@ def run(suite: Suite, way: Way) -> Result:
     names = {f"{case.get('classname')}::{case.get('name')}": {part.tag for part in case} for case in cases}
     failed = {name for name, parts in names.items() if parts & {"failure", "error"}}
     passed = {name for name, parts in names.items() if not parts & {"failure", "error", "skipped"}}
-    return Result(frozenset(passed), frozenset(failed), seconds)
+    return Result(frozenset(passed), frozenset(failed), seconds, int(replayed[1]) if replayed else 0)
 
 
 if __name__ == "__main__":

@@ -57,10 +57,13 @@ from ..conversation.settings import (
     Decide,
     DecisionLike,
     Fallback,
+    OneAtATime,
     Settings,
     StreamController,
     UsageLimits,
+    WhenBusy,
     decision_of,
+    when_busy,
 )
 from ..errors import UsageError, spelt
 from ..log import warn
@@ -73,7 +76,6 @@ from ..transport.single_requests import arun, counted, deleted, run, uploaded
 from ..wire.base import StructuredMode, Wire
 from ..wire.interfaces import Profile
 from .answers import Answer, AsyncStream, EchoMode, Input, Shown, echo_mode, picker
-from .one_at_a_time import OneAtATime, WhenBusy, when_busy
 
 if TYPE_CHECKING:
     from concurrent.futures import Future

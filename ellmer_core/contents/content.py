@@ -507,6 +507,10 @@ class ContentToolQuestion(ContentToolRequest):
         id: Id of the call that asks.
         name: Name of its tool.
         arguments: The answers, as far as they have defaults.
+        tool: A tool whose arguments are the answers, and whose title is the question.
+        raw: As in `ContentToolRequest`; there is none.
+        problem: As in `ContentToolRequest`; there is none.
+        extra: As in `ContentToolRequest`; it is empty.
         message: The question. Whoever wrote the tool wrote it; it is not to be trusted if that is somebody else.
         schema: JSON Schema of the answers, an object; `{}` (default) for yes or no.
         url: An address that the user is asked to open; `""` (default) if there is none. Show it, and do not open it.

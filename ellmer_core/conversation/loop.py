@@ -44,6 +44,7 @@ from ..errors import ConnectError, IncompleteResponseError, ProviderError
 from ..log import logger
 from ..wire.base import answer_of
 from ..wire.interfaces import Request
+from ..wire.shared.json_objects import is_forced
 from . import retries
 from .history import INTERRUPTED, History
 from .io_operations import Answer, CallTools, Clock, Decide, Emit, Loop, Notify, Send, Wait
@@ -88,12 +89,21 @@ def _rounds(history: History, settings: Settings, inputs: Sequence[Content]) -> 
             settings.usage_limits.check_calls(history.turns[began:])
             yield from call_tools(history, settings, turn.tool_requests)
             user = history.reply(()) if turn.tool_requests else None
+            settings = _not_forcing(settings) if turn.tool_requests else settings
         elif settings.check and settings.max_retries > 0 and (problem := settings.check(turn)) is not None:
             settings = replace(settings, max_retries=settings.max_retries - 1)
             yield Emit(user := history.reply([ContentText(problem)]))
         else:
             return turn
     raise AssertionError("unreachable: the last round returns or raises")
+
+
+def _not_forcing(settings: Settings) -> Settings:
+    """Returns the settings without a forced call: with one, the model could only call again, and never answer."""
+    if not is_forced(settings.wire.params.get("tool_choice")):
+        return settings
+    params = {name: value for name, value in settings.wire.params.items() if name != "tool_choice"}
+    return replace(settings, wire=replace(settings.wire, params=params))
 
 
 def _check_rounds(settings: Settings, rounds: int) -> None:

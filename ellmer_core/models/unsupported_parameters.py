@@ -13,7 +13,7 @@ from typing import Any, Literal, NamedTuple
 from ..errors import UsageError
 from ..wire.base import Wire
 from ..wire.interfaces import NEUTRAL, Profile
-from ..wire.shared.json_objects import merged
+from ..wire.shared.json_objects import is_forced, merged
 from .profiles import profile_of
 
 # --- levels of thinking ----------------------------------------------------------------------------------
@@ -180,14 +180,10 @@ class _Fit:
 
     def choice(self) -> None:
         """Removes a forced tool choice if the model does not support it."""
-        choice = self.params.get("tool_choice")
-        kind = choice
-        if isinstance(choice, Mapping):  # {"type": "any"}, {"mode": "ANY"}, {"any": {}}
-            kind = choice.get("type", choice.get("mode", next(iter(choice), None)))
-        forced = kind is not None and str(kind).lower() not in {"auto", "none"}
-        if choice is not None and forced and not self.profile.forced:
+        forced = is_forced(self.params.get("tool_choice"))
+        if forced and not self.profile.forced:
             self.drop(["tool_choice"], "the model does not support forced calls")
-        elif choice is not None and forced and self.thinks and not self.profile.forced_thinking:
+        elif forced and self.thinks and not self.profile.forced_thinking:
             self.drop(["tool_choice"], "the model does not support forced calls while it thinks")
 
     def bound(self, name: str, least: float, most: float) -> None:

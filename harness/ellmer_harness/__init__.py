@@ -23,6 +23,7 @@ from .errors import (
     Unused,
 )
 from .exchange.messages import Exchange, Failure, Sent
+from .format.serializer import Serializer
 from .secrets.redaction import Scrub
 from .tape.request_key import Match
 from .tape.tape import Tape, use_cassette
@@ -42,6 +43,7 @@ __all__ = [
     "Scrub",
     "SecretFound",
     "Sent",
+    "Serializer",
     "Stale",
     "StoreError",
     "Tape",

@@ -22,6 +22,7 @@ WRONG = {
         lambda: asyncio.run(chat().chat_async("x", ehco="none")), "chat_async(); did you mean `echo=`?"
     ),
     "echo_mode": (lambda: chat().chat("x", echo_mode="all"), "chat(); did you mean `echo=`?"),
+    "yield_all": (lambda: chat().stream("x", yield_all=True), "stream(); did you mean `content=`?"),
     "register_tool": (lambda: chat().register_tool(print, mdel=int), "register_tool(); did you mean `model=`?"),
     "limits": (lambda: ec.UsageLimits(token=5), "UsageLimits(); did you mean `tokens=`?"),
     "timeouts": (lambda: ec.Timeouts(conect=5), "Timeouts(); did you mean `connect=`?"),

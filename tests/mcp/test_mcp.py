@@ -3,15 +3,12 @@
 import asyncio
 import json
 import os
-import socket
-import subprocess
 import sys
-from contextlib import contextmanager
 from functools import wraps
 from pathlib import Path
-from threading import Event
 
 import pytest
+from mcp_servers import over_http, over_stdio
 
 from ellmer_core import ConnectError, chat_openai_completions, tool, tool_annotations
 from ellmer_core.contents.content import ContentImageInline, ContentPDF, ContentToolRequest
@@ -43,31 +40,6 @@ def fail():
 serve_mcp([add, draw, fail], port=int(sys.argv[1]) if sys.argv[1:] else None)
 """
 SERVE = [sys.executable, "-c", OURS]
-
-
-@contextmanager
-def over_http(command):
-    """Yields the URL of a server that gets its port as last argument."""
-    with socket.create_server(("127.0.0.1", 0)) as free:
-        port = free.getsockname()[1]
-    process = subprocess.Popen([*command, str(port)], stderr=subprocess.DEVNULL)
-    try:
-        while True:
-            assert process.poll() is None
-            try:
-                socket.create_connection(("127.0.0.1", port)).close()
-                break
-            except ConnectionRefusedError:
-                Event().wait(0.02)
-        yield f"http://127.0.0.1:{port}/mcp"
-    finally:
-        process.kill()
-        process.wait()
-
-
-@contextmanager
-def over_stdio(command):
-    yield command
 
 
 def run_async(test):

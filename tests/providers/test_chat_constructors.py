@@ -2,9 +2,11 @@
 
 import pytest
 
+import ellmer_core as ec
 from ellmer_core._chat.chat import Chat
 from ellmer_core.contents.turns import UserTurn
 from ellmer_core.errors import UsageError
+from ellmer_core.providers._construction import Options
 from ellmer_core.providers._construction import chat as chat_by_name
 from ellmer_core.providers.openai import chat_openai
 from ellmer_core.providers.openai_compatible import OpenAICompatible, chat_openai_compatible
@@ -170,3 +172,9 @@ def test_the_key_is_read_when_a_request_is_built(keys):
 def test_a_chat_can_be_made_of_a_wire():
     chat = Chat(OpenAICompatible(model="m", base_url="http://localhost:1"), "s", echo="none")
     assert "── system" in str(chat)
+
+
+def test_help_on_a_constructor_explains_every_option():
+    text = ec.chat_together.__doc__
+    assert [name for name in Options.__annotations__ if f"\n        {name}: " not in text] == []
+    assert "keyword arguments of `Options`" not in text

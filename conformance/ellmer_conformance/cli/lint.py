@@ -16,8 +16,8 @@ from ..contract.rules import WIRES
 from ..recordings import lint_report
 from ..recordings.engines import ENGINES, Engine, EngineLost, EngineMissing
 from ..recordings.lint import FileReport, Totals, lint_each
-from ..recordings.lint_baseline import Expectations
 from ..recordings.lint_journal import Journal, JournalError
+from ..recordings.lint_report import Expectations
 from ..recordings.recorded_requests import Assumed
 from ..recordings.recording_files import NoRevision, Source, Unreadable, changed_since
 from ..report.formats.terminal_escaping import printable
@@ -141,7 +141,7 @@ def command(
         raise click.UsageError(
             f"{write_baseline} exists already. Use --baseline {write_baseline}, or delete it."
         )
-    expected = Expectations(_loaded(baseline))
+    expected = Expectations(_loaded(baseline)) if baseline or write_baseline else None
     assumed, totals = Assumed(wire or "", provider), Totals()
     with ExitStack() as stack:
         journal = stack.enter_context(_journal(resume, assumed)) if resume else None
@@ -160,7 +160,7 @@ def command(
             sys.exit(_INTERRUPTED)
     if since and not totals.count:
         click.echo(f"There, no recording has changed since {since}.", err=True)
-    if write_baseline:
+    if write_baseline and expected:
         write_baseline.write_text(expected.written(reason, issue), encoding="utf-8")
         click.echo(f"wrote {write_baseline}", err=True)
     sys.exit(_exit_code(totals, since=bool(since), listed=bool(write_baseline)))
@@ -206,17 +206,23 @@ def _changed(files: Iterable[Source], since: str) -> Iterator[Source]:
 
 
 def _counted(
-    files: Iterable[FileReport], expected: Expectations, totals: Totals, advance: Any, *, warnings: bool
+    files: Iterable[FileReport],
+    expected: Expectations | None,
+    totals: Totals,
+    advance: Any,
+    *,
+    warnings: bool,
 ) -> Iterator[FileReport]:
     """Yields the reports as they are told, and counts them. At the end, the errors of the baseline are known."""
     for file in files:
-        expected.apply(file)
+        if expected:
+            expected.apply(file)
         totals.add(file)
         advance(totals)
         if not warnings:
             file.complaints = [each for each in file.complaints if each.outcome != "warning"]
         yield file
-    totals.problems += expected.problems()
+    totals.problems += expected.problems() if expected else []
 
 
 def _write(

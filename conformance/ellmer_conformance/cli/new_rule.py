@@ -13,6 +13,7 @@ import click
 import tomlkit
 
 from ..contract import rules
+from ..contract.rule import Rule
 from ..contract.rulebook import RuleBook
 from .list import all_rules
 
@@ -70,7 +71,8 @@ Until it has evidence, tests in conformance/tests/contract/rules/test_evidence.p
 def command(wire: str, id: str | None, group: str) -> None:
     """Write the skeleton of a new rule into this checkout.
 
-    The rule gets the next free ID, and stands at the end of the file that has most rules of its group. It has an example
+    The rule gets the next free ID, and stands at the end of the file that has most rules of its group, or of the file that
+    has them in other wire formats. It has an example
     and a counterexample, and an empty entry in evidence.toml.
 
     conformance new-rule --wire cohere --group ORD
@@ -124,15 +126,29 @@ def add_skeleton(file: Path, id: str) -> int:
 
 
 def file_of(book: RuleBook, group: str) -> Path:
-    """Returns the file that has most rules of a group, else most rules, beside the book of the wire format."""
+    """Returns the file that has most rules of a group. If the wire format has none, it is the file that is named as those
+    of the other formats, else the one with most rules.
+    """
     package = book_package(book)
-    places = [(rule.group, rule.check.__module__) for rule in book.rules.values()]
-    places = [place for place in places if place[1].rpartition(".")[0] == package]
-    of_group = [module for its, module in places if its == group] or [module for _, module in places]
-    (module, _), *_ = Counter(of_group).most_common(1)
-    found = sys.modules[module].__file__
+    places = [(rule.group, *_module(rule)) for rule in book.rules.values()]
+    ours = [(its, name) for its, folder, name in places if folder == package]
+    elsewhere = [_module(rule)[1] for rule, _ in all_rules() if rule.group == group]
+    names = {name for _, name in ours}
+    chosen = (
+        [name for its, name in ours if its == group]
+        or [name for name in elsewhere if name in names]
+        or [name for _, name in ours]
+    )
+    (name, _), *_ = Counter(chosen).most_common(1)
+    found = sys.modules[f"{package}.{name}"].__file__
     assert found, "a module of rules is a file"
     return Path(found)
+
+
+def _module(rule: Rule) -> tuple[str, str]:
+    """Returns the package and the name of a rule's module."""
+    package, _, name = rule.check.__module__.rpartition(".")
+    return package, name
 
 
 def book_package(book: RuleBook) -> str:

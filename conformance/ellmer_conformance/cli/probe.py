@@ -65,13 +65,15 @@ def command(
 
     BASE_URL is the base URL that a client would use: `http://localhost:4000/v1`, or `http://localhost:11434`
     for Ollama. About fifteen requests are sent, streamed and not, with text, tools, images and structured
-    output. Invalid requests follow. The report shows which features the server supports. Exit code 0: every
+    output, and one with the fields that a well-known client of the format sends. Invalid requests follow. The report shows
+    which features the server supports, three tiers of rules, and for which clients it is ready. Exit code 0: every
     rule is kept; 1: some are not; 2: the server could not be reached.
 
     \b
     conformance probe http://localhost:4000/v1 --wire openai-chat --model my-model --report out
     """
     from ..live_apis.probe import probed  # noqa: PLC0415 - `conformance --help` should not wait for it
+    from ..live_apis.probe.readiness import lines, readiness, write  # noqa: PLC0415 - likewise
     from ..report import report_folder  # noqa: PLC0415 - likewise
     from ..report.formats.terminal import console, print_report  # noqa: PLC0415 - likewise
 
@@ -81,7 +83,10 @@ def command(
     if baseline:
         _expect(found, baseline)
     print_report(found, console(sys.stdout), report)
-    for path in report_folder.write(found, report) if report else ():
+    ready = readiness(found, target.called, wire)
+    for line in lines(ready):
+        click.echo(line)
+    for path in [*report_folder.write(found, report), write(ready, report)] if report else ():
         click.echo(f"wrote {path}")
     sys.exit(2 if not any(row.verdict != "not-testable" for row in found.rows) else found.exit_code)
 

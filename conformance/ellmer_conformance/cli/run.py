@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 import os
+import signal
 import sys
 from collections.abc import Callable, Mapping, Sequence
 from importlib.util import find_spec
 from pathlib import Path
+from tempfile import TemporaryDirectory
 from typing import TypeVar
 
 import click
@@ -181,7 +183,6 @@ def run(
     more: list[str],
 ) -> int:
     """Runs pytest, and converts its exit code to ours."""
-    import pytest  # noqa: PLC0415 - `conformance --help` should not wait for it
 
     sys.path.insert(0, str(Path.cwd()))  # where package.module:name is looked for
     _check(wanted, more)
@@ -197,8 +198,46 @@ def run(
     arguments += [*narrowed, *(["--snapshot-warn-unused"] if narrowed else [])]
     if report:
         arguments += [f"--report={report}"]
-    code = pytest.main([*arguments, *more])
+    return _going_on([*arguments, *more])
+
+
+def _going_on(arguments: list[str]) -> int:
+    """Runs pytest, in a child if possible. If that ends within a play that nothing could interrupt, pytest runs again with a
+    worker: xdist goes on in another one whenever a worker ends.
+    """
+    import pytest  # noqa: PLC0415 - `conformance --help` should not wait for it
+
+    from ..runner.watchdog import STACKS, last_stack  # noqa: PLC0415 - likewise
+
+    with TemporaryDirectory() as folder, pytest.MonkeyPatch.context() as patch:
+        patch.setenv(STACKS, folder)
+        code = _code_of_child() if _may_fork(arguments) else None
+        if code is not None and last_stack(Path(folder)):
+            click.echo(
+                "A play could not be interrupted and ended its process. All are played again, in a worker."
+            )
+            arguments, code = [*arguments, "-n", "1"], None
+        code = int(pytest.main(arguments)) if code is None else code
     return code if code in {0, 1} else 2
+
+
+def _may_fork(arguments: list[str]) -> bool:
+    """Tells whether pytest can run in a child: it writes to this process's own console, and xdist is there to go on."""
+    own = sys.stdout is sys.__stdout__ and hasattr(os, "fork")
+    return own and "-n" not in arguments and find_spec("xdist") is not None
+
+
+def _code_of_child() -> int | None:
+    """Forks. Returns the exit code of the child, and `None` in the child, which is to run."""
+    sys.stdout.flush()
+    child = os.fork()
+    if child == 0:
+        return None
+    before = signal.signal(signal.SIGINT, signal.SIG_IGN)  # the child gets it, too
+    try:
+        return os.waitstatus_to_exitcode(os.waitpid(child, 0)[1])
+    finally:
+        signal.signal(signal.SIGINT, before)
 
 
 def _check(wanted: dict[str, tuple[str, ...]], more: list[str]) -> None:

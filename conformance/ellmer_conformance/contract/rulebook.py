@@ -227,8 +227,30 @@ class RuleBook:
 class Lack(NamedTuple):
     """A feature that some models refuse.
 
-    `found` returns the pointer of the feature in a request, or `None`. `facts` are `model`, the model's name, and
-    `value`, the value at the pointer.
+    Args:
+        id: Short ID of its rule.
+        sentence: The sentence of the rule.
+        models: Patterns of the models that refuse it.
+        refusal: The provider's answer. Its facts are `model`, the model's name, and `value`, the value at the pointer.
+        source: One link or several, or what was recorded.
+        found: A function that returns the pointer of the feature in a request, or `None`.
+        taken: A body that is accepted.
+        refused: A body that is refused.
+        formerly: Earlier answers of the provider. Default: none.
+        preview: Whether the rule only warns. Default: `False`.
+        since: The first day of the refusal. Default: any.
+        until: The first day without it. Default: none.
+        versions: The API versions in which it holds. Default: all.
+
+    Examples:
+        >>> def logprobs(request):
+        ...     return "/logprobs" if request.body.get("logprobs") else None
+        >>> refusal = Refusal("logprobs is not supported with this model")
+        >>> bodies = {"model": "small-1"}, {"model": "small-1", "logprobs": True}
+        >>> source = "https://example.com"
+        >>> lack = Lack("REQ-001", "No logprobs.", ("small-*",), refusal, source, logprobs, *bodies)
+        >>> lack.found(RuleBook("my-format").request(lack.refused))
+        '/logprobs'
     """
 
     id: str
@@ -247,7 +269,24 @@ class Lack(NamedTuple):
 
 
 def enter(book: RuleBook, lacks: Iterable[Lack]) -> None:
-    """Adds a rule for each feature."""
+    """Adds a rule for each feature.
+
+    Args:
+        book: The rules of the provider.
+        lacks: The features.
+
+    Examples:
+        >>> def logprobs(request):
+        ...     return "/logprobs" if request.body.get("logprobs") else None
+        >>> refusal = Refusal("logprobs is not supported with this model")
+        >>> bodies = {"model": "small-1"}, {"model": "small-1", "logprobs": True}
+        >>> source = "https://example.com"
+        >>> lack = Lack("REQ-001", "No logprobs.", ("small-*",), refusal, source, logprobs, *bodies)
+        >>> book = RuleBook("my-format")
+        >>> enter(book, [lack])
+        >>> [verdict.outcome for verdict in book.judge(book.request(lack.refused))]
+        ['fail']
+    """
     for lack in lacks:
         book.rule(
             lack.id,

@@ -5,6 +5,7 @@ It works with pytest-xdist: the results of a run are sent to the controller in t
 
 from __future__ import annotations
 
+import os
 import pickle
 from collections.abc import Callable, Collection, Generator, Iterator, Sequence
 from dataclasses import dataclass
@@ -28,8 +29,9 @@ from ..contract.rules import behaviour
 from ..report import Report, Row, finished, judged
 from ..report.formats.terminal import abilities, console, print_report
 from ..report.requirements import LATEST, requirements
-from ..report.results import headline, ids_of, without_verdict
+from ..report.results import headline, ids_of, is_play, without_verdict
 from ..runner.from_cassettes import attempt
+from ..runner.judgement import judge
 from ..runner.selection import (
     FILTERS,
     Play,
@@ -40,7 +42,7 @@ from ..runner.selection import (
     plays_of,
     select,
 )
-from ..runner.watchdog import BUDGET, limited
+from ..runner.watchdog import BUDGET, STACKS, last_stack, limited, unended
 from ..scenarios.cases import all_cases, scripts
 from ..scenarios.combinations import AREA as COMBINED
 
@@ -357,8 +359,29 @@ class Collector:
             report.user_properties += [(row.rule, f"{row.level} {row.verdict}") for row in rows]
         if report.when == "call" and hasattr(report, "conformance"):
             self.parts[report.nodeid] = pickle.loads(report.conformance)  # noqa: S301 - from a process of ours
-        elif report.failed:
+        elif report.failed and not self._ended(report.nodeid):
             self.crashes.append(f"{report.nodeid}\n{report.longreprtext}")
+
+    def _ended(self, test: str) -> bool:
+        """Judges a play whose process ended within it, and tells whether it was one."""
+        folder = os.environ.get(STACKS)
+        stack = last_stack(Path(folder)) if folder and test not in self.parts else ""
+        option = self.config.getoption
+        if not stack or not is_play(test):
+            return False
+        wanted = {name: option(name) for name in FILTERS}
+        how = {name: option(name) for name in ("record", "live", "combinations")}
+        play = next(
+            play for play in select(option("adapter"), wanted, **how) if test.endswith(f"[{play.id}]")
+        )
+        run = unended(
+            play, f"its process ended, because nothing could interrupt it; the stack then was\n{stack}"
+        )
+        found = judged(play.adapter.name, run, judge(run))
+        found.named = {play.adapter.name: play.asked}
+        found.rows = [self.config.stash[_BASELINE].expected(row) for row in found.rows]
+        self.parts[test] = found
+        return True
 
     def pytest_collection_finish(self, session: pytest.Session) -> None:
         """Collects the tests of the run in their order."""

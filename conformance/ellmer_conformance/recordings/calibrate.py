@@ -20,7 +20,7 @@ from ..contract.exchange import Request
 from ..contract.rule import Verdict, Violation
 from ..contract.rule import verdict as verdict_of
 from ..contract.shapes.facts import judged_places
-from .engines import TooSlow, time_limit
+from .lint import TooSlow, time_limit
 from .recorded_requests import Skip, identity, refusal, request_of, status_of
 from .recording_files import Recording, Unreadable, find, read
 from .refusal_causes import UNCLASSIFIED, UNKNOWN, VISIBLE, cause_of

@@ -6,10 +6,7 @@ their number. If a worker dies, its items are done again, one by one. An item th
 
 from __future__ import annotations
 
-import ctypes
 import logging
-import signal
-import threading
 import time
 from collections import deque
 from collections.abc import Callable, Iterable, Iterator
@@ -232,7 +229,10 @@ def _client(stack: ExitStack, distributed: Any, jobs: int) -> Any:
 
     where = config.get("scheduler-address", None)
     if not where:
-        cluster = distributed.LocalCluster(n_workers=jobs, threads_per_worker=1, dashboard_address=None)
+        # Without an address, the dashboard takes port 8787 on all interfaces.
+        cluster = distributed.LocalCluster(
+            n_workers=jobs, threads_per_worker=1, dashboard_address="127.0.0.1:0"
+        )
         where = stack.enter_context(cluster)
     try:
         return stack.enter_context(distributed.Client(where))
@@ -261,60 +261,3 @@ def _distributed() -> Any:
     except ImportError as error:
         raise EngineMissing('--engine dask needs Dask: pip install "ellmer-core[cluster]"') from error
     return distributed
-
-
-# --- A limit of time for each file -----------------------------------------------------------------------
-
-
-MAX_SECONDS = 120.0  # of the clock, for one file; a recording of 100 MB takes some ten
-
-
-class TooSlow(BaseException):
-    """A file takes too long. The class is not an `Exception`, because readers that try several formats catch those."""
-
-
-@contextmanager
-def time_limit(seconds: float | None = None) -> Iterator[None]:
-    """Raises `TooSlow` inside the block after a number of seconds (default: `MAX_SECONDS`), in any thread."""
-    limit = MAX_SECONDS if seconds is None else seconds
-    main = hasattr(signal, "setitimer") and threading.current_thread() is threading.main_thread()
-    try:
-        with _alarm(limit) if main else _raised_in_thread(limit):
-            yield
-    except TooSlow:
-        raise TooSlow(f"it took longer than {limit:g} seconds (MAX_SECONDS)") from None
-
-
-@contextmanager
-def _alarm(limit: float) -> Iterator[None]:
-    def raise_too_slow(*_: Any) -> None:
-        raise TooSlow
-
-    before = signal.signal(signal.SIGALRM, raise_too_slow)
-    signal.setitimer(signal.ITIMER_REAL, limit)
-    try:
-        yield
-    finally:
-        signal.setitimer(signal.ITIMER_REAL, 0)
-        signal.signal(signal.SIGALRM, before)
-
-
-@contextmanager
-def _raised_in_thread(limit: float) -> Iterator[None]:
-    """Lets the interpreter raise `TooSlow` in this thread. Signals reach the main thread only."""
-    thread, lock, over = threading.get_ident(), threading.Lock(), threading.Event()
-
-    def raise_too_slow() -> None:
-        with lock:
-            if not over.is_set():
-                ctypes.pythonapi.PyThreadState_SetAsyncExc(ctypes.c_ulong(thread), ctypes.py_object(TooSlow))
-
-    timer = threading.Timer(limit, raise_too_slow)
-    timer.daemon = True
-    timer.start()
-    try:
-        yield
-    finally:
-        with lock:
-            over.set()
-        timer.cancel()

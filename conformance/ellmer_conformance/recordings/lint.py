@@ -2,9 +2,13 @@
 
 from __future__ import annotations
 
+import ctypes
 import re
+import signal
+import threading
 from collections import Counter
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from contextlib import contextmanager
 from dataclasses import asdict, dataclass, field, replace
 from functools import partial
 from pathlib import Path
@@ -16,8 +20,7 @@ from ..contract.rule import Violation
 from ..contract.rulebook import RuleBook
 from ..report.formats.terminal_escaping import one_line
 from . import opentelemetry_spans
-from .engines import Engine, TooSlow, Work, mapped, time_limit
-from .fixes import Change, fix_of
+from .engines import Engine, Work, mapped
 from .lint_journal import Journal
 from .recorded_requests import UNASSUMED, Assumed, Skip, is_missed, request_of, status_of
 from .recording_files import Recording, Source, Unreadable, nearest, opened, sources
@@ -26,6 +29,7 @@ from .recording_files import Recording, Source, Unreadable, nearest, opened, sou
 
 
 NO_RECORDING = "not a recording of HTTP"  # a file
+Change = dict[str, str]  # an operation of JSON Patch (RFC 6902)
 Outcome = Literal["violation", "warning", "agreed", "expected"]
 
 
@@ -178,6 +182,63 @@ class LintResult(Totals):
         return [file for file in self.files if file.problem]
 
 
+# --- A limit of time for each file -----------------------------------------------------------------------
+
+
+MAX_SECONDS = 120.0  # of the clock, for one file; a recording of 100 MB takes some ten
+
+
+class TooSlow(BaseException):
+    """A file takes too long. The class is not an `Exception`, because readers that try several formats catch those."""
+
+
+@contextmanager
+def time_limit(seconds: float | None = None) -> Iterator[None]:
+    """Raises `TooSlow` inside the block after a number of seconds (default: `MAX_SECONDS`), in any thread."""
+    limit = MAX_SECONDS if seconds is None else seconds
+    main = hasattr(signal, "setitimer") and threading.current_thread() is threading.main_thread()
+    try:
+        with _alarm(limit) if main else _raised_in_thread(limit):
+            yield
+    except TooSlow:
+        raise TooSlow(f"it took longer than {limit:g} seconds (MAX_SECONDS)") from None
+
+
+@contextmanager
+def _alarm(limit: float) -> Iterator[None]:
+    def raise_too_slow(*_: Any) -> None:
+        raise TooSlow
+
+    before = signal.signal(signal.SIGALRM, raise_too_slow)
+    signal.setitimer(signal.ITIMER_REAL, limit)
+    try:
+        yield
+    finally:
+        signal.setitimer(signal.ITIMER_REAL, 0)
+        signal.signal(signal.SIGALRM, before)
+
+
+@contextmanager
+def _raised_in_thread(limit: float) -> Iterator[None]:
+    """Lets the interpreter raise `TooSlow` in this thread. Signals reach the main thread only."""
+    thread, lock, over = threading.get_ident(), threading.Lock(), threading.Event()
+
+    def raise_too_slow() -> None:
+        with lock:
+            if not over.is_set():
+                ctypes.pythonapi.PyThreadState_SetAsyncExc(ctypes.c_ulong(thread), ctypes.py_object(TooSlow))
+
+    timer = threading.Timer(limit, raise_too_slow)
+    timer.daemon = True
+    timer.start()
+    try:
+        yield
+    finally:
+        with lock:
+            over.set()
+        timer.cancel()
+
+
 # --- Files -----------------------------------------------------------------------------------------------
 
 
@@ -208,13 +269,25 @@ def lint_each(
     Reports that the journal has are taken from there, and new ones are added to it. Raises `Unreadable` for a missing path,
     `EngineMissing` and `EngineLost`.
     """
-    work = Work(partial(lint_file, assumed=assumed), _died)
-    if journal is not None:
-        work = replace(work, ready=partial(_stored, journal))
-    for report in mapped(work, files, jobs, engine):
-        if journal is not None:
-            journal.add(report.path, as_json(report))
+    for report in _reports(files, partial(lint_file, assumed=assumed), jobs, engine, journal):
         yield replace(report, path=one_line(report.path))
+
+
+def _reports(
+    files: Iterable[Source],
+    do: Callable[[Source], FileReport],
+    jobs: int,
+    engine: Engine,
+    journal: Journal | None,
+) -> Iterator[FileReport]:
+    if journal is None:
+        alone = jobs < 2 and engine == "processes"
+        yield from map(do, files) if alone else mapped(Work(do, _died), files, jobs, engine)
+        return
+    work = Work(do, _died, ready=partial(_stored, journal))
+    for report in mapped(work, files, jobs, engine):
+        journal.add(report.path, as_json(report))
+        yield report
 
 
 def _stored(journal: Journal, source: Source) -> FileReport | None:
@@ -374,6 +447,117 @@ def _advice(explanation: str) -> str:
 def shape(pointer: str) -> str:
     """Returns a pointer with `*` for every position: `/messages/*/content`."""
     return re.sub(r"/\d+(?=/|$)", "/*", pointer)
+
+
+# --- Fixes: a field under its new name, a field or a part left out, a message moved -----------------------
+
+
+#: Fields that got another name.
+_RENAMED = {"max_tokens": "max_completion_tokens", "functions": "tools", "function_call": "tool_choice"}
+#: Fields that carry what a message says. Without them it is another message.
+_ESSENTIAL = {
+    *("model", "messages", "input", "contents", "content", "parts", "text", "role", "type", "id", "name"),
+    *("tool_calls", "tool_call_id", "tool_use_id", "call_id", "arguments", "function", "functionCall"),
+    *("functionResponse", "toolUse", "toolResult", "source", "image_url", "output", "system", "schema"),
+}
+_OPTIONAL = {"REQ", "SCH", "EMP"}  # groups of rules about fields that may be left out
+_ORDERED = {"ORD", "PAIR"}  # groups of rules about the order of messages
+_FAR = 8  # places that a message is moved at most
+
+
+def fix_of(book: RuleBook, request: Request, violation: Violation) -> tuple[Change, ...]:
+    """Returns the first change after which the rule is kept and no other rule is broken more often, or nothing."""
+    before = _broken(book, request)
+    for change in _attempts(request.body, violation):
+        body = _with_change(request.body, change)
+        after = _broken(book, replace(request, body=body))
+        if after[violation.rule.id] < before[violation.rule.id] and after <= before:
+            return (change,)
+    return ()
+
+
+def _broken(book: RuleBook, request: Request) -> Counter[str]:
+    return Counter({verdict.rule.id: len(verdict.violations) for verdict in book.judge(request)})
+
+
+def _attempts(body: Any, violation: Violation) -> Iterator[Change]:
+    steps, group = violation.pointer.split("/")[1:], violation.rule.group
+    owner = _at(body, steps[:-1]) if steps else None
+    if isinstance(owner, dict) and steps[-1] in owner and group in _OPTIONAL:
+        if (name := _RENAMED.get(steps[-1])) and name not in owner:
+            yield {"op": "move", "from": violation.pointer, "path": _pointer([*steps[:-1], name])}
+        if steps[-1] not in _ESSENTIAL:
+            yield {"op": "remove", "path": violation.pointer}
+    if group == "EMP":
+        yield from _without_part(body, steps)
+    if group in _ORDERED:
+        yield from _moves(body, steps)
+
+
+def _without_part(body: Any, steps: list[str]) -> Iterator[Change]:
+    """Yields the removal of the innermost part of a list that has others."""
+    for end in range(len(steps), 2, -1):
+        owner = _at(body, steps[: end - 1])
+        if isinstance(owner, list) and len(owner) > 1 and steps[end - 1].isdigit():
+            yield {"op": "remove", "path": _pointer(steps[:end])}
+            return
+
+
+def _moves(body: Any, steps: list[str]) -> Iterator[Change]:
+    """Yields moves of the message that a pointer leads into, the shortest first."""
+    messages = _at(body, steps[:1])
+    if not isinstance(messages, list) or len(steps) < 2 or not steps[1].isdigit():
+        return
+    here = int(steps[1])
+    for far in range(1, _FAR + 1):
+        for there in (here + far, here - far):  # what stands in the way goes behind
+            if 0 <= there < len(messages):
+                yield {"op": "move", "from": f"/{steps[0]}/{here}", "path": f"/{steps[0]}/{there}"}
+
+
+# --- Pointers --------------------------------------------------------------------------------------------
+
+
+def _at(value: Any, steps: list[str]) -> Any:
+    """Returns the value at a pointer, `None` if there is none."""
+    for step in steps:
+        if isinstance(value, dict):
+            value = value.get(_unescaped(step))
+        elif isinstance(value, list) and step.isdigit() and int(step) < len(value):
+            value = value[int(step)]
+        else:
+            return None
+    return value
+
+
+def _unescaped(step: str) -> str:
+    return step.replace("~1", "/").replace("~0", "~")
+
+
+def _pointer(steps: list[str]) -> str:
+    return "".join(f"/{step}" for step in steps)
+
+
+def _with_change(body: Any, change: Change) -> Any:
+    """Returns a copy of the body with the change."""
+    source = change.get("from", change["path"]).split("/")[1:]
+    taken = _at(body, source)
+    without = _edited(body, source, None)
+    return _edited(without, change["path"].split("/")[1:], [taken]) if change["op"] == "move" else without
+
+
+def _edited(value: Any, steps: list[str], added: list[Any] | None) -> Any:
+    """Returns a copy without the value at a pointer, or with a value added there. Only the way to it is copied."""
+    step, rest = _unescaped(steps[0]), steps[1:]
+    if isinstance(value, list):
+        at = int(step)
+        inner = [_edited(value[at], rest, added)] if rest else (added or [])
+        return [*value[:at], *inner, *value[at + (1 if rest or added is None else 0) :]]
+    if rest:
+        return {**value, step: _edited(value[step], rest, added)}
+    if added is None:
+        return {key: each for key, each in value.items() if key != step}
+    return {**value, step: added[0]}
 
 
 # --- As JSON ---------------------------------------------------------------------------------------------

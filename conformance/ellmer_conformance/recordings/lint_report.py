@@ -1,22 +1,314 @@
-"""The report of the linter in its forms. Each is written while the files are judged, so that its size is no matter."""
+"""The report of the linter: what is expected, the causes of what was found with the tests behind them, and the forms.
+
+Each form is written while the files are judged, so that their number is no matter.
+"""
 
 from __future__ import annotations
 
 import json
+import os
 import re
 import textwrap
 from collections import Counter
 from collections.abc import Iterable, Iterator
-from dataclasses import asdict
+from dataclasses import asdict, dataclass, field, replace
+from datetime import date
+from fnmatch import fnmatchcase
+from functools import lru_cache
 from pathlib import Path
 from typing import Any, Protocol
 from urllib.parse import quote
 
+from ..baseline import Baseline, Entry, updated
+from ..report import Report, Row
 from ..report.formats.sarif import sarif_document
-from .lint import Complaint, FileReport, Totals, as_json
-from .lint_findings import Findings, Group, Place
-from .recorded_by import IndexOfTests
+from ..report.rows import fingerprint
+from .lint import Complaint, FileReport, Outcome, Totals, as_json, shape
 from .recorded_requests import is_missed
+from .recording_files import is_url, sources
+
+# --- The baseline -----------------------------------------------------------------------------------------
+
+
+class Expectations:
+    """A baseline while files are judged. Of each file, only the violations are remembered."""
+
+    def __init__(self, baseline: Baseline = Baseline()) -> None:  # noqa: B008 - it is frozen
+        self.baseline = baseline
+        self._rows: list[Row] = []
+        self._about: set[tuple[int, bool]] = set()
+
+    def apply(self, file: FileReport) -> None:
+        """Marks the expected violations of a file."""
+        self._about.update(_key(entry) for entry in self.baseline.entries if _is_about(entry, file))
+        for i, complaint in enumerate(file.complaints):
+            if complaint.outcome == "violation":
+                row = self.baseline.expected(_row(file, complaint))
+                self._rows.append(row)
+                if row.verdict == "expected-fail":
+                    file.complaints[i] = replace(complaint, outcome="expected", issue=row.issue)
+                    file.wires[complaint.wire].violations -= 1
+                    file.wires[complaint.wire].expected += 1
+
+    def problems(self) -> list[str]:
+        """Returns the errors in the entries. An entry for files or wire formats that were not read is ignored."""
+        meant = [entry for entry in self.baseline.entries if _key(entry) in self._about]
+        return replace(self.baseline, entries=meant).settled(self._rows, whole=True)[1]
+
+    def written(self, reason: str, issue: str) -> str:
+        """Returns a new baseline of all violations, as a file."""
+        literal = (replace(row, case=re.sub(r"([*?\[])", r"[\1]", row.case)) for row in self._rows)
+        rows = list(dict.fromkeys(literal))
+        reason = reason or f"It was there on {date.today()}, when this list was made."  # noqa: DTZ011 - a day of the reader's
+        return updated("", Baseline(), Report(rows=rows), reason=reason, issue=issue or "none yet").text
+
+
+def _key(entry: Entry) -> tuple[int, bool]:
+    return entry.number, entry.flaky
+
+
+def _row(file: FileReport, c: Complaint) -> Row:
+    found = fingerprint(c.rule, c.pointer, c.message)
+    row = Row("lint", c.wire, c.provider, file.path, "sync", c.rule, c.level, c.kind, "fail", 1)
+    return replace(row, pointer=c.pointer, message=c.message, fingerprint=found)
+
+
+def _is_about(entry: Entry, file: FileReport) -> bool:
+    return _fits(entry, "case", file.path) and any(_fits(entry, "wire", wire) for wire in file.wires)
+
+
+def _fits(entry: Entry, name: str, value: str) -> bool:
+    return any(fnmatchcase(value, pattern) for pattern in entry.patterns[name])
+
+
+# --- The test that made a recording -----------------------------------------------------------------------
+
+
+_NAMES = re.compile(
+    r"(test_.*|.*_test|.*_spec|.*\.(test|spec)|.*[Tt]ests?|test-.*|conftest)"
+    r"\.(py|rb|go|rs|[cm]?[jt]sx?|java|kt|cs|R|r|php|exs?|swift|scala)"
+)
+_FOLDERS = {"tests", "test", "spec", "specs", "__tests__", "testing", "integration", "it"}
+_CODE = re.compile(r".*\.(py|rb|go|rs|[cm]?[jt]sx?|java|kt|cs|R|r|php|exs?|swift|scala)")
+_MOST_BYTES = 64 * 1024**2  # of all tests together
+_LARGEST = 2 * 1024**2  # of one
+#: How languages begin a test with a name.
+_BEGINS = r"(?:def|func|fn|fun|void|class)\s+"
+_PLAIN = re.compile(
+    r"(\[.*\]|(\.(stream|async|sync|live|yaml|yml|json|har|jsonl|ndjson|httprr|rec|gz|request|response))+)$"
+)
+
+
+@dataclass
+class IndexOfTests:
+    """The tests of the repository that a recording is in. They are read when the first test is looked for."""
+
+    _read: dict[Path, list[tuple[Path, str]]] = field(default_factory=dict)
+
+    def of(self, recording: str) -> str:
+        """Returns the test of a recording, as `tests/test_chat.py::test_weather` or `spec/chat_spec.rb:12`, `""` if none is
+        found.
+        """
+        if is_url(recording):
+            return ""
+        path = Path(os.path.abspath(recording))  # noqa: PTH100 - links stay as they are
+        top = _top(path.parent)
+        if top is None:
+            return ""
+        if top not in self._read:
+            self._read[top] = list(_tests(top))
+        names = list(_names(path.relative_to(top)))
+        near = sorted(self._read[top], key=lambda test: -_nearness(test[0], path))
+        found = _defined(near, names) or _mentioned(near, path.relative_to(top))
+        return _shown(found) if found else ""
+
+
+Code = tuple[Path, str, int]
+
+
+def _shown(found: Code) -> str:
+    path, name, line = found
+    where = Path(os.path.relpath(path)).as_posix()
+    return f"{where}::{name}" if name and path.suffix == ".py" else f"{where}:{line}"
+
+
+def _defined(tests: list[tuple[Path, str]], names: list[str]) -> Code | None:
+    """Returns the test whose name is a part of the recording's path, the last part first. The test's file may be named, too."""
+    for name in names:
+        begins = re.compile(rf"^[ \t]*(?:async )?(?:pub )?{_BEGINS}{re.escape(name)}\b", re.MULTILINE)
+        places = [
+            (path, name, text.count("\n", 0, match.start()) + 1)
+            for path, text in tests
+            if name in text and (match := begins.search(text))
+        ]
+        ours = [place for place in places if place[0].stem in names]
+        if ours or len(places) == 1 or (places and name.lower().startswith("test")):
+            return (ours or places)[0]
+    return None
+
+
+def _mentioned(tests: list[tuple[Path, str]], recording: Path) -> Code | None:
+    """Returns the place that has the recording's name in quotes, with as many folders as there are."""
+    stem = recording.with_name(_PLAIN.sub("", recording.name))
+    for parts in range(len(recording.parts), 0, -1):
+        for name in (recording, stem):
+            tail = "/".join(name.parts[-parts:])
+            if parts == 1 and len(tail) < 5:
+                continue
+            quoted = re.compile(rf"[\"'`/]{re.escape(tail)}[\"'`]")
+            for path, text in tests:
+                if tail in text and (match := quoted.search(text)):
+                    return path, "", text.count("\n", 0, match.start()) + 1
+    return None
+
+
+def _names(recording: Path) -> Iterator[str]:
+    """Yields the names in a path that may be those of a test: `TestChat.test_weather[openai].yaml` has two."""
+    for part in (_PLAIN.sub("", _PLAIN.sub("", recording.name)), *reversed(recording.parts[:-1])):
+        for name in (part, *reversed(re.split(r"[.\[\-]", part))):
+            if re.fullmatch(r"\w{4,}", name):
+                yield name
+
+
+def _nearness(test: Path, recording: Path) -> int:
+    return len(os.path.commonpath([test, recording]))
+
+
+@lru_cache(1024)
+def _top(folder: Path) -> Path | None:
+    """Returns the folder of the repository."""
+    return next((each for each in (folder, *folder.parents) if (each / ".git").exists()), None)
+
+
+def _tests(top: Path) -> Iterator[tuple[Path, str]]:
+    left = _MOST_BYTES
+    for path in sources([top]):
+        if isinstance(path, Path) and _is_test(path.relative_to(top)):
+            try:
+                size = path.stat().st_size
+                if size > _LARGEST or size > left:
+                    continue
+                text = path.read_text("utf-8", "replace")
+            except OSError:
+                continue
+            left -= size
+            yield path, text
+
+
+def _is_test(path: Path) -> bool:
+    name = path.name
+    return bool(_NAMES.fullmatch(name) or (_CODE.fullmatch(name) and _FOLDERS & {*path.parts[:-1]}))
+
+
+# --- Causes -----------------------------------------------------------------------------------------------
+
+
+_MOST_GROUPS = 500  # groups, so that the memory has a limit
+_PLACES = 3  # of a group, which are named
+_WORST: tuple[Outcome, ...] = ("violation", "warning", "expected", "agreed")
+
+
+@dataclass
+class Place:
+    """A place of a group. `test` is the test that made the recording, if it was looked for and found."""
+
+    path: str
+    where: str
+    test: str = ""
+
+
+@dataclass
+class Group:
+    """Violations with one cause: one rule, broken at one kind of place for one reason.
+
+    `also` are rules that are broken at the same places, and would be kept if this one were.
+    """
+
+    first: Complaint
+    also: dict[str, None] = field(default_factory=dict)
+    requests: int = 0
+    recordings: int = 0
+    places: list[Place] = field(default_factory=list)
+    last: tuple[str, str] = ("", "")
+
+    def add(self, path: str, complaint: Complaint) -> None:
+        """Adds a violation."""
+        seen = (path, complaint.place)
+        if path != self.last[0]:
+            self.recordings += 1
+            if len(self.places) < _PLACES:
+                self.places.append(Place(path, complaint.place))
+        self.requests += seen != self.last
+        self.last = seen
+        if complaint.fix and not self.first.fix:
+            self.first = complaint
+
+    @property
+    def advice(self) -> str:
+        """What repairs it: a change that the rules were asked about, and what the rule says."""
+        found = ", then ".join(map(_as_words, self.first.fix))
+        tried = f"{found}; the rules are kept then." if found else ""
+        return " ".join(text[:1].upper() + text[1:] for text in (tried, self.first.advice) if text)
+
+
+@dataclass
+class Findings:
+    """The groups of all files. `others` counts the violations of further causes after the first 500."""
+
+    others: int = 0
+    _groups: dict[tuple[str, ...], Group] = field(default_factory=dict)
+
+    def add(self, file: FileReport) -> None:
+        """Adds the violations of a file. A second rule that is broken at a place has the cause of the first one."""
+        at: dict[tuple[str, str], Group] = {}
+        for each in file.complaints:
+            place = (each.place, each.pointer)
+            cause = at.get(place)
+            if cause and cause.first.rule != each.rule and _rank_of(cause.first) <= _rank_of(each):
+                cause.also[each.full_id] = None
+            elif group := self._group(each):
+                group.add(file.path, each)
+                at[place] = group
+
+    def _group(self, each: Complaint) -> Group | None:
+        key = (each.outcome, each.full_id, shape(each.pointer), _gist(each.message))
+        if key not in self._groups and len(self._groups) >= _MOST_GROUPS:
+            self.others += 1
+            return None
+        return self._groups.setdefault(key, Group(each))
+
+    def of(self, *outcomes: Outcome) -> list[Group]:
+        """Returns the groups with these outcomes: violations first, and of those the most frequent."""
+        found = (group for group in self._groups.values() if group.first.outcome in outcomes)
+        return sorted(found, key=_rank)
+
+
+def _rank(group: Group) -> tuple[int, int, str, str, str]:
+    c = group.first
+    return _rank_of(c), -group.requests, c.full_id, c.pointer, c.message
+
+
+def _rank_of(complaint: Complaint) -> int:
+    return _WORST.index(complaint.outcome)
+
+
+def _gist(message: str) -> str:
+    """Returns a message without numbers and ids, which differ from request to request."""
+    return re.sub(r"\d+|[\w-]*\d[\w-]{5,}", "#", message)
+
+
+def _as_words(change: dict[str, str]) -> str:
+    if change["op"] == "remove":
+        return f"leave out {change['path']}"
+    source, target = change["from"], change["path"]
+    same = source.rpartition("/")[0] == target.rpartition("/")[0]
+    if same and not target.rpartition("/")[2].isdigit():
+        return f"rename {source} to {target.rpartition('/')[2]}"
+    return f"move {source} to {target}"
+
+
+# --- Forms ------------------------------------------------------------------------------------------------
+
 
 WIDTH = 80
 _LABELS = {
@@ -267,7 +559,11 @@ class GitHub:
         ]
         lines += [f"::error title=baseline::{_escaped(problem)}" for problem in totals.problems]
         lines += [
-            f"::error title=conformance lint::{reason}" for reason in _reason(totals) if totals.exit_code
+            f"::error title=conformance lint::{reason}"
+            for reason in _reason(totals)
+            if totals.exit_code and not totals.damaged
+            for reason in _reason(totals)
+            if totals.exit_code and not totals.damaged
         ]
         return "".join(f"{line}\n" for line in lines)
 

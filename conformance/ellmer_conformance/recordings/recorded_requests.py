@@ -150,9 +150,22 @@ def _plain(recording: Recording, assumed: Assumed) -> Request:
 _SIGNATURES = {"openai-version": "openai", "anthropic-organization-id": "anthropic", "x-groq-region": "groq"}
 
 
+#: The errors of local servers: vLLM's have a Python class as their type, and llama.cpp's have a number and no parameter.
+_ERRORS = {
+    "vllm": re.compile(rb'.*"type": ?"BadRequestError"', re.DOTALL),
+    "llamacpp": re.compile(
+        rb'(?=.*"code": ?400)(?=.*"type": ?"invalid_request_error")(?!.*"(param|object|details)")', re.DOTALL
+    ),
+}
+
+
 def _signed(recording: Recording) -> str:
-    """Returns the provider that an answer's headers name, for an address without a known host."""
-    return next((name for header, name in _SIGNATURES.items() if header in recording.answered), "")
+    """Returns the provider that an answer's headers or its error name, for an address without a known host."""
+    if found := next((name for header, name in _SIGNATURES.items() if header in recording.answered), ""):
+        return found
+    if (recording.status or 0) < 400:
+        return ""
+    return next((name for name, error in _ERRORS.items() if error.match(recording.response[:4000])), "")
 
 
 # --- Other endpoints with the same bodies ----------------------------------------------------------------

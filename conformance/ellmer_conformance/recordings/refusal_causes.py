@@ -63,7 +63,7 @@ _TABLE: list[tuple[str, str]] = [
         "moderation",
         r"content management policy|content filtering policy|safety|moderat|violates usage|inappropriate content|DataInspection",
     ),
-    (SHAPE, r"^Failed to download file from data:|Image URL is invalid"),
+    (SHAPE, r"^Failed to download file from data:|Image URL is invalid|base64 image_url"),
     (
         "media",
         r"Error while downloading|download (the|multimodal) file|download file|Unable to download|fetch content",

@@ -163,27 +163,18 @@ def _play(adapter: Adapter, conversation: Conversation, mode: Mode) -> Run:
         blocking = stack.enter_context(watching_loops())
         case_run.play_steps(sessions)
     fetched = _hosts_given(case_run.tool_runs) & set(elsewhere)
-    return Run(
-        case=case,
-        wire=wire,
-        provider=provider,
-        mode=mode,
-        exchanges=conversation.exchanges,
-        replies=case_run.replies,
-        tool_runs=case_run.tool_runs,
-        asked=case_run.asked,
-        transcript=case_run.transcript,
+    return case_run.observed(
+        wire,
+        provider,
+        conversation.exchanges,
         refused=refused,
         elsewhere=[place for place in elsewhere if place not in fetched],
         altered=_altered(case, *originals),
         waits=waits,
-        leaks=case_run.leaks,
         apart=takes_apart(adapter, wire, provider),
         model=conversation.endpoint.model,
         left=left or None,
         blocking=blocking if "async" in mode else None,
-        reloaded=case_run.reloaded,
-        begun=case_run.begun,
         unseen=NO_CASSETTE | (_NOT_FETCHED if fetched else {}),
         way="server",
         trouble=conversation.unheard(refused, [reply.error for reply in case_run.replies]),

@@ -264,26 +264,9 @@ def _beside(place: Place, url: str) -> str:
 
 
 def observed(case_run: CaseRun, wire: str, provider: str, recorded: Sequence[Recorded], **more: Any) -> Run:
-    """Returns a run as a value for the rules."""
-    return Run(
-        case=case_run.case,
-        wire=wire,
-        provider=provider,
-        mode=case_run.mode,
-        reloaded=case_run.reloaded,
-        begun=case_run.begun,
-        exchanges=[
-            exchange(wire, provider, entry)
-            for entry in recorded
-            if not readers.is_beside(entry.sent.method, entry.sent.url)
-        ],
-        replies=case_run.replies,
-        tool_runs=case_run.tool_runs,
-        asked=case_run.asked,
-        transcript=case_run.transcript,
-        leaks=case_run.leaks,
-        **more,
-    )
+    """Returns a run of recorded exchanges as a value for the rules."""
+    chats = (each for each in recorded if not readers.is_beside(each.sent.method, each.sent.url))
+    return case_run.observed(wire, provider, [exchange(wire, provider, each) for each in chats], **more)
 
 
 def attempt(adapter: Adapter, wire: str, provider: str, case: Case, mode: Mode, **where: Any) -> Run:

@@ -14,7 +14,8 @@ from ellmer_harness import Exchange as Recorded
 
 from ..adapters import Adapter, Endpoint, Session, Structured
 from ..contract import readers
-from ..contract.observed_run import ToolRun, Trouble
+from ..contract.exchange import Exchange
+from ..contract.observed_run import Run, ToolRun, Trouble
 from ..scenarios.case import Ask, Case, Mode
 from ..scenarios.messages import Approve, Part, Reply, Tool, Turn, Upload
 from ..scenarios.script import Delivery
@@ -69,6 +70,24 @@ class CaseRun:
         """
         with watching_prints() as self.leaks:
             self._converse(sessions)
+
+    def observed(self, wire: str, provider: str, exchanges: Sequence[Exchange], **more: Any) -> Run:
+        """Returns the run as a value for the rules."""
+        return Run(
+            case=self.case,
+            wire=wire,
+            provider=provider,
+            mode=self.mode,
+            exchanges=exchanges,
+            replies=self.replies,
+            tool_runs=self.tool_runs,
+            asked=self.asked,
+            transcript=self.transcript,
+            leaks=self.leaks,
+            reloaded=self.reloaded,
+            begun=self.begun,
+            **more,
+        )
 
     def _converse(self, sessions: list[Session]) -> None:
         if "async" in self.mode:

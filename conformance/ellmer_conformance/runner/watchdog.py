@@ -2,8 +2,9 @@
 
 When the time is over, the thread notes what the main thread executes, and sends the process a signal. Its handler raises
 `OutOfTime` in the main thread, which interrupts sleeps, locks, pipes, waits for children, and loops. The signal is sent
-again until the play has ended. If it never does, because the main thread is in C code that ignores signals, the process ends
-with its stacks; with `--workers`, the run goes on in another one.
+again until the play has ended. If it never does, because the main thread is in C code that ignores signals or holds the
+interpreter, the process ends with its stacks: `faulthandler` has a thread for that which needs no interpreter. The run goes on
+in another process (`cli/run.py`).
 """
 
 from __future__ import annotations
@@ -18,11 +19,12 @@ import threading
 import time
 import traceback
 from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from functools import cache
 from math import inf
 from pathlib import Path
 from types import FrameType
-from typing import TypeVar
+from typing import TextIO, TypeVar
 
 from ..contract.observed_run import Run, Trouble
 from .selection import Play
@@ -30,7 +32,10 @@ from .selection import Play
 #: Seconds for a play with all its variations. The longest one takes some five.
 BUDGET = 60.0
 _AGAIN = 0.5  # seconds between two signals
-_TRIES = 20
+_TRIES = 6
+_LAST = _AGAIN * _TRIES + 1.0  # seconds after its time at which a process ends that cannot be interrupted
+#: The variable with the folder of the stacks of processes that ended within a play.
+STACKS = "CONFORMANCE_STACKS"
 _LINES = 12  # of a stack: the deepest
 _OURS = Path(__file__).parent
 _LOOPS = Path(asyncio.__file__).parent
@@ -82,7 +87,8 @@ class _Watch:
         clock = _clock(os.getpid())
         clock.add(self)
         try:
-            result = work()
+            with _ending(self.seconds + _LAST):
+                result = work()
         except OutOfTime:
             raise TookTooLong(self.seconds, self.stack) from None
         except BaseException:
@@ -111,8 +117,43 @@ class _Watch:
             signal.pthread_kill(main, _SIGNAL)
             if self.over.wait(_AGAIN):
                 return
-        faulthandler.dump_traceback(all_threads=True)
-        os._exit(70)
+        faulthandler.dump_traceback(_stacks(os.getpid()), all_threads=True)
+        os._exit(1)
+
+
+@contextmanager
+def _ending(seconds: float) -> Iterator[None]:
+    """Ends the process if the block takes longer, whatever it does. pytest's own use of `faulthandler` is over by then."""
+    faulthandler.dump_traceback_later(seconds, exit=True, file=_stacks(os.getpid()))
+    try:
+        yield
+    finally:
+        faulthandler.cancel_dump_traceback_later()
+
+
+@cache
+def _stacks(process: int) -> TextIO:
+    """Returns the file for the stacks of a process: in the folder that the run has for them, or the console."""
+    folder = os.environ.get(STACKS)
+    return (
+        Path(folder, f"{process}.txt").open("w", encoding="utf-8") if folder else sys.__stderr__ or sys.stderr
+    )
+
+
+def last_stack(folder: Path) -> str:
+    """Returns the stacks that the newest process left which ended within a play; empty if none did.
+
+    Args:
+        folder: The folder in the variable `STACKS`.
+    """
+    left = [path for path in folder.glob("*.txt") if path.stat().st_size]
+    told = max(left, key=lambda path: path.stat().st_mtime).read_text("utf-8") if left else ""
+    *_, main = told.rstrip().split(
+        "\n\n"
+    )  # the threads, the main thread last; of each, the deepest call first
+    calls = [line for line in main.splitlines() if line.startswith("  File")]
+    ours = next((at for at, line in enumerate(calls) if f"{_OURS}{os.sep}" in line), len(calls))
+    return "\n".join(reversed(calls[:ours][:_LINES]))
 
 
 class _Clock(threading.Thread):
@@ -208,5 +249,15 @@ def limited(play_it: Callable[[Play], Run], seconds: float, play: Play) -> Run:
     try:
         return within(seconds, lambda: play_it(play))
     except TookTooLong as late:
-        trouble = Trouble(f"{late}; the stack then was\n{late.stack}", ours=False, rule="RUN-002")
-        return Run(play.case, play.wire, play.provider, play.mode, trouble=trouble)
+        return unended(play, f"{late}; the stack then was\n{late.stack}")
+
+
+def unended(play: Play, told: str) -> Run:
+    """Returns the run of a play that did not end by itself.
+
+    Args:
+        play: The play.
+        told: What is told of it.
+    """
+    trouble = Trouble(told, ours=False, rule="RUN-002")
+    return Run(play.case, play.wire, play.provider, play.mode, trouble=trouble)

@@ -14,6 +14,7 @@ from click.testing import CliRunner
 import ellmer_conformance
 from ellmer_conformance.cli import _group
 from ellmer_conformance.cli.list import all_rules
+from ellmer_conformance.cli.new_rule import file_of
 from ellmer_conformance.contract.rules import WIRES, book
 
 PACKAGE = Path(ellmer_conformance.__file__).parent
@@ -135,3 +136,10 @@ def test_what_cannot_be_written_is_told(arguments, problem):
     done = CliRunner().invoke(_group, ["new-rule", *arguments])
     assert done.exit_code == 2
     assert problem.lower() in " ".join(done.output.lower().split())
+
+
+@pytest.mark.parametrize(
+    ("group", "file"), [("STO", "body_structure.py"), ("ORD", "order.py"), ("MED", "body_structure.py")]
+)
+def test_a_rule_goes_to_its_group_in_this_format_or_in_the_others(group, file):
+    assert file_of(book("cohere"), group).name == file

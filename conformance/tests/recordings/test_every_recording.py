@@ -87,6 +87,24 @@ def test_a_removed_address_is_told_by_the_body(body, answer, wire, provider):
     assert (found.wire, found.provider) == (wire, provider)
 
 
+ERRORS = {
+    "vllm": '{"object": "error", "message": "...", "type": "BadRequestError", "param": null, "code": 400}',
+    "llamacpp": '{"error":{"code":400,"message":"...","type":"invalid_request_error"}}',
+    "127.0.0.1": '{"error": {"message": "...", "type": "invalid_request_error", "param": null, "code": null}}',
+}
+
+
+@pytest.mark.parametrize("provider", ERRORS)
+def test_a_local_server_is_told_by_its_errors(provider):
+    sent = {"model": "Qwen/Qwen3-0.6B", "messages": [USER]}
+    recording = Recording("/0", "POST", "http://127.0.0.1:8000/v1/chat/completions")
+    recording = replace(
+        recording, body=json.dumps(sent).encode(), status=400, response=ERRORS[provider].encode()
+    )
+    assert request_of(recording).provider == provider
+    assert request_of(replace(recording, status=200, response=b"{}")).provider == "127.0.0.1"
+
+
 def test_an_item_type_that_a_mask_of_ids_changed_is_read_as_it_was():
     call = {"type": "function_call", "call_id": "call_abc123", "name": "add", "arguments": "{}"}
     result = {"type": "function_call_abc123", "call_id": "call_abc123", "output": "5"}

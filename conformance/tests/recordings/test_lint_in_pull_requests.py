@@ -12,9 +12,8 @@ import pytest
 from conformance_command import run
 
 from ellmer_conformance.contract import rules
-from ellmer_conformance.recordings.fixes import fix_of
-from ellmer_conformance.recordings.lint import as_json, from_json, lint_file
-from ellmer_conformance.recordings.recorded_by import IndexOfTests
+from ellmer_conformance.recordings.lint import as_json, fix_of, from_json, lint_file
+from ellmer_conformance.recordings.lint_report import IndexOfTests
 
 URL = "https://api.openai.com/v1/chat/completions"
 ASK = {"role": "user", "content": "Hi"}
@@ -194,7 +193,7 @@ def fixes(body, rule):
                 ],
             },
             "ORD-002",
-            {"op": "move", "from": "/messages/3", "path": "/messages/2"},
+            {"op": "move", "from": "/messages/2", "path": "/messages/3"},
         ),
     ],
 )

@@ -7,8 +7,8 @@ import pytest
 from conformance_command import run
 from recordings_in_every_form import BAD, URL
 
-from ellmer_conformance.recordings.engines import TooSlow, Work, mapped, time_limit
-from ellmer_conformance.recordings.lint import lint, lint_file
+from ellmer_conformance.recordings.engines import Work, mapped
+from ellmer_conformance.recordings.lint import TooSlow, lint, lint_file, time_limit
 from ellmer_conformance.recordings.recording_files import Unreadable, sources
 
 LINE = json.dumps({"url": URL, "body": BAD})
@@ -77,7 +77,7 @@ def test_patterns(tmp_path):
     assert found("2026/**") == {"2026/b.json", "2026/x/c.json", "2026/x/d.yaml"}
     assert found("**/*.json") == {"2025/a.json", "2026/b.json", "2026/x/c.json"}
     assert found("202[56]/*.json", f"file://{tmp_path}") == {"2025/a.json", "2026/b.json"}
-    with pytest.raises(Unreadable, match="nothing was found"):
+    with pytest.raises(Unreadable, match="there is no such file"):
         found("2027/**")
 
 

@@ -168,6 +168,13 @@ NO_RECORDINGS = {
     "words.jsonl": '{"a": 1}\nnot json\n',
     "deep.json": "[" * 100_000,
     "grpc.yaml": yaml.safe_dump({"interactions": [{"request": {"method": "/chat/Get", "message": ""}}]}),
+    "pact.json": json.dumps(
+        {
+            "consumer": {"name": "shop"},
+            "provider": {"name": "api"},
+            "interactions": [{"request": {"method": "GET", "path": "/a"}, "response": {"status": 200}}],
+        }
+    ),
     "socket.json": json.dumps({"interactions": [{"kind": "websocket", "sent": ["{}"]}]}),
 }
 

@@ -58,7 +58,7 @@ def test_a_scheduler_that_runs_already(recordings):
     distributed = pytest.importorskip("distributed")
     import dask
 
-    running = distributed.LocalCluster(n_workers=1, processes=False, dashboard_address=None)
+    running = distributed.LocalCluster(n_workers=1, processes=False, dashboard_address="127.0.0.1:0")
     with running as cluster, dask.config.set({"scheduler-address": cluster.scheduler_address}):
         assert lint([recordings], engine="dask") == lint([recordings])
 

@@ -206,3 +206,11 @@ def legal(block: Any, shape: Shape, wire: str) -> Json | None:
         stacklevel=2,
     )
     return None
+
+
+def is_forced(choice: object) -> bool:
+    """Tells whether a tool choice, in the form of any wire format, forces a call."""
+    kind = choice
+    if isinstance(choice, Mapping):  # {"type": "any"}, {"mode": "ANY"}, {"any": {}}
+        kind = choice.get("type", choice.get("mode", next(iter(choice), None)))
+    return kind is not None and str(kind).lower() not in {"auto", "none"}

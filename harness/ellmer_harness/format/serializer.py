@@ -41,9 +41,16 @@ Json = dict[str, Any]
 
 
 class Serializer:
-    """A vcrpy serializer. `blobs` is the folder of the media files, shared by any number of cassettes.
+    """A vcrpy serializer: with it, stock vcrpy replays a cassette of the harness.
 
-    `near` is the folder of the cassette. With it, the blob folder that the cassette names has priority.
+    Args:
+        blobs: The folder of the media files, shared by any number of cassettes.
+        near: The folder of the cassette. With it, the blob folder that the cassette names has priority. `None` (default): it is
+            not known.
+
+    Examples:
+        >>> import vcr
+        >>> vcr.VCR().register_serializer("ellmer", Serializer("cassettes/blobs"))
     """
 
     def __init__(self, blobs: Blobs | Path | str, near: Path | None = None) -> None:
@@ -51,11 +58,19 @@ class Serializer:
         self.near = near
 
     def serialize(self, cassette: Json) -> str:
-        """Returns the text of vcrpy's cassette dictionary. Bodies may be bytes, text or `None`."""
+        """Returns the text of a cassette.
+
+        Args:
+            cassette: vcrpy's cassette dictionary. Bodies may be bytes, text or `None`.
+        """
         return layout(self.form(cassette))
 
     def form(self, cassette: Json) -> Json:
-        """Returns the JSON value that is written for vcrpy's cassette dictionary."""
+        """Returns the JSON value that is written for a cassette.
+
+        Args:
+            cassette: vcrpy's cassette dictionary.
+        """
         interactions = [self._written(interaction) for interaction in cassette["interactions"]]
         metadata = dict(cassette.get("metadata") or {})
         metadata[OURS] = {"format": FORMAT, **metadata.get(OURS, {})}
@@ -64,7 +79,11 @@ class Serializer:
         return {"version": cassette["version"], "metadata": metadata, "interactions": interactions}
 
     def deserialize(self, text: str) -> Json:
-        """Returns vcrpy's cassette dictionary, with all bodies as bytes."""
+        """Returns vcrpy's cassette dictionary, with all bodies as bytes.
+
+        Args:
+            text: The text of the cassette.
+        """
         cassette = self.parse(text)
         for interaction in cassette["interactions"]:
             request, response = interaction["request"], interaction["response"]
@@ -73,7 +92,14 @@ class Serializer:
         return cassette
 
     def parse(self, text: str | bytes) -> Json:
-        """Returns the checked JSON of the file, with bodies in their readable form. Raises `CassetteError`."""
+        """Returns the checked JSON of the file, with bodies in their readable form.
+
+        Args:
+            text: The text of the cassette.
+
+        Raises:
+            CassetteError: It is no cassette, or one of another version.
+        """
         try:
             cassette = _loads(text)
         except (ValueError, RecursionError) as error:

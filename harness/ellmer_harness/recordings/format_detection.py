@@ -260,8 +260,10 @@ def _found(value: Any, text: str, path: Path) -> Found | None:
 
 def _cassette(value: Any, text: str, path: Path) -> Found | None:  # noqa: C901, PLR0911 - one return per format
     match value:
-        case {"interactions": list(items)} if items and not any(map(_is_http, items)):
-            return None  # of another protocol: gRPC, WebSocket
+        case {"interactions": list(items)} if items and (
+            "consumer" in value or not any(map(_is_http, items))
+        ):
+            return None  # of another protocol (gRPC, WebSocket), or a contract of Pact, which nobody recorded
         case {"interactions": list(items)}:
             kind = "pydantic-ai" if "parsed_body" in text else "vcrpy"
             metadata = value.get("metadata")

@@ -27,14 +27,33 @@ Kind = Literal["password", "secret", "parameter", ""]
 # Somebody chose these: any value may be one.
 _PASSWORDS = (
     *("password", "passwords", "passwd", "passphrase", "passcode", "pwd", "userpass", "passwort", "pass"),
-    *("pin", "otp", "totp", "mfa code", "otp code", "one time code"),
+    *(
+        "pin",
+        "otp",
+        "totp",
+        "mfa code",
+        "otp code",
+        "one time code",
+        "sms code",
+        "backup code",
+        "recovery code",
+    ),
+    *("unlock code", "verification code"),
 )
 _END_OF_PASSWORDS = ("password", "passwd", "passphrase")
 # Drawn by lot, or containing something that was: only random values are one.
 _SECRETS = (
     *("secret", "secrets", "token", "jwt", "auth", "authorization", "credential", "credentials"),
     *("cookie", "cookies", "apikey", "api key", "access key", "secret key", "private key", "signing key"),
-    *("account key", "auth key", "subscription key", "shared key", "encryption key", "master key"),
+    *(
+        "account key",
+        "auth key",
+        "subscription key",
+        "shared key",
+        "encryption key",
+        "master key",
+        "hmac key",
+    ),
     *("session key", "service key", "admin key", "license key", "storage key", "webhook key", "server key"),
     *("client key", "app key", "application key", "functions key", "role key", "session id", "sessionid"),
     *("sid", "connection string", "conn str", "dsn", "bearer", "assertion", "sas", "code verifier"),
@@ -42,11 +61,11 @@ _SECRETS = (
 )
 _END_OF_SECRETS = (
     *("secret", "apikey", "accesskey", "secretkey", "privatekey", "accountkey", "connectionstring"),
-    *("accesstoken", "authtoken", "refreshtoken", "idtoken", "sessiontoken", "sessionid"),
+    *("accesstoken", "authtoken", "refreshtoken", "idtoken", "sessiontoken", "sessionid", "wstoken"),
     *("csrfmiddlewaretoken", "csrftoken", "xsrftoken"),
 )
 # Common words, which tell of a credential only where there are parameters: in URLs, forms and headers.
-_PARAMETERS = ("key", "sig", "signature", "session", "amz credential", "goog credential", "code")
+_PARAMETERS = ("key", "sig", "signature", "session", "amz credential", "goog credential", "code", "appid")
 # Whatever their value is, these are credentials. Other names are one only if the value looks like one.
 _ROLES = {
     *("secret", "secrets", "api key", "apikey", "access token", "refresh token", "id token", "auth token"),
@@ -84,7 +103,7 @@ _BREAK = re.compile(r"[^A-Za-z0-9]+|(?<=[A-Za-z])(?=\d+$)")
 WORDS: tuple[str, ...] = (
     *("pass", "pwd", "secret", "token", "auth", "cred", "cookie", "key", "sess", "conn"),
     *("jwt", "sig", "sid", "dsn", "assertion", "sas", "otp", "verifier"),
-    *("pin", "csrf", "xsrf", "saml", "code"),
+    *("pin", "csrf", "xsrf", "saml", "code", "appid"),
 )
 """Parts of the names above, lower-case: text without one of them holds none."""
 _HINTS = (*WORDS, "bearer")
@@ -208,7 +227,7 @@ _ASSIGNED = re.compile(
 _PARAMETER = re.compile(r"=([^&\s\"'\\<>#;]{4,}+)")
 _ELEMENT = re.compile(r"(?:\s[^<>]{0,300})?>\s*(?:<!\[CDATA\[\s*)?([^<>]{4,4000}?)\s*(?:\]\]>\s*)?</")
 _NEXT_VALUE = re.compile(  # the name is the content of an element, or of an attribute
-    r"(?i)(?:</[\w:.-]{1,40}>\s*<(?:string|value|data)\b[^<>]{0,100}>|[\"']\s+value\s*=\s*[\"']|[\"']?\s*[,;]?\s*[\"']?\bvalue[\"']?\s*[:=]\s*[\"']?"
+    r"(?i)(?:</[\w:.-]{1,40}>\s*<(?:string|value|data)\b[^<>]{0,100}>|[\"']\s+(?:value|content)\s*=\s*[\"']|[\"']?\s*[,;]?\s*[\"']?\bvalue[\"']?\s*[:=]\s*[\"']?"
     r"|[\"']\s*/?>\s*(?:<value>\s*)?)(?:<!\[CDATA\[\s*)?([^<>\"'\r\n\]]{4,4000}?)\s*(?:\]\]>|[<\"'\r\n]|\Z)"
 )
 _LITERAL = re.compile(r"([A-Za-z_]\w{0,60})\s*:\s*\"((?:[^\"\\\n]|\\.){4,4000})\"")

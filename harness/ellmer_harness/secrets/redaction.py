@@ -112,12 +112,12 @@ FINGERPRINT = 3  # hex digits: they tell the values of one cassette apart, and t
 def credential_values(url: str, headers: Iterable[tuple[str, str]]) -> dict[str, str]:
     """Returns the values that may be masked in a request, by their place: `?name` for a parameter, `name` for a header.
 
-    Signatures differ in each run, and a server changes cookies; they tell no requests apart.
+    A server changes cookies, and signatures of headers differ in each run; they tell no requests apart.
     """
     found: dict[str, list[str]] = {}
     for piece in urlsplit(url).query.split("&"):
         name, _, value = piece.partition("=")
-        if is_secret_name(plain := unquote(name)) and not is_signature(plain):
+        if is_secret_name(plain := unquote(name)):
             found.setdefault(f"?{plain}", []).append(unquote_plus(value))
     for name, value in headers:
         if (

@@ -162,7 +162,7 @@ class RequestKey:
 
     @cached_property
     def parameters(self) -> dict[str, list[str]]:
-        """The written values of the parameters whose names suggest a credential, without signatures."""
+        """The written values of the parameters whose names suggest a credential. All signatures are alike."""
         return _parameters(self.request.uri, self._match.ignore) if self._match.url else {}
 
     @property
@@ -185,7 +185,10 @@ class RequestKey:
         A value that was written is compared. A masked value is compared by its fingerprint: if it differs, the
         program has other credentials than it had when it was recorded.
         """
-        for name in self.parameters.keys() | asked.parameters.keys():
+        names = self.parameters.keys(), asked.parameters.keys()
+        if names[0] - names[1] and names[1] - names[0]:
+            return Likeness.OTHER
+        for name in names[0] | names[1]:
             old, new = self.parameters.get(name, []), asked.parameters.get(name, [])
             if old != new and MASK not in old and (old or {*new} != {MASK}):
                 return Likeness.OTHER
@@ -204,8 +207,8 @@ class RequestKey:
 
 
 def is_exact(place: str) -> bool:
-    """Tells whether a place is a parameter, a body or a URL, and not a header."""
-    return place.startswith("?") or place in ("body", "url")
+    """Tells whether a place is a parameter, a body or a URL, and not a header or a signature, which differs in each run."""
+    return place in ("body", "url") or (place.startswith("?") and not is_signature(place[1:]))
 
 
 def _guessed(body: bytes) -> str:
@@ -240,8 +243,9 @@ def _parameters(url: str, ignore: tuple[str, ...]) -> dict[str, list[str]]:
     found: dict[str, list[str]] = {}
     for piece in urlsplit(url).query.split("&"):
         name = _name(piece)
-        if is_secret_name(name) and not is_signature(name) and f"?{name}" not in ignore:
-            found.setdefault(name, []).append(unquote_plus(piece.partition("=")[2]))
+        if is_secret_name(name) and f"?{name}" not in ignore:
+            value = MASK if is_signature(name) else unquote_plus(piece.partition("=")[2])
+            found.setdefault(name, []).append(value)
     return found
 
 

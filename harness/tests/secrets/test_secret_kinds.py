@@ -181,10 +181,12 @@ PASSWORDS = (
     "passphrase",
     "new_password",
     "pwd",
+    *("sms_code", "backup_code", "recovery_code", "unlock_code", "verification_code"),
 )
 ROLES = (
     *("device_code", "code_verifier", "csrf_token", "xsrf-token", "csrfmiddlewaretoken", "SAMLResponse"),
     *("client_assertion", "bearer", "jwt", "id_token_hint", "session_token", "security_token", "app_secret"),
+    *("hmac_key", "vault_token", "signing_secret", "webhook_secret", "wstoken"),
 )
 FIELDS = {
     "JSON": lambda name, value: {"a": [{name: value}]},

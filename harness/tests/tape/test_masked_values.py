@@ -215,14 +215,30 @@ def test_one_credential_in_all_requests_needs_no_fingerprint(cassette):
     assert "fingerprints" not in cassette(same, same).read_text()
 
 
-def test_cookies_and_signatures_tell_no_requests_apart(cassette):
+def test_cookies_tell_no_requests_apart(cassette):
+    sent = [{"url": "/x", "headers": {"cookie": f"s={n}"}} for n in (1, 2)]
+    cassette(*sent)
+
+    assert cassette.replayed(*reversed(sent)) == [0, 1]
+
+
+def test_signatures_tell_requests_apart_unless_they_are_made_anew(cassette):
     signed = [
         {"url": f"/x?X-Amz-Signature={secret(n)}&X-Amz-Date=2026010{n}T00", "headers": {"cookie": f"s={n}"}}
-        for n in (1, 2)
+        for n in (1, 2, 3, 4)
     ]
-    cassette(*signed)
+    cassette(*signed[:2])
 
-    assert cassette.replayed(*reversed(signed)) == [0, 1]
+    assert cassette.replayed(*reversed(signed[:2])) == [1, 0]
+    assert cassette.replayed(*signed[2:]) == [0, 1]
+
+
+@pytest.mark.parametrize("name", ["api_key", "access_token", "password", "otp"])
+def test_a_signature_is_no_other_credential(cassette, name):
+    cassette({"url": f"/x?sig={secret(1)}"}, {"url": f"/x?X-Amz-Signature={secret(2)}"})
+
+    with pytest.raises(Miss):
+        cassette.replayed({"url": f"/x?{name}={secret(3)}"})
 
 
 def test_masked_bodies_tell_requests_apart(cassette):

@@ -4,6 +4,8 @@ import httpx
 import pytest
 
 from ellmer_harness import Drift, Miss, use_cassette
+from ellmer_harness.exchange.reply import Piece, Reply
+from ellmer_harness.tape.verify_mode import drift
 
 API = "https://api.example.com"
 ANSWER = {"id": "a", "choices": [{"text": "Hi", "stop": None}], "usage": {"in": 1}}
@@ -103,3 +105,17 @@ def test_a_replaced_answer_counts_as_played(path):
         tape.replace(body="plain")
         assert httpx.post(f"{API}/chat", json={"a": 1}).text == "plain"
     assert tape.verdict.state == "played"
+
+
+@pytest.mark.parametrize(
+    ("recorded", "live", "lines"),
+    [
+        (b"OK", b"KO", []),
+        (b"", b"OK", []),
+        (b"OK", b"", []),
+        (b"OK", b"3", ["~ /: recorded a text, now a number"]),
+    ],
+)
+def test_a_body_that_is_no_json_is_a_text_and_an_empty_one_anything(recorded, live, lines):
+    replies = (Reply(200, "OK", [("content-type", "text/plain")], [Piece(body)]) for body in (recorded, live))
+    assert list(drift(*replies)) == lines

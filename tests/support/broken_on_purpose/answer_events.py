@@ -43,7 +43,7 @@ def pieces(events: Sequence[Json]) -> list[tuple[Json, str]]:
     for each in objects(list(events)):
         if isinstance(each.get("content"), str) and "message" not in each:
             found.append((each, "content"))
-        elif each.get("type") in {"text_delta", None} and isinstance(each.get("text"), str):
+        elif each.get("type") in {"text_delta", "text", None} and isinstance(each.get("text"), str):
             found.append((each, "text"))
     return found
 

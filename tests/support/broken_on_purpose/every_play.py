@@ -170,7 +170,7 @@ class LosesTheFlag(_Changes):
 class RepeatsResultsLater(_Changes):
     """Sends an earlier result again with the next question."""
 
-    case, caught_by, on = "five_parallel_tools", ("PAR-007",), ("openai-responses",)
+    case, caught_by, on = "five_parallel_tools", ("PAR-009",), ("openai-responses",)
 
     def change(self, body: Body) -> None:
         results = [turn for turn in body.turns if turn.get("type") == "function_call_output"]

@@ -17,7 +17,7 @@ from ellmer_conformance.contract.exchange import Json
 from ellmer_conformance.scenarios.messages import Reply
 
 from .answer_events import Rewrite, objects, pieces, without_signatures
-from .mined import Change, arguments, each, first, ids, listed, result_texts, said, schemas
+from .mined import Change, arguments, each, first, forced, ids, listed, result_texts, said, schemas
 from .neutral_requests import Body
 
 # --- Ways to change --------------------------------------------------------------------------------------
@@ -353,6 +353,7 @@ CHANGES: Mapping[str, Change] = {
     "ids_of_results_swapped": _ids_swapped,
     "one_stop_of_two": lambda body: [held.pop() for key, held in body.options().items() if key.startswith("stop") and isinstance(held, list)],
     "one_call_at_a_time": _one_call_at_a_time,
+    "call_forced_again": lambda body: forced("required")(body) if body.results() else None,
     "no_thinking_budget": _no_budget,
     "effort_minimal": set_option(openai_responses={"reasoning": {"effort": "minimal"}}),
     "history_may_be_cut": set_option(openai_responses={"truncation": "auto"}),

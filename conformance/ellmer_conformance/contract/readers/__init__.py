@@ -239,6 +239,7 @@ _HOSTS = {
     "amazonaws.com": "bedrock",
     "amazonaws.com.cn": "bedrock",
     "api.aws": "bedrock",
+    "ml.cloud.ibm.com": "watsonx",
 }
 
 

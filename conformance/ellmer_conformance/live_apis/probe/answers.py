@@ -26,7 +26,7 @@ class Heard:
     wire: str
     question: Question
     exchange: Exchange
-    kind: str = "question"  # or what is wrong with the request: "malformed", "rule", "example"
+    kind: str = "question"  # or "client", or what is wrong with the request: "malformed", "rule", "example"
     rule: str = ""
     able: Mapping[str, bool] = field(default_factory=dict)
     told: Told | None = None

@@ -25,6 +25,7 @@ from ...runner.judgement import judge
 from ...scenarios.case import Case
 from .answers import Heard, package
 from .questions import CONVERSATIONS, MALFORMED, QUESTIONS, Question, body, headers, path
+from .readiness import profiles_of
 from .server_rules import book
 
 # --- The run ---------------------------------------------------------------------------------------------
@@ -94,6 +95,15 @@ class Probe:
             key = WRONG_KEY if name == "wrong_key" else self.target.key
             exchange = self._sent(content, model=model, key=key)
             self._note(replace(plain, name=name), exchange, kind="malformed")
+
+    def clients(self) -> None:
+        """Sends a question with the fields of each well-known client of the wire format."""
+        wire, model = self.target.wire, self.target.model
+        for profile in profiles_of(wire):
+            question = Question(profile.question, stream=True, tool=self.able.get("tools", True))
+            content = json.dumps(body(wire, model, question) | profile.fields).encode()
+            exchange = self._sent(content, model=model, key=self.target.key, stream=True)
+            self._note(question, exchange, kind="client")
 
     def rule_bodies(self) -> None:
         """Sends counterexamples and examples of each rule that the API enforces."""
@@ -242,6 +252,7 @@ def probed(target: Target, *, with_rules: bool = True) -> Report:
         probe = Probe(target, client)
         probe.questions()
         if any(each.status for each in probe.heard):
+            probe.clients()
             probe.mistakes()
             if with_rules:
                 probe.rule_bodies()

@@ -125,6 +125,24 @@ def stops_are_known(heard: Heard) -> Iterator[Finding]:
 _STREAMS = {"ollama": "application/x-ndjson", "bedrock": "application/vnd.amazon.aws_event_stream"}
 
 
+@book.rule(
+    "SRV-006",
+    MUST,
+    LOSS,
+    source=[
+        "https://github.com/openai/codex/blob/main/codex-rs/codex-api/src/common.rs",
+        "https://code.claude.com/docs/en/llm-gateway",
+    ],
+)
+def well_known_clients_are_answered(heard: Heard) -> Iterator[Finding]:
+    """A question with the fields that a well-known client sends is answered with status 200.
+
+    Why: a client sends these fields with every request, and cannot leave them out for one server.
+    """
+    if heard.kind == "client":
+        yield found(heard.status == 200, HERE, f"the answer is {heard.status}: {heard.value!r:.200}")
+
+
 @book.rule("SRV-010", MUST, LOSS, source=REFERENCE)
 def streams_are_streams(heard: Heard) -> Iterator[Finding]:
     """A requested stream arrives as a stream, in the format's framing and content type.

@@ -288,8 +288,7 @@ class ConversationPlayer:
             sessions = opened(self.adapter, where, recorded.case, case_run.tools, recorded.case.history)
             stack.callback(close_all, sessions)
             case_run.play_steps(sessions)
-        observed = _observed(playing, case_run, elsewhere=elsewhere, waits=waits)
-        return observed, playing
+        return _observed(playing, case_run, elsewhere=elsewhere, waits=waits), playing
 
 
 def _judged(recorded: RecordedCase, run: Run) -> tuple[Run, list[Verdict]]:
@@ -323,21 +322,14 @@ def _observed(playing: Playing, case_run: CaseRun, **more: Any) -> Run:
         replace(each, request=replace(each.request, wire=request.wire, provider=request.provider))
         for each in playing.exchanges
     ]
-    trouble = None if exchanges else _unheard(case_run)
-    return Run(
-        case=case_run.case,
-        wire=request.wire,
-        provider=request.provider,
-        mode=case_run.mode,
-        exchanges=exchanges,
-        replies=case_run.replies,
-        tool_runs=case_run.tool_runs,
-        transcript=case_run.transcript,
-        leaks=case_run.leaks,
+    return case_run.observed(
+        request.wire,
+        request.provider,
+        exchanges,
         model=request.model,
         unseen=UNSEEN,
         way="recordings",
-        trouble=trouble,
+        trouble=None if exchanges else _unheard(case_run),
         **more,
     )
 

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import json
 import re
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping, Sequence
 
 from ...contract.exchange import Json
 from ...contract.readers.json_access import items_of, object_of, text_of
@@ -78,53 +78,45 @@ def count(service: ServiceRequest) -> Reply:
 
 def completion(service: ServiceRequest) -> Reply:
     """Answers a prompt as a chat with one message: https://developers.openai.com/api/reference/resources/completions"""
-    body, prompts = service.body, texts_of(service.body.get("prompt"))
+    body = service.body
     if not body.get("model"):
         return service.refuse(Refusal("you must provide a model parameter", 400, _BAD))
-    settings = {
-        name: body[name]
-        for name in ("temperature", "top_p", "seed", "stop", "max_tokens", "n")
-        if name in body
-    }
-    chats = [
-        {"messages": [{"role": "user", "content": text}], "model": body["model"], **settings}
-        for text in prompts or [" "]
-    ]
-    found = [service.ask("completion", "/v1/chat/completions", {"max_tokens": 16, **chat}) for chat in chats]
+    found = [service.ask("completion", "/v1/chat/completions", chat) for chat in _chats(body)]
     failed = next((each for each in found if each.status >= 400), None)
     if failed:
         return plain(failed.status, service.api.headers(stream=False), pretty(failed.body))
     answers = [choice for each in found for choice in each.body["choices"]]
-    choices = [
-        {
-            "text": choice["message"]["content"] or "",
-            "index": index,
-            "logprobs": None,
-            "finish_reason": choice["finish_reason"],
-        }
-        for index, choice in enumerate(answers)
-    ]
+    choices = [_completed(choice, index) for index, choice in enumerate(answers)]
+    created, id = service.api.ticket.created, f"cmpl-{service.fresh('completion', 29, ALNUM)}"
+    head = {"id": id, "object": "text_completion", "created": created, "model": body["model"]}
+    if body.get("stream") is True:
+        return Reply(200, service.api.headers(stream=True), [*_chunks(head, choices), sse("[DONE]")])
     counts = [each.body["usage"] for each in found]
-    usage = {
-        name: sum(count[name] for count in counts)
-        for name in ("prompt_tokens", "completion_tokens", "total_tokens")
-    }
-    id = f"cmpl-{service.fresh('completion', 29, ALNUM)}"
-    head = {
-        "id": id,
-        "object": "text_completion",
-        "created": service.api.ticket.created,
-        "model": body["model"],
-    }
-    if body.get("stream") is not True:
-        return service.reply({**head, "choices": choices, "usage": usage})
-    events = [
-        sse(compact({**head, "choices": [{**choice, "text": piece, "finish_reason": None}]}))
-        for choice in choices
-        for piece in words(Say(choice["text"]))
-    ]
-    ends = [sse(compact({**head, "choices": [{**choice, "text": ""}]})) for choice in choices]
-    return Reply(200, service.api.headers(stream=True), [*events, *ends, sse("[DONE]")])
+    totals = ("prompt_tokens", "completion_tokens", "total_tokens")
+    usage = {name: sum(count[name] for count in counts) for name in totals}
+    return service.reply({**head, "choices": choices, "usage": usage})
+
+
+def _chats(body: Json) -> Iterator[Json]:
+    """Yields a request to Chat Completions for each prompt."""
+    names = ("temperature", "top_p", "seed", "stop", "max_tokens", "n")
+    settings = {"max_tokens": 16, "model": body["model"]} | {n: body[n] for n in names if n in body}
+    for text in texts_of(body.get("prompt")) or [" "]:
+        yield {"messages": [{"role": "user", "content": text}], **settings}
+
+
+def _completed(choice: Json, index: int) -> Json:
+    text, reason = choice["message"]["content"] or "", choice["finish_reason"]
+    return {"text": text, "index": index, "logprobs": None, "finish_reason": reason}
+
+
+def _chunks(head: Json, choices: Sequence[Json]) -> Iterator[bytes]:
+    """Yields the events of a stream: the pieces of each text, and then the end of each."""
+    for choice in choices:
+        for piece in words(Say(choice["text"])):
+            yield sse(compact({**head, "choices": [{**choice, "text": piece, "finish_reason": None}]}))
+    for choice in choices:
+        yield sse(compact({**head, "choices": [{**choice, "text": ""}]}))
 
 
 # embeddings and moderations ---------------------------------------------------------------------------------

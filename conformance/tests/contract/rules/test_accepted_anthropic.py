@@ -121,3 +121,26 @@ def test_thinking_interleaves_where_a_header_says_so():
     assert "THK-014" in [each.rule.id for each in book.judge(request) if each.outcome == "fail"]
     request = replace(request, headers={"anthropic-beta": "interleaved-thinking-2025-05-14"})
     assert not [each for each in book.judge(request) if each.outcome == "fail"]
+
+
+VERSION, BETA = {"anthropic-version": "2023-06-01"}, {"anthropic-beta": "context-management-2025-06-27"}
+
+
+@pytest.mark.parametrize(
+    ("headers", "query", "refused"),
+    [
+        (VERSION, "", True),
+        (VERSION | BETA, "", False),
+        ({}, "", False),  # a recorder that kept no headers
+        (VERSION, "?beta=true", False),  # one that dropped the betas of an SDK's beta call
+    ],
+    ids=["without", "with", "no headers", "lost"],
+)
+def test_a_beta_field_needs_its_header(headers, query, refused):
+    """https://github.com/braintrustdata/braintrust-sdk-javascript records 11 beta calls without their betas."""
+    book = rules.book("anthropic")
+    asked = book.request(an.body(an.ASK, context_management={"edits": []}))
+    asked = replace(asked, headers=headers, url=f"https://api.anthropic.com/v1/messages{query}")
+    found = objection(book.judge(asked))
+    assert (found is not None) is refused
+    assert not found or found.refusal.message == "context_management: Extra inputs are not permitted"

@@ -151,6 +151,7 @@ BROKEN = {
     "SRV-003": heard(chat(choices="none")),
     "SRV-004": heard(chat(usage={"prompt_tokens": 5, "completion_tokens": 3, "total_tokens": 2})),
     "SRV-005": heard(chat(choices=[{"index": 0, "message": {"content": "Hi"}, "finish_reason": "done"}])),
+    "SRV-006": heard({"error": {"message": "no field `store`", "type": "x"}}, status=400, kind="client"),
     "SRV-010": heard(b"", stream=True),
     "SRV-011": heard(chunks(FIRST, {"id": 1}, TEXT, LAST), stream=True),
     "SRV-012": heard(chunks(FIRST, LAST, TEXT), stream=True),

@@ -128,7 +128,6 @@ BETAS = {"context_management": "", "mcp_servers": "mcp-client"}
     REJECT,
     source="https://github.com/anthropics/claude-code/issues/14135",
     refusal=refused("{key}: Extra inputs are not permitted"),
-    preview=True,  # recorders keep the version and drop the betas, so a recording cannot prove the fault
     examples=[body(ASK)],
     counterexamples=[
         body(ASK, **VERTEX, context_management={"edits": []}),
@@ -139,7 +138,8 @@ def beta_fields_have_their_header(request: Request) -> Iterator[Finding]:
     """`context_management` and `mcp_servers` require their value in the header `anthropic-beta`.
 
     Fix: send `anthropic-beta: context-management-2025-06-27` or `mcp-client-2025-11-20`. A recording that did not keep
-    the header `anthropic-version` is not judged, and neither is a later version of the API than 2023-06-01.
+    the header `anthropic-version` is not judged, and neither is a later version of the API than 2023-06-01. A beta call of an
+    SDK (`?beta=true`) without the header has lost it in its recorder.
     """
     if not BETAS.keys() & request.body.keys():
         yield met("")
@@ -147,6 +147,8 @@ def beta_fields_have_their_header(request: Request) -> Iterator[Finding]:
     if "anthropic_version" not in request.body and headers.get("anthropic-version") != "2023-06-01":
         return
     told = f"{headers.get('anthropic-beta') or ''} {betas or ''}".strip()
+    if not told and "beta=true" in request.url:
+        return
     for key, name in BETAS.items():
         if request.body.get(key) is not None:
             fine = bool(told) and name in told

@@ -61,11 +61,13 @@ def messages_are_there(request: Request) -> Iterator[Finding]:
     source=[
         "pydantic-ai, provider notes (verified live 2026-07)",
         "https://github.com/elastic/kibana/pull/246393",
+        "https://github.com/strands-agents/harness-sdk/issues/2085 (Nova 2 Lite)",
+        "https://github.com/langchain-ai/langchain-aws/issues/238 (Command R+; Claude accepted the same)",
     ],
     refusal=refused(
         "A conversation must start with a user message. Try again with a conversation that starts with a user message."
     ),
-    models=[*NOVA, *TITAN, *LLAMA, *MISTRAL],
+    models=[*NOVA, *TITAN, *LLAMA, *MISTRAL, "*cohere.command-r*"],
     examples=[body(ASK, assistant("5"), ASK, model=NOVA_LITE), body(ASK, ASK, model=NOVA_LITE)],
     counterexamples=[body(assistant("Hello!"), ASK, model=NOVA_LITE)],
 )

@@ -77,13 +77,16 @@ def options_reach_the_provider(run: Run) -> Iterator[Finding]:
     """What the caller sets for a turn (a forced call, stop sequences, JSON, a cached prompt) is in its request.
 
     Why: an option that is dropped changes the answer, and nobody is told. An option of one turn is not sent
-    with the next.
+    with the next, and a call is not forced again after its result.
     """
     for index, ask, is_first in _requests_of_steps(run):
         place, body = f"/exchanges/{index}/request", run.exchanges[index].request.body
         for name, value in ask.options.items():
             if name in _SENT and (is_first or name != "tool_choice"):
                 yield found(_SENT[name](body, value), place, f"{name} was set, and the request has none")
+            elif name == "tool_choice":
+                problem = "the call is forced again after its result, so that the model cannot answer"
+                yield found(not _tool_choice(body, value), place, problem)
         before = {name: a.options[name] for a in run.case.steps for name in a.options if name in _SENT}
         for name, value in before.items():
             if name not in ask.options:

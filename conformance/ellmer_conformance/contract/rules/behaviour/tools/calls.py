@@ -148,7 +148,7 @@ def calls_are_answered_in_one_round_trip(run: Run) -> Iterator[Finding]:
 
 
 @book.rule(
-    "PAR-007",
+    "PAR-009",
     MUST,
     LOSS,
     source=[

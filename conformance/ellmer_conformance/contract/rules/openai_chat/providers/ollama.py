@@ -11,15 +11,20 @@ from collections.abc import Iterator
 from typing import Any
 
 from ....exchange import Request
-from ....readers.json_access import items_of
+from ....readers.json_access import decoded, items_of
 from ....readers.openai_chat import calls_of, messages
 from ....rule import Finding, Refusal, broken, met
+from ..._media import redacted
 from ..._openai.refusals import refused
 from ...ollama.models import TOOLLESS, tagged
 from .._rulebook import ASK, IMAGE, MUST, REJECT, TOOL, body, call, result
 from ..features import functions
 from ._elsewhere import elsewhere
 
+_LLAMA_STACK = (
+    "https://github.com/llamastack/llama-stack/blob/c0dae5cd4094b062362753cd36bb8278600c915c/"
+    "tests/integration/common/recordings/"
+)
 SERVER = "https://github.com/ollama/ollama (openai/openai.go, FromChatRequest)"
 _DATA = re.compile(r"data:(image/(jpeg|jpg|png|webp))?;base64,")
 _GO = {dict: "map[string]interface {}", int: "float64", float: "float64", bool: "bool"}
@@ -47,7 +52,11 @@ def there_is_a_message(request: Request) -> Iterator[Finding]:
     "REQ-007",
     MUST,
     REJECT,
-    source=["recorded refusal of a file (deepseek-r1)", SERVER],
+    source=[
+        "recorded refusal of a file (deepseek-r1)",
+        SERVER,
+        f"{_LLAMA_STACK}fb0877739184c01d85af35e44934d364866953b32c471efcb93ae3605d4a3c38.json (no base64)",
+    ],
     refusal=refused("{text}"),
     examples=[body({"role": "user", "content": [{"type": "text", "text": "Hi"}, IMAGE]})],
     counterexamples=[
@@ -56,6 +65,7 @@ def there_is_a_message(request: Request) -> Iterator[Finding]:
         body({"role": "user", "content": {"type": "text", "text": "Hi"}}),
         body({"role": "user"}),
         body({"role": "user", "content": [{"type": "image_url", "image_url": "https://example.com/a.png"}]}),
+        body({"role": "user", "content": [{"type": "image_url", "image_url": "data:image/png;base64,not!"}]}),
     ],
 )
 def content_is_text_and_images(request: Request) -> Iterator[Finding]:
@@ -131,7 +141,8 @@ def _refused(part: Any) -> str | None:
     url = image.get("url") if isinstance(image, dict) else image
     if not isinstance(url, str):
         return "invalid message format"
-    return None if _DATA.match(url) else "invalid image input"
+    known = _DATA.match(url) and (redacted(url) or decoded(url.partition(",")[2]) is not None)
+    return None if known else "invalid image input"
 
 
 def _is_object(text: str) -> bool:

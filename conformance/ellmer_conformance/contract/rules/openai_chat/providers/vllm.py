@@ -9,7 +9,9 @@ from ....exchange import Request
 from ....readers.json_access import object_of
 from ....readers.openai_chat import calls_of, messages
 from ....rule import Finding, Refusal, broken, met
-from .._rulebook import ASK, MUST, REJECT, body, call, result
+from ....rulebook import Lack, enter
+from .._rulebook import ASK, IMAGE, MUST, REJECT, body, call, result
+from ..features import a_part
 from ._elsewhere import compact, elsewhere
 
 
@@ -18,7 +20,33 @@ def _numbered(refusal: Refusal) -> tuple[Mapping[str, str], bytes]:
     return compact({"error": error})
 
 
+#: Recorded by others, in public.
+_RECORDED = (
+    "https://github.com/llamastack/llama-stack/blob/41cf79e6d2f7aea0e6fa6d3ab88eaf6c2c94888a/"
+    "tests/integration/responses/recordings/"
+)
+
 vllm = elsewhere("vllm", envelope=_numbered)
+_TEXT = "Qwen/Qwen3-0.6B"
+
+enter(
+    vllm,
+    [
+        Lack(
+            "REQ-050",
+            "Images are sent only to models that accept them.",
+            (_TEXT,),
+            Refusal("{model} is not a multimodal model None", type="BadRequestError"),
+            (
+                "recorded refusal (Qwen3-0.6B)",
+                f"{_RECORDED}422730f2fc4a33c28b7190398ff08c57b823131cf58f31844ac3b18d9b9e5ec4.json",
+            ),
+            a_part("image_url"),
+            body(ASK, model=_TEXT),
+            body({"role": "user", "content": [IMAGE]}, model=_TEXT),
+        ),
+    ],
+)
 
 
 @vllm.rule(

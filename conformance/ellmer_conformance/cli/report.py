@@ -1,0 +1,47 @@
+"""`conformance report`: what a run found, in the form that somebody else needs."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import click
+
+from ._shared import opened, report_option
+
+
+@click.group("report")
+def command() -> None:
+    """Write what a run found for somebody else."""
+
+
+@command.command("upstream")
+@report_option
+@click.option(
+    "--out",
+    type=click.Path(path_type=Path, file_okay=False),
+    default=Path("upstream"),
+    show_default=True,
+    help="The folder for the bug reports.",
+)
+def upstream(path: Path, out: Path) -> None:
+    """Write a bug report for each cause of a run: for the tracker of the client.
+
+    Each report says what happens, what the API says, how to see it with a program of some 30 lines, the versions, and the page of
+    the rule. Read a report and run its program before you send it.
+
+    \b
+    conformance run --adapter my_library --against server --report out
+    conformance report upstream --report out
+
+    Exit code 0: the reports were written, or nothing failed; 2: there is no report.
+    """
+    from ..report.formats.upstream import reports  # noqa: PLC0415 - `conformance --help` should not wait for it
+
+    written = 0
+    for name, text in reports(opened(path)):
+        out.mkdir(parents=True, exist_ok=True)
+        (out / name).write_text(text, encoding="utf-8")
+        click.echo(f"wrote {out / name}")
+        written += 1
+    if not written:
+        click.echo("Nothing failed, so that there is nothing to report.")

@@ -1,0 +1,102 @@
+"""Bug reports for the maintainers of a client: one for each cause, in Markdown, ready for their tracker.
+
+A report says what happens, what the API says, how to see it, with which versions, and which rule it is. Whoever sends it has
+checked it first: the report says what the strict server says, and not what a real account was told.
+"""
+
+from __future__ import annotations
+
+import platform
+from collections.abc import Iterator, Mapping
+from importlib.metadata import PackageNotFoundError, packages_distributions, version
+from typing import Any
+
+from ..repro_scripts import NotReproducible, as_python
+from ..results import Cause, Report, Row, causes
+from .terminal_escaping import printable
+
+__all__ = ["reports", "title_of"]
+
+_PAGES = "https://ellmer-core.github.io/ellmer-core/dev/rules"
+_SHOWN = 5  # plays by name
+
+
+def reports(report: Report) -> Iterator[tuple[str, str]]:
+    """Yields a name for the file and the text of each cause's bug report, in the order of the causes.
+
+    Args:
+        report: The report of a run.
+
+    Examples:
+        >>> list(reports(Report()))
+        []
+    """
+    texts = {(text["wire"], text["id"]): text for text in report.rules}
+    for number, cause in enumerate(causes(report), 1):
+        row = cause.rows[0]
+        if row.verdict != "harness-error":
+            name = f"{number:02}-{row.adapter}-{row.wire}-{row.rule}.md".replace("/", "-").replace(":", "-")
+            yield name, "\n\n".join(_parts(report, cause, texts.get((row.wire, row.rule), {}))) + "\n"
+
+
+def title_of(row: Row) -> str:
+    """Returns the title of a bug report.
+
+    Args:
+        row: The failure.
+    """
+    return f"{row.wire}: {_line(row.message)[:100]}"
+
+
+def _parts(report: Report, cause: Cause, rule: Mapping[str, Any]) -> Iterator[str]:
+    row = cause.rows[0]
+    yield f"# {title_of(row)}"
+    yield f"**What happens.** {_line(row.message)} (at `{row.pointer}`)"
+    yield f"**What the API says.** {_of_the_api(row)}"
+    yield f"**What is expected.** {rule.get('sentence', row.rule)}"
+    yield f"**How to see it.** This program plays the conversation against a local server. It needs no key.\n\n{_program(report, row)}"
+    yield f"**Where.** {_plays(cause)}"
+    yield f"**Versions.** {', '.join(_versions(report, row))}"
+    sources = "".join(f"\n- <{each}>" for each in rule.get("source", ()) if each.startswith("http"))
+    yield f"**Rule.** [{row.rule}]({_page(row)}), with these sources:{sources or ' none that can be opened'}"
+
+
+def _of_the_api(row: Row) -> str:
+    if row.provider_error:
+        return f"It answers {row.status}: `{_line(row.provider_error)}`"
+    return "It accepts the request, so that nobody is told of the loss."
+
+
+def _program(report: Report, row: Row) -> str:
+    try:
+        return f"```python\n{as_python(report, row).strip()}\n```"
+    except NotReproducible:
+        return f"```sh\n{report.run_command(row)}\n```"
+
+
+def _plays(cause: Cause) -> str:
+    places = list(dict.fromkeys(row.place for row in cause.rows))
+    more = f", and {len(places) - _SHOWN} more" if len(places) > _SHOWN else ""
+    return f"{', '.join(f'`{each}`' for each in places[:_SHOWN])}{more}"
+
+
+def _versions(report: Report, row: Row) -> Iterator[str]:
+    """Yields the versions of the client, of this suite and of Python."""
+    module = report.named.get(row.adapter, row.adapter).partition(":")[0].partition(".")[0]
+    for name in dict.fromkeys([row.adapter, *packages_distributions().get(module, ()), "ellmer-core"]):
+        try:
+            yield f"{name} {version(name)}"
+        except PackageNotFoundError:
+            continue
+    yield f"Python {platform.python_version()}"
+
+
+def _page(row: Row) -> str:
+    """Returns the address of the rule's page."""
+    wire = "behaviour" if row.kind == "loss" and not row.provider_error else row.wire
+    return f"{_PAGES}/{wire}/#{row.rule.lower()}"
+
+
+def _line(text: str) -> str:
+    """Returns the first line of a text that may come from a library or a server."""
+    return printable(next(iter(text.splitlines()), ""))

@@ -1,0 +1,32 @@
+"""A bug report for each cause, ready for a client's tracker."""
+
+from conformance_command import run, run_in
+
+WANTED = ("**What happens.**", "**What the API says.**", "**How to see it.**", "**Versions.**", "**Rule.**")
+CHOSEN = ("--wire", "openai-chat", "--case", "plain_text", "--mode", "sync")
+
+
+def test_each_cause_is_a_report(tmp_path):
+    broken = "ellmer_conformance.adapters.broken_on_purpose:ForgetsAnswers"
+    run_in(tmp_path, "run", "--against", "server", "--adapter", broken, *CHOSEN, "--report", tmp_path / "out")
+
+    done = run("report", "upstream", "--report", tmp_path / "out", "--out", tmp_path / "upstream")
+
+    files = [*(tmp_path / "upstream").iterdir()]
+    text = files[0].read_text("utf-8")
+    assert done.exit_code == 0, done.output
+    assert f"wrote {files[0]}" in done.output
+    assert all(part in text for part in WANTED)
+    assert text.startswith("# openai-chat: ")
+    assert "```python" in text
+    assert "ellmer-core" in text.partition("**Versions.**")[2]
+
+
+def test_without_a_failure_nothing_is_written(tmp_path):
+    run_in(tmp_path, "run", "--against", "server", *CHOSEN, "--report", tmp_path / "out")
+
+    done = run("report", "upstream", "--report", tmp_path / "out", "--out", tmp_path / "upstream")
+
+    assert done.exit_code == 0
+    assert "Nothing failed" in done.output
+    assert not (tmp_path / "upstream").exists()
