@@ -167,6 +167,38 @@ DEFECTS = {
         "        if False:\n",
         ("tests/transport/test_sent_keys.py", "-k", "deltas"),
     ),
+    "half-a-line-in-the-answers": Defect(
+        "What a full disk took of an answer stays, and the next answer follows it.",
+        4,
+        "ellmer_core.jobs.parallel",
+        "                file.truncate(end)\n",
+        "",
+        ("tests/jobs/test_parallel_journal.py", "-k", "disk_cuts"),
+    ),
+    "depth-of-what-a-browser-sends": Defect(
+        "What a browser sends is read as deep as Python's stack allows.",
+        3,
+        "ellmer_core.web.exchange",
+        "read_json(request)",
+        "json.loads(request)",
+        ("tests/web/test_read.py", "-k", "nests_deeper"),
+    ),
+    "name-of-a-recording": Defect(
+        "The name of a recording is printed as it is.",
+        5,
+        "ellmer_conformance.recordings.lint",
+        "path=one_line(report.path)",
+        "path=report.path",
+        ("conformance/tests/recordings/test_lint_in_pull_requests.py", "-k", "only_a_name"),
+    ),
+    "credentials-in-arguments": Defect(
+        "A credential inside of an argument of a server is recorded.",
+        6,
+        "ellmer_harness.interception.mcp_servers",
+        "return _NAMED.sub(_masked, _OPTION.sub(_masked, text))",
+        "return text",
+        ("harness/tests/interception/test_mcp_servers.py", "-k", "wherever_it_stands"),
+    ),
 }
 
 
