@@ -139,7 +139,7 @@ DEFECTS = {
         "Letters that turn the direction of writing are shown to a person who approves a call.",
         5,
         "ellmer_core.errors",
-        "_escape(c) if c not in kept and _hides(c) else c",
+        "_escape(c) if c not in visible and _hides(c) else c",
         "c",
         ("tests/hostile/test_shown_from_outside.py", "-k", "approves"),
     ),
