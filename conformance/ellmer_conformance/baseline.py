@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 import tomllib
 from collections import defaultdict
 from collections.abc import Iterable, Iterator, Mapping, Sequence
@@ -330,7 +329,7 @@ def _entries(rows: Sequence[Row], report: Report, reason: str, issue: str) -> It
             "rule": rule,
             "wire": wire,
             "provider": provider,
-            "case": _plain([re.sub(r"([*?[])", r"[\1]", name) for name in names]),  # names are no patterns
+            "case": _plain(names),
             **({"mode": _plain(modes)} if modes else {}),
             "reason": reason,
             "issue": issue,

@@ -7,7 +7,7 @@ import re
 import signal
 import threading
 from collections import Counter
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import asdict, dataclass, field, replace
 from functools import partial
@@ -269,20 +269,23 @@ def lint_each(
     Reports that the journal has are taken from there, and new ones are added to it. Raises `Unreadable` for a missing path,
     `EngineMissing` and `EngineLost`.
     """
-    do = partial(lint_file, assumed=assumed)
-    if journal is None:
-        alone = jobs < 2 and engine == "processes"
-        reports = map(do, files) if alone else mapped(Work(do, _died), files, jobs, engine)
-    else:
-        reports = _journaled(Work(do, _died), files, jobs, engine, journal)
-    for report in reports:
+    for report in _reports(files, partial(lint_file, assumed=assumed), jobs, engine, journal):
         yield replace(report, path=one_line(report.path))
 
 
-def _journaled(
-    work: Work[Source, FileReport], files: Iterable[Source], jobs: int, engine: Engine, journal: Journal
+def _reports(
+    files: Iterable[Source],
+    do: Callable[[Source], FileReport],
+    jobs: int,
+    engine: Engine,
+    journal: Journal | None,
 ) -> Iterator[FileReport]:
-    for report in mapped(replace(work, ready=partial(_stored, journal)), files, jobs, engine):
+    if journal is None:
+        alone = jobs < 2 and engine == "processes"
+        yield from map(do, files) if alone else mapped(Work(do, _died), files, jobs, engine)
+        return
+    work = Work(do, _died, ready=partial(_stored, journal))
+    for report in mapped(work, files, jobs, engine):
         journal.add(report.path, as_json(report))
         yield report
 
