@@ -179,7 +179,12 @@ def test_what_the_run_has_to_answer_for_fails_the_test(suite, server):
     ):
         assert words in text
     result.stdout.fnmatch_lines(
-        ["1 idle, 2 missed, 1 replayed, 1 unused", "UNUSED   test_it.py::test_p?unused?*", "IDLE *", "MISSED *"]
+        [
+            "1 idle, 2 missed, 1 replayed, 1 unused",
+            "UNUSED   test_it.py::test_p?unused?*",
+            "IDLE *",
+            "MISSED *",
+        ]
     )
 
 
