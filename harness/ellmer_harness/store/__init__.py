@@ -105,8 +105,8 @@ def listing(store: Store) -> Iterator[tuple[str, str]]:
 
     Examples:
         >>> from ellmer_harness.store import listing, open_store
-        >>> [key for key, version in listing(open_store("."))]
-        ['weather.json']
+        >>> sorted(key for key, version in listing(open_store(".")))
+        ['stream.json', 'weather.json']
     """
     if isinstance(store, Folder) or hasattr(store, "listing"):
         yield from store.listing()
