@@ -1,6 +1,10 @@
 """What other packagers read: the conda recipe, the container, the compose file, and the classifiers."""
 
+import os
 import re
+import shutil
+import subprocess
+import sys
 import tomllib
 from pathlib import Path
 
@@ -79,3 +83,14 @@ def test_the_recordings_of_the_example_have_the_address_of_the_provider():
         "https://weather.example.com/mcp",
         "stdio://python/?servers.py&files&trip",
     }
+
+
+def test_the_example_replays_in_a_copy_of_its_folder(tmp_path: Path):
+    """The tutorial says so. It needs a process of its own, because its modules have names that the tests here use, too."""
+    copy = shutil.copytree(ROOT / "examples" / "agent-pytest", tmp_path / "copy")
+    free = {
+        name: value for name, value in os.environ.items() if not name.startswith(("OPENAI_", "CASSETTE_"))
+    }
+    command = [sys.executable, "-m", "pytest", "-q", "-p", "no:cacheprovider"]
+    run = subprocess.run(command, cwd=copy, env=free, capture_output=True, text=True, check=False)
+    assert run.returncode == 0, run.stdout + run.stderr

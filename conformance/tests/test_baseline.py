@@ -307,7 +307,7 @@ def test_the_life_of_a_baseline(tmp_path):
     first = conformance(tmp_path, *play)
     assert first.exit_code == 1, first.output
     assert "ORD-002 (fail)" in first.output
-    assert "1 cause, 1 play" in first.output
+    assert "1 cause, 1 run" in first.output
     assert {r.rule for r in read(tmp_path / "out/report.json").failures} >= {"ORD-003"}
     assert conformance(tmp_path, "baseline", "update", *report).exit_code == 2  # no reason
 

@@ -8,7 +8,7 @@ import pytest
 @pytest.fixture(autouse=True)
 def key(monkeypatch):
     """Sets any key, because nothing is sent to a provider."""
-    monkeypatch.setenv("OPENAI_API_KEY", os.environ.get("OPENAI_API_KEY", "any-key"))
+    monkeypatch.setenv("OPENAI_API_KEY", os.environ.get("OPENAI_API_KEY") or "any-key")
 
 
 @pytest.fixture

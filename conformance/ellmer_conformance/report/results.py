@@ -311,10 +311,10 @@ def causes(report: Report) -> list[Cause]:
 
 
 def headline(report: Report) -> str:
-    """Returns `3 causes, 101 plays`, or `""` if nothing failed."""
+    """Returns `3 causes, 101 runs`, or `""` if nothing failed."""
     found = causes(report)
     plays = {row.place for cause in found for row in cause.rows}
-    return f"{counted(len(found), 'cause')}, {counted(len(plays), 'play')}" if found else ""
+    return f"{counted(len(found), 'cause')}, {counted(len(plays), 'run')}" if found else ""
 
 
 def consequences(report: Report) -> dict[str, str]:

@@ -92,7 +92,7 @@ def test_findings_that_fail_nobody_are_printed(capsys):
     print_report(a_report(), console(sys.stdout))
     printed = capsys.readouterr().out
 
-    assert "! OPT-001 (SHOULD) nobody asked for temperature (in 1 play, first one_tool[sync])" in printed
+    assert "! OPT-001 (SHOULD) nobody asked for temperature (in 1 run, first one_tool[sync])" in printed
     assert "mine declares (gemini/google, gemini/vertex): modes sync async stream async-stream" in printed
 
 

@@ -171,7 +171,7 @@ def test_the_summary_names_the_failure_and_how_to_show_it(report):
     text = markdown(report, "out")
 
     cause = BROKEN.replace("ORD-003", "ORD-002")  # the first wrong thing; ORD-003 follows from it
-    assert "✗ broken (1 cause, 2 plays)" in text
+    assert "✗ broken (1 cause, 2 runs)" in text
     assert f"conformance repro '{cause}'" in text
     assert re.search(r"\| ellmer-core \| openai-chat \| \d+/\d+ \| \d+/\d+ \|", text)
 

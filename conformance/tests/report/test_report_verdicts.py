@@ -108,7 +108,7 @@ def test_what_follows_from_a_failure_is_no_failure_of_its_own():
         **dict.fromkeys((differs.id, unanswered.id, lost.id), refused.id),
         alone[1].id: alone[0].id,
     }
-    assert headline(found) == "2 causes, 2 plays"
+    assert headline(found) == "2 causes, 2 runs"
 
 
 def test_one_line_of_a_library_is_one_cause_in_all_its_plays():
@@ -117,7 +117,7 @@ def test_one_line_of_a_library_is_one_cause_in_all_its_plays():
         for n in range(101)
     ]
 
-    assert headline(Report(rows)) == "1 cause, 101 plays"
+    assert headline(Report(rows)) == "1 cause, 101 runs"
 
 
 def test_a_failure_that_is_rarely_seen_with_another_one_is_a_cause_of_its_own():
@@ -127,7 +127,7 @@ def test_a_failure_that_is_rarely_seen_with_another_one_is_a_cause_of_its_own():
     found = causes(Report([*everywhere, lost]))
 
     assert [(cause.rows[0].rule, len(cause.rows)) for cause in found] == [("SYS-010", 9), ("HIS-006", 1)]
-    assert headline(Report([*everywhere, lost])) == "2 causes, 9 plays"
+    assert headline(Report([*everywhere, lost])) == "2 causes, 9 runs"
 
 
 def test_a_crash_is_the_cause_of_all_that_is_missing_then():
@@ -154,4 +154,4 @@ def test_a_crash_is_known_by_its_exception_and_the_line_that_raised_it():
     whole_and_streamed = [crash("plain_text", 12, 40), crash("one_tool", 30, 40)]
     others = [crash("unknown_tool", 12, 41), crash("tool_error", 12, 40, "TypeError")]
 
-    assert headline(Report([*whole_and_streamed, *others])) == "3 causes, 4 plays"
+    assert headline(Report([*whole_and_streamed, *others])) == "3 causes, 4 runs"

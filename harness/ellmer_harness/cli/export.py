@@ -55,6 +55,6 @@ def _written(found: Found | Unreadable, file: Path, target: Path) -> int:
         complain(one_line(found))
         return 1
     if any(each.status == 0 for each in found.interactions):
-        complain(one_line(f"{file}: vcrpy cannot play an exception; it will answer with the status 0"))
+        complain(one_line(f"{file}: vcrpy cannot replay an exception; it will answer with the status 0"))
     replace_file(target, to_yaml(found))
     return 0

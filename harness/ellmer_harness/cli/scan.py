@@ -64,7 +64,9 @@ def run(options: argparse.Namespace) -> int:
     orphans = [file for file in found if BLOB.fullmatch(file.name) and file.name not in used]
     for file in orphans:
         say(one_line(f"{file}: no cassette under these paths uses this blob"))
-    say(f"{len(found)} files: {count} problems, {len(orphans)} orphan blobs")
+    sums = [(len(found), "file"), (count, "problem"), (len(orphans), "orphan blob")]
+    searched, *rest = (f"{number} {name}{'s' * (number != 1)}" for number, name in sums)
+    say(f"{searched}: {', '.join(rest)}")
     return 1 if count else 0
 
 

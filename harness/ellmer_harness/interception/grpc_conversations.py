@@ -278,7 +278,7 @@ class Player(grpc.GenericRpcHandler):  # type: ignore[misc]  # no types are publ
             code = "DEADLINE_EXCEEDED" if broken.error.endswith("Timeout") else "UNAVAILABLE"
             context.abort(grpc.StatusCode[code], f"{broken.error}: {broken}")
         except _WRONG as error:
-            told = f"the recording of {take.exchange.sent.url} cannot be played: {error!r}"
+            told = f"the recording of {take.exchange.sent.url} cannot be replayed: {error!r}"
             context.abort(grpc.StatusCode.INTERNAL, str(self._tape.missed(told))[:_LONGEST])
 
     def _answers(self, take: RequestInFlight, sent: Iterator[bytes], context: Any) -> Iterator[bytes]:

@@ -98,7 +98,7 @@ def pytest_addoption(parser: pytest.Parser) -> None:
     group.addoption(
         "--cassette-replay",
         metavar="PART",
-        help="the part of a cassette that is played; `model` plays the model and runs its tools (default: $CASSETTE_REPLAY, or all)",
+        help="the part of a cassette that is replayed; `model` replays the model and runs its tools (default: $CASSETTE_REPLAY, or all)",
     )
     group.addoption(
         "--cassette-diverged",

@@ -130,7 +130,7 @@ def left_over(verdicts: Iterable[tuple[str, Verdict]], failed: Collection[str]) 
     sure = {
         path: set[str].intersection(*(set(verdict.left) for _, verdict in shared))
         for path, shared in together.items()
-        if all(verdict.state in ("played", "unused") and name not in failed for name, verdict in shared)
+        if all(verdict.state in ("replayed", "unused") and name not in failed for name, verdict in shared)
     }
     return {path: sorted(left) for path, left in sure.items() if left}
 

@@ -57,7 +57,7 @@ def add_options(parser: pytest.Parser) -> None:
     group.addoption("--block-network", action="store_true", help="block the network, except to record")
     group.addoption("--allowed-hosts", help="patterns of hosts that may be reached, with commas between them")
     for name in ("--disable-recording", "--disable-vcr"):
-        group.addoption(name, dest="disable_recording", action="store_true", help="play and record nothing")
+        group.addoption(name, dest="disable_recording", action="store_true", help="replay and record nothing")
 
 
 def pytest_collection_modifyitems(config: pytest.Config) -> None:

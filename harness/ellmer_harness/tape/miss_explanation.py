@@ -37,14 +37,14 @@ def nearest(index: CassetteIndex, ask: RequestKey, path: Path) -> str:
         return "The cassette is empty."
     if spent := index.played(ask):
         return (
-            f"It was recorded {len(spent)} time{'s' * (len(spent) > 1)}, and each recording was played already; "
-            "the run asks once more (on_repeat='last' would play it again)."
+            f"It was recorded {len(spent)} time{'s' * (len(spent) > 1)}, and each recording was replayed already; "
+            "the run asks once more (on_repeat='last' would replay it again)."
         )
     places = sorted(range(len(index.keys)), key=lambda place: bool(index.play_counts[place]))[:_CANDIDATES]
     wanted = _leaves(_parsed(ask))
     score, place = max((_likeness(wanted, index.keys[place], ask), -place) for place in places)
     place = -place
-    state = "played already" if index.play_counts[place] else "not played yet"
+    state = "replayed already" if index.play_counts[place] else "not replayed yet"
     found = list(islice(changes(index.keys[place], ask), _SHOWN + 1))
     shown = [f"\n  {line}" for line in found[:_SHOWN]] + ["\n  …"] * (len(found) > _SHOWN)
     return (

@@ -24,7 +24,7 @@ from .tape_state import Recording, TapeState, older_than
 # --- The verdict -----------------------------------------------------------------------------------------
 
 
-State = Literal["played", "recorded", "unused", "missed", "idle", "failed", "live"]
+State = Literal["replayed", "recorded", "unused", "missed", "idle", "failed", "live"]
 _NOT_RECORDED = ("pycurl", "geventhttpclient", "pyhttpx", "primp", "rnet", "tls_client")
 _WORTH_A_LINE = ("recorded", "unused", "missed", "idle", "failed")
 
@@ -104,7 +104,7 @@ def _advice() -> str:
         return f"{own} {idle}"
     return (
         f"This program has imported {', '.join(there)}, which is not recorded; docs/recorder-problems.md#clients lists what is. "
-        f"`ellmer-harness serve` plays a cassette for any program. {idle}"
+        f"`ellmer-harness serve` replays a cassette for any program. {idle}"
     )
 
 
@@ -138,7 +138,7 @@ def _state(tape: TapeState, unused: int) -> State:
         return "idle"
     if tape.records and not all(exchange.played for exchange in tape.exchanges):
         return "failed" if tape.failed else "recorded"
-    return "unused" if unused and not tape.allow_unused else "played"
+    return "unused" if unused and not tape.allow_unused else "replayed"
 
 
 def table(verdicts: Iterable[tuple[str, Verdict]]) -> Iterator[str]:
@@ -161,7 +161,7 @@ def nobody_asked(verdicts: Iterable[Verdict]) -> Iterator[tuple[str, list[str]]]
         together.setdefault(verdict.path, []).append(verdict)
     for path, shared in together.items():
         left = set[str].intersection(*(set(verdict.left) for verdict in shared))
-        if left and all(verdict.state in ("played", "idle") for verdict in shared):
+        if left and all(verdict.state in ("replayed", "idle") for verdict in shared):
             yield path, sorted(left)
 
 

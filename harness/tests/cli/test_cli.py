@@ -77,7 +77,7 @@ def test_damage(tree, capsys):
     assert "bare.json: line 1, interactions/0/request: an object is expected here; it is missing" in out
     assert "away/c.json: blob" in out
     assert f"{'0' * 64}.png: no cassette under these paths uses this blob" in out
-    assert out.endswith("8 files: 5 problems, 1 orphan blobs\n")
+    assert out.endswith("8 files: 5 problems, 1 orphan blob\n")
 
 
 def test_export(tree, capsys):

@@ -334,7 +334,7 @@ def test_what_prune_needs_is_what_the_tape_says(recorded):
     assert main(arguments) == 0
     with use_cassette(recorded / "part.json") as tape:
         httpx.post(f"{API}/text", content="part")
-    assert tape.verdict.state == "played"
+    assert tape.verdict.state == "replayed"
 
 
 def test_what_has_drifted_is_not_compared_until_it_is_recorded_again(server, record, tmp_path):

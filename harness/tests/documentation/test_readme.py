@@ -73,6 +73,6 @@ def test_its_conftests_run(suite, pytester, tmp_path, monkeypatch, server):
     suite("USER = 1\n" + test.replace("\n        ", "\n"), "--cassette-mode=record").assert_outcomes(passed=1)
     result = suite("USER = 2\n" + test.replace("\n        ", "\n"))
     result.assert_outcomes(passed=1)
-    result.stdout.fnmatch_lines(["1 played", "STALE *(v1 of the API is gone)"])
+    result.stdout.fnmatch_lines(["1 replayed", "STALE *(v1 of the API is gone)"])
     assert len(conftests) == 2
     assert not (pytester.path / "cassettes").exists()

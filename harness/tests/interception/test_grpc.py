@@ -114,7 +114,7 @@ def test_a_call_plays_without_its_server(ask, kind, says, record, tmp_path):
         played = ask(kind, says)
     masked = [part for part in expected[-1][2] if part[0] != "token"]  # a credential is never written
     assert played == [*expected[:-1], (*expected[-1][:2], masked, expected[-1][3])]
-    assert (tape.sent[0].url, tape.verdict.state) == (f"{API}/cities.Cities/{kind}", "played")
+    assert (tape.sent[0].url, tape.verdict.state) == (f"{API}/cities.Cities/{kind}", "replayed")
 
 
 @clients
@@ -350,7 +350,7 @@ def test_a_damaged_recording_is_told(line, record, tmp_path):
     cassette["interactions"][0]["response"]["body"] = {"text": line}
     cassette["interactions"][0]["response"]["stream"] = {}
     (tmp_path / "c.json").write_text(json.dumps(cassette))
-    with pytest.raises(Miss, match="cannot be played"), use_cassette(tmp_path / "c.json"):
+    with pytest.raises(Miss, match="cannot be replayed"), use_cassette(tmp_path / "c.json"):
         assert blocking("unary_unary", ["Rome"])[-1][0] == grpc.StatusCode.INTERNAL
 
 

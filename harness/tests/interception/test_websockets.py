@@ -147,7 +147,7 @@ def test_a_refusal_is_one_again(real, tmp_path):
             with pytest.raises(websockets.exceptions.InvalidStatus) as refused:
                 with_websockets([], "/refused")
             assert (refused.value.response.status_code, refused.value.response.body) == (401, b"no key\n")
-    assert tape.verdict.state == "played"
+    assert tape.verdict.state == "replayed"
 
 
 def test_a_secret_in_a_message_is_refused(real, tmp_path):

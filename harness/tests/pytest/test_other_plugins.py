@@ -172,5 +172,5 @@ def test_beside_syrupy_and_pytest_recording(suite, server, workers):
     before = len(server.requests)
     result = suite(None, *beside, process=True)
     result.assert_outcomes(passed=4)
-    result.stdout.fnmatch_lines_random(["4 snapshots passed.", "3 played"])
+    result.stdout.fnmatch_lines_random(["4 snapshots passed.", "3 replayed"])
     assert len(server.requests) == before

@@ -27,7 +27,7 @@ def test_record_then_replay(suite, server, cassettes):
     server.listener.close()
     result = suite(None)
     result.assert_outcomes(passed=2)
-    result.stdout.fnmatch_lines(["*cassettes*", "2 played"])
+    result.stdout.fnmatch_lines(["*cassettes*", "2 replayed"])
 
 
 def test_a_missing_cassette_is_a_plain_sentence(suite):
@@ -179,7 +179,12 @@ def test_what_the_run_has_to_answer_for_fails_the_test(suite, server):
     ):
         assert words in text
     result.stdout.fnmatch_lines(
-        ["1 idle, 2 missed, 1 played, 1 unused", "UNUSED   test_it.py::test_p?unused?*", "IDLE *", "MISSED *"]
+        [
+            "1 idle, 2 missed, 1 replayed, 1 unused",
+            "UNUSED   test_it.py::test_p?unused?*",
+            "IDLE *",
+            "MISSED *",
+        ]
     )
 
 
@@ -276,7 +281,7 @@ def test_orphans_and_stale_recordings_are_listed(suite, pytester):
     result = suite(None)
     result.assert_outcomes(passed=2)
     result.stdout.fnmatch_lines(
-        ["1 played", "STALE *recorded * days ago; the model is retired*", "ORPHAN *test_old.json*"]
+        ["1 replayed", "STALE *recorded * days ago; the model is retired*", "ORPHAN *test_old.json*"]
     )
     for arguments in (["-k", "test"], ["-k", "a"], ["test_it.py::test_a"]):
         suite(None, *arguments).stdout.no_fnmatch_line("ORPHAN*")

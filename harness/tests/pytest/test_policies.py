@@ -91,7 +91,7 @@ def test_every_policy_is_a_fixture(suite, pytester, server, cassettes):
         assert part in text
     result = suite(None)
     result.assert_outcomes(passed=1)
-    result.stdout.fnmatch_lines(["1 played", "STALE *(seen TEST_A.json 2031)"])
+    result.stdout.fnmatch_lines(["1 replayed", "STALE *(seen TEST_A.json 2031)"])
     assert len(server.requests) == 1
 
 

@@ -133,12 +133,12 @@ def test_a_fleet_shares_its_recordings(service, suite, server, tmp_path):
     assert not (tmp_path / "one" / "cassettes").exists()
 
     replay = suite("two", store, "-n", "2")
-    assert "6 played" in replay.stdout, replay.stdout + replay.stderr
+    assert "6 replayed" in replay.stdout, replay.stdout + replay.stderr
     assert len(server.requests) == 6
 
     service.stop()
     again = suite("two", store)
-    assert "6 played" in again.stdout, again.stdout + again.stderr
+    assert "6 replayed" in again.stdout, again.stdout + again.stderr
     fresh = suite("three", store)
     assert fresh.returncode == 1
     assert f"the store {service.url} cannot be reached" in fresh.stdout

@@ -168,7 +168,7 @@ class TestExplained:
         path = recorded({"n": 1}, {"n": 1})
         with (
             pytest.raises(
-                Miss, match=r"was recorded 2 times, and each .* was played already; .*on_repeat='last'"
+                Miss, match=r"was recorded 2 times, and each .* was replayed already; .*on_repeat='last'"
             ),
             use_cassette(path),
         ):

@@ -66,7 +66,7 @@ class TestModes:
             ask(http)
         with use_cassette(tmp_path / "c.json", **options) as second:
             ask(http)
-        assert (first.verdict.state, second.verdict.state) == ("recorded", "played")
+        assert (first.verdict.state, second.verdict.state) == ("recorded", "replayed")
         assert len(server.requests) == 1
 
     def test_append_records_only_what_is_new(self, server, record, tmp_path):
@@ -216,7 +216,7 @@ class TestHeldToAccount:
             with use_cassette(tmp_path / "r.json", on_repeat=repeat):
                 assert " ".join(ask(http).json()["say"] for _ in range(4)) == expected
         with (
-            pytest.raises(Miss, match="recorded 2 times, and each recording was played"),
+            pytest.raises(Miss, match="recorded 2 times, and each recording was replayed"),
             use_cassette(tmp_path / "r.json"),
         ):
             [ask(http) for _ in range(3)]

@@ -85,7 +85,7 @@ def test_clients_that_opt_in_are_recorded_by_vcrpys_patchers(server, record, tmp
     server.listener.close()
     with use_cassette(tmp_path / "c.json", **options) as played:
         assert ask() == expected
-    assert (tape.index.metadata, played.verdict.state) == ({}, "played")
+    assert (tape.index.metadata, played.verdict.state) == ({}, "replayed")
     with pytest.raises(NotIntercepted), use_cassette(tmp_path / "c.json", **options):
         pass
 

@@ -104,7 +104,7 @@ def test_a_replaced_answer_counts_as_played(path):
     with use_cassette(path) as tape:
         tape.replace(body="plain")
         assert httpx.post(f"{API}/chat", json={"a": 1}).text == "plain"
-    assert tape.verdict.state == "played"
+    assert tape.verdict.state == "replayed"
 
 
 @pytest.mark.parametrize(

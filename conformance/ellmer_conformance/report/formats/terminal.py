@@ -301,9 +301,7 @@ def _print_failures(report: Report, to: Console, folder: Path | None) -> None:
         if cause.follows:
             rules = ", ".join(dict.fromkeys(row.rule for row in cause.follows))
             more = counted(len(cause.follows), "more failure")
-            to.print(
-                _plain(f"    {more} in these plays follow from it: {rules}"), style="dim", soft_wrap=True
-            )
+            to.print(_plain(f"    {more} in these runs follow from it: {rules}"), style="dim", soft_wrap=True)
     if len(found) > len(shown):
         to.print(f"… and {counted(len(found) - len(shown), 'more cause')} in the report", style="dim")
     if found and not folder:
@@ -330,7 +328,7 @@ def _advice(rows: Sequence[Row]) -> Iterator[Text]:
         first = found[0].message.splitlines()[0] if found[0].message else ""
         text = Text().append("! ", style="yellow").append(f"{rule} ({word}) ", style="bold")
         yield text.append(
-            f"{printable(first[:200])} (in {counted(len(found), 'play')}, first {printable(found[0].case)}[{found[0].mode}])"
+            f"{printable(first[:200])} (in {counted(len(found), 'run')}, first {printable(found[0].case)}[{found[0].mode}])"
         )
     if len(groups) > _ADVICE:
         yield Text(f"… and {len(groups) - _ADVICE} more rules of this kind are in the report", style="dim")

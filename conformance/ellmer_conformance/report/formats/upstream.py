@@ -54,7 +54,7 @@ def _parts(report: Report, cause: Cause, rule: Mapping[str, Any]) -> Iterator[st
     yield f"**What happens.** {_line(row.message)} (at `{row.pointer}`)"
     yield f"**What the API says.** {_of_the_api(row)}"
     yield f"**What is expected.** {rule.get('sentence', row.rule)}"
-    yield f"**How to see it.** This program plays the conversation against a local server. It needs no key.\n\n{_program(report, row)}"
+    yield f"**How to see it.** This program runs the conversation against a local server. It needs no key.\n\n{_program(report, row)}"
     yield f"**Where.** {_plays(cause)}"
     yield f"**Versions.** {', '.join(_versions(report, row))}"
     sources = "".join(f"\n- <{each}>" for each in rule.get("source", ()) if each.startswith("http"))
