@@ -1,8 +1,8 @@
 """The keys that a request sends, replaced in all that comes back: error bodies, headers, events, answers.
 
 A provider or a gateway may quote a key, and its words end up in exceptions, logs, traces, records and saved chats. So the
-key is replaced before anything else reads the answer: as it is, percent-encoded, in Base64, in hexadecimal; and in
-errors also long parts of it and its masked forms (`sk-ab***wxyz`). A stream may bring a key in pieces: an event that ends
+key is replaced before anything else reads the answer: as it is, in other case, percent-encoded, escaped in JSON, in Base64, in
+hexadecimal; and in errors also long parts of it and its masked forms (`sk-ab***wxyz`). A stream may bring a key in pieces: an event that ends
 with the beginning of a key is held back until the next event.
 """
 
@@ -24,6 +24,7 @@ BEGINNING = 4  # characters of a key at the end of an event, after which the nex
 _SECRET = re.compile(r"auth|key|token|secret|password|cookie|credential", re.IGNORECASE)
 _MASKS = ("*", "•", "…", "...")
 _MASKED = re.compile(r"([\w\-]*)(?:[*•…]+|\.{3,})([\w\-]*)")
+_PERCENT, _MARK, _ANY = re.compile("%.."), re.compile(r"[^\w.-]"), re.compile("(?s).")
 _WORD = re.compile(r"[\w\-]{4,}")
 
 
@@ -146,7 +147,13 @@ def _keys_in(value: str) -> Iterator[str]:
 def _forms(key: str) -> tuple[str, ...]:
     """Returns the key in the forms in which it may be quoted, the longest first."""
     data = key.encode()
-    forms = {key, quote(key, safe=""), key.replace("/", "\\/"), data.hex(), data.hex().upper()}
+    percent = quote(key, safe="")
+    forms = {
+        *(key, key.upper(), key.lower(), key.replace("/", "\\/"), data.hex(), data.hex().upper()),
+        *(percent, _PERCENT.sub(lambda found: found[0].lower(), percent), quote(percent, safe="")),
+        *(pattern.sub(lambda found: f"\\u{ord(found[0]):04x}", key) for pattern in (_ANY, _MARK)),
+    }
+    forms |= {form.replace("\\", "\\\\") for form in forms}  # in JSON inside of JSON
     for encode in (b64encode, urlsafe_b64encode):
         for place in range(3):  # within other bytes, Base64 has three forms
             text = encode(b"\0" * place + data).decode().rstrip("=")

@@ -126,6 +126,7 @@ def cut():
 def failed():
     """Returns a run in which the provider fails in the middle of an answer."""
     case = Case(
+        tools=[weather],
         script=[Failure(after=Answer((Say("One"),)))],
         steps=[ask(QUESTION, text="One", outcome="incomplete")],
     )
@@ -135,6 +136,7 @@ def failed():
 def short():
     """Returns a run in which the token limit ends the text, or in `calls`, a call."""
     case = Case(
+        tools=[weather],
         script=[Answer((Say("Once upon"),), stop="length")],
         steps=[ask(QUESTION, text="Once upon")],
     )

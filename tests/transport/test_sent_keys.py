@@ -23,6 +23,15 @@ QUOTED = {
     "in Base64": b64encode(KEY.encode()).decode(),
     "in Base64, after a user": b64encode(f"user:{KEY}".encode()).decode(),
     "in Base64, after a scheme": urlsafe_b64encode(f"Bearer {KEY} HTTP/1.1".encode()).decode(),
+    "percent-encoded twice": quote(quote(KEY, safe=""), safe=""),
+    "percent-encoded in lower case": quote(KEY, safe="")
+    .replace("%2F", "%2f")
+    .replace("%2B", "%2b")
+    .replace("%3D", "%3d"),
+    "in upper case": KEY.upper(),
+    "in lower case": KEY.lower(),
+    "escaped in JSON": "".join(f"\\u{ord(letter):04x}" for letter in KEY),
+    "with escaped slashes": KEY.replace("/", "\\/"),
     "in hexadecimal": KEY.encode().hex(),
     "masked": "Incorrect API key provided: sk-proj-****************7f3A.",
     "with dots": "The key sk-proj-Ab3... was revoked.",
@@ -36,6 +45,10 @@ LEAKS = (
     KEY[10:24],
     b64encode(KEY.encode()).decode()[4:20],
     KEY.encode().hex()[4:30],
+    KEY.upper()[10:24],
+    KEY.lower()[10:24],
+    "".join(f"\\u{ord(letter):04x}" for letter in KEY[4:9]),
+    quote(KEY[8:], safe="%")[:20],
 )
 SSE = {"content-type": "text/event-stream"}
 

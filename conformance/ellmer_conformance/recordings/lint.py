@@ -7,7 +7,7 @@ import re
 import signal
 import threading
 from collections import Counter
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import asdict, dataclass, field, replace
 from functools import partial
@@ -18,6 +18,7 @@ from ..contract import rules
 from ..contract.exchange import Request
 from ..contract.rule import Violation
 from ..contract.rulebook import RuleBook
+from ..report.formats.terminal_escaping import one_line
 from . import opentelemetry_spans
 from .engines import Engine, Work, mapped
 from .lint_journal import Journal
@@ -268,20 +269,34 @@ def lint_each(
     Reports that the journal has are taken from there, and new ones are added to it. Raises `Unreadable` for a missing path,
     `EngineMissing` and `EngineLost`.
     """
-    do = partial(lint_file, assumed=assumed)
+    for report in _reports(files, partial(lint_file, assumed=assumed), jobs, engine, journal):
+        yield replace(report, path=one_line(report.path))
+
+
+def _reports(
+    files: Iterable[Source],
+    do: Callable[[Source], FileReport],
+    jobs: int,
+    engine: Engine,
+    journal: Journal | None,
+) -> Iterator[FileReport]:
     if journal is None:
         alone = jobs < 2 and engine == "processes"
         yield from map(do, files) if alone else mapped(Work(do, _died), files, jobs, engine)
         return
-    work = Work(do, _died)
-    for report in mapped(replace(work, ready=partial(_stored, journal)), files, jobs, engine):
+    work = Work(do, _died, ready=partial(_stored, journal))
+    for report in mapped(work, files, jobs, engine):
         journal.add(report.path, as_json(report))
         yield report
 
 
 def _stored(journal: Journal, source: Source) -> FileReport | None:
-    value = journal.find(source)
-    return from_json(value) if value else None
+    """Returns the report that the journal has of a file. One that nobody wrote with this command is as none."""
+    try:
+        value = journal.find(source)
+        return from_json(value) if value else None
+    except (AttributeError, LookupError, RecursionError, TypeError, ValueError):
+        return None
 
 
 def _died(source: Source) -> FileReport:

@@ -651,11 +651,14 @@ def _headline(totals: Totals) -> str:
 
 def _flat(text: str) -> str:
     """Returns a text of a recording as one line of Markdown that is only text."""
-    return re.sub(r"([\\`*_\[\]<>|@#])", r"\\\1", " ".join(text.split()))
+    plain = re.sub(r"([\\`*_\[\]<>|#~&])", r"\\\1", " ".join(text.split()))
+    return plain.replace("@", "@<!-- -->")  # an escape would not keep GitHub from notifying people
 
 
 def _code(text: str) -> str:
-    return f"`` {text} ``" if "`" in text else f"`{text}`"
+    longest = max(map(len, re.findall("`+", text)), default=0)
+    fence, space = "`" * (longest + 1), " " * bool(longest)
+    return f"{fence}{space}{text}{space}{fence}"
 
 
 # --- SARIF -----------------------------------------------------------------------------------------------

@@ -364,4 +364,4 @@ def _git(folder: Path, *command: str, why: str) -> str:
         done = subprocess.run(command, capture_output=True, check=True)  # noqa: S603 - no shell; a revision is no option
     except (OSError, subprocess.SubprocessError) as error:
         raise NoRevision(why) from error
-    return done.stdout.decode(errors="surrogateescape").strip("\n")
+    return done.stdout.decode(errors="surrogateescape").removesuffix("\n")  # a name may begin with one

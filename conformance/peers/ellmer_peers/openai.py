@@ -199,13 +199,7 @@ class Responses(_OpenAISession):
         stop = _RESPONSES_STOPS.get(cut.reason, cut.reason) if cut else "tool" if calls else "stop"
         usage = response.usage
         return ModelAnswer(
-            "".join(
-                p.text
-                for i in response.output
-                if i.type == "message"
-                for p in i.content
-                if p.type == "output_text"
-            ),
+            response.output_text,
             [_history_item(item) for item in response.output],
             stop if response.status in {"completed", "incomplete"} else None,
             [(item.call_id, item.name, item.arguments) for item in calls],

@@ -1,7 +1,11 @@
 """What the linter says in a pull request: changed recordings only, one finding for each cause, its test, and a fix."""
 
 import json
+import os
+import re
+import sqlite3
 import subprocess
+from contextlib import closing
 from pathlib import Path
 
 import pytest
@@ -108,7 +112,7 @@ def test_the_text_of_a_comment(repository):
     assert text.startswith("### conformance lint: ")
     assert "**openai-chat/REQ-024** (violation)" in text
     assert "made by `tests/test_chat.py::test_changed`" in text
-    assert "\\<script\\>\\@everyone" in text
+    assert "\\<script\\>@<!-- -->everyone" in text
     assert "Leave out /temprature; the rules are kept then." in text
 
 
@@ -126,6 +130,44 @@ def test_a_baseline_for_what_is_old(repository):
     written(repository / "tests/cassettes/test_chat/test_more.json", UNKNOWN)
     assert run("lint", "tests/cassettes", "--baseline", "old.toml").exit_code == 1
     assert run("lint", "tests/cassettes", "--write-baseline", "old.toml").exit_code == 2
+
+
+STRANGE = (
+    "\n::error::a.json",
+    "*.json",
+    "`\n\n# a.json",
+    "\x1b[31m\u202e.json",
+    os.fsdecode(b"\xff.json"),
+    "'''\n[[expect]].json",
+)
+
+
+@pytest.mark.parametrize("form", ["text", "github", "comment", "json", "sarif"])
+@pytest.mark.parametrize("name", STRANGE, ids=ascii)
+def test_the_name_of_a_recording_is_only_a_name(repository, name, form):
+    written(repository / "new" / name, UNKNOWN)
+    outcome = run("lint", "new", "--since", "HEAD", "--format", form)
+
+    assert outcome.exit_code == 1
+    assert not re.search(r"^\s*(::error::|# a|\[\[)", outcome.output, re.MULTILINE)
+    assert not re.search("[\x1b\u202e]", outcome.output)
+
+
+def test_a_baseline_expects_what_is_in_it_and_no_pattern(repository):
+    for name in STRANGE:
+        written(repository / "new" / name, UNKNOWN)
+    assert run("lint", "new", "--write-baseline", "new.toml").exit_code == 0
+    assert run("lint", "new", "--baseline", "new.toml").exit_code == 0
+    written(repository / "new" / "other.json", UNKNOWN)
+    assert run("lint", "new", "--baseline", "new.toml").exit_code == 1
+
+
+def test_what_others_wrote_into_a_file_of_resume_is_not_read(repository):
+    assert run("lint", "tests", "--resume", "r").exit_code == 1
+    for report in ("", "[]", "1", "{}", '{"path": 1}', "[" * 100_000):
+        with closing(sqlite3.connect("r")) as base, base:
+            base.execute("UPDATE files SET report = ?", (report,))
+        assert "4 requests judged" in run("lint", "tests", "--resume", "r").output
 
 
 def fixes(body, rule):

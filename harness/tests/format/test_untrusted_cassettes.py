@@ -4,6 +4,7 @@ import gzip
 import json
 import os
 import zlib
+from base64 import b64encode
 
 import httpx
 import pytest
@@ -117,3 +118,13 @@ def test_decompression_is_bounded(monkeypatch):
         with pytest.raises(ValueError, match="larger than"):
             compression.undo(body, coding)
         assert compression.is_coded(body, coding) in {True, False}
+
+
+def test_a_bomb_in_a_text_does_not_stop_the_scan(cassette, capsys, monkeypatch):
+    monkeypatch.setattr(compression, "MAX_PLAIN", 1000)
+    bomb = b64encode(gzip.compress(bytes(1_000_000), 9)).decode()
+    key = "AIza" + "SyB8xQ2mN4vR7tK1wZ5cH9pL3jF6dG0sYeU"
+    path = cassette({"text": json.dumps({"a": bomb, "b": b64encode(gzip.compress(key.encode())).decode()})})
+
+    assert main(["scan", str(path)]) == 1
+    assert "1 problem" in capsys.readouterr().out

@@ -11,3 +11,8 @@ _OBEYED = re.compile("[\x00-\x08\x0b-\x1f\x7f-\x9f\u200e\u200f\u2028-\u202e\u206
 def printable(text: str) -> str:
     """Returns the text with control codes and unprintable characters written as escapes."""
     return _OBEYED.sub(lambda found: f"\\u{ord(found[0]):04x}", text)
+
+
+def one_line(text: str) -> str:
+    """Returns a name of a file or the like as one line of printable text."""
+    return printable(text).replace("\n", "\\u000a").replace("\t", "\\u0009")

@@ -1,16 +1,33 @@
 """Every behaviour rule gets a run that keeps it and a run that breaks it."""
 
+import json
 import re
+from dataclasses import replace
 
 import pytest
-from broken_answers import ANSWERS
+from broken_answers import ANSWERS, shaped, signed
 from broken_on_purpose import BROKEN, every_play, features, invented, lost_or_added_content
 from broken_requests import REQUESTS
 from broken_sessions import SESSIONS
-from coherent_runs import failed, failing, short, short_call, two_tools
+from coherent_runs import (
+    ASKED,
+    OSLO,
+    PARIS,
+    calling,
+    failed,
+    failing,
+    last_request,
+    result,
+    short,
+    short_call,
+    two_tools,
+)
 
+from ellmer_conformance.contract.exchange import Response
+from ellmer_conformance.contract.observed_run import ToolRun
 from ellmer_conformance.contract.rule import verdict
 from ellmer_conformance.contract.rules.behaviour import book
+from ellmer_conformance.scenarios.script import Answer, Call, Say
 
 #: rule id: (a run that keeps it, how to break it)
 BREAKS = {**REQUESTS, **ANSWERS, **SESSIONS}
@@ -56,3 +73,153 @@ def test_a_good_run_breaks_nothing(coherent):
     broken = [v.rule.id for v in (verdict(rule, run) for rule in book.rules.values()) if v.violations]
 
     assert not broken
+
+
+def returned(value, text):
+    """Returns a run whose tool returned a value, or raised it, which went back as a text."""
+    run = last_request(two_tools(), calling(PARIS), result("c1", text))
+    outcome = {"error": value} if isinstance(value, Exception) else {"value": value}
+    return replace(run, tool_runs=[ToolRun(*PARIS[1:], **outcome)])
+
+
+def over_anthropic(*content):
+    """Returns a run over Anthropic's format, with what the model said and what the tools returned."""
+    run = two_tools()
+    body = {"messages": [ASKED, *content]}
+    exchanges = [
+        replace(each, request=replace(each.request, wire="anthropic", body=more))
+        for each, more in zip(run.exchanges, ({"messages": [ASKED]}, body), strict=True)
+    ]
+    return replace(run, wire="anthropic", exchanges=exchanges)
+
+
+FORECAST = {"city": "Zürich", "days": [1, None, True]}
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        json.dumps(FORECAST),
+        json.dumps({"output": FORECAST}),
+        json.dumps({"output": json.dumps(FORECAST)}),
+        str(FORECAST),
+        json.dumps({"output": str(FORECAST)}),
+    ],
+)
+def test_a_value_that_can_be_read_is_what_the_tool_returned(text):
+    assert not verdict(book.rules["PAIR-033"], returned(FORECAST, text)).violations
+
+
+@pytest.mark.parametrize("text", ['{"output": "{\\"city\\": \\"Zürich\\"}"}', '{"output": "{\'city\': 1}"}'])
+def test_a_part_of_a_value_is_not_what_the_tool_returned(text):
+    assert verdict(book.rules["PAIR-033"], returned(FORECAST, text)).violations
+
+
+@pytest.mark.parametrize("write", [str, json.dumps, lambda text: json.dumps(text, ensure_ascii=False)])
+def test_the_words_of_an_error_may_be_inside_of_json(write):
+    words = 'no "Zürich"\nhere'
+    assert not verdict(book.rules["PAIR-034"], returned(ValueError(words), write(words))).violations
+
+
+@pytest.mark.parametrize("id", ["PAIR-010", "PAR-004"])
+def test_an_equal_call_that_failed_first_may_be_told_apart_by_no_rule(id):
+    """The runs of equal calls say not which of them failed."""
+    runs = [ToolRun(*PARIS[1:], error=KeyError("Paris")), ToolRun(*PARIS[1:], "21C, sunny")]
+    again = [calling(PARIS, ("c2", *PARIS[1:])), result("c1", "error: Paris"), result("c2", "21C, sunny")]
+    assert not verdict(book.rules[id], replace(last_request(two_tools(), *again), tool_runs=runs)).violations
+
+
+@pytest.mark.parametrize("marked", [True, False])
+def test_only_the_tool_that_failed_is_marked(marked):
+    """Two tools may be called with the same arguments."""
+    calls = [
+        {"type": "tool_use", "id": id, "name": name, "input": PARIS[2]}
+        for id, name in (("c1", "get_weather"), ("c2", "get_time"))
+    ]
+    results = [
+        {"type": "tool_result", "tool_use_id": id, "is_error": error}
+        for id, error in (("c1", marked), ("c2", False))
+    ]
+    runs = [ToolRun("get_weather", PARIS[2], error=KeyError("Paris")), ToolRun("get_time", PARIS[2], "9:00")]
+    run = over_anthropic({"role": "assistant", "content": calls}, {"role": "user", "content": results})
+    assert bool(verdict(book.rules["PAIR-010"], replace(run, tool_runs=runs)).violations) is not marked
+
+
+def test_a_blank_text_has_no_place_in_the_order():
+    """Anthropic refuses it in a request, so it may be left out between two calls."""
+    calls = [{"type": "tool_use", "id": id, "name": name, "input": args} for id, name, args in (PARIS, OSLO)]
+    results = [{"type": "tool_result", "tool_use_id": id} for id in ("c1", "c2")]
+    content = [{"type": "text", "text": "I look."}, *calls]
+    run = over_anthropic({"role": "assistant", "content": content}, {"role": "user", "content": results})
+    paris, oslo = (Call(name, args) for _, name, args in (PARIS, OSLO))
+    blocks = [{"type": "text", "text": text} for text in ("I look.", "\n\n")]
+    response = Response(200, body=json.dumps({"content": blocks}).encode())
+    script = [Answer((Say("I look."), paris, Say("\n\n"), oslo)), run.case.script[1]]
+    run = replace(
+        run,
+        case=replace(run.case, script=script),
+        exchanges=[replace(run.exchanges[0], response=response), run.exchanges[1]],
+    )
+    assert not verdict(book.rules["HIS-006"], run).violations
+
+
+@pytest.mark.parametrize("kind", ["string", "integer"])
+def test_a_schema_may_refer_to_another_that_stands_beside_it(kind):
+    """A recursive model is one of the definitions itself."""
+    inner = {"type": "object", "properties": {"city": {"type": "string"}}}
+    schema = {"type": "object", "properties": {"place": inner}}
+    definitions = {
+        "Trip": {"type": "object", "properties": {"place": {"$ref": "#/$defs/Place"}}},
+        "Place": {"type": "object", "properties": {"city": {"type": kind}}},
+    }
+    sent = {"$ref": "#/$defs/Trip", "$defs": definitions}
+    run = shaped("name")
+    body = run.exchanges[0].request.body | {"response_format": sent}
+    run = replace(
+        run,
+        case=replace(run.case, steps=[replace(run.case.steps[0], schema=schema)]),
+        exchanges=[replace(e, request=replace(e.request, body=body)) for e in run.exchanges],
+    )
+    assert bool(verdict(book.rules["STO-011"], run).violations) is (kind == "integer")
+
+
+THOUGHT = {"type": "reasoning", "id": "rs_1", "summary": []}
+
+
+@pytest.mark.parametrize(
+    ("following", "fine"),
+    [
+        ({"input": [THOUGHT | {"encrypted_content": "gAAB"}], "store": False}, True),
+        ({"input": [{"type": "item_reference", "id": "rs_1"}]}, True),
+        ({"input": [{"type": "item_reference", "id": "rs_1"}], "store": False}, False),
+        ({"input": [], "previous_response_id": "resp_1"}, True),
+        ({"input": []}, False),
+    ],
+)
+def test_a_thought_goes_back_as_it_was_in_the_end_or_by_its_id(following, fine):
+    """OpenAI seals a streamed thought twice: when it begins and when it is complete."""
+    events = [
+        {"type": f"response.output_item.{when}", "item": THOUGHT | {"encrypted_content": seal}}
+        for when, seal in (("added", "gAAA"), ("done", "gAAB"))
+    ]
+    body = "".join(f"data: {json.dumps(event)}\n\n" for event in events).encode()
+    run = signed("AbcD")
+    exchanges = [
+        replace(run.exchanges[0], response=Response(200, body=body)),
+        replace(run.exchanges[1], request=replace(run.exchanges[1].request, body=following)),
+    ]
+    run = replace(run, wire="openai-responses", exchanges=exchanges)
+    assert bool(verdict(book.rules["THK-029"], run).violations) is not fine
+
+
+@pytest.mark.parametrize(
+    ("part", "fine"),
+    [
+        ({"type": "function_call", "name": "look", "parsed": {"detail": "low"}}, True),
+        ({"type": "input_image", "image_url": "https://example.com/a.png", "detail": "low"}, False),
+        ({"type": "image_url", "image_url": {"url": "https://example.com/a.png", "detail": "low"}}, False),
+    ],
+)
+def test_only_an_image_has_low_detail(part, fine):
+    run = last_request(two_tools(), {"role": "user", "content": [part]})
+    assert bool(verdict(book.rules["OPT-006"], run).violations) is not fine

@@ -39,7 +39,7 @@ def schemas_are_sent(run: Run) -> Iterator[Finding]:
         problem = f"the request says nothing of {', '.join(missing)}"
         yield found(not missing, f"/exchanges/{index}/request", problem)
         for sent in () if missing else _schemas_with(schema, exchange.request.body):
-            lost = list(lost_of(dict(schema), sent, sent, "the value"))
+            lost = list(lost_of(dict(schema), sent, _definitions(exchange.request.body), "the value"))
             yield found(not lost, f"/exchanges/{index}/request", "; ".join(lost[:3]))
 
 
@@ -91,6 +91,12 @@ def _schemas_with(schema: Mapping[str, Any], body: Json) -> Iterator[Json]:
         if wanted and wanted <= {*object_of(each.get("properties"))}:
             yield each
             return
+
+
+def _definitions(body: Json) -> Json:
+    """Returns all named schemas of a request. A schema may be one of them, and refer to another."""
+    named = [object_of(each.get(key)) for each in objects(body) for key in ("$defs", "definitions")]
+    return {"$defs": {name: schema for each in named for name, schema in each.items()}}
 
 
 def _asked(run: Run) -> Iterator[tuple[int, Ask, Reply]]:

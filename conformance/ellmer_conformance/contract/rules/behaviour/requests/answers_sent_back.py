@@ -109,12 +109,12 @@ def _kinds(answer: Answer, said: Sequence[Item]) -> tuple[list[str], list[str]]:
     wanted = [
         names[type(part)]
         for part in answer.parts
-        if type(part) in names and getattr(part, "text", True) != ""
+        if type(part) in names and (isinstance(part, Call) or part.text.strip())
     ]
     sent = [
         item.kind
         for item in said
-        if item.kind in names.values() and (item.text.strip() or item.kind != "text")
+        if item.kind in names.values() and (item.kind == "call" or item.text.strip())
     ]
     both = {*wanted} & {*sent}
     return ([kind for kind, _ in groupby(k for k in kinds if k in both)] for kinds in (wanted, sent))  # type: ignore[return-value]

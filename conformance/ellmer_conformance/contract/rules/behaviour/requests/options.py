@@ -196,6 +196,11 @@ def _constraints(wire: str, body: Json) -> Iterator[tuple[str, str]]:
 
 
 _LESS = {"none", "minimal", "low"}
+_IMAGE = {
+    "url",
+    "image_url",
+    "file_id",
+}  # beside the detail of an image; an argument of a call may be called so, too
 
 
 def _lowered(body: Json) -> Iterator[str]:
@@ -213,7 +218,8 @@ def _lowered(body: Json) -> Iterator[str]:
             or config.get("thinkingBudget") == 0,
             "a shorter history": body.get("truncation") == "auto" or bool(body.get("transforms")),
             "low detail": any(
-                each.get("detail") == "low" for each in objects(body.get("messages") or body.get("input"))
+                each.get("detail") == "low" and not _IMAGE.isdisjoint(each)
+                for each in objects(body.get("messages") or body.get("input"))
             ),
         }.items()
         if is_less

@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
+import json
 import re
 from base64 import b64encode, urlsafe_b64encode
-from collections.abc import Iterator, Sequence
+from collections import defaultdict
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import suppress
 from itertools import accumulate
 
 from .....scenarios.script import Answer, Think
@@ -13,6 +16,7 @@ from ....counts import counted
 from ....exchange import Exchange, Json
 from ....observed_run import Run
 from ....readers.anthropic import PRESERVES_THINKING, drops_stale_thoughts
+from ....readers.json_access import text_of
 from ....rule import Finding
 from .._rulebook import LOSS, MUST, SHOULD, book, found, objects, taken
 
@@ -71,13 +75,36 @@ def signed_calls_go_back_signed(run: Run) -> Iterator[Finding]:
         index for index, _ in taken(run)
     }  # what else is wrong with a refused request follows from that
     for index, calls in run.calls():
-        handed = _handed_out(run.exchanges[index])
-        if calls and handed and index + 1 in accepted:
-            following = run.exchanges[index + 1].request.body
-            sent = {_bits(text) for text in _signatures(following)}
-            lost = 0 if following.get("previous_response_id") else len(handed - sent)
+        if calls and index + 1 in accepted and (sealed := _sealed(run.exchanges[index])):
+            lost = _lost(sealed, run.exchanges[index + 1].request.body)
             problem = f"{counted(lost, 'signature')} of the answer did not go back"
             yield found(not lost, f"/exchanges/{index + 1}/request", problem)
+
+
+def _lost(sealed: Mapping[str, set[str]], following: Json) -> int:
+    """Returns how many signatures a request does not have. OpenAI has those of the items that a request names, if it stores
+    answers.
+    """
+    if following.get("previous_response_id") or following.get("conversation"):
+        return 0
+    sent = {_bits(text) for text in _signatures(following)}
+    if following.get("store") is not False:
+        sent |= {id for each in objects(following.get("input")) if isinstance(id := each.get("id"), str)}
+    return sum(not sent & {id, *signatures} for id, signatures in sealed.items())
+
+
+def _sealed(exchange: Exchange) -> dict[str, set[str]]:
+    """Returns the signatures in an answer by the item that has them, or by themselves: a stream of OpenAI seals an item again
+    when it is complete.
+    """
+    text = exchange.response.body.decode("utf-8", "replace") if exchange.response else ""
+    sealed = defaultdict[str, set[str]](set)
+    for piece in (text, *(line[5:] for line in text.splitlines() if line.startswith("data:"))):
+        with suppress(ValueError):
+            for each in objects(json.loads(piece)):
+                for signature in map(_bits, _signatures_of(each)):
+                    sealed[text_of(each.get("id")) or signature].add(signature)
+    return sealed
 
 
 @book.rule(
@@ -156,9 +183,13 @@ def _handed_out(exchange: Exchange) -> set[str]:
 
 def _signatures(body: Json) -> Iterator[str]:
     for value in objects(body):
-        for key in ("signature", "thoughtSignature", "encrypted_content", "redactedContent"):
-            if isinstance(value.get(key), str) and value[key]:
-                yield value[key]
+        yield from _signatures_of(value)
+
+
+def _signatures_of(value: Json) -> Iterator[str]:
+    for key in ("signature", "thoughtSignature", "encrypted_content", "redactedContent"):
+        if isinstance(value.get(key), str) and value[key]:
+            yield value[key]
 
 
 def _pieces(body: bytes) -> tuple[str, list[str]]:

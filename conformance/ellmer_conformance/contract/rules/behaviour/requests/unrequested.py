@@ -155,7 +155,8 @@ def the_model_is_the_callers(run: Run) -> Iterator[Finding]:
 def tools_are_offered_as_given(run: Run) -> Iterator[Finding]:
     """Every request of a conversation declares each tool with its own name and description.
 
-    Why: the model chooses a tool by its name and its description.
+    Why: the model chooses a tool by its name and its description. A library may describe a tool that the caller did not
+    describe.
     """
     if run.refused or not run.case.tools or any(ask.schema for ask in run.case.steps):
         return
@@ -165,7 +166,8 @@ def tools_are_offered_as_given(run: Run) -> Iterator[Finding]:
         if missing:
             yield broken(place, f"{', '.join(missing)} is not offered; {', '.join(offered) or 'nothing'} is")
             continue
-        silent = [t.name for t in run.case.tools if _words(t.description) != _words(offered[t.name])]
+        described = [tool for tool in run.case.tools if _words(tool.description)]
+        silent = [t.name for t in described if _words(t.description) != _words(offered[t.name])]
         yield found(not silent, place, f"the description of {', '.join(silent)} is gone or changed")
 
 

@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-import json
 import re
 from collections import Counter, defaultdict
 from collections.abc import Iterator, Sequence
+from typing import Any
 
 from .....scenarios.messages import ToolCall
 from ....counts import counted, passive, times
@@ -21,11 +21,11 @@ from .._rulebook import (
     book,
     found,
     last,
-    new,
     results_after,
     share_ids,
     taken,
 )
+from .results import is_written, results_with_runs
 
 
 @book.rule(
@@ -100,13 +100,8 @@ def failures_are_flagged(run: Run) -> Iterator[Finding]:
 
     Why: a model that knows of the failure can correct the call.
     """
-    failed = [json.dumps(dict(r.arguments), sort_keys=True) for r in run.tool_runs if r.error]
-    for index, items in enumerate(run.said):
-        calls = {i.id: i for i in items if i.kind == "call" and i.id}
-        for item in new(run, index, "result") if failed else ():
-            call = calls.get(item.id)
-            if call is None or json.dumps(call.arguments, sort_keys=True) not in failed:
-                continue
+    for index, item, outcomes in results_with_runs(run):
+        if all(each.error is not None for each in outcomes):
             flagged = item.error if run.wire in {"anthropic", "bedrock"} else bool(item.text)
             yield found(flagged, at(index, item), "the failure is not marked")
 
@@ -217,10 +212,12 @@ def results_belong_to_their_calls(run: Run) -> Iterator[Finding]:
     ids_of_history = {
         part.id for turn in run.case.history for part in turn.parts if isinstance(part, ToolCall)
     }
-    values = defaultdict[str, list[str]](list)  # equal calls may return different values
+    outcomes = defaultdict[str, list[Any]](list)  # equal calls may return different values, or fail
     for r in run.tool_runs:
-        if isinstance(r.value, str) and r.value.strip():
-            values[call_key(r.name, r.arguments)].append(r.value)
+        outcomes[call_key(r.name, r.arguments)].append(r.value)
+    values = {
+        key: each for key, each in outcomes.items() if all(isinstance(v, str) and v.strip() for v in each)
+    }
     for index, items in enumerate(run.said):
         ids = Counter(item.id for item in items if item.kind == "call")
         calls = {item.id: item for item in items if item.kind == "call" and item.id and ids[item.id] == 1}
@@ -230,7 +227,7 @@ def results_belong_to_their_calls(run: Run) -> Iterator[Finding]:
             call = call or in_order.get(item.pointer)
             wanted = values.get(call_key(call.name, call.arguments), []) if call else []
             if wanted:
-                fine = any(written in item.text for value in wanted for written in _as_written(value))
+                fine = any(is_written(item.text, value) for value in wanted)
                 problem = (
                     "" if fine else f"the result of {call.name if call else ''} should say {wanted[0]!r}"
                 )
@@ -249,12 +246,6 @@ def _by_order(items: Sequence[Item]) -> dict[str, Item]:
     results = [item for item in items if item.kind == "result" and not item.id]
     pairs = [(item.pointer, next(places[item.name], None)) for item in results]
     return {pointer: call for pointer, call in pairs if call is not None}
-
-
-def _as_written(value: str) -> Iterator[str]:
-    """Yields the forms of a text in a result: plain, or as a JSON string."""
-    yield value
-    yield from (json.dumps(value, ensure_ascii=ascii)[1:-1] for ascii in (False, True))
 
 
 @book.rule(

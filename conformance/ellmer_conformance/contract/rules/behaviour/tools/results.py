@@ -88,7 +88,7 @@ def good_results_are_no_errors(run: Run) -> Iterator[Finding]:
 
     Why: a model that reads of a failure tries again, or tells the user that it failed.
     """
-    for index, item, outcomes in _results_with_runs(run):
+    for index, item, outcomes in results_with_runs(run):
         if all(each.error is None and _is_plain(each.value) for each in outcomes):
             problem = f"a good result is marked as an error: {item.text[:80]!r}"
             yield found(not _is_marked(item, outcomes), at(index, item), problem)
@@ -109,7 +109,7 @@ def failures_can_be_seen(run: Run) -> Iterator[Finding]:
 
     Why: a model that is told nothing takes an empty or invented result for the truth. Formats without a flag have the text.
     """
-    for index, item, outcomes in _results_with_runs(run):
+    for index, item, outcomes in results_with_runs(run):
         errors = [each.error for each in outcomes if each.error is not None]
         if errors and len(errors) == len(outcomes):
             named = any(str(error).strip("'") in item.text for error in errors if str(error).strip("'"))
@@ -132,7 +132,7 @@ def results_are_what_tools_returned(run: Run) -> Iterator[Finding]:
 
     Why: the model takes words that a library adds, and values that it changes, for what the tool said.
     """
-    for index, item, outcomes in _results_with_runs(run):
+    for index, item, outcomes in results_with_runs(run):
         values = [each.value for each in outcomes if each.error is None and _can_be_compared(each.value)]
         if values and len(values) == len(outcomes) and not item.error:
             problem = f"the tool returned {_told(values[0])}, and the model gets {item.text[:80]!r}"
@@ -150,10 +150,10 @@ def failures_say_why(run: Run) -> Iterator[Finding]:
 
     Why: a model that knows what was wrong can correct its call. The documentation asks for instructive messages.
     """
-    for index, item, outcomes in _results_with_runs(run):
+    for index, item, outcomes in results_with_runs(run):
         words = [str(each.error).strip("'") for each in outcomes if each.error is not None]
         if words and len(words) == len(outcomes) and all(words):
-            told = any(each in item.text or json.dumps(each)[1:-1] in item.text for each in words)
+            told = any(is_written(item.text, each) for each in words)
             yield found(
                 told, at(index, item), f"the tool raised {words[0]!r}, and the model gets {item.text[:80]!r}"
             )
@@ -166,20 +166,24 @@ def _can_be_compared(value: Any) -> bool:
 
 def _is_whole(text: str, value: Any) -> bool:
     """Tells whether the text of a result is a value: as it is, as JSON, inside of JSON, or written in another way."""
-    try:
-        read = json.loads(text)
-    except ValueError:
-        read = text
-    own = _read(value) if isinstance(value, str) else value
-    if isinstance(value, str) and text.strip() == value.strip():
+    read, own = _read(text), _read(value) if isinstance(value, str) else value
+    if _alike(text, value):
         return True
     if any(each in (value, own) or _alike(each, value) for each in _within(read)):
         return True
-    return (
-        not isinstance(value, str)
-        and read == text
-        and all(_is_written(text, each) for each in _leaves(value))
+    if isinstance(value, str):
+        return False
+    return any(
+        _read(each) == value
+        or (_read(each) == each and all(is_written(each, leaf) for leaf in _leaves(value)))
+        for each in _wrapped(read)
     )
+
+
+def _wrapped(value: Any) -> list[str]:
+    """Returns a text, or that of an object that has nothing else."""
+    inner = list(value.values()) if isinstance(value, dict) and len(value) == 1 else [value]
+    return [each for each in inner if isinstance(each, str)]
 
 
 def _read(text: str) -> Any:
@@ -217,13 +221,19 @@ def _leaves(value: Any) -> Iterator[Any]:
 _NOTHING = ("null", "none", "nil")
 
 
-def _is_written(text: str, value: Any) -> bool:
-    """Tells whether a scalar is in a text that is not JSON."""
+def is_written(text: str, value: Any) -> bool:
+    """Tells whether a scalar is in a text, plain or as JSON or Python writes it."""
     if value is None:
         return any(word in text.lower() for word in _NOTHING)
     if isinstance(value, str):
-        return any(form in text for form in (value, json.dumps(value)[1:-1], repr(value)[1:-1]))
+        return any(form in text for form in (value, *_as_written(value)))
     return str(value).lower() in text.lower()
+
+
+def _as_written(text: str) -> Iterator[str]:
+    """Yields a text as JSON and Python write it."""
+    yield from (json.dumps(text, ensure_ascii=ascii)[1:-1] for ascii in (False, True))
+    yield repr(text)[1:-1]
 
 
 def _told(value: Any) -> str:
@@ -245,7 +255,7 @@ def _is_marked(item: Item, outcomes: Sequence[ToolRun]) -> bool:
     return item.error or bool(not own and _MARKED.search(item.text))
 
 
-def _results_with_runs(run: Run) -> Iterator[tuple[int, Item, list[ToolRun]]]:
+def results_with_runs(run: Run) -> Iterator[tuple[int, Item, list[ToolRun]]]:
     """Yields each new result whose call can be told by its id, with the runs of the tool for that call."""
     earlier = {part.id for turn in run.case.history for part in turn.parts if isinstance(part, ToolCall)}
     runs = defaultdict[str, list[ToolRun]](list)
