@@ -109,7 +109,7 @@ def _kinds(answer: Answer, said: Sequence[Item]) -> tuple[list[str], list[str]]:
     wanted = [
         names[type(part)]
         for part in answer.parts
-        if type(part) in names and (isinstance(part, Call) or part.text.strip())
+        if isinstance(part, Call) or (isinstance(part, Say | Think) and part.text.strip())
     ]
     sent = [
         item.kind
