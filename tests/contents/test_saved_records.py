@@ -21,6 +21,7 @@ from ellmer_core.contents.content import (
     ContentProviderResult,
     ContentText,
     ContentThinking,
+    ContentToolQuestion,
     ContentToolRequest,
     ContentToolResult,
     ContentUnknown,
@@ -55,6 +56,7 @@ EVERY = [
     ),
     REQUEST,
     ContentToolRequest("c2", "draw", raw="{", problem="cut"),
+    ContentToolQuestion("c3", "book", message="Which seat?", schema={"type": "object"}, url="https://w.test"),
     ContentToolResult([CAT, "two", {"deep": ContentText("x")}], extra={"display": CAT}, request=REQUEST),
     ContentToolResult(error="boom", request=REQUEST),
 ]

@@ -96,8 +96,11 @@ def command(wire: str, id: str | None, group: str) -> None:
 
 
 def next_id(group: str) -> str:
-    """Returns the first ID after those of a group, over all wire formats."""
-    numbers = [int(rule.id.partition("-")[2]) for rule, _ in all_rules() if rule.group == group]
+    """Returns the first ID after those of a group, over all wire formats and providers."""
+    texts = (file.read_text("utf-8") for file in Path(rules.__file__).parent.rglob("*.py"))
+    numbers = [
+        int(number) for text in texts for number in re.findall(rf'"{re.escape(group)}-(\d{{3}})"', text)
+    ]
     if not numbers:
         groups = sorted({rule.group for rule, _ in all_rules()})
         raise click.UsageError(f"There is no group {group}. Groups: {', '.join(groups)}.")

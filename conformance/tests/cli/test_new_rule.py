@@ -61,6 +61,9 @@ def python(folder, code, *arguments):
 def following(group):
     """Returns the ID after those of a group."""
     numbers = [int(rule.id.partition("-")[2]) for rule, _ in all_rules() if rule.group == group]
+    numbers += [
+        int(id.partition("-")[2]) for id in book("bedrock", "bedrock-invoke").rules if id.startswith(group)
+    ]
     return f"{group}-{max(numbers) + 1:03}"
 
 

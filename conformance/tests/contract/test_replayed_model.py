@@ -1,12 +1,13 @@
-"""`replay="model"`: the model is played, and the tools run. Where only a result differs, the run goes on."""
+"""`replay="model"`: the model is played, and the tools run. Where only a result differs, the run goes on.
+
+The agents that use an official SDK run in the session `oracles`, which installs the SDKs.
+"""
 
 import json
 import struct
 import zlib
 from pathlib import Path
 
-import anthropic
-import openai
 import pytest
 
 from ellmer_conformance.contract.replayed_model import Model
@@ -91,6 +92,7 @@ def with_ellmer_core():
 
 
 def with_openai():
+    openai = pytest.importorskip("openai")
     client, asked = openai.OpenAI(), [{"role": "user", "content": QUESTION}]
     function = {"name": "read_note", "description": "Reads a note.", "parameters": SCHEMA}
     while True:
@@ -110,6 +112,7 @@ def with_openai():
 
 
 def with_anthropic():
+    anthropic = pytest.importorskip("anthropic")
     client, asked = anthropic.Anthropic(), [{"role": "user", "content": QUESTION}]
     tools = [{"name": "read_note", "description": "Reads a note.", "input_schema": SCHEMA}]
     while True:

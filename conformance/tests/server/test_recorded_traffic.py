@@ -84,7 +84,7 @@ def is_answered(interaction):
     told = {name: value for name, value in interaction["request"]["headers"].items() if value != "REDACTED"}
     headers = {"host": url.netloc, **KEYS, **told}
     if "beta=true" in url.query:
-        headers["anthropic-beta"] = "files-api-2025-04-14"  # the recorder dropped which
+        headers["anthropic-beta"] = "files-api-2025-04-14,mcp-client-2025-11-20"  # the recorder dropped which
     engine = Engine({})
     remember(engine, route_of(target, url.netloc), body)
     reply = engine.answer(HttpRequest("POST", target, headers, json.dumps(body).encode()))

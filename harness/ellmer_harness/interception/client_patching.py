@@ -115,13 +115,19 @@ def _wrappers(name: str) -> Iterator[tuple[Any, str, Any]]:
 
 
 @functools.cache
+def _imported(module: str) -> ModuleType:
+    """Returns a module, the same one for all methods of a client, also if it is imported again: it holds their state."""
+    return importlib.import_module(module, __package__)
+
+
+@functools.cache
 def _later(module: str, function: str) -> Callable[[Any], Any]:
     """Returns the function of a module, which is imported at the first call of what the function wraps."""
 
     def wrapper(real: Any) -> Any:
         @functools.cache
         def wrapped() -> Any:
-            return getattr(importlib.import_module(module, __package__), function)(real)
+            return getattr(_imported(module), function)(real)
 
         def call(*args: Any, **options: Any) -> Any:
             return wrapped()(*args, **options)
