@@ -61,7 +61,7 @@ HARNESS = {
     "secrets": {"exchange", "format"},
     "recordings": {"exchange", "format", "secrets"},
     "faults": {"exchange"},
-    "interception": {"exchange", "format"},
+    "interception": {"exchange", "format", "secrets"},
     "store": {"format", "interception", "secrets"},
     "tape": {"exchange", "faults", "format", "interception", "recordings", "secrets", "store"},
     "serving": {"exchange", "interception", "tape"},
