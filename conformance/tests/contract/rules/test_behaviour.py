@@ -21,6 +21,7 @@ from coherent_runs import (
     short,
     short_call,
     two_tools,
+    user,
 )
 
 from ellmer_conformance.contract.exchange import Response
@@ -183,17 +184,19 @@ def test_a_schema_may_refer_to_another_that_stands_beside_it(kind):
     assert bool(verdict(book.rules["STO-011"], run).violations) is (kind == "integer")
 
 
+CALLED = {"type": "function_call", "call_id": "c1", "name": "get_weather", "arguments": "{}"}
 THOUGHT = {"type": "reasoning", "id": "rs_1", "summary": []}
 
 
 @pytest.mark.parametrize(
     ("following", "fine"),
     [
-        ({"input": [THOUGHT | {"encrypted_content": "gAAB"}], "store": False}, True),
-        ({"input": [{"type": "item_reference", "id": "rs_1"}]}, True),
-        ({"input": [{"type": "item_reference", "id": "rs_1"}], "store": False}, False),
-        ({"input": [], "previous_response_id": "resp_1"}, True),
-        ({"input": []}, False),
+        ({"input": [THOUGHT | {"encrypted_content": "gAAB"}, CALLED], "store": False}, True),
+        ({"input": [{"type": "item_reference", "id": "rs_1"}, CALLED]}, True),
+        ({"input": [{"type": "item_reference", "id": "rs_1"}, CALLED], "store": False}, False),
+        ({"input": [CALLED], "previous_response_id": "resp_1"}, True),
+        ({"input": [CALLED]}, False),
+        ({"input": [user("Thanks!")]}, True),
     ],
 )
 def test_a_thought_goes_back_as_it_was_in_the_end_or_by_its_id(following, fine):
@@ -206,7 +209,10 @@ def test_a_thought_goes_back_as_it_was_in_the_end_or_by_its_id(following, fine):
     run = signed("AbcD")
     exchanges = [
         replace(run.exchanges[0], response=Response(200, body=body)),
-        replace(run.exchanges[1], request=replace(run.exchanges[1].request, body=following)),
+        replace(
+            run.exchanges[1],
+            request=replace(run.exchanges[1].request, wire="openai-responses", body=following),
+        ),
     ]
     run = replace(run, wire="openai-responses", exchanges=exchanges)
     assert bool(verdict(book.rules["THK-029"], run).violations) is not fine

@@ -18,7 +18,7 @@ from ....observed_run import Run
 from ....readers.anthropic import PRESERVES_THINKING, drops_stale_thoughts
 from ....readers.json_access import text_of
 from ....rule import Finding
-from .._rulebook import LOSS, MUST, SHOULD, book, found, objects, taken
+from .._rulebook import LOSS, MUST, SHOULD, book, found, new, objects, taken
 
 #: Signatures that Gemini's documentation gives for calls of other models. The field holds bytes, so an SDK may send them encoded.
 _PLACEHOLDERS = {
@@ -67,7 +67,8 @@ def reasoning_goes_back_as_it_came(run: Run) -> Iterator[Finding]:
 def signed_calls_go_back_signed(run: Run) -> Iterator[Finding]:
     """A call that came with a signature (Gemini) or behind encrypted reasoning (Responses) goes back with it.
 
-    Why: without it, the model thinks again from the beginning. Gemini's placeholders are for calls of other models.
+    Why: without it, the model thinks again from the beginning. Gemini's placeholders are for calls of other models. Not judged
+    if no call goes back: the turn may be left out if it ended in an error.
     """
     if run.wire not in {"gemini", "openai-responses"} or run.way == "recordings":
         return
@@ -75,7 +76,8 @@ def signed_calls_go_back_signed(run: Run) -> Iterator[Finding]:
         index for index, _ in taken(run)
     }  # what else is wrong with a refused request follows from that
     for index, calls in run.calls():
-        if calls and index + 1 in accepted and (sealed := _sealed(run.exchanges[index])):
+        follows = index + 1 in accepted and new(run, index + 1, "call")
+        if calls and follows and (sealed := _sealed(run.exchanges[index])):
             lost = _lost(sealed, run.exchanges[index + 1].request.body)
             problem = f"{counted(lost, 'signature')} of the answer did not go back"
             yield found(not lost, f"/exchanges/{index + 1}/request", problem)
