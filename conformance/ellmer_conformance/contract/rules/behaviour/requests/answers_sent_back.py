@@ -114,7 +114,7 @@ def _kinds(answer: Answer, said: Sequence[Item]) -> tuple[list[str], list[str]]:
     sent = [
         item.kind
         for item in said
-        if item.kind in names.values() and (item.kind == "call" or item.text.strip())
+        if item.kind in names.values() and (item.kind != "text" or item.text.strip())
     ]
     both = {*wanted} & {*sent}
     return ([kind for kind, _ in groupby(k for k in kinds if k in both)] for kinds in (wanted, sent))  # type: ignore[return-value]
