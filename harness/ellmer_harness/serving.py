@@ -44,7 +44,7 @@ class CassetteServer(ThreadingHTTPServer):
     Examples:
         >>> from ellmer_harness.serving import serving
         >>> with serving("weather.json") as server:
-        ...     answer = httpx.get(f"{server.url}/forecast")
+        ...     answer = httpx.get(f"{server.url}/forecast", timeout=60)
         >>> answer.status_code, len(server.missed)
         (404, 1)
     """
@@ -99,7 +99,7 @@ def serving(
     Examples:
         >>> from ellmer_harness.serving import serving
         >>> with serving("weather.json") as server:
-        ...     httpx.get(f"{server.url}/weather").json()
+        ...     httpx.get(f"{server.url}/weather", timeout=60).json()
         {'temperature': 21}
     """
     defaults = {"on_repeat": "cycle", "allow_unused": True, "allow_idle": True, "allow_hosts": (host,)}
