@@ -115,7 +115,7 @@ def as_answer(told: Told) -> Answer:
         for call in told.calls
     )
     thought = (Think(told.thinking),) if told.thinking else ()
-    parts = (*thought, *((Say(told.text),) if told.text else ()))
+    parts = (*thought, *(Say(text) for text in told.messages or [told.text] if text))
     stop = _STOPS.get(str(told.stop))
     return Answer((*parts, *calls), stop, Usage(int(told.input or 0), int(told.output or 0)))
 

@@ -36,7 +36,7 @@ class Called:
 
 @dataclass(frozen=True)
 class Told:
-    """The content of an answer. Missing counts are `None`."""
+    """The content of an answer. Missing counts are `None`. `messages` are its texts where it may have several messages."""
 
     text: str = ""
     calls: Sequence[Called] = ()
@@ -45,6 +45,7 @@ class Told:
     output: int | None = None
     total: int | None = None
     thinking: str = field(default="", kw_only=True)
+    messages: Sequence[str] = field(default=(), kw_only=True)
 
 
 def events_of(wire: str, body: bytes) -> list[Event]:

@@ -63,8 +63,7 @@ def _responses(body: Json) -> Told:
     spoken = [
         item for item in items if text_of(item.get("type")) in {"", "message"}
     ]  # and not what it thought
-    parts = [object_of(part) for item in spoken for part in items_of(item.get("content"))]
-    texts = [text_of(part.get("text")) or text_of(part.get("refusal")) for part in parts]
+    messages = tuple(filter(None, map(_spoken, spoken)))
     stop = object_of(body.get("incomplete_details")).get("reason") or body.get("status")
     usage = object_of(body.get("usage"))
     calls = [
@@ -78,7 +77,14 @@ def _responses(body: Json) -> Told:
         for i in custom
     ]
     counts = (usage.get(name) for name in ("input_tokens", "output_tokens", "total_tokens"))
-    return Told("".join(texts), calls, stop, *counts, thinking="".join(map(_summary, items)))
+    thinking = "".join(map(_summary, items))
+    return Told("".join(messages), calls, stop, *counts, thinking=thinking, messages=messages)
+
+
+def _spoken(item: Json) -> str:
+    """Returns the text of a message of Responses."""
+    parts = [object_of(part) for part in items_of(item.get("content"))]
+    return "".join(text_of(part.get("text")) or text_of(part.get("refusal")) for part in parts)
 
 
 def _summary(item: Json) -> str:

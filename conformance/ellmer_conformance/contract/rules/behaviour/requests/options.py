@@ -213,7 +213,7 @@ def _lowered(body: Json) -> Iterator[str]:
         for what, is_less in {
             "one call at a time": body.get("parallel_tool_calls") is False
             or choice.get("disable_parallel_tool_use"),
-            "less thinking": effort in _LESS
+            "less thinking": (effort in _LESS and not _must_not_think(body))
             or thinking.get("type") == "disabled"
             or config.get("thinkingBudget") == 0,
             "a shorter history": body.get("truncation") == "auto" or bool(body.get("transforms")),
@@ -224,6 +224,11 @@ def _lowered(body: Json) -> Iterator[str]:
         }.items()
         if is_less
     )
+
+
+def _must_not_think(body: Json) -> bool:
+    """Tells whether the request has functions in Chat Completions, which newer models take only without thinking (REQ-021)."""
+    return body.get("reasoning_effort") == "none" and bool(body.get("tools")) and "messages" in body
 
 
 def _is_forbidden(body: Json) -> bool:
