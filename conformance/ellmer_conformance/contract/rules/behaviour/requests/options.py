@@ -196,11 +196,8 @@ def _constraints(wire: str, body: Json) -> Iterator[tuple[str, str]]:
 
 
 _LESS = {"none", "minimal", "low"}
-_IMAGE = {
-    "url",
-    "image_url",
-    "file_id",
-}  # beside the detail of an image; an argument of a call may be called so, too
+#: What stands beside the detail of an image. An argument of a call may be called `detail`, too.
+_IMAGE = {"url", "image_url", "file_id"}
 
 
 def _lowered(body: Json) -> Iterator[str]:
