@@ -49,7 +49,9 @@ BESIDE = ("blobs", "__files", "__cassettes__", "files", "data", "fixtures", "cas
 # --- Files of a commit -----------------------------------------------------------------------------------
 
 
-def fetched(repo: str, commit: str, folder: Path, mirrors: Path | None) -> Path:
+def fetched(
+    repo: str, commit: str, folder: Path, mirrors: Path | None, beside: tuple[str, ...] = BESIDE
+) -> Path:
     """Returns the folder with the recordings of a commit. It is fetched once.
 
     Args:
@@ -57,6 +59,7 @@ def fetched(repo: str, commit: str, folder: Path, mirrors: Path | None) -> Path:
         commit: The full hash.
         folder: Where the files go.
         mirrors: A folder with bare repositories named `owner+name/repo`, used instead of GitHub. Default: None.
+        beside: Names of the folders whose files of text and bytes are fetched, too. Default: `BESIDE`.
 
     Returns:
         The folder of the files.
@@ -68,7 +71,7 @@ def fetched(repo: str, commit: str, folder: Path, mirrors: Path | None) -> Path:
     if not (target / ".complete").exists():
         mirror = mirrors and mirrors / repo.replace("/", "+") / "repo"
         git = mirror if mirror and mirror.exists() else _from_github(repo, commit, folder)
-        _written(git, commit, target)
+        _written(git, commit, target, beside)
         (target / ".complete").touch()
     return target
 
@@ -82,7 +85,7 @@ def _from_github(repo: str, commit: str, folder: Path) -> Path:
     return git
 
 
-def _written(git: Path, commit: str, target: Path) -> None:
+def _written(git: Path, commit: str, target: Path, beside: tuple[str, ...]) -> None:
     """Writes the files that may be recordings, and the files with their bodies."""
     target.mkdir(parents=True, exist_ok=True)
     listed = subprocess.run(
@@ -91,7 +94,7 @@ def _written(git: Path, commit: str, target: Path) -> None:
     asked = []
     for line in listed.stdout.decode(errors="surrogateescape").split("\0"):
         about, _, name = line.partition("\t")
-        if about and _is_wanted(name, *about.split()):
+        if about and _is_wanted(name, *about.split(), beside=beside):
             asked.append((about.split()[2], name))
     with subprocess.Popen(
         ["git", "-C", git, "cat-file", "--batch"], stdin=subprocess.PIPE, stdout=subprocess.PIPE
@@ -111,15 +114,15 @@ def _written(git: Path, commit: str, target: Path) -> None:
         cat.stdin.close()
 
 
-def _is_wanted(name: str, mode: str, kind: str, _: str, size: str) -> bool:
+def _is_wanted(name: str, mode: str, kind: str, _: str, size: str, *, beside: tuple[str, ...]) -> bool:
     path = PurePosixPath(name)
     here = size.isdigit() and int(size) <= MAX_BYTES  # a mirror may leave out the largest files
     plain = kind == "blob" and mode.startswith("100") and here and ".." not in path.parts
     recorded = path.name.lower().removesuffix(".gz").endswith(SUFFIXES)
-    beside = path.suffix in {".bin", ".txt", ".json", ""} and any(
-        part in BESIDE or part.endswith(".blobs") for part in path.parts[:-1]
+    body = path.suffix in {".bin", ".txt", ".json", ""} and any(
+        part in beside or part.endswith(".blobs") for part in path.parts[:-1]
     )
-    return plain and (recorded or beside)
+    return plain and (recorded or body)
 
 
 # --- What the linter says --------------------------------------------------------------------------------

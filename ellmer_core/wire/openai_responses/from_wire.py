@@ -186,14 +186,20 @@ def _is_finished(item: Json) -> bool:
     )
 
 
-def _tell_of(item: Json) -> None:
-    """Warns of an item that waits for an answer, because the chat goes on without one."""
-    if item.get("type") in WAITING:
-        warnings.warn(
-            f"The answer has a {item['type']}, which this library does not run. It is in the turn as ContentUnknown; "
-            "answer it, or leave out the tool.",
-            stacklevel=2,
-        )
+def _tell_of_waiting(output: list[Json]) -> None:
+    """Warns of items that wait for an answer, because the chat goes on without one.
+
+    A command that ran in OpenAI's container has its result in the same answer
+    (<https://platform.openai.com/docs/guides/tools-shell>).
+    """
+    answered = {item.get("call_id") for item in output if item.get("type") == "shell_call_output"}
+    for item in output:
+        if item.get("type") in WAITING and item.get("call_id", item.get("id")) not in answered:
+            warnings.warn(
+                f"This library does not run the `{item['type']}` of the answer. It is in the turn as ContentUnknown; "
+                "answer it, or leave out the tool.",
+                stacklevel=2,
+            )
 
 
 class ResponsesResponse(Wire):
@@ -206,6 +212,7 @@ class ResponsesResponse(Wire):
         if response.get("error"):
             raise in_band_error(response)
         output = response.get("output") or []
+        _tell_of_waiting(output)
         whole = self.endings.is_whole(response.get("status"))
         contents = [
             content
@@ -243,7 +250,6 @@ class ResponsesResponse(Wire):
                     type, data, extra=self.own(item=json_objects.without(item, "result"))
                 )
             case _:
-                _tell_of(item)
                 yield content_parts.unknown(self.name, item)
 
     def parts(self, message: Json) -> Iterator[ours.Content]:

@@ -1,5 +1,7 @@
 """Calls and answers in the forms of 2026: streamed arguments, calls of programs and custom tools, spoken answers."""
 
+import warnings
+
 import pytest
 from folded_streams import CHAT, GEMINI, RESPONSES, delta, folded
 
@@ -140,12 +142,23 @@ def test_a_custom_tool_is_called_with_a_text_and_answered_in_its_form():
     ids=lambda item: item["type"],
 )
 def test_an_item_that_waits_for_the_program_is_told_and_kept(item):
-    with pytest.warns(UserWarning, match=f"The answer has a {item['type']}, which this library does not run"):
+    with pytest.warns(UserWarning, match=f"This library does not run the `{item['type']}` of the answer"):
         turn = RESPONSES.turn(completed(item))
 
     [content] = turn.contents
     assert isinstance(content, ContentUnknown)
     assert content.data == item
+
+
+def test_a_command_that_ran_at_the_provider_waits_for_nobody():
+    ran = {"type": "shell_call", "id": "sh_1", "call_id": "c", "action": {"commands": ["ls"]}}
+    result = {"type": "shell_call_output", "id": "sho_1", "call_id": "c", "output": []}
+
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        turn = RESPONSES.turn(completed(ran, result))
+
+    assert [content.data for content in turn.contents] == [ran, result]
 
 
 def test_a_spoken_answer_ends_with_done():
