@@ -10,6 +10,7 @@ from typing import NamedTuple
 import click
 
 from ..contract.api_versions import VERSIONS
+from ..contract.provider_changes import provider_changes
 from ..contract.retired_models import SCHEDULES
 from ..contract.rules.anthropic.versions_and_betas import BETAS
 from ..contract.shapes import names
@@ -36,8 +37,9 @@ class Change(NamedTuple):
 def command(start: datetime, end: datetime, *, about: str, form: str) -> None:
     """List what changed at the providers after the day FROM, up to the day TO: such as 2026-09-01 2026-11-01.
 
-    Rules and types that began or ceased to hold, API versions and beta features that appeared, and models that were
-    shut down. Most rules have no date: they held before anybody looked, so they are in no such list.
+    Rules, types and capabilities of models that began or ceased to hold, API versions and beta features that appeared,
+    models that were shut down, and entries of the providers' changelogs, each with the rule or profile that knows it. Most
+    rules have no date: they held before anybody looked, so they are in no such list.
     """
     found = [
         change
@@ -57,6 +59,8 @@ def changes() -> Iterator[Change]:
     """Yields every dated change, in no order."""
     yield from _rules()
     yield from _facts()
+    yield from _profiles()
+    yield from _entries()
     for version in VERSIONS:
         at = ", ".join(version.providers)
         yield Change(version.since, "begins", "API version anthropic", f"{version.name} ({at})")
@@ -83,3 +87,20 @@ def _facts() -> Iterator[Change]:
             for day, sort in ((fact.since, "begins"), (fact.until, "ends")):
                 if day:
                     yield Change(day, sort, f"type {name}", fact.sentence)
+
+
+def _profiles() -> Iterator[Change]:
+    from ..facts import dated_profiles  # noqa: PLC0415 - the chat library is loaded for them
+
+    for each in dated_profiles():
+        for day, sort in ((each.since, "begins"), (each.until, "ends")):
+            if day:
+                about = f"profile {', '.join(each.providers)} {each.models}".rstrip()
+                yield Change(day, sort, about, f"{json.dumps(each.facts)} ({each.source})")
+
+
+def _entries() -> Iterator[Change]:
+    for each in provider_changes():
+        known = f"rules and server: {each.judged}; client: {each.client}"
+        when = "" if each.day.count("-") == 2 else f", some day of {each.day}"
+        yield Change(each.first_day, "entry", each.provider, f"{each.entry}{when} ({known}; {each.link})")

@@ -15,17 +15,19 @@ from datetime import date
 from fnmatch import fnmatchcase
 from functools import cache
 from importlib.resources import files
-from typing import Any, Literal
+from typing import Any, Literal, NamedTuple
 
 from .features import FEATURES, example
 
 __all__ = [
     "VERSION",
     "Cell",
+    "DatedProfile",
     "Evidence",
     "as_data",
     "cells",
     "chosen",
+    "dated_profiles",
     "disagreements",
     "family_of",
     "schema",
@@ -335,7 +337,7 @@ def _of_profiles() -> Iterator[Cell]:
 def _profiled(wire: str, provider: str, model: str) -> Iterator[tuple[str, Answer, str]]:
     """Yields what the rows of the profiles say outright: feature, answer and source. The last row has priority."""
     values: dict[str, tuple[Any, str]] = {}
-    for row in _rows(_NAMES.get(provider, "")):
+    for row in _rows(_NAMES[provider]) if provider in _NAMES else ():
         here = row.get("format", wire) == wire and not row.get("version")
         if here and re.search(row["model"], model, re.IGNORECASE):
             values |= {key: (value, row["source"]) for key, value in row.items()}
@@ -356,11 +358,48 @@ def _profiled(wire: str, provider: str, model: str) -> Iterator[tuple[str, Answe
         )
 
 
+#: The keys of a row that say where and when it holds; the others are capabilities.
+_SCOPE = {"provider", "format", "model", "version", "since", "until", "source"}
+
+
+class DatedProfile(NamedTuple):
+    """A row of the chat library's tables that holds from a day, or until one: what it says of which models, and its source.
+
+    Examples:
+        >>> DatedProfile(("OpenAI",), "gpt-6", {"efforts": ["low"]}, "https://example.com").until is None
+        True
+    """
+
+    providers: tuple[str, ...]
+    models: str
+    facts: dict[str, Any]
+    source: str
+    since: date | None = None
+    until: date | None = None
+
+
+def dated_profiles() -> Iterator[DatedProfile]:
+    """Yields the rows with a day of the chat library's tables of models.
+
+    Yields:
+        The rows, in the order of the tables.
+
+    Examples:
+        >>> all(each.since or each.until for each in dated_profiles())
+        True
+    """
+    for row in _rows(""):
+        if "since" in row or "until" in row:
+            told = {key: value for key, value in row.items() if key not in _SCOPE}
+            days = (row.get("since"), row.get("until"))
+            yield DatedProfile(tuple(row["provider"]), row["model"], told, row["source"], *days)
+
+
 @cache
 def _rows(name: str) -> tuple[dict[str, Any], ...]:
     from ellmer_core.models.profiles import rows  # noqa: PLC0415
 
-    return rows(name) if name else ()
+    return rows(name)
 
 
 # --- From calendars --------------------------------------------------------------------------------------

@@ -1,13 +1,18 @@
 """`conformance list --as-of` and `conformance diff-knowledge`."""
 
 import json
+import re
+from pathlib import Path
 
 from click.testing import CliRunner
 
 from ellmer_conformance.cli import diff_knowledge, serve
 from ellmer_conformance.cli import list as list_rules
 from ellmer_conformance.contract.exchange import Request
+from ellmer_conformance.contract.provider_changes import provider_changes, table
 from ellmer_conformance.server import Entry
+
+PAGE = Path(__file__).parents[3] / "docs" / "news.md"
 
 
 def run(command, *arguments):
@@ -24,11 +29,32 @@ def test_a_list_as_of_a_day_has_the_rules_of_that_day():
     assert ids["2026-10-21"] - ids["2026-10-20"] == {"REQ-122", "REQ-123", "REQ-124"}
 
 
-def test_the_difference_of_two_days_names_rules_versions_betas_and_models():
+def test_the_difference_of_two_days_names_rules_versions_betas_models_and_profiles():
     told = json.loads(run(diff_knowledge.command, "2026-10-01", "2026-10-31", "--format", "json"))
-    assert {each["about"].split()[0] for each in told} == {"API", "beta", "models", "rule"}
+    dated = [each for each in told if each["sort"] != "entry"]
+    assert {each["about"].split()[0] for each in dated} == {"API", "beta", "models", "profile", "rule"}
     assert [each["day"] for each in told] == sorted(each["day"] for each in told)
     assert "REQ-122" in run(diff_knowledge.command, "2026-10-01", "2026-10-31", "--about", "anthropic")
+
+
+def test_the_difference_has_the_entries_of_changelogs_with_what_knows_each():
+    told = run(diff_knowledge.command, "2026-09-02", "2026-09-30", "--about", "openai")
+    assert "2026-09-03  entry   OpenAI: GPT-6 Astra: no `temperature` (rules and server: Chat REQ-130" in told
+    monthly = run(diff_knowledge.command, "2026-09-30", "2026-10-31", "--about", "mistral")
+    assert "Mistral Large 4: the efforts `low`, `medium`, `high`, some day of 2026-10" in monthly
+
+
+def test_the_page_of_news_has_each_entry():
+    assert table() in PAGE.read_text("utf-8"), (
+        "write its table again: python -m ellmer_conformance.contract.provider_changes"
+    )
+
+
+def test_each_rule_of_an_entry_exists():
+    ids = {rule.id for rule, _ in list_rules.all_rules()}
+    named = [id for each in provider_changes() for id in re.findall(r"[A-Z]{3,4}-\d{3}", each.judged)]
+    assert len(named) > 20
+    assert set(named) <= ids
 
 
 def test_nothing_changes_on_one_day_and_a_day_is_a_date():
