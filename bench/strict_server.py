@@ -4,7 +4,7 @@
 alternate, and the medians are compared. All rules are applied and the journal is kept. Equal requests are those of
 a test that is run again: the strict server remembers what it found and what it answered. A conversation's requests have
 all of it, with calls, results, images, thinking and long texts; those of its 60th turn are to take no more than twice the time of
-its first, in each format. Exit code 1 if a target is missed; without aimock only the streams and the conversations have one.
+its first, in each format. The last row has different requests, and a script of 200 rules in each server, of which the last one fits. Exit code 1 if a target is missed; without aimock only the streams and the conversations have one.
 """
 
 # ruff: noqa: S603, T201 - it runs the servers and this module, and prints
@@ -53,6 +53,13 @@ from ellmer_conformance.server import StrictServer
 slow = Script((Delivery(Answer((Say({TEXT!r}),)), delay=0.05),))
 StrictServer({{"slow": slow}}, port=int(sys.argv[1])).serve_forever(lambda: None)
 """
+SCRIPTED = """
+import json, sys
+from ellmer_conformance.server import StrictServer
+StrictServer(script=json.loads(sys.argv[1]), port=int(sys.argv[2])).serve_forever(lambda: None)
+"""
+RULES = 200
+WORDS = [*(f"subject {number}." for number in range(RULES - 1)), "Hello"]  # what each rule looks for
 
 
 def run(options: Namespace) -> int:
@@ -69,14 +76,23 @@ def run(options: Namespace) -> int:
                 f"turn {TURNS} of a conversation ({name}): {times:.1f}x its first: {_told(times <= GROWTH)}"
             )
             grown = max(grown, times)
-        theirs = stack.enter_context(mocking(options.aimock))
+        theirs = stack.enter_context(mocking(options.aimock, WORDS[-1:]))
         print(f"{'requests a second':<20}{'strict':>10}" + (f"{'aimock':>10}{'ratio':>9}" if theirs else ""))
         equal = compared("equal", ours, theirs, rounds, count, step=0) >= EQUAL
         different = compared("all different", ours, theirs, rounds, count, step=1) >= DIFFERENT
+        scripted = compared("with 200 rules", *_scripted(stack, options), rounds, count, step=1) >= DIFFERENT
         if theirs:
             print(f"the target is {EQUAL:g}x for equal ones: {_told(equal)}")
             print(f"the target is {DIFFERENT:g}x for different ones: {_told(different)}")
-    return 0 if equal and different and ended == STREAMS and grown <= GROWTH else 1
+            print(f"the target is {DIFFERENT:g}x with {RULES} rules: {_told(scripted)}")
+    return 0 if equal and different and scripted and ended == STREAMS and grown <= GROWTH else 1
+
+
+def _scripted(stack: ExitStack, options: Namespace) -> tuple[int, int | None]:
+    """Starts both servers with the script of many rules, and returns their ports."""
+    script = {"answers": [{"when": {"user": {"contains": word}}, "text": TEXT} for word in WORDS]}
+    ours = stack.enter_context(running([sys.executable, "-c", SCRIPTED, json.dumps(script)]))
+    return ours, stack.enter_context(mocking(options.aimock, WORDS))
 
 
 def _told(reached: bool) -> str:
@@ -101,8 +117,10 @@ def running(command: list[str]) -> Iterator[int]:
 
 
 @contextmanager
-def mocking(folder: Path) -> Iterator[int | None]:
-    """Runs aimock with one fixture that answers as the strict server does. It is `None` if aimock is not installed."""
+def mocking(folder: Path, words: list[str]) -> Iterator[int | None]:
+    """Runs aimock with a fixture for each word, which answers as the strict server does. It is `None` if aimock is not
+    installed.
+    """
     script = folder / "node_modules/@copilotkit/aimock/dist/cli.js"
     node = shutil.which("node")
     if not node or not script.is_file():
@@ -110,8 +128,8 @@ def mocking(folder: Path) -> Iterator[int | None]:
         yield None
         return
     with tempfile.TemporaryDirectory() as fixtures:
-        fixture = {"match": {"userMessage": "Hello"}, "response": {"content": TEXT}}
-        Path(fixtures, "hello.json").write_text(json.dumps({"fixtures": [fixture]}))
+        answers = [{"match": {"userMessage": word}, "response": {"content": TEXT}} for word in words]
+        Path(fixtures, "hello.json").write_text(json.dumps({"fixtures": answers}))
         command = [node, str(script), "--log-level", "silent", "--fixtures", fixtures, "--port"]
         with running(command) as port:
             yield port

@@ -234,6 +234,10 @@ chose the features and wrote both scripts: a *no* of aimock may be a script that
 |---|---|---|
 """
 _END = """
+Speed, on 2026-11-26: `python -m bench server` loads each with 20,000 requests a round on the same two cores, in alternating
+rounds. The strict server, which judges each request, answered 4.6 times as many equal requests a second as aimock 1.43.0 (16,905),
+0.77 times as many different ones (2,868), and 0.79 times as many different ones with a script of 200 rules in each (2,847).
+
 aimock also serves what is not tried here: MCP, A2A and AG-UI, vector databases, video, Gemini Live, and WebSockets. If a
 program uses these, aimock is the better choice. The strict server is for the question whether the real API would have taken
 the request.

@@ -6,7 +6,6 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
-from functools import cached_property
 from typing import Any, Literal
 
 from .messages import Source
@@ -190,32 +189,32 @@ class Answer:
     stop_sequence: str = ""
     others: tuple[Answer, ...] = ()
 
-    @cached_property
+    @property
     def text(self) -> str:
         """All text of the answer."""
         return "".join(part.text for part in self.parts if isinstance(part, Say))
 
-    @cached_property
+    @property
     def thinking(self) -> str:
         """All reasoning of the answer."""
         return "".join(part.text for part in self.parts if isinstance(part, Think))
 
-    @cached_property
+    @property
     def calls(self) -> Sequence[Call]:
         """The tool calls of the answer."""
         return tuple(part for part in self.parts if isinstance(part, Call))
 
-    @cached_property
+    @property
     def refusal(self) -> str:
         """The words with which the model refuses, or an empty text."""
         return "".join(part.text for part in self.parts if isinstance(part, Refuse))
 
-    @cached_property
+    @property
     def shown(self) -> Sequence[Show]:
         """The images and sounds of the answer."""
         return tuple(part for part in self.parts if isinstance(part, Show))
 
-    @cached_property
+    @property
     def reason(self) -> Stop:
         """The stop reason."""
         return self.stop or ("tool" if self.calls else "stop")
