@@ -43,17 +43,18 @@ def command(what: str, wire: str | None, provider: str) -> None:
     """
     if found := _ID.fullmatch(what):
         wire, provider = found[1] or wire, found[2] or provider
-        _explain_id(found[3], [*books_of(wire, provider), behaviour.book, server_rules.book])
+        others = [] if provider else list(rules.books(wire or ""))
+        _explain_id(found[3], [*books_of(wire, provider), behaviour.book, server_rules.book], others)
     else:
         books = books_of(wire, provider)
         _explain_error(what, books if wire else list(_all_books()))
 
 
-def _explain_id(id: str, books: list[RuleBook]) -> None:
-    """Prints the rule with an id: one text for each wire format that has its own."""
-    found = [(book, book.rules[id.upper()]) for book in books if id.upper() in book.rules]
+def _explain_id(id: str, books: list[RuleBook], others: list[RuleBook]) -> None:
+    """Prints the rule with an id: one text for each wire format that has its own, or else for each provider in `others`."""
+    found = _with_rule(id, books) or _with_rule(id, others)
     if not found:
-        ids = {rule for book in books for rule in book.rules}
+        ids = {rule for book in [*books, *others] for rule in book.rules}
         raise click.UsageError(
             f"There is no rule {id}{did_you_mean(id.upper(), ids)}. `conformance list` lists all rules."
         )
@@ -62,6 +63,10 @@ def _explain_id(id: str, books: list[RuleBook]) -> None:
         if rule.sentence not in told or rule.refusal:
             click.echo(explained(book, rule))
         told.add(rule.sentence)
+
+
+def _with_rule(id: str, books: list[RuleBook]) -> list[tuple[RuleBook, Rule]]:
+    return [(book, book.rules[id.upper()]) for book in books if id.upper() in book.rules]
 
 
 def _explain_error(text: str, books: list[RuleBook]) -> None:
@@ -96,6 +101,7 @@ def _all_books() -> Iterator[RuleBook]:
     """Yields the books of all providers; a format's own provider comes first."""
     yield from map(rules.book, rules.WIRES)
     yield from (rules.book(wire, provider) for wire, provider in sorted(WHERE))
+    yield from rules.books()
 
 
 def explained(book: RuleBook, rule: Rule) -> str:

@@ -171,7 +171,7 @@ def test_a_result_whose_call_was_lost_stays_here_and_so_does_a_call_whose_result
     assert "toolResult" not in sent(NOVA, nova(result))
 
 
-@pytest.mark.filterwarnings("ignore:The answer has a shell_call")
+@pytest.mark.filterwarnings("ignore:This library does not run the `shell_call`")
 def test_a_call_for_a_program_that_nobody_ran_stays_here():
     call = {"type": "shell_call", "call_id": "a", "action": {"commands": ["ls"]}}
     assert "shell_call" not in sent(OPENAI, openai(call))

@@ -89,6 +89,10 @@ enter(
 )
 
 
+#: Those whose rules are known, besides the format's own provider.
+PROVIDERS = CLOUDS
+
+
 def book_of(provider: str) -> RuleBook:
     """Returns the rules of a provider. Refusals by gateways to other models are not known."""
     if provider in {"", book.provider}:

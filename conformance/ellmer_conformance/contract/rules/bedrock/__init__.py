@@ -17,6 +17,6 @@ for _part in (
     import_module(f".{_part}", __name__)
 common.enter(book)
 
-from .providers import book_of  # noqa: E402  # the books of providers are made of the whole book
+from .providers import PROVIDERS, book_of  # noqa: E402  # the books of providers are made of the whole book
 
-__all__ = ["book", "book_of"]
+__all__ = ["PROVIDERS", "book", "book_of"]

@@ -54,6 +54,10 @@ def blocks_are_of_nova(request: Request) -> Iterator[Finding]:
                 yield broken(place, f"a block has only `{strange}`", place=place, said=said)
 
 
+#: Those whose rules are known, besides the format's own provider.
+PROVIDERS = (INVOKE.provider,)
+
+
 def book_of(provider: str) -> RuleBook:
     """Returns the rules of a provider. Refusals by gateways are not known."""
     if provider == INVOKE.provider:

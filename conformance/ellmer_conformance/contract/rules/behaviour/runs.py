@@ -39,7 +39,7 @@ def plays_end(run: Run) -> Iterator[Finding]:
 def calls_do_not_crash(run: Run) -> Iterator[Finding]:
     """A call of the library raises no error if the provider accepted the requests and answered completely.
 
-    Why: the caller asked a legal question and loses the answer. Fix: open the last line of the library that the message
+    Why: the caller sent a valid request and loses the answer. Fix: open the last line of the library that the message
     names, and handle what it found.
     """
     for index, (wanted, reply) in enumerate(zip(run.case.steps, run.replies, strict=False)):

@@ -6,6 +6,9 @@ from ...rulebook import RuleBook
 from ._rulebook import book
 from .v1 import V1
 
+#: Those whose rules are known, besides the format's own provider.
+PROVIDERS = (V1.provider,)
+
 
 def book_of(provider: str) -> RuleBook:
     """Returns the rules of a provider."""

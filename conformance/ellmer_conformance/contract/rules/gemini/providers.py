@@ -156,6 +156,10 @@ enter(
 )
 
 
+#: Those whose rules are known, besides the format's own provider.
+PROVIDERS = (INTERACTIONS.provider, "vertex")
+
+
 def book_of(provider: str) -> RuleBook:
     """Returns the rules of a provider. Refusals by proxies are not known."""
     if provider in {"", book.provider}:

@@ -63,6 +63,10 @@ def batches_are_whole(request: Request) -> Iterator[Finding]:
 AZURE = book.extend("azure", REQ_004={"preview": True}, REQ_101={"preview": True})
 
 
+#: Those whose rules are known, besides the format's own provider.
+PROVIDERS = ("azure", "deepseek")
+
+
 def book_of(provider: str) -> RuleBook:
     """Returns the rules of a provider. Refusals by others are not known."""
     if provider in {"", book.provider}:

@@ -72,6 +72,13 @@ _SENT: Mapping[str, Callable[[Json, Any], bool]] = {
 }
 
 
+#: What the options are called in a message, where the name does not say it.
+_SET = {
+    "cache": "a cached prompt (with a `ttl` of five minutes, or without one)",
+    "json": "an answer in JSON",
+}
+
+
 @book.rule("OPT-004", MUST, LOSS, source="https://github.com/BerriAI/litellm/issues/35582")
 def options_reach_the_provider(run: Run) -> Iterator[Finding]:
     """What the caller sets for a turn (a forced call, stop sequences, JSON, a cached prompt) is in its request.
@@ -83,7 +90,11 @@ def options_reach_the_provider(run: Run) -> Iterator[Finding]:
         place, body = f"/exchanges/{index}/request", run.exchanges[index].request.body
         for name, value in ask.options.items():
             if name in _SENT and (is_first or name != "tool_choice"):
-                yield found(_SENT[name](body, value), place, f"{name} was set, and the request has none")
+                yield found(
+                    _SENT[name](body, value),
+                    place,
+                    f"{_SET.get(name, name)} was set, and the request has none",
+                )
             elif name == "tool_choice":
                 problem = "the call is forced again after its result, so that the model cannot answer"
                 yield found(not _tool_choice(body, value), place, problem)

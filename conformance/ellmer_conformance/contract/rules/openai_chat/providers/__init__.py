@@ -13,16 +13,17 @@ from ....rulebook import RuleBook
 from .._rulebook import book
 from ._elsewhere import elsewhere
 
-__all__ = ["book_of"]
+__all__ = ["PROVIDERS", "book_of"]
 
-_OWN = frozenset(module.name for module in iter_modules(__path__) if not module.name.startswith("_"))
+#: Those whose rules are known, besides OpenAI.
+PROVIDERS = tuple(module.name for module in iter_modules(__path__) if not module.name.startswith("_"))
 
 
 def book_of(provider: str) -> RuleBook:
     """Returns the rules of a provider."""
     if provider in {"", book.provider}:
         return book
-    if provider in _OWN:
+    if provider in PROVIDERS:
         found: RuleBook = getattr(import_module(f".{provider}", __name__), provider)
         return found
     return elsewhere(provider)
