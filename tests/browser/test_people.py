@@ -9,6 +9,7 @@ from playwright.sync_api import expect
 
 import ellmer_core as ec
 from ellmer_conformance.scenarios.script import Answer, Call, Delivery, Failure, Say
+from ellmer_core.testing import ScriptedModel
 
 gone = []
 
@@ -105,6 +106,31 @@ def test_two_tabs_show_one_conversation_that_can_be_undone_edited_and_begun_anew
     other.get_by_role("button", name="Undo").click()
     expect(it.log.get_by_text("Answer 2.")).to_be_visible()
     assert said(it) == ["One"]
+
+
+#: The server hears of the page when a test says so.
+LATE_SOCKETS = """
+const waiting = [];
+window.openSockets = () => waiting.splice(0).forEach((open) => open());
+window.WebSocket = class extends window.WebSocket {
+  set onopen(act) { super.onopen = (event) => waiting.push(() => act.call(this, event)); }
+};
+"""
+
+
+def test_what_is_sent_before_the_server_listens_is_delivered(page, server_of):
+    chat = ScriptedModel("Answer 0.").chat()
+    page.add_init_script(LATE_SOCKETS)
+    with server_of(ec.chat_app(chat)) as address:
+        page.goto(address)
+        box = page.get_by_role("textbox", name="Chat message")
+        box.fill("Early")
+        box.press("Enter")
+        expect(box).to_have_text("Early")
+        page.evaluate("window.openSockets()")
+        expect(page.get_by_text("Answer 0.")).to_be_visible()
+        expect(box).to_have_text("")
+    assert [turn.text for turn in chat.get_turns()] == ["Early", "Answer 0."]
 
 
 def test_escape_stops_an_answer(talk):

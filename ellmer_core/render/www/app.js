@@ -164,10 +164,15 @@ function whenThere(find, act, tries = 50) {
   else if (tries) setTimeout(() => whenThere(find, act, tries - 1), 50);
 }
 
+// Until the server listens, it hears nothing: what is sent before is held back, and sent as soon as it can be.
+let listens = false;
+let wantsToSend = false;
+
 const holdBack = (event) => {
-  if (!lost.isConnected) return;
+  if (listens && !lost.isConnected) return;
   event.preventDefault();
   event.stopImmediatePropagation();
+  wantsToSend ||= !lost.isConnected && !event.target.closest?.("button[data-ellmer]");
 };
 document.addEventListener("click", (event) => {
   if (event.target.closest?.(".shiny-chat-btn-send, button[data-ellmer]")) holdBack(event);
@@ -185,8 +190,10 @@ window.jQuery(document).on("shiny:disconnected", () => {
   }, 1000);
 });
 window.jQuery(document).on("shiny:sessioninitialized", () => {
+  listens = true;
   const text = sessionStorage.getItem(DRAFT);
-  if (text) ask({ do: "draft", text });
+  if (wantsToSend) whenThere(() => document.querySelector(".shiny-chat-btn-send"), (button) => button.click());
+  else if (text) ask({ do: "draft", text });
   else if (matchMedia("(hover: hover)").matches) whenThere(() => composer(), (box) => box.focus());
 });
 
