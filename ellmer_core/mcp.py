@@ -153,6 +153,7 @@ def mcp_tools(
     auth: Any = None,
     sampling: Chat | None = None,
     ask_before_sampling: bool = True,
+    defer: bool = False,
 ) -> McpTools:
     """Returns the tools of an MCP server: `with mcp_tools(…) as tools: chat.register_tools(tools)`; also
     `async with`.
@@ -174,6 +175,7 @@ def mcp_tools(
         sampling: A chat whose model the server may ask while one of its tools runs. Its history and its tools are not used,
             and its `usage_limits` hold for each answer. Default: `None`, the server is told that there is no model.
         ask_before_sampling: Whether the user is asked each time. Default: `True`.
+        defer: Whether the model sees the tools only after it searched for them, as of `tool(…, defer=True)`. Default: `False`.
 
     Returns:
         A context that yields the tools and closes the connection. It also reads resources and prompts.
@@ -197,6 +199,7 @@ def mcp_tools(
         auth,
         sampling,
         ask_before_sampling,
+        defer,
     )
 
 
@@ -214,6 +217,7 @@ class McpTools:
     auth: Any = field(default=None, repr=False)
     sampling: Chat | None = None
     ask_before_sampling: bool = True
+    defer: bool = False
     _open: ExitStack = field(default_factory=ExitStack, repr=False)
     _session: tuple[BlockingPortal, Client] | None = field(default=None, repr=False)
     _running: list[_Asking] = field(default_factory=list, repr=False)
@@ -420,6 +424,7 @@ class McpTools:
             convert=False,  # the server reads its arguments itself
             annotations=annotations,
             context=CONTEXT,
+            deferred=self.defer,
         )
 
     @contextmanager

@@ -809,6 +809,12 @@ class Chat(Displayed):
         self._tools.clear()
         self._tools.update(new)
 
+    def _searchable(self) -> Mapping[str, ToolDef]:
+        """Returns the tools, with a search beside deferred ones."""
+        from ..tools.tool_search import with_search  # noqa: PLC0415 - few chats defer tools
+
+        return with_search(self._tools)
+
     def get_tools(self) -> dict[str, ToolDef]:
         """Returns the tools by name."""
         return dict(self._tools)
@@ -943,13 +949,16 @@ class Chat(Displayed):
         return await arun(self._counted(inputs, include, type), self._connection)
 
     def _counted(self, inputs: Sequence[Input], include: str, type: Any) -> Loop[int]:
-        from .structured_output import Structured  # noqa: PLC0415 - few chats count tokens beforehand
+        from ..tools.tool_search import offered  # noqa: PLC0415 - few chats count tokens beforehand
+        from .structured_output import Structured  # noqa: PLC0415 - likewise
 
         contents, wanted = self._contents(inputs), None if type is None else Structured(type).sent
         if include == "complete":
             history = list(self._history.turns)
             new = [self._history.reply(contents)] if contents or self._history.open_requests else []
-            return counted(self.wire, sendable([*history, *new]), [*self._tools.values()], wanted)
+            turns = sendable([*history, *new])
+            tools = offered(self._searchable(), turns, native=self.wire.searches)
+            return counted(self.wire, turns, tools, wanted)
         if include == "new":
             return counted(self.wire, [UserTurn(contents)], [], wanted)
         raise UsageError(f'include must be "new" or "complete", not {include!r}.')
@@ -1156,7 +1165,7 @@ class Chat(Displayed):
         _check_call(tool_mode, controller, self.usage_limits)
         return Settings(
             self.wire if params is None else self._wire_with(params),
-            self._tools,
+            self._searchable() if any(tool.deferred for tool in self._tools.values()) else self._tools,
             stream=stream,
             deltas=deltas,
             type=type,

@@ -712,6 +712,7 @@ class ToolDef(Displayed, Value):
         hints: The Python types of the function's parameters.
         request: Class of the requests for this tool.
         context: Name of the parameter that receives the `ToolContext`; `None` (default) if there is none.
+        deferred: Whether the model sees it only after a search, as of `tool(…, defer=True)`. Default: `False`.
 
     Examples:
         >>> ToolDef(len, "length", "Counts.", type_object(text=type_string())).name
@@ -728,6 +729,7 @@ class ToolDef(Displayed, Value):
     hints: Mapping[str, Any] = field(default_factory=dict, compare=False)
     request: type[ContentToolRequest] = ContentToolRequest
     context: str | None = None
+    deferred: bool = False
 
     def __call__(self, *args: Any, **kwargs: Any) -> Any:
         return self.function(*args, **kwargs)

@@ -169,6 +169,10 @@ def request_answer(history: History, settings: Settings, user: UserTurn | None) 
     """
     sent = yield from request_turns(history, settings, user)
     tools = tuple(settings.tools.values())
+    if any(tool.deferred for tool in tools):
+        from ..tools.tool_search import offered  # noqa: PLC0415 - few chats defer tools
+
+        tools = offered(settings.tools, sent.turns, native=settings.wire.searches)
     request, body = settings.written.request(
         settings.wire, sent.turns, tools, stream=settings.stream, type=settings.type, mode=settings.mode
     )

@@ -502,6 +502,7 @@ def tool(
     timeout: float | None = None,
     request: type[ContentToolRequest] = ContentToolRequest,
     needs_approval: Approval | None = None,
+    defer: bool = False,
 ) -> FunctionTool[P, R]: ...
 @overload
 def tool(
@@ -515,6 +516,7 @@ def tool(
     timeout: float | None = None,
     request: type[ContentToolRequest] = ContentToolRequest,
     needs_approval: Approval | None = None,
+    defer: bool = False,
 ) -> Decorator: ...
 def tool(
     function: Callable[..., Any] | None = None,
@@ -527,6 +529,7 @@ def tool(
     timeout: float | None = None,
     request: type[ContentToolRequest] = ContentToolRequest,
     needs_approval: Approval | None = None,
+    defer: bool = False,
 ) -> Any:
     """Makes a tool of a function. It also works as a decorator: `@tool` or `@tool(name="…")`.
 
@@ -545,6 +548,9 @@ def tool(
             is made from the fields of its base class.
         needs_approval: Whether a person decides about each call: `True`, or a function of the arguments (a
             dictionary). Default: `False`.
+        defer: Whether the model sees the tool only after it searched for it, which keeps requests with many tools short. The
+            provider searches where it can (Anthropic from Claude 4.5 on, OpenAI Responses from gpt-5.4 on), else a tool of this
+            library does. Default: `False`.
 
     Returns:
         The tool; as a decorator, a decorator that returns it.
@@ -562,7 +568,9 @@ def tool(
     if needs_approval is not None:
         annotations = {**(annotations or {}), "needs_approval": needs_approval}
     local = caller(1).f_locals  # type hints may name what is local to the caller
-    options = _ToolOptions(description, name, arguments, convert, annotations or {}, timeout, request, local)
+    options = _ToolOptions(
+        description, name, arguments, convert, annotations or {}, timeout, request, defer, local
+    )
     return options.tool if function is None else options.tool(function)
 
 
@@ -633,6 +641,7 @@ class _ToolOptions:
     annotations: Mapping[str, Any]
     timeout: float | None
     request: type[ContentToolRequest]
+    defer: bool
     local: Mapping[str, Any]
 
     def tool(self, function: Callable[..., Any]) -> ToolDef:
@@ -656,6 +665,7 @@ class _ToolOptions:
             signature.hints(),
             self.request,
             signature.context,
+            self.defer,
         )
 
     def _of_model(self, function: Callable[..., Any], name: str, model: Any) -> ToolDef:
@@ -680,7 +690,7 @@ class _ToolOptions:
         description = self.description or signature.description() or in_words(name)
         return ToolDef(
             validated, name, description, arguments, False, dict(self.annotations), self.timeout, {}, self.request,
-            signature.context,
+            signature.context, self.defer,
         )  # fmt: skip
 
 

@@ -215,9 +215,24 @@ class Wire(Value, ABC):
 
     def tools(self, tools: Sequence[ours.ToolDef]) -> list[Json]:
         """Returns the definitions of all tools, new or cached, which may not be changed. A tool that the provider runs
-        itself is unchanged.
+        itself is unchanged. Beside deferred tools stands the provider's search, if it has one.
         """
-        return [tool.provided(self.name) or self.keep_tool(tool, self.tool) for tool in tools]
+        found = [tool.provided(self.name) or self.keep_tool(tool, self.tool) for tool in tools]
+        return (
+            [*found, dict(self.tool_search)] if self.tool_search and any(map(self.defers, tools)) else found
+        )
+
+    #: The definition of the provider's own search among deferred tools.
+    tool_search: ClassVar[Mapping[str, Any]] = {}
+
+    def defers(self, tool: ours.ToolDef) -> bool:
+        """Tells whether a tool is sent as one that the provider's own search finds."""
+        return tool.deferred and self.searches
+
+    @property
+    def searches(self) -> bool:
+        """Whether the provider searches deferred tools itself, for this model."""
+        return bool(self.tool_search) and self.profile.tool_search
 
     # media --------------------------------------------------------------------------------------------------
 

@@ -264,6 +264,7 @@ class Profile(Value):
         system: Whether it accepts a system prompt.
         structured: How it gives structured output: `"schema"`, or `"words"` where only a prompt can ask for it.
         with_tools: Parameters that it requires beside tools.
+        tool_search: Whether the provider searches deferred tools for it.
         fields: Fields that every request has.
         headers: Headers that every request has.
         gone: Parameters that the API version does not have, whatever the model.
@@ -297,6 +298,7 @@ class Profile(Value):
     system: bool = True
     structured: str = "schema"
     with_tools: Mapping[str, Any] = field(default_factory=dict)
+    tool_search: bool = False
     fields: Mapping[str, Any] = field(default_factory=dict)
     headers: Mapping[str, str] = field(default_factory=dict)
     gone: tuple[str, ...] = ()

@@ -65,8 +65,9 @@ def peer():
 
 @transports
 def test_the_tools_of_a_server(transport):
-    with transport(PEER) as where, mcp_tools(where, prefix="peer_") as tools:
+    with transport(PEER) as where, mcp_tools(where, prefix="peer_", defer=True) as tools:
         said = {tool.name: tool for tool in tools}
+        assert all(tool.deferred for tool in tools)
 
         assert list(said) == ["peer_weather", "peer_draw", "peer_files_fail", "peer_end"]
         assert result(said["peer_weather"], place={"city": "Köln"}, days=2).value == "Köln, DE: 2 sunny days"
@@ -75,6 +76,7 @@ def test_the_tools_of_a_server(transport):
 def test_a_tool_is_described_as_the_server_does(peer):
     weather = peer["weather"]
 
+    assert not weather.deferred
     assert (weather.description, weather.title()) == ("Gets the weather.", "The weather")
     assert weather.annotations["read_only_hint"] is True
     schema = to_json_schema(weather.arguments)

@@ -44,6 +44,12 @@ ROWS: list[dict[str, Any]] = [
         "source": "https://docs.aws.amazon.com/bedrock/latest/userguide/claude-messages-thinking-block-binding.html",
     },
     {
+        "provider": ["Anthropic", "Posit"],
+        "model": r"claude-(opus|sonnet|haiku)-4-[5-9]|claude-[a-z]+-([5-9]|\d\d)",
+        "tool_search": True,
+        "source": "https://platform.claude.com/docs/en/agents-and-tools/tool-use/tool-search-tool#model-compatibility",
+    },
+    {
         "provider": ["Anthropic"],
         "model": "",
         "version": r"^202[6-9]-|^20[3-9]\d-",

@@ -39,6 +39,13 @@ ROWS: list[dict[str, Any]] = [
         "source": "https://github.com/openai/openai-openapi/issues/541",
     },
     {
+        "provider": ["OpenAI"],
+        "format": "openai-responses",
+        "model": r"gpt-(5\.[4-9]|[6-9])",
+        "tool_search": True,
+        "source": "https://developers.openai.com/api/docs/guides/tools",
+    },
+    {
         "provider": ["OpenAI", "Azure/OpenAI"],
         "model": r"gpt-5\.[1-5]",
         "thinks": False,

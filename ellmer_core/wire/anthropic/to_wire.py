@@ -221,11 +221,14 @@ class AnthropicMessages(AnthropicResponse):
         }
         return block | {"is_error": True} if result.error is not None else block
 
+    tool_search: ClassVar[Json] = {"type": "tool_search_tool_bm25_20251119", "name": "tool_search_tool_bm25"}
+
     def tool(self, tool: ours.ToolDef) -> Json:
         return {
             "name": tool.name,
             "description": tool.description,
             "input_schema": self.schema(tool.arguments),
+            **({"defer_loading": True} if self.defers(tool) else {}),
         }
 
     def schema(self, type: Type) -> Json:

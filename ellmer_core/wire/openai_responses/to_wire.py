@@ -172,13 +172,16 @@ class OpenAIResponses(ResponsesResponse):
                 return False
         return True
 
+    tool_search: ClassVar[Json] = {"type": "tool_search"}
+
     def tool(self, tool: ours.ToolDef) -> Json:
         """Returns a function. `strict` is always set, because the default is to try it."""
         from ..shared.schemas import function_schema  # noqa: PLC0415 - most answers need no schema
 
         parameters, strict = function_schema(tool.arguments)
         head = {"type": "function", "name": tool.name, "description": tool.description}
-        return {**head, "parameters": parameters, "strict": strict}
+        deferred = {"defer_loading": True} if self.defers(tool) else {}
+        return {**head, "parameters": parameters, "strict": strict, **deferred}
 
     def forced(self, *, alone: bool) -> Json:
         return {"tool_choice": {"type": "function", "name": STRUCTURED} if alone else "required"}
