@@ -6,6 +6,7 @@ import logging
 import pytest
 
 from ellmer_core import tool
+from ellmer_core._chat.errors_in_words import in_plain_words
 from ellmer_core.contents import files
 from ellmer_core.contents.content import (
     ContentImageInline,
@@ -16,7 +17,7 @@ from ellmer_core.contents.content import (
 from ellmer_core.contents.json_serialization import contents_record, contents_replay
 from ellmer_core.contents.turns import AssistantTurn, UserTurn
 from ellmer_core.conversation.io_operations import Clock, Fetch, Send
-from ellmer_core.errors import ContentError, EllmerWarning, ProviderError, UsageError
+from ellmer_core.errors import ContentError, EllmerWarning, ProviderError, ServerError, UsageError
 from ellmer_core.providers.anthropic import Anthropic
 from ellmer_core.providers.google_gemini import chat_google_gemini
 from ellmer_core.providers.google_vertex import chat_google_vertex
@@ -180,3 +181,17 @@ def test_calls_without_ids_are_named_by_their_function():
     tags = [part["text"] for part in body["contents"][-1]["parts"] if "tool-call-id" in part.get("text", "")]
     assert tags == [f'<content tool-call-id="{name}">' for name in ("draw (1)", "draw (2)", "plot")]
     assert "made-up" not in json.dumps(body)
+
+
+@pytest.mark.parametrize(
+    ("error", "quoted", "detail"),
+    [
+        (ValueError("a bug"), "", "a bug"),
+        (KeyError(), "", "KeyError"),
+        (ServerError("Overloaded", status=529), "Overloaded", ""),
+    ],
+)
+def test_only_a_provider_is_quoted(error, quoted, detail):
+    told = in_plain_words(error)
+    assert told.quoted == quoted
+    assert told.detail == detail or (quoted and quoted in told.detail)

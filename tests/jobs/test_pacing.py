@@ -1,5 +1,6 @@
 """When the next of many prompts goes out: one budget for all, and what the provider's headers allow."""
 
+import asyncio
 import json
 import threading
 import time
@@ -11,7 +12,7 @@ from many_chats import chat_with, provider
 
 from ellmer_core.conversation.settings import UsageLimits
 from ellmer_core.errors import EllmerWarning, NotSentError, UsageLimitError
-from ellmer_core.jobs.pacing import Bucket, RateLimits, buckets, seconds_until
+from ellmer_core.jobs.pacing import Bucket, Pace, RateLimits, buckets, seconds_until
 from ellmer_core.jobs.parallel import parallel_chat, parallel_chat_text
 from ellmer_core.providers.openai_completions import chat_openai_completions
 from ellmer_core.tools.definition import tool
@@ -267,3 +268,15 @@ def test_fallbacks_have_a_pace_of_their_own():
 
 def test_the_data_of_a_reader_cannot_be_a_header():
     assert buckets({"x-ratelimit-limit-requests": json.dumps({}), "x-other": "1"}, 0.0, WALL) == {}
+
+
+def test_each_answer_closes_one_request():
+    pace = Pace(60_000, burst=4)
+
+    async def three_asked_and_one_answered():
+        for _ in range(3):
+            await pace.admit()
+        pace.answered()
+
+    asyncio.run(three_asked_and_one_answered())
+    assert pace.unanswered == 2

@@ -178,3 +178,7 @@ def test_help_on_a_constructor_explains_every_option():
     text = ec.chat_together.__doc__
     assert [name for name in Options.__annotations__ if f"\n        {name}: " not in text] == []
     assert "keyword arguments of `Options`" not in text
+
+
+def test_the_shared_arguments_are_explained():
+    assert ec.chat_openai.__doc__.count("        usage_limits: ") == 1

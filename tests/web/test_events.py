@@ -17,6 +17,7 @@ from ellmer_core import (
     ContentProviderCall,
     ContentText,
     ContentThinking,
+    ContentToolQuestion,
     ContentToolRequest,
     ContentToolResult,
     Tokens,
@@ -263,3 +264,14 @@ def test_parts_are_opened_once_and_closed(contents):
                 steps += 1 if kind == "start-step" else -1
                 assert 0 <= steps <= 1
     assert (opened, steps) == ([], 0)
+
+
+def test_a_question_of_a_tool_is_an_interrupt_that_needs_input():
+    question = ContentToolQuestion("call_1", "book", message="Which seat?")
+    told = ag_ui._question(question)
+    assert (told["reason"], told["message"], told["toolCallId"]) == (
+        "input_required",
+        "Which seat?",
+        "call_1",
+    )
+    assert ag_ui._question(ContentToolRequest("call_2", "book", {}))["reason"] == "tool_call"

@@ -150,3 +150,13 @@ def test_azures_name_of_an_old_model_is_no_new_generation():
     (cell,) = facts.chosen(model="gpt-35-turbo", feature="tools", provider="azure")
 
     assert cell.answer != "no"
+
+
+def test_contradictions_are_printed_as_json(tmp_path):
+    path = tmp_path / "model_prices_and_context_window.json"
+    path.write_text(
+        json.dumps({"gpt-4o": {"litellm_provider": "openai", "mode": "chat", "supports_vision": False}})
+    )
+    told = CliRunner().invoke(command, ["--check", str(path), "--format", "json"])
+    assert told.exit_code == 1
+    assert json.loads(told.output)[0]["kind"] == "contradicted"

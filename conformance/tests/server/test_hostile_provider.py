@@ -3,6 +3,7 @@
 import json
 import os
 import time
+import zlib
 from typing import ClassVar
 from urllib.error import HTTPError
 from urllib.request import Request, urlopen
@@ -161,3 +162,22 @@ def test_the_command_lists_and_plays_the_attacks(tmp_path):
         "stream",
     }
     assert CliRunner().invoke(command, ["--attack", "nonsense"]).exit_code == 2
+
+
+@pytest.mark.parametrize("mode", ["sync", "async-stream"])
+def test_what_a_library_raises_is_its_error(mode):
+    class Adapter:
+        def session(self, _, tools):
+            raise ValueError(f"no {len(tools)} tools")
+
+    told = trials._sent(Adapter(), None, mode, [])
+    assert told["error"] == "ValueError: no 0 tools"
+    assert "Traceback" in told["told"]
+
+
+def test_a_nested_body_holds_the_valid_answer(server):
+    with posted(f"{server.origin}/c/nested-gzip/four/v1/chat/completions") as answer:
+        body = answer.read()
+    for _ in range(3):
+        body = zlib.decompressobj(zlib.MAX_WBITS | 16).decompress(body)  # spaces follow
+    assert json.loads(body)["object"] == "chat.completion"

@@ -284,3 +284,25 @@ def test_the_page_has_every_endpoint():
     assert PAGE.read_text("utf-8") == page(), (
         "write it again: python -m ellmer_conformance.server.services > docs/endpoints.md"
     )
+
+
+def test_a_batch_without_requests_is_refused_as_anthropic_does(server):
+    reply = post(server, "/v1/messages/batches", {}, CLAUDE)
+    assert reply.status_code == 400
+    assert reply.json()["error"] == {"type": "invalid_request_error", "message": "requests: Field required"}
+
+
+@pytest.mark.parametrize(
+    ("model", "key"), [("claude-sonnet-4-5", "content"), ("count-tokens", "input_tokens")]
+)
+def test_claude_on_vertex_needs_no_header_for_the_version(server, model, key):
+    path = f"/v1/projects/p/locations/l/publishers/anthropic/models/{model}:rawPredict"
+    named = {"model": "claude-sonnet-4-5"} if model == "count-tokens" else {"max_tokens": 9}
+    body = {
+        "anthropic_version": "vertex-2023-10-16",
+        "messages": [{"role": "user", "content": "Hi"}],
+        **named,
+    }
+    reply = post(server, path, body, {"authorization": "Bearer any-key"})
+    assert reply.status_code == 200, reply.text
+    assert key in reply.json()

@@ -357,3 +357,21 @@ def test_a_client_listens_until_it_stops(tmp_path, echo):
         replayed = anyio.run(listen)
 
     assert recorded == replayed == ['data: {"jsonrpc":"2.0","method":"notifications/message"}', ""]
+
+
+@pytest.mark.parametrize("way", ["terminate", "kill"])
+def test_a_server_that_runs_is_ended_as_its_client_says(way):
+    said = []
+
+    class Real:
+        def terminate(self):
+            said.append("terminate")
+
+        def kill(self):
+            said.append("kill")
+
+    async def ended():
+        getattr(RecordedServer("stdio://a", None, Real()), way)()
+
+    anyio.run(ended)
+    assert said == [way]

@@ -611,3 +611,9 @@ def test_it_is_loaded_before_pytest_recording_without_a_warning(suite):
     code = "def test_a(): pass"
     ran = suite(code, *ENGINE, "-p", "pytest_recording.plugin", "-W", "error", process=True)
     ran.assert_outcomes(passed=1)
+
+
+def test_an_answer_in_the_form_of_old_vcrpy_is_read():
+    old = {"status_code": 404, "content": "no", "headers": {"X-A": ["1"]}, "http_version": "HTTP/1.1"}
+    reply = vcr_engine._reply(old, httpx, "GET")
+    assert (reply.status, reply.body) == (404, b"no")

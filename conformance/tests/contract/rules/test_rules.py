@@ -75,6 +75,7 @@ def test_an_example_passes_the_whole_book(book, rule):
     for body in rule.examples:
         request = requested(book, rule, body)
         assert rule.holds_for(request), f"{rule.id} is not in force for its own example"
+        assert not verdict(rule, request).violations, f"{rule.id} objects to {json.dumps(body)}"
         wrong = [each.rule.id for each in book.judge(request) if each.outcome == "fail"]
         assert not wrong, f"{wrong} object to {json.dumps(body)}"
 
@@ -245,3 +246,11 @@ def test_no_value_is_too_odd_for_a_rule(wire):
         broken = [v for verdict in book.judge(book.request(body)) for v in verdict.violations]
         assert all(violation.message for violation in broken)
         assert all(book.refuse(violation)[0] >= 400 for violation in broken if violation.refusal)
+
+
+def test_a_refusal_of_a_schema_names_the_field_as_gemini_does():
+    book = rules.book("gemini")
+    rule = book.rules["SCH-015"]
+    for body in rule.counterexamples[:2]:
+        violation = verdict(rule, book.request(body)).violations[0]
+        assert b"* GenerateContentRequest.tools[0]" in book.refuse(violation)[2]

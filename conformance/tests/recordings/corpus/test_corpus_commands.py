@@ -2,13 +2,14 @@
 
 import json
 import os
+import tomllib
 
 import pytest
 from click.testing import CliRunner
 from played_index import CASSETTE, GOOD, packed
 
 from ellmer_conformance.cli import _group
-from ellmer_conformance.recordings.corpus import pins
+from ellmer_conformance.recordings.corpus import fetch, pins
 from ellmer_conformance.recordings.corpus.pins import Pin
 
 
@@ -92,3 +93,14 @@ def test_several_folders_of_traffic_are_judged_beside_the_corpus(corpus, monkeyp
     )
     corpus("corpus", "fetch")
     assert json.loads(corpus("calibrate", "--format", "json").output)["wires"]["openai-chat"]["accepted"] == 3
+
+
+def test_the_complete_pins_are_printed_as_toml():
+    told = CliRunner().invoke(_group, ["corpus", "list", "--toml"])
+    assert told.exit_code == 0
+    assert len(tomllib.loads(told.output)["pin"]) == len(pins.load(pins.shipped()))
+
+
+def test_an_error_of_a_download_has_no_credentials():
+    error = fetch.refused("https://user:secret@index.invalid/simple?token=hidden#part", "no route")
+    assert str(error) == "https://index.invalid/simple cannot be reached: no route."
