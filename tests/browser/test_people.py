@@ -108,12 +108,22 @@ def test_two_tabs_show_one_conversation_that_can_be_undone_edited_and_begun_anew
     assert said(it) == ["One"]
 
 
-#: The server hears of the page when a test says so.
+#: A page and its server hear of each other when a test says so, and then in the order in which things happened.
 LATE_SOCKETS = """
 const waiting = [];
-window.openSockets = () => waiting.splice(0).forEach((open) => open());
+let open = false;
+const later = (act) => function (event) {
+  if (open) act.call(this, event);
+  else waiting.push(() => act.call(this, event));
+};
+window.openSockets = () => {
+  open = true;
+  waiting.splice(0).forEach((act) => act());
+};
 window.WebSocket = class extends window.WebSocket {
-  set onopen(act) { super.onopen = (event) => waiting.push(() => act.call(this, event)); }
+  set onopen(act) { super.onopen = later(act); }
+  set onmessage(act) { super.onmessage = later(act); }
+  get readyState() { return open ? super.readyState : WebSocket.CONNECTING; }
 };
 """
 
