@@ -133,6 +133,7 @@ class _Fit:
         self.drop(self.profile.refuses, "the model does not accept it")
         self.drop(self.profile.gone, f"version {self.wire.version} of the API does not have it")
         self.effort()
+        self.compaction()
         if self.thinks:
             self.drop(self.profile.refuses_thinking, "the model does not accept it while it thinks")
         for group in self.profile.exclusive:
@@ -177,6 +178,12 @@ class _Fit:
                 f"its efforts are {', '.join(efforts)}" if efforts else "the model does not support an effort"
             )
             self.drop(["reasoning_effort"], there)
+
+    def compaction(self) -> None:
+        if not self.profile.compacts:
+            self.drop(["compact_at"], "the provider does not compact its conversations; chat.compact() does")
+        else:
+            self.bound("compact_at", *self.profile.compacts)
 
     def choice(self) -> None:
         """Removes a forced tool choice if the model does not support it."""

@@ -158,6 +158,7 @@ def params(
     reasoning_effort: str | None = None,
     reasoning_tokens: int | None = None,
     thinking: str | int | None = None,
+    compact_at: int | None = None,
     **extra: Any,
 ) -> dict[str, Any]:
     """Collects parameters of a model, for `chat_openai(params=…)` and its like. `None` leaves a parameter to the provider.
@@ -177,6 +178,8 @@ def params(
         reasoning_effort: The provider's own word for how much the model thinks.
         reasoning_tokens: Number of tokens to think with.
         thinking: One setting for all providers: `"off"`, `"low"`, `"medium"`, `"high"`, `"max"`, or a number of tokens.
+        compact_at: Number of input tokens from which on the provider itself replaces the older part of the conversation by
+            a summary, where it can: Anthropic (at least 50,000) and the Responses API of OpenAI (at least 1,000).
         **extra: Parameters by the provider's own names.
 
     Returns:
@@ -199,6 +202,7 @@ def params(
         "reasoning_effort": reasoning_effort,
         "reasoning_tokens": reasoning_tokens,
         "thinking": thinking,
+        "compact_at": compact_at,
     }
     if extra:
         _check_spelling(extra, named)
@@ -265,6 +269,7 @@ class Profile(Value):
         structured: How it gives structured output: `"schema"`, or `"words"` where only a prompt can ask for it.
         with_tools: Parameters that it requires beside tools.
         tool_search: Whether the provider searches deferred tools for it.
+        compacts: The smallest and the largest `compact_at`; empty if the provider does not compact conversations.
         fields: Fields that every request has.
         headers: Headers that every request has.
         gone: Parameters that the API version does not have, whatever the model.
@@ -299,6 +304,7 @@ class Profile(Value):
     structured: str = "schema"
     with_tools: Mapping[str, Any] = field(default_factory=dict)
     tool_search: bool = False
+    compacts: tuple[int, ...] = ()
     fields: Mapping[str, Any] = field(default_factory=dict)
     headers: Mapping[str, str] = field(default_factory=dict)
     gone: tuple[str, ...] = ()

@@ -50,6 +50,12 @@ ROWS: list[dict[str, Any]] = [
         "source": "https://platform.claude.com/docs/en/agents-and-tools/tool-use/tool-search-tool#model-compatibility",
     },
     {
+        "provider": ["Anthropic", "Posit"],
+        "model": r"claude-((opus|sonnet)-4-[6-9]|[a-z]+-([5-9]|\d\d)|mythos-preview)",
+        "compacts": [50_000, 1_000_000],
+        "source": "https://platform.claude.com/docs/en/build-with-claude/compaction-threshold",
+    },
+    {
         "provider": ["Anthropic"],
         "model": "",
         "version": r"^202[6-9]-|^20[3-9]\d-",

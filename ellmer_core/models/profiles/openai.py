@@ -47,6 +47,13 @@ ROWS: list[dict[str, Any]] = [
     },
     {
         "provider": ["OpenAI", "Azure/OpenAI"],
+        "format": "openai-responses",
+        "model": r"gpt-|^o\d|codex",
+        "compacts": [1_000, 2_000_000],
+        "source": "https://developers.openai.com/api/docs/guides/compaction",
+    },
+    {
+        "provider": ["OpenAI", "Azure/OpenAI"],
         "model": r"gpt-5\.[1-5]",
         "thinks": False,
         "source": "https://developers.openai.com/api/docs/guides/latest-model",

@@ -35,6 +35,7 @@ def _legal(fields: Mapping[str, Any]) -> Json:
 
 #: https://docs.claude.com/en/docs/build-with-claude/files
 FILES_BETA = "files-api-2025-04-14"
+COMPACT_BETA = "compact-2026-01-12"
 
 #: `Property keys should match pattern '^[a-zA-Z0-9_.-]{1,64}$'`
 PLAIN_NAME = re.compile(r"[a-zA-Z0-9_.-]{1,64}")
@@ -67,6 +68,7 @@ class AnthropicMessages(AnthropicResponse):
         "stop_sequences": "stop_sequences",
         "reasoning_tokens": "thinking.budget_tokens",
         "reasoning_effort": "output_config.effort",
+        "compact_at": "context_management",
     }
 
     models_path: ClassVar[str] = "/models?limit=1000"
@@ -117,7 +119,15 @@ class AnthropicMessages(AnthropicResponse):
             body["stream"] = True
         body = with_marks(body, self.cache)
         request = self.post(f"{self.base_url.rstrip('/')}/messages", body, stream=stream)
-        return request if not _names_files(turns) else replace(request, headers=_with_files(request.headers))
+        betas = [FILES_BETA] if _names_files(turns) else []
+        betas += [COMPACT_BETA] if self.params.get("compact_at") else []
+        return replace(request, headers=_with_betas(request.headers, betas)) if betas else request
+
+    def parameters(self) -> Json:
+        tokens = self.params.get("compact_at")
+        trigger = {"type": "input_tokens", "value": tokens}
+        edits = {"edits": [{"type": "compact_20260112", "trigger": trigger}]} if tokens else None
+        return json_objects.parameters({**self.params, "compact_at": edits}, self.param_names, self.name)
 
     def count_request(
         self, turns: Sequence[Turn], tools: Sequence[ours.ToolDef] = (), *, type: Type | None = None
@@ -337,12 +347,12 @@ def _names_files(turns: Sequence[Turn]) -> bool:
     )
 
 
-def _with_files(headers: Mapping[str, str]) -> dict[str, str]:
-    """Returns the headers with the beta of files, which requests with files need."""
+def _with_betas(headers: Mapping[str, str], added: Sequence[str]) -> dict[str, str]:
+    """Returns the headers with betas that a request needs."""
     names = {name.lower(): name for name in headers}
     name = names.get("anthropic-beta", "anthropic-beta")
     betas = [beta.strip() for beta in headers.get(name, "").split(",") if beta.strip()]
-    return {**headers, name: ",".join(dict.fromkeys([*betas, FILES_BETA]))}
+    return {**headers, name: ",".join(dict.fromkeys([*betas, *added]))}
 
 
 def _without_trailing_space(messages: list[Json]) -> list[Json]:

@@ -68,6 +68,7 @@ class OpenAIResponses(ResponsesResponse):
         "log_probs": "include",
         "top_logprobs": "top_logprobs",
         "reasoning_effort": "reasoning.effort",
+        "compact_at": "context_management",
     }
 
     base_url: str = "https://api.openai.com/v1"
@@ -113,9 +114,10 @@ class OpenAIResponses(ResponsesResponse):
 
     def parameters(self) -> Json:
         """Returns the parameters. `log_probs` is not a field, but one of the parts to include."""
-        return json_objects.parameters(
-            json_objects.without(self.params, "log_probs"), self.param_names, self.name
-        )
+        params = json_objects.without(self.params, "log_probs")
+        if tokens := params.get("compact_at"):
+            params["compact_at"] = [{"type": "compaction", "compact_threshold": tokens}]
+        return json_objects.parameters(params, self.param_names, self.name)
 
     def reasons(self) -> bool:
         """Tells whether encrypted reasoning can be requested from the model. The server stores none of it."""
