@@ -177,17 +177,30 @@ DPI = 96  # of a figure: as large as a notebook shows it
 
 
 def as_media(value: Any) -> Content | None:
-    """Returns a value as an image or PDF, or `None` if it is neither. Raises the errors of Pillow or matplotlib."""
-    if isinstance(value, bytes | bytearray | memoryview):
-        return _of_bytes(bytes(value))
-    if type(value).__module__.partition(".")[0] == "PIL" and hasattr(value, "save"):
-        return _of_bytes(_saved(value))
+    """Returns a value as an image or PDF, or `None` if it is neither. Raises the errors of the library that draws it."""
+    data = value if isinstance(value, bytes | bytearray | memoryview) else _drawn(value)
+    return None if data is None else _of_bytes(bytes(data))
+
+
+def _drawn(value: Any) -> bytes | None:
+    """Returns an image or a chart of another library as PNG, or `None` for other values."""
+    out = BytesIO()
     figure = value.get_figure() if callable(getattr(value, "get_figure", None)) else value
-    if callable(getattr(figure, "savefig", None)):
-        drawn = BytesIO()
-        figure.savefig(drawn, format="png", dpi=DPI)
-        return _of_bytes(drawn.getvalue())
-    return None
+    if callable(getattr(figure, "savefig", None)):  # matplotlib, seaborn
+        figure.savefig(out, format="png", dpi=DPI)
+        return out.getvalue()
+    libraries = {cls.__module__.partition(".")[0] for cls in type(value).__mro__}
+    if "plotly" in libraries and hasattr(value, "to_image"):
+        return bytes(value.to_image("png"))
+    if not hasattr(value, "save"):
+        return None
+    if "PIL" in libraries:
+        return _saved(value)
+    if "plotnine" in libraries:
+        value.save(out, format="png", dpi=DPI, verbose=False)
+    elif "altair" in libraries:
+        value.save(out, format="png")
+    return out.getvalue() or None
 
 
 def _of_bytes(data: bytes) -> Content | None:
@@ -218,7 +231,8 @@ def check_tool_result(name: str, value: Any) -> Any:
     """Returns the value of a tool as plain JSON and contents, as the chat sends it.
 
     Accepted are strings, JSON, contents, lists and dictionaries of those at any depth, and a `ContentToolResult` with
-    such a value. Bytes of an image or a PDF, Pillow images and figures become images. Data frames become tables in
+    such a value. Bytes of an image or a PDF, Pillow images, and charts of
+    matplotlib, seaborn, plotnine, altair and plotly become images. Data frames become tables in
     Markdown (the first 100 rows, with the types of the columns; an index with a meaning is a column), arrays become lists, pydantic models and
     dataclasses become objects, dates and times become ISO 8601 text, and enums become their values. Nothing is rounded,
     and the caller's value is not changed.

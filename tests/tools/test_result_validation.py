@@ -280,6 +280,48 @@ def test_images_of_python_become_images():
         check_tool_result("f", b"no image")
 
 
+def test_charts_of_altair_become_images():
+    alt = pytest.importorskip("altair")
+    pytest.importorskip("vl_convert")
+    bars = alt.Chart(alt.Data(values=[{"x": 1}, {"x": 2}])).mark_bar().encode(x="x:O")
+
+    assert check_tool_result("f", {"chart": bars})["chart"].type == "image/png"
+    assert check_tool_result("f", bars | bars).type == "image/png"
+
+
+PNG = b"\x89PNG\r\n\x1a\n"
+
+
+class Plotly:
+    def to_image(self, format):
+        return PNG if format == "png" else b""
+
+
+class Plotnine:
+    def save(self, file, *, format, dpi, verbose):
+        file.write(PNG if format == "png" and dpi and not verbose else b"")
+
+
+class Model:
+    """A row of a database, say: it saves itself, and nobody asked for that."""
+
+    def save(self, *_, **__):
+        raise AssertionError("saved")
+
+
+def test_charts_of_plotly_and_plotnine_become_images():
+    for library, base in {"plotly.graph_objs._figure": Plotly, "plotnine.ggplot": Plotnine}.items():
+        chart = type("Chart", (base,), {"__module__": library})
+        derived = type("MyChart", (chart,), {})
+        for value in (chart(), derived()):
+            assert check_tool_result("f", [value])[0].type == "image/png"
+
+
+def test_a_value_that_can_be_saved_is_no_chart():
+    with pytest.raises(ToolResultError, match=r"`value` is Model\. Return a string"):
+        check_tool_result("f", Model())
+
+
 def test_a_figure_that_cannot_be_drawn_names_its_place():
     class Figure:
         def savefig(self, *_, **__):
