@@ -342,6 +342,23 @@ def test_calls_of_one_tool_are_told_apart_and_a_tall_result_unfolds(talk):
 
 
 @pytest.mark.parametrize("scheme", ["light", "dark"])
+def test_all_of_a_long_conversation_is_printed_in_dark_on_white(talk, axe, scheme):
+    many = [Call("measure", {"city": f"City {n}"}) for n in range(25)]
+    it = talk([Answer((Say("I look."), *many)), Answer((Say("So it is. " * 900),))], measure)
+    it.page.emulate_media(color_scheme=scheme)
+    it.ask("Everywhere?")
+    assert axe(it.page) == {}
+    it.page.emulate_media(color_scheme=scheme, media="print")
+
+    expect(it.log).to_have_css("color", "rgb(0, 0, 0)")
+    for name in ("Chat message", "Undo", "Copy message"):
+        expect(it.page.get_by_label(name).or_(it.page.get_by_text(name, exact=True)).first).to_be_hidden()
+    assert axe(it.page) == {}
+    pages = re.findall(rb"/Type /Page\b", it.page.pdf())
+    assert len(pages) >= 3
+
+
+@pytest.mark.parametrize("scheme", ["light", "dark"])
 def test_the_menu_of_a_phone_holds_what_can_be_done(talk, axe, scheme):
     it = talk([Answer((Say("Fine."),))])
     it.page.emulate_media(color_scheme=scheme)
