@@ -341,6 +341,57 @@ def test_calls_of_one_tool_are_told_apart_and_a_tall_result_unfolds(talk):
     expect(tall).to_have_count(0)
 
 
+CODE = """
+```python
+# a comment
+class Point(Base):
+    '''A text.'''
+
+    @property
+    def size(self) -> int:
+        return print(len(f"{self.x}"), None, True, 12, r"a+")
+```
+```html
+<!-- a comment --><a href="x" class="y">text</a>
+```
+```diff
+- old
++ new
+```
+```markdown
+# Title
+- [link](https://example.com)
+> quote
+```
+```css
+a#id.big:hover { color: #fff; }
+```
+"""
+
+
+@pytest.mark.parametrize("scheme", ["light", "dark"])
+def test_the_colours_of_code_can_be_read(talk, axe, scheme):
+    it = talk([Answer((Say(CODE),))])
+    it.page.emulate_media(color_scheme=scheme)
+    it.ask("Code?")
+    expect(it.log.locator("span[class^=hljs-]").last).to_be_visible()
+    kinds = {
+        name
+        for span in it.log.locator("[class^=hljs-]").all()
+        for name in span.get_attribute("class").split()
+    }
+
+    assert {
+        "hljs-comment",
+        "hljs-built_in",
+        "hljs-string",
+        "hljs-title",
+        "hljs-literal",
+        "hljs-deletion",
+    } <= kinds
+    assert axe(it.page) == {}
+
+
 @pytest.mark.parametrize("scheme", ["light", "dark"])
 def test_all_of_a_long_conversation_is_printed_in_dark_on_white(talk, axe, scheme):
     many = [Call("measure", {"city": f"City {n}"}) for n in range(25)]
