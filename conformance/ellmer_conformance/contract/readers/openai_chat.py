@@ -70,12 +70,21 @@ def _message(message: Json, pointer: str, turn: int) -> Iterator[Item]:
     if role == "tool":
         yield from _result(message, pointer, turn)
         return
+    if not _THOUGHTS.isdisjoint(message):
+        yield from _thoughts(message, pointer, turn)
+    yield from _content(message.get("content"), f"{pointer}/content", turn, role)
+    if not _CALLS.isdisjoint(message):
+        yield from _calls(message, pointer, turn)
+
+
+_THOUGHTS, _CALLS = {"reasoning", "reasoning_content"}, {"tool_calls", "function_call"}
+
+
+def _thoughts(message: Json, pointer: str, turn: int) -> Iterator[Item]:
     fields = {text_of(message.get(key)): key for key in ("reasoning", "reasoning_content")}  # once, if alike
     for thought, key in fields.items():
         if thought:
             yield Item("thinking", "assistant", f"{pointer}/{key}", turn, thought)
-    yield from _content(message.get("content"), f"{pointer}/content", turn, role)
-    yield from _calls(message, pointer, turn)
 
 
 def _content(content: Any, pointer: str, turn: int, role: Any, within: str | None = None) -> Iterator[Item]:

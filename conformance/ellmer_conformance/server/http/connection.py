@@ -171,6 +171,7 @@ class Connection(asyncio.Protocol):
         self._connections = connections
         self._reader = Reader(self, cache)
         self._transport: asyncio.Transport
+        self._loop: asyncio.AbstractEventLoop  # asking for the running one costs a system call in Python 3.11
         self._waiting: deque[HttpRequest] = deque()
         self._playing: asyncio.Task[None] | None = None
         self._writable: asyncio.Event | None = None
@@ -184,7 +185,8 @@ class Connection(asyncio.Protocol):
     def connection_made(self, transport: asyncio.BaseTransport) -> None:
         self._transport = cast("asyncio.Transport", transport)  # other loops' transports have other classes
         self._connections.add(self)
-        self.heard = asyncio.get_running_loop().time()
+        self._loop = asyncio.get_running_loop()
+        self.heard = self._loop.time()
         transport.get_extra_info("socket").setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
 
     def connection_lost(self, exc: Exception | None) -> None:  # noqa: ARG002 - asyncio's signature
@@ -231,7 +233,7 @@ class Connection(asyncio.Protocol):
     def came(self, request: HttpRequest) -> None:
         if self._closing:
             return
-        self.heard = asyncio.get_running_loop().time()
+        self.heard = self._loop.time()
         self._waiting.append(request)
         if len(self._waiting) > _PIPELINED and not self._held:
             self._held = True
@@ -322,7 +324,7 @@ class Connection(asyncio.Protocol):
         await asyncio.Event().wait()
 
     def _after(self, reply: Reply, request: HttpRequest) -> None:
-        self.heard = asyncio.get_running_loop().time()
+        self.heard = self._loop.time()
         if self._half_closed or not persistent(reply, request):
             self._closing = True
             self._transport.close()
@@ -337,7 +339,7 @@ class Connection(asyncio.Protocol):
         self._closing = True
         if not self._transport.is_closing():
             self._transport.write_eof()
-            asyncio.get_running_loop().call_later(_LINGER, self._transport.abort)
+            self._loop.call_later(_LINGER, self._transport.abort)
 
 
 async def settled(coming: Awaitable[Reply]) -> Reply:

@@ -16,7 +16,6 @@ import json
 import re
 from collections.abc import Sequence
 from dataclasses import replace
-from itertools import takewhile
 from operator import add, mul, sub, truediv
 from typing import Any
 
@@ -84,10 +83,12 @@ class _Talk:
     """
 
     def __init__(self, items: Sequence[Item]) -> None:
-        new = list(takewhile(lambda item: item.role != "assistant", reversed(items)))[::-1]
+        answered = len(items)
+        while answered and items[answered - 1].role != "assistant":
+            answered -= 1
         self.items = items
-        self.new = [item for item in new if item.role != "system"]
-        self.before = items[: len(items) - len(new)]
+        self.new = [item for item in items[answered:] if item.role != "system"]
+        self.before = items[:answered]
         last = max((item.turn for item in self.new), default=0)
         self.earlier = self.before or [item for item in self.new if item.turn < last]
         self.results = [item for item in self.new if item.kind == "result"]

@@ -46,8 +46,15 @@ class Options:
     shows: frozenset[str] = frozenset()
 
 
+#: Fields of a request that demand nothing.
+_CONVERSATION = {"model", "messages", "input", "contents", "system", "stream"}
+_NOTHING = Options()
+
+
 def options_of(request: Request) -> Options:
     """Returns the demands of a request in any wire format."""
+    if request.body.keys() <= _CONVERSATION:
+        return _NOTHING
     options, shows = _options_of(request), _shows(request)
     return replace(options, shows=shows) if shows else options
 
