@@ -122,7 +122,7 @@ def search(
     """
     yield from _over_events(value, where, secrets)
     at = cache(lambda: places(value, where))
-    parts = [_Part(text, key, at) for key, text in strings(value) if text]
+    parts = [_Part(text, key, at) for key, text in strings(value) if text and not _REPORTS.match(text)]
     for layer in range(_LAYERS):
         if parts:
             texts = [part.text.encode("utf-8", "replace") for part in parts]
@@ -133,6 +133,10 @@ def search(
             yield from _by_value(parts, whole, maintained(whole) if rules else ())
             yield from _by_name(parts, whole, texts)
             parts = _unwrapped(parts, words, secrets, first=layer == 0)
+
+
+#: A header that says where browsers report errors, such as `report-to`. What is signed in its URL opens nothing.
+_REPORTS = re.compile(r"[^\s]{0,90}https://(?:\w+\.)?nel\.\w+\.com/reports?\b\S{0,600}$")
 
 
 def _by_value(parts: Sequence[_Part], whole: bytes, secrets: Iterable[tuple[str, str]]) -> Iterator[Hit]:

@@ -195,9 +195,9 @@ def _words(name: str) -> list[str]:
 
 
 _OF_VISITORS = re.compile(
-    r"(?i)(?:__cf_bm|_cfuvid|__cflb|cf_clearance|__cfruid|_ga\w*|_gid|_gat\w*|_gcl_\w+|nid|aec|1p_jar|consent|socs|ar_debug"
+    r"(?i)(?:__cf_bm|_cfuvid|__cflb|cf_clearance|__cfruid|__cfduid|hwwaf\w+|_passenger_route|_ga\w*|_gid|_gat\w*|_gcl_\w+|nid|aec|1p_jar|consent|socs|ar_debug"
     r"|awsalb\w*|awselb\w*|arraffinity\w*|datadome|_abck|bm_\w+|ak_bmsc|akacd_\w+|incap_ses_\w+|visid_incap_\w+|nlbi_\w+"
-    r"|guest_id\w*|personalization_id|_octo|logged_in|_fbp|_fbc|muid|muidb|optimizelyenduserid|ajs_anonymous_id|__stripe_[ms]id"
+    r"|guest_id\w*|personalization_id|session_tracker|edgebucket|loid|loidcreated|redesign_optout|csv|_octo|logged_in|_fbp|_fbc|muid|muidb|optimizelyenduserid|ajs_anonymous_id|__stripe_[ms]id"
     r"|_hjsession\w*|_uetsid|_uetvid|_pk_id\S*|_pk_ses\S*|__utm\w+|bcookie|lidc|x-ms-gateway-slice|stsservicecookie|fpc|geo\w*)="
 )
 """Cookies that a server gives to every visitor: counters, load balancers, checks for robots. They open nothing."""
@@ -208,9 +208,18 @@ def is_of_a_visitor(cookie: str) -> bool:
     return bool(_OF_VISITORS.match(cookie.strip()))
 
 
+_BETWEEN_COOKIES = re.compile(r";\s*")
+_OF_COOKIES = re.compile(
+    r"(?i)(?:expires|max-age|domain|path|samesite|priority|version)=.*|secure|httponly|partitioned|"
+)
+
+
 def without_visitors(cookies: str) -> str:
-    """Returns the value of a header with cookies, without those of visitors."""
-    return "; ".join(piece for piece in cookies.split("; ") if not is_of_a_visitor(piece))
+    """Returns the value of a header with cookies, without those of visitors and without attributes such as a path."""
+    pieces = _BETWEEN_COOKIES.split(cookies)
+    return "; ".join(
+        piece for piece in pieces if not is_of_a_visitor(piece) and not _OF_COOKIES.fullmatch(piece)
+    )
 
 
 # --- Names and their values in a text --------------------------------------------------------------------

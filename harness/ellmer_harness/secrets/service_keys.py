@@ -49,7 +49,10 @@ PATTERNS = (
         "an API key (sk-…)", "sk-", r"\bsk-(?!ant-)[\w-]{20,}", "sk-proj-{U48} sk-or-v1-{H64} sk-lf-{H32}"
     ),
     Pattern(
-        "an API key", "sk_ rk_ pcsk_", r"(?<![A-Za-z])(?:sk|rk|pcsk)_\w{24,}", "sk_{H48} rk_{A24} pcsk_{A40}"
+        "an API key",
+        "sk_ rk_ pcsk_",
+        r"(?<![A-Za-z0-9])(?:sk|rk|pcsk)_\w{24,}",
+        "sk_{H48} rk_{A24} pcsk_{A40}",
     ),
     Pattern("a Google API key", "AIza", r"AIza[\w-]{30,}", "AIza{U35}"),
     Pattern("a Google OAuth token", "ya29.", r"ya29\.[\w-]{20,}", "ya29.{U60}"),
@@ -115,7 +118,7 @@ PATTERNS = (
     Pattern(
         "a Bedrock key",
         "ABSK bedrock-api-key-",
-        r"(?:\bABSK|bedrock-api-key-)[\w+/=-]{40,}",
+        r"(?:(?<![\w+/])ABSK|bedrock-api-key-)[\w+/=-]{40,}",
         "ABSK{B128} bedrock-api-key-{B120}",
     ),
     Pattern("a Replicate token", "r8_", r"\br8_\w{30,}", "r8_{A37}"),

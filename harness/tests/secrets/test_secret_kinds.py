@@ -381,6 +381,23 @@ def test_keys_that_are_split_over_events(data):
             }
         },
         {
+            "response": {
+                "set-cookie": [
+                    "guest_id=v1%3A165192895206834262; Max-Age=63072000; Expires=Mon, 06 May 2024 13:09:12 GMT; Domain=.x.com; Secure",
+                    "locale=en-US; expires=Wed, 21-Aug-2019 08:30:33 GMT; Max-Age=31536000; path=/; secure; HttpOnly",
+                ]
+            }
+        },
+        {
+            "report": "nel=https://nel.heroku.com/reports?sid=1b10b0ff-8a76-4548-befa-353fc6c6c045&s=y0xQmtuDU%2BxdTPc0%2FgbG9obLZQyIRHUNuQS9Eyl5Mgs%3D"
+        },
+        {
+            "image": "U/SxyzGtPbqvE3sGyqaDcnC/ABSK0XK/64p1jW1uLeuzYsdvvuvfOe47KrG5uLaqmhmLq0XK64p1jW1uLeuzYsdvvuvf"
+        },
+        {
+            "thought": "gAAAAABow5mIpncOw3sk_xuIRtmC8SQwnYkKsuHNTCOzgaYm92ouU25znn9xnsNxxaUQLA0dGesut1vbLIWjENX9ZWXl6Ky"
+        },
+        {
             "said": "HTTP/1.1 200 OK\r\nSet-Cookie: AWSALB=Kx9WqT2rYp4ZLmN8vB3cJd7HgF1sAeUi0123456789; Expires=x\r\n"
         },
     ],
