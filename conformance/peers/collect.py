@@ -43,7 +43,13 @@ PACKAGES = (
         "langchain",
     ),
     *("langchain-anthropic", "langchain-core", "langchain-google-genai", "langchain-openai", "litellm"),
-    *("haystack-ai", "anthropic-haystack", "google-genai-haystack"),
+    *("haystack-ai", "anthropic-haystack", "google-genai-haystack", "google-adk", "dspy"),
+    *(
+        "llama-index-core",
+        "llama-index-llms-anthropic",
+        "llama-index-llms-google-genai",
+        "llama-index-llms-openai",
+    ),
     *("llm", "llm-anthropic", "openai", "openai-agents", "pydantic-ai-slim", "smolagents", "strands-agents"),
 )
 #: The lock files of libraries that are played as a command.

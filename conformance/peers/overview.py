@@ -15,6 +15,7 @@ OTHER = {
     "unexpected-pass": "✓",
     "warn": "!",
     "refused-as-declared": "–",
+    "differs-as-declared": "~",
     "not-applicable": "·",
     "not-reproduced": "·",
     "harness-error": "·",
