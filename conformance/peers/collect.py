@@ -53,7 +53,10 @@ PACKAGES = (
     *("llm", "llm-anthropic", "openai", "openai-agents", "pydantic-ai-slim", "smolagents", "strands-agents"),
 )
 #: The lock files of libraries that are played as a command.
-LOCKS = {"ai-sdk": Path("examples/driver-ai-sdk/package-lock.json")}
+LOCKS = {
+    "ai-sdk": Path("examples/driver-ai-sdk/package-lock.json"),
+    "langchain-js": Path("examples/driver-langchain-js/package-lock.json"),
+}
 _LONGEST = 160  # characters of a string in an exchange
 _SECONDS = 120  # for a script
 
