@@ -125,8 +125,9 @@ class Chat {
       this.messages = state.messages;
       return { ...told(state.messages.at(-1)), pieces: this.pieces, ran: this.ran };
     } catch (error) {
-      const { name, message, status } = error;
-      const reply = { error: `${message}`, error_class: name, status: status ?? null, complete: false };
+      const { name, message } = error;
+      const status = error.status ?? error.cause?.status ?? null; // LangChain wraps the SDK's error
+      const reply = { error: `${message}`, error_class: name, status, complete: false };
       return { ...reply, text: this.pieces.join(""), pieces: this.pieces, ran: this.ran };
     }
   }
