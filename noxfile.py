@@ -521,9 +521,20 @@ def reproducible(session: nox.Session) -> None:
 
 
 #: Libraries that are played as a command, by its words; their packages are those of the example's lock file.
-COMMANDS = {"ai-sdk": ("node", "examples/driver-ai-sdk/driver.mjs")}
+COMMANDS = {
+    "ai-sdk": ("node", "examples/driver-ai-sdk/driver.mjs"),
+    "langchain-js": ("node", "examples/driver-langchain-js/driver.mjs"),
+}
 #: The cases for a library that does not run all cases. The other cases of instructor test the SDK that it wraps.
-ONLY = {"instructor": ("--case", "structured*"), "ai-sdk": ("--wire", "openai-chat", "--wire", "anthropic")}
+ONLY = {
+    "instructor": ("--case", "structured*"),
+    "ai-sdk": ("--wire", "openai-chat", "--wire", "anthropic"),
+    "langchain-js": tuple(
+        word
+        for wire in ("openai-chat", "openai-responses", "anthropic", "gemini")
+        for word in ("--wire", wire)
+    ),
+}
 #: Libraries that have a bridge, each with a pinned environment, and the commands.
 PEERS = sorted([*COMMANDS, *(file.stem for file in Path("conformance/peers/pins").glob("*.txt"))])
 
@@ -547,6 +558,8 @@ def peers(session: nox.Session, peer: str) -> None:
         session.skip(f"{peer} could not be installed")
     if peer not in COMMANDS:
         session.install("--no-deps", "-e", ".")
+    if peer == "langchain":
+        session.run("pytest", "conformance/tests/pytest/test_langchain_models.py", env=OFFLINE)
     report, baseline = f"build/peers/{peer}", f"--baseline=conformance/peers/baselines/{peer}.toml"
     what = ("--command", " ".join(COMMANDS[peer])) if peer in COMMANDS else ("--adapter", peer)
     run = (

@@ -43,11 +43,20 @@ PACKAGES = (
         "langchain",
     ),
     *("langchain-anthropic", "langchain-core", "langchain-google-genai", "langchain-openai", "litellm"),
-    *("haystack-ai", "anthropic-haystack", "google-genai-haystack"),
+    *("haystack-ai", "anthropic-haystack", "google-genai-haystack", "google-adk", "dspy"),
+    *(
+        "llama-index-core",
+        "llama-index-llms-anthropic",
+        "llama-index-llms-google-genai",
+        "llama-index-llms-openai",
+    ),
     *("llm", "llm-anthropic", "openai", "openai-agents", "pydantic-ai-slim", "smolagents", "strands-agents"),
 )
 #: The lock files of libraries that are played as a command.
-LOCKS = {"ai-sdk": Path("examples/driver-ai-sdk/package-lock.json")}
+LOCKS = {
+    "ai-sdk": Path("examples/driver-ai-sdk/package-lock.json"),
+    "langchain-js": Path("examples/driver-langchain-js/package-lock.json"),
+}
 _LONGEST = 160  # characters of a string in an exchange
 _SECONDS = 120  # for a script
 

@@ -15,6 +15,7 @@ OTHER = {
     "unexpected-pass": "✓",
     "warn": "!",
     "refused-as-declared": "–",
+    "differs-as-declared": "~",
     "not-applicable": "·",
     "not-reproduced": "·",
     "harness-error": "·",
@@ -36,9 +37,10 @@ METHOD = """\
 
 The bridges are short and public (`conformance/peers/ellmer_peers/`). Each one uses the library's own chat, history
 and tool loop, if there is one. `openai`, `anthropic` and `google-genai` are the raw SDKs in a loop of our own, as the
-control. The suite runs the AI SDK as a command (`examples/driver-ai-sdk`). For instructor, the suite runs only the structured
-cases, because the SDK that it wraps does all else. For smolagents, it tests only the model class, because its agents put each
-question into prompts of their own.
+control. The suite runs the AI SDK and LangChain.js as commands (`examples/driver-ai-sdk`, `examples/driver-langchain-js`). For
+instructor, the suite runs only the structured cases, because the SDK that it wraps does all else. For smolagents and DSPy, it
+tests only the model class, because their agents put each question into prompts of their own. What a library does on purpose is
+declared in its bridge with a date, and is not among the failures.
 
 The page of a library has, for each broken rule, the exchange, the place in it with the lines around it, and a script. The
 script reproduces the failure with only the library and this package. Failures that their script does not reproduce are left
@@ -120,7 +122,12 @@ def matrix_page(
 ) -> str:
     """Returns the page of one wire format: each rule that some library breaks, by library."""
     marks = [f"**{MARKS[cause]}** {text}" for cause, text in CAUSES.items()]
-    marks += ["*sdk*: the library's SDK fails in the same case", "✓ kept", "! a SHOULD is broken"]
+    marks += [
+        "*sdk*: the library's SDK fails in the same case",
+        "✓ kept",
+        "! a SHOULD is broken",
+        "~ a declared difference",
+    ]
     marks += ["– refused, as declared", "· not applicable, or not supported"]
     peers = [peer for peer, result in results.items() if wire in result["verdicts"]]
     parts = [f"# {wire}: rules and libraries", "\n".join(f"- {line}" for line in marks)]

@@ -17,7 +17,8 @@ DOCS = HERE.parents[1] / "docs"
 PEERS = (
     *("openai", "anthropic", "google-genai"),
     *("chatlas", "pydantic-ai", "langchain", "litellm", "any-llm", "llm"),
-    *("openai-agents", "agno", "strands", "smolagents", "haystack", "instructor", "ai-sdk"),
+    *("openai-agents", "agno", "strands", "smolagents", "haystack", "google-adk", "llama-index", "dspy"),
+    *("instructor", "ai-sdk", "langchain-js"),
 )
 
 

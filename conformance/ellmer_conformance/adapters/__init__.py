@@ -14,7 +14,17 @@ from urllib.parse import urlsplit
 from ..scenarios.case import MODES, Mode
 from ..scenarios.messages import Part, Reply, Tool, Turn
 
-__all__ = ["Ability", "Adapter", "Capabilities", "Endpoint", "MediaAbility", "Place", "Session", "Structured"]
+__all__ = [
+    "Ability",
+    "Adapter",
+    "Capabilities",
+    "Difference",
+    "Endpoint",
+    "MediaAbility",
+    "Place",
+    "Session",
+    "Structured",
+]
 
 
 @dataclass(frozen=True)
@@ -101,7 +111,8 @@ class Capabilities:
         image_in_tool_result: How a tool result carries an image. `"pointer"` (default) puts the image after the results, and
             the result refers to it.
         pdf_in_tool_result: As `image_in_tool_result`, for a PDF.
-        dangling_call: Whether a history may contain tool calls without results, after which the user goes on.
+        dangling_call: Whether a history may contain tool calls without results, after which the user goes on. Default:
+            `"refused"`; a library that repairs such a history nevertheless is right, too.
         interleaved_parts: Whether texts and media of a turn keep their order. An adapter that refuses it takes texts and media as
             two lists, and only the order within each list is checked.
         changed_prompt: Whether sessions have `instructed(system)`, which replaces the system prompt.
@@ -131,7 +142,7 @@ class Capabilities:
     audio_in_user: Ability = "refused"
     image_in_tool_result: MediaAbility = "pointer"
     pdf_in_tool_result: MediaAbility = "pointer"
-    dangling_call: Ability = "native"
+    dangling_call: Ability = "refused"
     interleaved_parts: Ability = "native"
     changed_prompt: Ability = "refused"
     compaction: Ability = "refused"
@@ -153,6 +164,38 @@ class Capabilities:
             needs: Names of the capabilities that the case needs.
         """
         return [need for need in needs if getattr(self, need) == "refused"]
+
+
+@dataclass(frozen=True)
+class Difference:
+    """Something that a library does on purpose, although a rule forbids it. It is listed in the report, and it is not a
+    failure.
+
+    Args:
+        rule: ID of the rule.
+        shown: Part of the message with which the rule reports it. A violation with another message stays a failure.
+        reason: What the library does, and why, as a sentence without a full stop.
+        since: The date of the declaration, for example `"2026-11-26"`.
+
+    Examples:
+        >>> own = Difference("SYS-010", "You are an agent.", "it tells the model its name", "2026-11-26")
+        >>> own.allows("SYS-010", "the caller did not say 'You are an agent. Your name is Ann.'")
+        True
+    """
+
+    rule: str
+    shown: str
+    reason: str
+    since: str
+
+    def allows(self, rule: str, message: str) -> bool:
+        """Tells whether a violation is this difference.
+
+        Args:
+            rule: ID of the violated rule.
+            message: The message of the violation.
+        """
+        return self.rule == rule and bool(self.shown) and self.shown in message
 
 
 @runtime_checkable
@@ -226,7 +269,8 @@ class Adapter(Protocol):
 
     `wires` maps each wire format that the library speaks to the providers that it speaks it with. A provider that the suite
     does not know needs a `Place` in a further attribute `places`, a mapping from `(wire, provider)`. There, only the cases
-    that are marked `everywhere` are run.
+    that are marked `everywhere` are run. What the library does on purpose is listed in an optional attribute `differences`, a
+    sequence of `Difference`.
 
     Examples:
         >>> class Echo:

@@ -217,6 +217,7 @@ class Provider:
         return Capabilities(
             structured="native",  # where the API has no schemas, the prompt has
             tools="native" if tools else "refused",
+            dangling_call="native",
             image_in_user="native" if images else "refused",
             audio_in_user="refused" if hears.refuses(_AUDIO) else "native",
             image_in_tool_result="pointer" if images and tools else "refused",

@@ -304,7 +304,7 @@ def play_context(request: pytest.FixtureRequest, _play: Callable[[Play], Run]) -
     config = request.config
 
     def report(run: Run, verdicts: Sequence[Verdict]) -> list[Row]:
-        found = judged(play.adapter.name, run, verdicts)
+        found = judged(play.adapter.name, run, verdicts, getattr(play.adapter, "differences", ()))
         found.named = {play.adapter.name: play.asked}
         place = f"{play.adapter.name} {play.wire}/{play.provider}"
         found.capabilities = {place: abilities(play.adapter.capabilities(play.wire, play.provider))}
@@ -377,7 +377,7 @@ class Collector:
         run = unended(
             play, f"its process ended, because nothing could interrupt it; the stack then was\n{stack}"
         )
-        found = judged(play.adapter.name, run, judge(run))
+        found = judged(play.adapter.name, run, judge(run), getattr(play.adapter, "differences", ()))
         found.named = {play.adapter.name: play.asked}
         found.rows = [self.config.stash[_BASELINE].expected(row) for row in found.rows]
         self.parts[test] = found

@@ -32,6 +32,10 @@ _COUNTS = (
 )
 
 
+#: Verdicts of a rule that is kept. A difference is no failure, but the rule is broken.
+_KEPT = {*FINE, "unexpected-pass"} - {"differs-as-declared"}
+
+
 def score(rows: Iterable[Row], required: Requirements) -> dict[str, dict[str, int]]:
     """Returns for each `adapter wire` the number of applicable rules, and of rules that every case and mode keeps.
 
@@ -43,7 +47,7 @@ def score(rows: Iterable[Row], required: Requirements) -> dict[str, dict[str, in
         if row.verdict not in {"not-applicable", "harness-error"}:
             level = None if row.preview else required.level(row.wire, row.provider, row.rule)
             rules = passes[f"{row.adapter} {row.wire}", level or "preview", row.wire]
-            rules[row.rule] = rules.get(row.rule, True) and row.verdict in {*FINE, "unexpected-pass"}
+            rules[row.rule] = rules.get(row.rule, True) and row.verdict in _KEPT
     counts: dict[str, dict[str, int]] = defaultdict(lambda: dict.fromkeys(_COUNTS, 0))
     for (name, level, _), rules in passes.items():
         counts[name][f"{level.lower()}_applicable"] += len(rules)

@@ -30,6 +30,7 @@ VERDICTS = (
     "unexpected-pass",  # the baseline expects it to fail
     "expected-fail",  # the baseline expects it
     "warn",  # a SHOULD, or a rule that no evidence backs yet
+    "differs-as-declared",  # the adapter says that the library does so on purpose
     "refused-as-declared",  # the adapter says it cannot, and refuses in the open
     "pass",
     "not-applicable",  # the rule never met its subject
@@ -37,7 +38,7 @@ VERDICTS = (
 #: Results that make a run fail. (A harness error means that it could not be run.)
 FAILING = frozenset({"fail", "not-testable", "unexpected-pass"})
 #: Results that need no explanation.
-FINE = frozenset({"pass", "refused-as-declared", "not-applicable"})
+FINE = frozenset({"pass", "refused-as-declared", "differs-as-declared", "not-applicable"})
 
 
 def ids_of(rule: str, wire: str, provider: str) -> tuple[str, ...]:
@@ -278,8 +279,18 @@ def _names(kind: type) -> frozenset[str]:
 _WHOLE = ("CAS-", "TXT-001")
 #: The rules about a play that has no result.
 _NO_RESULT = "RUN-"
-#: Parts of a message that differ from play to play: quoted values, lists, objects and numbers.
-_VALUES = re.compile(r"""'[^']*'|"[^"]*"|`[^`]*`|\[[^\]]*\]|\{[^}]*\}|\d+""")
+#: Parts of a message that differ from play to play: quoted values, lists, objects, media and numbers.
+_VALUES = re.compile(
+    r"""'[^']*'|"[^"]*"|`[^`]*`|\[[^\]]*\]|\{[^}]*\}|\b(?:image|application)/[\w.+-]+ [0-9a-f]{8}\b|\b[0-9a-f]{8}\b|\d+"""
+)
+#: Rules that show one event from several sides: what the model said goes back changed, media are lost, an answer is cut.
+_EVENTS = (
+    frozenset(
+        {"HIS-002", "HIS-006", "HIS-009", "HIS-011", "HIS-012", "HIS-013", "PAR-001", "PAR-005", "TRM-007"}
+    ),
+    frozenset({"IMG-001", "TRM-001", "TRM-007", "TRM-010", "TRM-011"}),
+    frozenset({"STR-007", "STR-008", "STR-009", "STP-004"}),
+)
 _ENOUGH = 0.5  # of the plays of a cause must show a failure that follows from it
 
 
@@ -333,12 +344,13 @@ def without_consequences(report: Report) -> list[Row]:
 
 
 def _together(plays: Iterable[Sequence[Row]]) -> Mapping[tuple[str, str], float]:
-    """Returns how often each rule is broken in the plays whose first failure has a key."""
+    """Returns how often each rule is broken in the plays that have a failure with a key, after that failure."""
     counts: Counter[str] = Counter()
     pairs: Counter[tuple[str, str]] = Counter()
-    for first, *others in plays:
-        counts[_key(first)] += 1
-        pairs.update((_key(first), row.rule) for row in others)
+    for rows in plays:
+        for key, last in {_key(row): number for number, row in reversed([*enumerate(rows)])}.items():
+            counts[key] += 1
+            pairs.update((key, rule) for rule in {row.rule for row in rows[last + 1 :]})
     return {pair: count / counts[pair[0]] for pair, count in pairs.items()}
 
 
@@ -350,8 +362,14 @@ def _follows(row: Row, cause: Row, together: Mapping[tuple[str, str], float]) ->
         return False
     ended = cause.verdict == "harness-error" or cause.rule.startswith(_NO_RESULT)
     refused = cause.kind == "reject" and not cause.preview
-    whole = row.rule.startswith(_WHOLE)
+    whole = row.rule.startswith(_WHOLE) or _is_one_event(row, cause)
     return ended or refused or whole or together.get((_key(cause), row.rule), 0) >= _ENOUGH
+
+
+def _is_one_event(row: Row, cause: Row) -> bool:
+    """Tells whether two failures show the same event, such as an answer that was cut, in the same request or reply."""
+    place, other = (each.pointer.split("/request")[0] for each in (row, cause))
+    return place == other and any({row.rule, cause.rule} <= event for event in _EVENTS)
 
 
 def _key(row: Row) -> str:
@@ -360,8 +378,19 @@ def _key(row: Row) -> str:
     """
     sentence, *where = row.message.splitlines() or [""]
     crashed = row.rule.startswith(_NO_RESULT) and where
-    text = f"{sentence.partition(':')[0]}\n{where[-1]}" if crashed else _VALUES.sub("*", sentence)
-    return "\n".join((row.adapter, row.rule, re.sub(r"/\d+", "/*", row.pointer), text))
+    text = f"{sentence.partition(':')[0]}\n{where[-1]}" if crashed else _VALUES.sub("*", _plain(sentence))
+    return "\n".join((row.adapter, row.rule, "" if crashed else _anywhere(row.pointer), text))
+
+
+def _plain(sentence: str) -> str:
+    """Returns the message without the name of a variation and without the words of the model."""
+    sentence = re.sub(r"^(under [\w:-]+|cut \([^)]*\)), ", "", sentence)
+    return sentence.partition(": the model said ")[0]
+
+
+def _anywhere(pointer: str) -> str:
+    """Returns the pointer without numbers. What the caller got under a variation is a reply, too."""
+    return re.sub(r"/\d+", "/*", re.sub(r"^/varied/[^/]+$", "/replies/0", pointer))
 
 
 def _order(row: Row) -> tuple[bool, bool, int, bool, int]:

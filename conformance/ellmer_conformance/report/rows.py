@@ -4,10 +4,11 @@ from __future__ import annotations
 
 import json
 import re
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from hashlib import sha256
 from typing import Any
 
+from ..adapters import Difference
 from ..contract.exchange import Exchange
 from ..contract.live_key_redaction import redacted, redacted_value
 from ..contract.observed_run import Run
@@ -22,10 +23,16 @@ _PASSING = re.compile(r"\S+\.json\b|\b(?:\w*[_-])?(?=\w*\d)[0-9A-Za-z]{8,}\b")  
 
 #: The rule that looks into a refusal that the adapter declared.
 _PROBE = "TRM-010"
+#: The rules about calls without results, which a client may leave to the provider's error.
+_OPEN_CALLS = ("PAIR-001", "PAIR-003")
 
 
-def judged(adapter: str, run: Run, verdicts: Iterable[Verdict]) -> Report:
-    """Returns the report of one run: a row for each applicable rule, in the order of the books."""
+def judged(
+    adapter: str, run: Run, verdicts: Iterable[Verdict], differences: Sequence[Difference] = ()
+) -> Report:
+    """Returns the report of one run: a row for each applicable rule, in the order of the books. `differences` are those that
+    the adapter declares.
+    """
     report = Report()
     transcript = redacted(normalised(run.transcript))
     if transcript:
@@ -47,19 +54,31 @@ def judged(adapter: str, run: Run, verdicts: Iterable[Verdict]) -> Report:
         {"adapter": adapter, "wire": run.wire, "case": "*", "rule": rule, "reason": reason}
         for rule, reason in run.unseen.items()
     ]
-    report.rows = [row for found in verdicts if (row := _row(report, adapter, run, found))]
+    report.rows = [row for found in verdicts if (row := _row(report, adapter, run, found, differences))]
     return report
 
 
-def _row(report: Report, adapter: str, run: Run, verdict: Verdict) -> Row | None:
+def _row(
+    report: Report, adapter: str, run: Run, verdict: Verdict, differences: Sequence[Difference]
+) -> Row | None:
     """Returns a row, or `None` if the rule did not apply. Rows of all rules would take 100 MB."""
     rule = verdict.rule
     outcome, message = _outcome(run, verdict)
     if outcome == "not-applicable":
         return None
     place = (adapter, run.wire, run.provider, run.case.name, run.mode)
+    reason = _declared(verdict, differences) if outcome in {"fail", "warn"} else ""
+    if reason:
+        outcome = "differs-as-declared"
     row = Row(
-        *place, rule.id, rule.level.value, rule.kind.value, outcome, verdict.checked, preview=rule.preview
+        *place,
+        rule.id,
+        rule.level.value,
+        rule.kind.value,
+        outcome,
+        verdict.checked,
+        preview=rule.preview,
+        reason=reason,
     )
     if outcome in FINE:
         return row
@@ -81,6 +100,17 @@ def _row(report: Report, adapter: str, run: Run, verdict: Verdict) -> Row | None
     )
 
 
+def _declared(verdict: Verdict, differences: Sequence[Difference]) -> str:
+    """Returns the reasons for which the adapter declares all violations as differences, or an empty text if it does not."""
+    reasons = dict[str, None]()
+    for violation in verdict.violations:
+        found = next((each for each in differences if each.allows(verdict.rule.id, violation.message)), None)
+        if found is None:
+            return ""
+        reasons[f"{found.reason} (declared on {found.since})"] = None
+    return "; ".join(reasons)
+
+
 def _outcome(run: Run, verdict: Verdict) -> tuple[str, str]:
     """Returns the verdict's name and its message."""
     message = redacted(_writable(verdict.violations[0].message)) if verdict.violations else ""
@@ -89,12 +119,15 @@ def _outcome(run: Run, verdict: Verdict) -> tuple[str, str]:
     if run.refused and verdict.rule.id == _PROBE:
         if verdict.outcome == "pass":
             return "refused-as-declared", ""
-        if not verdict.checked:
+        if not verdict.checked and set(run.refused) != {"dangling_call"}:
             names = ", ".join(run.refused)
             return (
                 "not-testable",
                 f"{names} is declared as refused, and nothing refused it: no error, no text in its place",
             )
+    raised = run.replies and run.replies[0].error
+    if "dangling_call" in run.refused and verdict.rule.id in _OPEN_CALLS and raised and verdict.violations:
+        return "refused-as-declared", ""
     return verdict.outcome, message
 
 

@@ -85,6 +85,9 @@ class Conversation:
         again.
         """
         found, request = entry.exchange, entry.request
+        if "uploads" not in self.case.needs:  # a case about uploads is about the ids
+            request = self.server.engine.with_uploads(request, self.case.name, self.nonce)
+            found = replace(found, request=request)
         if (request.wire, request.provider) == (self.wire, self.provider):
             return replace(found, verdicts=entry.verdicts)
         return replace(found, request=replace(request, wire=self.wire, provider=self.provider))

@@ -31,6 +31,7 @@ from .journal import Entry, Journal, without_secrets
 from .judging.request_check import ANY, CheckedRequest, check_request
 from .replies import refuse, render
 from .services import Services
+from .services.stored_responses import names_items
 from .translated import translation_of
 
 if TYPE_CHECKING:
@@ -171,6 +172,7 @@ class Engine:
     def _chat(self, http: HttpRequest, route: Route) -> Reply:
         found = self._no_case(http, route) or self._checked(http)
         full = self._continued(found, route)
+        full = replace(full, request=self.with_uploads(full.request, route.case, route.nonce or ""))
         reply, matched = (full.reply, "") if self._is_open(route) else self._next(full, route, http.headers)
         if reply.status == 200 and _is_stored(found.request):
             reply = self._services.stored(full.request, reply, route, len(http.body))
@@ -185,7 +187,7 @@ class Engine:
     def _continued(self, found: CheckedRequest, route: Route) -> CheckedRequest:
         """Returns a request with the stored items that it refers to. An unknown id is refused."""
         request = found.request
-        if found.refusal or _REFERENCES.isdisjoint(request.body):
+        if found.refusal or (_REFERENCES.isdisjoint(request.body) and not names_items(request.body)):
             return found
         full = self._services.continued(request, route)
         if isinstance(full, Request):
@@ -203,6 +205,10 @@ class Engine:
         meant = f" Did you mean {near[0]!r}?" if near else ""
         sentence = f"There is no case {route.case!r} here.{meant} The cases are: {', '.join(cases)}."
         return CheckedRequest(request, refusal=Refusal(sentence, 404))
+
+    def with_uploads(self, request: Request, case: str, nonce: str) -> Request:
+        """Returns a request with the files that the client uploaded in the conversation in place of their ids."""
+        return self._services.with_uploads(request, case, nonce)
 
     def _is_open(self, route: Route) -> bool:
         """Tells whether the path names no conversation, so that every client gets the same answer."""

@@ -19,7 +19,7 @@ from agno.tools.function import Function
 from agno.tools.function import ToolResult as Result
 from google.genai.types import HttpOptions, HttpRetryOptions
 
-from ellmer_conformance.adapters import Capabilities, Endpoint
+from ellmer_conformance.adapters import Capabilities, Difference, Endpoint
 from ellmer_conformance.adapters.base_adapter import FOUR_WIRES, BridgeAdapter
 from ellmer_conformance.scenarios.messages import (
     PDF,
@@ -241,6 +241,15 @@ class Agno(BridgeAdapter):
     name = "agno"
     sessions = Session
     wires = FOUR_WIRES
+
+    differences = (
+        Difference(
+            "SYS-010",
+            "Do not reflect on the quality of the returned search results",
+            "it adds a sentence to the system prompt where Claude has tools",
+            "2026-11-26",
+        ),
+    )
 
     def capabilities(self, wire: str, provider: str) -> Capabilities:  # noqa: ARG002 - the protocol's
         """Returns the capabilities. A message has a text and separate lists of images and files; media of tools come

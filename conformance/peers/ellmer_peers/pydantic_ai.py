@@ -17,7 +17,7 @@ from pydantic_ai.providers.anthropic import AnthropicProvider
 from pydantic_ai.providers.google import GoogleProvider
 from pydantic_ai.providers.openai import OpenAIProvider
 
-from ellmer_conformance.adapters import Capabilities, Endpoint
+from ellmer_conformance.adapters import Capabilities, Difference, Endpoint
 from ellmer_conformance.adapters.base_adapter import FOUR_WIRES, BridgeAdapter
 from ellmer_conformance.scenarios.messages import PDF, Image, Part, Reply, Text, Tool, ToolResult, Turn
 
@@ -200,6 +200,12 @@ class PydanticAI(BridgeAdapter):
     name = "pydantic-ai"
     sessions = Session
     wires = FOUR_WIRES
+
+    differences = (
+        Difference(
+            "HIS-014", "Pleasereturntext.", "it asks the model for text after an empty answer", "2026-11-26"
+        ),
+    )
 
     def capabilities(self, wire: str, provider: str) -> Capabilities:  # noqa: ARG002 - the protocol's
         """Returns the capabilities. Media are inside results, except in Chat Completions. A history with open calls

@@ -13,7 +13,7 @@ import smolagents
 from smolagents.memory import ToolCall as Called
 from smolagents.models import agglomerate_stream_deltas
 
-from ellmer_conformance.adapters import Capabilities
+from ellmer_conformance.adapters import Capabilities, Difference
 from ellmer_conformance.adapters.base_adapter import BridgeAdapter
 from ellmer_conformance.scenarios.messages import Part, Text, Tool, ToolCall
 
@@ -99,6 +99,33 @@ class SmolAgents(BridgeAdapter):
     name = "smolagents"
     sessions = Session
     wires: Mapping[str, Sequence[str]] = {"openai-chat": ["openai"]}
+
+    differences = (
+        Difference(
+            "HIS-006",
+            "Calling tools:",
+            "it writes calls and results as texts of the conversation",
+            "2026-11-26",
+        ),
+        Difference(
+            "HIS-011",
+            "Callingtools:",
+            "it writes calls and results as texts of the conversation",
+            "2026-11-26",
+        ),
+        Difference(
+            "HIS-014",
+            "Observation:",
+            "it writes calls and results as texts of the conversation",
+            "2026-11-26",
+        ),
+        Difference(
+            "PAR-001",
+            "and 0 results were sent",
+            "it writes calls and results as texts of the conversation",
+            "2026-11-26",
+        ),
+    )
 
     def capabilities(self, wire: str, provider: str) -> Capabilities:  # noqa: ARG002 - the protocol's
         """Returns the capabilities. Only blocking calls are supported."""

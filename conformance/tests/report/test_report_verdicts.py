@@ -2,8 +2,11 @@
 
 from dataclasses import replace
 
+import pytest
 from broken_report import Ours, played, row
 
+from ellmer_conformance.adapters import Capabilities, Difference
+from ellmer_conformance.contract.exchange import Exchange, Request, Response
 from ellmer_conformance.contract.observed_run import Run, Trouble
 from ellmer_conformance.report import (
     Report,
@@ -11,10 +14,13 @@ from ellmer_conformance.report import (
     finished,
     judged,
 )
+from ellmer_conformance.report.formats.terminal import declared_differences
 from ellmer_conformance.report.requirements import requirements
 from ellmer_conformance.report.results import causes, consequences, headline, without_consequences
 from ellmer_conformance.runner.judgement import judge
 from ellmer_conformance.scenarios.case import Case, ask
+from ellmer_conformance.scenarios.cases import all_cases
+from ellmer_conformance.scenarios.messages import Reply
 from ellmer_conformance.scenarios.script import Answer, Say
 
 CASE = Case(script=[Answer((Say("Hi"),))], steps=[ask("Hello", text="Hi")], name="hello")
@@ -155,3 +161,91 @@ def test_a_crash_is_known_by_its_exception_and_the_line_that_raised_it():
     others = [crash("unknown_tool", 12, 41), crash("tool_error", 12, 40, "TypeError")]
 
     assert headline(Report([*whole_and_streamed, *others])) == "3 causes, 4 runs"
+
+
+OWN = Difference("SYS-010", "You are an agent.", "it tells the model its name", "2026-11-26")
+
+
+@pytest.mark.parametrize(
+    ("added", "expected"),
+    [("You are an agent.", "differs-as-declared"), ("You are a pirate.", "fail")],
+)
+def test_what_a_library_does_on_purpose_is_listed_and_is_no_failure(added, expected):
+    """Only the declared text is allowed. Another one of the same rule stays a failure."""
+    system = {"role": "system", "content": added}
+    body = {"model": "gpt-4.1", "messages": [system, {"role": "user", "content": "Hello"}]}
+    exchange = Exchange(Request("openai-chat", "openai", body), Response(200, {}, b"{}"))
+    run = Run(CASE, "openai-chat", "openai", "sync", [exchange], [Reply("Hi", "stop")])
+    found = finished(judged("theirs", run, [v for v in judge(run) if v.rule.id == "SYS-010"], [OWN]))
+
+    assert [row.verdict for row in found.rows] == [expected]
+    assert found.score["theirs openai-chat"]["must_passed"] == 0
+    assert list(declared_differences(found)) == (
+        ["theirs differs on purpose (SYS-010, 1 run): it tells the model its name (declared on 2026-11-26)"]
+        if expected == "differs-as-declared"
+        else []
+    )
+
+
+def open_calls(error):
+    """Returns the verdicts about calls without results that went to the API, where a library does not repair them."""
+    case = all_cases()["dangling_call"]
+    call = {"id": "call_1", "type": "function", "function": {"name": "get_weather", "arguments": "{}"}}
+    messages = [{"role": "assistant", "tool_calls": [call]}, {"role": "user", "content": "Forget it."}]
+    body = {"model": "gpt-4.1", "messages": [{"role": "user", "content": "Hello"}, *messages]}
+    exchange = Exchange(Request("openai-chat", "openai", body), Response(400, {}, b"{}"))
+    run = Run(
+        case, "openai-chat", "openai", "sync", [exchange], [Reply(error=error)], refused=["dangling_call"]
+    )
+    rows = judged("theirs", run, judge(run)).rows
+    return {row.verdict for row in rows if row.rule in {"PAIR-001", "PAIR-003"}}
+
+
+def test_a_library_may_leave_open_calls_to_the_providers_error():
+    assert open_calls(RuntimeError("tool_call_ids did not have response messages")) == {"refused-as-declared"}
+    assert open_calls(None) == {"fail"}
+
+
+def test_a_library_that_repairs_open_calls_without_saying_so_is_right():
+    found = played(Ours(capabilities=lambda *_: Capabilities()), "dangling_call")
+
+    assert not [row for row in found.rows if row.verdict in {"fail", "not-testable"}]
+
+
+def test_what_differs_only_in_media_variations_and_the_models_words_is_one_cause():
+    def lost(rule, case, pointer, message):
+        return failed(rule, "loss", pointer, case, message)
+
+    media = [
+        lost("TRM-001", f"case_{n}", "/exchanges/1/request", f"{type} did not reach the provider")
+        for n, type in enumerate(["image/png 57316e9a", "application/pdf a0c2766a"])
+    ]
+    cut = [
+        lost("STR-007", "cut_before_the_end", "/replies/0", "the answer was taken for complete"),
+        lost("STR-007", "broken_anywhere", "/varied/cut:1", "cut (cut:1), the answer was taken for complete"),
+    ]
+    order = [
+        lost(
+            "HIS-006",
+            f"calls_{n}",
+            "/exchanges/1/request",
+            f"its calls are in another order: the model said {n}()",
+        )
+        for n in "ab"
+    ]
+
+    assert headline(Report([*media, *cut, *order])) == "3 causes, 6 runs"
+
+
+def test_rules_that_show_one_event_in_one_request_are_one_cause():
+    """The plays of a cause are too many for a statistic to find the few that show both."""
+    many = [
+        failed("HIS-006", "loss", "/exchanges/1/request", f"case_{n}", "calls are lost") for n in range(9)
+    ]
+    both = failed("HIS-012", "loss", "/exchanges/1/request", "case_3", "the model did not call both() here")
+    elsewhere = failed(
+        "HIS-012", "loss", "/exchanges/2/request", "case_4", "the model did not call it() here"
+    )
+
+    assert headline(Report([*many, both])) == "1 cause, 9 runs"
+    assert headline(Report([*many, elsewhere])) == "2 causes, 9 runs"

@@ -1,9 +1,17 @@
 """Files of OpenAI and Anthropic at the strict server: when they expire, and what is left of deleted ones."""
 
 import json
+from base64 import b64encode
 
 import pytest
 from questions_to_the_server import NONCES
+
+from ellmer_conformance.contract.request import Request
+from ellmer_conformance.scenarios.cases import scripts
+from ellmer_conformance.scenarios.cases._media_and_tools import REPORT
+from ellmer_conformance.server import StrictServer
+from ellmer_conformance.server.services.service_request import File
+from ellmer_conformance.server.services.uploads import with_uploads
 
 BEARER = {"authorization": "Bearer key"}
 HEADERS = {"openai": BEARER, "anthropic": {"x-api-key": "key", "anthropic-version": "2023-06-01"}}
@@ -110,3 +118,49 @@ def test_the_deleted_answers_of_a_batch_stay_deleted_when_it_is_polled_again(ask
     assert ask("DELETE", f"/files/{answers}").status_code == 200
     assert ask("GET", f"/batches/{batch}").json()["output_file_id"] == answers
     assert ask("GET", f"/files/{answers}/content").status_code == 404
+
+
+# files in a conversation ----------------------------------------------------------------------------------
+
+FILE = File("file-1", "a.pdf", "application/pdf", b"%PDF-1.4")
+SENT = b64encode(FILE.data).decode()
+
+
+@pytest.mark.parametrize(
+    ("part", "inline"),
+    [
+        (
+            {"type": "file", "file": {"file_id": "file-1"}},
+            {"file_data": f"data:application/pdf;base64,{SENT}"},
+        ),
+        ({"type": "input_file", "file_id": "file-1"}, {"filename": "a.pdf", "type": "input_file"}),
+        ({"type": "input_image", "file_id": "file-1"}, {"image_url": f"data:application/pdf;base64,{SENT}"}),
+        (
+            {"source": {"type": "file", "file_id": "file-1"}},
+            {"type": "base64", "media_type": "application/pdf", "data": SENT},
+        ),
+        (
+            {"fileData": {"fileUri": "https://x/v1beta/files/file-1"}},
+            {"mimeType": "application/pdf", "data": SENT},
+        ),
+        ({"type": "file", "file": {"file_id": "another"}}, {"file_id": "another"}),
+    ],
+)
+def test_an_uploaded_file_is_read_as_if_it_were_inline(part, inline):
+    request = Request("openai-chat", "openai", {"messages": [{"role": "user", "content": [part]}]})
+    found = with_uploads(request, {FILE.id: FILE}).body["messages"][0]["content"][0]
+
+    assert any(inline.items() <= each.items() for each in (found, *found.values()) if isinstance(each, dict))
+
+
+def test_a_model_sees_a_file_that_was_uploaded(client):
+    """A client may upload a PDF of its user and name it, as Google's ADK does at OpenAI."""
+    file = {"file": ("report.pdf", REPORT.data, "application/pdf")}
+    with StrictServer(scripts()) as server:
+        url = f"{server.url('pdf_from_user', next(NONCES))}/v1"
+        fields = {"headers": BEARER, "data": {"purpose": "user_data"}, "files": file}
+        named = {"type": "file", "file": {"file_id": client.post(f"{url}/files", **fields).json()["id"]}}
+        body = {"model": "gpt-4.1", "messages": [{"role": "user", "content": [named]}]}
+        answer = client.post(f"{url}/chat/completions", headers=BEARER, json=body).json()
+
+    assert answer["choices"][0]["message"]["content"] == "The total is 42 EUR."

@@ -2,7 +2,7 @@
 
 import json
 import re
-from base64 import b64decode
+from base64 import b64decode, urlsafe_b64encode
 from math import isclose, sqrt
 from pathlib import Path
 from struct import unpack
@@ -156,6 +156,10 @@ def test_ollama_generates_and_lists_what_runs(server):
 # stored answers -------------------------------------------------------------------------------------------
 
 NAME = {"model": "gpt-4.1", "input": "My name is Ada."}
+ASK = {"role": "user", "content": "And now?"}
+SAID = {"type": "message", "role": "assistant", "content": [{"type": "output_text", "text": "Yes."}]}
+#: A token of the form that OpenAI's encrypted reasoning has: https://github.com/fernet/spec/blob/master/Spec.md
+FERNET = urlsafe_b64encode(b"\x80" + bytes(24 + 16 + 32)).decode()
 
 
 def text(answer):
@@ -334,3 +338,30 @@ def test_claude_behind_a_cloud_answers_by_the_version_in_the_body(server, path, 
     reply = post(server, path, body, {"authorization": "Bearer any-key"})
     assert reply.status_code == (400 if told else 200), reply.text
     assert told in reply.text.replace('\\"', '"')
+
+
+def test_an_item_of_a_stored_answer_can_be_named_by_its_id(server):
+    said = post(server, "/v1/responses", NAME).json()["output"][-1]
+    asked = {"model": "gpt-4.1", "input": [{"type": "item_reference", "id": said["id"]}, ASK]}
+    assert post(server, "/v1/responses", asked).status_code == 200
+
+
+@pytest.mark.parametrize(
+    "reference", [{"type": "item_reference", "id": "msg_made_up"}, {"id": "msg_made_up"}]
+)
+def test_an_unknown_item_is_refused(server, reference):
+    reply = post(server, "/v1/responses", {"model": "gpt-4.1", "input": [reference, ASK]})
+    error = reply.json()["error"]
+    assert (reply.status_code, error["param"]) == (404, "input")
+    assert error["message"] == "Item with id 'msg_made_up' not found."
+
+
+@pytest.mark.parametrize(("sealed", "status"), [("gAAAAABmade_up", 400), (FERNET, 200)])
+def test_reasoning_that_no_api_has_encrypted_is_refused(server, sealed, status):
+    """The server cannot decrypt what another server encrypted, but it knows the form."""
+    thought = {"type": "reasoning", "summary": [], "encrypted_content": sealed}
+    asked = {"model": "gpt-5", "store": False, "input": [ASK, thought, SAID, ASK]}
+    reply = post(server, "/v1/responses", asked)
+    assert reply.status_code == status
+    if status == 400:
+        assert reply.json()["error"]["code"] == "invalid_encrypted_content"

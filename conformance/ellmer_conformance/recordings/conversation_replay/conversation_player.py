@@ -520,7 +520,7 @@ def _reports(adapter: Adapter, asked: str, outcome: Outcome, baseline: Baseline 
     """Returns the report of one conversation, or nothing if it was not played."""
     if outcome.run is None:
         return []
-    found = judged(adapter.name, outcome.run, outcome.verdicts)
+    found = judged(adapter.name, outcome.run, outcome.verdicts, getattr(adapter, "differences", ()))
     found.named = {adapter.name: asked}
     if outcome.provider in adapter.wires.get(outcome.wire, ()):
         place = f"{adapter.name} {outcome.wire}/{outcome.provider}"

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections import defaultdict
+from collections import Counter, defaultdict
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
@@ -33,6 +33,7 @@ MARKS = {
     "not-testable": ("?", "bold red"),
     "harness-error": ("E", "bold magenta"),
     "refused-as-declared": ("-", "green"),
+    "differs-as-declared": ("~", "green"),
     "not-applicable": ("·", "dim"),
 }
 _NARROW = 100  # columns that show no whole matrix
@@ -162,6 +163,15 @@ def _sentence(able: Mapping[str, str]) -> str:
     return ", ".join(f"{name} {value}" for name, value in able.items())
 
 
+def declared_differences(report: Report) -> Iterator[str]:
+    """Yields what each adapter does on purpose: the rule, the number of runs and the reason."""
+    found = Counter(
+        (row.adapter, row.rule, row.reason) for row in report.rows if row.verdict == "differs-as-declared"
+    )
+    for (adapter, rule, reason), times in found.items():
+        yield f"{adapter} differs on purpose ({rule}, {counted(times, 'run')}): {reason}"
+
+
 # --- Failures --------------------------------------------------------------------------------------------
 
 
@@ -276,7 +286,7 @@ def print_findings(report: Report, to: Console, folder: Path | None = None) -> N
     """Prints the part after the matrix: declared capabilities, each failure once, and the score."""
     for adapter, places, able in rows(report):
         to.print(_plain(f"{adapter} declares ({places}): {able}"), style="dim", soft_wrap=True)
-    for line in unseen(report):
+    for line in [*declared_differences(report), *unseen(report)]:
         to.print(_plain(line), style="dim", soft_wrap=True)
     _print_failures(report, to, folder)
     for text in _beside(report):

@@ -35,6 +35,7 @@ from . import (
 )
 from .cached_contents import with_cache
 from .service_request import ServiceRequest, StoredObjects
+from .uploads import with_uploads
 
 __all__ = ["Services", "endpoints"]
 
@@ -96,6 +97,12 @@ class Services:
             stored_completions.keep(request, reply, self.stored_for(route, request.wire))
             return reply
         return stored_responses.stored(request, reply, self.stored_for(route, request.wire), size)
+
+    def with_uploads(self, request: Request, case: str, nonce: str) -> Request:
+        """Returns a request with the uploaded files of its conversation in place of their ids."""
+        place = case, nonce, request.wire.replace("openai-responses", "openai-chat")
+        stored = self._shelves.get(place)
+        return with_uploads(request, stored.files) if stored else request
 
     def stored_for(self, route: Route, wire: str) -> StoredObjects:
         """Returns what a provider stores for a conversation. Both formats of OpenAI have the same."""

@@ -18,7 +18,7 @@ from ..http.messages import Reply
 from ..signatures import encoded, sign
 from .service_request import Conversation, ServiceRequest, StoredObjects, StoredResponse
 
-__all__ = ["ROUTES", "Conversation", "StoredResponse", "continued", "stored"]
+__all__ = ["ROUTES", "Conversation", "StoredResponse", "continued", "names_items", "stored"]
 
 _BAD = "invalid_request_error"
 _MOST, _BYTES = 1024, 64 * 1024 * 1024  # answers of a conversation that are stored, and their size
@@ -42,9 +42,49 @@ def continued(request: Request, shelf: StoredObjects) -> Request | Refusal:
         if conversation not in shelf.conversations:
             return Refusal(f"Conversation with id '{conversation}' not found.", 404, _BAD)
         items = shelf.conversations[conversation].items
-    if not items:
+    named = _named(request, shelf)
+    if isinstance(named, Refusal):
+        return named
+    if not items and named is None:
         return request
-    return replace(request, body={**request.body, "input": [*items, *_items(request.body.get("input"))]})
+    news = _items(request.body.get("input")) if named is None else named
+    return replace(request, body={**request.body, "input": [*items, *news]})
+
+
+def _named(request: Request, shelf: StoredObjects) -> list[Json] | Refusal | None:
+    """Returns the input with the items that it names by their ids, or the error for an unknown id. It is `None` if the input
+    names none.
+
+    The sentence is OpenAI's: https://github.com/vercel/ai/issues/9119
+    """
+    items = _items(request.body.get("input"))
+    if request.provider not in _KEEPING or not names_items(request.body):
+        return None
+    known = {str(item.get("id")): item for kept in shelf.responses.values() for item in kept.items}
+    known |= {str(item.get("id")): item for kept in shelf.conversations.values() for item in kept.items}
+    for id in (str(item.get("id")) for item in items if _is_reference(item)):
+        if id not in known:
+            return Refusal(f"Item with id '{id}' not found.", _KEEPING[request.provider], _BAD, None, "input")
+    return [known[str(item.get("id"))] if _is_reference(item) else item for item in items]
+
+
+#: The providers that keep the items of their answers, with the status for an unknown id.
+_KEEPING = {"openai": 404, "azure": 400}
+
+
+def names_items(body: Json) -> bool:
+    """Tells whether the input of a request has references to stored items.
+
+    Args:
+        body: The body of the request.
+    """
+    items = body.get("input")
+    return isinstance(items, list) and any(isinstance(item, dict) and _is_reference(item) for item in items)
+
+
+def _is_reference(item: Json) -> bool:
+    """Tells whether an item stands for a stored one. Without a type and a role, it does, too."""
+    return item.get("type") == "item_reference" or ("id" in item and not {"type", "role"} & item.keys())
 
 
 def stored(request: Request, reply: Reply, shelf: StoredObjects, size: int) -> Reply:

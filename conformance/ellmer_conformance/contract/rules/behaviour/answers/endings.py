@@ -21,7 +21,7 @@ def cut_answers_are_not_complete(run: Run) -> Iterator[Finding]:
     the marker came (finish_reason, message_stop, response.completed, finishReason), and raise an error at the
     end of the stream if it did not.
     """
-    yield from _incomplete(run, Cut, "an answer without its end was taken for complete")
+    yield from _incomplete(run, Cut, "the answer was taken for complete")
     for varied in cuts(run):
         for reply in varied.run.replies[:1]:
             problem = f"cut ({varied.variation.name}), the answer was taken for complete"
@@ -55,7 +55,11 @@ def stop_reasons_are_not_invented(run: Run) -> Iterator[Finding]:
             yield found(not reply.stop, f"/replies/{index}", problem)
     for varied in cuts(run):
         stops = [reply.stop for reply in varied.run.replies[:1] if reply.stop]
-        yield found(not stops, varied_at(varied), f"{stops} is reported of a cut answer")
+        yield found(
+            not stops,
+            varied_at(varied),
+            f"the answer was cut, and stop reason {stops[0]!r} is reported" if stops else "",
+        )
 
 
 @book.rule(

@@ -43,7 +43,8 @@ def answers_go_back_as_they_came(run: Run) -> Iterator[Finding]:
         text = "".join(item.text for item in items if item.kind == "text")
         calls = [call_key(item.name, item.arguments) for item in items if item.kind == "call"]
         fine = any(text in _texts(run, index, answer) and calls == _calls(answer) for answer in answers)
-        problem = f"the model said {_told(answers[0])}, and what goes back is {_shown(text, calls)}"
+        change = _change(answers[0], text, calls)
+        problem = f"{change}: the model said {_told(answers[0])}, and what goes back is {_shown(text, calls)}"
         yield found(fine, f"/exchanges/{index + 1}/request", problem)
         if fine and run.wire in _ORDERED and len(answers) == 1:
             wanted, sent = _kinds(answers[0], items)
@@ -173,6 +174,16 @@ def _unblank(run: Run, index: int) -> Iterator[str]:
 
 def _calls(answer: Answer) -> list[str]:
     return [call_key(call.name, call.arguments) for call in answer.calls]
+
+
+def _change(answer: Answer, text: str, calls: Sequence[str]) -> str:
+    """Returns what happened to an answer on its way back, in words that do not depend on its content."""
+    wanted = _calls(answer)
+    if calls == wanted:
+        return "its text is changed" if text else "its text is lost"
+    if sorted(calls) == sorted(wanted):
+        return "its calls are in another order"
+    return "its calls are changed" if len(calls) >= len(wanted) else "calls are lost or merged"
 
 
 def _told(answer: Answer) -> str:

@@ -75,6 +75,7 @@ def models_called_what_they_called(run: Run) -> Iterator[Finding]:
         calls = [exact_call(call.name, call.arguments) for call in earlier]
         for _, step in _used(run, index):
             calls += [exact_call(c.name, c.arguments) for a in _possible(step) for c in a.calls]
+            calls += _calls_that_fill(step, sent)
         open_ended = _has_unreadable_calls(run, index)
         strange = None if open_ended else _first_out_of_order(sent, calls)
         if sent:
@@ -232,6 +233,16 @@ def _is_followed(run: Run) -> bool:
 def _used(run: Run, before: int) -> list[tuple[int, Step]]:
     """Returns the steps of the script that were played before an exchange."""
     return [(index, step) for index, step in run.answered() if index < before]
+
+
+def _calls_that_fill(step: Step, sent: Sequence[Item]) -> list[str]:
+    """Returns the calls with the value of a step that fills a schema. The value is the arguments of a tool if the request forces
+    one, and that tool is the library's own.
+    """
+    inner = step.step if isinstance(step, Delivery) else step
+    if not isinstance(inner, Fills):
+        return []
+    return [exact_call(call.name, call.arguments) for call in sent if call.arguments == inner.value]
 
 
 def _possible(step: Step) -> list[Answer]:

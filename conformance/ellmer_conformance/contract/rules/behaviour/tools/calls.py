@@ -72,11 +72,24 @@ def ids_are_echoed(run: Run) -> Iterator[Finding]:
         ids |= {item.id for item in run.said[0]}
     for index, items in enumerate(run.said[1:], 1):
         received = b"".join(e.response.body for e in run.exchanges[:index] if e.response)
+        renamed = _renamed(run, index, received) if run.wire == "openai-responses" else ()
         for item in items:
             if item.kind in {"call", "result"} and item.id and item.id not in ids:
-                fine = _is_id_in(received, item.id, run.wire)
+                fine = _is_id_in(received, item.id, run.wire) or item.id in renamed
                 problem = f"the id {item.id!r} was never sent by the provider"
                 yield found(fine, at(index, item), problem)
+
+
+def _renamed(run: Run, index: int, received: bytes) -> set[str]:
+    """Returns the ids of items that stand for the `call_id` of a call and of its result. OpenAI accepts that of a call without
+    its own `id`, as recorded requests of chatlas show.
+    """
+    sent = run.exchanges[index].request.body.get("input")
+    calls = [each for each in sent or () if isinstance(each, dict) and each.get("type") == "function_call"]
+    ids = {str(each.get("call_id")) for each in calls if "id" not in each}
+    results = {item.id for item in run.said[index] if item.kind == "result"}
+    found = ids & results
+    return {id for id in found if re.search(rb'"id"\s*:\s*"%s"' % re.escape(id.encode()), received)}
 
 
 def _is_id_in(received: bytes, id: str, wire: str) -> bool:

@@ -181,9 +181,10 @@ def _is_whole(text: str, value: Any) -> bool:
 
 
 def _wrapped(value: Any) -> list[str]:
-    """Returns a text, or that of an object that has nothing else."""
-    inner = list(value.values()) if isinstance(value, dict) and len(value) == 1 else [value]
-    return [each for each in inner if isinstance(each, str)]
+    """Returns a text, or that of an object or list that has nothing else."""
+    while isinstance(value, dict | list) and len(value) == 1:
+        value = next(iter(value.values() if isinstance(value, dict) else value))
+    return [value] if isinstance(value, str) else []
 
 
 def _read(text: str) -> Any:
