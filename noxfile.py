@@ -438,6 +438,13 @@ def bench_fidelity(session: nox.Session) -> None:
 
 
 @nox.session(default=False)
+def bench_chat_apps(session: nox.Session) -> None:
+    """Open the chat pages of five other products and ours in a real browser (apt-get install chromium poppler-utils)."""
+    session.install("-e", ".[conformance,demo,html]", *group("browser"), "openai>=3", "uv")
+    session.run("python", "bench/chat_apps/run.py", "--out", "build/chat_apps/table.md", *session.posargs)
+
+
+@nox.session(default=False)
 @nox.parametrize("versions", ["released", "pre"], ids=["released", "pre"])
 def clients(session: nox.Session, versions: str) -> None:
     """Test the interception of every client, all of them in one environment: the released versions, and pre-releases."""

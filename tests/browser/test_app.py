@@ -3,8 +3,10 @@
 import json
 import re
 import threading
-from base64 import b64decode
+import wave
+from base64 import b64decode, b64encode
 from dataclasses import dataclass
+from io import BytesIO
 
 import pytest
 from htmltools import div
@@ -36,6 +38,15 @@ def get_current_time() -> str:
 def paint() -> list:
     """Paints."""
     return ["as asked", CAT, PDF]
+
+
+@ec.tool
+def speak() -> ec.Content:
+    """Speaks, which is a second of silence."""
+    with wave.open(sound := BytesIO(), "wb") as out:
+        out.setparams((1, 2, 8000, 0, "NONE", ""))
+        out.writeframes(bytes(16000))
+    return ec.ContentFile("audio/wav", b64encode(sound.getvalue()).decode(), "hello.wav")
 
 
 @ec.tool
@@ -157,6 +168,23 @@ def test_images_and_files_of_a_result_are_seen(talk):
     it.reload("Nice.")
     expect(image).to_be_visible()
     assert "content tool-call-id" not in it.page.content()
+
+
+#: Resolves with the seconds of a sound, as soon as the browser has read it.
+SECONDS = (
+    "sound => new Promise((done) => { sound.onloadedmetadata = () => done(sound.duration); sound.load(); })"
+)
+
+
+@pytest.mark.filterwarnings("ignore:.*was not sent a file")
+def test_a_sound_of_a_result_can_be_played(talk, axe):
+    it = talk([calls(Call("speak", {})), Answer((Say("Done."),))], speak)
+    it.ask("Speak")
+    sound = it.log.locator("audio[controls]")
+    expect(sound).to_be_visible()
+
+    assert sound.evaluate(SECONDS) == 1
+    assert axe(it.page) == {}
 
 
 def test_a_failed_call_is_marked(talk):
