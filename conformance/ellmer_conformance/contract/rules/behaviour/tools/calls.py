@@ -11,7 +11,7 @@ from .....scenarios.messages import ToolCall
 from ....counts import counted, passive, times
 from ....exchange import Item
 from ....observed_run import Run, call_key
-from ....readers.json_access import elements
+from ....readers.json_access import items_of
 from ....rule import Finding, met
 from .._rulebook import (
     LOSS,
@@ -85,9 +85,9 @@ def _renamed(run: Run, index: int, received: bytes) -> set[str]:
     """Returns the ids of items that stand for the `call_id` of a call and of its result. OpenAI accepts that of a call without
     its own `id`, as recorded requests of chatlas show.
     """
-    sent = elements(run.exchanges[index].request.body.get("input"), "/input")
-    calls = [item for _, item in sent if item.get("type") == "function_call"]
-    ids = {str(call.get("call_id")) for call in calls if "id" not in call}
+    sent = items_of(run.exchanges[index].request.body.get("input"))
+    calls = [each for each in sent if isinstance(each, dict) and each.get("type") == "function_call"]
+    ids = {str(each.get("call_id")) for each in calls if "id" not in each}
     results = {item.id for item in run.said[index] if item.kind == "result"}
     found = ids & results
     return {id for id in found if re.search(rb'"id"\s*:\s*"%s"' % re.escape(id.encode()), received)}
