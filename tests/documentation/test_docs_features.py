@@ -37,7 +37,8 @@ def test_every_row_says_something_of_each_library():
     "package", ["chatlas", "pydantic-ai-slim", "langchain", "langchain-core", "langchain-openai"]
 )
 def test_the_versions_are_those_of_the_page_about_their_behaviour(package):
-    played = (DOCS / "peers.md").read_text(encoding="utf-8")
+    lines = (DOCS / "peers.md").read_text(encoding="utf-8").splitlines()
+    played = "\n".join(line for line in lines if " @" not in line)  # npm has packages of these names, too
     [version] = set(re.findall(rf"[, ]{package} ([\d.]+)", played))
 
     assert re.search(rf"\b{package}[ /]{re.escape(version)}\b", PAGE)
