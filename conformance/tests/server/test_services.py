@@ -312,34 +312,6 @@ def test_claude_on_vertex_needs_no_header_for_the_version(server, model, key):
     assert key in reply.json()
 
 
-VERTEX = "/v1/projects/p/locations/l/publishers/anthropic/models/claude-sonnet-4-6:rawPredict"
-INVOKE = "/model/us.anthropic.claude-sonnet-4-6/invoke"
-
-
-@pytest.mark.parametrize(
-    ("path", "version", "told"),
-    [
-        (VERTEX, "vertex-2023-10-16", ""),
-        (VERTEX, "2023-06-01", ""),
-        (VERTEX, "2026-10-21", "temperature: Extra inputs are not permitted"),
-        (VERTEX, "bogus", 'anthropic_version: "bogus" is not a valid version'),
-        (INVOKE, "bedrock-2023-05-31", ""),
-        (INVOKE, "vertex-2023-10-16", "Invalid API version: vertex-2023-10-16"),
-        (INVOKE, "bogus", "Invalid API version: bogus"),
-    ],
-)
-def test_claude_behind_a_cloud_answers_by_the_version_in_the_body(server, path, version, told):
-    body = {
-        "anthropic_version": version,
-        "max_tokens": 9,
-        "temperature": 1.0,
-        "messages": [{"role": "user", "content": "Hi"}],
-    }
-    reply = post(server, path, body, {"authorization": "Bearer any-key"})
-    assert reply.status_code == (400 if told else 200), reply.text
-    assert told in reply.text.replace('\\"', '"')
-
-
 def test_an_item_of_a_stored_answer_can_be_named_by_its_id(server):
     said = post(server, "/v1/responses", NAME).json()["output"][-1]
     asked = {"model": "gpt-4.1", "input": [{"type": "item_reference", "id": said["id"]}, ASK]}

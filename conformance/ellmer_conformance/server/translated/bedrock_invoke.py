@@ -15,7 +15,6 @@ from functools import partial
 from typing import Any
 from urllib.parse import unquote
 
-from ...contract.api_versions import versions
 from ...contract.exchange import Json
 from ...contract.readers.json_access import items_of, object_of, text_of
 from ...contract.rule import Refusal
@@ -32,7 +31,6 @@ from .translation import (
     body_of,
     error_sentence,
     json_of,
-    passed_version,
     sse_values,
     to_path,
     without_stream,
@@ -100,9 +98,7 @@ _Target = tuple[HttpRequest, Callable[[Reply], Reply]] | str | None
 
 
 def _claude(http: HttpRequest, route: Route, model: str, stream: bool) -> _Target:
-    """Converts a request to Claude. A missing version is told in a sentence of the old validation, UNVERIFIED; an unknown
-    one in the words of https://github.com/boto/boto3/issues/4218.
-    """
+    """Converts a request to Claude. What is wrong with a version is a sentence of the old validation, UNVERIFIED."""
     body = body_of(http)
     if "prompt" in body:
         return _prompt(http, route, model, stream)
@@ -112,11 +108,9 @@ def _claude(http: HttpRequest, route: Route, model: str, stream: bool) -> _Targe
         if name in body:
             return f"{name}: Extra inputs are not permitted"
     betas = ",".join(map(str, items_of(body.pop("anthropic_beta", None))))
-    version = body.pop("anthropic_version")
-    if version not in versions("bedrock", None):
-        return f"Invalid API version: {version}"
+    del body["anthropic_version"]
     name = re.sub(r"-v\d+(:\d+)?$", "", model.rpartition("anthropic.")[2])
-    headers = _KEYS | passed_version(version) | ({"anthropic-beta": betas} if betas else {})
+    headers = _KEYS | ({"anthropic-beta": betas} if betas else {})
     request = to_path(http, route, "/v1/messages", {"model": name, **body, "stream": stream}, headers)
     return request, _of_claude_stream if stream else _of_claude
 

@@ -7,7 +7,6 @@ from collections.abc import Callable, Iterator, Mapping
 from typing import NamedTuple
 from urllib.parse import quote
 
-from ...contract.api_versions import versions
 from ...contract.exchange import Json, Request
 from ...contract.readers.json_access import object_of
 from ..chat_api_lookup import chat_api_of
@@ -31,12 +30,6 @@ def to_path(
     place = f"/c/{quote(route.case, safe='')}/{quote(route.nonce or '-', safe='')}"
     fields = {name: value for name, value in http.headers.items() if name != LENGTH}
     return HttpRequest("POST", place + path, fields | dict(headers), utf8(compact(body)))
-
-
-def passed_version(version: object) -> dict[str, str]:
-    """Returns the header for a version of a request body that Anthropic has under the same name."""
-    own = isinstance(version, str) and version in versions("anthropic", None)
-    return {"anthropic-version": str(version)} if own else {}
 
 
 def body_of(http: HttpRequest) -> Json:

@@ -8,13 +8,12 @@ from __future__ import annotations
 import re
 from dataclasses import replace
 
-from ...contract.api_versions import versions
 from ...contract.rule import Refusal
 from ..http.messages import HttpRequest, Reply, plain
 from ..http.routes import Route
 from ..replies import refuse
 from ..services.service_request import StoredObjects
-from .translation import Translation, api_for, body_of, passed_version, to_path, without_stream
+from .translation import Translation, api_for, body_of, to_path, without_stream
 
 _PATH = re.compile(r"/publishers/anthropic/models/(?P<model>[^/:]+):(?P<method>rawPredict|streamRawPredict)$")
 _PLACE = "/v1/projects/{project}/locations/{location}/publishers/anthropic/models"
@@ -36,7 +35,7 @@ def translation(http: HttpRequest, route: Route, stored: StoredObjects) -> Trans
     if refusal:
         api = api_for(http, route, "anthropic", "anthropic")
         return Translation(None, _back, refuse(api, refusal))
-    keys = {"anthropic-version": "2023-06-01"} | passed_version(version)
+    keys = {"anthropic-version": "2023-06-01"}
     if counts:
         path = "/v1/messages/count_tokens"
         return Translation(to_path(http, route, path, without_stream(body), keys), lambda reply: reply)
@@ -45,14 +44,11 @@ def translation(http: HttpRequest, route: Route, stored: StoredObjects) -> Trans
 
 
 def _refusal(version: object, body: dict[str, object]) -> Refusal | None:
-    """Returns the error for a missing or unknown version, or for a model in the body. Its sentences are UNVERIFIED.
-    Anthropic's own SDK sends its API version since 2.12, and guides say `vertex-2023-10-16`.
+    """Returns the error for a missing version or a model in the body. Its sentences are UNVERIFIED. Any version is
+    taken: Anthropic's own SDK sends its API version since 2.12, and guides say `vertex-2023-10-16`.
     """
     if version is None:
         return Refusal("anthropic_version: Field required", 400, "invalid_request_error")
-    if version not in versions("vertex", None):
-        sentence = f'anthropic_version: "{version}" is not a valid version'
-        return Refusal(sentence, 400, "invalid_request_error")
     if "model" in body:
         return Refusal("model: Extra inputs are not permitted", 400, "invalid_request_error")
     return None
