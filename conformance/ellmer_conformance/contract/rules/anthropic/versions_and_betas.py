@@ -18,7 +18,7 @@ from ...exchange import Json, Request
 from ...readers.anthropic import blocks, messages
 from ...readers.json_access import items_of, object_of
 from ...rule import Finding, broken, met
-from ...scope import api_version, matches, named_betas
+from ...scope import api_version, named_betas
 from .._media import redacted
 from .._shape_faults import UNRECORDED
 from ._rulebook import ASK, MUST, REJECT, assistant, body, book, refused, user
@@ -57,9 +57,7 @@ def the_version_exists(request: Request) -> Iterator[Finding]:
     version = api_version(request)
     if version and not redacted(version):
         place = "/anthropic_version" if "anthropic_version" in request.body else ""
-        available = versions(request.provider, request.when)
-        old = request.provider == "bedrock" and not matches(request.model, "claude>=4.7")
-        available = [each for each in available if each not in LATEST] if old else available
+        available = versions(request.provider, request.when, request.model)
         fine = version in available
         problem = f"{version!r} is no version; the versions are {', '.join(available)}"
         yield met(place) if fine else broken(place, problem, version=version)
