@@ -150,3 +150,12 @@ def test_every_beta_says_what_it_is_for():
         assert beta.unlocks or beta.model or beta.endpoint, beta
         assert beta.since, beta
     assert [each.since for each in VERSIONS]
+
+
+@pytest.mark.parametrize("version", ["2023-06-01", "2026-10-21"])
+def test_fields_of_a_beta_need_its_name_in_each_version(version):
+    asked = an.body(an.ASK, context_management={"edits": []})
+    assert refusals(asked, anthropic_version=version) == [
+        "context_management: Extra inputs are not permitted"
+    ]
+    assert not refusals(asked, anthropic_version=version, anthropic_beta="context-management-2025-06-27")
