@@ -52,17 +52,17 @@ EFFORTS = {
     "o4-mini": "low medium high",
     # Those that can do without reasoning.
     "gpt-5.6*": "none low medium high xhigh max",
-    "gpt-6-sol*": "none low medium high xhigh max",
-    "gpt-6-luna*": "none low medium high xhigh max",
-    "gpt-6.1-terra*": "none low medium high xhigh max",
+    "gpt-6-sol": "none low medium high xhigh max",
+    "gpt-6-luna": "none low medium high xhigh max",
+    "gpt-6.1-terra": "none low medium high xhigh max",
 }
 # Those of the models that always reason. Only Responses has `max` for them.
 CHAT_EFFORTS = EFFORTS | {
-    "gpt-6-astra*": "low medium high xhigh",
+    "gpt-6-astra": "low medium high xhigh",
     "gpt>=6.1": "low medium high xhigh",
 }
 RESPONSES_EFFORTS = EFFORTS | {
-    "gpt-6-astra*": "low medium high xhigh max",
+    "gpt-6-astra": "low medium high xhigh max",
     "gpt>=6.1": "low medium high xhigh max",
 }
 #: How the API begins a sentence about the URL of an image.
