@@ -62,7 +62,7 @@ def changes() -> Iterator[Change]:
     yield from _profiles()
     yield from _entries()
     for version in VERSIONS:
-        at = ", ".join(version.providers)
+        at = ", ".join(version.providers) + (f": {version.models}" if version.models != "*" else "")
         yield Change(version.since, "begins", "API version anthropic", f"{version.name} ({at})")
     for beta in BETAS.values():
         if beta.since:

@@ -94,7 +94,7 @@ class Engine:
     def _translated(self, http: HttpRequest, route: Route) -> Reply | None:
         """Returns the reply to a request that repeats another format, or `None`. The journal has it in that format."""
         found = (
-            translation_of(http, route, self._services.stored_for(route, "gemini"))
+            translation_of(http, route, self._services.stored_for(route, "gemini"), self.today)
             if route.case in self.scripts
             else None
         )

@@ -3,6 +3,10 @@
 import json
 import re
 from base64 import b64decode, urlsafe_b64encode
+
+
+from base64 import b64decode
+from datetime import date
 from math import isclose, sqrt
 from pathlib import Path
 from struct import unpack
@@ -337,3 +341,62 @@ def test_reasoning_that_no_api_has_encrypted_is_refused(server, sealed, status):
     assert reply.status_code == status
     if status == 400:
         assert reply.json()["error"]["code"] == "invalid_encrypted_content"
+=======
+CLOUD_PATHS = {
+    "vertex": "/v1/projects/p/locations/l/publishers/anthropic/models/claude-opus-4-5:rawPredict",
+    "bedrock": "/model/anthropic.claude-opus-4-5-20251101-v1:0/invoke",
+    "bedrock, newer": "/model/anthropic.claude-opus-4-7-v1:0/invoke",
+}
+NOT_VALID = 'anthropic-version: "{}" is not a valid version'
+
+
+@pytest.mark.parametrize(
+    ("cloud", "version", "refusal"),
+    [
+        ("vertex", "vertex-2023-10-16", None),
+        ("vertex", "2026-10-21", None),
+        ("vertex", "bogus", NOT_VALID),
+        ("vertex", "bedrock-2023-05-31", NOT_VALID),
+        ("vertex", 20231016, NOT_VALID),
+        ("bedrock", "bedrock-2023-05-31", None),
+        ("bedrock", "bogus", "Invalid API version: {}"),
+        ("bedrock", "2026-10-21", "Invalid API version: {}"),
+        ("bedrock, newer", "2026-10-21", None),
+    ],
+)
+def test_the_version_in_the_body_is_one_of_the_clouds(server, cloud, version, refusal):
+    body = {
+        "anthropic_version": version,
+        "max_tokens": 9,
+        "messages": [{"role": "user", "content": "Hi"}],
+    }
+    reply = post(server, CLOUD_PATHS[cloud], body, {"authorization": "Bearer any-key"})
+    found = reply.json()
+    assert reply.status_code == (400 if refusal else 200), reply.text
+    if refusal:
+        assert found.get("error", found)["message"] == refusal.format(version)
+
+
+@pytest.mark.parametrize("cloud", ["vertex", "bedrock, newer"])
+def test_the_version_in_the_body_decides_about_parameters(server, cloud):
+    body = {
+        "anthropic_version": "2026-10-21",
+        "max_tokens": 9,
+        "temperature": 1,
+        "messages": [{"role": "user", "content": "Hi"}],
+    }
+    reply = post(server, CLOUD_PATHS[cloud], body, {"authorization": "Bearer any-key"})
+    found = reply.json()
+    assert reply.status_code == 400
+    assert found.get("error", found)["message"] == "temperature: Extra inputs are not permitted"
+
+
+def test_a_cloud_has_a_version_from_its_first_day_on():
+    body = {
+        "anthropic_version": "2026-10-21",
+        "max_tokens": 9,
+        "messages": [{"role": "user", "content": "Hi"}],
+    }
+    with StrictServer(today=date(2026, 10, 20)) as earlier:
+        reply = post(earlier, CLOUD_PATHS["vertex"], body, {"authorization": "Bearer any-key"})
+    assert reply.json()["error"]["message"] == NOT_VALID.format("2026-10-21")

@@ -87,14 +87,14 @@ ROWS: list[dict[str, Any]] = [
             *("log_probs", "top_logprobs", "stop_sequences"),
         ],
         "efforts": ["low", "medium", "high", "xhigh"],
-        "source": "https://github.com/BerriAI/litellm/pull/39631",
+        "source": "https://developers.openai.com/api/docs/guides/deployment-checklist",
     },
     {
         "provider": ["OpenAI", "Azure/OpenAI"],
         "format": "openai-responses",
         "model": r"gpt-(6-astra|6\.\d|[7-9]|(?!35)\d\d)",
         "efforts": ["low", "medium", "high", "xhigh", "max"],
-        "source": "https://github.com/BerriAI/litellm-docs/pull/1173",
+        "source": "https://developers.openai.com/api/docs/models/gpt-6.2-sol",
     },
     {
         "provider": ["OpenAI", "Azure/OpenAI"],

@@ -10,6 +10,8 @@
 
 from __future__ import annotations
 
+from datetime import date
+
 from ..http.messages import HttpRequest
 from ..http.routes import Route
 from ..services.service_request import StoredObjects
@@ -24,15 +26,18 @@ _FORMATS = (vertex_anthropic, bedrock_invoke, cohere_v1, interactions)
 PATHS = tuple(path for each in _FORMATS for path in each.PATHS)
 
 
-def translation_of(http: HttpRequest, route: Route, stored: StoredObjects) -> Translation | None:
+def translation_of(
+    http: HttpRequest, route: Route, stored: StoredObjects, today: date | None = None
+) -> Translation | None:
     """Returns the request in a format that has rules with the way back, or `None` for a request in another format.
 
     Args:
         http: The request.
         route: The meaning of its target.
         stored: The objects that the server keeps for its conversation.
+        today: The day as of which the request is judged; `None` means today.
     """
     if http.method != "POST":
         return None
-    found = (each.translation(http, route, stored) for each in _FORMATS)
+    found = (each.translation(http, route, stored, today) for each in _FORMATS)
     return next((each for each in found if each), None)

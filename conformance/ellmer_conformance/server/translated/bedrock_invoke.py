@@ -11,6 +11,7 @@ import struct
 from base64 import b64encode
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import replace
+from datetime import date
 from functools import partial
 from typing import Any
 from urllib.parse import unquote
@@ -27,6 +28,7 @@ from ..replies import refuse
 from ..services.service_request import StoredObjects
 from .translation import (
     Translation,
+    anthropic_version,
     api_for,
     body_of,
     error_sentence,
@@ -57,7 +59,12 @@ PATHS = (
 )
 
 
-def translation(http: HttpRequest, route: Route, stored: StoredObjects) -> Translation | None:  # noqa: ARG001
+def translation(
+    http: HttpRequest,
+    route: Route,
+    stored: StoredObjects,  # noqa: ARG001
+    today: date | None,
+) -> Translation | None:
     """Returns the request in the format of the model's maker, or `None` for another path or for embeddings."""
     found = _PATH.search(route.path)
     if not found or _EMBEDS.search(found["model"]):
@@ -67,7 +74,8 @@ def translation(http: HttpRequest, route: Route, stored: StoredObjects) -> Trans
     if refusal := unauthorized(http.headers):
         return Translation(None, _same, refuse(api, refusal))
     maker = _REGION.sub("", model).partition(".")[0]
-    convert = _CONVERTERS.get("nova" if "nova" in model else maker, _prompt)
+    converters = _CONVERTERS | {"anthropic": partial(_claude, today)}
+    convert = converters.get("nova" if "nova" in model else maker, _prompt)
     target = convert(http, route, model, stream)
     if target is None:
         return None
@@ -97,7 +105,7 @@ _Target = tuple[HttpRequest, Callable[[Reply], Reply]] | str | None
 # Claude -------------------------------------------------------------------------------------------------
 
 
-def _claude(http: HttpRequest, route: Route, model: str, stream: bool) -> _Target:
+def _claude(today: date | None, http: HttpRequest, route: Route, model: str, stream: bool) -> _Target:
     """Converts a request to Claude. What is wrong with a version is a sentence of the old validation, UNVERIFIED."""
     body = body_of(http)
     if "prompt" in body:
@@ -108,9 +116,12 @@ def _claude(http: HttpRequest, route: Route, model: str, stream: bool) -> _Targe
         if name in body:
             return f"{name}: Extra inputs are not permitted"
     betas = ",".join(map(str, items_of(body.pop("anthropic_beta", None))))
-    del body["anthropic_version"]
+    told = body.pop("anthropic_version")
+    version = anthropic_version(told, "bedrock", model, today)
+    if version is None:
+        return f"Invalid API version: {told}"
     name = re.sub(r"-v\d+(:\d+)?$", "", model.rpartition("anthropic.")[2])
-    headers = _KEYS | ({"anthropic-beta": betas} if betas else {})
+    headers = _KEYS | {"anthropic-version": version} | ({"anthropic-beta": betas} if betas else {})
     request = to_path(http, route, "/v1/messages", {"model": name, **body, "stream": stream}, headers)
     return request, _of_claude_stream if stream else _of_claude
 
@@ -266,7 +277,6 @@ _WRITERS: dict[str, Callable[[str, str, tuple[int, int], bool | None], Json]] = 
     "anthropic": _old_claude,
 }
 _CONVERTERS: dict[str, Callable[[HttpRequest, Route, str, bool], _Target]] = {
-    "anthropic": _claude,
     "nova": _nova,
     **dict.fromkeys(
         ("openai", "ai21", "deepseek", "qwen", "minimax", "moonshot", "zai", "nvidia", "google"), _completions

@@ -9,6 +9,7 @@ import json
 import re
 from collections.abc import Iterator
 from dataclasses import replace
+from datetime import date
 from functools import partial
 
 from ...contract.exchange import Json
@@ -44,7 +45,12 @@ _TYPES = {
 PATHS = (("cohere", "POST", "/v1/chat"),)
 
 
-def translation(http: HttpRequest, route: Route, stored: StoredObjects) -> Translation | None:  # noqa: ARG001
+def translation(
+    http: HttpRequest,
+    route: Route,
+    stored: StoredObjects,  # noqa: ARG001
+    today: date | None,  # noqa: ARG001
+) -> Translation | None:
     """Returns the request as one to v2, or `None` if the path is another."""
     if not _PATH.search(route.path):
         return None

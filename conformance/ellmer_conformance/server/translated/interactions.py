@@ -8,6 +8,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 from dataclasses import replace
+from datetime import date
 from functools import partial
 from itertools import groupby
 
@@ -36,7 +37,12 @@ _SETTINGS = {
 PATHS = (("gemini", "POST", "/v1beta/interactions"),)
 
 
-def translation(http: HttpRequest, route: Route, stored: StoredObjects) -> Translation | None:
+def translation(
+    http: HttpRequest,
+    route: Route,
+    stored: StoredObjects,
+    today: date | None,  # noqa: ARG001
+) -> Translation | None:
     """Returns the request as one for content, or `None` if the path is another."""
     if not _PATH.search(route.path):
         return None

@@ -4,9 +4,11 @@ from __future__ import annotations
 
 import json
 from collections.abc import Callable, Iterator, Mapping
+from datetime import date
 from typing import NamedTuple
 from urllib.parse import quote
 
+from ...contract.api_versions import versions
 from ...contract.exchange import Json, Request
 from ...contract.readers.json_access import object_of
 from ..chat_api_lookup import chat_api_of
@@ -63,6 +65,16 @@ def error_sentence(reply: Reply) -> str:
     value = json_of(reply)
     inner = value.get("error", value)
     return str(object_of(inner).get("message") or inner)
+
+
+def anthropic_version(version: object, provider: str, model: str, today: date | None) -> str | None:
+    """Returns Anthropic's version for that in the body of a request to a cloud, or `None` if the cloud has no such one.
+
+    A name of the cloud's own, such as `vertex-2023-10-16`, means the version before `2026-10-21`.
+    """
+    if version not in versions(provider, today, model):
+        return None
+    return "2023-06-01" if str(version).startswith(provider) else str(version)
 
 
 def without_stream(body: Json) -> Json:

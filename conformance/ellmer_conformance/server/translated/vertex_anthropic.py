@@ -7,13 +7,14 @@ from __future__ import annotations
 
 import re
 from dataclasses import replace
+from datetime import date
 
 from ...contract.rule import Refusal
 from ..http.messages import HttpRequest, Reply, plain
 from ..http.routes import Route
 from ..replies import refuse
 from ..services.service_request import StoredObjects
-from .translation import Translation, api_for, body_of, to_path, without_stream
+from .translation import Translation, anthropic_version, api_for, body_of, to_path, without_stream
 
 _PATH = re.compile(r"/publishers/anthropic/models/(?P<model>[^/:]+):(?P<method>rawPredict|streamRawPredict)$")
 _PLACE = "/v1/projects/{project}/locations/{location}/publishers/anthropic/models"
@@ -24,31 +25,36 @@ PATHS = (
 )
 
 
-def translation(http: HttpRequest, route: Route, stored: StoredObjects) -> Translation | None:  # noqa: ARG001
+def translation(
+    http: HttpRequest,
+    route: Route,
+    stored: StoredObjects,  # noqa: ARG001
+    today: date | None,
+) -> Translation | None:
     """Returns the request as one to Anthropic, or `None` if the path is another."""
     found = _PATH.search(route.path)
     if not found:
         return None
     body = body_of(http)
     version, counts = body.pop("anthropic_version", None), found["model"].startswith("count-tokens")
-    refusal = None if counts else _refusal(version, body)
-    if refusal:
+    if counts:
+        path, keys = "/v1/messages/count_tokens", {"anthropic-version": "2023-06-01"}
+        return Translation(to_path(http, route, path, without_stream(body), keys), lambda reply: reply)
+    named = anthropic_version(version, "vertex", found["model"], today)
+    if refusal := _refusal(version, named, body):
         api = api_for(http, route, "anthropic", "anthropic")
         return Translation(None, _back, refuse(api, refusal))
-    keys = {"anthropic-version": "2023-06-01"}
-    if counts:
-        path = "/v1/messages/count_tokens"
-        return Translation(to_path(http, route, path, without_stream(body), keys), lambda reply: reply)
-    named = {"model": found["model"].replace("@", "-"), **body}
-    return Translation(to_path(http, route, "/v1/messages", named, keys), _back)
+    body = {"model": found["model"].replace("@", "-"), **body}
+    return Translation(to_path(http, route, "/v1/messages", body, {"anthropic-version": named or ""}), _back)
 
 
-def _refusal(version: object, body: dict[str, object]) -> Refusal | None:
-    """Returns the error for a missing version or a model in the body. Its sentences are UNVERIFIED. Any version is
-    taken: Anthropic's own SDK sends its API version since 2.12, and guides say `vertex-2023-10-16`.
-    """
+def _refusal(version: object, named: str | None, body: dict[str, object]) -> Refusal | None:
+    """Returns the error for a missing or unknown version or a model in the body. Its sentences are UNVERIFIED."""
     if version is None:
         return Refusal("anthropic_version: Field required", 400, "invalid_request_error")
+    if named is None:
+        sentence = f'anthropic-version: "{version}" is not a valid version'
+        return Refusal(sentence, 400, "invalid_request_error")
     if "model" in body:
         return Refusal("model: Extra inputs are not permitted", 400, "invalid_request_error")
     return None

@@ -13,6 +13,7 @@ from ...exchange import Json, Request
 from ...readers.json_access import object_of
 from ...rule import Finding, Kind, Level, Refusal, broken, met
 from ...rulebook import Envelope, RuleBook
+from ...scope import matches
 from ...shapes import Fault
 from .._shape_faults import FaultKind, types_of
 
@@ -25,7 +26,8 @@ REASONING = ("o1*", "o3*", "o4-mini*", "gpt-5", "gpt-5-2025*", "gpt-5-mini*", "g
 # The models that reason unless a request says `none`. GPT-6 Astra, and what came after it, does not take `none`.
 THINKING = ("gpt>=5.6",)
 
-# The efforts of each model, as its refusals list them. A model that is not here takes what it takes.
+# The efforts of each model, as its refusals and its pages list them. The first pattern that fits counts; a model that none
+# fits takes what it takes.
 EFFORTS = {
     "gpt-5": "minimal low medium high",
     "gpt-5-mini": "minimal low medium high",
@@ -36,24 +38,32 @@ EFFORTS = {
     "gpt-5.1-chat-latest": "medium",
     "gpt-5.1-codex": "low medium high",
     "gpt-5.1-codex-max": "low medium high xhigh",
+    "gpt-5.2": "none low medium high xhigh",
     "gpt-5.2-chat-latest": "medium",
     "gpt-5.2-pro": "medium high xhigh",
+    "gpt-5.4": "none low medium high xhigh",
+    "gpt-5.4-mini": "none low medium high xhigh",
+    "gpt-5.4-nano": "none low medium high xhigh",
+    "gpt-5.5": "none low medium high xhigh",
     "o1": "low medium high",
     "o1-pro": "low medium high",
     "o3": "low medium high",
     "o3-mini": "low medium high",
     "o4-mini": "low medium high",
+    # Those that can do without reasoning.
+    "gpt-5.6*": "none low medium high xhigh max",
+    "gpt-6-sol": "none low medium high xhigh max",
+    "gpt-6-luna": "none low medium high xhigh max",
+    "gpt-6.1-terra": "none low medium high xhigh max",
 }
-# Those of the models whose two APIs differ: Responses has `max` beside them.
+# Those of the models that always reason. Only Responses has `max` for them.
 CHAT_EFFORTS = EFFORTS | {
     "gpt-6-astra": "low medium high xhigh",
-    "gpt-6.1-sol": "low medium high xhigh",
+    "gpt>=6.1": "low medium high xhigh",
 }
 RESPONSES_EFFORTS = EFFORTS | {
-    "gpt-5.6-luna": "none low medium high xhigh max",
     "gpt-6-astra": "low medium high xhigh max",
-    "gpt-6.1-sol": "low medium high xhigh max",
-    "gpt-6.1-terra": "none low medium high xhigh max",
+    "gpt>=6.1": "low medium high xhigh max",
 }
 #: How the API begins a sentence about the URL of an image.
 EXPECTED = "Expected a base64-encoded data URL with an image MIME type (e.g. 'data:image/png;base64,aW1nIGJ5dGVzIGhlcmU=')"
@@ -63,6 +73,15 @@ _DATE = re.compile(r"-\d{4}-\d{2}-\d{2}$")
 def undated(model: str) -> str:
     """Returns `gpt-5` for `gpt-5-2025-08-07`."""
     return _DATE.sub("", model)
+
+
+def choices(model: str, models: Mapping[str, str]) -> list[str]:
+    """Returns the values of an option that a model takes, or an empty list if they are not known.
+
+    The keys of `models` are names without a day, or patterns; the first one that fits counts.
+    """
+    name = undated(model)
+    return next((values.split() for pattern, values in models.items() if matches(name, pattern)), [])
 
 
 def refused(message: str, *, code: str | None = None, param: str | None = None) -> Refusal:

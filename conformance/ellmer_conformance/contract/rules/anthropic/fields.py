@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator
 
-from ...exchange import Request
-from ...readers.anthropic import custom, messages
+from ...exchange import Json, Request
+from ...readers.anthropic import custom, messages, tools
 from ...readers.json_access import text_of, words
 from ...rule import Finding, broken, met
 from ...shapes.facts import root_fields
@@ -120,6 +121,8 @@ def tools_have_no_more(request: Request) -> Iterator[Finding]:
 VERTEX = {"anthropic_version": "vertex-2023-10-16"}
 #: Fields of beta features, and what the header that allows them contains.
 BETAS = {"context_management": "", "mcp_servers": "mcp-client"}
+#: The versions in which these fields belong to a beta: anthropic 2.14.0 has them in `client.beta` only.
+DATED = ("2023-06-01", "2026-10-21")
 
 
 @book.rule(
@@ -138,18 +141,65 @@ def beta_fields_have_their_header(request: Request) -> Iterator[Finding]:
     """`context_management` and `mcp_servers` require their value in the header `anthropic-beta`.
 
     Fix: send `anthropic-beta: context-management-2025-06-27` or `mcp-client-2025-11-20`. A recording that did not keep
-    the header `anthropic-version` is not judged, and neither is a later version of the API than 2023-06-01. A beta call of an
-    SDK (`?beta=true`) without the header has lost it in its recorder.
+    the header `anthropic-version` is not judged. A beta call of an SDK (`?beta=true`) without the header has lost it in
+    its recorder.
     """
     if not BETAS.keys() & request.body.keys():
         yield met("")
-    headers, betas = request.headers, request.body.get("anthropic_beta") or request.body.get("betas")
-    if "anthropic_version" not in request.body and headers.get("anthropic-version") != "2023-06-01":
-        return
-    told = f"{headers.get('anthropic-beta') or ''} {betas or ''}".strip()
-    if not told and "beta=true" in request.url:
+    told = _betas_told(request)
+    if told is None:
         return
     for key, name in BETAS.items():
         if request.body.get(key) is not None:
             fine = bool(told) and name in told
             yield met(f"/{key}") if fine else broken(f"/{key}", "its beta header is missing", key=key)
+
+
+def _betas_told(request: Request) -> str | None:
+    """Returns the betas that a request names, as one text, or `None` if a recorder may have lost them."""
+    headers, betas = request.headers, request.body.get("anthropic_beta") or request.body.get("betas")
+    if "anthropic_version" not in request.body and headers.get("anthropic-version") not in DATED:
+        return None
+    told = f"{headers.get('anthropic-beta') or ''} {betas or ''}".strip()
+    return None if not told and "beta=true" in request.url else told
+
+
+COMPUTER: Json = {
+    "type": "computer_20250124", "name": "computer", "display_width_px": 800, "display_height_px": 600
+}  # fmt: skip
+
+
+@book.rule(
+    "REQ-132",
+    MUST,
+    REJECT,
+    source=[
+        "https://github.com/Arize-ai/phoenix/issues/12976",
+        "https://platform.claude.com/docs/en/api/beta-headers",
+    ],
+    refusal=refused(
+        "tools.{index}: Input tag '{type}' found using 'type' does not match any of the expected tags: "
+        "'bash_20250124', 'custom', 'text_editor_20250124', 'text_editor_20250429', 'text_editor_20250728', "
+        "'web_search_20250305'"
+    ),
+    examples=[
+        body(
+            ASK, anthropic_version="2023-06-01", tools=[COMPUTER], anthropic_beta=["computer-use-2025-01-24"]
+        ),
+        body(ASK, anthropic_version="2023-06-01", tools=[{"type": "computer_toolset_20260801"}]),
+    ],
+    counterexamples=[body(ASK, **VERTEX, tools=[COMPUTER])],
+)
+def computer_tools_have_their_header(request: Request) -> Iterator[Finding]:
+    """A `computer_…` tool of 2024 or 2025 requires a beta for computer use in the header `anthropic-beta`.
+
+    The toolset `computer_toolset_20260801` requires none. Fix: send `anthropic-beta: computer-use-2025-11-24`, or
+    the name that belongs to the type. A recording that did not keep its headers is not judged.
+    """
+    told = _betas_told(request)
+    for index, (pointer, tool) in enumerate(tools(request.body)):
+        kind, place = str(tool.get("type")), f"{pointer}/type"
+        if told is not None and re.fullmatch(r"computer_202[45]\d{4}", kind):
+            facts = {"index": index, "type": kind}
+            fine = "computer-use-" in told
+            yield met(place) if fine else broken(place, "its beta header is missing", **facts)

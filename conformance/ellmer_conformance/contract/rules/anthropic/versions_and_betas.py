@@ -57,9 +57,7 @@ def the_version_exists(request: Request) -> Iterator[Finding]:
     version = api_version(request)
     if version and not redacted(version):
         place = "/anthropic_version" if "anthropic_version" in request.body else ""
-        available = versions(request.provider, request.when)
-        old = request.provider == "bedrock" and not matches(request.model, "claude>=4.7")
-        available = [each for each in available if each not in LATEST] if old else available
+        available = versions(request.provider, request.when, request.model)
         fine = version in available
         problem = f"{version!r} is no version; the versions are {', '.join(available)}"
         yield met(place) if fine else broken(place, problem, version=version)
@@ -172,10 +170,13 @@ _DATED = re.compile(r"-(\d{4})-?(\d{2})-?(\d{2})$")
 
 
 class Beta(NamedTuple):
-    """A beta feature. `unlocks` are the parts of a Messages request that it allows, as `betas.toml` writes them."""
+    """A beta feature. `unlocks` are the parts of a Messages request that it allows, as `betas.toml` writes them, and
+    `models` are those that need its name for them.
+    """
 
     name: str
     unlocks: tuple[str, ...] = ()
+    models: str = "*"
     model: str = ""
     endpoint: str = ""
     ended: bool = False
@@ -239,9 +240,11 @@ def betas_exist(request: Request) -> Iterator[Finding]:
     preview=True,  # a refusal is on record for two fields only: REQ-083
     examples=[
         body(ASK, anthropic_beta=["compact-2026-09-04"], compaction={"type": "summarize"}),
+        body(ASK, model="claude-opus-5-5", anthropic_beta=["context-1m-2025-08-07"], speed="fast"),
     ],
     counterexamples=[
         body(ASK, compaction={"type": "summarize"}, anthropic_beta=["context-1m-2025-08-07"]),
+        body(ASK, model="claude-opus-5", anthropic_beta=["context-1m-2025-08-07"], speed="fast"),
         body(
             ASK,
             tools=[{"type": "mcp_toolset", "mcp_server_name": "a"}],
@@ -258,7 +261,8 @@ def beta_parts_have_their_beta(request: Request) -> Iterator[Finding]:
     if not told or request.provider not in {"", "anthropic"}:
         return
     for pointer, part in _parts(request.body):
-        if needed := _NEEDED.get(part):
+        needed = {beta.name for beta in _NEEDED.get(part, ()) if matches(request.model, beta.models)}
+        if needed:
             wrong = not told & needed
             names = " or ".join(sorted(needed))
             yield (
@@ -275,7 +279,7 @@ def _exists(name: str, day: date | None) -> bool:
 
 
 _NEEDED = {
-    part: {each.name for each in BETAS.values() if part in each.unlocks}
+    part: [each for each in BETAS.values() if part in each.unlocks]
     for beta in BETAS.values()
     for part in beta.unlocks
 }

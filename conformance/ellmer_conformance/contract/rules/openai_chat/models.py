@@ -9,7 +9,7 @@ from ...readers.json_access import object_of
 from ...readers.openai_chat import messages, parts
 from ...rule import Finding, Refusal, broken, met
 from ...scope import generation
-from .._openai.refusals import CHAT_EFFORTS, REASONING, THINKING, listed, path, refused, undated
+from .._openai.refusals import CHAT_EFFORTS, REASONING, THINKING, choices, listed, path, refused
 from ._rulebook import ASK, IMAGE, MUST, REJECT, TOOL, body, book
 
 # --- reasoning models ------------------------------------------------------------------------------------
@@ -161,6 +161,7 @@ def _with_tools(instead: str) -> Refusal:
         "https://github.com/genkit-ai/genkit/pull/6303 (gpt-6-astra, at every effort)",
         "https://github.com/onyx-dot-app/onyx/issues/15008 (gpt-6-sol)",
         "https://developers.openai.com/api/docs/changelog (29 September 2026, gpt-6.1-sol)",
+        "https://developers.openai.com/api/docs/guides/deployment-checklist (the GPT-6 family)",
     ],
     refusal=_with_tools("To use function tools, use /v1/responses or set reasoning_effort to 'none'."),
     formerly=[_with_tools("Please use /v1/responses instead.")],
@@ -224,6 +225,9 @@ def reasoning_models_have_no_logprobs(request: Request) -> Iterator[Finding]:
         "https://github.com/Kilo-Org/cloud/pull/3807",
         "the Responses API refuses the same, recorded",
         "https://github.com/genkit-ai/genkit/pull/6303 (gpt-6-astra)",
+        "https://github.com/bolna-ai/bolna/pull/852 (gpt-5.2, gpt-5.4 and gpt-5.6, minimal)",
+        "https://developers.openai.com/api/docs/models/gpt-6-sol",
+        "https://developers.openai.com/api/docs/models/gpt-6.2-sol",
     ],
     refusal=refused(
         "Unsupported value: 'reasoning_effort' does not support '{effort}' with this model. "
@@ -231,19 +235,24 @@ def reasoning_models_have_no_logprobs(request: Request) -> Iterator[Finding]:
         code="unsupported_value",
         param="reasoning_effort",
     ),
-    examples=[body(ASK, model="gpt-5-mini", reasoning_effort="minimal")],
+    examples=[
+        body(ASK, model="gpt-5-mini", reasoning_effort="minimal"),
+        body(ASK, model="gpt-6-sol", reasoning_effort="none"),
+    ],
     counterexamples=[
         body(ASK, model="gpt-5", reasoning_effort="none"),
         body(ASK, model="gpt-5.1", reasoning_effort="minimal"),
         body(ASK, model="gpt-6-astra", reasoning_effort="none"),
+        body(ASK, model="gpt-6-luna", reasoning_effort="minimal"),
+        body(ASK, model="gpt-6.2-sol", reasoning_effort="none"),
     ],
 )
 def the_effort_is_the_models(request: Request) -> Iterator[Finding]:
     """The effort is one of the levels that the model supports."""
-    effort, efforts = request.body.get("reasoning_effort"), CHAT_EFFORTS.get(undated(request.model))
+    effort, efforts = request.body.get("reasoning_effort"), choices(request.model, CHAT_EFFORTS)
     if efforts and isinstance(effort, str):
-        facts = {"effort": effort, "known": listed(efforts.split())}
-        fine, place = effort in efforts.split(), "/reasoning_effort"
+        facts = {"effort": effort, "known": listed(efforts)}
+        fine, place = effort in efforts, "/reasoning_effort"
         yield (
             met(place)
             if fine

@@ -14,17 +14,17 @@ from .._openai.refusals import (
     RESPONSES_EFFORTS,
     THINKING,
     WORDED,
+    choices,
     enter_client_keys,
     enter_metadata,
     listed,
     misfits,
     ranges,
     refused,
-    undated,
 )
 from ._rulebook import ASK, MUST, REJECT, body, book
 
-# The values of an option that each model accepts, from the list in its refusals. Other models are not checked.
+# The values of an option that each model accepts, from its refusals and its pages. Other models are not checked.
 CHOICES = {
     ("reasoning", "effort"): RESPONSES_EFFORTS,
     ("reasoning", "context"): {"o3": "auto current_turn"},
@@ -32,6 +32,7 @@ CHOICES = {
         ("gpt-5.1-codex-max", "gpt-4.1", "gpt-4.1-mini", "gpt-4.1-nano", "gpt-4o", "gpt-4o-mini"), "medium"
     ),
 }
+LOGPROBS = "message.output_text.logprobs"
 KINDS = {
     "max_output_tokens": "an integer",
     "temperature": "a decimal",
@@ -133,19 +134,28 @@ def reasoning_models_are_not_sampled(request: Request) -> Iterator[Finding]:
         "https://github.com/experientiallabs/experiential/issues/764 (gpt-5.6-luna)",
         "https://github.com/BerriAI/litellm-docs/pull/1173 (gpt-6-astra)",
         "https://developers.openai.com/api/docs/models/gpt-6.1-terra",
+        "https://developers.openai.com/api/docs/models/gpt-6-sol",
+        "https://developers.openai.com/api/docs/models/gpt-6.2-sol",
+        "https://developers.openai.com/api/docs/guides/latest-model/gpt-5.6",
+        "https://github.com/bolna-ai/bolna/pull/852 (gpt-5.2, gpt-5.4 and gpt-5.6, minimal)",
     ],
     refusal=refused(
         "Unsupported value: '{value}' is not supported with the '{model}' model. Supported values are: {known}.",
         code="unsupported_value",
         param="{path}",
     ),
-    examples=[body(ASK, model="gpt-5", reasoning={"effort": "low"})],
+    examples=[
+        body(ASK, model="gpt-5", reasoning={"effort": "low"}),
+        body(ASK, model="gpt-6-luna", reasoning={"effort": "max"}),
+    ],
     counterexamples=[
         body(ASK, model="gpt-5", reasoning={"effort": "none"}),
         body(ASK, model="gpt-5.1", reasoning={"effort": "minimal"}),
         body(ASK, model="o4-mini", reasoning={"effort": "minimal"}),
         body(ASK, model="gpt-5-pro", reasoning={"effort": "low"}),
         body(ASK, model="gpt-6-astra", reasoning={"effort": "none"}),
+        body(ASK, model="gpt-6-sol", reasoning={"effort": "minimal"}),
+        body(ASK, model="gpt-6.2-sol", reasoning={"effort": "none"}),
         body(ASK, model="o3", reasoning={"context": "all_turns"}),
         body(ASK, model="gpt-5.1-codex-max", text={"verbosity": "low"}),
         body(ASK, model="gpt-4.1-mini", text={"verbosity": "low"}),
@@ -153,18 +163,17 @@ def reasoning_models_are_not_sampled(request: Request) -> Iterator[Finding]:
 )
 def the_choice_is_the_models(request: Request) -> Iterator[Finding]:
     """The effort, the verbosity and the reasoning context are values that the model supports."""
-    model = undated(request.model)
     for (outer, inner), models in CHOICES.items():
         value, place = object_of(request.body.get(outer)).get(inner), f"/{outer}/{inner}"
-        if isinstance(value, str) and model in models:
-            choices = models[model].split()
+        known = choices(request.model, models)
+        if isinstance(value, str) and known:
             facts = {
                 "value": value,
                 "model": request.model,
-                "known": listed(choices),
+                "known": listed(known),
                 "path": f"{outer}.{inner}",
             }
-            yield met(place) if value in choices else broken(place, f"this model has no {value!r}", **facts)
+            yield met(place) if value in known else broken(place, f"this model has no {value!r}", **facts)
 
 
 @book.rule(
@@ -191,20 +200,36 @@ def chat_models_do_not_reason(request: Request) -> Iterator[Finding]:
     "REQ-016",
     MUST,
     REJECT,
-    source="recorded refusal (gpt-5.6-sol)",
+    source=[
+        "recorded refusal (gpt-5.6-sol)",
+        "https://github.com/vllm-project/vllm/pull/23319 (gpt-5-mini, include)",
+        "https://developers.openai.com/api/docs/guides/deployment-checklist (the GPT-6 family)",
+    ],
     refusal=refused(
         "logprobs are not supported with reasoning models.",
         code="unsupported_parameter",
-        param="top_logprobs",
+        param="{key}",
     ),
     models=[*REASONING, *THINKING, "!*chat*"],
-    examples=[body(ASK, model="gpt-5-mini")],
-    counterexamples=[body(ASK, model="gpt-5.6-sol", top_logprobs=2)],
+    examples=[
+        body(ASK, model="gpt-5-mini"),
+        body(ASK, model="gpt-6-sol", top_logprobs=2, reasoning={"effort": "none"}),
+    ],
+    counterexamples=[
+        body(ASK, model="gpt-5.6-sol", top_logprobs=2),
+        body(ASK, model="gpt-6-astra", include=[LOGPROBS]),
+    ],
 )
 def reasoning_models_have_no_logprobs(request: Request) -> Iterator[Finding]:
-    """A reasoning model does not return log probabilities."""
-    asked = bool(request.body.get("top_logprobs"))
-    yield broken("/top_logprobs", "this model does not return log probabilities") if asked else met("/model")
+    """A model that reasons does not return log probabilities, neither by `top_logprobs` nor by `include`.
+
+    GPT-5.6, GPT-6 Sol and GPT-6 Luna return them with `reasoning.effort: "none"`.
+    """
+    included = LOGPROBS in items_of(request.body.get("include"))
+    key = "include" if included else "top_logprobs"
+    asked = (included or bool(request.body.get("top_logprobs"))) and _effort(request) != "none"
+    problem = "this model does not return log probabilities while it reasons"
+    yield broken(f"/{key}", problem, key=key) if asked else met("/model")
 
 
 def _effort(request: Request) -> str | None:
