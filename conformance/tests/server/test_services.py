@@ -3,9 +3,6 @@
 import json
 import re
 from base64 import b64decode, urlsafe_b64encode
-
-
-from base64 import b64decode
 from datetime import date
 from math import isclose, sqrt
 from pathlib import Path
@@ -341,7 +338,8 @@ def test_reasoning_that_no_api_has_encrypted_is_refused(server, sealed, status):
     assert reply.status_code == status
     if status == 400:
         assert reply.json()["error"]["code"] == "invalid_encrypted_content"
-=======
+
+
 CLOUD_PATHS = {
     "vertex": "/v1/projects/p/locations/l/publishers/anthropic/models/claude-opus-4-5:rawPredict",
     "bedrock": "/model/anthropic.claude-opus-4-5-20251101-v1:0/invoke",
