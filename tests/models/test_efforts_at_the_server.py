@@ -10,7 +10,7 @@ from ellmer_core.providers.openai_completions import chat_openai_completions
 EFFORTS = ("none", "minimal", "low", "medium", "high", "xhigh", "max")
 ASK = [{"role": "user", "content": "Hi."}]
 MODELS = (
-    *("gpt-5", "gpt-5.1", "gpt-5.2", "gpt-5.4", "gpt-5.4-mini", "gpt-5.5", "gpt-5.6-sol", "gpt-5.6-luna"),
+    *("gpt-5", "gpt-5.1", "gpt-5.2", "gpt-5.4", "gpt-5.4-mini", "gpt-5.6-sol", "gpt-5.6-luna"),
     *(
         "gpt-6-astra",
         "gpt-6-sol",

@@ -44,7 +44,6 @@ EFFORTS = {
     "gpt-5.4": "none low medium high xhigh",
     "gpt-5.4-mini": "none low medium high xhigh",
     "gpt-5.4-nano": "none low medium high xhigh",
-    "gpt-5.5": "none low medium high xhigh",
     "o1": "low medium high",
     "o1-pro": "low medium high",
     "o3": "low medium high",

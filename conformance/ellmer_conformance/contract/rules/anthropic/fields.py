@@ -121,8 +121,6 @@ def tools_have_no_more(request: Request) -> Iterator[Finding]:
 VERTEX = {"anthropic_version": "vertex-2023-10-16"}
 #: Fields of beta features, and what the header that allows them contains.
 BETAS = {"context_management": "", "mcp_servers": "mcp-client"}
-#: The versions in which these fields belong to a beta: anthropic 2.14.0 has them in `client.beta` only.
-DATED = ("2023-06-01", "2026-10-21")
 
 
 @book.rule(
@@ -141,8 +139,8 @@ def beta_fields_have_their_header(request: Request) -> Iterator[Finding]:
     """`context_management` and `mcp_servers` require their value in the header `anthropic-beta`.
 
     Fix: send `anthropic-beta: context-management-2025-06-27` or `mcp-client-2025-11-20`. A recording that did not keep
-    the header `anthropic-version` is not judged. A beta call of an SDK (`?beta=true`) without the header has lost it in
-    its recorder.
+    the header `anthropic-version` is not judged, and neither is a later version of the API than 2023-06-01, because no
+    refusal is on record there. A beta call of an SDK (`?beta=true`) without the header has lost it in its recorder.
     """
     if not BETAS.keys() & request.body.keys():
         yield met("")
@@ -158,7 +156,7 @@ def beta_fields_have_their_header(request: Request) -> Iterator[Finding]:
 def _betas_told(request: Request) -> str | None:
     """Returns the betas that a request names, as one text, or `None` if a recorder may have lost them."""
     headers, betas = request.headers, request.body.get("anthropic_beta") or request.body.get("betas")
-    if "anthropic_version" not in request.body and headers.get("anthropic-version") not in DATED:
+    if "anthropic_version" not in request.body and headers.get("anthropic-version") != "2023-06-01":
         return None
     told = f"{headers.get('anthropic-beta') or ''} {betas or ''}".strip()
     return None if not told and "beta=true" in request.url else told
