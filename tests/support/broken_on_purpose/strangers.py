@@ -355,7 +355,7 @@ CHANGES: Mapping[str, Change] = {
     "one_call_at_a_time": _one_call_at_a_time,
     "call_forced_again": lambda body: forced("required")(body) if body.results() else None,
     "no_thinking_budget": _no_budget,
-    "effort_minimal": set_option(openai_responses={"reasoning": {"effort": "minimal"}}),
+    "effort_low": set_option(openai_responses={"reasoning": {"effort": "low"}}),
     "history_may_be_cut": set_option(openai_responses={"truncation": "auto"}),
     "tool_of_its_own": _own_tool,
     "tool_declared_twice": _doubled_tool,
