@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import os
-from collections.abc import AsyncIterator, Callable, Mapping, Sequence
+from collections.abc import AsyncGenerator, Callable, Mapping, Sequence
 from contextlib import aclosing
 from typing import Any
 
@@ -118,7 +118,7 @@ class Session:
         if self.loop:
             self.loop.close()
 
-    async def _events(self, parts: Sequence[Part], stream: bool) -> AsyncIterator[Any]:
+    async def _events(self, parts: Sequence[Part], stream: bool) -> AsyncGenerator[Any, None]:
         """Yields the events of a turn."""
         if self.session is None:
             self.session = await self._restored()
@@ -181,10 +181,12 @@ def _reply(last: Any, pieces: Sequence[str]) -> Reply:
     stop = last.finish_reason.name if last.finish_reason else None
     if last.error_code and stop not in _STOPS:
         error = RuntimeError(f"{last.error_code}: {last.error_message}")
-        return Reply("".join(pieces), _STOPS.get(stop, stop), complete=False, error=error, pieces=pieces)
+        return Reply(
+            "".join(pieces), _STOPS.get(stop or "", stop), complete=False, error=error, pieces=pieces
+        )
     usage = last.usage_metadata
     counts = {"input": usage.prompt_token_count, "output": usage.candidates_token_count} if usage else {}
-    return Reply(_text(last), _STOPS.get(stop, stop), usage=counts, pieces=pieces)
+    return Reply(_text(last), _STOPS.get(stop or "", stop), usage=counts, pieces=pieces)
 
 
 def _text(event: Any) -> str:
@@ -216,7 +218,7 @@ def _dict(value: Any) -> dict[str, Any]:
     return value if isinstance(value, dict) else {"result": value}
 
 
-class _Tool(BaseTool):
+class _Tool(BaseTool):  # type: ignore[misc]  # it is Any where ADK is not installed
     """A tool of a case."""
 
     def __init__(self, tool: Tool) -> None:

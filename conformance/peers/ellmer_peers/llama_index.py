@@ -101,7 +101,8 @@ class Session:
         return self.loop.run(self.asend(parts, stream=stream))
 
     async def asend(self, parts: Sequence[Part], *, stream: bool = False) -> Reply:
-        pieces, facts = list[str](), (None, {})
+        pieces: list[str] = []
+        facts: tuple[str | None, Mapping[str, Any]] = (None, {})
         try:
             self.agent.streaming = stream
             *results, asked = _messages(Turn("user", tuple(parts)))
