@@ -168,12 +168,14 @@ class Noted:
 
     def ended(self, status: Status) -> None:
         """Notes the end of the call, once."""
-        self._over.set()
-        if status.code == "CANCELLED" and status.details in _BY_THE_CLIENT:
+        left = status.code == "CANCELLED" and status.details in _BY_THE_CLIENT
+        try:
+            if not left:
+                self._note(self._line(status), last=True)
+        finally:
+            self._over.set()  # not before: `wait()` would return, and the tape be saved without the status
+        if left:
             self.take.closed()
-        elif not self.take.exchange.ended:
-            self._note(self._line(status))
-            self.take.eof()
 
     def wait(self) -> None:
         """Waits for a call whose end is about to be reported by a thread of gRPC."""
@@ -189,10 +191,12 @@ class Noted:
             line |= {name: saved} if saved else {}
         return line
 
-    def _note(self, line: dict[str, Any]) -> None:
+    def _note(self, line: dict[str, Any], *, last: bool = False) -> None:
         with self._lock:
             if not self.take.exchange.ended:
                 self.take.chunk(compact(line) + b"\n")
+                if last:  # in one step: a client's thread may have another message to note
+                    self.take.eof()
 
 
 # --- Replay: a server on this machine plays the calls of a tape ------------------------------------------

@@ -6,6 +6,7 @@ import itertools
 import json
 import sys
 import threading
+import time
 from concurrent.futures import ThreadPoolExecutor
 
 import grpc
@@ -352,6 +353,22 @@ def test_a_damaged_recording_is_told(line, record, tmp_path):
     (tmp_path / "c.json").write_text(json.dumps(cassette))
     with pytest.raises(Miss, match="cannot be replayed"), use_cassette(tmp_path / "c.json"):
         assert blocking("unary_unary", ["Rome"])[-1][0] == grpc.StatusCode.INTERNAL
+
+
+class Slowly(grpc_conversations.Noted):
+    """Is interrupted at the worst moment: right before it notes the status."""
+
+    def _line(self, status):
+        time.sleep(0.05)
+        return super()._line(status)
+
+
+def test_a_tape_that_is_closed_at_once_waits_for_the_status(monkeypatch, record, tmp_path):
+    monkeypatch.setattr(grpc_clients, "Noted", Slowly)
+    with use_cassette(tmp_path / "c.json", **record):
+        expected = blocking("stream_stream", ["Rome"])
+    with use_cassette(tmp_path / "c.json"):
+        assert blocking("stream_stream", ["Rome"])[0] == expected[0]
 
 
 class Leaving:
