@@ -7,6 +7,7 @@ their number. If a worker dies, its items are done again, one by one. An item th
 from __future__ import annotations
 
 import logging
+import multiprocessing
 import time
 from collections import deque
 from collections.abc import Callable, Iterable, Iterator
@@ -99,6 +100,16 @@ def _all(do: Callable[[S], R], items: list[S]) -> list[R]:
 # --- Processes -------------------------------------------------------------------------------------------
 
 
+def _executor(jobs: int) -> ProcessPoolExecutor:
+    """Returns a pool whose processes are no forks of this one.
+
+    A fork of a process with threads hangs if one of them held a lock, and s3fs, like every object store, has a thread.
+    """
+    methods = multiprocessing.get_all_start_methods()
+    context = multiprocessing.get_context("forkserver" if "forkserver" in methods else "spawn")
+    return ProcessPoolExecutor(jobs, mp_context=context)
+
+
 def _in_processes(work: Work[S, R], items: Iterable[S], jobs: int) -> Iterator[R]:
     pool = _Pool(work, jobs)
     under_way: deque[_Batch[S, R]] = deque()
@@ -119,7 +130,7 @@ class _Pool(Generic[S, R]):
 
     def __init__(self, work: Work[S, R], jobs: int) -> None:
         self.work, self.jobs = work, jobs
-        self.executor = ProcessPoolExecutor(jobs)
+        self.executor = _executor(jobs)
 
     def start(self, batch: _Batch[S, R]) -> None:
         """Gives the batch to a process."""
@@ -144,10 +155,10 @@ class _Pool(Generic[S, R]):
             self.executor.submit(int).result()
             return
         self.executor.shutdown(wait=False)
-        self.executor = ProcessPoolExecutor(self.jobs)
+        self.executor = _executor(self.jobs)
 
     def _alone(self, item: S) -> R:
-        with ProcessPoolExecutor(1) as one:
+        with _executor(1) as one:
             future: Future[R] = one.submit(self.work.do, item)
             try:
                 return future.result()

@@ -266,8 +266,9 @@ def lint_each(
 ) -> Iterator[FileReport]:
     """Judges the files with `jobs` processes, and yields their reports in order, as soon as they are ready.
 
-    Reports that the journal has are taken from there, and new ones are added to it. Raises `Unreadable` for a missing path,
-    `EngineMissing` and `EngineLost`.
+    The processes are new ones, not forks of this one, so that a program with threads can start them; a script that asks for more
+    than one begins with `if __name__ == "__main__":`. Reports that the journal has are taken from there, and new ones are added
+    to it. Raises `Unreadable` for a missing path, `EngineMissing` and `EngineLost`.
     """
     for report in _reports(files, partial(lint_file, assumed=assumed), jobs, engine, journal):
         yield replace(report, path=one_line(report.path))

@@ -2,6 +2,7 @@
 
 import json
 import os
+import threading
 
 import pytest
 from conformance_command import run
@@ -11,6 +12,8 @@ from ellmer_conformance.recordings.engines import Work, mapped
 from ellmer_conformance.recordings.lint import TooSlow, lint, lint_file, time_limit
 from ellmer_conformance.recordings.recording_files import Unreadable, sources
 
+#: Held while others start processes, as a thread of an object store's client may hold one.
+LOCK = threading.Lock()
 LINE = json.dumps({"url": URL, "body": BAD})
 
 
@@ -135,3 +138,15 @@ def test_what_is_no_journal(tmp_path):
     outcome = run("lint", tmp_path, "--resume", tmp_path / "a.json")
     assert outcome.exit_code == 2
     assert (tmp_path / "a.json").read_text() == "{}"
+
+
+def lockable(_):
+    free = LOCK.acquire(timeout=5)
+    if free:
+        LOCK.release()
+    return free
+
+
+def test_a_lock_that_a_thread_of_this_process_holds_stops_no_worker():
+    with LOCK:
+        assert list(mapped(Work(lockable, repr), range(2), 2, "processes")) == [True, True]
