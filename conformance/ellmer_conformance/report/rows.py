@@ -24,7 +24,7 @@ _PASSING = re.compile(r"\S+\.json\b|\b(?:\w*[_-])?(?=\w*\d)[0-9A-Za-z]{8,}\b")  
 #: The rule that looks into a refusal that the adapter declared.
 _PROBE = "TRM-010"
 #: The rules about calls without results, which a client may leave to the provider's error.
-_OPEN_CALLS = ("PAIR-001", "PAIR-003")
+_OPEN_CALLS = ("PAIR-001", "PAIR-003", "TXT-002")
 
 
 def judged(

@@ -195,10 +195,17 @@ def open_calls(error):
     body = {"model": "gpt-4.1", "messages": [{"role": "user", "content": "Hello"}, *messages]}
     exchange = Exchange(Request("openai-chat", "openai", body), Response(400, {}, b"{}"))
     run = Run(
-        case, "openai-chat", "openai", "sync", [exchange], [Reply(error=error)], refused=["dangling_call"]
+        case,
+        "openai-chat",
+        "openai",
+        "sync",
+        [exchange],
+        [Reply(error=error)],
+        transcript="[tool request (call_1)]: get_weather(city='Rome')",
+        refused=["dangling_call"],
     )
     rows = judged("theirs", run, judge(run)).rows
-    return {row.verdict for row in rows if row.rule in {"PAIR-001", "PAIR-003"}}
+    return {row.verdict for row in rows if row.rule in {"PAIR-001", "PAIR-003", "TXT-002"}}
 
 
 def test_a_library_may_leave_open_calls_to_the_providers_error():

@@ -8,7 +8,6 @@ import sqlite3
 import subprocess
 import sys
 import threading
-import time
 from contextlib import ExitStack, contextmanager
 from http.client import HTTPConnection
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
@@ -90,16 +89,26 @@ def cluster(bucket, tmp_path):
 def linted(where, *options, env=None):
     return subprocess.Popen(
         [sys.executable, "-c", COMMAND, "lint", where, "--format", "json", *options],
+        bufsize=0,  # `communicate()` would not see what a buffer keeps
         stdout=subprocess.PIPE,
         stderr=subprocess.PIPE,
         env={**os.environ, **(env or {})},
     )
 
 
-def report(process):
+def report(process, begin=b""):
     out, err = process.communicate(timeout=300)
     assert process.returncode == 2, err.decode()  # of the damaged file
-    return out
+    return begin + out
+
+
+def begun(process):
+    """Returns what a run has written when a first file is judged. It cannot end before somebody reads the rest."""
+    lines = [process.stdout.readline()]
+    while b'"path"' not in lines[-1]:
+        assert lines[-1], "the run ended without a report of a file"
+        lines.append(process.stdout.readline())
+    return b"".join(lines)
 
 
 @contextmanager
@@ -152,41 +161,28 @@ def test_workers_read_what_the_client_may_only_list(bucket, cluster):
     assert files[f"{bucket}/2026/01/damaged.json"]["problem"]
 
 
-def until(condition):
-    deadline = time.monotonic() + 120
-    while not condition():
-        assert time.monotonic() < deadline
-        time.sleep(0.02)
-
-
 def stored(journal):
     """Returns how many reports are in the journal of a run."""
-    if not journal.exists():
-        return 0
     with sqlite3.connect(journal) as base:
-        try:
-            return base.execute("SELECT COUNT(*) FROM files").fetchone()[0]
-        except sqlite3.OperationalError:  # it has no table yet
-            return 0
+        return base.execute("SELECT COUNT(*) FROM files").fetchone()[0]
 
 
 def test_the_loss_of_a_worker_does_not_change_the_report(bucket, cluster, tmp_path):
     alone = report(linted(bucket))
-    journal = tmp_path / "journal"
     env = {"DASK_SCHEDULER_ADDRESS": cluster.address}
-    running = linted(bucket, "--engine", "dask", "--resume", str(journal), env=env)
-    until(lambda: stored(journal) or running.poll() is not None)
+    running = linted(bucket, "--engine", "dask", "--resume", str(tmp_path / "journal"), env=env)
+    begin = begun(running)
     assert running.poll() is None, "the run ended before the worker could be lost"
     cluster.workers[0].send_signal(signal.SIGKILL)
 
-    assert report(running) == alone
+    assert report(running, begin) == alone
 
 
 def test_an_interrupted_run_goes_on_from_there(bucket, tmp_path):
     alone = report(linted(bucket))
     journal = tmp_path / "journal"
     first = linted(bucket, "--resume", str(journal))
-    until(lambda: stored(journal) or first.poll() is not None)
+    begun(first)
     first.send_signal(signal.SIGINT)
     _, err = first.communicate(timeout=60)
     assert first.returncode == 130, err.decode()

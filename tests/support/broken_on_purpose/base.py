@@ -55,7 +55,8 @@ class BrokenAdapter(EllmerCore):
 
     def capabilities(self, wire: str, provider: str) -> Capabilities:
         """Returns the capabilities: blocking calls and streams."""
-        able = dict.fromkeys(("audio_in_user", "structured", "approval", "citations", "uploads"), "native")
+        names = ("audio_in_user", "structured", "approval", "citations", "uploads", "dangling_call")
+        able = dict.fromkeys(names, "native")
         return Capabilities(modes=[self.mode], **able)  # type: ignore[arg-type]  # the names are its fields
 
     def session(
