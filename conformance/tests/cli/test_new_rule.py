@@ -15,7 +15,7 @@ import ellmer_conformance
 from ellmer_conformance.cli import _group
 from ellmer_conformance.cli.list import all_rules
 from ellmer_conformance.cli.new_rule import file_of
-from ellmer_conformance.contract.rules import WIRES, book
+from ellmer_conformance.contract.rules import WIRES, book, books
 
 PACKAGE = Path(ellmer_conformance.__file__).parent
 #: Writes a rule for each wire format that is named, and prints what the commands say.
@@ -62,7 +62,7 @@ def following(group):
     """Returns the ID after those of a group."""
     numbers = [int(rule.id.partition("-")[2]) for rule, _ in all_rules() if rule.group == group]
     numbers += [
-        int(id.partition("-")[2]) for id in book("bedrock", "bedrock-invoke").rules if id.startswith(group)
+        int(id.partition("-")[2]) for each in books() for id in each.rules if id.startswith(f"{group}-")
     ]
     return f"{group}-{max(numbers) + 1:03}"
 

@@ -1,12 +1,14 @@
 """Requests from documents, changelogs and public reports: the wrong ones are refused, their legal neighbours are not.
 
 `reported_requests.jsonl` has a line for each: the wire, a base request, what is changed in it, the verdict of the API, its
-words where the source quotes them, and the source. They share no author with the shapes: no type of an SDK made them.
+words where the source quotes them, the source, and the day where the API has changed since. They share no author with the shapes: no type of an SDK made them.
 """
 
 import copy
 import json
 from collections import Counter
+from dataclasses import replace
+from datetime import date
 from functools import cache
 from pathlib import Path
 
@@ -155,7 +157,8 @@ def _place(body, pointer):
 def refused(line):
     """The violation for which the strict server refuses a line's request, or nothing."""
     book = rules.book(line["wire"], line.get("provider", ""))
-    return objection(book.judge(book.request(built(line))))
+    day = date.fromisoformat(line["day"]) if "day" in line else None
+    return objection(book.judge(replace(book.request(built(line)), when=day)))
 
 
 def of(verdict):

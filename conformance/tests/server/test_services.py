@@ -14,6 +14,7 @@ import pytest
 from ellmer_conformance.server import StrictServer
 from ellmer_conformance.server.services.__main__ import page
 
+ASK = {"role": "user", "content": "And now?"}
 KEYS = {"authorization": "Bearer any-key"}
 CLAUDE = {"x-api-key": "any-key", "anthropic-version": "2023-06-01"}
 GOOGLE = {"x-goog-api-key": "any-key"}
@@ -154,10 +155,42 @@ def test_ollama_generates_and_lists_what_runs(server):
     assert get(server, "/api/ps").json()["models"][0]["name"]
 
 
+@pytest.mark.parametrize(
+    ("model", "thinking"),
+    [
+        ("gpt-oss:20b", {"values": ["low", "medium", "high"], "default": "medium"}),
+        ("qwen3:4b", {"values": [True, False], "default": True}),
+        ("gemma3:1b", {"values": [False], "default": False}),
+    ],
+)
+def test_ollama_tells_the_values_of_think_which_its_chat_takes(server, model, thinking):
+    assert post(server, "/api/show", {"model": model}).json()["thinking"] == thinking
+    for value in thinking["values"]:
+        sent = {"model": model, "messages": [ASK], "think": value, "stream": False}
+        assert post(server, "/api/chat", sent).status_code == 200
+
+
+# GPT-6 ----------------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("model", "mode", "status"),
+    [("gpt-6.2-sol", "pro", 400), ("gpt-6.2-sol", "standard", 200), ("gpt-5.6", "pro", 200)],
+)
+def test_the_effort_changes_within_a_conversation_but_not_in_the_pro_mode(server, model, mode, status):
+    update = {"type": "configuration_update", "reasoning": {"effort": "high"}}
+    sent = {"model": model, "input": [ASK, update], "reasoning": {"mode": mode}}
+    answer = post(server, "/v1/responses", sent)
+    assert answer.status_code == status
+    if status == 400:
+        assert answer.json()["error"]["message"] == (
+            "The 'configuration_update' item type is not supported with pro or tournament models."
+        )
+
+
 # stored answers -------------------------------------------------------------------------------------------
 
 NAME = {"model": "gpt-4.1", "input": "My name is Ada."}
-ASK = {"role": "user", "content": "And now?"}
 SAID = {"type": "message", "role": "assistant", "content": [{"type": "output_text", "text": "Yes."}]}
 #: A token of the form that OpenAI's encrypted reasoning has: https://github.com/fernet/spec/blob/master/Spec.md
 FERNET = urlsafe_b64encode(b"\x80" + bytes(24 + 16 + 32)).decode()

@@ -16,7 +16,8 @@ from ...contract.exchange import Json
 from ...contract.rule import Refusal
 from ...contract.rules.openai_responses.order import with_reasoning
 from ...scenarios.script import Answer, Call, Refuse, Run, Said, Say, Search, Show, Stop, Think, Usage
-from ..signatures import decoded, encoded, is_ours, opened, sign
+from ..reasoning_prefixes import bound, dropped
+from ..signatures import decoded, encoded, is_ours, opened
 from ._citations import url_citations
 from ._openai import FAILURES, OpenAI, object_at
 from .base import (
@@ -194,7 +195,11 @@ class OpenAIResponses(OpenAI):
             case Refuse(text):
                 return self.message({"type": "refusal", "refusal": text}, number, answer)
             case Think(text):
-                sealed = {"encrypted_content": encoded(sign(text), _SEALED)} if self.seals else {}
+                sealed = (
+                    {"encrypted_content": encoded(bound(text, self.asked, self.model), _SEALED)}
+                    if self.seals
+                    else {}
+                )
                 summary = [{"type": "summary_text", "text": text}] if self.summarises else []
                 kind = {"type": "reasoning", "content": []}
                 return {"id": self.id("rs", number), **kind, **sealed, "summary": summary}
@@ -287,14 +292,19 @@ class OpenAIResponses(OpenAI):
     def response(self, status: str, output: Sequence[Json], answer: Answer | None = None) -> Json:
         """Returns the response object in one of its states. It repeats the request's settings."""
         cause = {"reason": self.stops[answer.reason]} if answer and status == "incomplete" else None
-        return self.common | {
-            "status": status,
-            "completed_at": self.ticket.created + 1 if status == "completed" else None,
-            "incomplete_details": cause,
-            "output": list(output),
-            "tool_usage": tool_usage(answer),
-            "usage": usage(answer.usage) if answer else None,
-        }
+        gone = dropped(self.asked, self.model, seal=_SEALED) if answer else []
+        return (
+            self.common
+            | ({"input_transformations": gone} if gone else {})
+            | {
+                "status": status,
+                "completed_at": self.ticket.created + 1 if status == "completed" else None,
+                "incomplete_details": cause,
+                "output": list(output),
+                "tool_usage": tool_usage(answer),
+                "usage": usage(answer.usage) if answer else None,
+            }
+        )
 
     @cached_property
     def common(self) -> Json:

@@ -11,6 +11,8 @@ from typing import Any
 
 from ...contract.exchange import Json
 from ...contract.rule import Refusal
+from ...contract.rules.ollama.models import THOUGHTLESS
+from ...contract.scope import Scope
 from ...scenarios.script import Say
 from ..chat_apis.base import compact, utf8, words
 from ..http.messages import Reply, plain
@@ -51,9 +53,22 @@ def show(service: ServiceRequest) -> Reply:
             "details": _DETAILS,
             "model_info": {"general.architecture": "qwen3vl", "qwen3vl.context_length": 262_144},
             "capabilities": ["completion", "vision", "tools", "thinking"],
+            "thinking": _thinking(str(name)),
             "modified_at": service.moment(),
         }
     )
+
+
+def _thinking(name: str) -> Json:
+    """Returns the values of `think` that a model has, and the one that is used without it.
+
+    https://docs.ollama.com/capabilities/thinking
+    """
+    if "gpt-oss" in name:
+        return {"values": ["low", "medium", "high"], "default": "medium"}
+    if Scope(models=THOUGHTLESS).about("ollama", name):
+        return {"values": [False], "default": False}
+    return {"values": [True, False], "default": True}
 
 
 def running(service: ServiceRequest) -> Reply:

@@ -9,6 +9,7 @@ from __future__ import annotations
 import json
 import re
 from collections.abc import Iterator
+from datetime import date
 
 from ...exchange import Json, Request
 from ...readers.json_access import elements
@@ -16,6 +17,10 @@ from ...readers.ollama import messages
 from ...rule import Finding, Refusal, broken, met
 from .._media import PNG, redacted
 from ._rulebook import ASK, MUST, REJECT, SERVER, body, book, call, result, shown
+
+#: The day on which it was proposed that each model has its own levels of `think`. The release that brought it has no
+#: known day; its documentation and SDK are of the same month.
+LEVELS_OF_MODELS = date(2026, 9, 15)
 
 _NOT_BASE64 = re.compile(r"[^A-Za-z0-9+/\r\n]")
 
@@ -159,20 +164,50 @@ def few_logprobs_are_asked_for(request: Request) -> Iterator[Finding]:
     "REQ-080",
     MUST,
     REJECT,
-    source="https://github.com/ollama/ollama/issues/17837",
+    source=[
+        "https://github.com/ollama/ollama/issues/17837",
+        "https://github.com/ollama/ollama/pull/18473 (it ended)",
+        "https://docs.ollama.com/capabilities/thinking",
+    ],
     refusal=Refusal(
         'invalid think value: "{value}" (must be "high", "medium", "low", "max", true, or false)'
     ),
     formerly=[Refusal('invalid think value: "{value}" (must be "high", "medium", "low", true, or false)')],
+    until=LEVELS_OF_MODELS,
     examples=[body(ASK, think="high"), body(ASK, think=False)],
     counterexamples=[body(ASK, think="loud"), body(ASK, think="true")],
 )
 def thinking_has_a_known_effort(request: Request) -> Iterator[Finding]:
-    """`think` is a boolean, or one of `high`, `medium`, `low` and `max`."""
+    """`think` is a boolean, or one of `high`, `medium`, `low` and `max`.
+
+    The rule ended in September 2026: since then each model has levels of its own, which `/api/show` tells, and other
+    texts mean the model's default. Older servers still refuse them.
+    """
     value = request.body.get("think")
     if isinstance(value, str):
         fine = value in {"", "high", "medium", "low", "max"}
         yield met("/think") if fine else broken("/think", f"{value!r} is no effort", value=value)
+
+
+@book.rule(
+    "REQ-134",
+    MUST,
+    REJECT,
+    source="https://github.com/ollama/ollama/pull/18473",
+    refusal=Refusal("think must be a boolean or string"),
+    formerly=[
+        Refusal('think must be a boolean or string ("high", "medium", "low", "max", true, or false)'),
+        Refusal('think must be a boolean or string ("high", "medium", "low", true, or false)'),
+    ],
+    examples=[body(ASK, think=True), body(ASK, think="xhigh"), body(ASK, think=None)],
+    counterexamples=[body(ASK, think=2), body(ASK, think=["low"]), body(ASK, think={"effort": "low"})],
+)
+def thinking_is_a_boolean_or_a_text(request: Request) -> Iterator[Finding]:
+    """`think` is a boolean, a text, or null."""
+    if "think" in request.body:
+        value = request.body["think"]
+        fine = value is None or isinstance(value, bool | str)
+        yield met("/think") if fine else broken("/think", f"{value!r} is neither a boolean nor a text")
 
 
 @book.rule(

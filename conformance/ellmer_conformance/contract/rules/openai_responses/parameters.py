@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from datetime import date
 
 from ...exchange import Request
 from ...readers.json_access import items_of, object_of
+from ...readers.openai_responses import items, type_of
 from ...rule import Finding, broken, met
 from .._media import redacted
 from .._openai.refusals import (
@@ -308,3 +310,105 @@ def a_response_is_continued(request: Request) -> Iterator[Finding]:
     id, place = request.body.get("previous_response_id"), "/previous_response_id"
     if isinstance(id, str) and not redacted(id):
         yield met(place) if id.startswith("resp") else broken(place, f"{id!r} is no response", id=id)
+
+
+# --- GPT-6 -----------------------------------------------------------------------------------------------
+
+_UPDATE = {"type": "configuration_update", "reasoning": {"effort": "high"}}
+
+
+@book.rule(
+    "REQ-133",
+    MUST,
+    REJECT,
+    source="https://openrouter.ai/docs/cookbook/evaluate-and-optimize/model-migrations/gpt-6-astra.md",
+    refusal=refused("The 'configuration_update' item type is not supported with pro or tournament models."),
+    models=["gpt>=6"],
+    since=date(2026, 9, 3),
+    examples=[
+        body(ASK, _UPDATE, model="gpt-6-astra"),
+        body(ASK, model="gpt-6-astra", reasoning={"mode": "pro"}),
+    ],
+    counterexamples=[body(ASK, _UPDATE, model="gpt-6-astra", reasoning={"mode": "pro"})],
+)
+def the_pro_mode_has_no_updates(request: Request) -> Iterator[Finding]:
+    """With `reasoning.mode: "pro"`, the input has no `configuration_update`.
+
+    Fix: set `reasoning.effort` of the request, or leave `reasoning.mode` out.
+    """
+    pro = object_of(request.body.get("reasoning")).get("mode") == "pro"
+    for pointer, item in items(request.body):
+        if type_of(item) == "configuration_update":
+            yield broken(pointer, "an update in the pro mode") if pro else met(pointer)
+
+
+@book.rule(
+    "REQ-135",
+    MUST,
+    REJECT,
+    source="https://pypi.org/project/openai/3.53.0/ (BackgroundOptions)",
+    refusal=refused(
+        "A 'completion_window' of '{window}' requires {needed}.", param="background_options.completion_window"
+    ),
+    preview=True,  # the SDK's reference says so; no refusal is on record
+    since=date(2026, 11, 17),
+    examples=[
+        body(ASK, model="gpt-6.2-sol", background=True, background_options={"completion_window": "8h"}),
+        body(ASK, model="gpt-6.2-sol", background_options={"completion_window": "soonest"}),
+    ],
+    counterexamples=[
+        body(ASK, model="gpt-6.2-sol", background_options={"completion_window": "2h"}),
+        body(
+            ASK,
+            model="gpt-6.2-sol",
+            background=True,
+            stream=True,
+            background_options={"completion_window": "2h"},
+        ),
+        body(
+            ASK,
+            model="gpt-6.2-sol",
+            background=True,
+            service_tier="priority",
+            background_options={"completion_window": "8h"},
+        ),
+    ],
+)
+def late_answers_are_made_in_the_background(request: Request) -> Iterator[Finding]:
+    """An answer within 2 or 8 hours requires `background`, the standard service tier, and no stream."""
+    window = object_of(request.body.get("background_options")).get("completion_window")
+    if window not in ("2h", "8h"):
+        return
+    place, sent = "/background_options/completion_window", request.body
+    needs = {
+        "`background: true`": sent.get("background") is True,
+        "`stream: false`": not sent.get("stream"),
+        "the standard service tier": sent.get("service_tier") in (None, "auto", "default"),
+    }
+    missing = [need for need, given in needs.items() if not given]
+    yield (
+        broken(place, f"it requires {missing[0]}", window=window, needed=missing[0])
+        if missing
+        else met(place)
+    )
+
+
+@book.rule(
+    "REQ-136",
+    MUST,
+    REJECT,
+    source="https://developers.openai.com/api/docs/guides/flex-processing",
+    refusal=refused("Service tier 'flex' is not available for this model.", param="service_tier"),
+    models=["gpt>=6.2"],
+    preview=True,  # the guide says so; the words of the refusal are not on record
+    since=date(2026, 11, 17),
+    examples=[body(ASK, model="gpt-6.2-sol", service_tier="default")],
+    counterexamples=[body(ASK, model="gpt-6.2-sol", service_tier="flex")],
+)
+def newer_models_have_no_flex_tier(request: Request) -> Iterator[Finding]:
+    """`service_tier: "flex"` is not sent to GPT-6.2 and later models.
+
+    Fix: send `background: true` with `background_options.completion_window`.
+    """
+    flex = request.body.get("service_tier") == "flex"
+    yield broken("/service_tier", "this model has no flex tier") if flex else met("/model")

@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
+from datetime import date
 
 from ....exchange import Request
+from ....readers.json_access import elements
 from ....readers.openai_chat import calls_of, messages
 from ....rule import Finding, Refusal, broken, met
 from ....rulebook import Lack, enter
@@ -37,6 +39,47 @@ def every_message_has_content(request: Request) -> Iterator[Finding]:
         if message.get("role") in {"user", "system", "assistant"} and not calls_of(message):
             none = message.get("content") in (None, [])
             yield broken(pointer, "the message has no content") if none else met(pointer)
+
+
+_GUIDELINE = {"type": "policy", "category": "violence", "behavior": "decline"}
+
+
+@xai.rule(
+    "REQ-137",
+    MUST,
+    REJECT,
+    source=[
+        "https://docs.x.ai/developers/advanced-api-usage/custom-moderation-controls",
+        "https://pypi.org/project/xai-sdk/1.21.0/ (`guidelines` of `create`)",
+    ],
+    refusal=Refusal("Invalid request content: {wrong}."),
+    preview=True,  # the SDK's reference says so; the words of the refusal are not on record
+    since=date(2026, 10, 27),
+    examples=[
+        body(ASK, guidelines=[_GUIDELINE, {**_GUIDELINE, "category": "nsfw"}]),
+        body(ASK, stop=["END"]),
+    ],
+    counterexamples=[
+        body(ASK, guidelines=[_GUIDELINE, _GUIDELINE]),
+        body(ASK, guidelines=[{**_GUIDELINE, "category": "politics"}]),
+        body(ASK, guidelines=[_GUIDELINE], stop=["END"]),
+        body(ASK, guidelines=[_GUIDELINE], deferred=True),
+        body(ASK, model="grok-4.20-multi-agent", guidelines=[_GUIDELINE]),
+    ],
+)
+def guidelines_are_of_three_categories(request: Request) -> Iterator[Finding]:
+    """`guidelines` names `nsfw`, `violence` and `profanity` once each, without `stop`, `deferred` or several agents."""
+    seen: set[object] = set()
+    for pointer, each in elements(request.body.get("guidelines"), "/guidelines"):
+        category = each.get("category")
+        known = category in ("nsfw", "violence", "profanity") and category not in seen
+        wrong = f"{category!r} is unknown or repeated"
+        yield met(pointer) if known else broken(f"{pointer}/category", wrong, wrong=wrong)
+        seen.add(str(category))
+    beside = [key for key in ("stop", "deferred") if request.body.get(key)]
+    if seen and (beside or "multi-agent" in request.model):
+        wrong = f"guidelines are not available with {beside[0] if beside else 'several agents'}"
+        yield broken("/guidelines", wrong, wrong=wrong)
 
 
 def _unsupported(parameter: str) -> Refusal:
