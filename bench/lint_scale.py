@@ -13,8 +13,10 @@ from __future__ import annotations
 import argparse
 import json
 import os
+import resource
 import subprocess
 import sys
+import time
 from collections.abc import Sequence
 from copy import deepcopy
 from dataclasses import dataclass
@@ -27,6 +29,7 @@ from typing import Any
 import fsspec
 from fsspec.spec import AbstractFileSystem
 
+from ellmer_conformance.cli import main
 from ellmer_conformance.recordings import lint
 from ellmer_conformance.recordings.recorded_requests import Assumed
 
@@ -97,16 +100,17 @@ fsspec.register_implementation("simulated", Simulated, clobber=True)
 
 # --- Measuring -------------------------------------------------------------------------------------------
 
-_CLIENT = """
-import bench.lint_scale, resource, sys, time
-from ellmer_conformance.cli import main
-begin = time.monotonic()
-try:
-    main()
-finally:
-    most = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024
-    print(f"MEASURED {time.monotonic() - begin} {most}", file=sys.stderr)
-"""
+
+def client() -> None:
+    """Runs the command of the linter, and prints its seconds and the most memory in MB on standard error. The processes that it
+    starts import this module, because it is the main one, and so they know the store.
+    """
+    begin = time.monotonic()
+    try:
+        main()
+    finally:
+        most = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024
+        print(f"MEASURED {time.monotonic() - begin} {most}", file=sys.stderr)
 
 
 @dataclass(frozen=True)
@@ -123,8 +127,8 @@ def measured(count: int, engine: str, address: str) -> Measured:
     where = f"simulated://{count}"
     command = [
         sys.executable,
-        "-c",
-        _CLIENT,
+        "-m",
+        __name__,
         "lint",
         where,
         "--engine",
@@ -155,11 +159,11 @@ def repeat_reports() -> None:
     """Makes this process judge one good and one broken object, and repeat their reports for all others."""
     judge, memory = lint._read, dict[bool, lint.FileReport]()  # noqa: SLF001 - what is measured is everything but this
 
-    def repeat(report: lint.FileReport, path: Path, assumed: Assumed) -> None:
+    def repeat(report: lint.FileReport, path: Path, assumed: Assumed, most: int) -> None:
         broken = not int(path.stem) % 100
         if broken not in memory:
             memory[broken] = lint.FileReport(str(path))
-            judge(memory[broken], path, assumed)
+            judge(memory[broken], path, assumed, most)
         report.__dict__.update(deepcopy(memory[broken].__dict__) | {"path": report.path})
 
     lint._read = repeat  # noqa: SLF001 - likewise
@@ -196,3 +200,7 @@ def table(counts: Sequence[int]) -> bool:
                 print(f"{count:12,} {engine:>10} {numbers}  {same}", flush=True)
             wrong = wrong or len(digests) > 1
     return wrong
+
+
+if __name__ == "__main__":
+    client()

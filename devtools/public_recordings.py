@@ -38,11 +38,10 @@ HOMES = {
     "Azure's test proxy": "openai/openai-dotnet",
     "llama-stack": "llamastack/llama-stack",
     "DataDog's .rec": "DataDog/dd-trace-java",
-    "HAR": "lmnr-ai/lmnr-python",
+    "HAR": "traceloop/openllmetry-js",
     "a record": "DataDog/dd-trace-js",
     "records": "open-telemetry/opentelemetry-js-contrib",
-    "a log": "0xPlaygrounds/rig",
-    "a pair of files": "0xPlaygrounds/rig",
+    "a log": "alexrudall/ruby-openai",
 }
 BESIDE = ("blobs", "__files", "__cassettes__", "files", "data", "fixtures", "cassettes")  # bodies in files
 

@@ -19,10 +19,11 @@ from ..recordings.lint import FileReport, Totals, lint_each
 from ..recordings.lint_journal import Journal, JournalError
 from ..recordings.lint_report import Expectations
 from ..recordings.recorded_requests import Assumed
-from ..recordings.recording_files import NoRevision, Source, Unreadable, changed_since
+from ..recordings.recording_files import MAX_BYTES, NoRevision, Source, Unreadable, changed_since
 from ..report.formats.terminal_escaping import printable
 from ._shared import counted, located
 
+_MB = 1024**2
 _INTERRUPTED = 130  # the exit code of shells
 
 
@@ -104,6 +105,14 @@ def _outputs(
     metavar="FILE",
     help="Keep what was judged in this file, and go on from there.",
 )
+@click.option(
+    "--max-size",
+    type=click.IntRange(min=1),
+    default=MAX_BYTES // _MB,
+    show_default=True,
+    metavar="MB",
+    help="Size of a recording, unpacked, above which it is listed and not judged.",
+)
 def command(
     paths: tuple[str, ...],
     *,
@@ -117,6 +126,7 @@ def command(
     jobs: int,
     engine: Engine,
     resume: Path | None,
+    max_size: int,
     warnings: bool,
     baseline: Path | None,
     write_baseline: Path | None,
@@ -144,11 +154,16 @@ def command(
     expected = Expectations(_loaded(baseline)) if baseline or write_baseline else None
     assumed, totals = Assumed(wire or "", provider), Totals()
     with ExitStack() as stack:
-        journal = stack.enter_context(_journal(resume, assumed)) if resume else None
+        journal = stack.enter_context(_journal(resume, f"{assumed} {max_size}")) if resume else None
         advance = stack.enter_context(counted())
         files = _changed(located(paths, exclude), since) if since else located(paths, exclude)
         found = lint_each(
-            files, jobs=jobs or cpu_count() or 1, engine=engine, assumed=assumed, journal=journal
+            files,
+            jobs=jobs or cpu_count() or 1,
+            engine=engine,
+            assumed=assumed,
+            journal=journal,
+            most=max_size * _MB,
         )
         told = _counted(found, expected, totals, advance, warnings=warnings)
         try:
@@ -179,9 +194,9 @@ def _loaded(path: Path | None) -> Baseline:
         raise click.UsageError(str(error)) from error
 
 
-def _journal(path: Path, assumed: Assumed) -> Journal:
+def _journal(path: Path, options: str) -> Journal:
     try:
-        return Journal(path, f"{assumed}")
+        return Journal(path, options)
     except (JournalError, OSError) as error:
         raise click.UsageError(str(error)) from error
 

@@ -8,9 +8,13 @@ rules.
 
 from __future__ import annotations
 
+import sqlite3
+from bisect import bisect_right
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping
+from contextlib import closing
 from dataclasses import dataclass, field, replace
+from itertools import accumulate
 from pathlib import Path
 from typing import Any
 
@@ -60,6 +64,26 @@ class Case:
     pointer: str = ""
 
 
+class Seen:
+    """The requests that were judged already. They are in a temporary file of SQLite's, so that the memory does not grow with
+    their number: a set would need 160 MB for a million.
+    """
+
+    def __init__(self) -> None:
+        self._base = sqlite3.connect("", isolation_level=None)
+        self._base.execute("CREATE TABLE seen (request BLOB PRIMARY KEY) WITHOUT ROWID")
+        self._base.execute("BEGIN")
+
+    def is_new(self, request: str) -> bool:
+        """Adds a request by its digest, and tells whether it was not there."""
+        row = (bytes.fromhex(request),)
+        return self._base.execute("INSERT OR IGNORE INTO seen VALUES (?)", row).rowcount == 1
+
+    def close(self) -> None:
+        """Deletes the file."""
+        self._base.close()
+
+
 @dataclass
 class Calibration:
     """The results. `causes` counts the recorded refusals by cause, `months` has a tally for each month of recording
@@ -76,7 +100,6 @@ class Calibration:
     places: Counter[str] = field(default_factory=Counter)
     skipped: Counter[str] = field(default_factory=Counter)
     unreadable: list[str] = field(default_factory=list)
-    seen: set[str] = field(default_factory=set, repr=False)
 
     @property
     def total(self) -> Tally:
@@ -95,9 +118,14 @@ class Calibration:
         """The month of the oldest, the middle and the newest request, and the number of requests without a date."""
         count = {month: tally.accepted + tally.rejected for month, tally in sorted(self.months.items())}
         undated = count.pop(UNDATED, 0)
-        dated = [month for month, many in count.items() for _ in range(many)]
-        ends = {"oldest": dated[0], "middle": dated[len(dated) // 2], "newest": dated[-1]} if dated else {}
-        return {**ends, "undated": undated}
+        months, until = (
+            [month for month, many in count.items() if many],
+            [*accumulate(filter(None, count.values()))],
+        )
+        if not months:
+            return {"undated": undated}
+        middle = months[bisect_right(until, until[-1] // 2)]
+        return {"oldest": months[0], "middle": middle, "newest": months[-1], "undated": undated}
 
     def tallies(self, request: Request) -> tuple[Tally, ...]:
         """Returns the tallies of a request: those of its wire format, its provider and its month."""
@@ -116,31 +144,35 @@ class Calibration:
 def calibrate(paths: Iterable[Path | str], on_file: Callable[[Path], None] = lambda _: None) -> Calibration:
     """Judges every recorded request under the paths that has an answer. Raises `Unreadable` for a missing path."""
     found = Calibration()
-    for path in find(paths):
-        on_file(path)
-        try:
-            with time_limit():
-                for recording in read(path) or ():
-                    _count(found, str(path), recording)
-        except TooSlow as error:
-            found.unreadable.append(f"{path}: {error}")
-        except Unreadable as error:
-            found.unreadable.append(str(error))
-        except Exception as error:  # noqa: BLE001 - one file's trouble is that file's line, and the others are judged
-            found.unreadable.append(f"{path}: it cannot be judged: {error!r:.200}")
+    with closing(Seen()) as seen:
+        for path in find(paths):
+            on_file(path)
+            _read(found, seen, path)
     return found
 
 
-def _count(found: Calibration, file: str, recording: Recording) -> None:
+def _read(found: Calibration, seen: Seen, path: Path) -> None:
+    try:
+        with time_limit():
+            for recording in read(path) or ():
+                _count(found, seen, str(path), recording)
+    except TooSlow as error:
+        found.unreadable.append(f"{path}: {error}")
+    except Unreadable as error:
+        found.unreadable.append(str(error))
+    except Exception as error:  # noqa: BLE001 - one file's trouble is that file's line, and the others are judged
+        found.unreadable.append(f"{path}: it cannot be judged: {error!r:.200}")
+
+
+def _count(found: Calibration, seen: Seen, file: str, recording: Recording) -> None:
     request, status = request_of(recording), status_of(recording)
     if isinstance(request, Skip):
         found.skipped[request.reason] += 1
     elif status is None or not (200 <= status < 300 or 400 <= status < 500):
         found.skipped[f"the answer was {status or 'not recorded'}"] += 1
-    elif (same := identity(recording)) in found.seen:
+    elif not seen.is_new(identity(recording)):
         found.skipped["the same request was judged already"] += 1
     else:
-        found.seen.add(same)
         found.places += judged_places(request.wire, request.provider, request.body)
         verdicts = rules.book(request.wire, request.provider).judge(request)
         request = replace(request, when=recording.when)  # a day that follows from the model is no evidence

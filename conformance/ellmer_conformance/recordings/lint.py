@@ -23,7 +23,18 @@ from . import opentelemetry_spans
 from .engines import Engine, Work, mapped
 from .lint_journal import Journal
 from .recorded_requests import UNASSUMED, Assumed, Skip, is_missed, request_of, status_of
-from .recording_files import Recording, Source, Unreadable, nearest, opened, sources
+from .recording_files import (
+    MAX_BYTES,
+    SUFFIXES,
+    Oversized,
+    Recording,
+    Source,
+    Unreadable,
+    nearest,
+    opened,
+    seems_recorded,
+    sources,
+)
 
 # --- Values ----------------------------------------------------------------------------------------------
 
@@ -263,14 +274,15 @@ def lint_each(
     engine: Engine = "processes",
     assumed: Assumed = UNASSUMED,
     journal: Journal | None = None,
+    most: int = MAX_BYTES,
 ) -> Iterator[FileReport]:
     """Judges the files with `jobs` processes, and yields their reports in order, as soon as they are ready.
 
     The processes are new ones, not forks of this one, so that a program with threads can start them; a script that asks for more
     than one begins with `if __name__ == "__main__":`. Reports that the journal has are taken from there, and new ones are added
-    to it. Raises `Unreadable` for a missing path, `EngineMissing` and `EngineLost`.
+    to it. A recording, or a line of a log, of more than `most` bytes is not judged, and its report says so. Raises `Unreadable` for a missing path, `EngineMissing` and `EngineLost`.
     """
-    for report in _reports(files, partial(lint_file, assumed=assumed), jobs, engine, journal):
+    for report in _reports(files, partial(lint_file, assumed=assumed, most=most), jobs, engine, journal):
         yield replace(report, path=one_line(report.path))
 
 
@@ -305,47 +317,61 @@ def _died(source: Source) -> FileReport:
     return FileReport(str(source), problem="the process that read it died, perhaps for want of memory")
 
 
-def lint_file(source: Source, assumed: Assumed = UNASSUMED) -> FileReport:
-    """Judges one file."""
+def lint_file(source: Source, assumed: Assumed = UNASSUMED, most: int = MAX_BYTES) -> FileReport:
+    """Judges one file of at most so many bytes."""
     if isinstance(source, Path):
-        return _judged(source, assumed)
+        return _judged(source, assumed, most)
     try:
         with source.local() as path:
-            return replace(_judged(path, assumed), path=str(source))
+            return replace(_judged(path, assumed, most), path=str(source))
     except Unreadable as error:
         return FileReport(str(source), problem=error.problem)
 
 
-def _judged(path: Path, assumed: Assumed) -> FileReport:
+def _judged(path: Path, assumed: Assumed, most: int) -> FileReport:
     """Returns the report of a local file. After a timeout, it has the requests that were judged before."""
     report = FileReport(str(path))
     try:
         with time_limit():
-            _read(report, path, assumed)
+            _read(report, path, assumed, most)
     except TooSlow as error:
         report.problem = str(error)
     return report
 
 
-def _read(report: FileReport, path: Path, assumed: Assumed) -> None:
+def _read(report: FileReport, path: Path, assumed: Assumed, most: int) -> None:
     count = 0
     try:
-        found = opened(path)
+        found = opened(path, most)
         report.form = found[0] if found else ""
         for recording in found[1] if found else ():
             count += 1
             _recorded(report, recording, assumed)
+    except Oversized as error:
+        if count or seems_recorded(path):
+            report.problem = f"{error.problem} (--max-size)"
+        else:
+            report.skipped[_oversized(path, most)] += 1
+        return
     except Unreadable as error:
-        if count or not _traces(report, path):
+        if count or not _traces(report, path, most):
             report.problem = error.problem
         return
     except Exception as error:  # noqa: BLE001 - one file's trouble is that file's line, and the others are judged
         report.problem = f"it cannot be judged: {error!r:.200}"
         return
-    if found is None and not _traces(report, path):
+    if found is None and not _traces(report, path, most):
         report.skipped[_no_recording(path)] += 1
     elif found is not None and not count:
         report.skipped["an empty recording"] += 1
+
+
+def _oversized(path: Path, most: int) -> str:
+    """Returns why a file that is too large, and does not begin like a recording, is not judged."""
+    size = f"more than {most // 1024**2} MB"
+    if path.name.lower().removesuffix(".gz").endswith(SUFFIXES):
+        return f"a file of {size}, which may be a recording (--max-size)"
+    return f"{NO_RECORDING}: a file of {size}"
 
 
 def _no_recording(path: Path) -> str:
@@ -356,10 +382,10 @@ def _no_recording(path: Path) -> str:
     return f"{NO_RECORDING}, but resembles {near}" if near else NO_RECORDING
 
 
-def _traces(report: FileReport, path: Path) -> bool:
+def _traces(report: FileReport, path: Path, most: int) -> bool:
     """Judges the spans of a file, if it is a file of spans."""
     try:
-        found = opentelemetry_spans.read(path)
+        found = opentelemetry_spans.read(path, most)
     except Exception:  # noqa: BLE001 - it is neither a recording nor a trace
         return False
     report.form = "OpenTelemetry" if found else ""

@@ -6,7 +6,6 @@ Chat Completions; before that, it was one JSON text, or an attribute for each fi
 
 from __future__ import annotations
 
-import gzip
 import json
 import re
 from base64 import b64encode
@@ -14,6 +13,8 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
+
+from ellmer_harness.recordings.untrusted_files import MAX_BYTES, plain_bytes
 
 from ..contract import readers
 from ..contract.exchange import Json, Request
@@ -153,13 +154,12 @@ class Span:
         return Request(WIRE, str(provider), {"messages": self.messages or []}, model=model)
 
 
-def read(path: Path) -> list[Span] | None:
+def read(path: Path, most: int = MAX_BYTES) -> list[Span] | None:
     """Returns the model calls in a file of spans, or `None` if there are none.
 
-    Raises ValueError if it is not JSON, and OSError if it cannot be read.
+    Raises ValueError if it is not JSON, or if it has more than `most` bytes, and OSError if it cannot be read.
     """
-    data = path.read_bytes()
-    data = gzip.decompress(data) if data.startswith(b"\x1f\x8b") else data
+    data = plain_bytes(path, most)
     if _MARK not in data:
         return None
     try:

@@ -15,6 +15,7 @@ from ..contract import readers, rules
 from ..contract.error_bodies import ApiError, read_error
 from ..contract.exchange import Request
 from ..contract.readers.invoke_model_and_cloudflare import hosted
+from ..contract.readers.json_access import items_of, object_of, text_of
 from ..contract.retired_models import shutdown
 from .recording_files import Recording
 from .refusal_causes import VISIBLE, cause_of
@@ -336,9 +337,26 @@ def _is_masked(item: Any) -> bool:
 
 
 def status_of(recording: Recording) -> int | None:
-    """Returns the correct status of the answer: 400 if a request was refused with status 200."""
+    """Returns the correct status of the answer: 400 if a request was refused with status 200, and `None` if the recorded
+    answer cannot be the API's answer to this request.
+    """
+    if _answers_another(recording):
+        return None
     found = refusal(recording)
     return found.status if found else recording.status
+
+
+def _answers_another(recording: Recording) -> bool:
+    """Tells whether a response of OpenAI repeats a strict function without `strict`. The API repeats it in every answer, so
+    this one was written by hand or belongs to another request:
+    https://github.com/open-telemetry/opentelemetry-js-contrib/blob/fd4d8ae8ffbbb21616baa036948b2fb70d289892/packages/instrumentation-openai/test/mock-responses/openai-responses-records-function-calls.json
+    """
+    if b'"strict"' not in (recording.body or b"") or b'"tools"' not in recording.response:
+        return False
+    answer, sent = _object(recording.response), map(object_of, items_of(_object(recording.body).get("tools")))
+    strict = {text_of(tool.get("name")) for tool in sent if tool.get("strict") is True} - {""}
+    repeated = map(object_of, items_of(answer.get("tools")) if answer.get("object") == "response" else ())
+    return any(text_of(tool.get("name")) in strict and tool.get("strict") is not True for tool in repeated)
 
 
 def refusal(recording: Recording) -> ApiError | None:

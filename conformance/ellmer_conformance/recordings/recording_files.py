@@ -17,15 +17,18 @@ from tempfile import TemporaryDirectory
 from ellmer_harness.errors import StoreError
 from ellmer_harness.format.compression import is_coded, undo
 from ellmer_harness.recordings import SUFFIXES, Interaction, Unreadable, find, format_detection
-from ellmer_harness.recordings.format_detection import answer_name, nearest
+from ellmer_harness.recordings.format_detection import answer_name, nearest, seems_recorded
+from ellmer_harness.recordings.untrusted_files import MAX_BYTES, Oversized
 from ellmer_harness.store import Store, listing, open_store
 
 from ..contract.readers import host_of
 
 __all__ = [
+    "MAX_BYTES",
     "SUFFIXES",
     "NoRevision",
     "Object",
+    "Oversized",
     "Recording",
     "Source",
     "Unreadable",
@@ -35,6 +38,7 @@ __all__ = [
     "nearest",
     "opened",
     "read",
+    "seems_recorded",
     "sources",
 ]
 
@@ -72,9 +76,11 @@ def read(path: Path) -> Iterator[Recording] | None:
     return found and found[1]
 
 
-def opened(path: Path) -> tuple[str, Iterator[Recording]] | None:
-    """Returns the name of a file's format with the same exchanges."""
-    found = format_detection.opened(path)
+def opened(path: Path, most: int = MAX_BYTES) -> tuple[str, Iterator[Recording]] | None:
+    """Returns the name of a file's format with the same exchanges. Raises `Oversized` for a file, or a line of a log, of more
+    than `most` bytes.
+    """
+    found = format_detection.opened(path, most)
     if found is None:
         return None
     return found[0], (_recording(it, path) if it else Recording("", "", "") for it in found[1])

@@ -83,3 +83,35 @@ def test_it_is_caught_and_no_false_alarm(tmp_path):
     tally = calibrate([file]).wires["openai-chat"]
     assert (tally.accepted, tally.rejected, tally.caught, tally.text_equal) == (0, 1, 1, 1)
     assert lint([file]).exit_code == 0
+
+
+def responded(*, sent, repeated, object_="response"):
+    body = json.dumps({"model": "gpt-4o", "input": "Hi.", "tools": sent}).encode()
+    response = json.dumps({"object": object_, "tools": repeated}).encode()
+    url = "https://api.openai.com/v1/responses"
+    return Recording("/0", "POST", url, body=body, status=200, response=response)
+
+
+LOOSE = {"type": "function", "name": "look", "parameters": {"type": "object", "properties": {}}}
+STRICT = {**LOOSE, "strict": True}
+
+
+@pytest.mark.parametrize(
+    ("sent", "repeated", "status"),
+    [
+        ([STRICT], [LOOSE], None),
+        ([STRICT], [{**LOOSE, "strict": False}], None),
+        ([STRICT], [STRICT], 200),
+        ([LOOSE], [{**LOOSE, "strict": False}], 200),
+        ([STRICT], [{**LOOSE, "name": "found"}], 200),
+        ([STRICT], [{"type": "web_search"}], 200),
+        ([STRICT], "none", 200),
+        ([{**STRICT, "name": ["look"]}], ["look"], 200),
+    ],
+)
+def test_an_answer_that_repeats_another_function_is_no_answer_to_the_request(sent, repeated, status):
+    assert status_of(responded(sent=sent, repeated=repeated)) == status
+
+
+def test_only_a_response_repeats_functions():
+    assert status_of(responded(sent=[STRICT], repeated=[LOOSE], object_="chat.completion")) == 200

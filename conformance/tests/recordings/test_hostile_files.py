@@ -138,8 +138,11 @@ def test_the_good_file_is_judged_all_the_same(folder):
 
     assert reports["good.json"].judged == 1
     assert reports["good.json"].problem is None
-    for name in ("deep.yaml", "laughs.yaml", "merges.yaml", "bomb.json.gz", "not there.json"):
+    for name in ("deep.yaml", "laughs.yaml", "merges.yaml", "not there.json"):
         assert reports[name].problem, name
+    assert [*reports["bomb.json.gz"].skipped] == [
+        "a file of more than 256 MB, which may be a recording (--max-size)"
+    ]
 
 
 def test_a_crash_of_a_rule_is_that_files_trouble(folder, monkeypatch):

@@ -1,5 +1,6 @@
 """A stranger's folders: other encodings, other things, folders that cannot be opened, patterns, and interrupted runs."""
 
+import gzip
 import json
 import os
 import threading
@@ -8,9 +9,10 @@ import pytest
 from conformance_command import run
 from recordings_in_every_form import BAD, URL
 
+from ellmer_conformance.recordings import opentelemetry_spans
 from ellmer_conformance.recordings.engines import Work, mapped
 from ellmer_conformance.recordings.lint import TooSlow, lint, lint_file, time_limit
-from ellmer_conformance.recordings.recording_files import Unreadable, sources
+from ellmer_conformance.recordings.recording_files import Unreadable, nearest, sources
 
 #: Held while others start processes, as a thread of an object store's client may hold one.
 LOCK = threading.Lock()
@@ -53,6 +55,53 @@ def test_a_large_file_of_something_else_is_not_parsed(tmp_path, monkeypatch):
     monkeypatch.setattr("ellmer_harness.recordings.format_detection._documents", pytest.fail)
     (tmp_path / "index.yaml").write_text("entries:\n" + "- urls: [https://example.org/a.tgz]\n" * 9000)
     assert lint_file(tmp_path / "index.yaml").problem is None
+
+
+RECORDED = json.dumps(
+    {"version": 1, "interactions": [{"request": {"uri": URL, "body": BAD}, "response": {"status": 200}}]}
+)
+LARGE = " " * 1_500_000  # larger than the limit of a megabyte, and small when it is packed
+PROBLEM = "it is larger than 1 MB"
+
+
+@pytest.mark.parametrize(
+    ("name", "data", "problem", "reason"),
+    [
+        ("a.json", RECORDED + LARGE, f"{PROBLEM} (--max-size)", None),
+        ("a.json.gz", RECORDED + LARGE, f"{PROBLEM} when it is unpacked (--max-size)", None),
+        ("a.jsonl", f"{LINE}\n{LINE}{LARGE}\n", "line 2 is larger than 1 MB (--max-size)", None),
+        ("a.json", LARGE, None, "a file of more than 1 MB, which may be a recording (--max-size)"),
+        ("a.json.gz", LARGE, None, "a file of more than 1 MB, which may be a recording (--max-size)"),
+        ("a.bin", LARGE, None, "not a recording of HTTP: a file of more than 1 MB"),
+    ],
+)
+def test_a_file_above_the_limit_of_size_is_listed_with_its_reason(tmp_path, name, data, problem, reason):
+    content = data.encode()
+    (tmp_path / name).write_bytes(gzip.compress(content) if name.endswith(".gz") else content)
+    report = lint_file(tmp_path / name, most=1024**2)
+    assert report.problem == problem
+    assert [*report.skipped] == ([reason] if reason else [])
+    assert lint_file(tmp_path / name, most=2 * 1024**2).problem is None
+
+
+def test_the_limit_of_size_is_an_option(tmp_path):
+    (tmp_path / "a.json").write_text(RECORDED + LARGE)
+    small, large = (run("lint", "--max-size", limit, tmp_path) for limit in (1, 2))
+    assert (small.exit_code, large.exit_code) == (2, 1)
+    assert "larger than 1 MB (--max-size)" in small.output
+    assert "1 request judged" in large.output
+
+
+@pytest.mark.parametrize(("begins", "format_"), [('{"interactions":', "vcrpy"), ("", "")])
+def test_spaces_at_the_beginning_cost_little(tmp_path, begins, format_):
+    (tmp_path / "a.json").write_text(" " * 60_000 + begins)  # a pattern that tries each of them needs minutes
+    assert nearest(tmp_path / "a.json") == format_
+
+
+def test_spans_in_a_packed_file_have_the_limit_of_size_too(tmp_path):
+    (tmp_path / "a.json.gz").write_bytes(gzip.compress(LARGE.encode()))
+    with pytest.raises(ValueError, match="larger than 1 MB"):
+        opentelemetry_spans.read(tmp_path / "a.json.gz", most=1024**2)
 
 
 def test_recordings_without_a_chat_are_no_failure(tmp_path):

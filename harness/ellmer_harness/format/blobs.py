@@ -29,16 +29,21 @@ MAX_BYTES = 256 * 1024 * 1024  # of one file
 _READING = os.O_RDONLY | getattr(os, "O_NONBLOCK", 0) | getattr(os, "O_BINARY", 0)  # a pipe is not waited for
 
 
+class TooLarge(ValueError):
+    """A file has more bytes than its reader takes."""
+
+
 def file_bytes(path: Path, most: int = MAX_BYTES) -> bytes:
     """Returns the bytes of a file. Raises `OSError` or `ValueError`, also for a device, a pipe, and a file
-    that is too long.
+    that is too large, which is not read.
     """
     with os.fdopen(os.open(path, _READING), "rb") as file:
-        if not S_ISREG(os.fstat(file.fileno()).st_mode):
+        about = os.fstat(file.fileno())
+        if not S_ISREG(about.st_mode):
             raise ValueError("it is a device or a pipe")
-        data = file.read(most + 1)
-    if len(data) > most:
-        raise ValueError(f"it is larger than {most // 1024**2} MB (MAX_BYTES)")
+        data = file.read(most + 1) if about.st_size <= most else b""
+    if max(about.st_size, len(data)) > most:  # it may have grown
+        raise TooLarge(f"it is larger than {most // 1024**2} MB")
     return data
 
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import re
+import zlib
 from collections.abc import Iterator
 from dataclasses import dataclass, field, replace
 from pathlib import Path
@@ -20,7 +21,15 @@ from .formats.test_proxy_and_rec import IS_REC, is_test_proxy, of_rec, of_test_p
 from .formats.vcr import entry, is_entry
 from .formats.wiremock_and_httpmock import is_httpmock, is_wiremock, of_httpmock, of_wiremock
 from .interaction import Interaction, json_bytes
-from .untrusted_files import Unreadable, explained, file_bytes, in_utf8, modest, unzipped
+from .untrusted_files import (
+    MAX_BYTES,
+    Unreadable,
+    explained,
+    file_bytes,
+    in_utf8,
+    modest,
+    plain_bytes,
+)
 
 __all__ = ["SUFFIXES", "Found", "Unreadable", "content", "each", "nearest", "opened", "read"]
 
@@ -96,17 +105,18 @@ for _tag in ("tag:yaml.org,2002:python/", "!ruby/", "!"):
     _Loader.add_multi_constructor(_tag, _plain)
 
 
-def read(path: Path) -> Found | None:  # noqa: PLR0911 - one return per format
+def read(path: Path, most: int = MAX_BYTES) -> Found | None:  # noqa: PLR0911 - one return per format
     """Reads the interactions of a file.
 
     Args:
         path: The file: a cassette of ours or vcrpy's, of VCR for R, Ruby or Go, a HAR file, or a log of records.
+        most: The number of bytes that the file, or a line of a log, may have when it is unpacked. Default: `MAX_BYTES`.
 
     Returns:
         What was found; None if the file is not a recording.
 
     Raises:
-        Unreadable: If the file looks like a recording and is damaged.
+        Unreadable: If the file looks like a recording and is damaged, or if it is too large.
 
     Examples:
         >>> from ellmer_harness.recordings import read
@@ -115,10 +125,9 @@ def read(path: Path) -> Found | None:  # noqa: PLR0911 - one return per format
     """
     with explained(path):
         if _has_suffix(path, *_LOGS):
-            found = exchanges(path)
+            found = exchanges(path, most)
             return None if found is None else Found("a log", [each for each in found if each])
-        data = file_bytes(path)
-        data = in_utf8(unzipped(data) if data.startswith(b"\x1f\x8b") else data)
+        data = in_utf8(plain_bytes(path, most))
         if data.startswith(MAGIC):
             return Found("httprr", [*traced(data)])
         if _has_suffix(path, ".rec") and IS_REC.match(data):
@@ -126,13 +135,15 @@ def read(path: Path) -> Found | None:  # noqa: PLR0911 - one return per format
         suffix = _suffix(path, data)
         if suffix is None or (suffix in _YAML and len(data) > _LARGE and not is_marked(data)):
             return None
+        text = ""
         try:
             text = data.decode("utf-8-sig")
+            data = b""  # a large file is in memory once
             if suffix in _YAML:
                 return _documents(text, path)
             value = _json_or_lines(text)
         except (ValueError, RecursionError, yaml.YAMLError):
-            if is_marked(data):
+            if is_marked(data or text.encode()):
                 raise
             return None
         return _found(value, text, path)
@@ -178,12 +189,12 @@ def each(path: Path) -> Iterator[Interaction | None] | None:
     return found and found[1]
 
 
-def opened(path: Path) -> tuple[str, Iterator[Interaction | None]] | None:
-    """Returns the name of a file's format with the same interactions."""
+def opened(path: Path, most: int = MAX_BYTES) -> tuple[str, Iterator[Interaction | None]] | None:
+    """Returns the name of a file's format with the same interactions. `most` is as for `read()`."""
     if _has_suffix(path, *_LOGS):
-        lines = exchanges(path)
+        lines = exchanges(path, most)
         return None if lines is None else ("a log", lines)
-    found = read(path)
+    found = read(path, most)
     return None if found is None else (found.kind, iter(found.interactions))
 
 
@@ -196,20 +207,35 @@ _OWN_KEYS = {
     "VCR": rb"\"?http_interactions\"?\s*:",
     "WireMock": rb"\"(bodyPatterns|urlPathPattern)\"\s*:",
     "DataDog's .rec": rb"-- begin request body --",
-    "vcrpy": rb"\A\s*\{?\s*\"?interactions\"?\s*:",
+    "vcrpy": rb"\A(\{\s*)?\"?interactions\"?\s*:",
 }
 
 
 def nearest(path: Path) -> str:
     """Returns the format whose keys are in a file that is no recording, `""` for none."""
-    if path.suffix.lower() not in SUFFIXES:
+    if not _has_suffix(path, *SUFFIXES):
         return ""
+    begins = _beginning(path).lstrip()
+    return next((name for name, pattern in _OWN_KEYS.items() if re.search(pattern, begins)), "")
+
+
+def seems_recorded(path: Path) -> bool:
+    """Tells whether a file that is too large to be read begins like a recording."""
+    return bool(nearest(path)) or is_marked(_beginning(path))
+
+
+_BEGINNING = 65536  # bytes
+
+
+def _beginning(path: Path) -> bytes:
+    """Returns the first bytes of a file in UTF-8, unpacked. It is empty if they cannot be read."""
     try:
         with path.open("rb") as file:
-            begins = in_utf8(file.read(65536))
-    except OSError:
-        return ""
-    return next((name for name, pattern in _OWN_KEYS.items() if re.search(pattern, begins)), "")
+            data = file.read(_BEGINNING)
+        packed = data.startswith(b"\x1f\x8b")
+        return in_utf8(zlib.decompressobj(31).decompress(data, _BEGINNING) if packed else data)
+    except (OSError, zlib.error):
+        return b""
 
 
 def content(text: str, suffix: str) -> Any:

@@ -18,18 +18,21 @@ from typing import Any
 import yaml
 
 from ..errors import CassetteError
-from ..format.blobs import MAX_BYTES, file_bytes
+from ..format.blobs import MAX_BYTES, TooLarge, file_bytes
 
 __all__ = [
     "MAX_BYTES",
     "MAX_COPIES",
     "MAX_DEPTH",
     "UTF_16",
+    "Oversized",
+    "TooLarge",
     "Unreadable",
     "explained",
     "file_bytes",
     "in_utf8",
     "modest",
+    "plain_bytes",
     "unzipped",
 ]
 
@@ -45,16 +48,24 @@ MAX_COPIES = 100_000  # values that aliases and merge keys of a YAML text stand 
 _Events: Any = getattr(yaml, "CSafeLoader", yaml.SafeLoader)
 
 
-def unzipped(data: bytes) -> bytes:
-    """Returns the decompressed bytes of gzip."""
+_PIECE = 1024 * 1024  # bytes that are unpacked at a time, to learn how large the rest is
+
+
+def plain_bytes(path: Path, most: int = MAX_BYTES) -> bytes:
+    """Returns the bytes of a file, decompressed if it is gzip. Raises as `file_bytes()`, also for too many bytes."""
+    data = file_bytes(path, most)
+    return unzipped(data, most) if data.startswith(b"\x1f\x8b") else data
+
+
+def unzipped(data: bytes, most: int = MAX_BYTES) -> bytes:
+    """Returns the decompressed bytes of gzip. Raises `TooLarge` for more than `most` bytes, before any are kept."""
+    size = 0
     with gzip.open(BytesIO(data)) as file:
-        return _within(file.read(MAX_BYTES + 1))
-
-
-def _within(data: bytes) -> bytes:
-    if len(data) > MAX_BYTES:
-        raise ValueError(f"it is larger than {MAX_BYTES // 1024**2} MB (MAX_BYTES)")
-    return data
+        while piece := file.read(_PIECE):
+            size += len(piece)
+            if size > most:
+                raise TooLarge(f"it is larger than {most // 1024**2} MB when it is unpacked")
+    return gzip.decompress(data)
 
 
 UTF_16 = (codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE)  # how it begins, as PowerShell writes it
@@ -120,6 +131,10 @@ class Unreadable(CassetteError):
         self.path, self.problem = path, problem
 
 
+class Oversized(Unreadable):
+    """A file, or a line of a log, is larger than its reader takes. Whether it is a recording is not known."""
+
+
 @contextmanager
 def explained(path: Path, place: str = "it") -> Iterator[None]:
     """Turns any error during reading into `Unreadable`, with the place in the file."""
@@ -127,6 +142,8 @@ def explained(path: Path, place: str = "it") -> Iterator[None]:
         yield
     except Unreadable:
         raise
+    except TooLarge as error:
+        raise Oversized(path, str(error)) from error
     except (OSError, EOFError) as error:
         raise Unreadable(path, f"{place} cannot be read: {error}") from error
     except UnicodeDecodeError as error:

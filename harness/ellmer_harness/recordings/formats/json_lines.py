@@ -13,31 +13,31 @@ from pathlib import Path
 from typing import IO, cast
 
 from ..interaction import Interaction
-from ..untrusted_files import MAX_BYTES, UTF_16, explained
+from ..untrusted_files import MAX_BYTES, UTF_16, TooLarge, explained
 from .vcr import entry, is_entry
 
 _GZIP = b"\x1f\x8b"
 _END = Interaction("", "", "")
 
 
-def exchanges(path: Path) -> Iterator[Interaction | None] | None:
+def exchanges(path: Path, most: int = MAX_BYTES) -> Iterator[Interaction | None] | None:
     """Iterates over the exchanges, with None for other lines; returns None if no line has an exchange.
 
-    Raises `Unreadable` for a line when the line is reached.
+    Raises `Unreadable` for a line when the line is reached, also for one of more than `most` bytes.
     """
-    lines = _lines(path)
+    lines = _lines(path, most)
     others = 0
     while (first := next(lines, _END)) is None:
         others += 1
     return None if first is _END else chain(repeat(None, others), (first,), lines)
 
 
-def _lines(path: Path) -> Iterator[Interaction | None]:
+def _lines(path: Path, most: int) -> Iterator[Interaction | None]:
     strict = False  # as long as no line is an exchange, a line may be anything
     with explained(path), _opened(path) as lines:
-        for number, line in enumerate(iter(partial(lines.readline, MAX_BYTES + 1), b""), 1):
-            if len(line) > MAX_BYTES:
-                raise ValueError(f"line {number} is larger than {MAX_BYTES // 1024**2} MB (MAX_BYTES)")
+        for number, line in enumerate(iter(partial(lines.readline, most + 1), b""), 1):
+            if len(line) > most:
+                raise TooLarge(f"line {number} is larger than {most // 1024**2} MB")
             if line.strip():
                 with explained(path, f"line {number}"):
                     found = _exchange(line, f"line {number}", path.parent, strict=strict)
