@@ -440,8 +440,13 @@ def bench_fidelity(session: nox.Session) -> None:
 @nox.session(default=False)
 def bench_chat_apps(session: nox.Session) -> None:
     """Open the chat pages of five other products and ours in a real browser (apt-get install chromium poppler-utils)."""
-    session.install("-e", ".[conformance,demo,html]", *group("browser"), "openai>=3", "uv")
+    session.install(
+        "-e", ".[conformance,demo,html]", *group("browser"), "chatlas", "openai>=3", "pandas", "uv"
+    )
     session.run("python", "bench/chat_apps/run.py", "--out", "build/chat_apps/table.md", *session.posargs)
+    session.run(
+        "python", "bench/chat_apps/functions.py", "--out", "build/chat_apps/functions.md", *session.posargs
+    )
 
 
 @nox.session(default=False)

@@ -17,7 +17,7 @@ import socket
 import subprocess
 import sys
 import time
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from importlib.metadata import version
@@ -59,7 +59,8 @@ class Product:
             )
             python = str(folder / "bin" / "python")
             subprocess.run(
-                ["uv", "pip", "install", "-q", "--python", python, self.package, "openai"], check=True
+                ["uv", "pip", "install", "-q", "--python", python, *self.package.split(), "openai"],
+                check=True,
             )
             (folder / "done").touch()
         return folder / "bin" / "python"
@@ -74,8 +75,13 @@ WEBUI = {
 PRODUCTS = {
     "ours": Product("", "python -m uvicorn --app-dir {here} ours_app:app --port 9005", 9005),
     "shinychat": Product("", "python -m uvicorn --app-dir {here} shinychat_app:app --port 9004", 9004),
-    "chainlit": Product("chainlit", "python -m chainlit run {here}/chainlit_app.py --headless --host 127.0.0.1 --port 9001", 9001),
-    "gradio": Product("gradio", "python {here}/gradio_app.py", 9002, {"PORT": "9002", "GRADIO_ANALYTICS_ENABLED": "False"}),
+    "chainlit": Product(
+        "chainlit pandas plotly sqlalchemy[asyncio] aiosqlite",
+        "python -m chainlit run {here}/chainlit_app.py --headless --host 127.0.0.1 --port 9001",
+        9001,
+        {"CHAINLIT_AUTH_SECRET": "any-secret-of-at-least-thirty-two-letters"},
+    ),
+    "gradio": Product("gradio matplotlib", "python {here}/gradio_app.py", 9002, {"PORT": "9002", "GRADIO_ANALYTICS_ENABLED": "False"}),
     "streamlit": Product(
         "streamlit",
         "python -m streamlit run {here}/streamlit_app.py --server.headless true --server.address 127.0.0.1 --server.port 9003",
@@ -87,13 +93,13 @@ PRODUCTS = {
 
 
 @contextmanager
-def running(name: str, base: str) -> Iterator[str]:
+def running(name: str, base: str, programs: Path = HERE) -> Iterator[str]:
     """Yields the address of a product's page while it runs."""
     product = PRODUCTS[name]
     with socket.socket() as probe:
         if probe.connect_ex(("127.0.0.1", product.port)) == 0:
             raise SystemExit(f"Something else listens on port {product.port}. Stop it first.")
-    program, *arguments = product.command.format(here=HERE).split()
+    program, *arguments = product.command.format(here=programs).split()
     start = [str(product.python(name).parent / program), *arguments]
     store = BUILD / "stores" / name
     store.mkdir(parents=True, exist_ok=True)
@@ -241,9 +247,9 @@ def _reloaded(visit: Visit) -> dict[str, object]:
     }
 
 
-def table(found: dict[str, dict[str, object]]) -> str:
+def table(found: Mapping[str, Mapping[str, object]], title: str = "in the smallest page of each") -> str:
     """Returns what was seen as Markdown, one product a column."""
-    lines = [f"| in the smallest page of each | {' | '.join(found)} |", "|---|" + "---|" * len(found)]
+    lines = [f"| {title} | {' | '.join(found)} |", "|---|" + "---|" * len(found)]
     rows = next(iter(found.values()))
     lines += [f"| {row} | {' | '.join(cell(each[row]) for each in found.values())} |" for row in rows]
     return "\n".join([*lines, ""])
