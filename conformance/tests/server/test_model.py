@@ -279,6 +279,11 @@ SCHEMAS = {
     "made for a pattern": ({"type": "string", "pattern": r"^\d{5}(-x)?$"}, "", "11111-x"),
     "alternatives": ({"anyOf": [{"type": "null"}, {"type": "integer"}]}, "7", 7),
     "email": ({"type": "string", "format": "email"}, "Write to ada@example.org", "ada@example.org"),
+    "file": (
+        {"properties": {"path": {"type": "string"}, "to": {"type": "string"}}, "required": ["path"]},
+        "Write to ada@example.org, e.g. by https://a.example/b.html, what is in src/app.py",
+        {"path": "src/app.py"},
+    ),
     "capital letters": (
         {"type": "OBJECT", "properties": {"n": {"type": "INTEGER"}}, "required": ["n"]},
         "4",

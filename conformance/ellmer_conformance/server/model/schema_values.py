@@ -235,6 +235,8 @@ class _Filling:
             found = words.take(words.emails)
         elif re.search(r"ur[il]|link", hints, re.IGNORECASE) and (form or words.urls):
             found = words.take(words.urls)
+        elif re.search(r"file|path", name, re.IGNORECASE) and words.files:
+            found = words.take(words.files)
         elif re.search(r"^from|origin|departure|source", name, re.IGNORECASE):
             found = words.name_after("from") or words.take(words.names)
         elif re.search(r"^to$|destination|arrival|target", name, re.IGNORECASE):

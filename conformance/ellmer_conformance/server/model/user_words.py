@@ -1,4 +1,4 @@
-"""The values in a text of the user: names, numbers, dates, quoted passages. Each is used once."""
+"""The values in a text of the user: names, numbers, dates, files, quoted passages. Each is used once."""
 
 # ruff: noqa: SIM905 - the words are easier to read in lines
 from __future__ import annotations
@@ -11,11 +11,15 @@ _STATE = re.compile(r", (?=[A-Z]{2}\b)")  # Duluth, MN
 _QUOTED = re.compile(r"[\"“«]([^\"”»]{1,400})[\"”»]|(?<!\w)'([^']{1,400})'(?!\w)")
 _NUMBER = re.compile(r"(?<![\w.])[-−]?\d+(?:[.,]\d+)*(?![\w])")
 _DATE = re.compile(r"\b\d{4}-\d{2}-\d{2}\b")
-_EMAIL = re.compile(r"\b[\w.+-]+@[\w-]+(?:\.[\w-]+)+\b")
+_EMAIL = re.compile(r"(?<![\w.+-])[\w.+-]+@[\w-]+(?:\.[\w-]+)+\b")
 _URL = re.compile(r"https?://[^\s\"'<>)]+")
+_FILE = re.compile(
+    r"(?<![\w@/\\.:~-])(?:[A-Za-z]:)?(?:[\w~.-]+[/\\]|[/\\])*[\w-]+\.[A-Za-z]\w{1,7}\b(?![/@])"
+)
 _SENTENCE_END = re.compile(r"[.!?:;\n]\s*$")
 _AFTER = r"\b(?:{})\s+(?:the\s+)?(\w[\w'’-]*)"
 _MOST = 20_000  # characters that are read
+_NEAR = 50  # characters before a word that tell whether a sentence begins with it
 
 #: Words that begin a sentence with a capital letter and are no names.
 _STARTERS = frozenset(
@@ -89,6 +93,7 @@ class UserWords:
         self.dates = _DATE.findall(self.text)
         self.emails = _EMAIL.findall(self.text)
         self.urls = [url.rstrip(".,;") for url in _URL.findall(self.text)]
+        self.files = _FILE.findall(_EMAIL.sub(" ", _URL.sub(" ", self.text)))
 
     def name_after(self, *words: str) -> str | None:
         """Takes the name after one of the words, as in `from Paris`, or else a small word there, as in `in paris`."""
@@ -132,7 +137,7 @@ class UserWords:
         low = word.lower()
         if not word[0].isupper() or low in _STARTERS or low in self._ignored:
             return False
-        before = self.text[: token.start()]
+        before = self.text[max(0, token.start() - _NEAR) : token.start()]
         starts = not before.strip() or _SENTENCE_END.search(before) is not None
         return not starts or _stem(low) not in _SAME
 
