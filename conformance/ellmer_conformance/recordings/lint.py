@@ -280,7 +280,8 @@ def lint_each(
 
     The processes are new ones, not forks of this one, so that a program with threads can start them; a script that asks for more
     than one begins with `if __name__ == "__main__":`. Reports that the journal has are taken from there, and new ones are added
-    to it. A recording, or a line of a log, of more than `most` bytes is not judged, and its report says so. Raises `Unreadable` for a missing path, `EngineMissing` and `EngineLost`.
+    to it. A recording, or a line of a log, of more than `most` bytes is not judged, and its report says so. Raises `Unreadable`
+    for a missing path, `EngineMissing` and `EngineLost`.
     """
     for report in _reports(files, partial(lint_file, assumed=assumed, most=most), jobs, engine, journal):
         yield replace(report, path=one_line(report.path))
