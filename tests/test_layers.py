@@ -63,11 +63,12 @@ HARNESS = {
     "faults": {"exchange"},
     "interception": {"exchange", "format", "secrets"},
     "store": {"format", "interception", "secrets"},
+    "bulk": {"recordings", "store"},
     "tape": {"exchange", "faults", "format", "interception", "recordings", "secrets", "store"},
     "serving": {"exchange", "interception", "tape"},
     "display": {"exchange", "format", "recordings"},
     "pytest": {"exchange", "format", "interception", "secrets", "store", "tape"},
-    "cli": {"display", "exchange", "format", "recordings", "secrets", "serving", "tape"},
+    "cli": {"bulk", "display", "exchange", "format", "recordings", "secrets", "serving", "tape"},
     "console_script": {"cli"},
 }
 
@@ -104,7 +105,7 @@ PACKAGES = {
     "ellmer_core": {},
     "ellmer_harness": {},
     "ellmer_conformance": {
-        "ellmer_harness": {"scenarios", "contract", "runner", "recordings", "console_scripts"},
+        "ellmer_harness": {"scenarios", "contract", "runner", "recordings", "cli", "console_scripts"},
         "ellmer_core": {"adapters", "demo", "facts"},  # the facts quote the profiles, and judge no client
     },
 }

@@ -32,7 +32,8 @@ from ellmer_conformance.contract.shapes import Fault, FaultKind
 from ellmer_conformance.contract.shapes.checker import Checker
 from ellmer_conformance.contract.shapes.facts import Fact, deciding
 from ellmer_conformance.recordings.recorded_requests import Skip, refusal, request_of, status_of
-from ellmer_conformance.recordings.recording_files import Unreadable, find, read
+from ellmer_conformance.recordings.recording_files import read
+from ellmer_harness.recordings import Unreadable, find
 
 
 @dataclass

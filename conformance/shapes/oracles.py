@@ -27,7 +27,8 @@ from sources import _schema, missing
 from ellmer_conformance.contract.shapes import Fault
 from ellmer_conformance.contract.shapes.checker import Checker
 from ellmer_conformance.recordings.recorded_requests import Skip, request_of
-from ellmer_conformance.recordings.recording_files import Recording, Unreadable, find, read
+from ellmer_conformance.recordings.recording_files import Recording, read
+from ellmer_harness.recordings import Unreadable, find
 
 HERE = Path(__file__).parent
 #: The types of whole answers, and of the events of a stream: module, name.

@@ -6,19 +6,26 @@ import os
 import sys
 import time
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from contextlib import contextmanager
+from contextlib import ExitStack, contextmanager
+from dataclasses import dataclass
+from functools import wraps
 from itertools import chain
 from pathlib import Path
-from typing import Any, TypeVar
+from typing import Any, Protocol, TypeVar
 
 import click
 
+from ellmer_harness.bulk.engines import ENGINES, Engine, EngineLost, EngineMissing
+from ellmer_harness.bulk.journal import Journal, JournalError
+from ellmer_harness.bulk.sources import Source, sources
+from ellmer_harness.recordings import Unreadable, find
+from ellmer_harness.recordings.untrusted_files import MAX_BYTES
+
 from ..contract import rules
 from ..contract.rulebook import RuleBook
+from ..recordings import code_digest
 from ..recordings.corpus import pins
 from ..recordings.corpus.pins import Pin, PinError
-from ..recordings.lint import Totals
-from ..recordings.recording_files import Source, Unreadable, find, sources
 from ..report import Report, UnreadableReport, read
 
 # --- Books of rules --------------------------------------------------------------------------------------
@@ -69,20 +76,24 @@ F = TypeVar("F")
 G = TypeVar("G")
 
 files_argument = click.argument("paths", nargs=-1, type=click.Path(path_type=Path))
+sources_argument = click.argument("paths", nargs=-1, type=str)
 _FEW = 50  # files: below, a bar would only flicker
 
 
 def traffic(paths: Iterable[Path]) -> list[Path]:
-    """Returns the files under the given paths. By default, these are the corpus and the folders in
-    `CONFORMANCE_TRAFFIC`. All must exist.
-    """
+    """Returns the files under the given paths, by default those of `collected()`. All must exist."""
+    return _found(find, list(paths) or collected())
+
+
+def collected() -> list[Path]:
+    """Returns the folders of the corpus that are there, and those in `CONFORMANCE_TRAFFIC`."""
     fetched = [pins.folder_of(pin) for pin in pinned() if pins.present(pin)]
-    return _found(find, list(paths) or [*fetched, *pins.folders(), *_folders()])
+    return [*fetched, *pins.folders(), *_folders()]
 
 
 def located(paths: Iterable[str], exclude: Sequence[str] = ()) -> Iterator[Source]:
-    """Yields the files as `traffic()`, also from object stores, without those that match a pattern of `exclude`. They are
-    looked for while the first ones are judged; only the first one must be there at once.
+    """Yields the files under paths and URLs, without those that match a pattern of `exclude`. They are looked for while the
+    first ones are judged; only the first one must be there at once.
     """
     try:
         found = sources(_named(paths), exclude)
@@ -150,19 +161,19 @@ _EVERY = 30.0  # seconds between two lines of progress that no terminal shows
 
 
 @contextmanager
-def counted() -> Iterator[Callable[[Totals], None]]:
+def counted() -> Iterator[Callable[[Counts], None]]:
     """Yields a function that shows the counts so far on standard error: in one line of a terminal, or else in a line every
     30 seconds. How many files are left is not known, because they are still being looked for.
     """
     terminal, begin = sys.stderr.isatty(), time.monotonic()
     last = begin
 
-    def advance(totals: Totals) -> None:
+    def advance(counts: Counts) -> None:
         nonlocal last
         now = time.monotonic()
         if now - last >= (0.2 if terminal else _EVERY):
             last = now
-            text = _progress(totals, now - begin)
+            text = _progress(counts, now - begin)
             click.echo(f"\r{text:<79}" if terminal else text, err=True, nl=not terminal)
 
     yield advance
@@ -170,8 +181,110 @@ def counted() -> Iterator[Callable[[Totals], None]]:
         click.echo(f"\r{'':79}\r", err=True, nl=False)
 
 
-def _progress(totals: Totals, seconds: float) -> str:
-    rate = f"{totals.count / seconds:,.0f} files/s"
+def _progress(counts: Counts, seconds: float) -> str:
+    rate = f"{counts.count / seconds:,.0f} files/s"
     return (
-        f"{totals.count:,} files, {totals.judged:,} requests judged, {totals.violations:,} violations, {rate}"
+        f"{counts.count:,} files, {counts.judged:,} requests judged, {counts.violations:,} violations, {rate}"
     )
+
+
+# --- Work over many recordings ---------------------------------------------------------------------------
+
+
+class Counts(Protocol):
+    """The counts of a run so far."""
+
+    @property
+    def count(self) -> int:
+        """The number of files."""
+
+    @property
+    def judged(self) -> int:
+        """The number of requests that were judged."""
+
+    @property
+    def violations(self) -> int:
+        """The number of broken rules, or of requests that break one."""
+
+
+@dataclass(frozen=True)
+class Effort:
+    """How many processes read the files, where, and which file keeps what they found."""
+
+    jobs: int
+    engine: Engine
+    resume: Path | None
+    most: int
+
+    def journal(self, stack: ExitStack, options: str) -> Journal | None:
+        """Opens the journal, if one was asked for. `options` are the command, and what decides its findings."""
+        if self.resume is None:
+            return None
+        try:
+            return stack.enter_context(Journal(self.resume, f"{code_digest()} {options} {self.most}"))
+        except (JournalError, OSError) as error:
+            raise click.UsageError(str(error)) from error
+
+    @contextmanager
+    def explained(self, count: Callable[[], int]) -> Iterator[None]:
+        """Ends the command with a sentence if it is interrupted or cannot go on. `count` returns the number of files so far."""
+        try:
+            yield
+        except (EngineMissing, Unreadable) as error:
+            raise click.UsageError(str(error)) from error
+        except EngineLost as error:
+            raise click.UsageError(f"{error} {self._again()}") from error
+        except KeyboardInterrupt:
+            click.echo(f"Interrupted after {count():,} files. {self._again()}", err=True)
+            sys.exit(_INTERRUPTED)
+
+    def _again(self) -> str:
+        if self.resume:
+            return "Run the same command again, and it goes on from there."
+        return "With --resume FILE, it could go on."
+
+
+def effort_options(command: Callable[..., None]) -> Callable[..., None]:
+    """Adds the options of `Effort` to a command, which gets them as `effort`."""
+
+    @wraps(command)
+    def with_effort(*, jobs: int, engine: Engine, resume: Path | None, max_size: int, **others: Any) -> None:
+        command(effort=Effort(jobs or os.cpu_count() or 1, engine, resume, max_size * _MB), **others)
+
+    for option in reversed(_EFFORT):
+        with_effort = option(with_effort)
+    return with_effort
+
+
+_MB = 1024**2
+_INTERRUPTED = 130  # the exit code of shells
+_EFFORT = (
+    click.option(
+        "-j",
+        "--jobs",
+        type=click.IntRange(min=0),
+        default=1,
+        help="Number of processes [1]; 0: one for each core.",
+    ),
+    click.option(
+        "--engine",
+        type=click.Choice(ENGINES),
+        default=ENGINES[0],
+        show_default=True,
+        help="Run in local processes or on Dask (DASK_SCHEDULER_ADDRESS).",
+    ),
+    click.option(
+        "--resume",
+        type=click.Path(path_type=Path, dir_okay=False),
+        metavar="FILE",
+        help="Keep what was judged in this file, and go on from there.",
+    ),
+    click.option(
+        "--max-size",
+        type=click.IntRange(min=1),
+        default=MAX_BYTES // _MB,
+        show_default=True,
+        metavar="MB",
+        help="Size of a recording, unpacked, above which it is listed and not judged.",
+    ),
+)

@@ -5,26 +5,21 @@ from __future__ import annotations
 import sys
 from collections.abc import Iterable, Iterator, Sequence
 from contextlib import ExitStack
-from os import cpu_count
 from pathlib import Path
 from typing import IO, Any
 
 import click
 
+from ellmer_harness.bulk.sources import NoRevision, Source, changed_since
+
 from ..baseline import Baseline, BaselineError, load
 from ..contract.rules import WIRES
 from ..recordings import lint_report
-from ..recordings.engines import ENGINES, Engine, EngineLost, EngineMissing
 from ..recordings.lint import FileReport, Totals, lint_each
-from ..recordings.lint_journal import Journal, JournalError
 from ..recordings.lint_report import Expectations
 from ..recordings.recorded_requests import Assumed
-from ..recordings.recording_files import MAX_BYTES, NoRevision, Source, Unreadable, changed_since
 from ..report.formats.terminal_escaping import printable
-from ._shared import counted, located
-
-_MB = 1024**2
-_INTERRUPTED = 130  # the exit code of shells
+from ._shared import Effort, counted, effort_options, located, sources_argument
 
 
 def _outputs(
@@ -39,7 +34,7 @@ def _outputs(
 
 
 @click.command("lint")
-@click.argument("paths", nargs=-1, type=str)
+@sources_argument
 @click.option(
     "--format",
     "form",
@@ -85,34 +80,7 @@ def _outputs(
     help="Format of requests whose address does not tell it.",
 )
 @click.option("--provider", default="", help="Provider of requests whose host does not tell it.")
-@click.option(
-    "-j",
-    "--jobs",
-    type=click.IntRange(min=0),
-    default=1,
-    help="Number of processes [1]; 0: one for each core.",
-)
-@click.option(
-    "--engine",
-    type=click.Choice(ENGINES),
-    default=ENGINES[0],
-    show_default=True,
-    help="Run in local processes or on Dask (DASK_SCHEDULER_ADDRESS).",
-)
-@click.option(
-    "--resume",
-    type=click.Path(path_type=Path, dir_okay=False),
-    metavar="FILE",
-    help="Keep what was judged in this file, and go on from there.",
-)
-@click.option(
-    "--max-size",
-    type=click.IntRange(min=1),
-    default=MAX_BYTES // _MB,
-    show_default=True,
-    metavar="MB",
-    help="Size of a recording, unpacked, above which it is listed and not judged.",
-)
+@effort_options
 def command(
     paths: tuple[str, ...],
     *,
@@ -123,10 +91,7 @@ def command(
     form: str,
     outputs: list[tuple[str, Path]],
     verbose: bool,
-    jobs: int,
-    engine: Engine,
-    resume: Path | None,
-    max_size: int,
+    effort: Effort,
     warnings: bool,
     baseline: Path | None,
     write_baseline: Path | None,
@@ -153,26 +118,20 @@ def command(
         )
     expected = Expectations(_loaded(baseline)) if baseline or write_baseline else None
     assumed, totals = Assumed(wire or "", provider), Totals()
-    with ExitStack() as stack:
-        journal = stack.enter_context(_journal(resume, f"{assumed} {max_size}")) if resume else None
+    with ExitStack() as stack, effort.explained(lambda: totals.count):
+        journal = effort.journal(stack, f"lint {assumed}")
         advance = stack.enter_context(counted())
         files = _changed(located(paths, exclude), since) if since else located(paths, exclude)
         found = lint_each(
             files,
-            jobs=jobs or cpu_count() or 1,
-            engine=engine,
+            jobs=effort.jobs,
+            engine=effort.engine,
             assumed=assumed,
             journal=journal,
-            most=max_size * _MB,
+            most=effort.most,
         )
         told = _counted(found, expected, totals, advance, warnings=warnings)
-        try:
-            _write(told, totals, (form, verbose), outputs)
-        except (EngineMissing, EngineLost, Unreadable) as error:
-            raise click.UsageError(f"{error}{_again(resume, error)}") from error
-        except KeyboardInterrupt:
-            click.echo(f"Interrupted after {totals.count:,} files.{_again(resume)}", err=True)
-            sys.exit(_INTERRUPTED)
+        _write(told, totals, (form, verbose), outputs)
     if since and not totals.count:
         click.echo(f"There, no recording has changed since {since}.", err=True)
     if write_baseline and expected:
@@ -192,23 +151,6 @@ def _loaded(path: Path | None) -> Baseline:
         return load(path) if path else Baseline()
     except BaselineError as error:
         raise click.UsageError(str(error)) from error
-
-
-def _journal(path: Path, options: str) -> Journal:
-    try:
-        return Journal(path, options)
-    except (JournalError, OSError) as error:
-        raise click.UsageError(str(error)) from error
-
-
-def _again(resume: Path | None, error: Exception | None = None) -> str:
-    if isinstance(error, EngineMissing | Unreadable):
-        return ""
-    return (
-        " Run the same command again, and it goes on from there."
-        if resume
-        else " With --resume FILE, it could go on."
-    )
 
 
 def _changed(files: Iterable[Source], since: str) -> Iterator[Source]:

@@ -8,15 +8,18 @@ rules.
 
 from __future__ import annotations
 
-import sqlite3
 from bisect import bisect_right
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping
-from contextlib import closing
-from dataclasses import dataclass, field, replace
+from dataclasses import asdict, dataclass, field, replace
+from functools import partial
 from itertools import accumulate
-from pathlib import Path
 from typing import Any
+
+from ellmer_harness.bulk.engines import Engine, Work
+from ellmer_harness.bulk.journal import Journal, OnDisk, worked
+from ellmer_harness.bulk.sources import Source, sources
+from ellmer_harness.recordings.untrusted_files import MAX_BYTES
 
 from ..contract import rules
 from ..contract.error_bodies import ApiError, read_error
@@ -24,12 +27,12 @@ from ..contract.exchange import Request
 from ..contract.rule import Verdict, Violation
 from ..contract.rule import verdict as verdict_of
 from ..contract.shapes.facts import judged_places
-from .lint import TooSlow, time_limit
 from .recorded_requests import Skip, identity, refusal, request_of, status_of
-from .recording_files import Recording, Unreadable, find, read
+from .recording_files import Recording, each_recording
 from .refusal_causes import UNCLASSIFIED, UNKNOWN, VISIBLE, cause_of
 
 UNDATED = "unknown"  # the month of a recording without a date
+_REPEATED = "the same request was judged already"
 
 
 @dataclass
@@ -43,6 +46,26 @@ class Tally:
     caught: int = 0
     missed: int = 0
     text_equal: int = 0
+
+    def add(self, outcome: Outcome) -> None:
+        """Counts a request of a wire format, a provider or a month."""
+        visible = outcome.cause in VISIBLE
+        self.accepted += not outcome.cause
+        self.accepted_flagged += any(case.kind == "flagged" for case in outcome.cases)
+        self.rejected += bool(outcome.cause)
+        self.rejected_modelled += visible
+        self.caught += bool(outcome.caught)
+        self.missed += visible and not outcome.caught
+        self.text_equal += bool(outcome.equal)
+
+    def add_checked(self, rule: str, outcome: Outcome) -> None:
+        """Counts a request that a rule looked at."""
+        self.accepted += not outcome.cause
+        self.accepted_flagged += rule in outcome.flagged
+        self.rejected += bool(outcome.cause)
+        self.rejected_modelled += rule in outcome.caught
+        self.caught += rule in outcome.caught
+        self.text_equal += rule in outcome.equal
 
     @property
     def recall(self) -> float | None:
@@ -64,42 +87,93 @@ class Case:
     pointer: str = ""
 
 
-class Seen:
-    """The requests that were judged already. They are in a temporary file of SQLite's, so that the memory does not grow with
-    their number: a set would need 160 MB for a million.
+@dataclass(frozen=True)
+class Outcome:
+    """What the rules and the API said of one request. `month` is that of its recording.
+
+    `checked` are the rules that looked at it. `cause` is the cause of a refusal, and `""` for a request that was accepted.
+    `caught` are the rules that refuse it like the API, and `equal` those that do so in the same words.
     """
 
-    def __init__(self) -> None:
-        self._base = sqlite3.connect("", isolation_level=None)
-        self._base.execute("CREATE TABLE seen (request BLOB PRIMARY KEY) WITHOUT ROWID")
-        self._base.execute("BEGIN")
+    wire: str
+    provider: str
+    month: str
+    checked: tuple[str, ...] = ()
+    flagged: tuple[str, ...] = ()
+    cause: str = ""
+    caught: tuple[str, ...] = ()
+    equal: tuple[str, ...] = ()
+    places: tuple[tuple[str, int], ...] = ()
+    cases: tuple[Case, ...] = ()
 
-    def is_new(self, request: str) -> bool:
-        """Adds a request by its digest, and tells whether it was not there."""
-        row = (bytes.fromhex(request),)
-        return self._base.execute("INSERT OR IGNORE INTO seen VALUES (?)", row).rowcount == 1
 
-    def close(self) -> None:
-        """Deletes the file."""
-        self._base.close()
+@dataclass
+class FileOutcomes:
+    """The outcomes of a file: each different one once, and for each request its digest and the number of its outcome."""
+
+    path: str
+    outcomes: dict[Outcome, int] = field(default_factory=dict)
+    requests: dict[bytes, int] = field(default_factory=dict)
+    skipped: Counter[str] = field(default_factory=Counter)
+    problem: str | None = None
+
+    def add(self, request: bytes, outcome: Outcome) -> None:
+        """Adds a request by its digest."""
+        self.requests[request] = self.outcomes.setdefault(outcome, len(self.outcomes))
 
 
 @dataclass
 class Calibration:
     """The results. `causes` counts the recorded refusals by cause, `months` has a tally for each month of recording
     (`unknown` without a date), and `places` counts the places of the requests by what judges them. `skipped` counts the
-    requests that were not judged, by reason.
+    requests that were not judged, by reason, `kinds` the cases to look at, and `count` the files. What grows with the requests,
+    their digests and the cases, is in a temporary file.
     """
 
     wires: dict[str, Tally] = field(default_factory=dict)
     providers: dict[str, Tally] = field(default_factory=dict)
     rules: dict[str, Tally] = field(default_factory=dict)
-    cases: list[Case] = field(default_factory=list)
+    kinds: Counter[str] = field(default_factory=Counter)
     causes: Counter[str] = field(default_factory=Counter)
     months: dict[str, Tally] = field(default_factory=dict)
     places: Counter[str] = field(default_factory=Counter)
     skipped: Counter[str] = field(default_factory=Counter)
     unreadable: list[str] = field(default_factory=list)
+    count: int = 0
+    _on_disk: OnDisk = field(default_factory=OnDisk, repr=False, compare=False)
+
+    def add(self, file: FileOutcomes) -> None:
+        """Adds the outcomes of a file. A request that was in a file before does not count again."""
+        self.count += 1
+        self.unreadable += [file.problem] if file.problem else []
+        self.skipped.update(file.skipped)
+        outcomes = list(file.outcomes)
+        for request, number in file.requests.items():
+            if self._on_disk.is_new(request):
+                self._count(outcomes[number])
+            else:
+                self.skipped[_REPEATED] += 1
+
+    def _count(self, outcome: Outcome) -> None:
+        for tally in self.tallies(outcome):
+            tally.add(outcome)
+        for id in outcome.checked:
+            self.rules.setdefault(id, Tally()).add_checked(id, outcome)
+        self.causes.update([outcome.cause] if outcome.cause else [])
+        self.places.update(dict(outcome.places))
+        for case in outcome.cases:
+            self.kinds[case.kind] += 1
+            self._on_disk.append(case.kind, asdict(case))
+
+    @property
+    def judged(self) -> int:
+        """The number of requests that were judged."""
+        return self.total.accepted + self.total.rejected
+
+    @property
+    def violations(self) -> int:
+        """The number of accepted requests that a rule refuses."""
+        return self.total.accepted_flagged
 
     @property
     def total(self) -> Tally:
@@ -127,61 +201,77 @@ class Calibration:
         middle = months[bisect_right(until, until[-1] // 2)]
         return {"oldest": months[0], "middle": middle, "newest": months[-1], "undated": undated}
 
-    def tallies(self, request: Request) -> tuple[Tally, ...]:
+    def tallies(self, outcome: Outcome) -> tuple[Tally, ...]:
         """Returns the tallies of a request: those of its wire format, its provider and its month."""
-        month = f"{request.when:%Y-%m}" if request.when else UNDATED
         return (
-            self.wires.setdefault(request.wire, Tally()),
-            self.providers.setdefault(request.provider, Tally()),
-            self.months.setdefault(month, Tally()),
+            self.wires.setdefault(outcome.wire, Tally()),
+            self.providers.setdefault(outcome.provider, Tally()),
+            self.months.setdefault(outcome.month, Tally()),
         )
 
-    def of(self, kind: str) -> list[Case]:
-        """Returns the cases of a kind."""
-        return [case for case in self.cases if case.kind == kind]
+    def of(self, kind: str) -> Iterator[Case]:
+        """Yields the cases of a kind."""
+        return (Case(**value) for value in self._on_disk.of(kind))
 
 
-def calibrate(paths: Iterable[Path | str], on_file: Callable[[Path], None] = lambda _: None) -> Calibration:
+def calibrate(paths: Iterable[Source | str]) -> Calibration:
     """Judges every recorded request under the paths that has an answer. Raises `Unreadable` for a missing path."""
     found = Calibration()
-    with closing(Seen()) as seen:
-        for path in find(paths):
-            on_file(path)
-            _read(found, seen, path)
+    calibrate_files(sources(paths), found)
     return found
 
 
-def _read(found: Calibration, seen: Seen, path: Path) -> None:
-    try:
-        with time_limit():
-            for recording in read(path) or ():
-                _count(found, seen, str(path), recording)
-    except TooSlow as error:
-        found.unreadable.append(f"{path}: {error}")
-    except Unreadable as error:
-        found.unreadable.append(str(error))
-    except Exception as error:  # noqa: BLE001 - one file's trouble is that file's line, and the others are judged
-        found.unreadable.append(f"{path}: it cannot be judged: {error!r:.200}")
+def calibrate_files(
+    files: Iterable[Source],
+    found: Calibration,
+    *,
+    jobs: int = 1,
+    engine: Engine = "processes",
+    journal: Journal | None = None,
+    most: int = MAX_BYTES,
+    on_file: Callable[[Calibration], None] = lambda _: None,
+) -> None:
+    """Judges the files, as `lint_each()` does, and adds the results. `on_file` is called after each file."""
+    work = Work(partial(file_outcomes, most=most), _died)
+    for file in worked(work, files, (_as_json, _from_json), jobs=jobs, engine=engine, journal=journal):
+        found.add(file)
+        on_file(found)
 
 
-def _count(found: Calibration, seen: Seen, file: str, recording: Recording) -> None:
+def _died(source: Source) -> FileOutcomes:
+    return FileOutcomes(str(source), problem=f"{source}: the process that read it died")
+
+
+def file_outcomes(source: Source, most: int = MAX_BYTES) -> FileOutcomes:
+    """Judges one file of at most so many bytes."""
+    found = FileOutcomes(str(source))
+    problem = each_recording(source, most, partial(_judge, found))
+    return replace(found, problem=problem and f"{source}: {problem}")
+
+
+def _judge(found: FileOutcomes, recording: Recording) -> None:
     request, status = request_of(recording), status_of(recording)
     if isinstance(request, Skip):
         found.skipped[request.reason] += 1
     elif status is None or not (200 <= status < 300 or 400 <= status < 500):
         found.skipped[f"the answer was {status or 'not recorded'}"] += 1
-    elif not seen.is_new(identity(recording)):
-        found.skipped["the same request was judged already"] += 1
+    elif (digest := bytes.fromhex(identity(recording))) in found.requests:
+        found.skipped[_REPEATED] += 1
     else:
-        found.places += judged_places(request.wire, request.provider, request.body)
-        verdicts = rules.book(request.wire, request.provider).judge(request)
-        request = replace(request, when=recording.when)  # a day that follows from the model is no evidence
-        refusing, late = [each for each in verdicts if each.rule.refuses], (recording.status or 0) < 300
-        judged = _Judged(file, recording.place, request, refusing, late)
-        if error := refusal(recording):
-            _rejected(found, replace(judged, verdicts=[*refusing, *_former(request)]), error)
-        else:
-            _accepted(found, replace(judged, verdicts=_timeless(request, refusing)))
+        found.add(digest, _outcome(found.path, recording, request))
+
+
+def _outcome(file: str, recording: Recording, request: Request) -> Outcome:
+    places = tuple(sorted(judged_places(request.wire, request.provider, request.body).items()))
+    verdicts = rules.book(request.wire, request.provider).judge(request)
+    request = replace(request, when=recording.when)  # a day that follows from the model is no evidence
+    refusing, late = [each for each in verdicts if each.rule.refuses], (recording.status or 0) < 300
+    judged = _Judged(file, recording.place, request, refusing, late)
+    if error := refusal(recording):
+        found = _rejected(replace(judged, verdicts=[*refusing, *_former(request)]), error)
+    else:
+        found = _accepted(replace(judged, verdicts=_timeless(request, refusing)))
+    return replace(found, places=places)
 
 
 def _timeless(request: Request, verdicts: list[Verdict]) -> list[Verdict]:
@@ -212,48 +302,38 @@ class _Judged:
     verdicts: list[Verdict]
     late: bool = False  # the error came behind a status of 200
 
+    @property
+    def outcome(self) -> Outcome:
+        """What holds whatever the API said."""
+        request = self.request
+        month = f"{request.when:%Y-%m}" if request.when else UNDATED
+        checked = tuple(each.rule.id for each in self.verdicts if each.checked)
+        return Outcome(request.wire, request.provider, month, checked)
+
     def case(self, kind: str, message: str, rule: str = "", pointer: str = "") -> Case:
         wire, provider = self.request.wire, self.request.provider
         return Case(kind, self.file, self.place, wire, provider, message, rule, pointer)
 
 
-def _accepted(found: Calibration, judged: _Judged) -> None:
-    for tally in found.tallies(judged.request):
-        tally.accepted += 1
-        tally.accepted_flagged += any(verdict.violations for verdict in judged.verdicts)
-    for verdict in judged.verdicts:
-        if verdict.checked:
-            rule = found.rules.setdefault(verdict.rule.id, Tally())
-            rule.accepted += 1
-            rule.accepted_flagged += bool(verdict.violations)
-        for violation in verdict.violations[:1]:
-            found.cases.append(judged.case("flagged", violation.message, verdict.rule.id, violation.pointer))
+def _accepted(judged: _Judged) -> Outcome:
+    flagged = [verdict for verdict in judged.verdicts if verdict.violations]
+    cases = (
+        judged.case("flagged", v.violations[0].message, v.rule.id, v.violations[0].pointer) for v in flagged
+    )
+    return replace(
+        judged.outcome, flagged=tuple(each.rule.id for each in flagged if each.checked), cases=tuple(cases)
+    )
 
 
-def _rejected(found: Calibration, judged: _Judged, error: ApiError) -> None:
-    tallies, cause = found.tallies(judged.request), cause_of(error)
-    for tally in tallies:
-        tally.rejected += 1
-    found.causes[cause] += 1
-    for verdict in judged.verdicts:
-        if verdict.checked:
-            found.rules.setdefault(verdict.rule.id, Tally()).rejected += 1
-    if cause in UNCLASSIFIED:
-        found.cases.append(judged.case(UNKNOWN, f"{error.status} {error.message}"))
-    elif cause in VISIBLE:
-        caught, equal = _agreeing(judged, error)
-        for tally in tallies:
-            tally.rejected_modelled += 1
-            tally.caught += bool(caught)
-            tally.missed += not caught
-            tally.text_equal += bool(equal)
-        for id in caught:
-            rule = found.rules.setdefault(id, Tally())
-            rule.rejected_modelled += 1
-            rule.caught += 1
-            rule.text_equal += id in equal
-        if not caught:
-            found.cases.append(judged.case("missed", f"{error.status} {error.type}: {error.message}"))
+def _rejected(judged: _Judged, error: ApiError) -> Outcome:
+    found = replace(judged.outcome, cause=cause_of(error))
+    if found.cause in UNCLASSIFIED:
+        return replace(found, cases=(judged.case(UNKNOWN, f"{error.status} {error.message}"),))
+    if found.cause not in VISIBLE:
+        return found
+    caught, equal = _agreeing(judged, error)
+    missed = () if caught else (judged.case("missed", f"{error.status} {error.type}: {error.message}"),)
+    return replace(found, caught=tuple(sorted(caught)), equal=tuple(sorted(equal)), cases=missed)
 
 
 def _agreeing(judged: _Judged, error: ApiError) -> tuple[set[str], set[str]]:
@@ -289,6 +369,26 @@ def _answers(violation: Violation, request: Request) -> Iterator[ApiError]:
     for wording in (violation.rule.refusal, *violation.rule.formerly):
         status, headers, body = book.refuse(violation, wording)
         yield from {read_error(status, body, headers), read_error(status, body)}
+
+
+def _as_json(file: FileOutcomes) -> dict[str, Any]:
+    outcomes = [asdict(outcome) for outcome in file.outcomes]
+    requests = {request.hex(): number for request, number in file.requests.items()}
+    return {**vars(file), "outcomes": outcomes, "requests": requests}
+
+
+def _from_json(value: Mapping[str, Any]) -> FileOutcomes:
+    outcomes = {_outcome_of(each): number for number, each in enumerate(value["outcomes"])}
+    requests = {bytes.fromhex(request): number for request, number in value["requests"].items()}
+    return FileOutcomes(value["path"], outcomes, requests, Counter(value["skipped"]), value["problem"])
+
+
+def _outcome_of(value: Mapping[str, Any]) -> Outcome:
+    lists = {name: tuple(value[name]) for name in ("checked", "flagged", "caught", "equal")}
+    places = tuple((name, count) for name, count in value["places"])
+    return Outcome(
+        **{**value, **lists, "places": places, "cases": tuple(Case(**case) for case in value["cases"])}
+    )
 
 
 def as_json(found: Calibration) -> dict[str, Any]:

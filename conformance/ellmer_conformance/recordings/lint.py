@@ -2,17 +2,20 @@
 
 from __future__ import annotations
 
-import ctypes
 import re
-import signal
-import threading
 from collections import Counter
-from collections.abc import Callable, Iterable, Iterator, Mapping
-from contextlib import contextmanager
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import asdict, dataclass, field, replace
 from functools import partial
 from pathlib import Path
 from typing import Any, Literal
+
+from ellmer_harness.bulk.engines import Engine, Work
+from ellmer_harness.bulk.journal import Journal, worked
+from ellmer_harness.bulk.sources import Source, sources
+from ellmer_harness.recordings import SUFFIXES, Unreadable
+from ellmer_harness.recordings.format_detection import nearest, seems_recorded
+from ellmer_harness.recordings.untrusted_files import MAX_BYTES, Oversized, TooSlow, time_limit
 
 from ..contract import rules
 from ..contract.exchange import Request
@@ -20,21 +23,8 @@ from ..contract.rule import Violation
 from ..contract.rulebook import RuleBook
 from ..report.formats.terminal_escaping import one_line
 from . import opentelemetry_spans
-from .engines import Engine, Work, mapped
-from .lint_journal import Journal
 from .recorded_requests import UNASSUMED, Assumed, Skip, is_missed, request_of, status_of
-from .recording_files import (
-    MAX_BYTES,
-    SUFFIXES,
-    Oversized,
-    Recording,
-    Source,
-    Unreadable,
-    nearest,
-    opened,
-    seems_recorded,
-    sources,
-)
+from .recording_files import Recording, opened
 
 # --- Values ----------------------------------------------------------------------------------------------
 
@@ -193,63 +183,6 @@ class LintResult(Totals):
         return [file for file in self.files if file.problem]
 
 
-# --- A limit of time for each file -----------------------------------------------------------------------
-
-
-MAX_SECONDS = 120.0  # of the clock, for one file; a recording of 100 MB takes some ten
-
-
-class TooSlow(BaseException):
-    """A file takes too long. The class is not an `Exception`, because readers that try several formats catch those."""
-
-
-@contextmanager
-def time_limit(seconds: float | None = None) -> Iterator[None]:
-    """Raises `TooSlow` inside the block after a number of seconds (default: `MAX_SECONDS`), in any thread."""
-    limit = MAX_SECONDS if seconds is None else seconds
-    main = hasattr(signal, "setitimer") and threading.current_thread() is threading.main_thread()
-    try:
-        with _alarm(limit) if main else _raised_in_thread(limit):
-            yield
-    except TooSlow:
-        raise TooSlow(f"it took longer than {limit:g} seconds (MAX_SECONDS)") from None
-
-
-@contextmanager
-def _alarm(limit: float) -> Iterator[None]:
-    def raise_too_slow(*_: Any) -> None:
-        raise TooSlow
-
-    before = signal.signal(signal.SIGALRM, raise_too_slow)
-    signal.setitimer(signal.ITIMER_REAL, limit)
-    try:
-        yield
-    finally:
-        signal.setitimer(signal.ITIMER_REAL, 0)
-        signal.signal(signal.SIGALRM, before)
-
-
-@contextmanager
-def _raised_in_thread(limit: float) -> Iterator[None]:
-    """Lets the interpreter raise `TooSlow` in this thread. Signals reach the main thread only."""
-    thread, lock, over = threading.get_ident(), threading.Lock(), threading.Event()
-
-    def raise_too_slow() -> None:
-        with lock:
-            if not over.is_set():
-                ctypes.pythonapi.PyThreadState_SetAsyncExc(ctypes.c_ulong(thread), ctypes.py_object(TooSlow))
-
-    timer = threading.Timer(limit, raise_too_slow)
-    timer.daemon = True
-    timer.start()
-    try:
-        yield
-    finally:
-        with lock:
-            over.set()
-        timer.cancel()
-
-
 # --- Files -----------------------------------------------------------------------------------------------
 
 
@@ -283,34 +216,9 @@ def lint_each(
     to it. A recording, or a line of a log, of more than `most` bytes is not judged, and its report says so. Raises `Unreadable`
     for a missing path, `EngineMissing` and `EngineLost`.
     """
-    for report in _reports(files, partial(lint_file, assumed=assumed, most=most), jobs, engine, journal):
+    work = Work(partial(lint_file, assumed=assumed, most=most), _died)
+    for report in worked(work, files, (as_json, from_json), jobs=jobs, engine=engine, journal=journal):
         yield replace(report, path=one_line(report.path))
-
-
-def _reports(
-    files: Iterable[Source],
-    do: Callable[[Source], FileReport],
-    jobs: int,
-    engine: Engine,
-    journal: Journal | None,
-) -> Iterator[FileReport]:
-    if journal is None:
-        alone = jobs < 2 and engine == "processes"
-        yield from map(do, files) if alone else mapped(Work(do, _died), files, jobs, engine)
-        return
-    work = Work(do, _died, ready=partial(_stored, journal))
-    for report in mapped(work, files, jobs, engine):
-        journal.add(report.path, as_json(report))
-        yield report
-
-
-def _stored(journal: Journal, source: Source) -> FileReport | None:
-    """Returns the report that the journal has of a file. One that nobody wrote with this command is as none."""
-    try:
-        value = journal.find(source)
-        return from_json(value) if value else None
-    except (AttributeError, LookupError, RecursionError, TypeError, ValueError):
-        return None
 
 
 def _died(source: Source) -> FileReport:
@@ -323,7 +231,7 @@ def lint_file(source: Source, assumed: Assumed = UNASSUMED, most: int = MAX_BYTE
     if isinstance(source, Path):
         return _judged(source, assumed, most)
     try:
-        with source.local() as path:
+        with source.local(most) as path:
             return replace(_judged(path, assumed, most), path=str(source))
     except Unreadable as error:
         return FileReport(str(source), problem=error.problem)

@@ -19,13 +19,14 @@ from pathlib import Path
 from typing import Any, Protocol
 from urllib.parse import quote
 
+from ellmer_harness.bulk.sources import is_url, sources
+
 from ..baseline import Baseline, Entry, updated
 from ..report import Report, Row
 from ..report.formats.sarif import sarif_document
 from ..report.rows import fingerprint
 from .lint import Complaint, FileReport, Outcome, Totals, as_json, shape
 from .recorded_requests import is_missed
-from .recording_files import is_url, sources
 
 # --- The baseline -----------------------------------------------------------------------------------------
 

@@ -1,49 +1,19 @@
-"""The files of recordings: found in folders, and in object stores."""
+"""The recorded exchanges of a file, as the rules see them."""
 
 from __future__ import annotations
 
-import os
-import posixpath
-import re
-from collections.abc import Iterable, Iterator, Mapping, Sequence
-from contextlib import contextmanager, suppress
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import nullcontext, suppress
 from dataclasses import dataclass, field
 from datetime import date
-from fnmatch import fnmatchcase, translate
-from itertools import islice
-from pathlib import Path, PurePosixPath
-from tempfile import TemporaryDirectory
+from pathlib import Path
 
-from ellmer_harness.errors import StoreError
+from ellmer_harness.bulk.sources import Source
 from ellmer_harness.format.compression import is_coded, undo
-from ellmer_harness.recordings import SUFFIXES, Interaction, Unreadable, find, format_detection
-from ellmer_harness.recordings.format_detection import answer_name, nearest, seems_recorded
-from ellmer_harness.recordings.untrusted_files import MAX_BYTES, Oversized
-from ellmer_harness.store import Store, listing, open_store
+from ellmer_harness.recordings import Interaction, Unreadable, format_detection
+from ellmer_harness.recordings.untrusted_files import MAX_BYTES, TooSlow, time_limit
 
 from ..contract.readers import host_of
-
-__all__ = [
-    "MAX_BYTES",
-    "SUFFIXES",
-    "NoRevision",
-    "Object",
-    "Oversized",
-    "Recording",
-    "Source",
-    "Unreadable",
-    "changed_since",
-    "find",
-    "is_url",
-    "nearest",
-    "opened",
-    "read",
-    "seems_recorded",
-    "sources",
-]
-
-
-# --- Files on this machine -------------------------------------------------------------------------------
 
 
 @dataclass(frozen=True)
@@ -74,6 +44,25 @@ def read(path: Path) -> Iterator[Recording] | None:
     """
     found = opened(path)
     return found and found[1]
+
+
+def each_recording(source: Source, most: int, use: Callable[[Recording], None]) -> str | None:
+    """Calls a function with each exchange of a file, here or in a store. Returns the reason if the file could not be read to its
+    end, also if it takes too long: one file's trouble is that file's line, and the others are read.
+    """
+    local = nullcontext(source) if isinstance(source, Path) else source.local(most)
+    try:
+        with local as path, time_limit():
+            found = opened(path, most)
+            for recording in found[1] if found else ():
+                use(recording)
+    except Unreadable as error:
+        return error.problem
+    except TooSlow as error:
+        return str(error)
+    except Exception as error:  # noqa: BLE001 - whatever a recording makes a reader do
+        return f"it cannot be judged: {error!r:.200}"
+    return None
 
 
 def opened(path: Path, most: int = MAX_BYTES) -> tuple[str, Iterator[Recording]] | None:
@@ -125,249 +114,3 @@ def _plain(body: bytes, headers: Mapping[str, str]) -> bytes:
     with suppress(ImportError):  # of br and zstd
         return undo(body, encoding) if is_coded(body, encoding) else body
     return body
-
-
-# --- Files in object stores ------------------------------------------------------------------------------
-
-
-#: What names a file with a body, in the recording of some recorder.
-_BLOB = re.compile(rb"[0-9a-f]{64}\.\w+")
-_BLOB_FOLDER = re.compile(rb'"blobs": ?"([^"]+)"')
-_BESIDE = re.compile(rb"[\"']?(?:on_disk|_file|bodyFileName)[\"']?\s*:\s*[\"']?([^\"'\s]+)")
-_BRAINTRUSTS = re.compile(rb'"path"\s*:\s*"([^"]+)"')
-_MOST_BESIDE = 1000  # files with bodies, for one recording
-
-
-@dataclass(frozen=True)
-class Object:
-    """An object of a store. `str()` is its URL. `version` changes with its content; it is `""` if the store has none."""
-
-    url: str
-    key: str
-    version: str = ""
-
-    def __str__(self) -> str:
-        return f"{self.url.rstrip('/')}/{self.key}"
-
-    @contextmanager
-    def local(self) -> Iterator[Path]:
-        """Yields a local copy of the object, in a folder like the store's, with its bodies in files. Raises `Unreadable`."""
-        with TemporaryDirectory() as folder:
-            try:
-                self._copy(open_store(self.url), Path(folder))
-            except (OSError, StoreError) as error:
-                raise Unreadable(Path(self.key), str(error)) from error
-            yield Path(folder, self.key)
-
-    def _copy(self, store: Store, folder: Path) -> None:
-        data = store.get(self.key)
-        if data is None:
-            raise Unreadable(Path(self.key), "the object no longer exists")
-        _written(folder, self.key, data)
-        for key in islice(dict.fromkeys(_keys_beside(self.key, data)), _MOST_BESIDE):
-            content = store.get(key)
-            if content is not None:
-                _written(folder, key, content)
-
-
-def _written(folder: Path, key: str, data: bytes) -> None:
-    path = Path(folder, key)
-    if not path.resolve().is_relative_to(folder.resolve()):
-        raise Unreadable(Path(key), "its name points outside the store")
-    path.parent.mkdir(parents=True, exist_ok=True)
-    path.write_bytes(data)
-
-
-def _keys_beside(key: str, data: bytes) -> Iterator[str]:
-    """Yields the keys of the objects with bodies that a recording names, and of the answer that belongs to a request."""
-    here = PurePosixPath(key).parent
-    if answer := answer_name(PurePosixPath(key).name):
-        yield str(here / answer)
-    blobs = _BLOB_FOLDER.search(data)
-    folders = [(_BLOB.findall(data), here / (blobs[1].decode(errors="replace") if blobs else "blobs"))]
-    named = _BESIDE.findall(data) + (_BRAINTRUSTS.findall(data) if b'"binary"' in data else [])
-    folders += [(named, here), (named, here.parent / "__files")]
-    for names, folder in folders:
-        for name in names:
-            found = posixpath.normpath(folder / name.decode(errors="replace"))
-            if not found.startswith(("..", "/")):
-                yield found
-
-
-Source = Path | Object
-
-
-def is_url(path: Path | str) -> bool:
-    """Tells whether a text names a store and not a path."""
-    return isinstance(path, str) and "://" in path
-
-
-def sources(paths: Iterable[Source | str], exclude: Sequence[str] = ()) -> Iterator[Source]:
-    """Yields the files under paths and URLs, sorted within each folder. Raises `Unreadable` for a missing path.
-
-    A path may be a pattern, as in `s3://bucket/2026/**`. Only the names of one folder are in memory at a time. Of a folder,
-    files that git ignores, folders of tools (`node_modules`, …) and linked folders are left out, and everything that matches
-    a pattern of `exclude`.
-    """
-    for path in paths:
-        if isinstance(path, Object):
-            yield path
-            continue
-        top, pattern = (str(path), None) if not is_url(path) and Path(path).exists() else _pattern(str(path))
-        found: Iterator[Source]
-        if is_url(top):
-            found = _objects(top, exclude)
-        elif Path(top).is_dir():
-            found = _in_folder(Path(top), exclude)
-        else:
-            found = find([Path(top)])
-        matching = (each for each in found if not pattern or pattern.fullmatch(_below(each, top)))
-        yield from _some(matching, str(path)) if pattern or is_url(top) else matching
-
-
-def _pattern(path: str) -> tuple[str, re.Pattern[str] | None]:
-    """Splits a path into its folder and the pattern of names below it: `**` stands for any number of folders."""
-    steps = path.split("/")
-    at = next((number for number, step in enumerate(steps) if "*" in step or "[" in step), None)
-    if at is None or path.startswith(("redis", "unix:")):
-        return path, None
-    parts = [".+/" if step == "**" else _one_name(step) + "/" for step in steps[at:]]
-    pattern = "".join(f"({part})?" if part == ".+/" else part for part in parts[:-1])
-    last = ".+" if parts[-1] == ".+/" else parts[-1].removesuffix("/")
-    return "/".join(steps[:at]) or ("/" if path.startswith("/") else "."), re.compile(
-        pattern + last, re.DOTALL
-    )
-
-
-def _one_name(step: str) -> str:
-    inner = re.fullmatch(r"\(\?s:(.*)\)\\[Zz]", translate(step))  # its form since Python 3.7
-    return (inner[1] if inner else re.escape(step)).replace(".*", "[^/]*")
-
-
-def _below(source: Source, top: str) -> str:
-    return source.key if isinstance(source, Object) else source.relative_to(top).as_posix()
-
-
-def _some(found: Iterator[Source], path: str) -> Iterator[Source]:
-    """Yields the files. Raises `Unreadable` if there are none, because a pattern or an address may have an error."""
-    first = next(found, None)
-    if first is None:
-        raise Unreadable(Path(path), "nothing was found there")
-    yield first
-    yield from found
-
-
-#: Folders of tools. None has recordings of its own.
-_TOOLS = {
-    "node_modules",
-    ".git",
-    ".hg",
-    ".svn",
-    ".venv",
-    "venv",
-    "__pycache__",
-    ".tox",
-    ".nox",
-    ".mypy_cache",
-}
-
-
-def _in_folder(top: Path, exclude: Sequence[str]) -> Iterator[Path]:
-    ignored = _ignored(top)
-    closed: list[Path] = []  # folders that cannot be opened: their report says so
-    for place, folders, files in os.walk(top, onerror=lambda error: closed.append(Path(error.filename))):
-        yield from closed
-        closed.clear()
-        folder = Path(place)
-        below = folder.relative_to(top)
-        folders[:] = sorted(
-            name
-            for name in folders
-            if name not in _TOOLS
-            and f"{(below / name).as_posix()}/" not in ignored
-            and not _fits((below / name).as_posix(), exclude)
-        )
-        for name in sorted(files):
-            key = (below / name).as_posix()
-            if key not in ignored and not _fits(key, exclude) and (folder / name).is_file():
-                yield folder / name
-    yield from closed
-
-
-def _fits(key: str, patterns: Sequence[str]) -> bool:
-    """Tells whether a path, or one of its last parts, matches a pattern like `*.har` or `vendor/*`."""
-    return any(fnmatchcase(key, each) or fnmatchcase(key, f"*/{each}") for each in patterns)
-
-
-def _ignored(top: Path) -> set[str]:
-    """Returns what git ignores in a folder, folders with a slash at the end. It is empty without git, and if the
-    folder itself is ignored, because the caller named it.
-    """
-    if not any((each / ".git").exists() for each in (top.absolute(), *top.absolute().parents)):
-        return set()
-    import subprocess  # noqa: PLC0415 - only in a working copy of git
-
-    listed = (
-        "git",
-        "-C",
-        str(top),
-        "ls-files",
-        "--others",
-        "--ignored",
-        "--exclude-standard",
-        "--directory",
-        "-z",
-    )
-    try:
-        found = subprocess.run(listed, capture_output=True, check=True, timeout=60)  # noqa: S603 - a fixed command
-    except (OSError, subprocess.SubprocessError):
-        return set()
-    return {name for name in found.stdout.decode(errors="surrogateescape").split("\0") if name != "./"}
-
-
-def _objects(url: str, exclude: Sequence[str]) -> Iterator[Object]:
-    folder, _, name = url.rpartition("/")
-    try:
-        for key, version in listing(open_store(url)):
-            if not key:  # the address is that of an object
-                yield Object(folder, name, version)
-            elif not _fits(key, exclude):
-                yield Object(url, key, version)
-    except (OSError, StoreError) as error:
-        raise Unreadable(Path(url), str(error)) from error
-
-
-# --- What has changed in git -----------------------------------------------------------------------------
-
-
-class NoRevision(ValueError):
-    """A revision is not in the repository, or there is no repository."""
-
-
-def changed_since(revision: str, folder: Path) -> frozenset[Path]:
-    """Returns the files that were added or changed since the branch left a revision, committed or not. Raises
-    `NoRevision`.
-    """
-    top = Path(_git(folder, "rev-parse", "--show-toplevel", why="this folder is in no repository of git"))
-    why = (
-        f"git has no revision {revision!r} here; a shallow clone lacks it (actions/checkout: fetch-depth: 0)"
-    )
-    commit = _git(folder, "rev-parse", "--verify", "--end-of-options", f"{revision}^{{commit}}", why=why)
-    base = _git(
-        folder, "merge-base", commit, "HEAD", why=f"{revision!r} and this branch have no common commit"
-    )
-    changed = _git(top, "diff", "--name-only", "--diff-filter=d", "-z", base, why="git diff failed")
-    new = _git(top, "ls-files", "--others", "--exclude-standard", "-z", why="git ls-files failed")
-    return frozenset((top / name).resolve() for name in f"{changed}\0{new}".split("\0") if name)
-
-
-def _git(folder: Path, *command: str, why: str) -> str:
-    """Returns what git prints. Raises `NoRevision`."""
-    import subprocess  # noqa: PLC0415 - only in a working copy of git
-
-    try:
-        command = ("git", "-C", str(folder), *command)
-        done = subprocess.run(command, capture_output=True, check=True)  # noqa: S603 - no shell; a revision is no option
-    except (OSError, subprocess.SubprocessError) as error:
-        raise NoRevision(why) from error
-    return done.stdout.decode(errors="surrogateescape").removesuffix("\n")  # a name may begin with one

@@ -10,7 +10,8 @@ from recordings_in_every_form import ANSWER, BAD, GOOD, rec, vcr_yaml
 
 from ellmer_conformance.recordings.lint import lint, lint_file
 from ellmer_conformance.recordings.recorded_requests import Assumed, Skip, is_missed, request_of
-from ellmer_conformance.recordings.recording_files import Recording, sources
+from ellmer_conformance.recordings.recording_files import Recording
+from ellmer_harness.bulk.sources import sources
 from ellmer_harness.recordings import Unreadable, read
 
 USER = {"role": "user", "content": "Hi"}

@@ -161,7 +161,7 @@ def test_a_file_that_takes_too_long_is_that_files_trouble(folder, monkeypatch):
             while True:
                 pass
 
-    monkeypatch.setattr("ellmer_conformance.recordings.lint.MAX_SECONDS", 0.05)
+    monkeypatch.setattr("ellmer_harness.recordings.untrusted_files.MAX_SECONDS", 0.05)
     monkeypatch.setattr("ellmer_conformance.recordings.lint.request_of", endless)
     monkeypatch.setattr("ellmer_conformance.recordings.calibrate.request_of", endless)
     assert lint([folder / "good.json"]).files[0].problem == "it took longer than 0.05 seconds (MAX_SECONDS)"

@@ -10,9 +10,12 @@ from conformance_command import run
 from recordings_in_every_form import BAD, URL
 
 from ellmer_conformance.recordings import opentelemetry_spans
-from ellmer_conformance.recordings.engines import Work, mapped
-from ellmer_conformance.recordings.lint import TooSlow, lint, lint_file, time_limit
-from ellmer_conformance.recordings.recording_files import Unreadable, nearest, sources
+from ellmer_conformance.recordings.lint import lint, lint_file
+from ellmer_harness.bulk.engines import Work, mapped
+from ellmer_harness.bulk.sources import sources
+from ellmer_harness.recordings import Unreadable
+from ellmer_harness.recordings.format_detection import nearest
+from ellmer_harness.recordings.untrusted_files import TooSlow, time_limit
 
 #: Held while others start processes, as a thread of an object store's client may hold one.
 LOCK = threading.Lock()

@@ -32,7 +32,8 @@ from recordings_in_every_form import (
 from vcr.serializers import yamlserializer
 
 from ellmer_conformance.recordings.lint import lint_file
-from ellmer_conformance.recordings.recording_files import Unreadable, find, read
+from ellmer_conformance.recordings.recording_files import read
+from ellmer_harness.recordings import Unreadable, find
 
 
 @pytest.mark.parametrize("write", WRITERS, ids=lambda write: write.__name__)

@@ -8,9 +8,10 @@ import pytest
 from click.testing import CliRunner
 
 from ellmer_conformance.cli.lint import command
-from ellmer_conformance.recordings.engines import EngineMissing, Work, mapped
 from ellmer_conformance.recordings.lint import lint
-from ellmer_conformance.recordings.recording_files import Object, Unreadable, sources
+from ellmer_harness.bulk.engines import EngineMissing, Work, mapped
+from ellmer_harness.bulk.sources import Object, sources
+from ellmer_harness.recordings import Unreadable
 
 CASSETTES = Path(__file__).parents[3] / "cassettes"
 BROKEN = {

@@ -55,6 +55,18 @@ def progress(items: Sequence[T], doing: str) -> Iterator[T]:
         print("\r\033[K", end="", file=sys.stderr, flush=True)
 
 
+def counting(items: Iterable[T], done: str) -> Iterator[T]:
+    """Yields the items and shows their number on one line of a terminal, because how many are left is not known."""
+    shown, due = False, time.monotonic() + _EVERY
+    for count, item in enumerate(items, 1):
+        if sys.stderr.isatty() and time.monotonic() >= due:
+            print(f"\r\033[K{done} {count:,} files", end="", file=sys.stderr, flush=True)
+            shown, due = True, time.monotonic() + _EVERY
+        yield item
+    if shown:
+        print("\r\033[K", end="", file=sys.stderr, flush=True)
+
+
 _CASSETTES = {
     "ours",
     "vcrpy",

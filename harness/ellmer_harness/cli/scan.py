@@ -3,36 +3,46 @@
 Every file below the paths is searched for the values of keys, tokens and passwords in the environment, for
 known patterns of keys, and for random-looking values with suspicious names, also encoded and compressed.
 Broken cassettes, missing blobs and unused blobs are listed. The exit code is 1 if a problem was found.
+
+PATH may be an address in an object store (s3://bucket/prefix) or a pattern (s3://bucket/2026/**). On a Dask
+cluster, the values of the environment are those of the workers, because the keys of this machine stay here.
 """
 
 from __future__ import annotations
 
 import argparse
 import json
+import os
 import re
 import zlib
-from collections.abc import Iterator
-from pathlib import Path
+from collections.abc import Iterable, Iterator, Mapping
+from contextlib import ExitStack
+from dataclasses import dataclass, field
+from hashlib import sha256
+from pathlib import Path, PurePosixPath
 from typing import Any
 
 import yaml
 
-from ..errors import CassetteError
+from ..bulk.engines import ENGINES, EngineLost, EngineMissing, Work
+from ..bulk.journal import Journal, JournalError, OnDisk, digest, worked
+from ..bulk.sources import Source, is_url, sources
+from ..errors import CassetteError, HarnessError
 from ..format.blobs import Blobs
 from ..format.bodies import decode
 from ..format.serializer import OURS, Serializer
 from ..recordings.format_detection import content
-from ..recordings.untrusted_files import file_bytes, unzipped
+from ..recordings.untrusted_files import TooSlow, Unreadable, file_bytes, time_limit, unzipped
 from ..secrets.cassette_scan import scan
 from ..secrets.redaction import Scrub
-from ._terminal import files, one_line, progress, say
+from ._terminal import counting, one_line, say
 
 BLOB = re.compile(r"[0-9a-f]{64}\.\w+")
 
 
 def arguments(parser: argparse.ArgumentParser) -> None:
     """Declares the arguments of the command."""
-    parser.add_argument("paths", nargs="+", type=Path, metavar="PATH", help="files or folders")
+    parser.add_argument("paths", nargs="+", metavar="PATH", help="files or folders")
     parser.add_argument(
         "--accept",
         action="append",
@@ -40,34 +50,178 @@ def arguments(parser: argparse.ArgumentParser) -> None:
         metavar="FINGERPRINT",
         help="the fingerprint of a finding that is not a secret",
     )
+    parser.add_argument(
+        "-j", "--jobs", type=int, default=1, help="number of processes [1]; 0: one for each core"
+    )
+    parser.add_argument(
+        "--engine",
+        choices=ENGINES,
+        default=ENGINES[0],
+        help="run in local processes or on Dask (DASK_SCHEDULER_ADDRESS)",
+    )
+    parser.add_argument(
+        "--resume",
+        type=Path,
+        metavar="FILE",
+        help="keep what was searched in this file, and go on from there",
+    )
 
 
 def run(options: argparse.Namespace) -> int:
     """Runs the command and returns its exit code."""
-    found = files(options.paths)
-    secrets = [(value, name) for value, name in Scrub.of(None).values.items()]
-    used, count = set[str](), 0
-    for file in progress(found, "scanning"):
+    totals = _Totals(frozenset(options.accept), set(Scrub.of(None).values.values()))
+    found = (each for each in _sources(options.paths) if not _hidden(each, options.paths))
+    with ExitStack() as stack:
+        work = Work(searched, _died)
+        journal = stack.enter_context(_journal(options.resume)) if options.resume else None
         try:
-            value = _content(file)
-        except (OSError, ValueError) as error:
-            count += 1
-            say(one_line(f"{file}: it cannot be read, so it was not searched: {error}"))
-            continue
-        used |= set(BLOB.findall(json.dumps(value))) if _is_cassette(value) else set()
-        problems = [
-            str(finding) for finding in scan(value, secrets) if finding.fingerprint not in options.accept
-        ]
-        for problem in [*problems, *_damage(file, value)]:
-            count += 1
-            say(one_line(f"{file}: {problem.removeprefix(': ')}"))
-    orphans = [file for file in found if BLOB.fullmatch(file.name) and file.name not in used]
-    for file in orphans:
-        say(one_line(f"{file}: no cassette under these paths uses this blob"))
-    sums = [(len(found), "file"), (count, "problem"), (len(orphans), "orphan blob")]
-    searched, *rest = (f"{number} {name}{'s' * (number != 1)}" for number, name in sums)
-    say(f"{searched}: {', '.join(rest)}")
-    return 1 if count else 0
+            results = worked(
+                work,
+                found,
+                (vars, _from_json),
+                jobs=options.jobs or os.cpu_count() or 1,
+                engine=options.engine,
+                journal=journal,
+            )
+            for result in counting(results, "scanned"):
+                totals.tell(result)
+        except (EngineMissing, EngineLost) as error:
+            raise HarnessError(str(error)) from error
+        except KeyboardInterrupt:
+            say(f"Interrupted after {totals.files:,} files.")
+            return 130
+    orphans = totals.orphans(options.paths)
+    sums = [(totals.files, "file"), (totals.problems, "problem"), (orphans, "orphan blob")]
+    searched_, *rest = (f"{number} {name}{'s' * (number != 1)}" for number, name in sums)
+    say(f"{searched_}: {', '.join(rest)}")
+    return 1 if totals.problems else 0
+
+
+def _sources(paths: Iterable[str]) -> Iterator[Source]:
+    """Yields all files, also those that git ignores: somebody may still publish them."""
+    return sources(paths, everything=True)
+
+
+def _hidden(source: Source, paths: Iterable[str]) -> bool:
+    """Tells whether a file below one of the folders has a hidden name, or is in a hidden folder there."""
+    if not isinstance(source, Path):
+        return False
+    tops = (Path(path) for path in paths if not is_url(path))
+    below = [source.relative_to(top) for top in tops if source.is_relative_to(top)]
+    return bool(below) and all(any(part.startswith(".") for part in each.parts) for each in below)
+
+
+def _journal(path: Path) -> Journal:
+    """Opens the journal. What was found depends on the code, and on the secrets that were looked for."""
+    looked_for = repr(sorted(Scrub.of(None).values)).encode()
+    code = digest(*(Path(__file__).parents[1] / name for name in ("cli", "format", "recordings", "secrets")))
+    try:
+        return Journal(path, f"scan {code} {sha256(looked_for).hexdigest()}")
+    except (JournalError, OSError) as error:
+        raise HarnessError(str(error)) from error
+
+
+# --- One file --------------------------------------------------------------------------------------------
+
+
+@dataclass
+class Searched:
+    """What was found in a file: problems with the fingerprints of secrets (`""` for another problem), the names of the blobs that
+    it uses, and the variables of the environment whose values were looked for.
+    """
+
+    path: str
+    problems: list[tuple[str, str]] = field(default_factory=list)
+    blobs: list[str] = field(default_factory=list)
+    variables: list[str] = field(default_factory=list)
+
+
+def searched(source: Source) -> Searched:
+    """Searches one file."""
+    secrets = Scrub.of(None).values
+    found = Searched(str(source), variables=sorted(set(secrets.values())))
+    try:
+        if isinstance(source, Path):
+            _search(found, source, secrets)
+        else:
+            with source.local() as path:
+                _search(found, path, secrets)
+    except TooSlow as error:
+        found.problems.append(("", _unsearched(error)))
+    except Unreadable as error:
+        found.problems.append(("", _unsearched(error.problem)))
+    except (OSError, ValueError) as error:
+        found.problems.append(("", _unsearched(error)))
+    return found
+
+
+def _unsearched(problem: object) -> str:
+    return f"it cannot be read, so it was not searched: {problem}"
+
+
+def _search(found: Searched, file: Path, secrets: Mapping[str, str]) -> None:
+    with time_limit():
+        value = _content(file)
+        if _is_cassette(value):
+            found.blobs = sorted(set(BLOB.findall(json.dumps(value))))
+        for finding in scan(value, list(secrets.items())):
+            found.problems.append((finding.fingerprint, str(finding).removeprefix(": ")))
+        found.problems += [("", problem) for problem in _damage(file, value)]
+
+
+def _died(source: Source) -> Searched:
+    problem = _unsearched("the process that read it died")
+    return Searched(str(source), [("", problem)], variables=sorted(set(Scrub.of(None).values.values())))
+
+
+def _from_json(value: dict[str, Any]) -> Searched:
+    problems = [(mark, text) for mark, text in value["problems"]]
+    return Searched(value["path"], problems, value["blobs"], value["variables"])
+
+
+# --- All files -------------------------------------------------------------------------------------------
+
+
+class _Totals:
+    """What was found so far. Names of blobs are on disk, because there may be many."""
+
+    def __init__(self, accepted: frozenset[str], variables: set[str]) -> None:
+        self.files = self.problems = 0
+        self._accepted, self._variables = accepted, variables
+        self._used = OnDisk()
+        self._blobs = False
+
+    def tell(self, file: Searched) -> None:
+        """Prints the problems of a file, and counts them."""
+        self.files += 1
+        self._blobs |= bool(BLOB.fullmatch(_name(file.path)))
+        for name in file.blobs:
+            self._used.is_new(name.encode())
+        missing = sorted(self._variables - set(file.variables))
+        texts = [text for mark, text in file.problems if mark not in self._accepted or not mark]
+        texts += [_unknown(missing)] if missing else []
+        for text in texts:
+            self.problems += 1
+            say(one_line(f"{file.path}: {text}"))
+
+    def orphans(self, paths: Iterable[str]) -> int:
+        """Prints the blobs that no cassette uses, and returns their number."""
+        count = 0
+        for source in _sources(paths) if self._blobs else ():
+            name = _name(str(source))
+            if BLOB.fullmatch(name) and not self._used.has(name.encode()) and not _hidden(source, paths):
+                count += 1
+                say(one_line(f"{source}: no cassette under these paths uses this blob"))
+        return count
+
+
+def _name(path: str) -> str:
+    return PurePosixPath(path.replace(os.sep, "/")).name
+
+
+def _unknown(variables: list[str]) -> str:
+    names = ", ".join(variables)
+    return f"the worker does not have {names}, so it was not searched for the value"
 
 
 def _content(file: Path) -> Any:

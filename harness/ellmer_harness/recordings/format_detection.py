@@ -124,7 +124,7 @@ def read(path: Path, most: int = MAX_BYTES) -> Found | None:  # noqa: PLR0911 - 
         200
     """
     with explained(path):
-        if _has_suffix(path, *_LOGS):
+        if is_log(path):
             found = exchanges(path, most)
             return None if found is None else Found("a log", [each for each in found if each])
         data = in_utf8(plain_bytes(path, most))
@@ -163,6 +163,11 @@ def _json_or_lines(text: str) -> Any:
             raise error from None
 
 
+def is_log(path: Path) -> bool:
+    """Tells whether a file is read line by line, so that its size does not matter."""
+    return _has_suffix(path, *_LOGS)
+
+
 def is_marked(data: bytes) -> bool:
     """Tells whether a text that cannot be parsed has the keys of a recording."""
     return any(all(mark.search(data) for mark in marks) for marks in _MARKS)
@@ -191,7 +196,7 @@ def each(path: Path) -> Iterator[Interaction | None] | None:
 
 def opened(path: Path, most: int = MAX_BYTES) -> tuple[str, Iterator[Interaction | None]] | None:
     """Returns the name of a file's format with the same interactions. `most` is as for `read()`."""
-    if _has_suffix(path, *_LOGS):
+    if is_log(path):
         lines = exchanges(path, most)
         return None if lines is None else ("a log", lines)
     found = read(path, most)
@@ -224,16 +229,16 @@ def seems_recorded(path: Path) -> bool:
     return bool(nearest(path)) or is_marked(_beginning(path))
 
 
-_BEGINNING = 65536  # bytes
+BEGINNING = 65536  # bytes, which tell what a large file resembles
 
 
 def _beginning(path: Path) -> bytes:
     """Returns the first bytes of a file in UTF-8, unpacked. It is empty if they cannot be read."""
     try:
         with path.open("rb") as file:
-            data = file.read(_BEGINNING)
+            data = file.read(BEGINNING)
         packed = data.startswith(b"\x1f\x8b")
-        return in_utf8(zlib.decompressobj(31).decompress(data, _BEGINNING) if packed else data)
+        return in_utf8(zlib.decompressobj(31).decompress(data, BEGINNING) if packed else data)
     except (OSError, zlib.error):
         return b""
 

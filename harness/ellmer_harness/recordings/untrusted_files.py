@@ -1,12 +1,15 @@
-"""Reads files that are untrusted: limits of their size, because a few bytes can expand to gigabytes, and errors that name the
-place of the damage.
+"""Reads files that are untrusted: limits of their size and of the time for them, because a few bytes can expand to gigabytes,
+and errors that name the place of the damage.
 """
 
 from __future__ import annotations
 
 import codecs
+import ctypes
 import gzip
 import json
+import signal
+import threading
 import zlib
 from binascii import Error as Base64Error
 from collections.abc import Iterator
@@ -24,15 +27,18 @@ __all__ = [
     "MAX_BYTES",
     "MAX_COPIES",
     "MAX_DEPTH",
+    "MAX_SECONDS",
     "UTF_16",
     "Oversized",
     "TooLarge",
+    "TooSlow",
     "Unreadable",
     "explained",
     "file_bytes",
     "in_utf8",
     "modest",
     "plain_bytes",
+    "time_limit",
     "unzipped",
 ]
 
@@ -105,6 +111,63 @@ def modest(text: str) -> str:
         if copies > MAX_COPIES:
             raise ValueError(f"its aliases expand to more than {MAX_COPIES:,} values (MAX_COPIES)")
     return text
+
+
+# --- A limit of time for each file -----------------------------------------------------------------------
+
+
+MAX_SECONDS = 120.0  # of the clock, for one file; a recording of 100 MB takes some ten
+
+
+class TooSlow(BaseException):
+    """A file takes too long. The class is not an `Exception`, because readers that try several formats catch those."""
+
+
+@contextmanager
+def time_limit(seconds: float | None = None) -> Iterator[None]:
+    """Raises `TooSlow` inside the block after a number of seconds (default: `MAX_SECONDS`), in any thread."""
+    limit = MAX_SECONDS if seconds is None else seconds
+    main = hasattr(signal, "setitimer") and threading.current_thread() is threading.main_thread()
+    try:
+        with _alarm(limit) if main else _raised_in_thread(limit):
+            yield
+    except TooSlow:
+        raise TooSlow(f"it took longer than {limit:g} seconds (MAX_SECONDS)") from None
+
+
+@contextmanager
+def _alarm(limit: float) -> Iterator[None]:
+    def raise_too_slow(*_: Any) -> None:
+        raise TooSlow
+
+    before = signal.signal(signal.SIGALRM, raise_too_slow)
+    signal.setitimer(signal.ITIMER_REAL, limit)
+    try:
+        yield
+    finally:
+        signal.setitimer(signal.ITIMER_REAL, 0)
+        signal.signal(signal.SIGALRM, before)
+
+
+@contextmanager
+def _raised_in_thread(limit: float) -> Iterator[None]:
+    """Lets the interpreter raise `TooSlow` in this thread. Signals reach the main thread only."""
+    thread, lock, over = threading.get_ident(), threading.Lock(), threading.Event()
+
+    def raise_too_slow() -> None:
+        with lock:
+            if not over.is_set():
+                ctypes.pythonapi.PyThreadState_SetAsyncExc(ctypes.c_ulong(thread), ctypes.py_object(TooSlow))
+
+    timer = threading.Timer(limit, raise_too_slow)
+    timer.daemon = True
+    timer.start()
+    try:
+        yield
+    finally:
+        with lock:
+            over.set()
+        timer.cancel()
 
 
 # --- Errors ----------------------------------------------------------------------------------------------

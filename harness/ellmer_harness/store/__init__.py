@@ -15,9 +15,9 @@ from pathlib import Path
 from typing import Protocol
 
 from ..errors import StoreError
-from .folder import Folder
+from .folder import Folder, Listed
 
-__all__ = ["Store", "copy", "listing", "open_store"]
+__all__ = ["Listed", "Store", "copy", "download", "listing", "open_store"]
 
 
 class Store(Protocol):
@@ -93,26 +93,52 @@ def open_store(url: str) -> Store:
         raise StoreError(f"{scheme}://… is not a store: {error}") from error
 
 
-def listing(store: Store) -> Iterator[tuple[str, str]]:
+def listing(store: Store) -> Iterator[Listed]:
     """Yields the keys of a store folder by folder, so that the memory does not grow with the number of objects.
 
     Args:
         store: The store.
 
     Returns:
-        Each key with a text that changes with the object, `""` if the store has none. The key of a store that is a single
-        object is `""`.
+        Each key with its version and its size. The key of a store that is a single object is `""`.
 
     Examples:
         >>> from ellmer_harness.store import listing, open_store
-        >>> sorted(key for key, version in listing(open_store(".")))
+        >>> sorted(each.key for each in listing(open_store(".")))
         ['stream.json', 'weather.json']
     """
     if isinstance(store, Folder) or hasattr(store, "listing"):
         yield from store.listing()
         return
-    for key in store.find():
-        yield key, ""
+    yield from map(Listed, store.find())
+
+
+def download(store: Store, key: str, path: Path, most: int | None = None) -> bool:
+    """Writes an object to a file, in pieces if the store can, so that a large object needs no memory.
+
+    Args:
+        store: The store.
+        key: The object's key.
+        path: The file.
+        most: The number of bytes from the beginning after which the rest is left out. Default: all bytes.
+
+    Returns:
+        False if there is no such object.
+
+    Raises:
+        OSError: If the store cannot be reached, or the file cannot be written.
+
+    Examples:
+        >>> from ellmer_harness.store import download, open_store
+        >>> download(open_store("."), "weather.json", Path("copy.json"), most=1)
+        True
+    """
+    if isinstance(store, Folder) or hasattr(store, "download"):
+        return bool(store.download(key, path, most))
+    data = store.get(key)
+    if data is not None:
+        path.write_bytes(data[:most])
+    return data is not None
 
 
 def copy(source: Store, target: Store, prefix: str = "") -> list[str]:

@@ -3,12 +3,33 @@
 from __future__ import annotations
 
 import os
+import shutil
 import sys
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
+from typing import NamedTuple
 
 from ..format.blobs import replace_file
+
+
+class Listed(NamedTuple):
+    """An object of a store in a listing.
+
+    Args:
+        key: Its key; `""` for a store that is a single object.
+        version: A text that changes with its content. Default: `""`, if the store has none.
+        size: Its bytes. Default: None, if the listing does not tell.
+
+    Examples:
+        >>> from ellmer_harness.store import Listed
+        >>> Listed("weather.json", size=120).version
+        ''
+    """
+
+    key: str
+    version: str = ""
+    size: int | None = None
 
 
 class Folder:
@@ -44,10 +65,10 @@ class Folder:
         visible = (path.as_posix() for path in files if not path.name.startswith("."))
         return sorted(key for key in visible if key.startswith(prefix))
 
-    def listing(self) -> Iterator[tuple[str, str]]:
+    def listing(self) -> Iterator[Listed]:
         """Yields the keys with the size and the time of each file, folder by folder."""
         if self.root.is_file():
-            yield "", _version(self.root)
+            yield _listed("", self.root)
             return
         self._check()
         for place, folders, files in os.walk(self.root):
@@ -55,16 +76,29 @@ class Folder:
             for name in sorted(files):
                 path = Path(place, name)
                 if not name.startswith(".") and path.is_file():
-                    yield path.relative_to(self.root).as_posix(), _version(path)
+                    yield _listed(path.relative_to(self.root).as_posix(), path)
+
+    def download(self, key: str, path: Path, most: int | None = None) -> bool:
+        """Copies a file, or its first `most` bytes. Returns whether it exists."""
+        try:
+            if most is None:
+                shutil.copyfile(self.root / key, path)
+            else:
+                with (self.root / key).open("rb") as file:
+                    path.write_bytes(file.read(most))
+        except FileNotFoundError:
+            self._check()
+            return False
+        return True
 
     def _check(self) -> None:
         if not self.root.is_dir():
             raise NotADirectoryError(f"{self.root} is not a folder; create or mount it")
 
 
-def _version(path: Path) -> str:
+def _listed(key: str, path: Path) -> Listed:
     about = path.stat()
-    return f"{about.st_size} {about.st_mtime_ns}"
+    return Listed(key, f"{about.st_size} {about.st_mtime_ns}", about.st_size)
 
 
 @contextmanager

@@ -6,12 +6,15 @@ Credentials and endpoints come from the file system's package: environment, prof
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
+from operator import itemgetter
+from pathlib import Path
 from typing import Any
 from uuid import uuid4
 
 import fsspec
 
 from ..secrets.redaction import clean_url
+from .folder import Listed
 
 #: Here an object shows only when all of it has arrived; elsewhere it is written beside its place, and moved there.
 _WHOLE = {"s3", "s3a", "gs", "gcs", "abfs", "abfss", "az", "memory"}
@@ -61,28 +64,40 @@ class Remote:
         visible = (key for key in found if not key.rpartition("/")[2].startswith("."))
         return sorted(key for key in visible if key.startswith(prefix))
 
-    def listing(self) -> Iterator[tuple[str, str]]:
-        """Yields the keys with the tag or the time of each object, folder by folder."""
+    def listing(self) -> Iterator[Listed]:
+        """Yields the keys with the tag or the time of each object, and its size, folder by folder."""
         self._fs.invalidate_cache()
         try:
             yield from self._below(self._root)
         except FileNotFoundError:
             self._check_bucket()
 
-    def _below(self, folder: str) -> Iterator[tuple[str, str]]:
+    def _below(self, folder: str) -> Iterator[Listed]:
         found = [
-            (each["name"].rstrip("/"), each["type"], _version(each))
+            (each["name"].rstrip("/"), each["type"], _version(each), each.get("size"))
             for each in self._fs.ls(folder, detail=True, refresh=True)
         ]
         folders = []
-        for name, kind, version in sorted(found):
+        for name, kind, version, size in sorted(found, key=itemgetter(0)):
             key = name.removeprefix(self._root).lstrip("/")
             if kind == "directory" and name != folder:
                 folders.append(name)
             elif kind == "file" and not key.rpartition("/")[2].startswith(".") and (key or len(found) == 1):
-                yield key, version  # without a key and among others, it is the folder itself
+                yield Listed(key, version, size)  # without a key and among others, it is the folder itself
         for name in folders:
             yield from self._below(name)
+
+    def download(self, key: str, path: Path, most: int | None = None) -> bool:
+        """Writes the object, or its first `most` bytes, to a file. Returns whether it exists."""
+        try:
+            if most is None:
+                self._fs.get_file(self._path(key), str(path))
+            else:
+                path.write_bytes(self._fs.cat_file(self._path(key), start=0, end=most))
+        except FileNotFoundError:
+            self._check_bucket()
+            return False
+        return True
 
     def _check_bucket(self) -> None:
         bucket = self._root.partition("/")[0]

@@ -11,6 +11,8 @@ from itertools import groupby
 from pathlib import Path
 from typing import Any
 
+from ellmer_harness.recordings import Unreadable
+
 from ...contract.exchange import Exchange, Item, Json, Request, Response
 from ...contract.observed_run import call_key
 from ...contract.previous_response_id import said
@@ -24,7 +26,7 @@ from ...scenarios.case import Ask, Case
 from ...scenarios.messages import PDF, Image, Part, Text, Tool, ToolCall, ToolResult, Turn
 from ...scenarios.script import Answer, Cut, Failure, Say, Step
 from ..recorded_requests import Skip, has_no_reply, identity, request_of
-from ..recording_files import Recording, Unreadable, read
+from ..recording_files import Recording, read
 
 # --- The comparison of requests --------------------------------------------------------------------------
 

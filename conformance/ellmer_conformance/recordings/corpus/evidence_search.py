@@ -12,10 +12,12 @@ from urllib.parse import quote
 import tomlkit
 from tomlkit.items import Array
 
+from ellmer_harness.recordings import Unreadable, find
+
 from ...contract import rules
 from ..calibrate import agrees
 from ..recorded_requests import Skip, refusal, request_of
-from ..recording_files import Recording, Unreadable, find, read
+from ..recording_files import Recording, read
 from .evidence import Citation, Evidence, citations, evidence_of
 from .pins import Pin, folder_of, present
 

@@ -21,7 +21,7 @@ from urllib.parse import quote, unquote, urlsplit
 import tomlkit
 from platformdirs import user_cache_path
 
-from ..recording_files import SUFFIXES
+from ellmer_harness.recordings import SUFFIXES
 
 # --- Pins ------------------------------------------------------------------------------------------------
 

@@ -14,12 +14,14 @@ from urllib.parse import urldefrag, urlsplit
 
 import httpx
 
+from ellmer_harness.recordings import Unreadable, find
+
 from ...contract import readers, rules
 from ...contract.exchange import Request
 from ...contract.rule import Rule, verdict
 from ..calibrate import agrees
 from ..recorded_requests import Skip, addressed, identity, refusal, request_of
-from ..recording_files import Recording, Unreadable, find, read
+from ..recording_files import Recording, read
 from . import fetch
 from .fetch import Corrupt, digest, download, extract
 from .pins import FILES, Pin, changed, folder_of
