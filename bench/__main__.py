@@ -26,7 +26,7 @@ BENCHMARKS = {
     "recording": Benchmark("recording", "what recording costs the processor, against vcrpy and no recorder"),
     "server": Benchmark("strict_server", "the strict server, against aimock where it is installed"),
     "lint": Benchmark(
-        "lint_scale", "the linter over a million simulated interactions, on Dask and in processes"
+        "lint_scale", "four commands over a million simulated interactions, on Dask and in processes"
     ),
     "browser": Benchmark("browser", "the frames of the chat app in a browser (nox -s bench_browser)"),
     "peers": Benchmark("peers", "other chat libraries, each in its own environment (nox -s bench_peers)"),

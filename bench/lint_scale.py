@@ -1,4 +1,5 @@
-"""Measures the linter over simulated stores: the cost of an interaction and the client's memory, as their number grows.
+"""Measures the commands that read many recordings over simulated stores: the cost of an interaction and the client's memory, as
+their number grows.
 
 The store is a file system of fsspec whose objects are made when they are read, so a million interactions need no disk.
 Every object has 100 interactions, and one object of 100 breaks a rule. The reports of all engines must be equal.
@@ -17,11 +18,11 @@ import resource
 import subprocess
 import sys
 import time
-from collections.abc import Sequence
-from copy import deepcopy
-from dataclasses import dataclass
-from functools import lru_cache
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, replace
+from functools import lru_cache, wraps
 from hashlib import sha256
+from itertools import product
 from pathlib import Path
 from random import Random
 from typing import Any
@@ -30,8 +31,10 @@ import fsspec
 from fsspec.spec import AbstractFileSystem
 
 from ellmer_conformance.cli import main
-from ellmer_conformance.recordings import lint
-from ellmer_conformance.recordings.recorded_requests import Assumed
+from ellmer_conformance.recordings import calibrate, lint, rule_coverage
+from ellmer_harness.bulk.sources import Source
+from ellmer_harness.cli import main as harness
+from ellmer_harness.cli import scan
 
 from .generated_cassettes import TEXT
 
@@ -69,6 +72,10 @@ class Simulated(AbstractFileSystem):  # type: ignore[misc]  # fsspec publishes n
         number = int(path.rpartition("/")[2].removesuffix(".json"))
         return _made(0 if number % 100 == 0 else 1) if REPEATS else _made(number)
 
+    def get_file(self, rpath: str, lpath: str, *_: Any, **__: Any) -> None:
+        """Writes the object to a file."""
+        Path(lpath).write_bytes(self.cat_file(rpath))
+
 
 @lru_cache(2)
 def _made(number: int) -> bytes:
@@ -102,11 +109,13 @@ fsspec.register_implementation("simulated", Simulated, clobber=True)
 
 
 def client() -> None:
-    """Runs the command of the linter, and prints its seconds and the most memory in MB on standard error. The processes that it
+    """Runs the command, and prints its seconds and the most memory in MB on standard error. The processes that it
     starts import this module, because it is the main one, and so they know the store.
     """
     begin = time.monotonic()
     try:
+        if sys.argv[1] == "scan":
+            sys.exit(harness())
         main()
     finally:
         most = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024
@@ -122,22 +131,18 @@ class Measured:
     digest: str
 
 
-def measured(count: int, engine: str, address: str) -> Measured:
-    """Lints a store with one engine and two workers."""
-    where = f"simulated://{count}"
-    command = [
-        sys.executable,
-        "-m",
-        __name__,
-        "lint",
-        where,
-        "--engine",
-        engine,
-        "-j",
-        "2",
-        "--format",
-        "json",
-    ]
+#: The commands with their exit codes. Lint and calibration find the broken objects.
+COMMANDS = {
+    ("lint", "--format", "json"): 1,
+    ("calibrate", "--format", "json"): 1,
+    ("coverage", "--format", "json"): 0,
+    ("scan",): 0,
+}
+
+
+def measured(name: Sequence[str], count: int, engine: str, address: str) -> Measured:
+    """Runs a command over a store with one engine and two workers."""
+    command = [sys.executable, "-m", __name__, *name, f"simulated://{count}", "--engine", engine, "-j", "2"]
     environment = {**os.environ, "DASK_SCHEDULER_ADDRESS": address}
     with subprocess.Popen(
         command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, env=environment, text=False
@@ -149,55 +154,76 @@ def measured(count: int, engine: str, address: str) -> Measured:
             digest.update(piece)
         told = client.stderr.read().decode()
     line = next((line for line in told.splitlines() if line.startswith("MEASURED")), "")
-    if not line or client.returncode != 1:
+    if not line or client.returncode != COMMANDS[tuple(name)]:
         raise RuntimeError(f"{' '.join(command[3:])} ended with {client.returncode}:\n{told[-2000:]}")
     _, seconds, memory = line.split()
     return Measured(float(seconds), float(memory), digest.hexdigest())
 
 
-def repeat_reports() -> None:
-    """Makes this process judge one good and one broken object, and repeat their reports for all others."""
-    judge, memory = lint._read, dict[bool, lint.FileReport]()  # noqa: SLF001 - what is measured is everything but this
+def repeat_results() -> None:
+    """Makes this process judge one good and one broken object with each command, and repeat their results for all others."""
+    for module, name in (
+        (lint, "lint_file"),
+        (calibrate, "file_outcomes"),
+        (rule_coverage, "file_coverage"),
+        (scan, "searched"),
+    ):
+        setattr(module, name, repeating(getattr(module, name)))
 
-    def repeat(report: lint.FileReport, path: Path, assumed: Assumed, most: int) -> None:
-        broken = not int(path.stem) % 100
+
+def repeating(judge: Callable[..., Any]) -> Callable[..., Any]:
+    """Returns the function with its result for an earlier object like this one. The requests have other digests."""
+    memory: dict[bool, Any] = {}
+
+    @wraps(judge)
+    def repeat(source: Source, *others: Any, **options: Any) -> Any:
+        number = int(Path(str(source)).stem)
+        broken = not number % 100
         if broken not in memory:
-            memory[broken] = lint.FileReport(str(path))
-            judge(memory[broken], path, assumed, most)
-        report.__dict__.update(deepcopy(memory[broken].__dict__) | {"path": report.path})
+            memory[broken] = judge(source, *others, **options)
+        else:
+            with source.local():  # type: ignore[union-attr]  # an object of the store
+                pass
+        found = replace(memory[broken], path=str(source))
+        if isinstance(found, calibrate.FileOutcomes):
+            digests = (sha256(f"{number} {each.hex()}".encode()).digest() for each in found.requests)
+            found = replace(found, requests=dict(zip(digests, found.requests.values(), strict=True)))
+        return found
 
-    lint._read = repeat  # noqa: SLF001 - likewise
+    return repeat
 
 
 if REPEATS:
-    repeat_reports()
+    repeat_results()
 
 
 def run(options: argparse.Namespace) -> int:
     """Prints the table. Returns 1 if two engines disagree."""
-    print(f"{'interactions':>12} {'engine':>10} {'seconds':>9} {'µs each':>8} {'client MB':>10}  same report")
-    wrong = table((1_000,) if options.quick else (10_000, 30_000))
-    print("The reports repeat; only the first objects are judged:")
+    title = f"{'interactions':>12} {'engine':>10} {'seconds':>9} {'µs each':>8} {'client MB':>10}"
+    print(f"{'command':9} {title}  same report")
+    names = [*COMMANDS][:1] if options.quick else [*COMMANDS]
+    wrong = table(names, (1_000,) if options.quick else (10_000, 30_000))
+    print("The results repeat; only the first objects are judged:")
     os.environ["LINT_SCALE_REPEATS"] = "1"
-    return int(wrong | table((2_000,) if options.quick else (100_000, 1_000_000)))
+    return int(wrong | table([*COMMANDS], (2_000,) if options.quick else (100_000, 1_000_000)))
 
 
-def table(counts: Sequence[int]) -> bool:
-    """Prints the lines of both engines for each number of interactions, and tells whether they disagree."""
+def table(names: Sequence[tuple[str, ...]], counts: Sequence[int]) -> bool:
+    """Prints the lines of each command with both engines for each number of interactions, and tells whether they disagree."""
     from distributed import LocalCluster  # noqa: PLC0415 - an extra, needed here only
 
     wrong = False
     with LocalCluster(
         n_workers=2, threads_per_worker=1, dashboard_address=None, preload=["bench.lint_scale"]
     ) as cluster:
-        for count in counts:
+        for name, count in product(names, counts):
             digests = set()
             for engine in ("dask", "processes"):
-                found = measured(count, engine, cluster.scheduler_address)
+                found = measured(name, count, engine, cluster.scheduler_address)
                 digests.add(found.digest)
                 each, same = 1e6 * found.seconds / count, "yes" if len(digests) == 1 else "NO"
                 numbers = f"{found.seconds:9.1f} {each:8.0f} {found.memory:10.0f}"
-                print(f"{count:12,} {engine:>10} {numbers}  {same}", flush=True)
+                print(f"{name[0]:9} {count:12,} {engine:>10} {numbers}  {same}", flush=True)
             wrong = wrong or len(digests) > 1
     return wrong
 

@@ -11,7 +11,8 @@ from pathlib import Path
 from ellmer_harness.bulk.sources import Source
 from ellmer_harness.format.compression import is_coded, undo
 from ellmer_harness.recordings import Interaction, Unreadable, format_detection
-from ellmer_harness.recordings.untrusted_files import MAX_BYTES, TooSlow, time_limit
+from ellmer_harness.recordings.format_detection import seems_recorded
+from ellmer_harness.recordings.untrusted_files import MAX_BYTES, Oversized, TooSlow, time_limit
 
 from ..contract.readers import host_of
 
@@ -53,8 +54,7 @@ def each_recording(source: Source, most: int, use: Callable[[Recording], None]) 
     local = nullcontext(source) if isinstance(source, Path) else source.local(most)
     try:
         with local as path, time_limit():
-            found = opened(path, most)
-            for recording in found[1] if found else ():
+            for recording in _of_acceptable_size(path, most):
                 use(recording)
     except Unreadable as error:
         return error.problem
@@ -63,6 +63,18 @@ def each_recording(source: Source, most: int, use: Callable[[Recording], None]) 
     except Exception as error:  # noqa: BLE001 - whatever a recording makes a reader do
         return f"it cannot be judged: {error!r:.200}"
     return None
+
+
+def _of_acceptable_size(path: Path, most: int) -> Iterator[Recording]:
+    """Yields the exchanges of a file. Raises `Oversized` only for what seems to be a recording."""
+    count = 0
+    try:
+        found = opened(path, most)
+        for count, recording in enumerate(found[1] if found else (), 1):  # noqa: B007 - the handler asks for it
+            yield recording
+    except Oversized:
+        if count or seems_recorded(path):
+            raise
 
 
 def opened(path: Path, most: int = MAX_BYTES) -> tuple[str, Iterator[Recording]] | None:

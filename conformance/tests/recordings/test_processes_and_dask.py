@@ -7,11 +7,14 @@ from pathlib import Path
 import pytest
 from click.testing import CliRunner
 
+from ellmer_conformance.cli import _group
 from ellmer_conformance.cli.lint import command
-from ellmer_conformance.recordings.lint import lint
+from ellmer_conformance.recordings.lint import lint, lint_file
 from ellmer_harness.bulk.engines import EngineMissing, Work, mapped
 from ellmer_harness.bulk.sources import Object, sources
 from ellmer_harness.recordings import Unreadable
+from ellmer_harness.recordings.format_detection import BEGINNING
+from ellmer_harness.store.fsspec_store import Remote
 
 CASSETTES = Path(__file__).parents[3] / "cassettes"
 BROKEN = {
@@ -53,6 +56,31 @@ def test_dask_finds_what_one_process_finds(recordings):
 
     assert elsewhere == alone
     assert alone.exit_code == 1
+
+
+@pytest.mark.parametrize(
+    ("name", "code", "found"), [("calibrate", 1, "/messages/0"), ("coverage", 0, "ORD-002")]
+)
+def test_calibration_and_coverage_find_what_one_process_finds(recordings, tmp_path, name, code, found):
+    run = (name, str(recordings), "--format", "json")
+    journal = ("--resume", str(tmp_path / "journal"))
+    alone, spread, resumed = (
+        CliRunner().invoke(_group, [*run, *more]) for more in ((), ("-j", "2", *journal), journal)
+    )
+
+    assert alone.output == spread.output == resumed.output
+    assert alone.exit_code == spread.exit_code == resumed.exit_code == code
+    assert found in alone.output
+
+
+def test_a_journal_belongs_to_one_command(recordings, tmp_path):
+    journal = ("--resume", str(tmp_path / "journal"))
+    lines = [
+        CliRunner().invoke(_group, [name, str(recordings), *journal]).output.splitlines()[0]
+        for name in ("calibrate", "coverage", "calibrate")
+    ]
+
+    assert lines[0] == lines[2] != lines[1]
 
 
 def test_a_scheduler_that_runs_already(recordings):
@@ -114,6 +142,27 @@ def test_stores_that_are_not_there(tmp_path):
 
     assert result.exit_code == 2
     assert "nosuch" in result.output
+
+
+def test_an_object_above_the_limit_is_not_copied(recordings, tmp_path, monkeypatch):
+    where = in_memory(recordings)
+    fsspec = pytest.importorskip("fsspec")
+    fsspec.filesystem("memory").pipe("/bucket/large.json", json.dumps(BROKEN).encode() + b" " * 300_000)
+    read = []
+    monkeypatch.setattr(Remote, "download", watched(Remote.download, read))
+    [large] = [each for each in sources([where]) if each.key == "large.json"]
+    report = lint_file(large, most=200_000)
+
+    assert report.problem == "it is larger than 0 MB (--max-size)"
+    assert [(key, most) for key, most in read] == [("large.json", BEGINNING)]
+
+
+def watched(download, read):
+    def noted(self, key, path, most=None):
+        read.append((key, most))
+        return download(self, key, path, most)
+
+    return noted
 
 
 def test_an_object_that_went_away(tmp_path):

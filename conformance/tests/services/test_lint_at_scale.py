@@ -1,4 +1,4 @@
-"""The linter on a real Dask scheduler with two workers, over the objects of a real S3 server."""
+"""Commands that read recordings, on a real Dask scheduler with two workers, over the objects of a real S3 server."""
 
 import json
 import os
@@ -17,13 +17,15 @@ import pytest
 from s3_server import absent, s3
 
 FILES = 60
+TOKEN = "ghp_" + "a1B2c3D4e5F6g7H8i9J0k1L2m3N4o5P6"
 #: The command. A child of a shell's background job would ignore Ctrl-C.
 COMMAND = """
 import signal
-from ellmer_conformance.cli import main
+from {module} import main
 signal.signal(signal.SIGINT, signal.default_int_handler)
-main()
+raise SystemExit(main())
 """
+SUITE, HARNESS = (COMMAND.format(module=each) for each in ("ellmer_conformance.cli", "ellmer_harness.cli"))
 
 
 def cassette(number):
@@ -38,7 +40,7 @@ def cassette(number):
 
 @pytest.fixture
 def bucket(monkeypatch):
-    """Yields the URL of a bucket with recordings of two years, one of them damaged, and one in a pair of files."""
+    """Yields the URL of a bucket with recordings of two years, one of them damaged and with a secret, and one in a pair of files."""
     with s3(monkeypatch) as server:
         import s3fs
 
@@ -46,7 +48,8 @@ def bucket(monkeypatch):
         top = server.url.removeprefix("s3://")
         for number in range(FILES):
             files.pipe_file(f"{top}/2026/{number % 12:02}/{number:04}.json", cassette(number).encode())
-        files.pipe_file(f"{top}/2026/01/damaged.json", cassette(1)[:-9].encode())
+        damaged = cassette(1).replace("Hello", f"My token is {TOKEN}")[:-9]
+        files.pipe_file(f"{top}/2026/01/damaged.json", damaged.encode())
         files.pipe_file(f"{top}/2025/old.json", cassette(0).encode())
         body = {"model": "gpt-4.1", "messages": [{"role": "user", "content": "Hi"}]}
         files.pipe_file(f"{top}/2026/12/x.request.json", json.dumps(body).encode())
@@ -87,8 +90,12 @@ def cluster(bucket, tmp_path):
 
 
 def linted(where, *options, env=None):
+    return started(SUITE, "lint", where, "--format", "json", *options, env=env)
+
+
+def started(program, *arguments, env=None):
     return subprocess.Popen(
-        [sys.executable, "-c", COMMAND, "lint", where, "--format", "json", *options],
+        [sys.executable, "-c", program, *arguments],
         bufsize=0,  # `communicate()` would not see what a buffer keeps
         stdout=subprocess.PIPE,
         stderr=subprocess.PIPE,
@@ -96,9 +103,9 @@ def linted(where, *options, env=None):
     )
 
 
-def report(process, begin=b""):
+def report(process, begin=b"", code=2):  # of the damaged file
     out, err = process.communicate(timeout=300)
-    assert process.returncode == 2, err.decode()  # of the damaged file
+    assert process.returncode == code, err.decode()
     return begin + out
 
 
@@ -159,6 +166,29 @@ def test_workers_read_what_the_client_may_only_list(bucket, cluster):
     assert f"{bucket}/2025/old.json" not in files
     assert files[f"{bucket}/2026/12/x.request.json"]["format"] == "a pair of files"
     assert files[f"{bucket}/2026/01/damaged.json"]["problem"]
+
+
+@pytest.mark.parametrize(
+    ("command", "code"),
+    [
+        ((SUITE, "calibrate", "--format", "json"), 2),
+        ((SUITE, "coverage", "--format", "json"), 2),
+        ((HARNESS, "scan"), 1),
+    ],
+    ids=["calibrate", "coverage", "scan"],
+)
+def test_other_commands_do_so_too(bucket, cluster, tmp_path, command, code):
+    run = (*command, f"{bucket}/2026/**")
+    alone = report(started(*run), code=code)
+    with lists_only() as (url, refused):
+        env = {"DASK_SCHEDULER_ADDRESS": cluster.address, "AWS_ENDPOINT_URL": url}
+        kept = ("--resume", str(tmp_path / "journal"))
+        assert report(started(*run, "--engine", "dask", *kept, env=env), code=code) == alone
+        env = {"AWS_ENDPOINT_URL": url}  # no object is there for this run, which takes them from the journal
+        again = started(*run, *kept, env=env)
+        assert report(again, code=code) == alone
+    assert report(started(*run, "-j", "2"), code=code) == alone
+    assert [path for path in refused if "version" not in path] == []
 
 
 def stored(journal):

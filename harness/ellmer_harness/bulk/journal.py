@@ -138,11 +138,11 @@ def _stored(journal: Journal, read: Callable[[dict[str, Any]], R], source: Sourc
 class OnDisk:
     """A set of digests, and lists of values, in a temporary file of SQLite's: a set would need 160 MB for a million.
 
-    Closed with the object.
+    One thread at a time uses it. It is closed with the object.
     """
 
     def __init__(self) -> None:
-        self._base = sqlite3.connect("", isolation_level=None)
+        self._base = sqlite3.connect("", isolation_level=None, check_same_thread=False)
         finalize(self, self._base.close)
         self._base.executescript(_TEMPORARY)
         self._base.execute("BEGIN")

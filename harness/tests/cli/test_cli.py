@@ -9,6 +9,7 @@ import yaml
 
 from ellmer_harness import use_cassette
 from ellmer_harness.cli import main
+from ellmer_harness.cli.scan import Searched, _Totals
 
 API = "https://api.example.com"
 TOKEN = "ghp_" + "a1B2c3D4e5F6g7H8i9J0k1L2m3N4o5P6"
@@ -56,6 +57,33 @@ def test_keys_of_the_environment(tree, capsys, monkeypatch):
     (tree / "notes.txt").write_text("the key: correct-horse-battery")
     assert main(["scan", str(tree)]) == 1
     assert "the value of <MY_API_KEY>" in capsys.readouterr().out
+
+
+def test_a_search_in_processes_that_goes_on(tree, capsys, tmp_path, monkeypatch):
+    monkeypatch.setenv("MY_API_KEY", "correct-horse-battery")
+    (tree / "notes.txt").write_text(f"the key: correct-horse-battery, the token: {TOKEN}")
+    (tree / "blobs" / ("0" * 64 + ".png")).write_bytes(b"nobody's")
+    journal = ("--resume", str(tmp_path / "journal"))
+    codes = [main(["scan", str(tree), *more]) for more in ((), ("-j", "2", *journal), journal)]
+    alone, spread, resumed = capsys.readouterr().out.split("1 orphan blob\n")[:3]
+
+    assert codes == [1, 1, 1]
+    assert alone == spread == resumed
+    assert "the value of <MY_API_KEY>" in alone
+    assert "a GitHub token" in alone
+
+
+def test_a_worker_without_the_keys_is_told(capsys):
+    totals = _Totals(frozenset(), {"<MY_API_KEY>"})
+    totals.tell(Searched("a.json"))
+
+    assert totals.problems == 1
+    assert "the worker does not have <MY_API_KEY>, so it was not searched" in capsys.readouterr().out
+
+
+def test_a_journal_of_something_else(tree, capsys):
+    assert main(["scan", str(tree), "--resume", str(tree / "c.json")]) == 2
+    assert "c.json is not a file of --resume" in capsys.readouterr().err
 
 
 def test_damage(tree, capsys):

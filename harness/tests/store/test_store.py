@@ -12,7 +12,7 @@ import httpx
 import pytest
 
 from ellmer_harness import Miss, StoreError, use_cassette
-from ellmer_harness.store import copy, open_store
+from ellmer_harness.store import copy, download, listing, open_store
 from ellmer_harness.store.folder import Folder
 from ellmer_harness.store.local_copies import copies
 
@@ -403,3 +403,26 @@ def test_a_failed_run_hands_nothing_in(server, record, flaky, machine):
     tape.close(ZeroDivisionError())
     assert flaky.find() == []
     assert (copies(flaky.url) / "cassettes/c.failed.json").exists()
+
+
+@pytest.mark.parametrize("kind", ["folder", "memory", "plain"])
+def test_a_part_of_an_object(tmp_path, kind):
+    store = open_store(str(tmp_path)) if kind != "memory" else open_store("memory://parts")
+    store.put("a.json", b"12345")
+    store = Plain(store) if kind == "plain" else store
+    copy_ = tmp_path / "copy"
+
+    assert download(store, "a.json", copy_, most=2)
+    assert copy_.read_bytes() == b"12"
+    assert download(store, "a.json", copy_)
+    assert copy_.read_bytes() == b"12345"
+    assert not download(store, "none.json", copy_)
+    listed = next(each for each in listing(store) if each.key == "a.json")
+    assert listed.size == (None if kind == "plain" else 5)
+
+
+class Plain:
+    """A store with the least that a store must have."""
+
+    def __init__(self, store):
+        self.url, self.get, self.put, self.find = store.url, store.get, store.put, store.find
