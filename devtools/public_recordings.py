@@ -42,6 +42,7 @@ HOMES = {
     "a record": "DataDog/dd-trace-js",
     "records": "open-telemetry/opentelemetry-js-contrib",
     "a log": "alexrudall/ruby-openai",
+    "a pair of files": "braintrustdata/lingua",
 }
 BESIDE = ("blobs", "__files", "__cassettes__", "files", "data", "fixtures", "cassettes")  # bodies in files
 

@@ -75,7 +75,7 @@ class Tally:
 
 @dataclass(frozen=True)
 class Case:
-    """A recorded request to look at: the reason, its place, and the provider's error."""
+    """A recorded request to look at: the reason, its place, and the provider's error. A file's own cases do not name it."""
 
     kind: str  # flagged, missed, unknown
     file: str
@@ -150,11 +150,11 @@ class Calibration:
         outcomes = list(file.outcomes)
         for request, number in file.requests.items():
             if self._on_disk.is_new(request):
-                self._count(outcomes[number])
+                self._count(file.path, outcomes[number])
             else:
                 self.skipped[_REPEATED] += 1
 
-    def _count(self, outcome: Outcome) -> None:
+    def _count(self, path: str, outcome: Outcome) -> None:
         for tally in self.tallies(outcome):
             tally.add(outcome)
         for id in outcome.checked:
@@ -163,7 +163,7 @@ class Calibration:
         self.places.update(dict(outcome.places))
         for case in outcome.cases:
             self.kinds[case.kind] += 1
-            self._on_disk.append(case.kind, asdict(case))
+            self._on_disk.append(case.kind, {**asdict(case), "file": path})
 
     @property
     def judged(self) -> int:
@@ -258,15 +258,15 @@ def _judge(found: FileOutcomes, recording: Recording) -> None:
     elif (digest := bytes.fromhex(identity(recording))) in found.requests:
         found.skipped[_REPEATED] += 1
     else:
-        found.add(digest, _outcome(found.path, recording, request))
+        found.add(digest, _outcome(recording, request))
 
 
-def _outcome(file: str, recording: Recording, request: Request) -> Outcome:
+def _outcome(recording: Recording, request: Request) -> Outcome:
     places = tuple(sorted(judged_places(request.wire, request.provider, request.body).items()))
     verdicts = rules.book(request.wire, request.provider).judge(request)
     request = replace(request, when=recording.when)  # a day that follows from the model is no evidence
     refusing, late = [each for each in verdicts if each.rule.refuses], (recording.status or 0) < 300
-    judged = _Judged(file, recording.place, request, refusing, late)
+    judged = _Judged(recording.place, request, refusing, late)
     if error := refusal(recording):
         found = _rejected(replace(judged, verdicts=[*refusing, *_former(request)]), error)
     else:
@@ -296,7 +296,6 @@ def _former(request: Request) -> list[Verdict]:
 class _Judged:
     """A recorded request with the verdicts of the rules that refuse."""
 
-    file: str
     place: str
     request: Request
     verdicts: list[Verdict]
@@ -312,7 +311,7 @@ class _Judged:
 
     def case(self, kind: str, message: str, rule: str = "", pointer: str = "") -> Case:
         wire, provider = self.request.wire, self.request.provider
-        return Case(kind, self.file, self.place, wire, provider, message, rule, pointer)
+        return Case(kind, "", self.place, wire, provider, message, rule, pointer)
 
 
 def _accepted(judged: _Judged) -> Outcome:
@@ -338,13 +337,15 @@ def _rejected(judged: _Judged, error: ApiError) -> Outcome:
 
 def _agreeing(judged: _Judged, error: ApiError) -> tuple[set[str], set[str]]:
     """Returns the rules that refuse with the same status and type of error, and the same text or field, and the rules
-    with the same text.
+    with the same text. An SDK's error may lack the type.
     """
     caught, equal = set(), set()
     for verdict in judged.verdicts:
         for violation in verdict.violations:
             for ours in _answers(violation, judged.request):
-                if ours.type != error.type or not (judged.late or ours.status == error.status):
+                if (error.type and ours.type != error.type) or not (
+                    judged.late or ours.status == error.status
+                ):
                     continue
                 if ours.stable == error.stable:
                     equal.add(verdict.rule.id)

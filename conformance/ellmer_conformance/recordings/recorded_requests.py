@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import re
+from base64 import b64encode
 from dataclasses import dataclass, replace
 from datetime import date, timedelta
 from hashlib import sha256
@@ -231,6 +232,8 @@ _ADDRESSES = {
     "anthropic": "/v1/messages",
     "gemini": "/v1beta/models/{model}:generateContent",
     "bedrock": "/model/{model}/converse",
+    "bedrock-invoke": "/model/anthropic.{model}/invoke",
+    "vertex": "/v1/projects/p/locations/global/publishers/anthropic/models/{model}:rawPredict",
     "ollama": "/api/chat",
     "mistral": "/v1/chat/completions",
     "cohere": "/v2/chat",
@@ -248,8 +251,40 @@ def addressed(recording: Recording, assumed: Assumed = UNASSUMED) -> Recording:
     wire = body and (assumed.wire or _spoken(recording, body))
     if not wire:
         return recording
-    path = _ADDRESSES[wire].format(model=body.get("model") or "model")
-    return replace(recording, url=f"https://{_host(assumed, wire, body)}{path}")
+    model = body.get("model") or body.get("modelId") or _answering(recording)
+    path = _ADDRESSES[wire].format(model=model)
+    url = f"https://{_host(assumed, wire, body)}{path}"
+    if "modelId" not in body:
+        return replace(recording, url=url)
+    return replace(recording, url=url, body=json.dumps(_as_sent(body)).encode())
+
+
+def _as_sent(value: Any) -> Any:
+    """Returns the body that the SDK of AWS makes of a command: the model goes into the address, and bytes become base64. A
+    recorder of JavaScript writes bytes as an object of numbers, or as a list of them.
+    """
+    match value:
+        case {"type": "Buffer", "data": list(numbers)} if _are_bytes(numbers):
+            return b64encode(bytes(numbers)).decode()
+        case {"0": int()} if [*value] == [str(at) for at in range(len(value))] and _are_bytes(
+            [*value.values()]
+        ):
+            return b64encode(bytes(value.values())).decode()
+        case dict():
+            return {name: _as_sent(each) for name, each in value.items() if name != "modelId"}
+        case list():
+            return [_as_sent(each) for each in value]
+    return value
+
+
+def _are_bytes(numbers: list[Any]) -> bool:
+    return all(isinstance(each, int) and 0 <= each < 256 for each in numbers)
+
+
+def _answering(recording: Recording) -> str:
+    """Returns the model that an answer names, `"claude"` if it names none."""
+    found = re.search(rb'"model"\s*:\s*"([\w.:@-]+)"', recording.response[:4000])
+    return found[1].decode() if found else "claude"
 
 
 def _is_address(url: str) -> bool:
@@ -261,10 +296,14 @@ def _spoken(recording: Recording, body: dict[str, Any]) -> str:
     answer = recording.response[:4000].replace(b" ", b"")
     if isinstance(body.get("contents"), list) and "config" not in body:
         return "gemini"
+    if isinstance(body.get("messages"), list) and isinstance(body.get("modelId"), str):
+        return "bedrock"
+    if (version := str(body.get("anthropic_version"))).startswith(("bedrock-", "vertex-")):
+        return "bedrock-invoke" if version.startswith("bedrock-") else "vertex"
     if not isinstance(body.get("model"), str):
         return ""
     if isinstance(body.get("messages"), list):
-        of_claude = b'"type":"message"' in answer or b'"message_start"' in answer
+        of_claude = any(mark in answer for mark in _OF_CLAUDE)
         named = any(name.lower() == "anthropic-version" for name in recording.headers)
         return "anthropic" if of_claude or named else "openai-chat"
     of_responses = (
@@ -273,8 +312,12 @@ def _spoken(recording: Recording, body: dict[str, Any]) -> str:
     return "openai-responses" if isinstance(body.get("input"), str | list) and of_responses else ""
 
 
+#: What only answers in Anthropic's format have: a message, a stream, an error.
+_OF_CLAUDE = (b'"type":"message"', b'"message_start"', b'{"type":"error"')
+
+
 def _host(assumed: Assumed, wire: str, body: dict[str, Any]) -> str:
-    own = {"openai-responses": "openai", "gemini": "google"}.get(wire, wire)
+    own = {"openai-responses": "openai", "gemini": "google", "bedrock-invoke": "bedrock"}.get(wire, wire)
     if wire == "openai-chat":
         own = "openai" if _OPENAI.match(str(body.get("model"))) else "compatible"
     return readers.host_of(assumed.provider or own) or "localhost"

@@ -4,6 +4,7 @@ import gzip
 import json
 import tracemalloc
 import zlib
+from base64 import b64encode
 from pathlib import Path
 
 import brotli
@@ -32,6 +33,7 @@ from recordings_in_every_form import (
 from vcr.serializers import yamlserializer
 
 from ellmer_conformance.recordings.lint import lint_file
+from ellmer_conformance.recordings.recorded_requests import request_of
 from ellmer_conformance.recordings.recording_files import read
 from ellmer_harness.recordings import Unreadable, find
 
@@ -188,3 +190,87 @@ def test_what_is_no_recording_is_counted_and_no_error(tmp_path, name):
     outcome = run("lint", tmp_path)
     assert outcome.exit_code == 0, outcome.output
     assert "1  not a recording of HTTP" in outcome.output
+
+
+# --- Pairs of files, and bodies as an SDK of AWS takes them --------------------------------------------------
+
+
+def pair(folder, request, **answers):
+    (folder / "request.json").write_text(json.dumps(request))
+    for name, answer in answers.items():
+        (folder / f"{name.replace('_', '-')}.json").write_text(json.dumps(answer))
+    return lint_file(folder / "request.json")
+
+
+HI = [{"role": "user", "content": "Hi"}]
+
+
+def test_a_pair_with_a_stream_in_place_of_a_response(tmp_path):
+    report = pair(
+        tmp_path,
+        {"model": "claude-opus-5", "max_tokens": 5, "messages": HI},
+        response_streaming=[{"type": "message_start", "message": {}}],
+    )
+
+    assert (report.form, report.wires["anthropic"].accepted) == ("a pair of files", 1)
+
+
+@pytest.mark.parametrize(
+    ("told", "status"),
+    [
+        ('Error: 400 {"type":"error","error":{"type":"invalid_request_error","message":"no"}}', 400),
+        ("Error: 429 slow down", 429),
+        ('Error: ApiError: {"error": {"code": 400, "message": "no"}}', 400),
+        ({"code": 400}, 400),
+    ],
+)
+def test_a_pair_with_the_error_of_an_sdk(tmp_path, told, status):
+    report = pair(tmp_path, {"model": "gpt-4.1", "messages": HI}, error={"error": told})
+    [recording] = read(tmp_path / "request.json")
+
+    assert recording.status == status
+    assert [tally.refused for tally in report.wires.values()] == [1]
+
+
+def test_a_command_of_aws(tmp_path):
+    picture = {str(at): byte for at, byte in enumerate(b"\x89PNG")}
+    request = {
+        "modelId": "us.anthropic.claude-haiku-4-5-20251001-v1:0",
+        "messages": [
+            {
+                "role": "user",
+                "content": [
+                    {"text": "What is this?"},
+                    {"image": {"format": "png", "source": {"bytes": picture}}},
+                    {
+                        "image": {
+                            "format": "png",
+                            "source": {"bytes": {"type": "Buffer", "data": [137, 80, 78, 71]}},
+                        }
+                    },
+                ],
+            }
+        ],
+    }
+    report = pair(tmp_path, request, response={"output": {}})
+
+    [recording] = read(tmp_path / "request.json")
+    sent = request_of(recording)
+    images = [part["image"]["source"]["bytes"] for part in sent.body["messages"][0]["content"][1:]]
+
+    assert report.wires["bedrock"].judged == 1
+    assert sent.model == request["modelId"]
+    assert "modelId" not in sent.body
+    assert images == [b64encode(b"\x89PNG").decode()] * 2
+
+
+@pytest.mark.parametrize(
+    ("version", "provider"), [("bedrock-2023-05-31", "bedrock"), ("vertex-2023-10-16", "vertex")]
+)
+def test_a_body_whose_version_names_the_provider(tmp_path, version, provider):
+    request = {"anthropic_version": version, "max_tokens": 5, "messages": HI}
+    report = pair(tmp_path, request, response={"type": "message", "model": "claude-haiku-4-5-20251001"})
+
+    assert report.wires["anthropic"].judged == 1
+    assert report.providers == {provider: 1}
+    assert report.complaints == []  # the model is in the address there

@@ -15,7 +15,7 @@ from tempfile import TemporaryDirectory
 
 from ..errors import StoreError
 from ..recordings import Unreadable, find
-from ..recordings.format_detection import BEGINNING, answer_name, is_log
+from ..recordings.format_detection import BEGINNING, answer_names, is_log
 from ..recordings.untrusted_files import MAX_BYTES
 from ..store import Store, download, listing, open_store
 
@@ -84,8 +84,7 @@ def _place(folder: Path, key: str) -> Path:
 def _keys_beside(key: str, data: bytes) -> Iterator[str]:
     """Yields the keys of the objects with bodies that a recording names, and of the answer that belongs to a request."""
     here = PurePosixPath(key).parent
-    if answer := answer_name(PurePosixPath(key).name):
-        yield str(here / answer)
+    yield from (str(here / answer) for answer in answer_names(PurePosixPath(key).name))
     blobs = _BLOB_FOLDER.search(data)
     folders = [(_BLOB.findall(data), here / (blobs[1].decode(errors="replace") if blobs else "blobs"))]
     named = _BESIDE.findall(data) + (_BRAINTRUSTS.findall(data) if b'"binary"' in data else [])

@@ -342,26 +342,44 @@ def _record(value: Any, place: str, folder: Path) -> Interaction | None:
 
 
 _ASKS = re.compile(r"(?<![a-z])(request|response)(?=\.json$)", re.IGNORECASE)
+#: What stands in place of `request` in the name of the file with the answer: a body, a list of events, or an SDK's error.
+_ANSWERS = ("response", "response-streaming", "error")
+_SDK_ERROR = re.compile(r"(?:\w+: )*(?P<status>[45]\d\d) (?P<text>.*)", re.DOTALL)
 
 
-def answer_name(name: str) -> str:
-    """Returns the name of the file with the answer, for the name of a file with a request (`x.request.json`), else `""`."""
+def answer_names(name: str) -> list[str]:
+    """Returns the names that the file with the answer may have, for the name of a file with a request (`x.request.json`)."""
     asks = _ASKS.search(name)
     if asks is None or asks[1].lower() != "request":
-        return ""
-    return _ASKS.sub("Response" if asks[1][0] == "R" else "response", name)
+        return []
+    upper = asks[1][0] == "R"
+    return [_ASKS.sub(answer.capitalize() if upper else answer, name) for answer in _ANSWERS]
 
 
 def _answer_of(path: Path) -> Path | None:
     """Returns the file with the answer to a request, if there are two files: `x.request.json` and `x.response.json`."""
-    name = answer_name(path.name)
-    return path.with_name(name) if name and path.with_name(name).is_file() else None
+    return next(
+        (found for name in answer_names(path.name) if (found := path.with_name(name)).is_file()), None
+    )
 
 
 def _pair(value: dict[str, Any], answer: Path) -> Interaction:
     """Returns the exchange of two files. They store neither the address nor the status."""
-    content_ = file_bytes(answer)
-    return Interaction("", "POST", "", body=json_bytes(value), status=200, content=content_)
+    told = file_bytes(answer)
+    status, content_ = _refused(told) if "error" in answer.name.lower() else (200, told)
+    return Interaction("", "POST", "", body=json_bytes(value), status=status, content=content_)
+
+
+def _refused(told: bytes) -> tuple[int, bytes]:
+    """Returns the status and the body of an error that an SDK raised: `{"error": "Error: 400 {…}"}`."""
+    value = json.loads(told)
+    text = value.get("error") if isinstance(value, dict) else None
+    if not isinstance(text, str):
+        return 400, told
+    if found := _SDK_ERROR.match(text):
+        return int(found["status"]), found["text"].encode()
+    inner = text[text.find("{") :] if "{" in text else text
+    return 400, inner.strip().encode()
 
 
 def _is_http(item: Any) -> bool:

@@ -178,6 +178,7 @@ def models_without_ears_hear_nothing(request: Request) -> Iterator[Finding]:
     source=[
         "recorded refusals of audio files (gpt-audio)",
         "https://github.com/vercel/ai/issues/7266 (data that are no base64)",
+        "https://github.com/braintrustdata/lingua/tree/75f55048ff58a75d000e79bf42b5367bda2ea202/payloads/snapshots",
     ],
     refusal=refused(
         "Invalid file data: '{path}'. Expected a base64-encoded data URL with an application/pdf MIME type "
@@ -189,6 +190,7 @@ def models_without_ears_hear_nothing(request: Request) -> Iterator[Finding]:
     counterexamples=[
         body(_user({"type": "file", "file": OGG})),
         body(_user({"type": "file", "file": {**PDF, "file_data": "data:application/pdf;base64,a.pdf"}})),
+        body(_user({"type": "file", "file": {**PDF, "file_data": "https://example.com/a.pdf"}})),
     ],
 )
 def files_are_pdf(request: Request) -> Iterator[Finding]:
@@ -198,8 +200,8 @@ def files_are_pdf(request: Request) -> Iterator[Finding]:
     """
     for pointer, part in all_parts(request.body):
         data, place = object_of(part.get("file")).get("file_data"), f"{pointer}/file/file_data"
-        if isinstance(data, str) and data.startswith("data:"):
-            got = _no_pdf(data)
+        if isinstance(data, str) and not redacted(data):
+            got = _no_pdf(data) if data.startswith("data:") else "a value without the 'data:' prefix"
             yield broken(place, f"it is {got}", path=path(place), got=got) if got else met(place)
 
 
