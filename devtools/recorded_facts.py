@@ -21,8 +21,7 @@ from ellmer_conformance.contract import rules
 from ellmer_conformance.contract.exchange import Request
 from ellmer_conformance.facts.features import found
 from ellmer_conformance.recordings.corpus import pins
-from ellmer_conformance.recordings.recorded_requests import Skip, refusal, request_of
-from ellmer_conformance.recordings.recording_files import Recording, read
+from ellmer_conformance.recordings.recorded_requests import Recording, Skip, read, refusal, request_of
 from ellmer_harness.recordings import Unreadable, find
 
 FILE = Path(__file__).parents[1] / "conformance/ellmer_conformance/facts/recorded.json"

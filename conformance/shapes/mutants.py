@@ -31,8 +31,7 @@ from ellmer_conformance.contract.rules._shape_faults import UNRECORDED
 from ellmer_conformance.contract.shapes import Fault, FaultKind
 from ellmer_conformance.contract.shapes.checker import Checker
 from ellmer_conformance.contract.shapes.facts import Fact, deciding
-from ellmer_conformance.recordings.recorded_requests import Skip, refusal, request_of, status_of
-from ellmer_conformance.recordings.recording_files import read
+from ellmer_conformance.recordings.recorded_requests import Skip, read, refusal, request_of, status_of
 from ellmer_harness.recordings import Unreadable, find
 
 

@@ -26,8 +26,7 @@ from sources import _schema, missing
 
 from ellmer_conformance.contract.shapes import Fault
 from ellmer_conformance.contract.shapes.checker import Checker
-from ellmer_conformance.recordings.recorded_requests import Skip, request_of
-from ellmer_conformance.recordings.recording_files import Recording, read
+from ellmer_conformance.recordings.recorded_requests import Recording, Skip, read, request_of
 from ellmer_harness.recordings import Unreadable, find
 
 HERE = Path(__file__).parent

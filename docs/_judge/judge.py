@@ -20,8 +20,7 @@ from ellmer_conformance.contract.exchange import Request
 from ellmer_conformance.contract.rule import Rule, Violation
 from ellmer_conformance.contract.rulebook import RuleBook
 from ellmer_conformance.contract.rules_by_error_text import matches
-from ellmer_conformance.recordings.recorded_requests import Skip, request_of, status_of
-from ellmer_conformance.recordings.recording_files import Recording
+from ellmer_conformance.recordings.recorded_requests import Recording, Skip, request_of, status_of
 from ellmer_harness.recordings import Unreadable
 
 __all__ = ["judged", "ready"]

@@ -16,7 +16,7 @@ from pathlib import Path
 from typing import Any
 from urllib.parse import urljoin
 
-from ellmer_conformance.recordings.recording_files import Recording, read
+from ellmer_conformance.recordings.recorded_requests import Recording, read
 
 __all__ = ["Pasted", "dictionaries", "pasted"]
 

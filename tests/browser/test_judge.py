@@ -13,7 +13,7 @@ import pytest
 from playwright.sync_api import expect
 
 from ellmer_conformance.recordings.lint import lint_file
-from ellmer_conformance.recordings.recording_files import read
+from ellmer_conformance.recordings.recorded_requests import read
 
 ROOT = Path(__file__).parents[2]
 READY = re.compile("Ready")

@@ -153,14 +153,18 @@ def judged_request() -> Path_:
 
 
 def _command(*arguments: str) -> Path_:
-    """Follows a command of the suite, whose output is not shown."""
+    """Follows a command of the suite, whose output is not shown. Raises `RuntimeError` if it fails."""
     from ellmer_conformance.cli import main
 
     sys.argv[1:] = arguments
 
     def call() -> None:
-        with contextlib.suppress(SystemExit), contextlib.redirect_stdout(StringIO()):
-            main()
+        try:
+            with contextlib.redirect_stdout(StringIO()):
+                main()
+        except SystemExit as end:
+            if end.code:
+                raise RuntimeError(f"{arguments[0]} ended with {end.code}, so it is not the flow") from end
 
     return follow(call, ("ellmer_conformance", "ellmer_harness"))
 

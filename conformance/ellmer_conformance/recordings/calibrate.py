@@ -27,8 +27,7 @@ from ..contract.exchange import Request
 from ..contract.rule import Verdict, Violation
 from ..contract.rule import verdict as verdict_of
 from ..contract.shapes.facts import judged_places
-from .recorded_requests import Skip, identity, refusal, request_of, status_of
-from .recording_files import Recording, each_recording
+from .recorded_requests import Recording, Skip, each_recording, identity, refusal, request_of, status_of
 from .refusal_causes import UNCLASSIFIED, UNKNOWN, VISIBLE, cause_of
 
 UNDATED = "unknown"  # the month of a recording without a date

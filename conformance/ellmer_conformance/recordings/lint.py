@@ -23,8 +23,7 @@ from ..contract.rule import Violation
 from ..contract.rulebook import RuleBook
 from ..report.formats.terminal_escaping import one_line
 from . import opentelemetry_spans
-from .recorded_requests import UNASSUMED, Assumed, Skip, is_missed, request_of, status_of
-from .recording_files import Recording, opened
+from .recorded_requests import UNASSUMED, Assumed, Recording, Skip, is_missed, opened, request_of, status_of
 
 # --- Values ----------------------------------------------------------------------------------------------
 

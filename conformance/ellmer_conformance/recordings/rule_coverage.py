@@ -15,8 +15,7 @@ from ellmer_harness.recordings.untrusted_files import MAX_BYTES
 
 from ..contract import rules
 from ..contract.rule import Rule
-from .recorded_requests import Skip, request_of
-from .recording_files import Recording, each_recording
+from .recorded_requests import Recording, Skip, each_recording, request_of
 
 Place = tuple[str, str]  # a wire format and a provider
 

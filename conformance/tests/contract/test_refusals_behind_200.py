@@ -6,8 +6,7 @@ import pytest
 
 from ellmer_conformance.recordings.calibrate import calibrate
 from ellmer_conformance.recordings.lint import lint
-from ellmer_conformance.recordings.recorded_requests import refusal, status_of
-from ellmer_conformance.recordings.recording_files import Recording
+from ellmer_conformance.recordings.recorded_requests import Recording, refusal, status_of
 
 TOLD = {
     "code": "invalid_parameter_error",

@@ -9,8 +9,7 @@ from conformance_command import run
 from recordings_in_every_form import ANSWER, BAD, GOOD, rec, vcr_yaml
 
 from ellmer_conformance.recordings.lint import lint, lint_file
-from ellmer_conformance.recordings.recorded_requests import Assumed, Skip, is_missed, request_of
-from ellmer_conformance.recordings.recording_files import Recording
+from ellmer_conformance.recordings.recorded_requests import Assumed, Recording, Skip, is_missed, request_of
 from ellmer_harness.bulk.sources import sources
 from ellmer_harness.recordings import Unreadable, read
 

@@ -33,8 +33,7 @@ from recordings_in_every_form import (
 from vcr.serializers import yamlserializer
 
 from ellmer_conformance.recordings.lint import lint_file
-from ellmer_conformance.recordings.recorded_requests import request_of
-from ellmer_conformance.recordings.recording_files import read
+from ellmer_conformance.recordings.recorded_requests import read, request_of
 from ellmer_harness.recordings import Unreadable, find
 
 

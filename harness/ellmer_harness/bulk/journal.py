@@ -118,7 +118,8 @@ def worked(
     added to it.
     """
     if journal is None:
-        yield from mapped(work, files, jobs, engine)
+        alone = jobs < 2 and engine == "processes"
+        yield from map(work.do, files) if alone else mapped(work, files, jobs, engine)
         return
     write, read = as_json
     for result in mapped(replace(work, ready=partial(_stored, journal, read)), files, jobs, engine):

@@ -14,7 +14,7 @@ from pathlib import Path, PurePosixPath
 from tempfile import TemporaryDirectory
 
 from ..errors import StoreError
-from ..recordings import Unreadable, find
+from ..recordings import Unreadable
 from ..recordings.format_detection import BEGINNING, answer_names, is_log
 from ..recordings.untrusted_files import MAX_BYTES
 from ..store import Store, download, listing, open_store
@@ -124,9 +124,15 @@ def sources(
         elif Path(top).is_dir():
             found = _in_folder(Path(top), exclude, everything=everything)
         else:
-            found = find([Path(top)])
+            found = _file(Path(top))
         matching = (each for each in found if not pattern or pattern.fullmatch(_below(each, top)))
         yield from _some(matching, str(path)) if pattern or is_url(top) else matching
+
+
+def _file(path: Path) -> Iterator[Path]:
+    if not path.exists():
+        raise Unreadable(path, "there is no such file or folder")
+    yield path
 
 
 def _pattern(path: str) -> tuple[str, re.Pattern[str] | None]:

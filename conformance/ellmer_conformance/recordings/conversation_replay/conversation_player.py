@@ -43,7 +43,7 @@ from ...server.http.messages import HttpRequest, Reply, plain
 from ...server.http.routes import route_of
 from ...server.journal import without_secrets
 from ...server.replies import render
-from ..recording_files import Recording
+from ..recorded_requests import Recording
 from .conversations import (
     END,
     CannotBeGiven,

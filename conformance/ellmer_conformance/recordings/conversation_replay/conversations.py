@@ -25,8 +25,7 @@ from ...runner.from_cassettes import as_answer
 from ...scenarios.case import Ask, Case
 from ...scenarios.messages import PDF, Image, Part, Text, Tool, ToolCall, ToolResult, Turn
 from ...scenarios.script import Answer, Cut, Failure, Say, Step
-from ..recorded_requests import Skip, has_no_reply, identity, request_of
-from ..recording_files import Recording, read
+from ..recorded_requests import Recording, Skip, has_no_reply, identity, read, request_of
 
 # --- The comparison of requests --------------------------------------------------------------------------
 

@@ -16,8 +16,7 @@ from ellmer_harness.recordings import Unreadable, find
 
 from ...contract import rules
 from ..calibrate import agrees
-from ..recorded_requests import Skip, refusal, request_of
-from ..recording_files import Recording, read
+from ..recorded_requests import Recording, Skip, read, refusal, request_of
 from .evidence import Citation, Evidence, citations, evidence_of
 from .pins import Pin, folder_of, present
 

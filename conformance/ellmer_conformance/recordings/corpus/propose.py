@@ -20,8 +20,7 @@ from ...contract import readers, rules
 from ...contract.exchange import Request
 from ...contract.rule import Rule, verdict
 from ..calibrate import agrees
-from ..recorded_requests import Skip, addressed, identity, refusal, request_of
-from ..recording_files import Recording, read
+from ..recorded_requests import Recording, Skip, addressed, identity, read, refusal, request_of
 from . import fetch
 from .fetch import Corrupt, digest, download, extract
 from .pins import FILES, Pin, changed, folder_of

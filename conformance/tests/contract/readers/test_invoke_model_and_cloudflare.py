@@ -5,8 +5,7 @@ import json
 import pytest
 
 from ellmer_conformance.contract import readers, rules
-from ellmer_conformance.recordings.recorded_requests import Skip, request_of
-from ellmer_conformance.recordings.recording_files import Recording
+from ellmer_conformance.recordings.recorded_requests import Recording, Skip, request_of
 
 INVOKE = "https://bedrock-runtime.us-east-1.amazonaws.com/model/{}/invoke"
 RUN = "https://api.cloudflare.com/client/v4/accounts/a/ai/run/@cf/meta/llama-3.2-1b-instruct"

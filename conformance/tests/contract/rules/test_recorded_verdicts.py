@@ -11,8 +11,7 @@ from ellmer_conformance.contract.error_bodies import ApiError, read_error
 from ellmer_conformance.contract.rule import Kind, verdict
 from ellmer_conformance.recordings.calibrate import as_json, calibrate
 from ellmer_conformance.recordings.lint import lint
-from ellmer_conformance.recordings.recorded_requests import Skip, request_of, status_of
-from ellmer_conformance.recordings.recording_files import read
+from ellmer_conformance.recordings.recorded_requests import Skip, read, request_of, status_of
 from ellmer_conformance.recordings.refusal_causes import UNKNOWN, VISIBLE, cause_of
 from ellmer_harness.recordings import find
 

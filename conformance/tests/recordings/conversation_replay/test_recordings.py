@@ -15,8 +15,7 @@ from ellmer_conformance.recordings.conversation_replay.conversation_player impor
     RecordedAnswers,
 )
 from ellmer_conformance.recordings.conversation_replay.conversations import conversations
-from ellmer_conformance.recordings.recorded_requests import has_no_reply
-from ellmer_conformance.recordings.recording_files import Recording
+from ellmer_conformance.recordings.recorded_requests import Recording, has_no_reply
 from ellmer_conformance.runner.selection import find_adapter
 from ellmer_conformance.server import StrictServer
 

@@ -178,7 +178,10 @@ def models_without_ears_hear_nothing(request: Request) -> Iterator[Finding]:
     source=[
         "recorded refusals of audio files (gpt-audio)",
         "https://github.com/vercel/ai/issues/7266 (data that are no base64)",
-        "https://github.com/braintrustdata/lingua/tree/75f55048ff58a75d000e79bf42b5367bda2ea202/payloads/snapshots",
+        (
+            "https://github.com/braintrustdata/lingua/blob/75f55048ff58a75d000e79bf42b5367bda2ea202/payloads/"
+            "snapshots/chatCompletionsUrlBackedAudioFileParam/chat-completions/error.json"
+        ),
     ],
     refusal=refused(
         "Invalid file data: '{path}'. Expected a base64-encoded data URL with an application/pdf MIME type "
