@@ -89,6 +89,14 @@ def tests(session: nox.Session) -> None:
 
 
 @nox.session(default=False)
+def tools(session: nox.Session) -> None:
+    """Run the tests of the tools of developers, of the benchmarks, and of the flows of the architecture page."""
+    session.install("-e", f".[{EXTRAS}]", *group("tests"))
+    tested = ("tests/bench", "tests/devtools", "tests/flows")
+    session.run("pytest", *(session.posargs or [*WORKERS, *tested]), env=OFFLINE)
+
+
+@nox.session(default=False)
 def browser(session: nox.Session) -> None:
     """Open the chat app, its demo, exported pages and the site's judge in a real browser (apt-get install chromium npm)."""
     session.install("-e", ".[conformance,demo,html]", *group("browser"), *group("docs"))

@@ -282,7 +282,9 @@ def run(tests: list[str], seconds: Mapping[str, float], arguments: Iterable[str]
     with tempfile.TemporaryDirectory() as folder:
         chosen, more = chosen_tests.command(tests, Path(folder, "tests"))
         command = [sys.executable, "-m", "pytest", "-q", *workers, *chosen, *arguments]
-        return subprocess.run(command, cwd=ROOT, env=os.environ | more, check=False).returncode
+        return subprocess.run(
+            command, cwd=ROOT, env=os.environ | {"WITH_TOOLS": "1"} | more, check=False
+        ).returncode
 
 
 if __name__ == "__main__":

@@ -3,6 +3,7 @@ fixtures.
 """
 
 import json
+import os
 import socket
 import struct
 import threading
@@ -18,7 +19,10 @@ from played_loop import ran
 
 from ellmer_core.providers.openai_compatible import chat_openai_compatible
 
-collect_ignore = ["browser", "pages"]  # sessions of their own: nox -s browser, nox -s pages
+#: Tests of what surrounds the three packages. `nox -s tools` runs them, and so does a change of what they reach.
+TOOLS = ["bench", "devtools", "flows"]
+#: Sessions of their own: nox -s browser, nox -s pages, nox -s tools.
+collect_ignore = ["browser", "pages", *([] if "WITH_TOOLS" in os.environ else TOOLS)]
 
 
 @dataclass

@@ -16,6 +16,8 @@ from urllib.parse import urlsplit
 import pytest
 from s3_server import absent, s3
 
+from ellmer_conformance.recordings.lint import lint
+
 FILES = 60
 TOKEN = "ghp_" + "a1B2c3D4e5F6g7H8i9J0k1L2m3N4o5P6"
 #: The command. A child of a shell's background job would ignore Ctrl-C.
@@ -230,3 +232,26 @@ def test_an_interrupted_run_goes_on_from_there(bucket, tmp_path):
     }  # one for the totals; the damaged file has no format
     changed = second.replace(b"from the journal", b"vcrpy")
     assert json.loads(changed)["files"] == json.loads(alone)["files"]
+
+
+@pytest.fixture
+def recordings(tmp_path):
+    for number in range(4):
+        (tmp_path / f"{number}.json").write_text(cassette(number))
+    return tmp_path
+
+
+def test_a_cluster_of_this_machine(recordings):
+    alone = lint([recordings])
+
+    assert lint([recordings], jobs=2, engine="dask") == alone
+    assert alone.exit_code == 1
+
+
+def test_a_scheduler_that_runs_already(recordings):
+    import dask
+    import distributed
+
+    running = distributed.LocalCluster(n_workers=1, processes=False, dashboard_address="127.0.0.1:0")
+    with running as cluster, dask.config.set({"scheduler-address": cluster.scheduler_address}):
+        assert lint([recordings], engine="dask") == lint([recordings])

@@ -49,15 +49,6 @@ def recordings(tmp_path):
     return folder
 
 
-def test_dask_finds_what_one_process_finds(recordings):
-    pytest.importorskip("distributed")
-    alone = lint([recordings])
-    elsewhere = lint([recordings], jobs=2, engine="dask")
-
-    assert elsewhere == alone
-    assert alone.exit_code == 1
-
-
 @pytest.mark.parametrize(
     ("name", "code", "found"), [("calibrate", 1, "/messages/0"), ("coverage", 0, "ORD-002")]
 )
@@ -81,15 +72,6 @@ def test_a_journal_belongs_to_one_command(recordings, tmp_path):
     ]
 
     assert lines[0] == lines[2] != lines[1]
-
-
-def test_a_scheduler_that_runs_already(recordings):
-    distributed = pytest.importorskip("distributed")
-    import dask
-
-    running = distributed.LocalCluster(n_workers=1, processes=False, dashboard_address="127.0.0.1:0")
-    with running as cluster, dask.config.set({"scheduler-address": cluster.scheduler_address}):
-        assert lint([recordings], engine="dask") == lint([recordings])
 
 
 def test_without_dask(monkeypatch, recordings):
