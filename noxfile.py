@@ -97,6 +97,19 @@ def tools(session: nox.Session) -> None:
 
 
 @nox.session(default=False)
+def openapi(session: nox.Session) -> None:
+    """Let tools of others read the OpenAPI documents, and test the strict server with them: a validator, Schemathesis, code
+    generators, and Prism (needs npm).
+    """
+    session.install("-e", ".[conformance]", "pytest>=8", *group("openapi"))
+    tools = Path("build/openapi").absolute()
+    packages = ("@stoplight/prism-cli@5", "openapi-typescript@7")
+    session.run("npm", "install", "--silent", "--prefix", str(tools), *packages, external=True)
+    more = {"OPENAPI_TOOLS": str(tools / "node_modules" / ".bin")}
+    session.run("pytest", *(session.posargs or ["conformance/tests/openapi"]), env={**OFFLINE, **more})
+
+
+@nox.session(default=False)
 def browser(session: nox.Session) -> None:
     """Open the chat app, its demo, exported pages and the site's judge in a real browser (apt-get install chromium npm)."""
     session.install("-e", ".[conformance,demo,html]", *group("browser"), *group("docs"))

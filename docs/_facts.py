@@ -12,7 +12,7 @@ from datetime import date
 from html import escape
 
 from ellmer_conformance import facts
-from ellmer_conformance.facts import Cell, feed
+from ellmer_conformance.facts import Cell, feed, openapi
 from ellmer_conformance.facts.features import FEATURES, example
 
 QUIET = "---\nsearch: { exclude: true }\nhide: [toc]\n---\n"
@@ -56,6 +56,14 @@ changed or removed. On the command line, `conformance facts --model gpt-5-mini -
 data, and in Python it is `ellmer_conformance.facts.cells()`. `conformance facts --check FILE` lists where another table contradicts the evidence:
 LiteLLM's, models.dev's, or LangChain's profiles.
 
+## As OpenAPI
+
+{documents}
+
+These are OpenAPI 3.1 documents of the chat endpoints, with the error answers and an example for each rule. A schema refuses
+only what the API is on record to refuse at every model; what only the official types exclude is accepted. So a request that
+fits a schema can still break a rule. `conformance facts --openapi --wire anthropic` prints one.
+
 [What changed in the last 90 days](changes.md) is also a feed: [Atom](feed.atom) and [JSON](feed.json).
 """
 
@@ -68,6 +76,9 @@ def pages() -> Iterator[tuple[str, str]]:
     yield "facts/index.md", index(families)
     yield "facts/facts.json", json.dumps(facts.as_data(cells), ensure_ascii=False, separators=(",", ":"))
     yield "facts/facts.schema.json", json.dumps(facts.schema(), indent=1)
+    for wire, provider in openapi.places():
+        document = openapi.document(wire, provider)
+        yield openapi_page(wire, provider), json.dumps(document, ensure_ascii=False, separators=(",", ":"))
     yield "facts/feed.atom", feed.atom(entries)
     yield "facts/feed.json", json.dumps(feed.json_feed(entries), ensure_ascii=False)
     yield "facts/changes.md", changes(entries)
@@ -75,6 +86,10 @@ def pages() -> Iterator[tuple[str, str]]:
     yield from (
         (f"facts/feature/{each.id}.md", feature_page(each.id, features[each.id])) for each in FEATURES
     )
+
+
+def openapi_page(wire: str, provider: str) -> str:
+    return f"facts/openapi/{wire}-{provider}.json"
 
 
 def _by(cells: Iterable[Cell], field: str) -> dict[str, list[Cell]]:
@@ -88,7 +103,10 @@ def index(families: Mapping[str, list[Cell]]) -> str:
     options = "".join(f'<option value="{each.id}">{escape(each.title)}</option>' for each in FEATURES)
     listed = " · ".join(f"[{each.title}](feature/{each.id}.md)" for each in FEATURES)
     names = " · ".join(f"[{name}](family/{name}.md)" for name in families)
-    return INTRODUCTION.format(features=options, families=names, listed=listed)
+    documents = " · ".join(
+        f"[{wire} at {provider}](openapi/{wire}-{provider}.json)" for wire, provider in openapi.places()
+    )
+    return INTRODUCTION.format(features=options, families=names, listed=listed, documents=documents)
 
 
 def changes(entries: list[feed.Entry]) -> str:

@@ -188,7 +188,11 @@ def _plain(source: Source, schema: Json) -> Iterator[Leaf]:
 
 
 def _values(schema: Json) -> list[Any] | None:
-    return [schema["const"]] if "const" in schema else schema.get("enum")
+    found = [schema["const"]] if "const" in schema else schema.get("enum")
+    words = any(isinstance(each, str) for each in found or ())
+    return (
+        ["OFF" if each is False and words else each for each in found] if found else found
+    )  # YAML reads OFF as false
 
 
 def _others(leaf: Leaf) -> tuple[Source, Any] | None:

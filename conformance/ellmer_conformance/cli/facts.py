@@ -5,12 +5,12 @@ from __future__ import annotations
 import json
 import sys
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import click
 
 from .. import facts
-from ..facts import comparison, feed
+from ..facts import comparison, feed, openapi
 
 if TYPE_CHECKING:
     from rich.table import Table
@@ -34,6 +34,12 @@ if TYPE_CHECKING:
     default="table",
     show_default=True,
 )
+@click.option(
+    "--openapi",
+    "as_openapi",
+    is_flag=True,
+    help="Print the OpenAPI document of the chat endpoint of --wire at --provider.",
+)
 @click.option("--schema", is_flag=True, help="Print the JSON Schema of the data.")
 @click.option(
     "--check",
@@ -42,13 +48,18 @@ if TYPE_CHECKING:
     help="Compare a table of somebody else: LiteLLM's model_prices_and_context_window.json, models.dev's api.json, "
     "or a file or folder of LangChain's profiles.",
 )
-def command(form: str, *, schema: bool, checked: Path | None, **wanted: str) -> None:
+def command(form: str, *, schema: bool, as_openapi: bool, checked: Path | None, **wanted: str) -> None:
     """Tell which features models have, since when, and what proves it.
 
     `atom` and `feed` are the dated facts as a feed. With --check, exit code 1 tells that evidence contradicts the file.
 
     conformance facts --model gpt-5-mini --provider openai --feature temperature
+
+    conformance facts --openapi --wire anthropic
     """
+    if as_openapi:
+        click.echo(json.dumps(_document(wanted["wire"], wanted["provider"]), indent=1, ensure_ascii=False))
+        return
     if schema:
         click.echo(json.dumps(facts.schema(), indent=2))
         return
@@ -66,6 +77,13 @@ def command(form: str, *, schema: bool, checked: Path | None, **wanted: str) -> 
         from rich.console import Console  # noqa: PLC0415 - a large import, needed rarely
 
         Console(width=None if sys.stdout.isatty() else 200).print(_table(found))
+
+
+def _document(wire: str, provider: str) -> dict[str, Any]:
+    if (wire, provider) not in openapi.places() and (provider or wire not in openapi.ENDPOINTS):
+        known = ", ".join(f"--wire {wire} --provider {name}" for wire, name in openapi.places())
+        raise click.UsageError(f"--openapi needs one of these: {known}.")
+    return openapi.document(wire, provider)
 
 
 def _table(found: list[facts.Cell]) -> Table:

@@ -175,6 +175,13 @@ _SHAPES: Mapping[tuple[str, str], str] = {
     ("mistral", "mistral"): "mistral",
     ("ollama", "ollama"): "ollama",
 }
+
+
+def shape_of(wire: str, provider: str) -> str | None:
+    """Returns the name of the shape by which a provider judges requests; `None` if its validator is not known."""
+    return _SHAPES.get((wire, provider))
+
+
 _OF_TYPE = {str: "string", bool: "boolean", int: "number", float: "number", list: "array", dict: "object"}
 
 
@@ -189,7 +196,7 @@ def judged_places(wire: str, provider: str, body: Any) -> Counter[str]:
         body: The JSON body.
     """
     found: Counter[str] = Counter()
-    name = _SHAPES.get((wire, provider))
+    name = shape_of(wire, provider)
     if name is None:
         found[NOTHING] = _size(body)
         return found

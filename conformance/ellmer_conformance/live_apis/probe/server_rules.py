@@ -122,7 +122,7 @@ def stops_are_known(heard: Heard) -> Iterator[Finding]:
 # --- Streams ---------------------------------------------------------------------------------------------
 
 
-_STREAMS = {"ollama": "application/x-ndjson", "bedrock": "application/vnd.amazon.aws_event_stream"}
+_STREAMS = {"ollama": "application/x-ndjson", "bedrock": "application/vnd.amazon.eventstream"}
 
 
 @book.rule(

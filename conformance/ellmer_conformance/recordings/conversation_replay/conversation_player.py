@@ -144,7 +144,7 @@ def _type(body: bytes, wire: str, *, streams: bool) -> str:
     if not streams or body.lstrip().startswith(b"["):
         return "application/json"
     if wire == "bedrock":
-        return "application/vnd.amazon.aws_event_stream"
+        return "application/vnd.amazon.eventstream"
     return "application/x-ndjson" if wire == "ollama" else "text/event-stream"
 
 

@@ -241,7 +241,7 @@ class Bedrock(ChatApi):
         return BINDING_BETA in str(self.more.get("anthropic_beta"))
 
     def headers(self, *, stream: bool) -> Headers:
-        kind = "application/vnd.amazon.aws_event_stream" if stream else "application/json"
+        kind = "application/vnd.amazon.eventstream" if stream else "application/json"
         return (("content-type", kind), ("x-amzn-requestid", self.ticket.uuid("request")))
 
     # failures ---------------------------------------------------------------------------------------------

@@ -1,0 +1,120 @@
+"""The OpenAPI documents in the tools of others, and the strict server tested with them: `nox -s openapi`."""
+
+import json
+import os
+import shutil
+import socket
+import subprocess
+import sys
+import time
+from pathlib import Path
+from urllib.error import HTTPError
+from urllib.request import Request, urlopen
+
+import pytest
+
+from ellmer_conformance.facts import openapi
+from ellmer_conformance.server.strict_server import StrictServer
+
+TOOLS = Path(os.environ.get("OPENAPI_TOOLS", "build/openapi/node_modules/.bin"))
+OWN = ["openai-chat", "openai-responses", "anthropic", "gemini", "bedrock", "ollama", "mistral", "cohere"]
+CHECKS = (
+    "not_a_server_error,status_code_conformance,content_type_conformance,response_schema_conformance,"
+    "negative_data_rejection"
+)
+
+
+@pytest.fixture
+def written(tmp_path):
+    def written(wire, provider=""):
+        path = tmp_path / "openapi.json"
+        path.write_text(json.dumps(openapi.document(wire, provider)))
+        return path
+
+    return written
+
+
+def run(*command, **more):
+    done = subprocess.run(
+        [*map(str, command)], capture_output=True, text=True, check=False, timeout=300, **more
+    )
+    assert done.returncode == 0, done.stdout[-4000:] + done.stderr[-2000:]
+    return done.stdout
+
+
+@pytest.mark.parametrize(("wire", "provider"), list(openapi.places()))
+def test_a_document_is_valid(wire, provider):
+    from openapi_spec_validator import validate
+
+    validate(openapi.document(wire, provider))
+
+
+@pytest.mark.parametrize("wire", OWN)
+def test_schemathesis_finds_nothing_at_the_strict_server(wire, written):
+    program = Path(sys.executable).with_name("schemathesis")
+    with StrictServer() as server:
+        place = f"{server.url}/c/any/1@mistral" if wire == "mistral" else server.url
+        keys = ("authorization: Bearer any-key", "x-api-key: any-key", "x-goog-api-key: any-key")
+        headers = [part for key in keys for part in ("-H", key)]
+        asked = ("--phases", "fuzzing", "--max-examples", "25", "--seed", "1", "--no-color", "-c", CHECKS)
+        health = ("--suppress-health-check", "all")
+        told = run(program, "run", written(wire), "--url", place, *headers, *asked, *health)
+
+    assert " passed" in told
+
+
+@pytest.mark.parametrize("wire", OWN)
+def test_generated_code_takes_the_first_example(wire, written, tmp_path):
+    program = Path(sys.executable).with_name("datamodel-codegen")
+    models = tmp_path / "models.py"
+    form = ("--input-file-type", "openapi", "--output-model-type", "pydantic_v2.BaseModel")
+    run(program, "--input", written(wire), "--output", models, *form)
+    run(sys.executable, models)
+
+
+@pytest.mark.parametrize("wire", OWN)
+def test_generated_types_of_typescript(wire, written, tmp_path):
+    run(TOOLS / "openapi-typescript", written(wire), "-o", tmp_path / "types.ts")
+
+    assert "paths" in (tmp_path / "types.ts").read_text()
+
+
+def test_prism_takes_what_fits_and_refuses_what_does_not(written):
+    assert shutil.which(TOOLS / "prism"), f"there is no Prism in {TOOLS} (nox -s openapi installs it)"
+    with socket.create_server(("127.0.0.1", 0)) as free:
+        port = free.getsockname()[1]
+    command = [
+        TOOLS / "prism",
+        "mock",
+        "--host",
+        "127.0.0.1",
+        "--port",
+        str(port),
+        "--errors",
+        written("openai-chat"),
+    ]
+    with subprocess.Popen(command, stdout=subprocess.DEVNULL) as prism:
+        try:
+            good = {"model": "gpt-4.1", "messages": [{"role": "user", "content": "Hi"}]}
+            codes = [
+                asked(port, body) for body in (good, {**good, "bogus": 1}, {**good, "n": "x"}, {"model": "x"})
+            ]
+        finally:
+            prism.terminate()
+
+    assert codes == [200, 400, 400, 400]
+
+
+def asked(port, body):
+    """Returns the status of a mocked answer. Prism needs a second to begin, and answers an illegal request with a documented 400."""
+    url = f"http://127.0.0.1:{port}/v1/chat/completions"
+    headers = {"content-type": "application/json", "authorization": "Bearer any-key"}
+    for _ in range(300):
+        try:
+            with urlopen(Request(url, json.dumps(body).encode(), headers)) as answer:
+                return answer.status
+        except HTTPError as error:
+            return error.code
+        except OSError:
+            time.sleep(0.1)
+    return None
