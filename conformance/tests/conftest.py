@@ -13,8 +13,8 @@ from ellmer_conformance.report import Report, finished
 from ellmer_conformance.server import StrictServer
 from ellmer_core.wire.openai_chat.to_wire import OpenAIChat
 
-#: Sessions of their own: nox -s node, nox -s oracles, nox -s ways.
-collect_ignore = ["languages", "oracles", "ways"]
+#: Sessions of their own: nox -s node, nox -s openapi, nox -s oracles, nox -s ways.
+collect_ignore = ["languages", "openapi", "oracles", "ways"]
 
 
 @pytest.fixture(scope="module")

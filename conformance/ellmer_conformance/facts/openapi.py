@@ -482,6 +482,9 @@ class _Schemas:
             Fault(FaultKind.MISSING_FIELD, {}, [*variants], tag, owner=place.owner, field=place.name)
         ):
             options.append({"type": "object", "not": {"required": [tag]}})
+        odd = [type_ for type_ in SAMPLES if type_ != "string" and not self._is_odd_tag(place, tag, type_)]
+        if odd:
+            options.append({"type": "object", "properties": {tag: {"type": odd}}, "required": [tag]})
         if not self._refuses(place.fault(FaultKind.WRONG_VARIANT, {tag: OTHER}, key=tag)):
             others = {"properties": {tag: {"not": {"enum": [*variants]}}}, "required": [tag]}
             return {"anyOf": [*options, {"type": "object", **others}]}
@@ -491,6 +494,10 @@ class _Schemas:
             {"type": "object", "properties": {tag: {"const": each}}, "required": [tag]} for each in known
         ]
         return {"anyOf": options}
+
+    def _is_odd_tag(self, place: _Place, tag: str, type_: str) -> bool:
+        """Tells whether the API refuses a tag of this type, which is no text."""
+        return self._refuses(place.fault(FaultKind.WRONG_TYPE, SAMPLES[type_], key=tag))
 
     def _named(self, node: Mapping[str, Any]) -> Mapping[str, Any]:
         found: Mapping[str, Any] = self._shape["nodes"][node["ref"]] if "ref" in node else node
