@@ -141,7 +141,8 @@ def _parameter(name: str, place: str, **more: Any) -> Schema:
 
 
 def _operation(book: RuleBook, endpoint: Endpoint, body: Schema) -> Schema:
-    answer: Schema = {"type": "object", "required": list(endpoint.answer)}
+    properties = {name: {} for name in endpoint.answer}
+    answer: Schema = {"type": "object", "properties": properties, "required": list(endpoint.answer)}
     contents = {} if endpoint.always else {"application/json": {"schema": answer}}
     return {
         "operationId": "stream" if endpoint.always else "chat",
@@ -149,7 +150,7 @@ def _operation(book: RuleBook, endpoint: Endpoint, body: Schema) -> Schema:
         "responses": {
             "200": {
                 "description": "An answer of the model.",
-                "content": {**contents, endpoint.stream: {"schema": {"type": "string"}}},
+                "content": {**contents, endpoint.stream: {"schema": {}}},
             },
             **_errors(book),
         },
@@ -184,7 +185,6 @@ def _parsed(body: bytes) -> Any:
 def _errors(book: RuleBook) -> dict[str, Schema]:
     """Returns the error answers by status, and `default` for those that no request alone decides (a key, a limit)."""
     refused = _refused(book.wire, book.provider)
-    every = [body for answers in refused.values() for _, body in answers.values()]
     found = {
         str(status): _answer(
             "The API refuses the request. The examples are named after the rules.",
@@ -193,16 +193,17 @@ def _errors(book: RuleBook) -> dict[str, Schema]:
         )
         for status, answers in sorted(refused.items())
     }
-    return {**found, "default": _answer("Another error: of the key, a limit, or the server.", every, {})}
+    other = {
+        "description": "Another error: of the key, a limit, or the server.",
+        "content": {"*/*": {"schema": {}}},
+    }
+    return {**found, "default": other}
 
 
 def _answer(description: str, bodies: Sequence[Any], examples: Schema) -> Schema:
     kind = "application/json" if all(isinstance(each, dict | list) for each in bodies) else "text/plain"
     content: Schema = {"schema": inferred(bodies)}
-    return {
-        "description": description,
-        "content": {kind: {**content, **({"examples": examples} if examples else {})}},
-    }
+    return {"description": description, "content": {kind: {**content, "examples": examples}}}
 
 
 def _sentence(rule: Rule) -> str:
@@ -219,28 +220,29 @@ _JSON_TYPES = (
 )
 
 
-def inferred(values: Sequence[Any]) -> Schema:
+def inferred(values: Sequence[Any], depth: int = 2) -> Schema:
     """Returns a schema that fits all values, and others with the same fields.
 
     Args:
         values: Values of JSON.
+        depth: How many levels of objects and lists it describes. What is deeper in an error repeats the request. Default: 2.
 
     Examples:
         >>> inferred([{"a": 1}, {"a": None}])
-        {'type': ['integer', 'null', 'object'], 'properties': {'a': {'type': ['integer', 'null']}}, 'required': ['a']}
+        {'type': 'object', 'properties': {'a': {'type': ['integer', 'null']}}, 'required': ['a']}
     """
     types = sorted({_type_of(value) for value in values})
     objects = [value for value in values if isinstance(value, dict)]
     items = [each for value in values if isinstance(value, list) for each in value]
     found: Schema = {"type": types[0] if len(types) == 1 else types} if types else {}
-    if objects:
+    if objects and depth:
         names = sorted({name for value in objects for name in value})
         found["properties"] = {
-            name: inferred([value[name] for value in objects if name in value]) for name in names
+            name: inferred([value[name] for value in objects if name in value], depth - 1) for name in names
         }
         found["required"] = [name for name in names if all(name in value for value in objects)]
-    if items:
-        found["items"] = inferred(items)
+    if items and depth:
+        found["items"] = inferred(items, depth - 1) if depth > 1 else {}
     return found
 
 
@@ -446,6 +448,8 @@ class _Schemas:
 
     def _is_bound(self, place: _Place, bound: str, spec: Mapping[str, Any]) -> bool:
         """Tells whether the API refuses what is beyond a bound. Empty texts and lists have facts of their own."""
+        if any(self._accepted(FaultKind.OUT_OF_RANGE, place.owner, place.name)):
+            return False  # some value beyond a bound was accepted
         if bound == "pattern" and self._refuses(place.fault(FaultKind.WRONG_TYPE, OTHER)):
             return True  # a text that is read as a number
         empty = {"minLength": "", "minItems": []}.get(bound)

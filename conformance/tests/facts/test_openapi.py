@@ -3,6 +3,7 @@
 import json
 from functools import cache
 
+import httpx
 import pytest
 from click.testing import CliRunner
 from jsonschema import Draft202012Validator
@@ -12,6 +13,7 @@ from ellmer_conformance.contract import rules
 from ellmer_conformance.contract.shapes.facts import shape_of
 from ellmer_conformance.facts import openapi
 from ellmer_conformance.facts.openapi import inferred
+from ellmer_conformance.server.strict_server import StrictServer
 
 #: Those whose validator is known, and one of the others, whose schemas refuse nothing.
 PLACES = [*(place for place in openapi.places() if shape_of(*place)), ("openai-chat", "deepseek")]
@@ -111,3 +113,19 @@ def test_the_command():
     assert path.endswith("/models/{model}:rawPredict")
     assert wrong.exit_code == 2
     assert "--wire anthropic --provider vertex" in wrong.output
+
+
+def test_a_stream_of_bedrock_has_the_media_type_of_aws():
+    """The client of AWS does not read the stream otherwise."""
+    [media] = openapi.document("bedrock")["paths"]["/model/{model}/converse-stream"]["post"]["responses"][
+        "200"
+    ]["content"]
+    with StrictServer() as server:
+        body = {"messages": [{"role": "user", "content": [{"text": "Hi"}]}]}
+        headers = {"authorization": "Bearer any-key"}
+        answer = httpx.post(
+            f"{server.origin}/model/amazon.nova-pro-v1:0/converse-stream", json=body, headers=headers
+        )
+
+    assert media == "application/vnd.amazon.eventstream"
+    assert answer.headers["content-type"] == media
