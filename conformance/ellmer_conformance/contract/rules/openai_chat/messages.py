@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from datetime import date
 from typing import Any
 
 from ...exchange import Json, Request
@@ -333,9 +334,16 @@ def file_keys_are_known(request: Request) -> Iterator[Finding]:
     "REQ-045",
     MUST,
     REJECT,
-    source="recorded refusals",
+    source=[
+        "https://github.com/langchain-ai/langchain/pull/20271",
+        (
+            "https://github.com/braintrustdata/lingua/blob/327d0b7b72e882531ab6aaefe706fe03289f2fe1/payloads/snapshots/"
+            "chatCompletionsSystemCacheControlParam/chat-completions/request.json (accepted on 9 June 2026)"
+        ),
+    ],
     refusal=refused("Unknown parameter: '{path}'.", code="unknown_parameter", param="{path}"),
     models=["gpt-5*", "!gpt-5.6*"],  # which accept it: braintrustdata/lingua has recordings
+    until=date(2026, 6, 9),
     examples=[body({"role": "user", "content": [{"type": "text", "text": "Hi"}]}, model="gpt-5")],
     counterexamples=[
         body(
@@ -344,9 +352,9 @@ def file_keys_are_known(request: Request) -> Iterator[Finding]:
     ],
 )
 def parts_have_no_fields_of_others(request: Request) -> Iterator[Finding]:
-    """A content part has no `cache_control`, which is a field of Anthropic.
+    """Until June 2026, a content part had no `cache_control`, which is a field of Anthropic.
 
-    Fix: leave it out. Caching is automatic here.
+    Since then it is accepted. Fix: leave it out. Caching is automatic here.
     """
     for pointer, part in all_parts(request.body):
         place, marked = f"{pointer}/cache_control", "cache_control" in part
