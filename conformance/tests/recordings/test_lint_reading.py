@@ -220,6 +220,7 @@ def test_a_pair_with_a_stream_in_place_of_a_response(tmp_path):
         ('Error: 400 {"type":"error","error":{"type":"invalid_request_error","message":"no"}}', 400),
         ("Error: 429 slow down", 429),
         ('Error: ApiError: {"error": {"code": 400, "message": "no"}}', 400),
+        ("ValidationException: a: Extra inputs are not permitted", 400),
         ({"code": 400}, 400),
     ],
 )

@@ -344,6 +344,7 @@ def _record(value: Any, place: str, folder: Path) -> Interaction | None:
 _ASKS = re.compile(r"(?<![a-z])(request|response)(?=\.json$)", re.IGNORECASE)
 #: What stands in place of `request` in the name of the file with the answer: a body, a list of events, or an SDK's error.
 _ANSWERS = ("response", "response-streaming", "error")
+_AWS_ERROR = re.compile(r"(?:Error: )?(?P<type>\w+Exception): (?P<text>.*)", re.DOTALL)
 _SDK_ERROR = re.compile(r"(?:\w+: )*(?P<status>[45]\d\d) (?P<text>.*)", re.DOTALL)
 
 
@@ -378,6 +379,8 @@ def _refused(told: bytes) -> tuple[int, bytes]:
         return 400, told
     if found := _SDK_ERROR.match(text):
         return int(found["status"]), found["text"].encode()
+    if found := _AWS_ERROR.match(text):
+        return 400, json_bytes({"__type": found["type"], "message": found["text"]})
     inner = text[text.find("{") :] if "{" in text else text
     return 400, inner.strip().encode()
 

@@ -18,8 +18,8 @@ CLOUDS = ("vertex", "azure-foundry", "bedrock")
 EVERYWHERE = ("EMP", "IMG", "ORD", "PAIR", "SCH")
 #: The version's own rules hold wherever the version is: https://platform.claude.com/docs/en/api/versioning
 VERSIONED = ("REQ-120", "REQ-122", "REQ-123", "REQ-124")
-#: Recorded at InvokeModel: temperature and `top_p` together (claude-haiku-4-5).
-INVOKED = ("REQ-015",)
+#: Recorded at InvokeModel: temperature and `top_p` together (claude-haiku-4-5), a field of a beta without the beta.
+INVOKED = ("REQ-015", "REQ-083")
 
 
 def _message(refusal: Refusal) -> tuple[Mapping[str, str], bytes]:
@@ -57,6 +57,10 @@ _RUBY = (
     "https://github.com/crmne/ruby_llm/commits/5b3b940e41ad195a10f3ad3021d702b77d5eb77c/spec/fixtures/vcr_cassettes/"
     "chat_real_error_scenarios_bedrock_anthropic_claude-3-5-haiku-20241022-v1_0_handles_invalid_message_format_errors.yml"
 )
+_LINGUA = (
+    "https://github.com/braintrustdata/lingua/blob/75f55048ff58a75d000e79bf42b5367bda2ea202/payloads/snapshots/"
+    "bedrockAnthropicContextManagementParam/bedrock-anthropic/error.json"
+)
 INVOKE = book.extend(
     "bedrock",
     only=[*_known(), *VERSIONED, *INVOKED, "REQ-007"],
@@ -65,6 +69,7 @@ INVOKE = book.extend(
         "refusal": Refusal("Invalid API version: {version}"),
         "source": ("https://github.com/boto/boto3/issues/4218",),
     },
+    REQ_083={"source": (_LINGUA,)},
     REQ_007={"refusal": Refusal(MALFORMED), "formerly": (), "source": (_RUBY,)},
 )
 _LINK = {"type": "image", "source": {"type": "url", "url": "https://example.com/a.png"}}
