@@ -7,7 +7,7 @@ from __future__ import annotations
 import re
 import sys
 import time
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sized
 from pathlib import Path
 from typing import TypeVar
 
@@ -43,24 +43,15 @@ def one_line(name: object) -> str:
     return harmless(str(name).replace("\r", "\\r").replace("\n", "\\n"))
 
 
-def progress(items: Sequence[T], doing: str) -> Iterator[T]:
-    """Yields the items and shows the progress on one line of a terminal. It prints nothing into a log."""
+def progress(items: Iterable[T], doing: str) -> Iterator[T]:
+    """Yields the items and shows the progress on one line of a terminal. It prints nothing into a log. How many items are left
+    is shown if it is known.
+    """
+    of = f" of {len(items)}" if isinstance(items, Sized) else ""
     shown, due = False, time.monotonic() + _EVERY
     for done, item in enumerate(items):
         if sys.stderr.isatty() and time.monotonic() >= due:
-            print(f"\r\033[K{doing} {done} of {len(items)}", end="", file=sys.stderr, flush=True)
-            shown, due = True, time.monotonic() + _EVERY
-        yield item
-    if shown:
-        print("\r\033[K", end="", file=sys.stderr, flush=True)
-
-
-def counting(items: Iterable[T], done: str) -> Iterator[T]:
-    """Yields the items and shows their number on one line of a terminal, because how many are left is not known."""
-    shown, due = False, time.monotonic() + _EVERY
-    for count, item in enumerate(items, 1):
-        if sys.stderr.isatty() and time.monotonic() >= due:
-            print(f"\r\033[K{done} {count:,} files", end="", file=sys.stderr, flush=True)
+            print(f"\r\033[K{doing} {done:,}{of}", end="", file=sys.stderr, flush=True)
             shown, due = True, time.monotonic() + _EVERY
         yield item
     if shown:

@@ -35,7 +35,7 @@ from ..recordings.format_detection import content
 from ..recordings.untrusted_files import TooSlow, Unreadable, file_bytes, time_limit, unzipped
 from ..secrets.cassette_scan import scan
 from ..secrets.redaction import Scrub
-from ._terminal import counting, one_line, say
+from ._terminal import one_line, progress, say
 
 BLOB = re.compile(r"[0-9a-f]{64}\.\w+")
 
@@ -83,7 +83,7 @@ def run(options: argparse.Namespace) -> int:
                 engine=options.engine,
                 journal=journal,
             )
-            for result in counting(results, "scanned"):
+            for result in progress(results, "scanned"):
                 totals.tell(result)
         except (EngineMissing, EngineLost) as error:
             raise HarnessError(str(error)) from error
