@@ -13,6 +13,7 @@ from urllib.request import Request, urlopen
 
 import pytest
 
+from ellmer_conformance.contract import rules
 from ellmer_conformance.facts import openapi
 from ellmer_conformance.server.strict_server import StrictServer
 
@@ -79,13 +80,24 @@ def test_schemathesis_finds_nothing_at_the_strict_server(wire, written, tmp_path
     assert " passed" in told
 
 
+#: A program that reads the body of a request from standard input with a generated class.
+READ = "import sys, models; getattr(models, sys.argv[1]).model_validate_json(sys.stdin.read())"
+
+
 @pytest.mark.parametrize("wire", OWN)
-def test_generated_code_takes_the_first_example(wire, written, tmp_path):
+def test_generated_code_takes_a_request(wire, written, tmp_path):
     program = Path(sys.executable).with_name("datamodel-codegen")
-    models = tmp_path / "models.py"
     form = ("--input-file-type", "openapi", "--output-model-type", "pydantic_v2.BaseModel")
-    run(program, "--input", written(wire), "--output", models, *form)
-    run(sys.executable, models)
+    run(program, "--input", written(wire), "--output", tmp_path / "models.py", *form)
+    document = openapi.document(wire)
+    post = next(iter(document["paths"].values()))["post"]
+    name = post["requestBody"]["content"]["application/json"]["schema"]["$ref"].rpartition("/")[2]
+    example = next(rule.examples[0] for rule in rules.book(wire).rules.values() if rule.examples)
+    elsewhere = {"anthropic": "anthropic_version", "bedrock": "model", "gemini": "model"}.get(
+        wire
+    )  # in a header or the address
+    body = {field: value for field, value in example.items() if field != elsewhere}
+    run(sys.executable, "-c", READ, name, cwd=tmp_path, input=json.dumps(body))
 
 
 @pytest.mark.parametrize("wire", OWN)
