@@ -162,7 +162,7 @@ def cells() -> tuple[Cell, ...]:
         True
     """
     told: dict[tuple[str, str, str, str], list[Cell]] = defaultdict(list)
-    for cell in (*_recorded(), *_of_rules(), *_of_profiles()):
+    for cell in (*_recorded(), *_of_rules(), *_of_profiles(), *_without_a_field()):
         told[cell.place].append(cell)
     found = [_joined(each) for each in told.values()]
     found += [
@@ -291,6 +291,61 @@ def _proofs(wire: str, provider: str, id: str) -> list[str]:
 
     book = rules.book(wire, provider)
     return addresses(book, book.rules[id])
+
+
+# --- From closed requests: a format without a field for a feature refuses the field of other formats ----------
+
+
+#: Features that a format may have under a name of its own, which no table here lists.
+_OTHERWISE = {
+    "tools",
+    "strict_tools",
+    "parallel_switch",
+    "thinking_off",
+    "effort",
+    "json_mode",
+    "structured_output",
+}
+
+
+def _without_a_field() -> Iterator[Cell]:
+    for wire, provider, model in _places():
+        for feature in FEATURES:
+            for words, link in _refused_field(wire, provider, feature.id):
+                proof = Evidence("rule", link, words, "", "REQ-101")
+                yield _cell(feature.id, (wire, provider, model), "no", proof, note=_NO_FIELD)
+
+
+_NO_FIELD = "The format has no field for it, and a request takes no further field."
+
+
+@cache
+def _refused_field(wire: str, provider: str, name: str) -> tuple[tuple[str, str], ...]:
+    """Returns the API's words about the field that other formats have for a feature, with a link to a refusal, if this
+    format has none and the refusal is certain.
+    """
+    from ..contract import rules  # noqa: PLC0415
+    from ..contract.rule import verdict  # noqa: PLC0415
+    from ..contract.shapes.checker import Fault, FaultKind, shape  # noqa: PLC0415
+    from ..contract.shapes.facts import deciding, shape_of  # noqa: PLC0415
+
+    feature, here = _BY_NAME[name], shape_of(wire, provider)
+    book = rules.book(wire, provider)
+    rule = book.rules.get("REQ-101")
+    spelt = [path for path, _ in feature.fields.values() if "." not in path]
+    if wire in feature.fields or name in _OTHERWISE or not (here and spelt and rule and rule.refuses):
+        return ()
+    request = book.request(
+        {**(example(FEATURES[0], wire, "") or {}), spelt[0]: dict(feature.fields.values())[spelt[0]]}
+    )
+    owner = shape(here)["root"]["object"]["type"]
+    fact = deciding(
+        here, Fault(FaultKind.UNKNOWN_FIELD, 0, key=spelt[0], owner=owner, field=spelt[0]), provider
+    )
+    violations = [each for each in verdict(rule, request).violations if each.pointer == f"/{spelt[0]}"]
+    if fact is None or not (fact.refused and fact.evidence) or fact.models or fact.versions or fact.betas:
+        return ()
+    return tuple((each.refusal.message, fact.evidence[0]) for each in violations[:1] if each.refusal)
 
 
 # --- From profiles ---------------------------------------------------------------------------------------
@@ -446,7 +501,7 @@ def disagreements() -> list[str]:
         True
     """
     told: dict[tuple[str, str, str, str], list[Cell]] = defaultdict(list)
-    for cell in (*_recorded(), *_of_rules(), *_of_profiles()):
+    for cell in (*_recorded(), *_of_rules(), *_of_profiles(), *_without_a_field()):
         if cell.answer != "unknown":
             told[cell.place].append(cell)
     return [

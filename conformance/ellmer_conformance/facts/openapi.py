@@ -141,7 +141,7 @@ def _parameter(name: str, place: str, **more: Any) -> Schema:
 
 
 def _operation(book: RuleBook, endpoint: Endpoint, body: Schema) -> Schema:
-    properties = {name: {} for name in endpoint.answer}
+    properties: Schema = {name: {} for name in endpoint.answer}
     answer: Schema = {"type": "object", "properties": properties, "required": list(endpoint.answer)}
     contents = {} if endpoint.always else {"application/json": {"schema": answer}}
     return {

@@ -160,3 +160,14 @@ def test_contradictions_are_printed_as_json(tmp_path):
     told = CliRunner().invoke(command, ["--check", str(path), "--format", "json"])
     assert told.exit_code == 1
     assert json.loads(told.output)[0]["kind"] == "contradicted"
+
+
+def test_a_format_without_a_field_refuses_that_of_other_formats():
+    [cell] = facts.chosen(model="claude-sonnet-4-5", feature="seed", wire="anthropic", provider="anthropic")
+    [other] = facts.chosen(
+        model="claude-sonnet-4-5", feature="parallel_switch", wire="anthropic", provider="anthropic"
+    )
+
+    assert (cell.answer, cell.evidence[0].words) == ("no", "seed: Extra inputs are not permitted")
+    assert cell.evidence[0].link.startswith("https://github.com/")
+    assert other.note != cell.note  # it has a name of its own there
