@@ -295,10 +295,10 @@ def calibrate(session: nox.Session) -> None:
     folders = traffic()
     session.run("conformance", "corpus", "fetch", success_codes=[0, 2])  # 2: offline, what is here is judged
     if folders:
-        session.run("conformance", "lint", *session.posargs, *folders)
+        session.run("conformance", "lint", "--jobs", "0", *session.posargs, *folders)
     env = {**OFFLINE, "CONFORMANCE_TRAFFIC": os.pathsep.join(folders)}
     session.run("conformance", "corpus", "verify", env=env, success_codes=[0, 2])  # 2: nothing is there
-    session.run("conformance", "calibrate", env=env)
+    session.run("conformance", "calibrate", "--jobs", "0", env=env)
 
 
 @nox.session(default=False)
