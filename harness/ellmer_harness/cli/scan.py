@@ -18,7 +18,7 @@ import zlib
 from collections.abc import Iterable, Iterator, Mapping
 from contextlib import ExitStack
 from dataclasses import dataclass, field
-from hashlib import sha256
+from hashlib import scrypt
 from pathlib import Path, PurePosixPath
 from typing import Any
 
@@ -112,11 +112,13 @@ def _hidden(source: Source, paths: Iterable[str]) -> bool:
 
 
 def _journal(path: Path) -> Journal:
-    """Opens the journal. What was found depends on the code, and on the secrets that were looked for."""
+    """Opens the journal. What was found depends on the code, and on the secrets that were looked for. The file has a digest of
+    them that is slow to compute, so that nobody guesses them from it.
+    """
     looked_for = repr(sorted(Scrub.of(None).values)).encode()
     code = digest(*(Path(__file__).parents[1] / name for name in ("cli", "format", "recordings", "secrets")))
     try:
-        return Journal(path, f"scan {code} {sha256(looked_for).hexdigest()}")
+        return Journal(path, f"scan {code} {scrypt(looked_for, salt=code.encode(), n=2**14, r=8, p=1).hex()}")
     except (JournalError, OSError) as error:
         raise HarnessError(str(error)) from error
 
