@@ -7,9 +7,10 @@ import re
 import socket
 import webbrowser
 from base64 import b64encode
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Awaitable, Callable, Iterable, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
+from functools import cache
 from hashlib import sha256
 from mimetypes import guess_type
 from pathlib import Path
@@ -37,17 +38,19 @@ INLINE = re.compile(r"<script>(.*?)</script>", re.DOTALL)
 
 
 class ChatApp(App):
-    """A Shiny app whose page has a content security policy."""
+    """A Shiny app whose page has a content security policy. It closes its conversations' connections when it ends."""
 
     def __init__(
         self,
         page: TagList,
         server: Callable[[Inputs, Outputs, Session], None],
         image_hosts: Sequence[str],
-        user_header: str | None = None,
+        user_header: str | None,
+        close: Callable[[], Awaitable[None]],
     ) -> None:
         super().__init__(page, server)
         self.user_header = user_header
+        self.close = close
         html = self.ui["html"] if isinstance(self.ui, dict) else ""
         self.policy = policy(INLINE.findall(html), image_hosts).encode()
 
@@ -58,10 +61,16 @@ class ChatApp(App):
                 message["headers"] = [*message.get("headers", ()), *headers]
             await send(message)
 
+        async def received() -> Message:
+            message = await receive()
+            if message["type"] == "lifespan.shutdown":
+                await self.close()
+            return message
+
         if self.user_header and scope["type"] != "lifespan" and not _by_proxy(scope, self.user_header):
             await refuse(scope, send, b"This page is reached through its proxy, which says who you are.")
         else:
-            await super().__call__(scope, receive, sent)
+            await super().__call__(scope, received, sent)
 
 
 def _by_proxy(scope: Scope, user_header: str) -> bool:
@@ -190,7 +199,11 @@ def app(
             rooms[user] = Room(own, store, user, offered.models), reactive.Value(0)
         Page(rooms[user][0], input, session, rooms[user][1], offered)
 
-    return ChatApp(TagList(*page_scripts(hosts), _page(look, offered)), server, hosts, user_header)
+    async def close() -> None:
+        for room, _ in rooms.values():
+            await room.chat.aclose()
+
+    return ChatApp(TagList(*page_scripts(hosts), _page(look, offered)), server, hosts, user_header, close)
 
 
 def _page(look: Look, offered: Offered) -> Tag:
@@ -233,18 +246,23 @@ def _listening(port: int) -> socket.socket:
 
 
 def _run(server: uvicorn.Server, listening: socket.socket) -> None:
-    """Runs the app. If an event loop is running, as in notebooks, it uses another thread."""
+    """Runs the app until it ends or is interrupted."""
+    served = asyncio.run_coroutine_threadsafe(server.serve([listening]), event_loop())
     try:
-        asyncio.get_running_loop()
-    except RuntimeError:
-        return server.run([listening])
-    thread = Thread(target=server.run, args=([listening],))
-    thread.start()
-    try:
-        thread.join()
+        served.result()
     finally:
         server.should_exit = True
-        thread.join()
+        served.result()
+
+
+@cache
+def event_loop() -> asyncio.AbstractEventLoop:
+    """Returns the event loop of all apps of this process, in a thread of its own, because a notebook's loop is running
+    already. Shiny has one lock for all apps, and the lock belongs to the first loop that waits for it.
+    """
+    loop = asyncio.new_event_loop()
+    Thread(target=loop.run_forever, name="chat apps", daemon=True).start()
+    return loop
 
 
 class OnlyFromHere:

@@ -2,6 +2,7 @@
 server. Nothing sleeps: tools wait for the test, and the test waits for the page.
 """
 
+import asyncio
 import os
 import shutil
 import threading
@@ -18,6 +19,7 @@ from playwright.sync_api import expect, sync_playwright
 import ellmer_core as ec
 from ellmer_conformance.scenarios.script import Script
 from ellmer_conformance.server.strict_server import StrictServer
+from ellmer_core.live.browser import event_loop
 
 FLAGS = [
     "--no-sandbox",
@@ -72,14 +74,13 @@ def serving(app, port=0):
         up.set()
 
     server.startup = startup
-    thread = threading.Thread(target=server.run, daemon=True)
-    thread.start()
+    served = asyncio.run_coroutine_threadsafe(server.serve(), event_loop())
     assert up.wait(20)
     try:
         yield f"http://127.0.0.1:{server.servers[0].sockets[0].getsockname()[1]}"
     finally:
         server.should_exit = True
-        thread.join()
+        served.result()
 
 
 class Quiet(SimpleHTTPRequestHandler):

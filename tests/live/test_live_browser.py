@@ -4,14 +4,18 @@ import asyncio
 import re
 import socket
 from base64 import b64encode
+from threading import Thread
 from types import SimpleNamespace
 
 import httpx
 import pytest
 
 pytest.importorskip("shinychat", reason="The chat app is an extra: ellmer-core[shiny].")
+import uvicorn
+from shiny import reactive
+
 from ellmer_core import ContentImageInline, ContentPDF, ContentText, UsageError, chat_openai, live_browser
-from ellmer_core.live.browser import OnlyFromHere, origins
+from ellmer_core.live.browser import OnlyFromHere, origins, serve
 from ellmer_core.live.page import attached
 
 
@@ -92,6 +96,34 @@ def test_hosts_of_images_are_origins():
 def test_what_is_no_host_of_images_is_refused(host):
     with pytest.raises(UsageError, match="image_hosts="):
         origins([host])
+
+
+async def waits_for_shiny(scope, receive, send):
+    """Lets several tasks wait for Shiny's lock, as several pages do."""
+
+    async def locked():
+        async with reactive.lock():
+            await asyncio.sleep(0)
+
+    if scope["type"] == "http":
+        await asyncio.gather(*[locked() for _ in range(3)])
+    await hello(scope, receive, send)
+
+
+def test_one_process_serves_one_app_after_the_other(monkeypatch, capsys):
+    def opened(address):
+        Thread(target=lambda: answers.append(httpx.get(address)) or interrupt()).start()
+
+    def interrupt():
+        servers.pop().should_exit = True
+
+    servers, answers, server = [], [], uvicorn.Server
+    monkeypatch.setattr(uvicorn, "Server", lambda config: servers.append(server(config)) or servers[-1])
+    monkeypatch.setattr("webbrowser.open", opened)
+    for _ in range(2):
+        serve(waits_for_shiny, 0, launch=True)
+
+    assert [answer.status_code for answer in answers] == [200, 200]
 
 
 def test_a_port_that_is_taken_is_named():
