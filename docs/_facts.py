@@ -41,6 +41,8 @@ another model of the family.
 <p class="facts-count" role="status" markdown="0"></p>
 <div class="facts-table" tabindex="0" role="region" aria-label="Facts" markdown="0"></div>
 
+[Models side by side](compare.md) shows all features of one model, or of several.
+
 ## By family
 
 {families}
@@ -67,6 +69,21 @@ fits a schema can still break a rule. `conformance facts --openapi --wire anthro
 [What changed in the last 90 days](changes.md) is also a feed: [Atom](feed.atom) and [JSON](feed.json).
 """
 
+COMPARISON = """
+# Models side by side
+
+All features of one model or of several, at each provider and over each wire format. An answer links to what proves it, and shows the
+API's words. **?** means that nothing is known here. The address of this page names the models, so it can be sent.
+
+<form class="facts" data-facts="../facts.json" markdown="0">
+<label>Models, with commas between them <input name="models" list="facts-models" size="40" autocomplete="off" value="gpt-5,claude-sonnet-4-5"></label>
+<datalist id="facts-models"></datalist>
+<button class="md-button">Compare</button>
+</form>
+<p class="facts-count" role="status" markdown="0"></p>
+<div class="facts-table" tabindex="0" role="region" aria-label="Models side by side" markdown="0"></div>
+"""
+
 
 def pages() -> Iterator[tuple[str, str]]:
     """Yields the overview, the data, the feeds, and a page for each family, each feature and the changes."""
@@ -74,6 +91,7 @@ def pages() -> Iterator[tuple[str, str]]:
     entries = feed.entries(cells)
     families, features = _by(cells, "family"), _by(cells, "feature")
     yield "facts/index.md", index(families)
+    yield "facts/compare.md", f"{QUIET}{COMPARISON}"
     yield "facts/facts.json", json.dumps(facts.as_data(cells), ensure_ascii=False, separators=(",", ":"))
     yield "facts/facts.schema.json", json.dumps(facts.schema(), indent=1)
     for wire, provider in openapi.places():

@@ -13,7 +13,7 @@ ROOT = Path(__file__).parents[2]
 PAGES = (
     *("", "judge/", "quickstart/", "library/", "suite/", "harness/", "adapter-authors/", "ci/", "providers/"),
     *("peers/", "rules/", "rules/anthropic/", "rules/anthropic/pair-001/", "tutorial/"),
-    *("facts/", "facts/family/command/", "facts/feature/choices/", "facts/changes/"),
+    *("facts/", "facts/family/command/", "facts/feature/choices/", "facts/changes/", "facts/compare/"),
 )
 
 
@@ -67,7 +67,25 @@ def test_the_page_of_a_rule_is_found_by_its_error_text(page, site):
     assert left["x"] < right["x"]
 
 
-@pytest.mark.parametrize("name", ["", "judge/", "quickstart/", "rules/anthropic/pair-001/"])
+def test_models_stand_side_by_side_with_their_evidence(page, site):
+    page.goto(f"{site}/facts/")
+    page.get_by_label("Model or family").fill("gpt-5-mini")
+    page.get_by_role("link", name="gpt-5-mini", exact=True).first.click()
+    columns = page.get_by_role("columnheader")
+    expect(columns.nth(1)).to_contain_text("gpt-5-mini")
+    page.get_by_label("Models, with commas").fill("gpt-5-mini, claude-sonnet-4-5, gpt-nought")
+    page.get_by_role("button", name="Compare").click()
+    expect(columns.filter(has_text="claude-sonnet-4-5").first).to_be_visible()
+    expect(page.get_by_role("status")).to_contain_text("No model here is called gpt-nought.")
+    place = columns.all_inner_texts().index("gpt-5-mini\nopenai, openai-chat")
+    temperature = page.get_by_role("row").filter(has=page.get_by_role("rowheader", name="Temperature"))
+    answer = temperature.get_by_role("cell").nth(place - 1).get_by_role("link")
+    expect(answer).to_have_text("✗ no")
+    assert "temperature" in answer.get_attribute("title")
+    assert page.url.endswith("models=gpt-5-mini%2Cclaude-sonnet-4-5%2Cgpt-nought")
+
+
+@pytest.mark.parametrize("name", ["", "judge/", "quickstart/", "rules/anthropic/pair-001/", "facts/compare/"])
 def test_a_page_fits_a_phone(page, site, name):
     page.set_viewport_size({"width": 390, "height": 800})
     page.goto(f"{site}/{name}")

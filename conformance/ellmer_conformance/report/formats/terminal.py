@@ -311,7 +311,7 @@ def _print_failures(report: Report, to: Console, folder: Path | None) -> None:
         if cause.follows:
             rules = ", ".join(dict.fromkeys(row.rule for row in cause.follows))
             more = counted(len(cause.follows), "more failure")
-            to.print(_plain(f"    {more} in these runs follow from it: {rules}"), style="dim", soft_wrap=True)
+            to.print(_plain(f"    it causes {more} in these runs: {rules}"), style="dim", soft_wrap=True)
     if len(found) > len(shown):
         to.print(f"… and {counted(len(found) - len(shown), 'more cause')} in the report", style="dim")
     if found and not folder:
