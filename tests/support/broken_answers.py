@@ -128,12 +128,23 @@ WRONG = [Reply("21C and", stop="stop", usage={"input": 95, "output": 11})]
 RAN = [ToolRun("get_weather", {"city": "Pa"}, "?")]
 
 
+def failed_with_words():
+    """Returns a streamed run whose error event has words, which the error repeats."""
+    error = 'data: {"error":{"message":"The \\"engine\\" is overloaded","type":"server_error"}}\n\n'
+    raised = [Reply("One", error=RuntimeError('status 503: The "engine" is overloaded'), complete=False)]
+    return replace(failed(), mode="stream", exchanges=[exchange(ASKED, answer=error)], replies=raised)
+
+
 #: rule id: (a run that keeps it, how to break it)
 ANSWERS = {
     "STR-007": (cut, lambda r: replace(r, replies=[Reply("Let me", stop=None)])),
     "STR-008": (cut, lambda r: replace(r, tool_runs=RAN)),
     "STR-009": (cut, lambda r: replace(r, replies=[Reply("Let me", stop="stop")])),
     "STR-010": (failed, lambda r: replace(r, replies=[Reply("One", stop="stop")])),
+    "STR-022": (
+        failed_with_words,
+        lambda r: replace(r, replies=[replace(r.replies[0], error=RuntimeError("the stream failed"))]),
+    ),
     "STP-001": (short, lambda r: replace(r, replies=[Reply("Once upon", stop="stop")])),
     "STP-004": (short_call, lambda r: replace(r, tool_runs=RAN)),
     "TXT-001": (two_tools, lambda r: replace(r, snapshot_diff="- a\n+ b")),

@@ -1,4 +1,5 @@
-"""Bugs of clients from trackers, and bugs that somebody planted who had not read the rules: each is active, ends, and fails as MUST by the right rule, over five wire formats.
+"""Bugs of clients from trackers, and bugs that somebody planted who had not read the rules: each is active, ends, and fails as MUST
+by the right rule, over five wire formats.
 
 By default each bug is played once, with the wire format and the mode taking turns. `ALL_MINED_BUGS=1` plays each of them with
 every wire format and mode.
@@ -8,7 +9,7 @@ import os
 import re
 
 import pytest
-from broken_on_purpose import strangers
+from broken_on_purpose import reported, strangers
 from broken_on_purpose.mined import CHANGES, MINED, REPLIES, MinedAdapter
 
 from ellmer_conformance.contract.readers import MODULES
@@ -19,6 +20,7 @@ from ellmer_conformance.scenarios.combinations import case_named
 from ellmer_conformance.server import StrictServer
 
 CASES = all_cases()
+BUGS = [*MINED.values(), *reported.REPORTED.values(), *strangers.STRANGERS.values()]
 #: The part of the stream that is lost comes back in the whole text, so that only a SHOULD says it.
 GENTLE = {"pieces_lost"}
 
@@ -40,7 +42,7 @@ def plays_of(bug):
 
 def chosen():
     """Returns all plays, or one for each bug."""
-    plays = [plays_of(bug) for bug in [*MINED.values(), *strangers.STRANGERS.values()]]
+    plays = [plays_of(bug) for bug in BUGS]
     if os.environ.get("ALL_MINED_BUGS"):
         return [play for each in plays for play in each]
     return [each[number % len(each)] for number, each in enumerate(plays)]
@@ -71,11 +73,19 @@ def test_every_listed_bug_is_there_and_has_a_form_of_its_own():
     assert len(MINED) >= 120
     assert {*MINED} == {*CHANGES} | {*REPLIES}
     assert {*strangers.STRANGERS} == {*strangers.CHANGES} | {*strangers.REPLIES} | {*strangers.ANSWERS}
-    assert not {*CHANGES} & {*REPLIES}
+    assert {*reported.REPORTED} == {
+        *reported.CHANGES,
+        *reported.REPLIES,
+        *reported.ANSWERS,
+        *reported.CHUNKS,
+    }
+    assert len({bug.name for bug in BUGS}) == len(BUGS)
 
 
 def test_threads_are_threads():
-    for bug in MINED.values():
+    for bug in BUGS:
         assert not bug.thread or re.fullmatch(r"[\w.-]+/[\w.-]+/(issues|pull)/\d+", bug.thread), bug.name
 
-    assert sum(bool(bug.thread) for bug in MINED.values()) >= 60
+    assert all(bug.thread for bug in reported.REPORTED.values())
+    linked = [bug.thread for bug in BUGS if bug.thread]
+    assert len(linked) == len({*linked}) >= 120

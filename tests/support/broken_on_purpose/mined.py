@@ -25,6 +25,8 @@ from .base import BrokenAdapter
 from .neutral_requests import WIRES, Body, Slot
 
 Change = Callable[[Body], object]
+#: Reads the chunks of an answer's body in its own way, or raises an error.
+Chunks = Callable[[list[bytes]], list[bytes]]
 
 
 @dataclass(frozen=True)
@@ -39,6 +41,7 @@ class Mined:
     change: Change | None = None
     reply: Callable[[Reply], Reply] | None = None
     answer: Rewrite | None = None
+    chunks: Chunks | None = None
     wires: Sequence[str] = WIRES
     modes: Sequence[Mode] = ("sync", "async", "stream")
 
@@ -63,7 +66,15 @@ class MinedAdapter(BrokenAdapter):
     def capabilities(self, wire: str, provider: str) -> Capabilities:
         usual = super().capabilities(wire, provider)
         able = dict.fromkeys(
-            ("tool_choice", "stop_sequences", "json_mode", "changed_prompt", "prompt_caching"), "native"
+            (
+                "tool_choice",
+                "stop_sequences",
+                "json_mode",
+                "changed_prompt",
+                "prompt_caching",
+                "model_override",
+            ),
+            "native",
         )
         return replace(usual, **able)  # type: ignore[arg-type]  # the names are its fields
 
@@ -77,10 +88,21 @@ class MinedAdapter(BrokenAdapter):
         return body
 
     def answer(self, chunks: list[bytes]) -> list[bytes]:
+        if self.bug.chunks:
+            return self._read(self.bug.chunks, chunks)
         if self.bug.answer is None:
             return chunks
         before = b"".join(chunks)
         return [rewritten(before, self._counting(self.bug.answer))]
+
+    def _read(self, read: Chunks, chunks: list[bytes]) -> list[bytes]:
+        try:
+            found = read(chunks)
+        except Exception:
+            self.changed += 1
+            raise
+        self.changed += b"".join(found) != b"".join(chunks)
+        return found
 
     def _counting(self, change: Rewrite) -> Rewrite:
         def counted(events: Sequence[Json]) -> None:
@@ -659,13 +681,16 @@ def listed(
     changes: Mapping[str, Change],
     replies: Mapping[str, Callable[[Reply], Reply]],
     answers: Mapping[str, Rewrite],
+    chunks: Mapping[str, Chunks] = {},
 ) -> dict[str, Mined]:
     """Returns the bugs of a list by name, with what each changes."""
     rows = tomllib.loads((Path(__file__).parent / file).read_text("utf-8"))["bug"]
     names = [row["name"] for row in rows]
-    how = {name: (changes.get(name), replies.get(name), answers.get(name)) for name in names}
+    how = {
+        name: (changes.get(name), replies.get(name), answers.get(name), chunks.get(name)) for name in names
+    }
     return {row["name"]: Mined(**row, **dict(zip(_HOW, how[row["name"]], strict=True))) for row in rows}
 
 
-_HOW = ("change", "reply", "answer")
-MINED = listed("mined.toml", CHANGES, REPLIES, {})
+_HOW = ("change", "reply", "answer", "chunks")
+MINED = listed("mined.toml", CHANGES, REPLIES, {}, {})

@@ -37,6 +37,15 @@ class SwallowsErrors(BrokenAdapter):
         return replace(reply, error=None, complete=True)
 
 
+class SaysOnlyThatTheStreamFailed(BrokenAdapter):
+    """Raises an error of its own for an error event in a stream."""
+
+    case, caught_by, mode = "error_inside_the_answer", ("STR-022",), "stream"
+
+    def reply(self, reply: Reply) -> Reply:
+        return replace(reply, error=ConnectionError("the stream failed")) if reply.error else reply
+
+
 class KnowsOneStop(BrokenAdapter):
     """Reports every stop reason as `stop`."""
 

@@ -510,4 +510,4 @@ REPLIES: Mapping[str, Callable[[Reply], Reply]] = {
     "value_made_up": lambda reply: Reply(value={}) if reply.error else reply,
 }
 
-STRANGERS = listed("strangers.toml", CHANGES, REPLIES, ANSWERS)
+STRANGERS = listed("strangers.toml", CHANGES, REPLIES, ANSWERS, {})

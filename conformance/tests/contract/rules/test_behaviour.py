@@ -122,6 +122,33 @@ def test_the_words_of_an_error_may_be_inside_of_json(write):
     assert not verdict(book.rules["PAIR-034"], returned(ValueError(words), write(words))).violations
 
 
+@pytest.mark.parametrize(("value", "text", "fine"), [([], "[]", True), ([], "none", True), ({}, " ", False)])
+def test_an_empty_list_or_object_is_not_an_empty_text(value, text, fine):
+    assert bool(verdict(book.rules["PAIR-011"], returned(value, text)).violations) is not fine
+
+
+def test_an_error_may_have_the_words_of_its_stream_in_its_cause():
+    run = BREAKS["STR-022"][0]()
+    raised = RuntimeError("the stream failed")
+    raised.__cause__ = run.replies[0].error
+
+    told = replace(run, replies=[replace(run.replies[0], error=raised)])
+
+    assert not verdict(book.rules["STR-022"], told).violations
+
+
+@pytest.mark.parametrize(
+    ("shown", "sent", "fine"), [("Hm.", "Hm.", True), ("", "", True), ("Hm.", "", False)]
+)
+def test_a_signed_thought_that_was_shown_keeps_its_words(shown, sent, fine):
+    told = {"content": [{"type": "thinking", "thinking": shown, "signature": "c2lnbmVkIQ=="}]}
+    block = {"type": "thinking", "thinking": sent, "signature": "c2lnbmVkIQ=="}
+    run = over_anthropic({"role": "assistant", "content": [block]}, ASKED)
+    answered = replace(run.exchanges[0], response=Response(200, body=json.dumps(told).encode()))
+    run = replace(run, exchanges=[answered, run.exchanges[1]])
+    assert bool(verdict(book.rules["THK-006"], run).violations) is not fine
+
+
 @pytest.mark.parametrize("id", ["PAIR-010", "PAR-004"])
 def test_an_equal_call_that_failed_first_may_be_told_apart_by_no_rule(id):
     """The runs of equal calls say not which of them failed."""

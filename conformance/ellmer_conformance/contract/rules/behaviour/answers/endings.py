@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import json
+import re
 from collections.abc import Iterator
 
 from .....scenarios.script import Answer, Call, Cut, Failure
@@ -11,6 +13,7 @@ from .._rulebook import LOSS, MUST, book, found, stopped_by, varied_at
 from .streams import cuts
 
 _EARLY = {"length", "filter"}
+_SENTENCE = re.compile(rb'"(?:message|error)"\s*:\s*"((?:[^"\\]|\\.)+)"')
 
 
 @book.rule("STR-007", MUST, LOSS, source="https://github.com/griffinwork40/agent-afk/pull/635")
@@ -83,6 +86,40 @@ def errors_inside_answers_are_raised(run: Run) -> Iterator[Finding]:
         status = getattr(reply.error, "status", getattr(reply.error, "status_code", None))
         if status == 200:
             yield broken(f"/replies/{index}", "the error is reported with status 200")
+
+
+@book.rule(
+    "STR-022",
+    MUST,
+    LOSS,
+    source=[
+        "https://github.com/openai/openai-python/pull/3934",
+        "https://github.com/use-agent-os/agent-os/pull/2608",
+    ],
+)
+def errors_inside_answers_have_words(run: Run) -> Iterator[Finding]:
+    """The error that an error event in a stream raises has the provider's words.
+
+    Why: the words say whether to wait, to pay or to change the request, as those of an error with a status do (ERR-005). An
+    error that was raised from another (`raise … from error`) may have them there.
+    """
+    inside = run.streamed and any(isinstance(step, Failure) and step.after for step in run.case.script)
+    first = run.exchanges[0].response if inside and run.exchanges else None
+    words = _words(first.body) if first is not None and first.status == 200 else []
+    raised = run.replies[0].error if run.replies and run.case.steps[0].outcome == "incomplete" else None
+    if words and raised is not None:
+        problem = f"{str(raised)!r} does not say {words[-1]!r}"
+        yield found(any(words[-1] in told for told in _told(raised)), "/replies/0", problem)
+
+
+def _words(body: bytes) -> list[str]:
+    """Returns the sentences of the errors in a stream, of any form: `message`, or `error` as a text."""
+    return [str(json.loads(b'"%s"' % told)) for told in _SENTENCE.findall(body)]
+
+
+def _told(error: BaseException | None) -> list[str]:
+    """Returns the text of an error, and of those that it was raised from."""
+    return [str(error), *_told(error.__cause__)] if error is not None else []
 
 
 @book.rule("STP-004", MUST, LOSS, source="https://github.com/langchain-ai/langchainjs/issues/11469")

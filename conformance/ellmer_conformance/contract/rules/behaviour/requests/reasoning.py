@@ -26,6 +26,7 @@ _PLACEHOLDERS = {
     for text in (b"context_engineering_is_the_way_to_go", b"skip_thought_signature_validator")
     for form in (text.decode(), b64encode(text).decode(), urlsafe_b64encode(text).decode())
 }
+_SHOWN = re.compile(rb'"thinking": ?"[^"]')
 _SIGNED = re.compile(r'"(?:signature|thoughtSignature|encrypted_content)": ?"([^"]*)"')
 
 
@@ -36,12 +37,14 @@ _SIGNED = re.compile(r'"(?:signature|thoughtSignature|encrypted_content)": ?"([^
     source=[
         "https://platform.claude.com/docs/en/build-with-claude/extended-thinking",
         "https://ai.google.dev/gemini-api/docs/thought-signatures",
+        "https://github.com/Yeachan-Heo/gajae-code/issues/4247",
     ],
 )
 def reasoning_goes_back_as_it_came(run: Run) -> Iterator[Finding]:
-    """Signatures and encrypted reasoning are sent back byte for byte, streamed or not, and only those that the provider sent.
+    """Signatures and encrypted reasoning are sent back byte for byte, streamed or not, and only those that the provider sent. A
+    signed thought whose words the provider showed is not sent back without them.
 
-    Why: the API refuses a changed signature, and a missing one makes the model think again.
+    Why: the API refuses a changed signature, one whose thought was emptied, and a missing one makes the model think again.
     """
     received: list[tuple[str, list[str]]] | None = None
     for index, exchange in enumerate(run.exchanges):
@@ -53,6 +56,22 @@ def reasoning_goes_back_as_it_came(run: Run) -> Iterator[Finding]:
             yield found(
                 fine, f"/exchanges/{index}/request", f"{signature[:20]}… was never sent by the provider"
             )
+        for signature in _emptied(exchange.request.body):
+            shown = [e for e in run.exchanges[:index] if e.response and _shows(e.response.body, signature)]
+            problem = f"the thought of {signature[:20]}… was shown, and is sent without its words"
+            yield found(not shown, f"/exchanges/{index}/request", problem)
+
+
+def _emptied(body: Json) -> Iterator[str]:
+    """Yields the signatures of thoughts without words (Anthropic)."""
+    for value in objects(body):
+        if value.get("type") == "thinking" and not value.get("thinking"):
+            yield from _signatures_of(value)
+
+
+def _shows(body: bytes, signature: str) -> bool:
+    """Tells whether an answer has this signature, and the words of its thought."""
+    return bool(_SHOWN.search(body)) and _is_in(_bits(signature), *_pieces(body))
 
 
 @book.rule(

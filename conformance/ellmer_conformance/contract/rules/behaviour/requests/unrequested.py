@@ -151,16 +151,26 @@ def the_model_is_the_callers(run: Run) -> Iterator[Finding]:
             yield found(fine, f"/exchanges/{index}/request", f"{asked} is asked, and not {wanted}")
 
 
-@book.rule("OPT-003", MUST, LOSS, source="https://developers.openai.com/api/docs/guides/function-calling")
+@book.rule(
+    "OPT-003",
+    MUST,
+    LOSS,
+    source=[
+        "https://developers.openai.com/api/docs/guides/function-calling",
+        "https://github.com/vercel/ai/issues/9789",
+    ],
+)
 def tools_are_offered_as_given(run: Run) -> Iterator[Finding]:
-    """Every request of a conversation declares each tool with its own name and description.
+    """Every request of a conversation declares each tool with its own name and description. If a value is asked for, the first
+    request does; a library may ask for the value without them, once the tools have been called.
 
     Why: the model chooses a tool by its name and its description. A library may describe a tool that the caller did not
     describe.
     """
-    if run.refused or not run.case.tools or any(ask.schema for ask in run.case.steps):
+    if run.refused or not run.case.tools:
         return
-    for index, exchange in enumerate(run.exchanges):
+    judged = 1 if any(ask.schema for ask in run.case.steps) else len(run.exchanges)
+    for index, exchange in enumerate(run.exchanges[:judged]):
         place, offered = f"/exchanges/{index}/request", dict(_offered(exchange.request.body))
         missing = [tool.name for tool in run.case.tools if tool.name not in offered]
         if missing:

@@ -37,11 +37,21 @@ def structured_results_are_json(run: Run) -> Iterator[Finding]:
                 yield found(_holds(item.text, values[key]), at(index, item), problem)
 
 
-@book.rule("PAIR-011", MUST, LOSS, source="https://github.com/posit-dev/positron/issues/7770")
+@book.rule(
+    "PAIR-011",
+    MUST,
+    LOSS,
+    source=[
+        "https://github.com/posit-dev/positron/issues/7770",
+        "https://github.com/agno-agi/agno/pull/9948",
+    ],
+)
 def nothing_is_a_result(run: Run) -> Iterator[Finding]:
-    """`None`, `""`, `0`, `False`, `[]` and `{}` are sent as results, and numbers and booleans stay readable.
+    """`None`, `""`, `0`, `False`, `[]` and `{}` are sent as results. Numbers and booleans stay readable, and an empty list or
+    object is not sent as an empty text.
 
-    Why: a result that is left out because it is empty leaves its call without an answer.
+    Why: a result that is left out because it is empty leaves its call without an answer, and a model that reads nothing cannot
+    tell "none were found" from a tool that said nothing.
     """
     values = {
         call_key(r.name, r.arguments): r.value for r in run.tool_runs if not r.value and r.error is None
@@ -56,7 +66,8 @@ def nothing_is_a_result(run: Run) -> Iterator[Finding]:
                 legible = str(values[key]).lower() in item.text.lower()
                 yield found(legible, at(index, item), f"{values[key]!r} was sent as {item.text!r}")
             elif key in values:
-                yield found(True, at(index, item), "")
+                fine = bool(item.text.strip()) or not isinstance(values[key], list | dict)
+                yield found(fine, at(index, item), f"{values[key]!r} was sent as an empty text")
 
 
 def _is_plain(value: Any) -> bool:
