@@ -492,6 +492,16 @@ def clients(session: nox.Session, versions: str) -> None:
 
 
 @nox.session(default=False)
+def habits(session: nox.Session) -> None:
+    """Record and replay habits of pytest and of fifty plugins, each in a project of its own (`-- -k django`: some)."""
+    session.install("-e", ".[harness]", *group("habits"))
+    only = {"PYTEST_DISABLE_PLUGIN_AUTOLOAD": "1", "PYTEST_ADDOPTS": None}  # each project names its plugins
+    session.run(
+        "pytest", "-p", "xdist", *WORKERS, "harness/tests/habits", *session.posargs, env={**OFFLINE, **only}
+    )
+
+
+@nox.session(default=False)
 def bench_peers(session: nox.Session) -> None:
     """Measure other chat libraries and ours, each in its own environment (`-- chatlas`: only that one)."""
     session.install("uv")

@@ -40,10 +40,12 @@ RESET = object()
 
 
 def pytest_ignore_collect(collection_path, config):
-    """Leaves out the tests with real services and official SDKs, which `nox -s services` and `nox -s oracles` run."""
+    """Leaves out the tests with real services, official SDKs and other plugins, which `nox -s services`, `nox -s oracles` and
+    `nox -s habits` run: what they need is not installed elsewhere.
+    """
     name = collection_path.name
     asked = any(name in argument for argument in config.args)
-    return True if name in {"services", "sdks"} and not asked else None
+    return True if name in {"services", "sdks", "habits"} and not asked else None
 
 
 def head(*headers, status="200 OK"):

@@ -27,6 +27,7 @@ from ..errors import Blocked
 from . import open_tapes
 
 _LOCK = threading.RLock()
+_SOCKET, _LOOK_UP = socket.socket, socket.getaddrinfo  # pytest-socket puts what refuses in their place
 
 
 @contextmanager
@@ -73,7 +74,7 @@ def _own_names() -> frozenset[str]:
     name = socket.gethostname().lower()
     found = {name, name.partition(".")[0]}
     with suppress(OSError), aside():
-        found |= {str(info[4][0]) for info in socket.getaddrinfo(name, None)}
+        found |= {str(info[4][0]) for info in _LOOK_UP(name, None)}
     return frozenset(found)
 
 
@@ -188,7 +189,9 @@ def _popen(process: Any, *args: Any, **options: Any) -> None:
 @cache
 def _proxy() -> int:
     """Starts the proxy, once in each process, and returns its port."""
-    listener = socket.create_server(("127.0.0.1", 0))
+    listener = _SOCKET(socket.AF_INET, socket.SOCK_STREAM)
+    listener.bind(("127.0.0.1", 0))
+    listener.listen()
     port: int = listener.getsockname()[1]
     let_through(port)
     threading.Thread(target=_serve, args=(listener,), name="ellmer-harness-proxy", daemon=True).start()
@@ -198,7 +201,8 @@ def _proxy() -> int:
 def _serve(listener: socket.socket) -> None:
     with suppress(OSError):
         while True:
-            connection, _ = listener.accept()
+            descriptor, _ = listener._accept()  # type: ignore[attr-defined]  # noqa: SLF001  # `accept` takes the name's class
+            connection = _SOCKET(listener.family, listener.type, fileno=descriptor)
             threading.Thread(target=_answer, args=(connection,), daemon=True).start()
 
 

@@ -7,6 +7,7 @@ are reached, because such fixtures start them.
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
@@ -22,6 +23,7 @@ from ..tape.tape import Tape
 
 VERDICTS = pytest.StashKey[list[dict[str, Any]]]()
 """The verdicts on the cassettes of fixtures that were set up or torn down for a test."""
+_XUNIT = re.compile("_(?:xunit|unittest)_(setup_module|setup_class|setUpClass)_fixture_")
 _POLICIES = (
     "cassette_match",
     "cassette_scrub",
@@ -137,6 +139,9 @@ class FixtureCassettes:
 
 
 def _is_own(fixturedef: pytest.FixtureDef[Any]) -> bool:
+    """Tells whether a fixture is pytest's or ours. `setup_module`, `setup_class` and `setUpClass` are the suite's."""
+    if _XUNIT.match(fixturedef.argname):
+        return False
     return fixturedef.argname.startswith(("cassette", "_cassette")) or fixturedef.func.__module__.startswith(
         ("_pytest", "ellmer_harness", "xdist")
     )
@@ -144,7 +149,8 @@ def _is_own(fixturedef: pytest.FixtureDef[Any]) -> bool:
 
 def _path(fixturedef: pytest.FixtureDef[Any], request: pytest.FixtureRequest) -> Path:
     """Returns the file: in the folder of the module's cassettes, or beside the conftest of a fixture of wider scope."""
-    name = f"fixture {fixturedef.argname}"
+    xunit = _XUNIT.match(fixturedef.argname)
+    name = xunit[1] if xunit else f"fixture {fixturedef.argname}"
     if hasattr(request, "param"):
         name += f"[{getattr(request, 'param_index', 0)}]"
     if fixturedef.scope in ("class", "module"):

@@ -14,7 +14,7 @@ conftest can override.
 from __future__ import annotations
 
 import os
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Generator, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from os.path import relpath
 from pathlib import Path
@@ -71,6 +71,7 @@ _FOREIGN = (".yaml", ".yml", ".har")  # of recordings of other tools
 _LIBRARIES = {"site-packages", "dist-packages", "ellmer_harness"}
 _FRAMES = 4  # of the suite, which lead to a request that is not recorded
 _FAILURE = pytest.StashKey[BaseException | None]()
+_REPORT = pytest.StashKey[pytest.TestReport | None]()
 _TAPE = pytest.StashKey[Tape]()
 _BEFORE = pytest.StashKey[str | None]()
 _RUN = pytest.StashKey[str]()
@@ -191,7 +192,7 @@ def cassette(
         tape.__enter__()
     yield tape
     with _failing():
-        tape.close(request.node.stash.get(_FAILURE, None))
+        tape.close(_failure(request.node))
 
 
 @contextmanager
@@ -243,6 +244,34 @@ def _cassette_policy(  # noqa: PLR0917  # asked for by name: an override may hav
 
 
 @pytest.hookimpl(wrapper=True, tryfirst=True)
+def pytest_runtest_setup(item: pytest.Item) -> Any:
+    """Forgets the failure of an earlier attempt, because plugins run a test again."""
+    item.stash[_FAILURE], item.stash[_REPORT] = None, None
+    return (yield from _noted(item))
+
+
+@pytest.hookimpl(wrapper=True, tryfirst=True)
+def pytest_runtest_call(item: pytest.Item) -> Any:
+    """Notes a failure at once: a plugin may tear the test down before it asks for the report."""
+    return (yield from _noted(item))
+
+
+def _noted(item: pytest.Item) -> Generator[None, Any, Any]:
+    try:
+        return (yield)
+    except BaseException as error:
+        item.stash[_FAILURE] = error
+        raise
+
+
+def _failure(item: pytest.Item) -> BaseException | None:
+    """Returns what the test failed with. Plugins may say in the report that a test failed which raised nothing."""
+    report = item.stash.get(_REPORT, None)
+    told = AssertionError("the test failed") if report is not None and report.failed else None
+    return item.stash.get(_FAILURE, None) or told
+
+
+@pytest.hookimpl(wrapper=True, tryfirst=True)
 def pytest_runtest_makereport(item: pytest.Item, call: pytest.CallInfo[None]) -> Any:
     """Gives the test's outcome to the tape, and the tape's verdict to the summary.
 
@@ -256,14 +285,24 @@ def pytest_runtest_makereport(item: pytest.Item, call: pytest.CallInfo[None]) ->
         report.outcome, report.longrepr = "failed", f"{type(reason).__name__}: {reason}"
     elif report.failed and call.excinfo is not None and isinstance(call.excinfo.value, Miss):
         report.longrepr = _short(call.excinfo, item.config.rootpath)
-    if call.excinfo is not None and call.when != "teardown":
-        expected = hasattr(report, "wasxfail") and tape is not None and tape.records
-        item.stash[_FAILURE] = None if expected else call.excinfo.value
+    if call.when != "teardown":
+        item.stash[_REPORT] = report
+        if _is_recorded(tape, report):
+            item.stash[_FAILURE] = None
     if call.when == "teardown" and _TAPE in item.stash:
         report.cassette = item.stash[_TAPE].verdict.as_dict()
     if call.when == "teardown":
         report.fixture_cassettes = item.stash.get(fixture_cassettes.VERDICTS, [])
     return report
+
+
+def _is_recorded(tape: Tape | None, report: pytest.TestReport) -> bool:
+    """Tells whether the recording of a test is kept that ended with an exception: it was expected to fail, or it was
+    skipped because of an answer, and there is no recording yet.
+    """
+    if tape is None or not tape.records:
+        return False
+    return hasattr(report, "wasxfail") or (report.skipped and tape.absent and bool(tape.sent))
 
 
 def _short(excinfo: pytest.ExceptionInfo[BaseException], root: Path) -> str:

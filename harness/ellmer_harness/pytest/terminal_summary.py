@@ -41,8 +41,17 @@ class Summary:
             (report.nodeid, Verdict(**fields)) for fields in getattr(report, "fixture_cassettes", ())
         ]
 
+    @pytest.hookimpl(wrapper=True, tryfirst=True)
+    def pytest_collection_modifyitems(self, items: list[pytest.Item]) -> Any:
+        """Notes the tests that a plugin takes out without a word."""
+        before = [*items]
+        result = yield
+        self.partial |= {_module(item.nodeid) for item in {*before} - {*items}}
+        return result
+
     def pytest_deselected(self, items: list[pytest.Item]) -> None:
-        self.partial |= {_module(item.nodeid) for item in items}
+        # pytest-testmon reports items without a name, for tests of files that it has not collected.
+        self.partial |= {_module(getattr(item, "nodeid", "")) for item in items}
 
     @pytest.hookimpl(tryfirst=True)
     def pytest_sessionfinish(self, session: pytest.Session, exitstatus: int) -> None:
@@ -92,7 +101,8 @@ class Summary:
         return [path for path in found if path not in used]
 
     def _whole(self) -> set[str]:
-        narrowed = self.config.option.keyword or self.config.option.markexpr
+        option = self.config.option
+        narrowed = option.keyword or option.markexpr or self.config.getoption("lf", default=False)
         if narrowed or "" in self.partial or any("::" in argument for argument in self.config.args):
             return set()
         return self.modules - self.partial

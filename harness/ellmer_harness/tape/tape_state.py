@@ -71,9 +71,12 @@ def set_default_run(run: str) -> str:
     return before
 
 
-@dataclass(kw_only=True)
+@dataclass(kw_only=True, eq=False)
 class Options:
-    """The keyword arguments of `use_cassette`; `Tape` explains each."""
+    """The keyword arguments of `use_cassette`; `Tape` explains each.
+
+    Two tapes with the same options are two tapes: they are compared by identity.
+    """
 
     mode: Mode | None = None
     routes: Mapping[str, str] | None = None

@@ -188,20 +188,41 @@ def test_what_the_run_has_to_answer_for_fails_the_test(suite, server):
     )
 
 
-def test_a_failing_test_saves_nothing(suite, cassettes):
+def test_a_failing_test_saves_nothing_and_a_skipped_one_what_it_asked_for(suite, server, cassettes):
     code = """
         import pytest
         def test_fails(cassette, ask):
             ask()
             assert False
         def test_skips(cassette, ask):
-            ask()
-            pytest.skip("no")
+            if ask()["echo"]:
+                pytest.skip("no")
+            ask(1)
     """
     result = suite(code, "--cassette-mode=record")
     result.assert_outcomes(failed=1, skipped=1)
-    result.stdout.fnmatch_lines(["2 failed", "FAILED   test_it.py::test_fails*"])
-    assert cassettes() == []
+    result.stdout.fnmatch_lines(["1 failed, 1 recorded", "FAILED   test_it.py::test_fails*"])
+    assert cassettes() == ["test_it/test_skips.json"]
+    asked = len(server.requests)
+    suite(None, "-k", "skips").assert_outcomes(skipped=1)
+    assert len(server.requests) == asked
+
+
+def test_a_skipped_test_does_not_replace_a_recording(suite, pytester, cassettes):
+    code = """
+        import os, pytest
+        @pytest.mark.cassette
+        def test_a(ask):
+            ask(1)
+            if "SKIP" in os.environ:
+                pytest.skip("no")
+            ask(2)
+    """
+    suite(code, "--cassette-mode=record").assert_outcomes(passed=1)
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setenv("SKIP", "1")
+        suite(None, "--cassette-mode=rewrite").assert_outcomes(skipped=1)
+    suite(None).assert_outcomes(passed=1)
 
 
 def test_other_tests_are_not_touched(suite, server):

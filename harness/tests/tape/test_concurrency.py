@@ -9,6 +9,7 @@ import httpx
 import pytest
 
 from ellmer_harness import use_cassette
+from ellmer_harness.interception.open_tapes import Clock
 
 API = "https://api.example.com"
 
@@ -103,6 +104,17 @@ def test_two_cassettes_in_two_tasks_do_not_mix(server, record, tmp_path):
     assert asyncio.run(both(**record)) == expected
     assert '"b"' not in (tmp_path / "a.json").read_text()
     assert asyncio.run(both()) == expected
+
+
+def test_two_cassettes_with_the_same_options_are_two(server, record, tmp_path):
+    """A context that has the first one, which is closed, asks while the second one is open."""
+    options = {**record, "clock": Clock()}
+    with use_cassette(tmp_path / "first.json", allow_idle=True, **options) as first:
+        context = contextvars.copy_context()
+    with use_cassette(tmp_path / "second.json", allow_idle=True, **options) as second:
+        context.run(httpx.get, API)
+    assert (len(first.sent), len(second.sent)) == (0, 1)
+    assert first != second
 
 
 def test_two_cassettes_in_two_threads_do_not_mix(server, record, tmp_path):
