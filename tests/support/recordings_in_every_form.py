@@ -186,6 +186,13 @@ def httpmock(folder, request):
     return path
 
 
+def httpmock_text(folder, request):
+    """Writes httpmock's format with the request as JSON in a text."""
+    path = httpmock(folder, request)
+    path.write_text(path.read_text().replace("  body: ", "  json_body_str: ", 1))
+    return path
+
+
 def wiremock(folder, request):
     stub = {
         "request": {
@@ -290,6 +297,6 @@ def istr(folder, request):
 
 WRITERS = [
     *(vcr_yaml, vcr_json, zipped, pydantic_ai, ruby, go, har, polly, nock, records, one_record, lines),
-    *(httprr, httpmock, wiremock, braintrust, istr),
+    *(httprr, httpmock, httpmock_text, wiremock, braintrust, istr),
     *(braintrust_without_version, httprr_of_http_2, azure_test_proxy, rec, llama_stack, pair, redacted),
 ]

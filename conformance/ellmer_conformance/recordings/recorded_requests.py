@@ -189,7 +189,7 @@ def request_of(recording: Recording, assumed: Assumed = UNASSUMED) -> Request | 
     if not recording.url and not recording.body:
         return Skip("a line without an exchange")
     try:
-        recording = addressed(_with_sibling(recording), assumed)
+        recording = addressed(_with_sibling(_of_chat(recording)), assumed)
         wire = _wire_of(recording)
     except ValueError:  # urlsplit's, for a host that is none: https://[x]/
         return Skip("the URL is malformed")
@@ -328,6 +328,19 @@ def _with_sibling(recording: Recording) -> Recording:
             body = inner if isinstance(inner, dict) else body
             return replace(recording, url=meant + mark + query, body=_as_chat(body, address))
     return recording
+
+
+def _of_chat(recording: Recording) -> Recording:
+    """Returns the request at the chat endpoint if its address is that of Responses, but body and answer are a chat's. The
+    address of such a recording was changed by hand.
+    """
+    address, mark, query = recording.url.partition("?")
+    if not address.endswith("/responses") or b'"chat.completion' not in recording.response[:4000]:
+        return recording
+    body = _object(recording.body)
+    if "messages" not in body or "input" in body:
+        return recording
+    return replace(recording, url=f"{address.removesuffix('/responses')}/chat/completions{mark}{query}")
 
 
 def _as_chat(body: dict[str, Any], address: str) -> bytes:

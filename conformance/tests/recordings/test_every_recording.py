@@ -87,6 +87,21 @@ def test_a_removed_address_is_told_by_the_body(body, answer, wire, provider):
     assert (found.wire, found.provider) == (wire, provider)
 
 
+@pytest.mark.parametrize(
+    ("body", "answer", "wire"),
+    [
+        ({"model": "gpt-5", "messages": [USER]}, b'{"object":"chat.completion"}', "openai-chat"),
+        ({"model": "gpt-5", "messages": [USER]}, b'{"error": {}}', "openai-responses"),
+        ({"model": "gpt-5", "input": "Hi"}, b'{"object":"chat.completion"}', "openai-responses"),
+    ],
+    ids=["a chat", "refused", "no chat"],
+)
+def test_an_address_that_was_changed_by_hand_is_told_by_body_and_answer(body, answer, wire):
+    found = asked("https://api.openai.com/v1/responses?a=1", body, answer)
+    assert found.wire == wire
+    assert found.url.endswith("/chat/completions?a=1" if wire == "openai-chat" else "/responses?a=1")
+
+
 ERRORS = {
     "vllm": '{"object": "error", "message": "...", "type": "BadRequestError", "param": null, "code": 400}',
     "llamacpp": '{"error":{"code":400,"message":"...","type":"invalid_request_error"}}',

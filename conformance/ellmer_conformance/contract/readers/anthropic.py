@@ -75,10 +75,11 @@ def _block(block: Json, pointer: str, turn: int, role: Role, within: str | None 
             text_kind: Any = "system" if role == "system" else "text"
             yield Item(text_kind, role, pointer, turn, text_of(block.get("text")), within=within)
         case "image" | "document":
-            media = _media(block)
-            yield Item(
-                kind, role, pointer, turn, name=text_of(block.get("title")), media=media, within=within
-            )
+            media, pictures = _media(block), list(_pictures(block, pointer, turn, role, within))
+            if media.data or media.url or not pictures:
+                title = text_of(block.get("title"))
+                yield Item(kind, role, pointer, turn, name=title, media=media, within=within)
+            yield from pictures
         case "tool_use":
             id = text_of(block.get("id"))
             yield Item("call", role, pointer, turn, id=id, name=name, arguments=block.get("input"))
@@ -102,6 +103,13 @@ def _result(block: Json, pointer: str, turn: int, role: Role) -> Iterator[Item]:
     yield Item("result", role, pointer, turn, text, id=id, error=block.get("is_error") is True)
     for place, part in elements(content, f"{pointer}/content"):
         yield from _block(part, place, turn, role, within=id)
+
+
+def _pictures(block: Json, pointer: str, turn: int, role: Role, within: str | None) -> Iterator[Item]:
+    """Yields the images that a document's source has as its content."""
+    for place, part in elements(object_of(block.get("source")).get("content"), f"{pointer}/source/content"):
+        if part.get("type") == "image":
+            yield from _block(part, place, turn, role, within)
 
 
 def _media(block: Json) -> Media:

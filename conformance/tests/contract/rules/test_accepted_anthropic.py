@@ -70,6 +70,9 @@ ANTHROPIC = {
         an.user({"type": "text", "text": "Hi", "cache_control": {"type": "ephemeral"}}),
         system=[an.text("Be brief.")],
     ),
+    "a document of images only": an.body(
+        an.user({"type": "document", "source": {"type": "content", "content": [an.IMAGE]}})
+    ),
     "files and uploads": an.body(
         an.user(
             {"type": "document", "source": {"type": "file", "file_id": "file_1"}},

@@ -34,6 +34,16 @@ GEMINI = {
             }
         ],
     ),
+    "no functions to choose from": ge.body(
+        ge.ASK,
+        toolConfig={"functionCallingConfig": {"mode": "NONE", "allowedFunctionNames": []}},
+        named="gemini-2.5-flash-lite",
+    ),
+    "modalities in small letters": ge.body(
+        ge.ASK,
+        generationConfig={"responseModalities": ["text", "image"]},
+        named="gemini-2.0-flash-preview-image-generation",
+    ),
     "one tool where a list belongs": ge.body(ge.ASK, tools={"functionDeclarations": [ge.ADD]}),
     "responses in many contents": ge.body(
         ge.ASK,

@@ -76,6 +76,9 @@ CHAT = {
         modalities=["text", "audio"],
         audio={"voice": "alloy", "format": "wav"},
     ),
+    "an image in a result for GPT-4.1": oc.body(
+        oc.ASK, oc.call("a"), oc.result("a", [{"type": "text", "text": "5"}, oc.IMAGE]), model="gpt-4.1-nano"
+    ),
     "a prediction": oc.body(oc.ASK, prediction={"type": "content", "content": "5"}),
     "a search": oc.body(
         oc.ASK,

@@ -51,8 +51,9 @@ def _named(pairs: Any) -> list[tuple[str, str]]:
 
 def _said(side: Json) -> bytes | None:
     """Returns a body that is stored as text, as JSON, or in base64."""
-    if isinstance(side.get("body"), str):
-        return bytes(side["body"], "utf-8", "surrogatepass")
+    for key in ("body", "json_body_str"):
+        if isinstance(side.get(key), str):
+            return bytes(side[key], "utf-8", "surrogatepass")
     if side.get("json_body") is not None:
         return json_bytes(side["json_body"])
     return b64decode(side["body_base64"]) if isinstance(side.get("body_base64"), str) else None

@@ -9,7 +9,7 @@ from datetime import date
 
 from ...exchange import Json, Request
 from ...readers.gemini import contents, declarations, get, key_of, parts
-from ...readers.json_access import object_of, text_of
+from ...readers.json_access import items_of, object_of, text_of
 from ...rule import Finding, broken, met
 from ...rulebook import Lack, enter
 from ._rulebook import ASK, MUST, REJECT, TOOLS, body, book, refused, user
@@ -64,7 +64,7 @@ def some_models_do_not_call(request: Request) -> Iterator[Finding]:
 )
 def speakers_speak(request: Request) -> Iterator[Finding]:
     """A request to a speech model asks for audio."""
-    asked = get(get(request.body, "generationConfig"), "responseModalities")
+    asked = _modalities(request)
     mute = not asked or "TEXT" in asked
     yield broken("/generationConfig", "it is asked for text", model=request.model) if mute else met("/model")
 
@@ -148,8 +148,14 @@ def _penalty(request: Request) -> str | None:
 
 
 def _no_picture(request: Request) -> str | None:
+    asked = _modalities(request)
+    return config_place(request) if asked and "IMAGE" not in asked else None
+
+
+def _modalities(request: Request) -> set[str]:
+    """Returns the kinds of content that are asked for, in capitals. The API takes small letters, too."""
     asked = get(generation_config(request), "responseModalities")
-    return config_place(request) if isinstance(asked, list) and "IMAGE" not in asked else None
+    return {text_of(each).upper() for each in items_of(asked)}
 
 
 def _thinks(request: Request) -> str | None:

@@ -305,16 +305,18 @@ def functions_or_json(request: Request) -> Iterator[Finding]:
     examples=[
         body(ASK, tools=TOOLS, toolConfig={"functionCallingConfig": {"mode": "ANY"}}),
         body(ASK, tools=[{"googleSearch": {}}], toolConfig={"functionCallingConfig": {"mode": "AUTO"}}),
+        body(ASK, toolConfig={"functionCallingConfig": {"mode": "NONE", "allowedFunctionNames": []}}),
     ],
     counterexamples=[body(ASK, toolConfig={"functionCallingConfig": {"mode": "ANY"}})],
 )
 def a_choice_has_functions(request: Request) -> Iterator[Finding]:
     """A request with a function calling config also has tools.
 
-    The refusals on record are of requests without any tool. With Google's own tools only, such a config is accepted.
+    The refusals on record are of requests without any tool. With Google's own tools only, such a config is accepted,
+    and so is the mode `NONE` without any tool.
     """
     config = get(get(request.body, "toolConfig"), "functionCallingConfig")
-    if config:
+    if config and get(config, "mode") != "NONE":
         declared = bool(get(request.body, "tools")) or any(True for _ in declarations(request.body))
         place = f"/{key_of(request.body, 'toolConfig')}"
         yield met(place) if declared else broken(place, "no functions are declared")
