@@ -46,10 +46,11 @@ from ..contents.content import (
 )
 from ..contents.display import Displayed
 from ..contents.turns import AssistantTurn, SystemTurn, Turn, UserTurn
-from ..conversation.history import SUMMARIZE, History, chat_of_record, chat_record, parted, sendable, shorten
+from ..conversation.history import SUMMARIZE, History, chat_of_record, chat_record, parted, shorten
 from ..conversation.io_operations import Loop
 from ..conversation.loop import converse
-from ..conversation.request import as_sent
+from ..conversation.repaired_turns import repaired
+from ..conversation.request import as_sent, conversation_as_sent
 from ..conversation.request_cache import RequestCache
 from ..conversation.response import cut_short
 from ..conversation.settings import (
@@ -956,7 +957,7 @@ class Chat(Displayed):
         if include == "complete":
             history = list(self._history.turns)
             new = [self._history.reply(contents)] if contents or self._history.open_requests else []
-            turns = sendable([*history, *new])
+            turns = repaired([*history, *new]).turns
             tools = offered(self._searchable(), turns, native=self.wire.searches)
             return counted(self.wire, turns, tools, wanted)
         if include == "new":
@@ -1108,7 +1109,7 @@ class Chat(Displayed):
 
         results, wire = self._history.results, self.wire
         unsent = UserTurn([results[place] for place in sorted(results)]) if results else None
-        turns = [as_sent(wire, turn) for turn in self._history.view()]
+        turns = conversation_as_sent(wire, self._history.view())
         return format_chat(wire.provider, wire.model, turns, unsent and as_sent(wire, unsent), as_sent=True)
 
     def __repr__(self) -> str:

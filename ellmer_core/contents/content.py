@@ -12,6 +12,7 @@ from collections.abc import Callable, Iterator, Mapping
 from copy import copy
 from dataclasses import dataclass, field, fields
 from functools import cache, cached_property
+from math import isfinite
 from typing import TYPE_CHECKING, Any, TypeVar, get_args
 
 from ..errors import ContentFieldError
@@ -451,6 +452,45 @@ def mapped(value: Any, change: Callable[[Content, Path], Any], path: Path = ()) 
 
 
 _HOLDERS = (Content, dict, list, tuple)
+
+
+def is_json(value: Any, depth: int = 0) -> bool:  # noqa: PLR0911 - one return per kind of value
+    """Tells whether a value is JSON that UTF-8 can encode, and that may have media and documents in it."""
+    match value:
+        case str():
+            return value.isascii() or not SURROGATES.search(value)
+        case None:
+            return True
+        case int():
+            return value.bit_length() <= MAX_INTEGER_BITS
+        case float():
+            return isfinite(value)
+        case dict():
+            return depth < MAX_DEPTH and all(
+                isinstance(name, str) and is_json(name) and is_json(item, depth + 1)
+                for name, item in value.items()
+            )
+        case list() | tuple():
+            return depth < MAX_DEPTH and all(is_json(item, depth + 1) for item in value)
+        case ContentText():
+            return is_json(value.text)
+    return isinstance(value, ContentFile) or is_media(value)
+
+
+MAX_INTEGER_BITS = 10_000  # Python itself refuses to write integers of more than 4300 digits
+SURROGATES = re.compile("[\ud800-\udfff]")
+
+
+def legal_name(name: str) -> str:
+    """Returns `name` if every format accepts it as a tool's name, else the nearest valid one. An invalid name of the
+    model would make the provider refuse each further request.
+    """
+    if LEGAL_NAME.fullmatch(name):
+        return name
+    return re.sub(r"[^\w-]", "_", name, flags=re.ASCII)[:64] or "unnamed"
+
+
+LEGAL_NAME = re.compile(r"[a-zA-Z0-9_-]{1,64}")
 
 
 def replaced(content: C, **changes: Any) -> C:

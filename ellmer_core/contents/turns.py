@@ -7,11 +7,23 @@ from dataclasses import dataclass, field
 from functools import cached_property
 from itertools import compress, count, groupby
 from operator import attrgetter, not_
-from typing import Any, ClassVar, Literal, Self
+from typing import Any, ClassVar, Literal, NamedTuple, Self
 
 from ..errors import UsageError
 from ..values import Value
-from .content import Content, ContentText, ContentThinking, ContentToolRequest, ContentToolResult
+from .content import (
+    LEGAL_NAME,
+    AnyContent,
+    Content,
+    ContentCitation,
+    ContentJson,
+    ContentText,
+    ContentThinking,
+    ContentToolRequest,
+    ContentToolResult,
+    is_json,
+    is_media,
+)
 from .display import RENDERERS, Displayed
 
 __all__ = [
@@ -46,6 +58,16 @@ class Tokens(Value):
     cached: int | None = None
     cache_write: int | None = None
     reasoning: int | None = None
+
+
+class Links(NamedTuple):
+    """The calls and the results of a turn, by the ids of the calls, in order."""
+
+    called: tuple[str, ...] = ()
+    answered: tuple[str, ...] = ()
+
+
+NO_LINKS = Links()
 
 
 def messages(contents: Iterable[Content]) -> list[str]:
@@ -93,8 +115,17 @@ class Turn(Displayed, Value):
         """
         changed = object.__new__(type(self))
         vars(changed).update(vars(self), **changes)
-        vars(changed).pop("is_plain", None)
+        for name in ("is_plain", "links"):
+            vars(changed).pop(name, None)
         return changed
+
+    @cached_property
+    def links(self) -> Links | None:
+        """The calls and results of the turn; `None` if something in it is not where wire formats can send it, or no JSON."""
+        return NO_LINKS if all(type(c) is ContentText for c in self.contents) else self._links()
+
+    def _links(self) -> Links | None:
+        return None
 
     @property
     def text(self) -> str:
@@ -146,6 +177,12 @@ class UserTurn(Turn):
     def tool_results(self) -> tuple[ContentToolResult, ...]:
         """The tool results of the turn, in order."""
         return tuple(c for c in self.contents if isinstance(c, ContentToolResult))
+
+    def _links(self) -> Links | None:
+        fit = all(map(_is_answered, self.tool_results)) and all(
+            isinstance(c, ContentToolResult) or is_sendable(c) for c in self.contents
+        )
+        return Links((), tuple([result.id for result in self.tool_results])) if fit else None
 
 
 @dataclass(frozen=True, init=False, eq=False, repr=False)
@@ -199,6 +236,11 @@ class AssistantTurn(Turn):
         """The tool calls of the answer, in order."""
         return tuple([c for c in self.contents if isinstance(c, ContentToolRequest)])
 
+    def _links(self) -> Links | None:
+        called = tuple([request.id for request in self.tool_requests])
+        distinct = len({*called}) == len(called)
+        return Links(called) if distinct and all(map(_is_said, self.contents)) else None
+
 
 @dataclass(frozen=True, init=False, eq=False, repr=False)
 class AssistantPartialTurn(AssistantTurn):
@@ -242,6 +284,35 @@ def as_contents(value: str | Content | Iterable[str | Content]) -> tuple[Content
         if not isinstance(item, (str, Content)):
             raise UsageError(f"A turn contains contents and strings, not {type(item).__name__}.")
     return tuple([ContentText(item) if isinstance(item, str) else item for item in values])
+
+
+# --- what wire formats can send, and where ---------------------------------------------------------------
+
+
+def is_sendable(content: Content) -> bool:
+    """Tells whether wire formats have a form for a content, or describe it, in a message of the user."""
+    if isinstance(content, ContentJson):
+        return is_json(content.value)
+    return isinstance(content, AnyContent) and not isinstance(content, ContentCitation)
+
+
+def is_broken(content: Content) -> bool:
+    """Tells whether a content is a medium whose data is broken."""
+    return is_media(content) and bool(getattr(content, "fault", ""))
+
+
+def _is_said(content: Content) -> bool:
+    if isinstance(content, ContentToolRequest):
+        return bool(LEGAL_NAME.fullmatch(content.name)) and is_json(content.arguments)
+    sendable = is_sendable(content) and not isinstance(content, ContentToolResult)
+    return sendable and not is_broken(content)
+
+
+def _is_answered(result: ContentToolResult) -> bool:
+    request, error = result.request, result.error
+    if request is None or not LEGAL_NAME.fullmatch(request.name):
+        return False
+    return is_json(result.value) if error is None else isinstance(error, (str, BaseException))
 
 
 # --- turns of a kind: as little Python code for each turn as possible, because a history may be long -----

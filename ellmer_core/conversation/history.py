@@ -23,12 +23,12 @@ from ..contents.content import (
     ToolDef,
     replaced,
 )
-from ..contents.turns import AssistantPartialTurn, AssistantTurn, SystemTurn, Turn, UserTurn, not_plain
+from ..contents.turns import AssistantPartialTurn, AssistantTurn, SystemTurn, Turn, UserTurn
 from ..errors import UsageError
 from ..tools.results import split
+from .repaired_turns import NEVER_CALLED, distinct_calls
 from .settings import Decision, asked_later
 
-NEVER_CALLED = "Chat ended before the tool could be invoked."
 INTERRUPTED = "The call was interrupted; whether it had an effect is not known."
 
 
@@ -59,6 +59,7 @@ class History:
         """Replaces the whole history by these turns."""
         with self._lock:
             self.turns[:] = turns
+            self.turns[-1:] = map(distinct_calls, self.turns[-1:])
             self.results = dict(results or {})
             self.decisions = {}
 
@@ -188,36 +189,6 @@ def _both(before: Content, after: Content) -> tuple[ContentCitation, ...]:
         if isinstance(text, ContentText)
         for c in text.citations
     )
-
-
-def sendable(turns: Sequence[Turn]) -> list[Turn]:
-    """Returns the turns with an answer to every tool request, except those of the last turn. Turns from elsewhere may
-    lack answers, and every provider refuses a history with an open call.
-    """
-    sent = list(turns)
-    for place in reversed(not_plain(turns[:-1])):
-        before, turn = turns[place], turns[place + 1]
-        missing = _unanswered(before, turn) if isinstance(before, AssistantTurn) else ()
-        if missing and isinstance(turn, UserTurn):
-            sent[place + 1] = UserTurn((*missing, *turn.contents))
-        elif missing:
-            sent.insert(place + 1, UserTurn(missing))
-    return sent
-
-
-def _unanswered(before: AssistantTurn, turn: Turn) -> tuple[ContentToolResult, ...]:
-    requests = before.tool_requests
-    if not requests or isinstance(turn, SystemTurn):
-        return ()
-    contents = turn.contents if isinstance(turn, UserTurn) else ()
-    answered = [content.id for content in contents if isinstance(content, ContentToolResult)]
-    missing = []
-    for request in requests:
-        if request.id in answered:
-            answered.remove(request.id)
-        else:
-            missing.append(ContentToolResult(error=NEVER_CALLED, request=request))
-    return tuple(missing)
 
 
 # --- A shorter history -----------------------------------------------------------------------------------

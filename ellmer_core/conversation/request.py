@@ -1,5 +1,5 @@
-"""The turns of a request, made from the history in four steps: the caller's hooks, downloaded images, expired uploads, and
-descriptions of content that the model does not accept. The history does not change. It does no I/O.
+"""The turns of a request, made from the history in five steps: the caller's hooks, repairs of turns from elsewhere, downloaded
+images, expired uploads, and descriptions of content that the model does not accept. The history does not change. It does no I/O.
 """
 
 from __future__ import annotations
@@ -17,8 +17,9 @@ from ..log import warn
 from ..tools.results import described, result_text
 from ..wire.base import Wire
 from ..wire.shared.json_objects import json_text
-from .history import History, sendable
+from .history import History
 from .io_operations import Clock, Fetch, Loop
+from .repaired_turns import repaired
 from .settings import Settings
 
 # --- The steps -------------------------------------------------------------------------------------------
@@ -26,13 +27,13 @@ from .settings import Settings
 
 def request_turns(history: History, settings: Settings, user: UserTurn | None) -> Loop[Sendable]:
     """Returns the history and the new turn in the form for the model, and the contents that are left out."""
-    turns = _history_after_hooks(history, settings)
+    whole = repaired([*_history_after_hooks(history, settings), *filter(None, [user])])
+    warn_repaired(settings, whole.named)
+    turns = whole.turns
+    new = turns.pop() if user else None
+    user = new if isinstance(new, UserTurn) else None
     special = not_plain(turns)
-    if special:
-        turns = sendable(turns)
-        special = not_plain(turns)
     missed = yield from _fetch_images(settings, turns, user)
-    new: Turn | None = user
     if settings.fetched:
         turns = [inlined(turn, settings.fetched) for turn in turns]
         new = user and inlined(user, settings.fetched)
@@ -81,6 +82,16 @@ def warn_replaced(settings: Settings, replaced: Sequence[str]) -> None:
         settings.warned.update(new)
         warn(
             f"{settings.wire.provider}'s {settings.wire.model} was not sent {', '.join(new)}; a description was sent instead."
+        )
+
+
+def warn_repaired(settings: Settings, named: Sequence[str]) -> None:
+    """Warns the caller of what is sent in another form than it has in the history, once for each chat."""
+    if new := [what for what in named if what not in settings.warned]:
+        settings.warned.update(new)
+        warn(
+            f"The conversation has {', '.join(new)}. No provider accepts that, so it is sent in another form. get_turns() "
+            f"has the original."
         )
 
 
@@ -216,6 +227,11 @@ def as_sent(wire: Wire, turn: Turn) -> Turn:
     if not isinstance(turn, UserTurn) or turn.is_plain:
         return turn
     return UserTurn(wire.pointed([_content(wire, content, []) for content in turn.contents], printed=True))
+
+
+def conversation_as_sent(wire: Wire, turns: Sequence[Turn]) -> list[Turn]:
+    """Returns the turns of a conversation as the model gets them, for people."""
+    return [as_sent(wire, turn) for turn in repaired(turns).turns]
 
 
 def accepts(wire: Wire, turn: Turn | None) -> bool:

@@ -17,6 +17,7 @@ from ..contents.content import (
     ContentThinking,
     ContentToolRequest,
     ToolCallDelta,
+    legal_name,
     media_type,
     misfit,
     replaced,
@@ -26,7 +27,7 @@ from ..errors import ConnectError, EllmerError, IncompleteResponseError, Respons
 from ..wire.base import Wire
 from ..wire.interfaces import CallPiece, Merger, Piece, Request
 from ..wire.shared.json_objects import read_json
-from ..wire.shared.tool_calls import STRUCTURED, legal_name
+from ..wire.shared.tool_calls import STRUCTURED
 from .history import History
 from .io_operations import Answer, Emit, Finish, Loop, ReadBody, ReadEvents
 from .settings import Settings

@@ -18,7 +18,7 @@ from ..contents.content import (
     ContentToolRequest,
     ContentToolResult,
 )
-from ..conversation.history import NEVER_CALLED
+from ..conversation.repaired_turns import NEVER_CALLED
 from ..conversation.settings import StreamController
 from ..render import shinychat as _taught  # noqa: F401 - it teaches shinychat our contents
 from ..render.markdown import note

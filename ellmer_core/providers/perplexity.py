@@ -30,9 +30,12 @@ class Perplexity(Alternating):
     base_url: str = "https://api.perplexity.ai"
 
     def messages(self, turns: Sequence[Turn]) -> list[Json]:
+        """Returns the messages. The user begins: with a filler where the conversation begins with an answer."""
         messages = super().messages(turns)
-        user = next((n for n, message in enumerate(messages) if message["role"] == "user"), 0)
-        return [message for n, message in enumerate(messages) if n >= user or message["role"] == "system"]
+        first = next((n for n, message in enumerate(messages) if message["role"] != "system"), None)
+        if first is not None and messages[first]["role"] == "assistant":
+            return [*messages[:first], {"role": "user", "content": "."}, *messages[first:]]
+        return messages
 
     def tool(self, tool: ToolDef) -> Json:
         raise UsageError(

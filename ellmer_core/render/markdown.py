@@ -27,8 +27,9 @@ from ..contents.content import (
     contents_in,
     is_media,
 )
-from ..contents.turns import AssistantPartialTurn, AssistantTurn, Turn
-from ..conversation.history import merged, sendable
+from ..contents.turns import AssistantPartialTurn, AssistantTurn, Turn, UserTurn
+from ..conversation.history import merged
+from ..conversation.repaired_turns import NEVER_CALLED
 from ..errors import UsageError
 from .citation_footnotes import source_link, sources_markdown
 
@@ -92,7 +93,20 @@ def turns_shown(value: Any) -> list[Turn]:
     turns, history = turns_of(value), getattr(value, "_history", None)
     if history and history.open_requests and turns[-1] is history.turns[-1]:
         turns.append(history.reply(()))
-    return [noted(turn) for turn in sendable(turns)]
+    return [noted(turn) for turn in _closed(turns)]
+
+
+def _closed(turns: Sequence[Turn]) -> Iterator[Turn]:
+    """Yields the turns, with a result for each request but those of the last turn."""
+    requests: tuple[ContentToolRequest, ...] = ()
+    for turn in turns:
+        answered = {result.id for result in turn.tool_results} if isinstance(turn, UserTurn) else set()
+        missing = [ContentToolResult(error=NEVER_CALLED, request=r) for r in requests if r.id not in answered]
+        if missing and isinstance(turn, UserTurn):
+            yield UserTurn((*missing, *turn.contents))
+        else:
+            yield from [UserTurn(missing), turn] if missing else [turn]
+        requests = turn.tool_requests if isinstance(turn, AssistantTurn) else ()
 
 
 def note(turn: Turn | None) -> list[Content]:

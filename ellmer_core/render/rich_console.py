@@ -13,7 +13,7 @@ from rich.text import Text
 
 from ..contents.content import Content, ContentText, ContentThinking, ContentToolResult, ToolDef
 from ..contents.turns import AssistantTurn, Turn
-from ..conversation.request import as_sent
+from ..conversation.request import conversation_as_sent
 from .citation_footnotes import sources_markdown
 from .printed_form import format_content, header, labels, visible
 
@@ -35,9 +35,9 @@ def renderable(value: Any) -> RenderableType:
             return Text.assemble((repr(value), "bold"), "\n", (safe(value.description), "dim"))
     turns = value.get_turns(include_system_prompt=True)
     first = Text(safe(header(value.wire.provider, value.wire.model, turns)), style="bold")
-    shown = [as_sent(value.wire, turn) for turn in turns]
+    shown = conversation_as_sent(value.wire, turns)
     return Group(
-        first, *(_turn(turn, label, sent=True) for turn, label in zip(shown, labels(turns), strict=True))
+        first, *(_turn(turn, label, sent=True) for turn, label in zip(shown, labels(shown), strict=True))
     )
 
 

@@ -20,8 +20,9 @@ from typing import TYPE_CHECKING, Any, TypeVar
 
 from ..contents.content import ContentToolRequest, ContentToolResult
 from ..contents.turns import AssistantTurn
-from ..conversation.history import History, sendable
+from ..conversation.history import History
 from ..conversation.io_operations import CallTools, Effect, Emit, Loop, Notify, ReadBody, Send
+from ..conversation.repaired_turns import repaired
 from ..conversation.settings import Settings
 from ..errors import ProviderError
 from ..tools.results import result_text
@@ -186,7 +187,7 @@ class _Conversation:
         if self.settings.stream:
             self.call.set_attribute("gen_ai.request.stream", True)
         if captures():
-            turns = sendable([*self.history.turns, *filter(None, [self.history.asked])])
+            turns = repaired([*self.history.turns, *filter(None, [self.history.asked])]).turns
             system, messages = self.words.conversation(turns)
             tools = self.words.definitions(self.settings.tools.values())
             self._capture(

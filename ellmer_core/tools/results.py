@@ -18,6 +18,7 @@ from uuid import UUID
 
 from ..contents.content import (
     MAX_DEPTH,
+    MAX_INTEGER_BITS,
     Content,
     ContentFile,
     ContentImage,
@@ -222,7 +223,6 @@ def _saved(image: Any) -> bytes:
 
 
 _NO_IMAGES = (str, int, float, NoneType, dict, list, tuple, Content)
-MAX_INTEGER_BITS = 10_000  # Python itself refuses to write integers of more than 4300 digits
 MISSING = {"NAType", "NaTType"}  # what pandas has where a value is missing
 TO_LIST = ("to_dicts", "to_pylist", "to_list", "tolist")  # polars and Arrow tables, series, numpy arrays
 

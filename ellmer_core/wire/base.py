@@ -201,6 +201,11 @@ class Wire(Value, ABC):
         own = extra.get(self.name)
         return own if isinstance(own, Mapping) and own.get("issuer", self.issuer) == self.issuer else None
 
+    def attached(self, extra: Mapping[str, Any], name: str) -> Mapping[str, Any]:
+        """Returns an object in that data; an empty one if there is none. A restored history may hold anything."""
+        value = (self.issued(extra) or {}).get(name)
+        return value if isinstance(value, Mapping) else {}
+
     def own(self, **what: Any) -> Json:
         """Returns the `extra` of a content from this provider; `issued()` reads it."""
         return {self.name: {"issuer": self.issuer, **what}}

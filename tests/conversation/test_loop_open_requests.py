@@ -3,12 +3,13 @@
 from dataclasses import replace
 
 import pytest
-from played_loop import OPEN, Outside, results, talk, whole
+from played_loop import OPEN, PLAN, Outside, results, talk, whole
 
 from ellmer_core.contents.content import ContentText, ContentToolRequest, ContentToolResult
 from ellmer_core.contents.turns import AssistantTurn, SystemTurn, UserTurn
-from ellmer_core.conversation.history import NEVER_CALLED, History
-from ellmer_core.errors import UsageError
+from ellmer_core.conversation.history import History
+from ellmer_core.conversation.repaired_turns import NEVER_CALLED
+from ellmer_core.errors import EllmerWarning, UsageError
 
 
 def dangling():
@@ -76,7 +77,8 @@ def test_open_requests_in_the_middle_of_a_history_are_answered_too():
     again = [UserTurn("q"), AssistantTurn(OPEN), AssistantTurn("fine")]
     for history in (History(list(turns)), History(list(again))):
         before = list(history.turns)
-        talk(history, outside := Outside(whole("ok")))
+        with pytest.warns(EllmerWarning, match=r"a call without a result \(f, 'a'\)"):
+            talk(history, outside := Outside(whole("ok")), settings=replace(PLAN, warned=set()))
         assert [id for id, _ in results(outside.bodies[0])] == ["a", "b"]
         assert history.turns[:-2] == before
 
@@ -88,6 +90,7 @@ def test_a_partly_answered_history_gets_only_what_is_missing():
         UserTurn([ContentToolResult("1", request=OPEN[0])]),
         AssistantTurn("?"),
     ]
-    talk(History(turns), outside := Outside(whole("ok")))
+    with pytest.warns(EllmerWarning, match="a call without a result"):
+        talk(History(turns), outside := Outside(whole("ok")), settings=replace(PLAN, warned=set()))
     assert min(results(outside.bodies[0])) == ("a", "1")
     assert len(results(outside.bodies[0])) == 2

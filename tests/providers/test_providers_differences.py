@@ -85,7 +85,7 @@ def test_perplexity_starts_with_the_user():
     wire = made("perplexity", api_key="k")
     turns = [SystemTurn("s"), AssistantTurn("a"), UserTurn("u"), AssistantTurn("b"), UserTurn("v")]
 
-    assert [m["content"] for m in wire.messages(turns)] == ["s", "u", "b", "v"]
+    assert [m["content"] for m in wire.messages(turns)] == ["s", ".", "a", "u", "b", "v"]
 
 
 @pytest.mark.parametrize(("name", "asked"), [("databricks", False), ("mistral", False), ("groq", True)])

@@ -15,7 +15,7 @@ from ellmer_core.models.prices.price_lookup import known_models
 
 from . import values
 
-__all__ = ["Cell", "combinations", "dimensions", "models", "places", "sample", "singles"]
+__all__ = ["Cell", "combinations", "dimensions", "models", "one_of_each", "places", "sample", "singles"]
 
 
 @dataclass(frozen=True)
@@ -47,6 +47,18 @@ def dimensions() -> Mapping[str, Sequence[str]]:
 def places() -> tuple[Provider, ...]:
     """Returns every provider of the library."""
     return tuple(provider for provider in providers() if provider.construct)
+
+
+#: Providers whose media or messages differ from those of the first provider with their wire format.
+OWN = {"openai_completions", "openai_compatible", "openrouter", "deepseek", "perplexity", "google_vertex"}
+
+
+@cache
+def one_of_each() -> tuple[Provider, ...]:
+    """Returns one provider of each wire format, and those that differ from it."""
+    first = {provider.key[0]: provider for provider in reversed(places())}.values()
+    own = (provider for provider in places() if provider.name in OWN)
+    return tuple({provider.name: provider for provider in (*first, *own)}.values())
 
 
 @cache

@@ -6,6 +6,7 @@ import warnings
 from collections import Counter
 from collections.abc import Iterable
 from dataclasses import dataclass, field
+from typing import Any
 
 import ellmer_core as ec
 from ellmer_conformance.contract.readers import request as read_request
@@ -15,9 +16,9 @@ from ellmer_core.conversation.io_operations import Send
 from ellmer_core.schemas.type_functions import type_object, type_string
 
 from . import values
-from .grid import Cell, named
+from .grid import Cell, Provider, named
 
-__all__ = ["Count", "Outcome", "judged", "swept"]
+__all__ = ["Count", "Outcome", "judged", "refusal", "request_of", "swept"]
 
 
 @dataclass(frozen=True)
@@ -44,12 +45,25 @@ def judged(cell: Cell) -> Outcome:
         sent = _sent(cell)
     except ec.EllmerError as error:
         return Outcome(cell, declined=f"{type(error).__name__}: {error}")
-    wire, provider = cell.provider.key
-    request = read_request("POST", sent.request.url, sent.request.headers, sent.body, provider)
-    broken = objection(book(wire, provider).judge(request))
-    if broken is None:
-        return Outcome(cell)
-    return Outcome(cell, refused=f"{broken.rule.id} {broken.pointer}: {broken.message}")
+    return Outcome(cell, refused=_verdict(cell.provider, sent) or "")
+
+
+def refusal(provider: Provider, chat: ec.Chat, message: str = "And now?") -> str | None:
+    """Returns why the chat's next request would be refused, or `None`."""
+    return _verdict(provider, request_of(chat, message))
+
+
+def request_of(chat: ec.Chat, message: str = "And now?") -> Send:
+    """Returns the chat's next request."""
+    settings = chat._plan(stream=False, tool_mode="sequential")
+    return _first(chat._converse(chat._contents([message]), settings))
+
+
+def _verdict(provider: Provider, sent: Send) -> str | None:
+    wire, name = provider.key
+    request = read_request("POST", sent.request.url, sent.request.headers, sent.body, name)
+    broken = objection(book(wire, name).judge(request))
+    return broken and f"{broken.rule.id} {broken.pointer}: {broken.message}"
 
 
 def swept(cells: Iterable[Cell]) -> dict[str, Count]:
@@ -67,14 +81,18 @@ def swept(cells: Iterable[Cell]) -> dict[str, Count]:
 
 def _sent(cell: Cell) -> Send:
     with warnings.catch_warnings(action="ignore"):
-        loop = _loop(cell)
-        try:
-            effect = next(loop)
-            while not isinstance(effect, Send):
-                effect = loop.send(0.0 if type(effect).__name__.endswith("Clock") else None)
-            return effect
-        finally:
-            loop.close()
+        return _first(_loop(cell))
+
+
+def _first(loop: Any) -> Send:
+    """Returns the first request of a conversation's loop."""
+    try:
+        effect = next(loop)
+        while not isinstance(effect, Send):
+            effect = loop.send(0.0 if type(effect).__name__.endswith("Clock") else None)
+        return effect
+    finally:
+        loop.close()
 
 
 def _loop(cell: Cell):  # type: ignore[no-untyped-def]  # a generator of effects

@@ -251,7 +251,7 @@ class AnthropicMessages(AnthropicResponse):
         block: Json | None = None
         match content_parts.known(content, self.name):
             case ours.ContentText(text=text, extra=extra):
-                block = {"type": "text", "text": text, **_legal((self.issued(extra) or {}).get("fields", {}))}
+                block = {"type": "text", "text": text, **_legal(self.attached(extra, "fields"))}
             case ours.ContentThinking() as thinking:
                 block = self.signed_part(thinking)
             case ours.ContentToolRequest() as call:
@@ -283,7 +283,7 @@ class AnthropicMessages(AnthropicResponse):
         """Returns a thinking block unchanged. It is left out without its signature (it was cut off, or is another
         provider's) or its text, because the API refuses it. The text may be empty.
         """
-        block = (self.issued(thinking.extra) or {}).get("block", {})
+        block = self.attached(thinking.extra, "block")
         return dict(block) if fits(block, BLOCKS) and (block.get("signature") or block.get("data")) else None
 
     def file(self, file: ours.ContentFile) -> Json | None:
@@ -295,7 +295,7 @@ class AnthropicMessages(AnthropicResponse):
 
     def call(self, request: ours.ContentToolRequest) -> Json:
         """Returns a tool_use block. Its input is always an object."""
-        fields = _legal((self.issued(request.extra) or {}).get("fields", {}))
+        fields = _legal(self.attached(request.extra, "fields"))
         call = {"type": "tool_use", "id": self.call_id(request.id), "name": request.name}
         return {**call, "input": dict(request.arguments), **fields}
 

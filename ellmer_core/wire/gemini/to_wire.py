@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, ClassVar, assert_never
 from ...contents import content as ours
 from ...contents.turns import AssistantTurn, SystemTurn, Turn, not_plain, system_turns
 from ...tools.results import result_parts, result_text, split
-from ..interfaces import Json, Request, SchemaLimits
+from ..interfaces import IMAGES, Json, Request, SchemaLimits
 from ..shared import content_parts, json_objects, schemas
 from ..shared.content_parts import joined
 from ..shared.json_objects import fits, legal
@@ -257,7 +257,7 @@ class Gemini(GeminiResponse):
 
     def signature(self, content: ours.Content) -> Json:
         """Returns the signature of a part."""
-        fields = (self.issued(getattr(content, "extra", {})) or {}).get("fields", {})
+        fields = self.attached(getattr(content, "extra", {}), "fields")
         return dict(fields) if fits(fields, {"thoughtSignature": str}) else {}
 
     def file(self, file: ours.ContentFile) -> Json | None:
@@ -293,6 +293,8 @@ class Gemini(GeminiResponse):
             case ours.ContentUnknown(wire=wire, data=data) if wire == self.name:
                 part = legal(data, _PART, self.name) if data else None
             case ours.ContentUploaded(wire=wire) if wire != self.name:
+                part = {"text": content_parts.placeholder(content)}
+            case ours.ContentImageInline(type=type) if type.lower() not in (self.profile.images or IMAGES):
                 part = {"text": content_parts.placeholder(content)}
             case ours.ContentImageInline() | ours.ContentPDF() | ours.ContentUploaded() | ours.ContentJson():
                 part = {**self.content(content), **signature}

@@ -156,8 +156,8 @@ class OpenAIChat(OpenAIChatResponse):
             case ours.ContentText(text=text) if text and "refusal" not in self.fields(content):
                 part = {"type": "text", "text": text}
             case ours.ContentThinking(extra=extra):
-                own = (self.issued(extra) or {}).get("part")
-                part = own if own and fits(own, self.returned) else None
+                own = self.attached(extra, "part")
+                part = dict(own) if own and fits(own, self.returned) else None
             case ours.ContentUnknown(wire=wire, data=data) if wire == self.name:
                 part = legal(data, self.returned, self.name) if data else None
             case ours.ContentJson():
@@ -186,7 +186,7 @@ class OpenAIChat(OpenAIChatResponse):
     def fields(self, content: ours.Content) -> Json:
         """Returns the fields that a content adds to its assistant message: reasoning, a refusal, annotations."""
         if isinstance(content, (ours.ContentThinking, ours.ContentText)):
-            return dict((self.issued(content.extra) or {}).get("fields", {}))
+            return dict(self.attached(content.extra, "fields"))
         return {}
 
     def file(self, file: ours.ContentFile) -> Json | None:
@@ -206,7 +206,7 @@ class OpenAIChat(OpenAIChatResponse):
         kind, key = ("custom", "input") if own.get("type") == "custom" else ("function", "arguments")
         written = request.raw or "" if kind == "custom" else tool_calls.raw(request)
         call = {"id": self.call_id(request.id), "type": kind, kind: {"name": request.name, key: written}}
-        return {**call, **own.get("fields", {})}
+        return {**call, **self.attached(request.extra, "fields")}
 
     def call_id(self, id: str) -> str:
         """Returns an id of at most `longest_id` characters."""

@@ -206,8 +206,7 @@ class OpenAIResponses(ResponsesResponse):
         """Returns the provider's data about the item of a content, such as its `id`."""
         if isinstance(content, ours.ContentUnknown):
             return content.data if content.wire == self.name else {}
-        own = self.issued(getattr(content, "extra", {})) or {}
-        return _legal(own.get("item", {}))
+        return _legal(self.attached(getattr(content, "extra", {}), "item"))
 
     def item(self, content: ours.Content, *, whole: bool) -> Json | None:  # noqa: C901 - one case per class
         """Returns one content as an item, or `None` for content that only another provider understands. With `whole`,
@@ -250,7 +249,7 @@ class OpenAIResponses(ResponsesResponse):
         """Returns a message of the model with one part: complete with its id, or else in short form, with plain text
         as a string.
         """
-        text, part = content.text, (self.issued(content.extra) or {}).get("part", {})
+        text, part = content.text, self.attached(content.extra, "part")
         if "refusal" in part:
             part = {"type": "refusal", "refusal": text}
         elif part:
@@ -276,8 +275,7 @@ class OpenAIResponses(ResponsesResponse):
 
     def is_custom(self, request: ours.ContentToolRequest) -> bool:
         """Tells whether a call is one of a custom tool, whose input is a text."""
-        item = (self.issued(request.extra) or {}).get("item")
-        return isinstance(item, Mapping) and item.get("type") == "custom_tool_call"
+        return self.attached(request.extra, "item").get("type") == "custom_tool_call"
 
     def call_id(self, id: str) -> str:
         """Returns an id of 1 to 64 characters (openapi.yaml, FunctionCallOutputItemParam)."""

@@ -29,7 +29,7 @@ def call_of(
     `cut` says that the provider did not end the answer normally, so the call may be incomplete.
     """
     value, problem = _arguments(raw)
-    if isinstance(name, str) and (legal := legal_name(name)) != name:
+    if isinstance(name, str) and (legal := ours.legal_name(name)) != name:
         name, problem = legal, f"no tool is called {name!r:.100}"
     if cut:
         problem = "the answer was cut off in this call: its arguments may be incomplete"
@@ -169,17 +169,6 @@ def legal_id(id: str, pattern: str, length: int = 24) -> str:
     same id.
     """
     return id if re.fullmatch(pattern, id) else _digest(id)[:length]
-
-
-def legal_name(name: str) -> str:
-    """Returns `name` if every format accepts it as a tool's name, else the nearest valid one. An invalid name of the
-    model would make the provider refuse each further request.
-    """
-    return (
-        name
-        if re.fullmatch(r"[a-zA-Z0-9_-]{1,64}", name)
-        else re.sub(r"[^\w-]", "_", name, flags=re.ASCII)[:64] or "unnamed"
-    )
 
 
 def _digest(text: str) -> str:

@@ -13,8 +13,9 @@ import pytest
 from recorded_traffic import absent, by_family, interactions, judge
 
 from ellmer_core.contents.turns import UserTurn
-from ellmer_core.conversation.history import History, chat_of_record, chat_record, sendable
+from ellmer_core.conversation.history import History, chat_of_record, chat_record
 from ellmer_core.conversation.io_operations import Answer, ReadBody, ReadEvents
+from ellmer_core.conversation.repaired_turns import repaired
 from ellmer_core.conversation.request_cache import encoded
 from ellmer_core.conversation.response import read
 from ellmer_core.conversation.settings import Settings
@@ -138,9 +139,9 @@ def never_spoils_the_chat(name, wire, answer):
         back, *_ = chat_of_record(saved, [], [])
         assert back.turns == history.turns
         format_chat(wire.provider, wire.model, history.turns).encode("utf-8", "surrogatepass")
-        following = sendable(
+        following = repaired(
             [*history.turns, history.reply([]) if history.open_requests else UserTurn("Go on")]
-        )
+        ).turns
         assert encoded(wire.request(following).json) == encoded(
-            wire.request(sendable(back.turns + following[-1:])).json
+            wire.request(repaired(back.turns + following[-1:]).turns).json
         )

@@ -1,0 +1,270 @@
+"""Turns from elsewhere (a file, another program, a hook), in a form that every wire format can send.
+
+What a provider would refuse is sent in another form, and is named for a warning. The history keeps the original. `Turn.links`
+tells quickly that there is nothing to repair, because a history may be long.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from itertools import groupby
+from operator import attrgetter, is_
+from typing import NamedTuple
+
+from ..contents import content as ours
+from ..contents.content import ContentText, ContentToolRequest, ContentToolResult, replaced
+from ..contents.turns import AssistantTurn, SystemTurn, Tokens, Turn, UserTurn, is_broken, is_sendable
+from ..errors import ToolResultError, error_message
+from ..tools.results import check_tool_result, flatten, named_text, result_text
+
+__all__ = ["NEVER_CALLED", "Repaired", "distinct_calls", "in_words", "repaired"]
+
+NEVER_CALLED = "Chat ended before the tool could be invoked."
+
+
+class Repaired(NamedTuple):
+    """The turns to send, and what differs from the given turns, for a warning."""
+
+    turns: list[Turn]
+    named: list[str]
+
+
+def repaired(turns: Sequence[Turn]) -> Repaired:
+    """Returns the turns with one result for every call, except those of the last turn, directly after it, and with contents only
+    where they can be sent. Turns without a fault are the same objects.
+    """
+    if _fit(turns):
+        return Repaired(list(turns), [])
+    repair = _Repair()
+    for turn in turns:
+        repair.add(turn)
+    if repair.place is not None:  # else the last turn is an answer, whose calls are open
+        repair.close()
+    return Repaired(repair.turns, list(dict.fromkeys(repair.named)))
+
+
+def _fit(turns: Sequence[Turn]) -> bool:
+    """Tells whether each turn can be sent, and has results for exactly the calls of the turn before it, in their order."""
+    links = list(map(attrgetter("links"), turns))
+    if None in links:
+        return False
+    called = [(), *map(attrgetter("called"), links)]
+    return called[:-1] == list(map(attrgetter("answered"), links))
+
+
+def distinct_calls(turn: Turn) -> Turn:
+    """Returns an answer whose calls have distinct ids, so that a decision about one is about that one."""
+    return _with_distinct_calls(turn) if isinstance(turn, AssistantTurn) and turn.links is None else turn
+
+
+def _with_distinct_calls(turn: AssistantTurn) -> AssistantTurn:
+    seen: set[str] = set()
+    contents: list[ours.Content] = []
+    for content in turn.contents:
+        if isinstance(content, ContentToolRequest):
+            content = _renamed(content, seen)  # noqa: PLW2901 - the renamed call takes its place
+        contents.append(content)
+    same = all(map(is_, contents, turn.contents))
+    return turn if same else turn.but_with(contents=tuple(contents))
+
+
+def _renamed(request: ContentToolRequest, seen: set[str]) -> ContentToolRequest:
+    """Returns the request, with another id if an earlier one has it."""
+    id, number = request.id, 2
+    while id in seen:
+        id, number = f"{request.id}_{number}", number + 1
+    seen.add(id)
+    return request if id == request.id else replaced(request, id=id)
+
+
+# --- One turn after the other ----------------------------------------------------------------------------
+
+
+class _Repair:
+    """The repaired turns so far. `open` are the calls of the last answer that have no result yet: as they were given, and as they
+    are sent. `place` is the place of the turn that has their results.
+    """
+
+    def __init__(self) -> None:
+        self.turns: list[Turn] = []
+        self.named: list[str] = []
+        self.open: list[tuple[ContentToolRequest, ContentToolRequest]] = []
+        self.place: int | None = None
+
+    def add(self, turn: Turn) -> None:
+        match turn:
+            case AssistantTurn():
+                self.answer(turn)
+            case SystemTurn():
+                self.turns.append(
+                    _changed(
+                        turn,
+                        [self.worded(c, "in the system prompt", also=_is_no_text) for c in turn.contents],
+                    )
+                )
+            case _:
+                self.asked(turn)
+
+    # an answer ----------------------------------------------------------------------------------------------
+
+    def answer(self, turn: AssistantTurn) -> None:
+        """Adds an answer. Results in it, as some programs keep them, become a turn of their own."""
+        groups = [(kind, list(part)) for kind, part in groupby(turn.contents, _is_result)]
+        for is_results, contents in groups or [(False, [])]:
+            if is_results:
+                self.named.append("a result in an answer")
+                self.asked(UserTurn(contents))
+            else:
+                self.close()
+                self.turns.append(_changed(turn, self.parts(contents)))
+                turn = turn.but_with(tokens=Tokens(0, 0), cost=None if turn.cost is None else 0.0)
+
+    def parts(self, contents: Sequence[ours.Content]) -> list[ours.Content]:
+        seen: set[str] = set()
+        return [
+            self.call(content, seen)
+            if isinstance(content, ContentToolRequest)
+            else self.worded(content, "in an answer", also=is_broken)
+            for content in contents
+        ]
+
+    def call(self, request: ContentToolRequest, seen: set[str]) -> ContentToolRequest:
+        sent = _renamed(request, seen)
+        if sent is not request:
+            self.name("a second call with the id of another", request)
+        if (legal := ours.legal_name(request.name)) != request.name:
+            self.name("a call with a name that is not allowed", request)
+            sent = replaced(sent, name=legal)
+        if not ours.is_json(request.arguments):
+            self.name("the arguments of a call, which are not JSON,", request)
+            sent = replaced(sent, arguments={}, raw=None)
+        self.open.append((request, sent))
+        return sent
+
+    def worded(
+        self, content: ours.Content, where: str, also: Callable[[ours.Content], bool] = lambda _: False
+    ) -> ours.Content:
+        """Returns a content, in words if no wire format can send it in this place."""
+        if is_sendable(content) and not also(content):
+            return content
+        self.named.append(f"a {type(content).__name__} {where}")
+        return ContentText(in_words(content))
+
+    # what follows it ----------------------------------------------------------------------------------------
+
+    def asked(self, turn: Turn) -> None:
+        """Adds a turn of the user, whose results join those of the answer before."""
+        results: list[ContentToolResult] = []
+        rest: list[ours.Content] = []
+        for content in turn.contents:
+            if not isinstance(content, ContentToolResult):
+                rest.append(self.worded(content, "of the user"))
+            elif (request := self.answered(content)) is None:
+                rest += self.unasked(self.checked(content))
+            else:
+                results.append(self.checked(_of(content, request)))
+        if results and self.place is not None:
+            self.insert(results)
+            results = []
+        if results or rest or not turn.contents:
+            self.turns.append(_changed(turn, [*results, *rest]))
+        self.place = len(self.turns) - 1 if self.place is None else self.place
+
+    def answered(self, result: ContentToolResult) -> ContentToolRequest | None:
+        """Returns the open call of a result, as it is sent. The call is closed."""
+        wanted = result.request
+        if wanted is None:
+            found = self.open if len(self.open) == 1 else []
+        else:
+            same = [pair for pair in self.open if pair[0].id == wanted.id]
+            found = [pair for pair in same if pair[0] == wanted] or same
+        if not found:
+            return None
+        given, sent = found[0]
+        self.open.remove(found[0])
+        if wanted is None:
+            self.name("a result that names no call", given)
+        return sent
+
+    def unasked(self, result: ContentToolResult) -> list[ours.Content]:
+        """Returns a result without an open call as text, with its media after it."""
+        self.name("a result without its call", result)
+        whole, *media = flatten([result])
+        assert isinstance(whole, ContentToolResult)
+        name = f"The tool {result.request.name}" if result.request else "A tool"
+        return [ContentText(f"[{name} returned:] {result_text(whole)}"), *media]
+
+    def checked(self, result: ContentToolResult) -> ContentToolResult:
+        """Returns a result whose value can be sent, or else an error."""
+        while isinstance(inner := result.value, ContentToolResult):
+            result = replaced(result, value=inner.value, error=inner.error)
+        if result.error is not None:
+            known = isinstance(result.error, str | BaseException)
+            return result if known else replaced(result, error=str(result.error))
+        without_media = ours.mapped(result.value, lambda c, _path: "" if ours.is_media(c) else c)
+        try:
+            check_tool_result(result.request.name if result.request else "", without_media)
+        except ToolResultError as error:
+            self.name("the value of a result, which is not JSON,", result)
+            return replaced(result, value=None, error=error_message(error))
+        return result
+
+    def insert(self, results: Sequence[ContentToolResult]) -> None:
+        """Adds results to the turn that follows the answer."""
+        assert self.place is not None
+        turn = self.turns[self.place]
+        before = [content for content in turn.contents if isinstance(content, ContentToolResult)]
+        after = [content for content in turn.contents if not isinstance(content, ContentToolResult)]
+        self.turns[self.place] = UserTurn([*before, *results, *after])
+
+    def close(self) -> None:
+        """Adds a result for each open call."""
+        missing = [ContentToolResult(error=NEVER_CALLED, request=sent) for _, sent in self.open]
+        for given, _ in self.open:
+            self.name("a call without a result", given)
+        if missing and self.place is None:
+            self.turns.append(UserTurn(missing))
+        elif missing:
+            self.insert(missing)
+        self.open, self.place = [], None
+
+    def name(self, what: str, content: ContentToolRequest | ContentToolResult) -> None:
+        request = content.request if isinstance(content, ContentToolResult) else content
+        self.named.append(f"{what} ({request.name or 'unnamed'}, {request.id!r:.60})" if request else what)
+
+
+def _of(result: ContentToolResult, request: ContentToolRequest) -> ContentToolResult:
+    """Returns the result with its call as it is sent."""
+    given = result.request
+    same = given is not None and (given.id, given.name) == (request.id, request.name)
+    return result if same else replaced(result, request=request)
+
+
+def _changed(turn: Turn, contents: Sequence[ours.Content]) -> Turn:
+    """Returns the turn with these contents; the same turn if they are its own."""
+    if len(contents) == len(turn.contents) and all(map(is_, contents, turn.contents)):
+        return turn
+    return turn.but_with(contents=tuple(contents))
+
+
+# --- Contents --------------------------------------------------------------------------------------------
+
+
+def in_words(content: ours.Content) -> str:
+    """Returns a content as text for the model."""
+    match content:
+        case ours.ContentFile(text=text) if text:
+            return named_text(content)
+        case ours.ContentCitation(quote=quote) if quote:
+            return f"{content}: {quote}"
+        case ContentText(text=text):
+            return text
+    return str(content)
+
+
+def _is_result(content: ours.Content) -> bool:
+    return isinstance(content, ContentToolResult)
+
+
+def _is_no_text(content: ours.Content) -> bool:
+    return not isinstance(content, ContentText)

@@ -1,0 +1,94 @@
+"""Every public content, by name: whole and broken, and the places inside of a tool's value where one can be.
+
+All sweeps use this list. `test_restored.py` compares it with the union of the library's contents.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from typing import Any
+
+import ellmer_core as ec
+
+from .values import CONTENTS, PNG
+
+__all__ = ["BROKEN", "NESTED", "NO_CONTENTS", "WHOLE", "Foreign"]
+
+
+class Foreign(ec.Content):
+    """A content of another package, which no model receives."""
+
+
+WAV = "UklGRiQAAABXQVZFZm10IBAAAAABAAEAQB8AAEAfAAABAAgAZGF0YQAAAAA="
+RAN = {"executableCode": {"language": "PYTHON", "code": "1"}}
+PRINTED = {"codeExecutionResult": {"outcome": "OUTCOME_OK", "output": "1"}}
+
+WHOLE: Mapping[str, ec.Content] = {
+    "text": ec.ContentText("a"),
+    "empty text": ec.ContentText(""),
+    "blank text": ec.ContentText(" \n"),
+    "unicode": ec.ContentText("Grüße, 你好 \U0001f600"),
+    "lone surrogate": ec.ContentText("a\ud800b"),
+    "control characters": ec.ContentText("a\x00\x1b[31mb"),
+    "cited text": ec.ContentText("a", citations=(ec.ContentCitation("https://example.com", "A page", "a"),)),
+    "citation": ec.ContentCitation("https://example.com", "A page", "It rains."),
+    "thinking": ec.ContentThinking("hm"),
+    "call": ec.ContentToolRequest("call_x", "other", {"a": 1}),
+    "result": ec.ContentToolResult("5"),
+    "question": ec.ContentToolQuestion("call_q", "book", message="Which seat?"),
+    "provider call": ec.ContentProviderCall("gemini", RAN, name="code_execution", value="1"),
+    "provider result": ec.ContentProviderResult("gemini", PRINTED, name="code_execution", value="1"),
+    "unknown": ec.ContentUnknown("anthropic", {"type": "container_upload", "file_id": "file_1"}),
+    "json": ec.ContentJson({"a": [1, None]}),
+    "markdown": ec.ContentFile("text/markdown", "SGk=", "notes.md", "Hi"),
+    "sound": ec.ContentFile("audio/wav", WAV, "a.wav"),
+    "video": ec.ContentFile("video/mp4", "AAAAIGZ0eXBpc29tAAACAGlzb21pc28yYXZjMW1wNDE=", "a.mp4"),
+    "sheet": ec.ContentFile("application/vnd.ms-excel", "SGk=", "a.xls"),
+    "image": CONTENTS["image"],
+    "gif": CONTENTS["gif"],
+    "svg": CONTENTS["svg"],
+    "bmp": CONTENTS["bmp"],
+    "remote image": CONTENTS["remote image"],
+    "pdf": CONTENTS["pdf"],
+    "uploaded": CONTENTS["uploaded"],
+    "uploaded, with its file": ec.ContentUploaded(
+        "file-1", "application/pdf", "openai-responses", "OpenAI", source=CONTENTS["pdf"]
+    ),
+}
+BROKEN: Mapping[str, ec.Content] = {
+    "no base64": ec.ContentImageInline("image/png", "no base64!"),
+    "no bytes": ec.ContentImageInline("image/png", ""),
+    "another type": ec.ContentImageInline("image/jpeg", PNG),
+    "no image": ec.ContentImageInline("text/html", "SGk="),
+    "no type": ec.ContentImageInline("", PNG),
+    "a pdf that is an image": ec.ContentPDF("application/pdf", PNG),
+    "an empty pdf": ec.ContentPDF("application/pdf", ""),
+    "a pdf without base64": ec.ContentPDF("application/pdf", "%PDF-1.4"),
+    "an empty sound": ec.ContentFile("audio/wav", "", "a.wav"),
+    "a sound without base64": ec.ContentFile("audio/wav", "RIFF!", "a.wav"),
+    "no address": ec.ContentImageRemote("file:///etc/passwd"),
+    "an empty address": ec.ContentImageRemote(""),
+    "a citation of nothing": ec.ContentCitation(),
+    "data that is no number": ec.ContentJson({"a": float("nan")}),
+    "data that is no JSON": ec.ContentJson(object()),
+    "an upload of a broken file": ec.ContentUploaded(
+        "file-1", "image/png", "openai-chat", source=ec.ContentImageInline("image/png", "no base64!")
+    ),
+    "of another package": Foreign(),
+}
+#: What a tool may return beside contents, and what it may return by mistake.
+NO_CONTENTS: Mapping[str, Any] = {
+    "nothing": None,
+    "no words": "",
+    "half a character": "a\ud800b",
+    "not a number": float("nan"),
+    "an object": object(),
+    "a set of objects": {object()},
+    "bytes": b"\x00\xff",
+}
+NESTED: Mapping[str, Callable[[Any], Any]] = {
+    "alone": lambda value: value,
+    "in a list": lambda value: [value, "b"],
+    "in dictionaries of lists": lambda value: [{"title": "a", "docs": [{"doc": value}]}],
+    "in its own result": lambda value: ec.ContentToolResult(value, extra={"a": 1}),
+}
