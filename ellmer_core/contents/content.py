@@ -14,6 +14,7 @@ from dataclasses import dataclass, field, fields
 from functools import cache, cached_property
 from typing import TYPE_CHECKING, Any, TypeVar, get_args
 
+from ..budget import CLIENT
 from ..errors import ContentFieldError
 from ..log import logger
 from ..values import Value
@@ -421,7 +422,7 @@ def is_media(value: object) -> bool:
     return isinstance(value, (ContentImage, ContentPDF, ContentUploaded))
 
 
-MAX_DEPTH = 100  # of a tool's value
+MAX_DEPTH = CLIENT.depth  # of a tool's value
 Path = tuple[int | str, ...]  # of a part of a value: names, and numbers of items from 1
 
 
