@@ -26,6 +26,7 @@ from types import TracebackType
 from typing import TYPE_CHECKING, Any, TypeVar
 
 from ._chat.chat import Chat
+from .budget import MCP_SERVER
 from .contents import content as ours
 from .contents.content import media_type
 from .contents.turns import AssistantTurn, Turn, UserTurn
@@ -148,8 +149,8 @@ def mcp_tools(
     env: Mapping[str, str] | None = None,
     prefix: str = "",
     timeout: float | None = None,
-    connect_timeout: float = 60.0,
-    max_tools: int = 1000,
+    connect_timeout: float = MCP_SERVER.seconds,
+    max_tools: int = MCP_SERVER.events,
     auth: Any = None,
     sampling: Chat | None = None,
     ask_before_sampling: bool = True,
@@ -212,8 +213,8 @@ class McpTools:
     env: dict[str, str] = field(default_factory=dict, repr=False)
     prefix: str = ""
     timeout: float | None = None
-    connect_timeout: float = 60.0
-    max_tools: int = 1000
+    connect_timeout: float = MCP_SERVER.seconds
+    max_tools: int = MCP_SERVER.events
     auth: Any = field(default=None, repr=False)
     sampling: Chat | None = None
     ask_before_sampling: bool = True

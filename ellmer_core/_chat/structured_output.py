@@ -12,6 +12,7 @@ from itertools import chain, repeat
 from types import NoneType, UnionType
 from typing import Annotated, Any, NamedTuple, Union, get_args, get_origin, get_type_hints, is_typeddict
 
+from ..budget import CLIENT, has_more_values
 from ..contents.content import ContentText
 from ..contents.turns import AssistantTurn, messages
 from ..errors import ConversionError, UsageError
@@ -122,7 +123,8 @@ def json_values(*texts: str) -> Iterator[Any]:
                 yield read_json(candidate)
             except (ValueError, RecursionError):
                 continue
-        yield from _within(without_thoughts)
+        if not has_more_values(without_thoughts, CLIENT.values):
+            yield from _within(without_thoughts)
 
 
 def _within(text: str) -> Iterator[Any]:

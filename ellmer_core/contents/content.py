@@ -15,6 +15,7 @@ from functools import cache, cached_property
 from math import isfinite
 from typing import TYPE_CHECKING, Any, TypeVar, get_args
 
+from ..budget import CLIENT
 from ..errors import ContentFieldError
 from ..log import logger
 from ..values import Value
@@ -422,7 +423,7 @@ def is_media(value: object) -> bool:
     return isinstance(value, (ContentImage, ContentPDF, ContentUploaded))
 
 
-MAX_DEPTH = 100  # of a tool's value
+MAX_DEPTH = CLIENT.depth  # of a tool's value
 Path = tuple[int | str, ...]  # of a part of a value: names, and numbers of items from 1
 
 

@@ -13,6 +13,7 @@ from time import monotonic
 from typing import TYPE_CHECKING, Any
 from urllib.parse import SplitResult, urljoin, urlsplit
 
+from ..budget import DOWNLOAD
 from ..errors import ConnectError, UsageError
 
 if TYPE_CHECKING:
@@ -76,9 +77,7 @@ def addresses_of(host: str, *, resolve: bool) -> list[Address]:
 # --- downloads -------------------------------------------------------------------------------------------
 
 
-MAX_BYTES = 50_000_000  # no provider takes a larger document
 MAX_REDIRECTS = 5
-MAX_SECONDS = 60
 
 
 def download(
@@ -89,7 +88,7 @@ def download(
     """
     import httpx  # noqa: PLC0415 - imported when first needed
 
-    until = monotonic() + MAX_SECONDS
+    until = monotonic() + DOWNLOAD.seconds
     with nullcontext(client) if client else httpx.Client(timeout=30) as http:
         for _ in range(MAX_REDIRECTS + 1):
             host = _host(url, schemes)
@@ -129,10 +128,10 @@ def _body(response: httpx.Response, until: float) -> bytes:
     body = bytearray()
     for chunk in response.iter_bytes():
         body += chunk
-        if len(body) > MAX_BYTES:
-            raise UsageError(f"{response.url} is larger than {MAX_BYTES:,} bytes.")
+        if len(body) > DOWNLOAD.unpacked:
+            raise UsageError(f"{response.url} is larger than {DOWNLOAD.unpacked:,} bytes.")
         if monotonic() > until:
-            raise UsageError(f"{response.url} took longer than {MAX_SECONDS} seconds.")
+            raise UsageError(f"{response.url} took longer than {DOWNLOAD.seconds:g} seconds.")
     return bytes(body)
 
 

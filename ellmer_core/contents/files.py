@@ -20,6 +20,7 @@ from stat import S_ISREG
 from typing import TYPE_CHECKING, Any
 from urllib.parse import unquote
 
+from ..budget import DOWNLOAD
 from ..errors import UsageError
 from .content import (
     SIGNATURES,
@@ -30,7 +31,7 @@ from .content import (
     sniffed,
     sniffed_audio,
 )
-from .downloads import MAX_BYTES, download, url_parts
+from .downloads import download, url_parts
 
 if TYPE_CHECKING:
     import httpx
@@ -241,13 +242,13 @@ def read_file(path: str | Path) -> bytes:
         with os.fdopen(os.open(path, READING), "rb") as file:
             if not S_ISREG(os.fstat(file.fileno()).st_mode):
                 raise UsageError(f"{path} is not a regular file, but a device, a pipe or a folder.")
-            data = file.read(MAX_BYTES + 1)
+            data = file.read(DOWNLOAD.received + 1)
     except (OSError, ValueError) as error:
         raise UsageError(
             f"{path!s:.200} cannot be read: {getattr(error, 'strerror', None) or error}."
         ) from error
-    if len(data) > MAX_BYTES:
-        raise UsageError(f"{path} is larger than {MAX_BYTES:,} bytes.")
+    if len(data) > DOWNLOAD.received:
+        raise UsageError(f"{path} is larger than {DOWNLOAD.received:,} bytes.")
     return data
 
 

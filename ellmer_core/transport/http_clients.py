@@ -14,6 +14,7 @@ from functools import cache, lru_cache
 from typing import TYPE_CHECKING, Any
 from weakref import WeakKeyDictionary, finalize
 
+from ..budget import CLIENT, CLIENT_ERROR
 from ..errors import UsageError, spelt
 from ..values import Value
 
@@ -44,7 +45,7 @@ class Timeouts(Value):
 
     connect: float | None = 10.0
     idle: float | None = 600.0
-    total: float | None = 3600.0
+    total: float | None = CLIENT.seconds
 
 
 @spelt
@@ -53,7 +54,7 @@ class Limits(Value):
     """Limits on how much of an answer is read. An answer above a limit raises a `ResponseError` that names the limit.
 
     Args:
-        answer: Bytes of one answer, decompressed. Default: 100 MB. `None` means no limit, here and below.
+        answer: Bytes of one answer, as they arrive and decompressed. Default: 100 MB. `None` means no limit, here and below.
         events: Events of one stream. Default: 1,000,000.
         error: Bytes of the body of an error; the rest is not read. Default: 1 MB.
 
@@ -62,9 +63,9 @@ class Limits(Value):
         1000000
     """
 
-    answer: int | None = 100_000_000
-    events: int | None = 1_000_000
-    error: int | None = 1_000_000
+    answer: int | None = CLIENT.unpacked
+    events: int | None = CLIENT.events
+    error: int | None = CLIENT_ERROR.unpacked
 
 
 # --- Clients ---------------------------------------------------------------------------------------------

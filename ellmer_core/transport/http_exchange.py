@@ -16,6 +16,7 @@ from socket import SHUT_RDWR, socket
 from types import TracebackType
 from typing import Any, Protocol
 
+from ..budget import UNLIMITED
 from ..conversation.io_operations import Answer, Send, Wait
 from ..conversation.settings import StreamController
 from ..errors import ConnectError, IncompleteResponseError, ResponseError, TimeoutError, UsageError
@@ -96,7 +97,7 @@ class HttpExchange:
         encoding = headers.get("content-encoding", "").strip().lower()
         _check_encoding(encoding)
         self.raw = not response.is_stream_consumed  # an answer that a client has read is unpacked already
-        self.unpacker = Unpacker(encoding if self.raw else "")
+        self.unpacker = Unpacker(encoding if self.raw else "", self.bound)
         if (
             "retry-after" in headers and "date" not in headers
         ):  # it may be a date, to be compared with this one
@@ -111,7 +112,7 @@ class HttpExchange:
         self.watch.check()
         chunk = self.unpacked(chunk)
         failure: ResponseError | None = self.unpacker.failure
-        if self.bound is not None and self.taken + len(chunk) > self.bound:
+        if self.bound is not None and (self.taken + len(chunk) > self.bound or self.unpacker.oversized):
             chunk, failure = chunk[: self.bound - self.taken], self.too_large()
         self.taken += len(chunk)
         self.decoder = self.decoder or decoder(self.framing)
@@ -142,7 +143,7 @@ class HttpExchange:
             self.watch.check()
             body.append(self.unpacked(chunk))
             self.taken += len(body[-1])
-            over = self.bound is not None and self.taken > self.bound
+            over = self.bound is not None and (self.taken > self.bound or self.unpacker.oversized)
             if over and self.response is not None and not self.response.is_success:
                 return True
             if over:
@@ -176,13 +177,15 @@ PIECE = 64 * 1024  # bytes that are read before the clock and the limits are loo
 
 class Unpacker:
     """Decompresses a body in pieces of limited size. All bytes before damaged ones are returned, wherever chunks end, and
-    `failure` is the damage. While a chunk is `pending`, an empty one returns its next piece.
+    `failure` is the damage. While a chunk is `pending`, an empty one returns its next piece. What follows the end of the compressed
+    data is dropped. No more than `bound` compressed bytes are read; with one more, the body is `oversized`.
     """
 
-    def __init__(self, encoding: str) -> None:
+    def __init__(self, encoding: str, bound: int | None = None) -> None:
         self.failure: IncompleteResponseError | None = None
-        self.pending = False
-        self._whole, self._place = b"", 0  # a chunk without an encoding, and what was returned of it
+        self.pending = self.oversized = False
+        self._chunk, self._place = b"", 0  # the last chunk, and how far it was read
+        self._left = UNLIMITED if bound is None else bound
         self._engine: Any = None
         self._begun: bytes | None = None  # of a deflated body: some servers leave out the header of zlib
         if encoding in {"gzip", "x-gzip"}:
@@ -193,7 +196,7 @@ class Unpacker:
     def feed(self, chunk: bytes, most: int | None) -> bytes:
         """Returns the next bytes that a chunk contains, `most` at most."""
         if self._engine is None:
-            return self._next_piece(chunk)
+            return self._piece_of(chunk)
         if self._begun is not None:
             self._begun += chunk
             if len(self._begun) < 2:
@@ -201,26 +204,40 @@ class Unpacker:
             chunk, self._begun = self._begun, None
             if not _has_zlib_header(chunk):
                 self._engine = zlib.decompressobj(-zlib.MAX_WBITS)
+        return self._unpacked(chunk, min(most or PIECE, PIECE))
+
+    def _unpacked(self, chunk: bytes, most: int) -> bytes:
+        if self._engine.eof:  # what follows counts, and is dropped
+            self._received(chunk)
+            return b""
         before = self._engine.copy()
-        chunk, most = self._engine.unconsumed_tail + chunk, min(most or PIECE, PIECE)
+        data = self._engine.unconsumed_tail or self._received(self._piece_of(chunk))
         try:
-            piece = bytes(self._engine.decompress(chunk, most))
+            piece = bytes(self._engine.decompress(data, most))
         except zlib.error as error:
             self.failure, self.pending = IncompleteResponseError(f"The answer is damaged: {error}"), False
-            return b"".join(_until_damage(before, chunk))
-        self.pending = len(piece) == most and not self._engine.eof
+            return b"".join(_until_damage(before, data))
+        if self._engine.eof:
+            self._received(self._chunk[self._place :])
+        unread = self._place < len(self._chunk) or len(piece) == most
+        self.pending = unread and not self._engine.eof and not self.oversized
         return piece
 
-    def _next_piece(self, chunk: bytes) -> bytes:
+    def _received(self, data: bytes) -> bytes:
+        """Returns compressed bytes up to the bound."""
+        data, left = data[: max(self._left, 0)], self._left - len(data)
+        self._left, self.oversized = left, left < 0
+        return data
+
+    def _piece_of(self, chunk: bytes) -> bytes:
+        """Returns the next piece of the chunk that was given last."""
+        if chunk:
+            self._chunk, self._place = chunk, 0
+        piece = self._chunk[self._place : self._place + PIECE]
+        self._place += len(piece)
+        self.pending = self._place < len(self._chunk)
         if not self.pending:
-            if len(chunk) <= PIECE:
-                return chunk
-            self._whole, self._place = chunk, 0
-        piece = self._whole[self._place : self._place + PIECE]
-        self._place += PIECE
-        self.pending = self._place < len(self._whole)
-        if not self.pending:
-            self._whole = b""
+            self._chunk, self._place = b"", 0
         return piece
 
 

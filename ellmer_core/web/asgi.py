@@ -10,6 +10,7 @@ from inspect import isawaitable
 from typing import Any, Protocol
 
 from .._chat.chat import Chat
+from ..budget import WEB
 from ..conversation.settings import StreamController
 from ..errors import UsageError
 from .exchange import WebRequest
@@ -35,7 +36,7 @@ class Speaks(Protocol):
         """Streams an answer."""
 
 
-def endpoint(protocol: Speaks, find: Find, *, max_bytes: int = 20_000_000) -> Endpoint:
+def endpoint(protocol: Speaks, find: Find, *, max_bytes: int = WEB.received) -> Endpoint:
     """Makes an ASGI app that answers the requests of a web client.
 
     It takes only JSON by POST, so that a form of another site cannot send a request in a user's name. When the client goes

@@ -13,6 +13,7 @@ import httpx
 import pytest
 from PIL import Image
 
+from ellmer_core.budget import Budget
 from ellmer_core.contents.content import ContentImageInline, ContentImageRemote, ContentPDF
 from ellmer_core.contents.files import (
     content_image_file,
@@ -323,7 +324,7 @@ def test_only_the_web_is_fetched(url):
 
 
 def test_a_page_that_is_not_there_or_not_a_pdf_or_too_large(monkeypatch):
-    monkeypatch.setattr("ellmer_core.contents.downloads.MAX_BYTES", 50)
+    monkeypatch.setattr("ellmer_core.contents.downloads.DOWNLOAD", Budget(unpacked=50, seconds=60))
     pages = {"https://e.com/404": 404, "https://e.com/html": b"<html>", "https://e.com/large": PDF}
     with web(pages) as client:
         with pytest.raises(UsageError, match=r"https://e\.com/404 answered 404 Not Found"):

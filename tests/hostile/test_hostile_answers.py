@@ -9,6 +9,7 @@ import pytest
 from scripted_chat import CHAT, talk
 
 import ellmer_core as ec
+from ellmer_core.budget import CLIENT
 from ellmer_core.contents.content import ContentImageInline, ContentText
 from ellmer_core.contents.turns import Tokens
 from ellmer_core.conversation.response import turn_of
@@ -17,7 +18,7 @@ from ellmer_core.models.prices.price_lookup import cost
 from ellmer_core.wire.anthropic.to_wire import AnthropicMessages
 from ellmer_core.wire.gemini.to_wire import Gemini
 from ellmer_core.wire.shared.endings_and_errors import error_of, in_band_error
-from ellmer_core.wire.shared.json_objects import MAX_DEPTH, read_json
+from ellmer_core.wire.shared.json_objects import read_json
 
 # What cannot be read ----------------------------------------------------------------------------------------
 
@@ -38,9 +39,9 @@ def test_a_strange_body_is_an_error_of_ours(body, status):
 
 
 def test_json_is_read_to_a_depth():
-    assert read_json("[" * MAX_DEPTH + "]" * MAX_DEPTH)
-    with pytest.raises(ValueError, match=f"deeper than {MAX_DEPTH}"):
-        read_json("[" * (MAX_DEPTH + 1) + "]" * (MAX_DEPTH + 1))
+    assert read_json("[" * CLIENT.depth + "]" * CLIENT.depth)
+    with pytest.raises(ValueError, match=f"deeper than {CLIENT.depth}"):
+        read_json("[" * (CLIENT.depth + 1) + "]" * (CLIENT.depth + 1))
 
 
 HINTS = ["9" * 400, "1..2", "-1", "nan", "1e400", "\u0663", "9" * 5000, "..", "."]

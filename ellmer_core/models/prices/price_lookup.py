@@ -10,6 +10,7 @@ from pathlib import Path
 from threading import Lock
 from typing import Any, NamedTuple
 
+from ...budget import PRICES
 from ...contents.turns import AssistantTurn, Tokens
 from ...errors import UsageError
 from ...wire.base import Wire
@@ -125,7 +126,7 @@ def _rows(provider: str) -> list[dict[str, Any]]:
     return [*_refreshed.get(provider, ()), *_packaged(provider)]
 
 
-def refresh_prices(source: str | Path | None, *, max_bytes: int = 10_000_000) -> int:
+def refresh_prices(source: str | Path | None, *, max_bytes: int = PRICES.unpacked) -> int:
     """Loads prices from a file or a URL. They take precedence over the package's own table.
 
     Answers that were already counted keep their cost.

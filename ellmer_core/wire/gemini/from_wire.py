@@ -6,6 +6,7 @@ import re
 from collections.abc import Sequence
 from typing import Any, ClassVar
 
+from ...budget import CLIENT
 from ...contents import content as ours
 from ...contents.turns import AssistantTurn, Tokens
 from ..base import Wire
@@ -13,7 +14,7 @@ from ..interfaces import Json, Merger
 from ..shared import content_parts, json_objects, tool_calls
 from ..shared.content_parts import with_grounding
 from ..shared.endings_and_errors import Endings, answer, in_band_error
-from ..shared.json_objects import MAX_DEPTH, json_text, sensible
+from ..shared.json_objects import json_text, sensible
 from ..shared.tool_calls import grounded, paired
 
 # --- streams ---------------------------------------------------------------------------------------------
@@ -166,7 +167,7 @@ class _Call:
 def _path(text: str) -> tuple[str | int, ...]:
     """Returns the steps of a JSON path: names, and places in a list."""
     steps = list(_STEP.finditer(text.removeprefix("$")))
-    if "".join(step[0] for step in steps) != text.removeprefix("$") or not 0 < len(steps) <= MAX_DEPTH:
+    if "".join(step[0] for step in steps) != text.removeprefix("$") or not 0 < len(steps) <= CLIENT.depth:
         raise ValueError(f"{text!r:.100} is not a path to an argument")
     return tuple(int(step[2]) if step[2] else step[1] or step[3] or step[4] or "" for step in steps)
 

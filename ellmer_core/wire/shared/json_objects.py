@@ -10,15 +10,12 @@ from functools import wraps
 from math import isfinite
 from typing import Any, NamedTuple, TypeVar
 
+from ...budget import CLIENT, has_more_values
 from ...errors import ResponseError
 from ..interfaces import NEUTRAL, Json
 
 # --- reading ---------------------------------------------------------------------------------------------
 
-
-MAX_DEPTH = (
-    100  # levels of lists and objects; what prints, copies or writes a value takes several frames for each
-)
 
 _BOM = b"\xef\xbb\xbf"
 
@@ -44,23 +41,30 @@ def read_json(text: str | bytes) -> Any:
 
 def raw_json(text: str) -> Any:
     """Returns the value of a text without space around it. Raises `ValueError`."""
+    few(text)
     try:
         value, end = _decoder.raw_decode(text)
     except RecursionError:
-        raise ValueError(f"it nests deeper than {MAX_DEPTH} levels") from None
+        raise ValueError(f"it nests deeper than {CLIENT.depth} levels") from None
     if end != len(text):
         raise json.JSONDecodeError("Extra data", text, end)
-    if text.count("[") + text.count("{") > MAX_DEPTH:
+    if text.count("[") + text.count("{") > CLIENT.depth:
         bounded(value)
     return value
 
 
+def few(text: str) -> None:
+    """Raises `ValueError` if a JSON text has more values than an answer may."""
+    if has_more_values(text, CLIENT.values):
+        raise ValueError(f"it has more than {CLIENT.values:,} values")
+
+
 def bounded(value: Any) -> None:
-    """Raises `ValueError` if a value nests deeper than `MAX_DEPTH`."""
+    """Raises `ValueError` if a value nests deeper than a provider's answer may."""
     if not isinstance(value, dict | list):
         return
     level = [value]
-    for _ in range(MAX_DEPTH):
+    for _ in range(CLIENT.depth):
         inside = (
             item
             for container in level
@@ -69,7 +73,7 @@ def bounded(value: Any) -> None:
         level = [item for item in inside if isinstance(item, dict | list)]
         if not level:
             return
-    raise ValueError(f"it nests deeper than {MAX_DEPTH} levels")
+    raise ValueError(f"it nests deeper than {CLIENT.depth} levels")
 
 
 # --- bodies ----------------------------------------------------------------------------------------------

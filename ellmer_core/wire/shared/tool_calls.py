@@ -12,7 +12,7 @@ from typing import Any
 
 from ...contents import content as ours
 from ..interfaces import Json
-from .json_objects import bounded, json_text, objects
+from .json_objects import bounded, few, json_text, objects, raw_json
 
 # --- calls of our tools ----------------------------------------------------------------------------------
 
@@ -58,6 +58,7 @@ def _arguments(raw: object) -> tuple[Json, str | None]:
 
 def strict_json(text: str) -> Any:
     """Parses strict JSON: no NaN, no Infinity, no number that is too large. Raises `ValueError`."""
+    few(text)
     value = json.loads(text, parse_constant=_not_json, parse_float=_finite)
     bounded(value)
     return value
@@ -357,7 +358,7 @@ def _readable(value: Any) -> Any:
 def _json_object(value: Any) -> Json:
     if isinstance(value, str):
         try:
-            value = json.loads(value)
+            value = raw_json(value.strip())
         except (ValueError, RecursionError):
             return {"arguments": value}
     return _object(value)
