@@ -28,6 +28,9 @@ from ellmer_conformance.contract.exchange import Response
 from ellmer_conformance.contract.observed_run import ToolRun
 from ellmer_conformance.contract.rule import verdict
 from ellmer_conformance.contract.rules.behaviour import book
+from ellmer_conformance.scenarios.case import Case, ask
+from ellmer_conformance.scenarios.cases._media_and_tools import weather
+from ellmer_conformance.scenarios.messages import Reply
 from ellmer_conformance.scenarios.script import Answer, Call, Say
 
 #: rule id: (a run that keeps it, how to break it)
@@ -125,6 +128,29 @@ def test_the_words_of_an_error_may_be_inside_of_json(write):
 @pytest.mark.parametrize(("value", "text", "fine"), [([], "[]", True), ([], "none", True), ({}, " ", False)])
 def test_an_empty_list_or_object_is_not_an_empty_text(value, text, fine):
     assert bool(verdict(book.rules["PAIR-011"], returned(value, text)).violations) is not fine
+
+
+def test_a_declared_refusal_of_tools_is_no_error_that_ends_the_chat():
+    """ERR-009 and TXT-002 blamed a library that says, before it sends anything, that its model takes no tools."""
+    case = Case(
+        script=[], tools=[weather], steps=[ask("One?", outcome="incomplete"), ask("Two?", text="Two.")]
+    )
+    raised = Reply(error=ValueError("no tools"), complete=False)
+    run = replace(
+        two_tools(), case=case, refused=frozenset({"tools"}), replies=[raised, raised], exchanges=[]
+    )
+
+    assert not verdict(book.rules["ERR-009"], run).violations
+    assert not verdict(
+        book.rules["TXT-002"], replace(run, transcript="[tool request (c1)]: look_up")
+    ).violations
+    assert verdict(book.rules["ERR-009"], replace(run, refused=frozenset())).violations
+
+
+def test_a_restored_conversation_without_a_request_is_not_judged():
+    run = replace(two_tools(), reloaded=True, exchanges=[])
+
+    assert not verdict(book.rules["HIS-003"], run).violations
 
 
 def test_an_error_may_have_the_words_of_its_stream_in_its_cause():

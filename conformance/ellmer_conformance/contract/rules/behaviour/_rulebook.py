@@ -25,6 +25,7 @@ def found(fine: object, pointer: str, problem: str) -> Finding:
 def declined(run: Run, ask: Ask) -> bool:
     """Tells whether a step needs a feature that the adapter declares as unsupported."""
     asks_for = {
+        "tools": bool(run.case.tools),  # they are registered for the whole conversation
         "audio_in_user": any(isinstance(part, Audio) for part in ask.parts),
         "changed_prompt": bool(ask.instructed),
         "compaction": ask.compacted,

@@ -32,8 +32,10 @@ def transcripts_agree(run: Run) -> Iterator[Finding]:
 def transcripts_pair_requests_and_results(run: Run) -> Iterator[Finding]:
     """In the transcript, every tool request has its own id and every result has the id of its request.
 
-    Why: a reader matches results and requests by their ids.
+    Why: a reader matches results and requests by their ids. Not judged if the library declares that it takes no tools.
     """
+    if "tools" in run.refused:
+        return
     ours = {call.name for _, calls in run.calls() for call in calls} | {tool.name for tool in run.case.tools}
     ours |= {part.name for turn in run.case.history for part in turn.parts if isinstance(part, ToolCall)}
     named = re.findall(r"\[tool request \(([^)\n]*)\)\](?:: (\w+))?", run.transcript)

@@ -57,7 +57,7 @@ def saved_conversations_go_on(run: Run) -> Iterator[Finding]:
 
     Why: what is lost in saving is missing from every later request.
     """
-    if run.reloaded:
+    if run.reloaded and len(run.said) > 1:  # a turn that was refused before it was sent has no request
         before, after = [[_key(i) for i in _beside_new_prompt(run, items)] for items in run.said[-2:]]
         problem = f"what was said before is not in the request: {run.misses[0] if run.misses else ''}"
         yield found(after[: len(before)] == before and not run.misses, last(run), problem)
