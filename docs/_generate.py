@@ -1,7 +1,7 @@
 """Pages of the site that are generated from the code when it is built, so that they are not committed.
 
 This is a hook of mkdocs. `rules/` comes from the rule books (`_rules.py`), `facts/` from the facts (`_facts.py`), `providers.md` from the report of a run of
-the suite (`_providers.py`), `api/` from the packages' public names, and `suite.md`, `harness.md`, `contributing.md`
+the suite (`_providers.py`), `habits.md` from the tables of `nox -s habits` (`_habits.py`), `api/` from the packages' public names, and `suite.md`, `harness.md`, `contributing.md`
 and `changelog.md` from the files beside the code. The comments for `tests/pages` are not shown.
 """
 
@@ -17,6 +17,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import _facts
+import _habits
 import _providers
 import _rules
 from _judge import build as _judge
@@ -92,6 +93,7 @@ def pages() -> Iterator[tuple[str, str]]:
     for path, source in MIRRORED.items():
         yield path, linked((ROOT / source).read_text("utf-8"))
     yield "providers.md", _providers.page()
+    yield "habits.md", _habits.page()
     yield from peer_pages()
     yield from _rules.pages()
     yield from _facts.pages()

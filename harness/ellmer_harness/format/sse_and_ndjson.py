@@ -11,7 +11,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator
-from functools import partial
+from functools import cache, partial
 from typing import Any
 
 from .json_text import parse_many, parse_text, spell
@@ -57,8 +57,8 @@ def parse_quickly(body: bytes) -> Form | None:
     try:
         text = body.decode()
         framing = _framing_of(text)
-        eol, gap = _framing(framing)
-        found = [_split(block, eol, gap) for block in split_events(text)]
+        whole = _whole(*_framing(framing))
+        found = [_split(block, whole) for block in split_events(text)]
         values, style = parse_many([data for _, data in found if data[:1] == "{"])
     except ValueError:
         return None
@@ -125,26 +125,23 @@ def _framing_of(text: str) -> list[str]:
     return ["crlf"] * ("\r\n" in text) + ["tight"] * tight
 
 
-def _split(block: str, eol: str, gap: str) -> tuple[Form, str]:
+@cache
+def _whole(eol: str, gap: str) -> re.Pattern[str]:
+    """Returns the pattern of an event with a name or none, and with its data on one line: JSON or a word such as `[DONE]`."""
+    return re.compile(rf"(?:event:{gap}([^\n]*){eol})?data:{gap}(\[DONE\]|(?!\[)[^\n]*){eol}{eol}")
+
+
+def _split(block: str, whole: re.Pattern[str]) -> tuple[Form, str]:
     """Returns the name of an event, if it has one, and its data on one line.
 
     Raises:
         ValueError: The event has another form.
     """
-    name, mark, data = block.partition(f"data:{gap}")
-    head, end = f"event:{gap}", eol * 2
-    if (
-        not mark
-        or not data.endswith(end)
-        or data.count("\n") != 2
-        or (data[:1] == "[" and data != f"[DONE]{end}")
-    ):
+    found = whole.fullmatch(block)
+    if found is None:
         raise ValueError
-    if not name:
-        return {}, data[: -len(end)]
-    if not name.startswith(head) or not name.endswith(eol) or name.count("\n") != 1:
-        raise ValueError
-    return {"event": name[len(head) : -len(eol)]}, data[: -len(end)]
+    name, data = found.groups()
+    return ({} if name is None else {"event": name}), data
 
 
 def _event(block: str, framing: list[str], hint: str) -> tuple[Form, str]:

@@ -63,6 +63,7 @@ _MARK = "_ellmer_harness_original"
 _LOCK = RLock()
 _ORIGINALS: dict[tuple[Any, str], Any] = {}
 _MADE: dict[tuple[Any, str], Any] = {}  # what was wrapped, by what, and the result: every tape needs the same
+_LOADED: dict[str, ModuleType] = {}
 _installed = functools.cache(find_spec)  # every tape asks
 
 
@@ -116,8 +117,15 @@ def _wrappers(name: str) -> Iterator[tuple[Any, str, Any]]:
 
 @functools.cache
 def _imported(module: str) -> ModuleType:
-    """Returns a module, the same one for all methods of a client, also if it is imported again: it holds their state."""
-    return importlib.import_module(module, __package__)
+    """Returns a module, the same one for all methods of a client, also if it is imported again: it holds their state.
+
+    pytest's `pytester` forgets the modules that an inner run has imported. What the module imports must be the same, too.
+    """
+    for name, loaded in _LOADED.items():
+        sys.modules.setdefault(name, loaded)
+    found = importlib.import_module(module, __package__)
+    _LOADED.update({name: each for name, each in sys.modules.items() if name.startswith(f"{__package__}.")})
+    return found
 
 
 @functools.cache

@@ -77,7 +77,7 @@ _LAYERS = 3
 _LONGEST_FORM = 100_000
 _IN_WORD = bytes(code < 128 and (chr(code).isalnum() or chr(code) in "_.+/=~:-") for code in range(256))
 _BASE64 = re.compile(r"[A-Za-z0-9+/_-]{24,}+={0,2}")
-_HEX = re.compile(r"[0-9a-fA-F-]+")
+_HEX = re.compile(r"(?:[a-z]{2,9}_)?[0-9a-fA-F-]+")  # an id, with what it is an id of: `msg_…`
 _FORM = re.compile(r"[\w.%+*\[\]~-]+=[^\s&=]*(&[^\s&=]+=[^\s&=]*)*")
 _JSON = frozenset("[{ \t\r\n\v\f\x1c\x1d\x1e\x1f\x85\xa0\u2028\u2029\u3000")  # and the spaces before it
 _ESCAPE = re.compile(r"\\(.)")
@@ -122,7 +122,11 @@ def search(
     """
     yield from _over_events(value, where, secrets)
     at = cache(lambda: places(value, where))
-    parts = [_Part(text, key, at) for key, text in strings(value) if text and not _REPORTS.match(text)]
+    parts = [
+        _Part(text, key, at)
+        for key, text in strings(value)
+        if text and not ("nel." in text and _REPORTS.match(text))
+    ]
     for layer in range(_LAYERS):
         if parts:
             texts = [part.text.encode("utf-8", "replace") for part in parts]
@@ -156,8 +160,9 @@ def _by_name(parts: Sequence[_Part], whole: bytes, texts: Sequence[bytes]) -> It
     for part in parts:
         if part.key and credential(kind(part.key), _of_users(part)):
             yield Hit(part.places(), NAMED, part.text, part.holder)
-        for secret in literals(part.text):
-            yield Hit(part.places(), NAMED, secret, part.holder)
+        if ":" in part.text and '"' in part.text:  # else it has no literals, and most texts have none
+            for secret in literals(part.text):
+                yield Hit(part.places(), NAMED, secret, part.holder)
 
 
 def _of_users(part: _Part) -> str:
@@ -241,7 +246,8 @@ _DATA = re.compile(rb"(?m)^(?:data:[ \t]*)?(\{.*\})[ \t]*\r?$")
 
 def _over_events(value: Any, where: str, secrets: Sequence[tuple[str, str]]) -> Iterator[Hit]:
     """Yields the keys that no event has as a whole: the texts of the events' equal fields are joined first."""
-    for at, events in _streams(value, where):
+    for place, events in _streams(value, where):
+        at = pointer(place)
         split = {path: texts for path, texts in _columns(events, "") if len(set(texts)) > 1}
         wholes = {path: "".join(texts) for path, texts in split.items()}
         words = _words(_SEPARATOR.join(whole.encode("utf-8", "replace") for whole in wholes.values()))
@@ -251,19 +257,19 @@ def _over_events(value: Any, where: str, secrets: Sequence[tuple[str, str]]) -> 
                     yield Hit([f"{at}{path}"], f"{what}, over several events", secret, "")
 
 
-def _streams(value: Any, where: str) -> Iterator[tuple[str, list[Any]]]:
+def _streams(value: Any, where: str) -> Iterator[tuple[Place, list[Any]]]:
     """Yields the events of each stream: of a cassette's own form, and of bodies in bytes."""
-    left = [(where, value)]
+    left: list[tuple[Place, Any]] = [((where, None), value)]
     while left:
         at, item = left.pop()
         if isinstance(item, dict):
             for name, inner in item.items():
                 if name in _EVENTS and isinstance(inner, list):
-                    yield f"{at}/{name}", inner
-                elif isinstance(inner, dict | list | bytes):
-                    left.append((f"{at}/{name}", inner))
+                    yield (at, name), inner
+                elif type(inner) not in _FLAT:
+                    left.append(((at, name), inner))
         elif isinstance(item, list | tuple):
-            left += [(f"{at}/{n}", inner) for n, inner in enumerate(item) if isinstance(inner, dict | list)]
+            left += [((at, n), inner) for n, inner in enumerate(item) if type(inner) not in _FLAT]
         elif isinstance(item, bytes) and len(found := _DATA.findall(item)) > 1:
             yield at, [parsed(each) for each in found]
 
@@ -273,6 +279,8 @@ def _columns(values: Sequence[Any], path: str) -> Iterator[tuple[str, list[str]]
     if path.count("/") > _DEEPEST:
         return
     kinds = [*map(type, values)]
+    if _NUMBERS.issuperset(kinds):
+        return
     texts, objects, lists = (_only(kind, values, kinds) for kind in (str, dict, list))
     if len(texts) > 1:
         yield path, texts
@@ -294,7 +302,8 @@ _NAMES = ("name", "key", "header", "field", "variable", "env", "id", "n", "k", "
 _VALUES = frozenset(("value", "val", "secret_value", "secretValue", "content", "data", "v", "Value"))
 _NAMING = frozenset(_NAMES)
 _NUMBERS = frozenset((int, float, bool, type(None)))
-_KINDS = _NUMBERS | {str, dict, list}
+_FLAT = _NUMBERS | {str}
+_KINDS = _FLAT | {dict, list}
 _FIELDS = 12  # an object that names its value has few others
 _RUN = 16
 _PRINTABLE = bytes(32 <= code < 127 or code in b"\t\r\n" for code in range(256))
@@ -388,14 +397,16 @@ def _telling(
     for name in filter(telling, names):
         yield from (found for each in objects if name in each for found in _texts(name, each[name]))
     naming = _NAMING.intersection(names)
-    valued = [item for item in objects if not _VALUES.isdisjoint(item)] if naming else []
+    both = (item for item in objects if not _VALUES.isdisjoint(item) and not _NAMING.isdisjoint(item))
+    valued = [*both] if naming else []
     if hinted(
         "\n".join({item[name] for name in naming for item in valued if isinstance(item.get(name), str)})
     ):
         for each in valued:
             if name := _named(each):
                 yield from (found for field in _VALUES & each.keys() for found in _texts(name, each[field]))
-    yield from ((pair[0], text) for pair in lists if _pair(pair) for text in pair)
+    pairs = (items for items in lists if len(items) == 2 and _pair(items))
+    yield from ((pair[0], text) for pair in pairs for text in pair)
 
 
 def _texts(name: str, value: Any) -> Iterator[tuple[str, str]]:

@@ -4,6 +4,8 @@ and a server that is still there is not asked."""
 
 import asyncio
 import http.client
+import subprocess
+import sys
 import urllib.error
 import urllib.request
 import xmlrpc.client
@@ -245,3 +247,27 @@ def test_an_application_in_the_same_process_is_recorded(record, tmp_path):
         transport = httpx.WSGITransport(app=app)
         with use_cassette(tmp_path / "c.json", **options), httpx.Client(transport=transport) as client:
             assert client.get(f"{API}/here").text == "/here"
+
+
+FORGOTTEN = """
+import sys, urllib.request
+from ellmer_harness import use_cassette
+from ellmer_harness.interception import client_patching
+
+options = {"routes": {"https://api.example.com": sys.argv[1]}, "mode": "rewrite", "recorded_from": "test-server"}
+known = {*sys.modules}
+with use_cassette(sys.argv[2], **options):
+    urllib.request.urlopen("https://api.example.com/a").close()
+for name in [name for name in sys.modules if name not in known and name.startswith("ellmer_harness.")]:
+    del sys.modules[name]  # as pytest's `pytester` does after an inner run
+import requests
+with use_cassette(sys.argv[2], **options) as tape:
+    requests.get("https://api.example.com/b")
+    print(len(tape.sent), tape.exchanges[0].status)
+"""
+
+
+def test_modules_that_were_forgotten_and_imported_again_share_their_state(server, tmp_path):
+    command = [sys.executable, "-c", FORGOTTEN, server.url, str(tmp_path / "a.json")]
+    done = subprocess.run(command, capture_output=True, text=True, check=False)
+    assert done.stdout == "1 200\n", done.stderr
