@@ -87,6 +87,12 @@ def test_a_removed_address_is_told_by_the_body(body, answer, wire, provider):
     assert (found.wire, found.provider) == (wire, provider)
 
 
+def test_an_address_without_its_project_still_names_provider_and_model():
+    place = "https://us-central1-aiplatform.googleapis.com/v1/projects/[REDACTED]/locations/us-central1/"
+    found = asked(f"{place}publishers/google/models/gemini-2.5-flash:countTokens", GEMINI)
+    assert (found.wire, found.provider, found.model) == ("gemini", "vertex", "gemini-2.5-flash")
+
+
 @pytest.mark.parametrize(
     ("body", "answer", "wire"),
     [
