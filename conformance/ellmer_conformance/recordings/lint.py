@@ -324,7 +324,7 @@ def _judge(report: FileReport, book: RuleBook, request: Request, place: str, sta
     tally.refused += status is not None and 400 <= status < 500
     for verdict in book.judge(request):
         for violation in verdict.violations:
-            outcome = _outcome(violation, verdict.outcome, status)
+            outcome = _outcome(violation, verdict.outcome, status, dated=bool(request.when))
             tally.violations += outcome == "violation"
             tally.warnings += outcome == "warning"
             tally.agreed += outcome == "agreed"
@@ -342,12 +342,15 @@ def _fix(report: FileReport, book: RuleBook, request: Request, violation: Violat
     return fix_of(book, request, violation)
 
 
-def _outcome(violation: Violation, outcome: str, status: int | None) -> Outcome:
-    told = violation.rule.refusal.status if violation.rule.refusal else None
-    fails = violation.rule.refuses or outcome == "fail"  # what never got through lost nothing
+def _outcome(violation: Violation, outcome: str, status: int | None, *, dated: bool) -> Outcome:
+    rule = violation.rule
+    told = rule.refusal.status if rule.refusal else None
+    fails = rule.refuses or outcome == "fail"  # what never got through lost nothing
     if fails and status is not None and (400 <= status < 500 or status == told):
         return "agreed"
-    return "violation" if outcome == "fail" else "warning"
+    accepted = status is not None and 200 <= status < 300
+    earlier = accepted and not dated and bool(rule.since) and not rule.versions  # it may precede the rule
+    return "violation" if outcome == "fail" and not earlier else "warning"
 
 
 def _complaint(

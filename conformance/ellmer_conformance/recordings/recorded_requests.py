@@ -424,7 +424,9 @@ def _answering(recording: Recording) -> str:
 
 
 def _is_address(url: str) -> bool:
-    return url.startswith(("http://", "https://")) and "REDACTED" not in url.upper()
+    """Tells whether a URL names its host. A recorder may have removed other parts of it, like the name of a project."""
+    scheme, _, rest = url.partition("://")
+    return scheme in {"http", "https"} and "REDACTED" not in rest.partition("/")[0].upper()
 
 
 def _spoken(recording: Recording, body: dict[str, Any]) -> str:

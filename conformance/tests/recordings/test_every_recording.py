@@ -88,6 +88,36 @@ def test_a_removed_address_is_told_by_the_body(body, answer, wire, provider):
 
 
 @pytest.mark.parametrize(
+    ("day", "outcome"),
+    [
+        ("", "warning"),
+        ("Mon, 05 Jan 2026 10:00:00 GMT", None),
+        ("Wed, 01 Jul 2026 10:00:00 GMT", "violation"),
+    ],
+)
+def test_an_accepted_request_without_a_day_may_precede_a_rule(tmp_path, day, outcome):
+    image = {"type": "image_url", "image_url": {"url": "https://example.org/a.png"}}
+    sent = {"model": "openai/gpt-oss-120b", "messages": [{"role": "user", "content": [image]}]}
+    exchange = {
+        "request": {
+            "method": "POST",
+            "url": "https://inference.baseten.co/v1/chat/completions",
+            "body": sent,
+        },
+        "response": {"status": 200, "headers": {"date": day}, "body": "{}"},
+    }
+    (tmp_path / "a.json").write_text(json.dumps([exchange]))
+    found = {each.rule: each.outcome for each in lint_file(tmp_path / "a.json").complaints}
+    assert found.get("REQ-052") == outcome
+
+
+def test_an_address_without_its_project_still_names_provider_and_model():
+    place = "https://us-central1-aiplatform.googleapis.com/v1/projects/[REDACTED]/locations/us-central1/"
+    found = asked(f"{place}publishers/google/models/gemini-2.5-flash:countTokens", GEMINI)
+    assert (found.wire, found.provider, found.model) == ("gemini", "vertex", "gemini-2.5-flash")
+
+
+@pytest.mark.parametrize(
     ("body", "answer", "wire"),
     [
         ({"model": "gpt-5", "messages": [USER]}, b'{"object":"chat.completion"}', "openai-chat"),

@@ -54,6 +54,21 @@ def test_a_contract_of_pact_is_no_recording(tmp_path):
     assert sum(report.skipped.values()) == 1
 
 
+def test_settings_with_comments_are_no_damaged_recording(tmp_path):
+    settings = '{\n  // Who asks what.\n  "request": {"path": "/a"},\n  "response": {}\n}'
+    (tmp_path / "rc.json").write_text(settings)
+    assert lint_file(tmp_path / "rc.json").problem is None
+    (tmp_path / "cut.json").write_text(settings.replace("  // Who asks what.\n", "")[:-1])
+    assert "damaged" in lint_file(tmp_path / "cut.json").problem
+
+
+def test_interactions_without_a_request_are_none_of_vcrpy(tmp_path):
+    (tmp_path / "a.yaml").write_text(
+        "interactions:\n- inputs: [Hello]\n  expected_output: [{type: generic}]\n"
+    )
+    assert dict(lint_file(tmp_path / "a.yaml").skipped) == {"not a recording of HTTP": 1}
+
+
 def test_a_large_file_of_something_else_is_not_parsed(tmp_path, monkeypatch):
     monkeypatch.setattr("ellmer_harness.recordings.format_detection._documents", pytest.fail)
     (tmp_path / "index.yaml").write_text("entries:\n" + "- urls: [https://example.org/a.tgz]\n" * 9000)
@@ -95,7 +110,7 @@ def test_the_limit_of_size_is_an_option(tmp_path):
     assert "1 request judged" in large.output
 
 
-@pytest.mark.parametrize(("begins", "format_"), [('{"interactions":', "vcrpy"), ("", "")])
+@pytest.mark.parametrize(("begins", "format_"), [('{"interactions": [{"request":', "vcrpy"), ("", "")])
 def test_spaces_at_the_beginning_cost_little(tmp_path, begins, format_):
     (tmp_path / "a.json").write_text(" " * 60_000 + begins)  # a pattern that tries each of them needs minutes
     assert nearest(tmp_path / "a.json") == format_

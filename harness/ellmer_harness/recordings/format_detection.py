@@ -47,6 +47,7 @@ _MARKS = [
         (b"RequestUri", b"Entries|StatusCode"),
     )
 ]
+_COMMENT = re.compile(rb"^\s*//", re.MULTILINE)  # in JSON: people write settings so, and no recorder
 _LARGE = (
     256 * 1024
 )  # bytes of YAML, whose reader needs seconds for them; a larger file is read if it has such keys
@@ -143,7 +144,8 @@ def read(path: Path, most: int = MAX_BYTES) -> Found | None:  # noqa: PLR0911 - 
                 return _documents(text, path)
             value = _json_or_lines(text)
         except (ValueError, RecursionError, yaml.YAMLError):
-            if is_marked(data or text.encode()):
+            data = data or text.encode()
+            if is_marked(data) and not (suffix not in _YAML and _COMMENT.search(data)):
                 raise
             return None
         return _found(value, text, path)
@@ -212,7 +214,7 @@ _OWN_KEYS = {
     "VCR": rb"\"?http_interactions\"?\s*:",
     "WireMock": rb"\"(bodyPatterns|urlPathPattern)\"\s*:",
     "DataDog's .rec": rb"-- begin request body --",
-    "vcrpy": rb"\A(\{\s*)?\"?interactions\"?\s*:",
+    "vcrpy": rb"\A(\{\s*)?\"?interactions\"?\s*:(?=[\s\S]*\brequest\b)",
 }
 
 

@@ -66,6 +66,7 @@ ANTHROPIC = {
     "a system message in the middle": an.body(
         an.ASK, SYSTEM, an.assistant("5"), an.ASK, model="claude-opus-4-8"
     ),
+    "a system message at the end for Sonnet 5": an.body(an.ASK, SYSTEM, model="claude-sonnet-5"),
     "a cache": an.body(
         an.user({"type": "text", "text": "Hi", "cache_control": {"type": "ephemeral"}}),
         system=[an.text("Be brief.")],

@@ -39,6 +39,25 @@ GEMINI = {
         toolConfig={"functionCallingConfig": {"mode": "NONE", "allowedFunctionNames": []}},
         named="gemini-2.5-flash-lite",
     ),
+    "a choice without functions for 2.0": ge.body(
+        ge.ASK,
+        toolConfig={"functionCallingConfig": {"mode": "ANY", "allowedFunctionNames": []}},
+        named="gemini-2.0-flash",
+    ),
+    "functions and JSON for 2.0": ge.body(
+        ge.ASK,
+        tools=ge.TOOLS,
+        generationConfig={"responseMimeType": "application/json"},
+        named="gemini-2.0-flash",
+    ),
+    "penalties for 1.5": ge.body(
+        ge.ASK, generationConfig={"frequencyPenalty": 0.4}, named="gemini-1.5-flash"
+    ),
+    "the size of an image": ge.body(
+        ge.ASK,
+        generationConfig={"imageConfig": {"aspectRatio": "1:1", "imageSize": "1K"}},
+        named="gemini-2.5-flash-image",
+    ),
     "modalities in small letters": ge.body(
         ge.ASK,
         generationConfig={"responseModalities": ["text", "image"]},

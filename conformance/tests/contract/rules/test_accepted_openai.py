@@ -76,6 +76,7 @@ CHAT = {
         modalities=["text", "audio"],
         audio={"voice": "alloy", "format": "wav"},
     ),
+    "a text that is no part": oc.body({"role": "user", "content": ["What is this?", oc.IMAGE]}),
     "an image in a result for GPT-4.1": oc.body(
         oc.ASK, oc.call("a"), oc.result("a", [{"type": "text", "text": "5"}, oc.IMAGE]), model="gpt-4.1-nano"
     ),

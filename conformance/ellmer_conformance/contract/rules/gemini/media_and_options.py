@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from datetime import date
 
 from ...exchange import Request
 from ...readers.gemini import contents, declarations, get, key_of, parts, repeated
@@ -10,6 +11,8 @@ from ...rule import Finding, broken, met
 from .._media import PNG
 from ._rulebook import ASK, IMAGE, MUST, REJECT, TOOLS, answer, body, book, call, model, refused, user
 from .tools import OLD, SEARCH
+
+_GIF = date(2026, 5, 29)  # gemini-2.5-flash-lite is recorded as taking GIF from this day on
 
 
 @book.rule(
@@ -23,27 +26,32 @@ from .tools import OLD, SEARCH
     ],
     refusal=refused("Unsupported MIME type: {type}"),
     examples=[
-        body(user(IMAGE), named="gemini-2.5-flash-lite"),
+        body(user({"inlineData": {"mimeType": "image/gif", "data": PNG}}), named="gemini-2.5-flash-lite"),
         body(user({"inlineData": {"mimeType": "image/gif", "data": PNG}})),
     ],
     counterexamples=[
-        body(user({"inlineData": {"mimeType": "image/gif", "data": PNG}}), named="gemini-2.5-flash-lite"),
+        body(
+            user({"inlineData": {"mimeType": "text/plain; charset=utf-8", "data": "SGk="}}),
+            named="gemini-2.5-flash-lite",
+        ),
         body(user({"inlineData": {"mimeType": "image/svg+xml", "data": PNG}})),
         body(user({"inlineData": {"mimeType": "png", "data": PNG}})),
     ],
 )
 def media_types_are_taken(request: Request) -> Iterator[Finding]:
-    """Inline media has a complete media type that the model accepts: no SVG, and from gemini-2.5-flash-lite no GIF and no
-    parameters after the type.
+    """Inline media has a complete media type that the model accepts: no SVG, and for gemini-2.5-flash-lite no parameters
+    after the type and, before May 2026, no GIF.
 
     Fix: convert the image, send SVG as text, and write `text/plain` without `; charset=…`.
     """
     strict = request.model.startswith("gemini-2.5-flash-lite")
+    still = strict and request.when is not None and request.when < _GIF
     for pointer, content in contents(request.body):
         for place, part in parts(content, pointer):
             type = get(get(part, "inlineData"), "mimeType")
             if isinstance(type, str):
-                wrong = "svg" in type or "/" not in type or (strict and ("gif" in type or "charset" in type))
+                lite = (strict and "charset" in type) or (still and "gif" in type)
+                wrong = "svg" in type or "/" not in type or lite
                 yield broken(place, f"{type} is not accepted", type=type) if wrong else met(place)
 
 

@@ -199,7 +199,7 @@ enter(
         Lack(
             "REQ-047",
             "Penalties are sent only to models that accept them.",
-            ("gemini-2.5-*", "gemini-1.5-flash", "gemini-1.5-pro", "gemini-1.0-pro"),
+            ("gemini-2.5-*", "gemini-1.5-pro", "gemini-1.0-pro"),  # gemini-1.5-flash took them in 2025
             refused("Penalty is not enabled for models/{model}"),
             (
                 "recorded refusal (gemini-2.5-flash)",

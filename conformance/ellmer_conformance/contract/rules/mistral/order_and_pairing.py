@@ -255,20 +255,19 @@ def ids_have_nine_letters(request: Request) -> Iterator[Finding]:
     source=VALIDATOR,
     refusal=FUNCTION,
     formerly=[untyped(FUNCTION)],
-    examples=[body(ASK, tools=[TOOL])],
+    examples=[body(ASK, tools=[TOOL]), body(ASK, call(A, name="add numbers"), result(A), tools=[TOOL])],
     counterexamples=[
         body(ASK, tools=[_function("math.add")]),
         body(ASK, tools=[_function("a" * 65)]),
-        body(ASK, call(A, name="add numbers"), result(A)),
     ],
 )
 def names_are_plain(request: Request) -> Iterator[Finding]:
-    """The name of a function has 1 to 64 letters, digits, `_` and `-`, in its declaration and in every call."""
+    """The name of a declared function has 1 to 64 letters, digits, `_` and `-`.
+
+    The API is recorded as accepting a call that the model had made by a malformed name.
+    """
     for place, tool in elements(request.body.get("tools"), "/tools"):
         yield from _named(tool, f"{place}/function/name")
-    for pointer, message in messages(request.body):
-        for place, tool_call in _calls(message, pointer):
-            yield from _named(tool_call, f"{place}/function/name")
 
 
 @book.rule(

@@ -19,7 +19,8 @@ from ._rulebook import ASK, IMAGE, LOSS, MUST, REJECT, body, book, call, result
 OLD = (
     "gpt-3.5*",
     "gpt-4*",
-    "!gpt-4.1-nano*",  # it answered to an image in a tool message in September 2025
+    "!gpt-4.1",
+    "!gpt-4.1-nano*",  # both answered to an image in a tool message in 2025
     "chatgpt-4o*",
     "o1*",
     "o3*",

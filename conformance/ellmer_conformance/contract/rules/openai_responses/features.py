@@ -41,7 +41,7 @@ enter(
         ),
         Lack(
             "REQ-046",
-            "`reasoning.mode` is sent only to models that support it.",
+            "A `reasoning.mode` other than `standard` is sent only to models that support it.",
             ("gpt-5.4*",),
             refused("`reasoning.mode` is not supported with this model.", param="reasoning.mode"),
             (
@@ -49,9 +49,11 @@ enter(
                 f"{_TESTS}test_reasoning_flags_match_the_api%5Bgpt-5.4-mini%5D.yaml",
             ),
             lambda request: (
-                "/reasoning/mode" if object_of(request.body.get("reasoning")).get("mode") else None
+                None
+                if object_of(request.body.get("reasoning")).get("mode") in {None, "", "standard"}
+                else "/reasoning/mode"
             ),
-            body(ASK, model="gpt-5.4-mini", reasoning={"effort": "low"}),
+            body(ASK, model="gpt-5.4-mini", reasoning={"mode": "standard"}),
             body(ASK, model="gpt-5.4-mini", reasoning={"mode": "pro"}),
         ),
     ],

@@ -103,7 +103,7 @@ def one_thing_is_continued(request: Request) -> Iterator[Finding]:
     ],
     refusal=refused("Unsupported parameter: '{key}' is not supported with this model.", param="{key}"),
     models=[*REASONING, "gpt-5*-codex*", *THINKING, "!*chat*"],
-    examples=[body(ASK, model="gpt-5-mini", top_p=1)],
+    examples=[body(ASK, model="gpt-5-mini", top_p=1), body(ASK, model="gpt-5.3-codex", temperature=0.5)],
     counterexamples=[
         body(ASK, model="gpt-5-mini", temperature=0),
         body(ASK, model="gpt-5", top_p=0.5),
@@ -113,9 +113,11 @@ def one_thing_is_continued(request: Request) -> Iterator[Finding]:
 def reasoning_models_are_not_sampled(request: Request) -> Iterator[Finding]:
     """While a model reasons, `temperature` and `top_p` are 1 or not set.
 
-    GPT-5.6, GPT-6 Sol and GPT-6 Luna accept them with `reasoning.effort: "none"`.
+    GPT-5.6, GPT-6 Sol and GPT-6 Luna accept them with `reasoning.effort: "none"`, which is what GPT-5.3 Codex does if no
+    effort is set.
     """
-    if _effort(request) == "none":
+    lazy = request.model.startswith("gpt-5.3-codex")
+    if (_effort(request) or ("none" if lazy else "")) == "none":
         yield met("/reasoning/effort")
         return
     for key in ("temperature", "top_p"):

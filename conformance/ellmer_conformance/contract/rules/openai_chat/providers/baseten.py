@@ -127,7 +127,7 @@ enter(
         Lack(
             "REQ-054",
             "`top_logprobs` is at most 1.",
-            ("zai-org/GLM-5*",),
+            ("zai-org/GLM-5.2*",),  # GLM-5.1 is recorded as taking 2
             _refused("This model does not support logprobs > 1 due to advanced speculative decoding."),
             ("recorded refusal (GLM-5.2)", f"{_TESTS}zai-org/GLM-5.2_thinking/GenSync-TopLogprobs.yaml"),
             lambda request: "/top_logprobs" if (request.body.get("top_logprobs") or 0) > 1 else None,

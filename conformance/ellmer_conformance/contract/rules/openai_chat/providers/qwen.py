@@ -80,7 +80,7 @@ enter(
         Lack(
             "REQ-050",
             "Images are sent only to models that accept them.",
-            ("qwen3.7-max*", "qwen3-max*", "qwen-max*"),
+            ("qwen3.7-max*", "qwen-max*"),  # qwen3-max is recorded as taking them
             _dashscope(
                 "The provided messages input is invalid. The error info is [Unexpected item type in content.]."
             ),

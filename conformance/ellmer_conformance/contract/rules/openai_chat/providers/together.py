@@ -56,10 +56,10 @@ enter(
         Lack(
             "REQ-050",
             "Images are sent only to models that accept them.",
-            ("deepcogito/cogito-v2*", "arcee-ai/trinity*", "essentialai/rnj*", "Qwen/Qwen3-235B-A22B*"),
+            ("deepcogito/cogito-v2*", "arcee-ai/trinity*", "essentialai/rnj*"),
             refused("{model}-FP8 is not a multimodal model None"),
             (
-                "recorded refusals (cogito-v2-1-671b, trinity-mini, rnj-1-instruct, Qwen3-235B-A22B)",
+                "recorded refusals (cogito-v2-1-671b, trinity-mini, rnj-1-instruct)",
                 f"{_TESTS}arcee-ai/trinity-mini/GenStreamMultiModal-Image-jpg-Inline.yaml",
             ),
             a_part("image_url", "video_url", "input_audio"),
