@@ -411,13 +411,14 @@ def types(session: nox.Session) -> None:
     user = Path("build/types")
     shutil.rmtree(user, ignore_errors=True)
     shutil.copytree("typing_tests", user / "typing_tests")
+    shutil.copytree("examples/programs", user / "programs")
     shutil.copy("typing_tests/pyright.json", user / "pyrightconfig.json")
     session.run("python", "typing_tests/pages.py", str(user / "pages"))
     session.run("uv", "build", "--quiet", "--wheel", "--out-dir", str(user), external=True)
     session.run("uv", "venv", "--quiet", "--clear", "--python", "python", str(user / "venv"), external=True)
     (wheel,) = user.glob("*.whl")
     wanted = f"{wheel}[{EXTRAS}]"
-    session.run("uv", "pip", "install", "-q", f"--python={user / 'venv'}", wanted, "pytest", external=True)
+    session.run("uv", "pip", "install", "-q", f"--python={user / 'venv'}", wanted, "polars", "pytest", external=True)
     session.run("pyright", "-p", str(user))
 
 

@@ -93,6 +93,10 @@ class _Repair:
 
     def add(self, turn: Turn) -> None:
         match turn:
+            case AssistantTurn() if turn.links is not None:
+                self.close()
+                self.open = [(request, request) for request in turn.tool_requests]
+                self.turns.append(turn)
             case AssistantTurn():
                 self.answer(turn)
             case SystemTurn():
@@ -156,13 +160,14 @@ class _Repair:
         """Adds a turn of the user, whose results join those of the answer before."""
         results: list[ContentToolResult] = []
         rest: list[ours.Content] = []
+        checked = self.checked if turn.links is None else _unchanged
         for content in turn.contents:
             if not isinstance(content, ContentToolResult):
                 rest.append(self.worded(content, "of the user"))
             elif (request := self.answered(content)) is None:
-                rest += self.unasked(self.checked(content))
+                rest += self.unasked(checked(content))
             else:
-                results.append(self.checked(_of(content, request)))
+                results.append(checked(_of(content, request)))
         if results and self.place is not None:
             self.insert(results)
             results = []
@@ -231,6 +236,10 @@ class _Repair:
     def name(self, what: str, content: ContentToolRequest | ContentToolResult) -> None:
         request = content.request if isinstance(content, ContentToolResult) else content
         self.named.append(f"{what} ({request.name or 'unnamed'}, {request.id!r:.60})" if request else what)
+
+
+def _unchanged(result: ContentToolResult) -> ContentToolResult:
+    return result
 
 
 def _of(result: ContentToolResult, request: ContentToolRequest) -> ContentToolResult:

@@ -226,7 +226,14 @@ def as_sent(wire: Wire, turn: Turn) -> Turn:
     """Returns a turn as the model gets it, for people. It raises nothing."""
     if not isinstance(turn, UserTurn) or turn.is_plain:
         return turn
-    return UserTurn(wire.pointed([_content(wire, content, []) for content in turn.contents], printed=True))
+    return UserTurn(wire.pointed([_printed(wire, content) for content in turn.contents], printed=True))
+
+
+def _printed(wire: Wire, content: ours.Content) -> ours.Content:
+    """Returns a content of the user as the model gets it: described, or a document as its text where that is what is sent."""
+    sent = _content(wire, content, [])
+    as_text = isinstance(sent, ours.ContentFile) and sent.text and not sent.fault and not wire.file(sent)
+    return wire.as_sent(sent) if as_text else sent
 
 
 def conversation_as_sent(wire: Wire, turns: Sequence[Turn]) -> list[Turn]:

@@ -32,13 +32,16 @@ from .exchange import (
     fitting,
     json_of,
     new_id,
+    numbered,
     objects,
     part_of,
+    replayed,
+    spoken,
     sse,
     usage_of,
 )
 
-__all__ = ["HEADERS", "Events", "read", "stream"]
+__all__ = ["HEADERS", "Events", "interrupts", "messages", "read", "stream"]
 
 HEADERS: Mapping[str, str] = {
     "content-type": "text/event-stream",
@@ -164,6 +167,96 @@ def _result(call: ours.ContentToolRequest, message: Json) -> ours.ContentToolRes
     value = list(_contents(message))
     text = "".join(map(str, value))
     return ours.ContentToolResult(text, None if error is None else str(error), request=call)
+
+
+# --- a conversation that a page shows again --------------------------------------------------------------
+
+
+def messages(chat: Chat) -> list[Json]:
+    """Returns the conversation as AG-UI's messages, for a page that is loaded again: `new HttpAgent({ initialMessages })`.
+
+    The system prompt is left out, and so is what AG-UI has no message for: sources, and files of the model.
+
+    Args:
+        chat: The chat of the conversation.
+
+    Returns:
+        The messages as JSON. The id of a message stays the same.
+
+    Examples:
+        >>> chat = chat_openai()
+        >>> chat.set_turns([UserTurn("Hi"), AssistantTurn("Hello.")])
+        >>> messages(chat)[1]
+        {'id': 'turn-1-1', 'role': 'assistant', 'content': 'Hello.'}
+    """
+    shown: list[Json] = []
+    for place, said in spoken(chat._history):  # noqa: SLF001 - of this package
+        id = f"turn-{place}"
+        if isinstance(said, UserTurn):
+            shown.append({"id": id, "role": "user", "content": _content(said.contents)})
+        else:
+            shown += _folded(list(replayed(Events("", "", None, numbered(id)), said)))
+    return shown
+
+
+def interrupts(chat: Chat) -> list[Json]:
+    """Returns the calls that wait for a decision, as AG-UI's interrupts, for a page that is loaded again.
+
+    Args:
+        chat: The chat of the conversation.
+
+    Returns:
+        The interrupts as JSON; a run with `resume` answers them.
+
+    Examples:
+        >>> interrupts(chat_openai())
+        []
+    """
+    return [_question(request) for request in chat._history.questions]  # noqa: SLF001 - of this package
+
+
+def _content(contents: Sequence[ours.Content]) -> str | list[Json]:
+    parts = [_part(c) or {"type": "text", "text": json_of(part_of(c))} for c in contents]
+    texts = [part["text"] for part in parts if part["type"] == "text"]
+    return parts if len(texts) < len(parts) else "\n\n".join(texts)
+
+
+def _folded(events: Sequence[Json]) -> list[Json]:
+    """Returns the messages, as the client makes them of the events of a run."""
+    shown: list[Json] = []
+    named: dict[str, Json] = {}
+    calls: dict[str, Json] = {}
+
+    def message(id: str, **fields: Any) -> Json:
+        if id not in named:
+            named[id] = {"id": id, **fields}
+            shown.append(named[id])
+        return named[id]
+
+    for event in events:
+        match event:
+            case {"type": "TEXT_MESSAGE_START" | "REASONING_MESSAGE_START", "messageId": id, "role": role}:
+                message(id, role=role, content="")
+            case {
+                "type": "TEXT_MESSAGE_CONTENT" | "REASONING_MESSAGE_CONTENT",
+                "messageId": id,
+                "delta": delta,
+            }:
+                named[id]["content"] += delta
+            case {
+                "type": "TOOL_CALL_START",
+                "toolCallId": id,
+                "parentMessageId": parent,
+                "toolCallName": name,
+            }:
+                calls[id] = {"name": name, "arguments": ""}
+                whole = {"id": id, "type": "function", "function": calls[id]}
+                message(parent, role="assistant").setdefault("toolCalls", []).append(whole)
+            case {"type": "TOOL_CALL_ARGS", "toolCallId": id, "delta": delta}:
+                calls[id]["arguments"] += delta
+            case {"type": "TOOL_CALL_RESULT", "messageId": id, "toolCallId": call, "content": content}:
+                message(id, role="tool", toolCallId=call, content=content)
+    return shown
 
 
 # --- to the client ---------------------------------------------------------------------------------------

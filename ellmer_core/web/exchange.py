@@ -12,6 +12,7 @@ from base64 import b64decode
 from collections.abc import AsyncGenerator, Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import partial
+from itertools import count
 from logging import WARNING
 from math import isfinite
 from typing import Any, Protocol, TypeVar
@@ -161,6 +162,35 @@ def call_of(id: Any, name: Any, arguments: Any) -> ours.ContentToolRequest:
     )
 
 
+# --- a conversation that a page shows again --------------------------------------------------------------
+
+
+def spoken(history: History) -> Iterator[tuple[int, UserTurn | list[Turn]]]:
+    """Yields the messages of the user, and between them the answers with their results; each with the place of its first turn."""
+    unsent = [history.results[place] for place in sorted(history.results)]
+    answer: list[Turn] = []
+    began = 0
+    for place, turn in enumerate([*history.view(), *([UserTurn(unsent)] if unsent else [])]):
+        if isinstance(turn, UserTurn) and _is_message(turn):
+            results = [c for c in turn.contents if isinstance(c, ours.ContentToolResult)]
+            answer += [UserTurn(results)] if results else []
+            yield from [(began, answer)] if answer else []
+            yield place, UserTurn([c for c in turn.contents if not isinstance(c, ours.ContentToolResult)])
+            answer = []
+        elif isinstance(turn, UserTurn | AssistantTurn):
+            began = began if answer else place
+            answer.append(turn)
+    yield from [(began, answer)] if answer else []
+
+
+def replayed(encoder: Encoder, turns: Sequence[Turn]) -> Iterator[Json]:
+    """Yields the events of answers that were given before."""
+    for content in (content for turn in turns for content in turn.contents):
+        yield from encoder.take(content)
+        for citation in content.citations if isinstance(content, ours.ContentText) else ():
+            yield from encoder.take(citation)
+
+
 # --- the events of an answer -----------------------------------------------------------------------------
 
 
@@ -171,6 +201,12 @@ BROKEN = "The call broke off, or was not run."
 def new_id() -> str:
     """Returns a name for a part of an answer."""
     return uuid4().hex
+
+
+def numbered(name: str) -> Callable[[], str]:
+    """Returns a function that names the parts of an answer, the same each time."""
+    numbers = count(1)
+    return lambda: f"{name}-{next(numbers)}"
 
 
 class Encoder(Protocol):

@@ -26,14 +26,19 @@ from .exchange import (
     call_of,
     file_of,
     fitting,
+    json_of,
     new_id,
+    numbered,
     objects,
     output_of,
+    part_of,
+    replayed,
+    spoken,
     sse,
     usage_of,
 )
 
-__all__ = ["HEADERS", "Events", "read", "stream"]
+__all__ = ["HEADERS", "Events", "messages", "read", "stream"]
 
 HEADERS: Mapping[str, str] = {
     "content-type": "text/event-stream",
@@ -164,6 +169,85 @@ def _turns(message: Json) -> Iterator[Turn]:
                 error = str(part.get("errorText")) if state == "output-error" else None
                 said.append(call)
                 results.append(ours.ContentToolResult(part.get("output"), error, request=call))
+
+
+# --- a conversation that a page shows again --------------------------------------------------------------
+
+
+def messages(chat: Chat) -> list[Json]:
+    """Returns the conversation as the messages of `useChat()`, for a page that is loaded again: `useChat({ messages })`.
+
+    A call that waits for a decision is in the state `approval-requested`, so that the page can ask again. The system prompt is left
+    out.
+
+    Args:
+        chat: The chat of the conversation.
+
+    Returns:
+        The messages as JSON. The id of a message stays the same.
+
+    Examples:
+        >>> chat = chat_openai()
+        >>> chat.set_turns([UserTurn("Hi"), AssistantTurn("Hello.")])
+        >>> [message["parts"][-1]["text"] for message in messages(chat)]
+        ['Hi', 'Hello.']
+    """
+    history = chat._history  # noqa: SLF001 - of this package
+    said = list(spoken(history))
+    asked = {said[-1][0]: history.questions} if said else {}
+    return [_message(f"turn-{place}", turns, asked.get(place, ())) for place, turns in said]
+
+
+def _message(id: str, said: UserTurn | list[Turn], waiting: Sequence[ours.ContentToolRequest]) -> Json:
+    """Returns a message of the user, or one with all answers between two of them."""
+    if isinstance(said, UserTurn):
+        return {"id": id, "role": "user", "parts": list(map(_part, said.contents))}
+    events, usage = Events(numbered(id)), usage_of(said)
+    told = list(replayed(events, said))
+    told += events.ask(waiting, ()) if waiting else events.end((), cancelled=True)
+    metadata = {"metadata": {"usage": usage}} if usage else {}
+    return {"id": id, "role": "assistant", "parts": _folded(told), **metadata}
+
+
+def _part(content: ours.Content) -> Json:
+    part = part_of(content)
+    return (
+        part
+        if isinstance(part, dict) and part.get("type") == "file"
+        else {"type": "text", "text": json_of(part)}
+    )
+
+
+def _folded(events: Sequence[Json]) -> list[Json]:
+    """Returns the parts of a message, as the client makes them of the events of an answer."""
+    parts: list[Json] = []
+    named: dict[str, Json] = {}
+    for event in events:
+        match event:
+            case {"type": "start-step"}:
+                parts.append({"type": "step-start"})
+            case {"type": "text-start" | "reasoning-start" as kind, "id": id}:
+                parts.append(named.setdefault(id, {"type": kind[:-6], "text": "", "state": "done"}))
+            case {"type": "text-delta" | "reasoning-delta", "id": id, "delta": delta}:
+                named[id]["text"] += delta
+            case {"type": "tool-input-available", "toolCallId": id, "toolName": name, **rest}:
+                named[id] = {**rest, "type": f"tool-{name}", "toolCallId": id, "state": "input-available"}
+                parts.append(named[id])
+            case {"type": "tool-approval-request", "toolCallId": id, "approvalId": approval}:
+                names = {"reason": "requestReason", "approvalDescriptor": "descriptor"}
+                asked = {names[key]: event[key] for key in names if key in event}
+                named[id] |= {"state": "approval-requested", "approval": {"id": approval, **asked}}
+            case {"type": "tool-output-denied", "toolCallId": id} if id in named:
+                named[id] |= {"state": "output-denied", "approval": {"id": id, "approved": False}}
+            case {
+                "type": "tool-output-available" | "tool-output-error" as kind,
+                "toolCallId": id,
+                **rest,
+            } if id in named:
+                named[id] |= {**rest, "state": kind[5:]}
+            case {"type": "source-url" | "source-document" | "file"}:
+                parts.append(event)
+    return parts
 
 
 # --- to the client ---------------------------------------------------------------------------------------

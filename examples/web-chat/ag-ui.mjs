@@ -8,6 +8,7 @@ agent.subscribe({
   onEvent: ({ event }) => void events.push(event.type),
   onRunErrorEvent: ({ event }) => void errors.push(event.message),
 });
+const stored = async () => (await fetch(`${process.argv[2]}/messages?id=${agent.threadId}`)).json();
 const say = (content) => agent.addMessage({ id: randomUUID(), role: "user", content });
 const shown = () => structuredClone(agent.messages);
 const told = {};
@@ -16,6 +17,9 @@ say("What is the weather in Köln? And delete notes.txt.");
 await agent.runAgent();
 told.asked = shown();
 told.interrupts = structuredClone(agent.pendingInterrupts);
+told.stored = await stored(); // what a page that is loaded again gets
+agent.setMessages(told.stored.messages);
+agent.pendingInterrupts = told.stored.interrupts;
 await agent.runAgent({
   resume: agent.pendingInterrupts.map(({ id }) => ({
     interruptId: id,
@@ -32,6 +36,7 @@ say([
 ]);
 await agent.runAgent();
 told.file = shown();
+told.restored = (await stored()).messages;
 say("Fail.");
 await agent.runAgent().catch((error) => errors.push(`raised: ${error.message}`));
 console.log(JSON.stringify({ ...told, errors, events }));

@@ -4,6 +4,7 @@ uvicorn app:app --host 127.0.0.1 --port 8000
 """
 
 from starlette.applications import Starlette
+from starlette.responses import JSONResponse
 from starlette.routing import Route
 
 from ellmer_core import chat, tool
@@ -32,9 +33,22 @@ def find(conversation, scope):
     return chats.setdefault((user, conversation), template.fork())
 
 
+async def page(request):
+    """Returns the conversation for a page that is loaded again, to the AI SDK."""
+    return JSONResponse(vercel.messages(find(request.query_params["id"], request.scope)))
+
+
+async def agent_page(request):
+    """Returns the conversation for a page that is loaded again, to AG-UI."""
+    chat = find(request.query_params["id"], request.scope)
+    return JSONResponse({"messages": ag_ui.messages(chat), "interrupts": ag_ui.interrupts(chat)})
+
+
 app = Starlette(
     routes=[
         Route("/api/chat", endpoint(vercel, find), methods=["POST"]),
         Route("/api/agent", endpoint(ag_ui, find), methods=["POST"]),
+        Route("/api/messages", page),
+        Route("/api/agent/messages", agent_page),
     ]
 )

@@ -42,3 +42,31 @@ def test_a_users_medium_in_the_history_is_printed_as_it_is_described():
 
     assert "[The user gave a PDF document here, which this model cannot be shown.]" in str(chat)
     assert chat.get_turns()[0].contents[1] is PDF
+
+
+NOTES = ec.ContentFile("text/markdown", "SGk=", "notes.md", "Hi there")
+
+
+@pytest.mark.parametrize(
+    ("name", "printed"),
+    [
+        ("ollama/qwen3-vl", '<file name="notes.md">\nHi there\n</file>'),
+        ("anthropic/claude-sonnet-5", "[file]: notes.md (text/markdown)"),
+    ],
+)
+def test_a_document_is_printed_as_its_text_where_its_text_is_sent(name, printed):
+    chat = ec.chat(name, api_key="k")
+    chat.set_turns([ec.UserTurn(["Read", NOTES]), ec.AssistantTurn("I have.")])
+
+    assert f"\n{printed}\n" in str(chat)
+
+
+def test_a_repaired_history_is_printed_as_it_is_sent():
+    chat = ec.chat_openai(model="gpt-5.4", api_key="k")
+    result = ec.ContentToolResult("5", request=CALL)
+    chat.set_turns(
+        [ec.UserTurn("Draw"), ec.AssistantTurn("No."), ec.UserTurn([result]), ec.AssistantTurn("Ok.")]
+    )
+
+    assert "\n[The tool draw returned:] 5\n" in str(chat)
+    assert chat.get_turns()[2].contents[0] is result

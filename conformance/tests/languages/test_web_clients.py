@@ -31,6 +31,7 @@ def steps(*more):
 
 SCRIPTS = {
     "vercel": steps(Answer([Say("A dot.")]), Answer([Say("A red dot.")])),
+    "react": steps(Answer([Say("A dot.")]), Answer([Say("A red dot.")])),
     "ag_ui": steps(Answer([Say("A dot.")])),
 }
 
@@ -52,9 +53,9 @@ def served(request, monkeypatch):
         assert not [found for entry in model.requests for found in entry.violations]
 
 
-def told(program, url):
+def told(program, *urls):
     run = subprocess.run(
-        ["node", program, url], cwd=EXAMPLE, capture_output=True, text=True, timeout=120, check=False
+        ["node", program, *urls], cwd=EXAMPLE, capture_output=True, text=True, timeout=120, check=False
     )
     assert run.returncode == 0, run.stderr
     return json.loads(run.stdout.splitlines()[-1])
@@ -120,3 +121,44 @@ def test_ag_uis_client(served):
         "The provider is overloaded or has a problem. Nothing is lost: retry in a moment."
     )
     assert found["events"].count("TOOL_CALL_ARGS") > 2
+
+    stored = found["stored"]
+    assert without_ids(stored["messages"]) == without_ids(found["asked"])
+    assert stored["interrupts"] == found["interrupts"]
+    assert without_ids(found["restored"]) == without_ids(found["file"])
+
+
+def without_ids(messages):
+    """Returns the messages without the ids that the client and the server give them, and what a client adds that is empty."""
+    return [{name: value for name, value in message.items() if name != "id"} for message in messages]
+
+
+@pytest.mark.parametrize("served", ["react"], indirect=True)
+def test_vercels_hook_and_a_page_that_is_loaded_again(served):
+    found = told("react.mjs", f"{served}/api/chat", f"{served}/api/messages")
+
+    assert found["empty"] == []
+    assert [message["role"] for message in found["loaded"]] == ["user", "assistant"]
+    assert as_shown(found["loaded"]) == as_shown(found["asked"])
+    assert found["loaded"][1]["parts"][-1]["state"] == "approval-requested"
+
+    parts = found["approved"][1]["parts"]
+    assert [part["type"] for part in parts] == [
+        *("step-start", "reasoning", "text", "tool-get_weather", "tool-delete_file"),
+        *("step-start", "text"),
+    ]
+    assert parts[4]["output"] == "notes.txt is gone"
+    assert found["file"][-1]["parts"][-1]["text"] == "A dot."
+    assert as_shown(found["again"]) == as_shown(found["file"])
+    assert found["regenerated"][-1]["parts"][-1]["text"] == "A red dot."
+    assert [message["role"] for message in found["regenerated"]] == ["user", "assistant"] * 2
+    assert found["errors"] == []
+
+
+def as_shown(messages):
+    """Returns what a page shows of messages: their parts, without ids and an approval that was given."""
+    hidden = {"id", "approval"}
+    return [
+        [{name: value for name, value in part.items() if name not in hidden} for part in message["parts"]]
+        for message in messages
+    ]
