@@ -100,7 +100,7 @@
       const typed = form.elements.models.value, wanted = [...new Set(typed.toLowerCase().split(/[\s,]+/).filter(Boolean))];
       const { columns, heads, rows, days } = sideBySide(data, wanted);
       const strange = wanted.filter((name) => !columns.some((column) => column[2].toLowerCase() === name));
-      const gone = days.map((cell) => `${cell.model} at ${cell.provider}: shut down on ${cell.since || cell.until}.`);
+      const gone = days.map((cell) => `${cell.model} at ${cell.provider} is shut down on ${cell.since || cell.until}.`);
       count.textContent = [...strange.map((name) => `No model here is called ${name}.`), ...gone].join(" ");
       shown(place, heads, columns.length ? rows : []);
       history.replaceState(null, "", `?${new URLSearchParams({ models: wanted.join(",") })}`);
