@@ -12,8 +12,8 @@ from typing import Any
 from .values import Value
 
 __all__ = [
-    "ARCHIVE", "ARCHIVED", "CLIENT", "CLIENT_ERROR", "DOWNLOAD", "MCP_RECORDING", "MCP_SERVER", "PRICES", "RECORDING",
-    "REPORT", "SERVER", "SERVER_HEAD", "SERVER_TARGET", "WEB", "Budget", "has_more_values",
+    "ARCHIVE", "CLIENT", "CLIENT_ERROR", "COMPLAINTS", "DOWNLOAD", "EXTRACTED", "EXTRACTED_FILE", "FAULTS", "INDEX_PAGE", "MCP_RECORDING", "MCP_SERVER", "PRICES", "RECORDING",
+    "REPORT", "SERVER", "SERVER_HEAD", "SERVER_TARGET", "VIOLATIONS", "WEB", "YAML", "YAML_COPIES", "Budget", "has_more_values",
 ]  # fmt: skip
 
 _MB = 1024**2
@@ -76,6 +76,8 @@ MCP_SERVER = Budget(events=1000, seconds=60.0)
 RECORDING = Budget(
     received=256 * _MB, unpacked=256 * _MB, values=5_000_000, depth=200, files=4, seconds=120.0
 )
+#: A file of YAML, whose values need hundreds of bytes each while it is read; and the values that its aliases and merge keys stand for.
+YAML, YAML_COPIES = Budget(values=1_000_000, depth=200), Budget(values=100_000)
 #: A line of an MCP server that is recorded.
 MCP_RECORDING = Budget(received=64_000_000)
 
@@ -84,11 +86,17 @@ MCP_RECORDING = Budget(received=64_000_000)
 
 
 #: A request to the strict server, and the part of an answer that its proxy keeps. The largest request that a provider takes has 50 MB.
-SERVER = Budget(received=64 * _MB, unpacked=64 * _MB, values=4_000_000, depth=200, seconds=120.0)
+SERVER = Budget(received=64 * _MB, unpacked=64 * _MB, values=1_000_000, depth=200, seconds=120.0)
 #: The headers of such a request, and its path with the query.
 SERVER_HEAD, SERVER_TARGET = Budget(received=64 * 1024), Budget(received=16 * 1024)
-#: A published package with recordings, of which `files` are taken; and one of these files.
-ARCHIVE, ARCHIVED = Budget(received=200 * _MB, unpacked=1024 * _MB, files=50_000), Budget(unpacked=64 * _MB)
+#: What is noted of one request: violations of one rule, and faults of its shape; and of one file. A note needs some two thousand bytes.
+VIOLATIONS, FAULTS, COMPLAINTS = Budget(events=1000), Budget(events=50_000), Budget(events=200_000)
+#: A page of a package index. The largest of PyPI's have some 10 MB.
+INDEX_PAGE = Budget(unpacked=64 * _MB)
+#: A published package with recordings; what is taken of it; and one of these files.
+ARCHIVE = Budget(received=200 * _MB, unpacked=1024 * _MB)
+EXTRACTED = Budget(unpacked=512 * _MB, files=50_000)
+EXTRACTED_FILE = Budget(unpacked=64 * _MB)
 #: A saved report.
 REPORT = Budget(received=256 * _MB, values=5_000_000, depth=200)
 

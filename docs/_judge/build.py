@@ -119,9 +119,7 @@ def _above(path: Path) -> Path:
 def _part(file: Path) -> Path:
     """Returns the part of our packages that a module is in (`ellmer_conformance/contract`), or the whole of another's."""
     base = _above(file)
-    return base.joinpath(
-        *file.relative_to(base).parts[: 2 if base.is_relative_to(ROOT / "conformance") else 1]
-    )
+    return base.joinpath(*file.relative_to(base).parts[: 2 if base in {ROOT, ROOT / "conformance"} else 1])
 
 
 def _sources(place: Path) -> Iterator[Path]:

@@ -15,11 +15,11 @@ from typing import Any, Protocol, TypeVar
 
 import click
 
+from ellmer_core.budget import RECORDING
 from ellmer_harness.bulk.engines import ENGINES, Engine, EngineLost, EngineMissing
 from ellmer_harness.bulk.journal import Journal, JournalError
 from ellmer_harness.bulk.sources import Source, sources
 from ellmer_harness.recordings import Unreadable, find
-from ellmer_harness.recordings.untrusted_files import MAX_BYTES
 
 from ..contract import rules
 from ..contract.rulebook import RuleBook
@@ -282,7 +282,7 @@ _EFFORT = (
     click.option(
         "--max-size",
         type=click.IntRange(min=1),
-        default=MAX_BYTES // _MB,
+        default=RECORDING.unpacked // _MB,
         show_default=True,
         metavar="MB",
         help="Size of a recording, unpacked, above which it is listed and not judged.",

@@ -15,6 +15,8 @@ from enum import StrEnum
 from functools import cache, cached_property
 from typing import Any, NamedTuple
 
+from ellmer_core.budget import VIOLATIONS
+
 from .request import Json, Request
 from .scope import Scope
 
@@ -301,7 +303,7 @@ def verdict(rule: Rule, subject: object) -> Verdict:
     """Returns one rule's verdict on one subject.
 
     A request may have a list where its format has a string. A rule that raises a `TypeError` there keeps its earlier
-    findings, and the rules about types report the rest.
+    findings, and the rules about types report the rest. After a thousand violations, a subject is not looked at any further.
 
     Args:
         rule: The rule.
@@ -314,16 +316,18 @@ def verdict(rule: Rule, subject: object) -> Verdict:
         >>> verdict(rule, Request("anthropic", "anthropic", {})).outcome
         'fail'
     """
-    findings: list[Finding] = []
+    violations: list[Violation] = []
+    count = 0
     try:
-        findings.extend(rule.check(subject))
+        for count, found in enumerate(rule.check(subject), 1):  # noqa: B007 - the verdict has it
+            if found.problem is not None:
+                violations.append(Violation(rule, found.pointer, found.problem, found.facts))
+            if len(violations) >= VIOLATIONS.events:
+                break
     except TypeError:
         if not isinstance(subject, Request):
             raise
-    if not findings:
-        return _not_applicable(rule)
-    violations = [Violation(rule, f.pointer, f.problem, f.facts) for f in findings if f.problem is not None]
-    return Verdict(rule, len(findings), tuple(violations))
+    return Verdict(rule, count, tuple(violations)) if count else _not_applicable(rule)
 
 
 @cache

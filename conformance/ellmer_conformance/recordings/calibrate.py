@@ -16,10 +16,10 @@ from functools import partial
 from itertools import accumulate
 from typing import Any
 
+from ellmer_core.budget import RECORDING
 from ellmer_harness.bulk.engines import Engine, Work
 from ellmer_harness.bulk.journal import Journal, OnDisk, worked
 from ellmer_harness.bulk.sources import Source, sources
-from ellmer_harness.recordings.untrusted_files import MAX_BYTES
 
 from ..contract import rules
 from ..contract.error_bodies import ApiError, read_error
@@ -227,7 +227,7 @@ def calibrate_files(
     jobs: int = 1,
     engine: Engine = "processes",
     journal: Journal | None = None,
-    most: int = MAX_BYTES,
+    most: int = RECORDING.unpacked,
     on_file: Callable[[Calibration], None] = lambda _: None,
 ) -> None:
     """Judges the files, as `lint_each()` does, and adds the results. `on_file` is called after each file."""
@@ -241,7 +241,7 @@ def _died(source: Source) -> FileOutcomes:
     return FileOutcomes(str(source), problem=f"{source}: the process that read it died")
 
 
-def file_outcomes(source: Source, most: int = MAX_BYTES) -> FileOutcomes:
+def file_outcomes(source: Source, most: int = RECORDING.unpacked) -> FileOutcomes:
     """Judges one file of at most so many bytes."""
     found = FileOutcomes(str(source))
     problem = each_recording(source, most, partial(_judge, found))

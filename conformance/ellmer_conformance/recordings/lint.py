@@ -10,12 +10,13 @@ from functools import partial
 from pathlib import Path
 from typing import Any, Literal
 
+from ellmer_core.budget import COMPLAINTS, RECORDING
 from ellmer_harness.bulk.engines import Engine, Work
 from ellmer_harness.bulk.journal import Journal, worked
 from ellmer_harness.bulk.sources import Source, sources
 from ellmer_harness.recordings import SUFFIXES, Unreadable
 from ellmer_harness.recordings.format_detection import nearest, seems_recorded
-from ellmer_harness.recordings.untrusted_files import MAX_BYTES, Oversized, TooSlow, time_limit
+from ellmer_harness.recordings.untrusted_files import Oversized, TooSlow, time_limit
 
 from ..contract import rules
 from ..contract.exchange import Request
@@ -206,7 +207,7 @@ def lint_each(
     engine: Engine = "processes",
     assumed: Assumed = UNASSUMED,
     journal: Journal | None = None,
-    most: int = MAX_BYTES,
+    most: int = RECORDING.unpacked,
 ) -> Iterator[FileReport]:
     """Judges the files with `jobs` processes, and yields their reports in order, as soon as they are ready.
 
@@ -225,7 +226,7 @@ def _died(source: Source) -> FileReport:
     return FileReport(str(source), problem="the process that read it died, perhaps for want of memory")
 
 
-def lint_file(source: Source, assumed: Assumed = UNASSUMED, most: int = MAX_BYTES) -> FileReport:
+def lint_file(source: Source, assumed: Assumed = UNASSUMED, most: int = RECORDING.unpacked) -> FileReport:
     """Judges one file of at most so many bytes."""
     if isinstance(source, Path):
         return _judged(source, assumed, most)
@@ -255,6 +256,11 @@ def _read(report: FileReport, path: Path, assumed: Assumed, most: int) -> None:
         for recording in found[1] if found else ():
             count += 1
             _recorded(report, recording, assumed)
+            if len(report.complaints) > COMPLAINTS.events:
+                report.problem = (
+                    f"it breaks rules in more than {COMPLAINTS.events:,} places; the rest is not judged"
+                )
+                return
     except Oversized as error:
         if count or seems_recorded(path):
             report.problem = f"{error.problem} (--max-size)"

@@ -14,7 +14,8 @@ from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
 
-from ellmer_harness.recordings.untrusted_files import MAX_BYTES, plain_bytes
+from ellmer_core.budget import RECORDING
+from ellmer_harness.recordings.untrusted_files import few, plain_bytes
 
 from ..contract import readers
 from ..contract.exchange import Json, Request
@@ -154,7 +155,7 @@ class Span:
         return Request(WIRE, str(provider), {"messages": self.messages or []}, model=model)
 
 
-def read(path: Path, most: int = MAX_BYTES) -> list[Span] | None:
+def read(path: Path, most: int = RECORDING.unpacked) -> list[Span] | None:
     """Returns the model calls in a file of spans, or `None` if there are none.
 
     Raises ValueError if it is not JSON, or if it has more than `most` bytes, and OSError if it cannot be read.
@@ -163,7 +164,7 @@ def read(path: Path, most: int = MAX_BYTES) -> list[Span] | None:
     if _MARK not in data:
         return None
     try:
-        documents = list(_documents(data.decode("utf-8-sig")))
+        documents = list(_documents(few(data).decode("utf-8-sig")))
         alone = len(documents) == 1
         nodes = (node for line, value in documents for node in _nodes(value, "" if alone else f"line {line}"))
         return [span for span in _whole(nodes) if _is_call(span)] or None

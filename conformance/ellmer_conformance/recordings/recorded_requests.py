@@ -15,11 +15,12 @@ from pathlib import Path
 from typing import Any
 from urllib.parse import urlsplit
 
+from ellmer_core.budget import RECORDING
 from ellmer_harness.bulk.sources import Source
 from ellmer_harness.format.compression import is_coded, undo
 from ellmer_harness.recordings import Interaction, Unreadable, format_detection
 from ellmer_harness.recordings.format_detection import seems_recorded
-from ellmer_harness.recordings.untrusted_files import MAX_BYTES, Oversized, TooSlow, time_limit
+from ellmer_harness.recordings.untrusted_files import Oversized, TooSlow, few, time_limit
 
 from ..contract import readers, rules
 from ..contract.error_bodies import ApiError, read_error
@@ -93,7 +94,7 @@ def _of_acceptable_size(path: Path, most: int) -> Iterator[Recording]:
             raise
 
 
-def opened(path: Path, most: int = MAX_BYTES) -> tuple[str, Iterator[Recording]] | None:
+def opened(path: Path, most: int = RECORDING.unpacked) -> tuple[str, Iterator[Recording]] | None:
     """Returns the name of a file's format with the same exchanges. Raises `Oversized` for a file, or a line of a log, of more
     than `most` bytes.
     """
@@ -471,7 +472,7 @@ def _object(body: bytes | None) -> dict[str, Any]:
 
 def _hosted(wire: str, recording: Recording) -> Request | Skip:
     """Returns the inner request, in the format of the model's maker."""
-    body = json.loads(recording.body or b"")
+    body = json.loads(few(recording.body or b""))
     if not isinstance(body, dict):
         return Skip("the body is not a JSON object")
     found = hosted(wire, recording.url, body)

@@ -8,10 +8,10 @@ from dataclasses import dataclass, field, replace
 from functools import partial
 from typing import Any
 
+from ellmer_core.budget import RECORDING
 from ellmer_harness.bulk.engines import Engine, Work
 from ellmer_harness.bulk.journal import Journal, worked
 from ellmer_harness.bulk.sources import Source
-from ellmer_harness.recordings.untrusted_files import MAX_BYTES
 
 from ..contract import rules
 from ..contract.rule import Rule
@@ -71,7 +71,7 @@ def cover(
     jobs: int = 1,
     engine: Engine = "processes",
     journal: Journal | None = None,
-    most: int = MAX_BYTES,
+    most: int = RECORDING.unpacked,
     on_file: Callable[[Coverage], None] = lambda _: None,
 ) -> None:
     """Reads the files, as `lint_each()` does, and adds the rules that they reach. `on_file` is called after each file."""
@@ -85,7 +85,7 @@ def _died(source: Source) -> FileCoverage:
     return FileCoverage(str(source), problem=f"{source}: the process that read it died")
 
 
-def file_coverage(source: Source, most: int = MAX_BYTES) -> FileCoverage:
+def file_coverage(source: Source, most: int = RECORDING.unpacked) -> FileCoverage:
     """Returns the rules that one file of at most so many bytes reaches."""
     found = FileCoverage(str(source))
     problem = each_recording(source, most, partial(_reach, found))

@@ -7,16 +7,19 @@ signs for this host (AWS SigV4); use a bearer token there.
 
 from __future__ import annotations
 
+import zlib
 from collections.abc import AsyncGenerator, Awaitable, Iterable, Mapping, Sequence
+from contextlib import suppress
 from urllib.parse import urlsplit
 
 import httpx
+
+from ellmer_core.budget import SERVER
 
 from ..contract.exchange import Request, Response
 from ..contract.rule import Verdict
 from .chat_apis.base import compact, utf8
 from .engine import Engine
-from .http.connection import MAX_BODY
 from .http.messages import Broken, HttpRequest, Relayed, Reply, plain
 from .http.routes import Route, parse_route
 from .journal import Entry, without_secrets
@@ -25,7 +28,8 @@ from .judging.request_check import examined, notes
 #: Between two neighbours only (RFC 9110, 7.6.1); `host` is the upstream's.
 _HOPS = {"connection", "keep-alive", "te", "trailer", "transfer-encoding", "upgrade", "host", "expect"}
 _HOPS |= {"proxy-connection", "proxy-authorization", "proxy-authenticate"}
-_PIECE = 256  # bytes that are unpacked at once
+_INFLATED = {"gzip": (31,), "deflate": (15, -15)}  # some servers leave out the header of zlib
+_PIECE = 16  # bytes that are unpacked at once: of brotli, they can become 16 MB
 _CONNECT = 30.0  # seconds; how long an answer takes is between the client and the API
 
 
@@ -94,7 +98,7 @@ class Proxy:
         received, ended, entry.left = bytearray(), False, 0
         try:
             async for data in response.aiter_raw():
-                received += data if len(received) < MAX_BODY else b""
+                received += data if len(received) < SERVER.received else b""
                 yield data
             ended, entry.left = True, None
         except httpx.HTTPError as error:
@@ -142,16 +146,25 @@ def recorded(response: httpx.Response, body: bytes, *, ended: bool) -> Response:
 
 
 def _unpacked(headers: httpx.Headers, body: bytes) -> bytes:
-    """Returns the first `MAX_BODY` bytes of a body without its encoding, because a bomb is passed on, but not unpacked. A damaged
-    body stays as it is.
+    """Returns the first bytes of a body without its encoding, because a bomb is passed on, but not unpacked. A damaged body stays as it
+    is.
     """
+    coding = headers.get("content-encoding", "").strip().lower()
+    for bits in _INFLATED.get(coding, ()):
+        with suppress(zlib.error):
+            return zlib.decompressobj(bits).decompress(body, SERVER.unpacked)
+    return body if coding in _INFLATED else _decoded(headers, body)
+
+
+def _decoded(headers: httpx.Headers, body: bytes) -> bytes:
+    """Returns the first bytes of a body without any other encoding that httpx knows."""
     pieces = (body[at : at + _PIECE] for at in range(0, len(body), _PIECE))
     plain = bytearray()
     try:
         for piece in httpx.Response(200, headers=headers, content=pieces).iter_bytes():
             plain += piece
-            if len(plain) > MAX_BODY:
+            if len(plain) > SERVER.unpacked:
                 break
     except httpx.DecodingError:
         return body
-    return bytes(plain[:MAX_BODY])
+    return bytes(plain[: SERVER.unpacked])

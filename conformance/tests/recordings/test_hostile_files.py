@@ -6,7 +6,10 @@ import os
 import signal
 import subprocess
 import sys
+import time
+import tracemalloc
 from contextlib import suppress
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -14,8 +17,9 @@ import pytest
 from ellmer_conformance.recordings.calibrate import calibrate
 from ellmer_conformance.recordings.lint import lint
 from ellmer_conformance.report.formats.terminal_escaping import printable
+from ellmer_core.budget import RECORDING, VIOLATIONS, YAML, Budget
 from ellmer_harness.recordings import Unreadable, read
-from ellmer_harness.recordings.untrusted_files import MAX_DEPTH
+from ellmer_harness.recordings.untrusted_files import unzipped
 
 URL = "https://api.openai.com/v1/chat/completions"
 LEGAL = {"model": "gpt-4.1", "messages": [{"role": "user", "content": "Hi"}]}
@@ -102,7 +106,9 @@ def folder(tmp_path_factory):
     (folder / "good.json").write_text(json.dumps(recording()), encoding="utf-8")
     (folder / "zero.json").symlink_to("/dev/zero")
     (folder / "vanished.json").symlink_to("gone")
-    os.mkfifo(folder / "pipe.json")
+    for name in ("pipe.json", "pipe.jsonl", "pipe.yaml.gz"):
+        os.mkfifo(folder / name)
+    (folder / "zero.jsonl").symlink_to("/dev/zero")
     return folder
 
 
@@ -161,12 +167,64 @@ def test_a_file_that_takes_too_long_is_that_files_trouble(folder, monkeypatch):
             while True:
                 pass
 
-    monkeypatch.setattr("ellmer_harness.recordings.untrusted_files.MAX_SECONDS", 0.05)
+    monkeypatch.setattr(
+        "ellmer_harness.recordings.untrusted_files.RECORDING", replace(RECORDING, seconds=0.05)
+    )
     monkeypatch.setattr("ellmer_conformance.recordings.lint.request_of", endless)
     monkeypatch.setattr("ellmer_conformance.recordings.calibrate.request_of", endless)
-    assert lint([folder / "good.json"]).files[0].problem == "it took longer than 0.05 seconds (MAX_SECONDS)"
-    assert calibrate([folder / "good.json"]).unreadable[0].endswith("seconds (MAX_SECONDS)")
+    assert lint([folder / "good.json"]).files[0].problem == "it took longer than 0.05 seconds"
+    assert calibrate([folder / "good.json"]).unreadable[0].endswith("0.05 seconds")
     assert signal.getitimer(signal.ITIMER_REAL) == (0.0, 0.0)
+
+
+LISTS = "[" + "[]," * 40_000 + "[]]"
+MANY = {
+    "a list.json": LISTS,
+    "lines.json": "[]\n" * 40_000,
+    "a line.jsonl": f"{LISTS}\n",
+    "objects.json": LISTS.replace("[]", "{}"),
+    "texts.json": LISTS.replace("[]", '"ab"'),
+    "vcr.json": f'{{"interactions": {LISTS}}}',
+    "har.json": f'{{"log": {{"entries": {LISTS}}}}}',
+    "a list.yaml": f"interactions: {LISTS}",
+    "ours.json": f'{{"metadata": {{"ellmer_harness": {{}}}}, "interactions": {LISTS}}}',
+    "a body.json": json.dumps(recording(f'{{"messages": {LISTS}}}')),
+    "spans.json": f'{{"gen_ai": {LISTS}}}',
+}
+
+
+@pytest.mark.parametrize("name", MANY)
+def test_many_small_values_are_not_read(tmp_path, monkeypatch, name):
+    few = replace(RECORDING, values=8_000)
+    for module in ("recordings.untrusted_files", "format.serializer"):
+        monkeypatch.setattr(f"ellmer_harness.{module}.RECORDING", few)
+    monkeypatch.setattr("ellmer_harness.recordings.untrusted_files.YAML", few)
+    monkeypatch.setattr("ellmer_conformance.contract.readers.SERVER", few)
+    lint([tmp_path])  # imports
+    (tmp_path / name).write_text(MANY[name], encoding="utf-8")
+
+    tracemalloc.start()
+    (report,) = lint([tmp_path / name]).files
+    peak = tracemalloc.get_traced_memory()[1]
+    tracemalloc.stop()
+
+    assert report.judged == 0
+    assert peak < 12 * len(MANY[name])  # most of these values need twenty to three hundred times their bytes
+
+
+def test_the_members_of_gzip_cost_the_same_however_many_follow():
+    one = gzip.compress(b"word", mtime=0)
+    assert unzipped(one * 3 + b"\0\0") == b"word" * 3
+
+    few, many = (seconds(lambda n=n: unzipped(one * n)) for n in (5_000, 40_000))
+
+    assert many < 16 * few  # eight times as many; with copies of what follows, it is sixty times as long
+
+
+def seconds(work):
+    began = time.process_time()
+    work()
+    return time.process_time() - began
 
 
 @pytest.mark.parametrize("host", ["[]", "[x]", "a[1]", "[::1", "\u2100.com"])
@@ -202,7 +260,7 @@ def test_a_body_beside_a_recording_is_read(tmp_path):
 
 
 def test_yaml_may_nest_and_repeat_itself_a_little(tmp_path):
-    inner = MAX_DEPTH - 10
+    inner = YAML.depth - 10
     body = "'" + json.dumps(LEGAL) + "'"
     (tmp_path / "a.yaml").write_text(
         yaml_of(body) + "x: " + "[" * inner + "]" * inner + "\ny: &y [1]\nz: [*y, *y]\n"
@@ -212,3 +270,23 @@ def test_yaml_may_nest_and_repeat_itself_a_little(tmp_path):
 
 def test_what_a_terminal_obeys_is_escaped():
     assert printable("a\x1b[2J\x9b\u202eb\ud800\tc\n") == "a\\u001b[2J\\u009b\\u202eb\\ud800\tc\n"
+
+
+def test_what_is_noted_of_a_request_is_bounded(tmp_path):
+    (tmp_path / "a.json").write_text(json.dumps(recording({"messages": [[]] * 10_000})), encoding="utf-8")
+
+    (report,) = lint([tmp_path / "a.json"]).files
+
+    assert report.judged == 1
+    assert VIOLATIONS.events <= len(report.complaints) < 3 * VIOLATIONS.events
+
+
+def test_what_is_noted_of_a_file_is_bounded(tmp_path, monkeypatch):
+    monkeypatch.setattr("ellmer_conformance.recordings.lint.COMPLAINTS", Budget(events=100))
+    exchange = json.dumps(recording({"messages": [[]] * 10})["interactions"][0])
+    (tmp_path / "a.jsonl").write_text(f"{exchange}\n" * 1000, encoding="utf-8")
+
+    (report,) = lint([tmp_path / "a.jsonl"]).files
+
+    assert report.problem == "it breaks rules in more than 100 places; the rest is not judged"
+    assert 1 < report.judged < 20

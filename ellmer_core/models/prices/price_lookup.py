@@ -188,7 +188,7 @@ def _content(source: str | Path, most: int) -> bytes:
 def _download(url: str, most: int) -> bytes:
     import httpx  # noqa: PLC0415 - imported when first needed
 
-    content = b""
+    content = bytearray()
     try:
         with httpx.stream("GET", url, timeout=10, follow_redirects=True) as answer:
             answer.raise_for_status()
@@ -198,7 +198,7 @@ def _download(url: str, most: int) -> bytes:
                     break
     except (httpx.HTTPError, httpx.InvalidURL) as error:
         raise OSError(str(error)) from error
-    return content
+    return bytes(content)
 
 
 def _row(row: Mapping[str, Any]) -> dict[str, Any]:

@@ -13,10 +13,11 @@ from itertools import islice
 from pathlib import Path, PurePosixPath
 from tempfile import TemporaryDirectory
 
+from ellmer_core.budget import RECORDING
+
 from ..errors import StoreError
 from ..recordings import Unreadable
 from ..recordings.format_detection import BEGINNING, answer_names, is_log
-from ..recordings.untrusted_files import MAX_BYTES
 from ..store import Store, download, listing, open_store
 
 # --- Objects of a store ------------------------------------------------------------------------------
@@ -46,7 +47,7 @@ class Object:
         return f"{self.url.rstrip('/')}/{self.key}"
 
     @contextmanager
-    def local(self, most: int = MAX_BYTES) -> Iterator[Path]:
+    def local(self, most: int = RECORDING.received) -> Iterator[Path]:
         """Yields a local copy of the object, in a folder like the store's, with its bodies in files. Raises `Unreadable`.
 
         Of an object of more than `most` bytes that is not read line by line, the copy has the size and the beginning, and the

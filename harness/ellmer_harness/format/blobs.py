@@ -20,12 +20,14 @@ from stat import S_ISREG
 from typing import Any
 from uuid import uuid4
 
+from ellmer_core.budget import RECORDING
+
 from ..errors import CassetteError
 
 # --- Files -----------------------------------------------------------------------------------------------
 
 
-MAX_BYTES = 256 * 1024 * 1024  # of one file
+_MORE = 65536  # bytes by which a file may grow while it is read
 _READING = os.O_RDONLY | getattr(os, "O_NONBLOCK", 0) | getattr(os, "O_BINARY", 0)  # a pipe is not waited for
 
 
@@ -33,7 +35,7 @@ class TooLarge(ValueError):
     """A file has more bytes than its reader takes."""
 
 
-def file_bytes(path: Path, most: int = MAX_BYTES) -> bytes:
+def file_bytes(path: Path, most: int = RECORDING.received) -> bytes:
     """Returns the bytes of a file. Raises `OSError` or `ValueError`, also for a device, a pipe, and a file
     that is too large, which is not read.
     """
@@ -41,7 +43,12 @@ def file_bytes(path: Path, most: int = MAX_BYTES) -> bytes:
         about = os.fstat(file.fileno())
         if not S_ISREG(about.st_mode):
             raise ValueError("it is a device or a pipe")
-        data = file.read(most + 1) if about.st_size <= most else b""
+        room = (
+            about.st_size + _MORE
+        )  # a buffer of all that is allowed would be a quarter of a gigabyte for each file
+        data = file.read(min(room, most + 1)) if about.st_size <= most else b""
+        if len(data) == room:
+            data += file.read(most + 1 - room)
     if max(about.st_size, len(data)) > most:  # it may have grown
         raise TooLarge(f"it is larger than {most // 1024**2} MB")
     return data

@@ -12,8 +12,7 @@ from collections.abc import Callable, Iterator
 from contextlib import suppress
 from typing import Any, TypeVar
 
-MAX_PLAIN = 256 * 1024 * 1024  # bytes that a body may have when it is unpacked
-MAX_CODINGS = 4  # one over the other
+from ellmer_core.budget import RECORDING
 
 Recipe = dict[str, Any]
 _STEP = 256  # bytes
@@ -27,7 +26,7 @@ def undo(body: bytes, encoding: str) -> bytes:
     the body unchanged.
     """
     names = [part.strip().lower() for part in encoding.split(",") if part.strip()]
-    for name in reversed(names[:MAX_CODINGS]):
+    for name in reversed(names[: RECORDING.files]):
         decompress = _UNDO.get(name)
         if decompress is None:
             return body
@@ -51,7 +50,7 @@ def _deflate(body: bytes) -> bool:
     if len(body) > 1 and body[0] & 15 == 8 and int.from_bytes(body[:2]) % 31 == 0:  # the header of RFC 1950
         return bool(zlib.decompressobj(15).decompress(body, _STEP))
     engine = zlib.decompressobj(-15)  # which has no header: JSON looks like it, too, but for its end
-    _within(engine.decompress(body, MAX_PLAIN + 1))
+    _within(engine.decompress(body, RECORDING.unpacked + 1))
     return engine.eof and not engine.unused_data
 
 
@@ -63,7 +62,7 @@ def _brotli(body: bytes) -> bool:
     size = 0
     for at in range(0, len(body), _STEP_OF_BROTLI):
         size += len(engine.process(body[at : at + _STEP_OF_BROTLI]))
-        if size > MAX_PLAIN:
+        if size > RECORDING.unpacked:
             return True
     # Some single characters give nothing: `3` is a body, and no server codes an empty one.
     return size > 0 and bool(engine.is_finished())
@@ -114,7 +113,7 @@ def _inflate(*bits: int) -> Callable[[bytes], bytes]:
     def inflate(body: bytes) -> bytes:
         for width in bits:
             with suppress(zlib.error):
-                return _within(zlib.decompressobj(width).decompress(body, MAX_PLAIN + 1))
+                return _within(zlib.decompressobj(width).decompress(body, RECORDING.unpacked + 1))
         return body
 
     return inflate
@@ -137,8 +136,8 @@ def _unzstd(body: bytes) -> bytes:
 
 
 def _within(plain: B) -> B:
-    if len(plain) > MAX_PLAIN:
-        raise ValueError(f"a body is larger than {MAX_PLAIN // 1024**2} MB when it is unpacked (MAX_PLAIN)")
+    if len(plain) > RECORDING.unpacked:
+        raise ValueError(f"a body is larger than {RECORDING.unpacked // 1024**2} MB when it is unpacked")
     return plain
 
 

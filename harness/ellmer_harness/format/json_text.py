@@ -22,6 +22,8 @@ from typing import Any
 
 from pydantic_core import from_json, to_json
 
+from ellmer_core.budget import RECORDING, has_more_values
+
 # --- The spelling of JSON bodies -------------------------------------------------------------------------
 
 
@@ -63,6 +65,8 @@ def parse_text(text: str, hint: str = "") -> tuple[Any, str] | None:
     """Returns a JSON text as (value, style), after a check that it can be restored. `hint` is the style to
     try first.
     """
+    if has_more_values(text, RECORDING.values):
+        return None
     try:
         value = from_json(text, allow_inf_nan=False)
         if _seems_deep(text) and _too_deep(value, _DEEPEST):

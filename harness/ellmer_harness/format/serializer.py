@@ -27,6 +27,8 @@ from typing import Any, NoReturn
 
 from pydantic_core import from_json
 
+from ellmer_core.budget import RECORDING, has_more_values
+
 from ..errors import CassetteError
 from .blobs import Blobs
 from .bodies import decode, encode
@@ -164,6 +166,8 @@ def _loads(text: str | bytes) -> Any:
     """Parses JSON twice as fast as `json`. If it fails, `json` parses the text again for a better error
     message.
     """
+    if has_more_values(text, RECORDING.values):
+        raise ValueError(f"it has more than {RECORDING.values:,} values")
     try:
         return from_json(text)
     except ValueError:

@@ -24,6 +24,8 @@ from urllib.parse import quote
 import anyio
 from anyio.abc import ByteReceiveStream, ByteSendStream, Process
 
+from ellmer_core.budget import MCP_RECORDING
+
 from ..errors import Miss
 from ..exchange.json_rpc import message_of
 from ..exchange.messages import Failure
@@ -40,7 +42,6 @@ _ANSWER = [("content-type", "application/x-ndjson")]
 _FAILED = -32000  # https://www.jsonrpc.org/specification#error_object: of the implementation
 _PROJECT = ("pyproject.toml", "package.json", ".git")
 _LIBRARIES = {"site-packages", "node_modules"}
-MAX_LINE = 64_000_000  # bytes
 _PARAMETER = re.compile(r"[\w.-]+=")
 _NAMED = re.compile(
     r"""(?<![\w.-])(?P<name>[\w.-]{1,99})(?P<between>["']?\s*[:=]\s*["']?(?:(?:Bearer|Basic)\s+)?)(?P<value>[^\s"',;&]+)"""
@@ -270,9 +271,9 @@ class RecordedServer(Process):
         if ended:
             self._begun.clear()
         self._begun += rest
-        if len(self._begun) > MAX_LINE:
+        if len(self._begun) > MCP_RECORDING.received:
             self._begun.clear()
-            self.server_ended(f"the server sent a line of more than {MAX_LINE:,} bytes")
+            self.server_ended(f"the server sent a line of more than {MCP_RECORDING.received:,} bytes")
             raise anyio.EndOfStream
         return b"".join(line + b"\n" for line in lines if self._is_for_client(line))
 

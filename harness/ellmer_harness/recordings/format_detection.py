@@ -12,6 +12,8 @@ from typing import Any
 
 import yaml
 
+from ellmer_core.budget import RECORDING
+
 from ..format.serializer import OURS, Serializer
 from .formats.har import har_entry, is_http
 from .formats.httprr import MAGIC
@@ -22,9 +24,9 @@ from .formats.vcr import entry, is_entry
 from .formats.wiremock_and_httpmock import is_httpmock, is_wiremock, of_httpmock, of_wiremock
 from .interaction import Interaction, json_bytes
 from .untrusted_files import (
-    MAX_BYTES,
     Unreadable,
     explained,
+    few,
     file_bytes,
     in_utf8,
     modest,
@@ -106,12 +108,12 @@ for _tag in ("tag:yaml.org,2002:python/", "!ruby/", "!"):
     _Loader.add_multi_constructor(_tag, _plain)
 
 
-def read(path: Path, most: int = MAX_BYTES) -> Found | None:  # noqa: PLR0911 - one return per format
+def read(path: Path, most: int = RECORDING.unpacked) -> Found | None:  # noqa: PLR0911 - one return per format
     """Reads the interactions of a file.
 
     Args:
         path: The file: a cassette of ours or vcrpy's, of VCR for R, Ruby or Go, a HAR file, or a log of records.
-        most: The number of bytes that the file, or a line of a log, may have when it is unpacked. Default: `MAX_BYTES`.
+        most: The number of bytes that the file, or a line of a log, may have when it is unpacked. Default: 256 MB.
 
     Returns:
         What was found; None if the file is not a recording.
@@ -154,7 +156,7 @@ def read(path: Path, most: int = MAX_BYTES) -> Found | None:  # noqa: PLR0911 - 
 def _json_or_lines(text: str) -> Any:
     """Returns a JSON value. Of a log with the wrong name, which has a value on each line, it returns the list."""
     try:
-        return json.loads(text)
+        return json.loads(few(text))
     except json.JSONDecodeError as error:
         lines = [line for line in text.split("\n") if line.strip()]
         if error.msg != "Extra data" or len(lines) < 2:
@@ -196,7 +198,7 @@ def each(path: Path) -> Iterator[Interaction | None] | None:
     return found and found[1]
 
 
-def opened(path: Path, most: int = MAX_BYTES) -> tuple[str, Iterator[Interaction | None]] | None:
+def opened(path: Path, most: int = RECORDING.unpacked) -> tuple[str, Iterator[Interaction | None]] | None:
     """Returns the name of a file's format with the same interactions. `most` is as for `read()`."""
     if is_log(path):
         lines = exchanges(path, most)
@@ -247,7 +249,7 @@ def _beginning(path: Path) -> bytes:
 
 def content(text: str, suffix: str) -> Any:
     """Returns the value that a YAML or JSON text holds."""
-    return yaml.load(modest(text), _Loader) if suffix in _YAML else json.loads(text)  # noqa: S506 - it is safe
+    return yaml.load(modest(text), _Loader) if suffix in _YAML else json.loads(few(text))  # noqa: S506 - it is safe
 
 
 def _suffix(path: Path, data: bytes) -> str | None:
@@ -375,7 +377,7 @@ def _pair(value: dict[str, Any], answer: Path) -> Interaction:
 
 def _refused(told: bytes) -> tuple[int, bytes]:
     """Returns the status and the body of an error that an SDK raised: `{"error": "Error: 400 {…}"}`."""
-    value = json.loads(told)
+    value = json.loads(few(told))
     text = value.get("error") if isinstance(value, dict) else None
     if not isinstance(text, str):
         return 400, told

@@ -13,8 +13,10 @@ from datetime import datetime
 from pathlib import Path
 from typing import Any
 
+from ellmer_core.budget import RECORDING
+
 from ..exchange.messages import Headers
-from .untrusted_files import MAX_BYTES, file_bytes
+from .untrusted_files import file_bytes
 
 
 @dataclass(frozen=True)
@@ -158,9 +160,9 @@ def _unpacked(value: Any, folder: Path) -> bytes | None:  # noqa: PLR0911 - one 
 
 def _inflated(data: bytes) -> bytes:
     engine = zlib.decompressobj(47)  # R's memCompress("gzip") writes zlib's header, or gzip's
-    plain = engine.decompress(data, MAX_BYTES)
+    plain = engine.decompress(data, RECORDING.unpacked)
     if engine.unconsumed_tail:
-        raise ValueError(f"a body is larger than {MAX_BYTES // 1024**2} MB (MAX_BYTES)")
+        raise ValueError(f"a body is larger than {RECORDING.unpacked // 1024**2} MB")
     return plain
 
 

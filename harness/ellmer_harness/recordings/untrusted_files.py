@@ -16,24 +16,23 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from io import BytesIO
 from pathlib import Path
-from typing import Any
+from typing import Any, TypeVar
 
 import yaml
 
+from ellmer_core.budget import RECORDING, YAML, YAML_COPIES, has_more_values
+
 from ..errors import CassetteError
-from ..format.blobs import MAX_BYTES, TooLarge, file_bytes
+from ..format.blobs import TooLarge, file_bytes
 
 __all__ = [
-    "MAX_BYTES",
-    "MAX_COPIES",
-    "MAX_DEPTH",
-    "MAX_SECONDS",
     "UTF_16",
     "Oversized",
     "TooLarge",
     "TooSlow",
     "Unreadable",
     "explained",
+    "few",
     "file_bytes",
     "in_utf8",
     "modest",
@@ -46,32 +45,36 @@ __all__ = [
 # --- Limits ----------------------------------------------------------------------------------------------
 
 
-MAX_DEPTH = (
-    200  # levels of lists and objects in a YAML text: its reader uses the stack of the process for each
-)
-MAX_COPIES = 100_000  # values that aliases and merge keys of a YAML text stand for
-
+T = TypeVar("T", str, bytes)
 _Events: Any = getattr(yaml, "CSafeLoader", yaml.SafeLoader)
 
 
 _PIECE = 1024 * 1024  # bytes that are unpacked at a time, to learn how large the rest is
 
 
-def plain_bytes(path: Path, most: int = MAX_BYTES) -> bytes:
+def plain_bytes(path: Path, most: int = RECORDING.unpacked) -> bytes:
     """Returns the bytes of a file, decompressed if it is gzip. Raises as `file_bytes()`, also for too many bytes."""
     data = file_bytes(path, most)
     return unzipped(data, most) if data.startswith(b"\x1f\x8b") else data
 
 
-def unzipped(data: bytes, most: int = MAX_BYTES) -> bytes:
+def unzipped(data: bytes, most: int = RECORDING.unpacked) -> bytes:
     """Returns the decompressed bytes of gzip. Raises `TooLarge` for more than `most` bytes, before any are kept."""
     size = 0
+    for piece in _pieces(data):
+        size += len(piece)
+        if size > most:
+            raise TooLarge(f"it is larger than {most // 1024**2} MB when it is unpacked")
+    plain = BytesIO()
+    plain.writelines(_pieces(data))
+    return plain.getvalue()
+
+
+def _pieces(data: bytes) -> Iterator[bytes]:
+    """Yields the decompressed bytes of gzip, whose members may be many. (`gzip.decompress()` copies the rest for each of them.)"""
     with gzip.open(BytesIO(data)) as file:
         while piece := file.read(_PIECE):
-            size += len(piece)
-            if size > most:
-                raise TooLarge(f"it is larger than {most // 1024**2} MB when it is unpacked")
-    return gzip.decompress(data)
+            yield piece
 
 
 UTF_16 = (codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE)  # how it begins, as PowerShell writes it
@@ -82,14 +85,21 @@ def in_utf8(data: bytes) -> bytes:
     return data.decode("utf-16", "replace").encode() if data.startswith(UTF_16) else data
 
 
+def few(text: T) -> T:
+    """Returns a JSON text. Raises `ValueError` if it has too many values: one of three bytes needs some seventy in memory."""
+    if has_more_values(text, RECORDING.values):
+        raise ValueError(f"it has more than {RECORDING.values:,} values")
+    return text
+
+
 def modest(text: str) -> str:
     """Returns a YAML text of acceptable size. Raises `ValueError` if it nests too deeply, or if aliases and
-    merge keys would expand it without limit.
+    merge keys would expand it without limit, or if it has too many values (the ends of lists and objects count, too).
     """
     depth, copies = 0, 0
     sizes: dict[str | None, int] = {}
     open_: list[tuple[str | None, int]] = [(None, 0)]
-    for event in yaml.parse(text, Loader=_Events):
+    for values, event in enumerate(yaml.parse(text, Loader=_Events)):
         match event:
             case yaml.SequenceStartEvent() | yaml.MappingStartEvent():
                 open_.append((event.anchor, 1))
@@ -106,17 +116,16 @@ def modest(text: str) -> str:
             case yaml.ScalarEvent():
                 sizes[event.anchor] = 1
                 open_[-1] = (open_[-1][0], open_[-1][1] + 1)
-        if depth > MAX_DEPTH:
-            raise ValueError(f"it nests deeper than {MAX_DEPTH} levels (MAX_DEPTH)")
-        if copies > MAX_COPIES:
-            raise ValueError(f"its aliases expand to more than {MAX_COPIES:,} values (MAX_COPIES)")
+        if depth > YAML.depth:
+            raise ValueError(f"it nests deeper than {YAML.depth} levels")
+        if copies > YAML_COPIES.values:
+            raise ValueError(f"its aliases expand to more than {YAML_COPIES.values:,} values")
+        if values > YAML.values:
+            raise ValueError(f"it has more than {YAML.values:,} values")
     return text
 
 
 # --- A limit of time for each file -----------------------------------------------------------------------
-
-
-MAX_SECONDS = 120.0  # of the clock, for one file; a recording of 100 MB takes some ten
 
 
 class TooSlow(BaseException):
@@ -125,14 +134,14 @@ class TooSlow(BaseException):
 
 @contextmanager
 def time_limit(seconds: float | None = None) -> Iterator[None]:
-    """Raises `TooSlow` inside the block after a number of seconds (default: `MAX_SECONDS`), in any thread."""
-    limit = MAX_SECONDS if seconds is None else seconds
+    """Raises `TooSlow` inside the block after a number of seconds (default: those of a recording), in any thread."""
+    limit = RECORDING.seconds if seconds is None else seconds
     main = hasattr(signal, "setitimer") and threading.current_thread() is threading.main_thread()
     try:
         with _alarm(limit) if main else _raised_in_thread(limit):
             yield
     except TooSlow:
-        raise TooSlow(f"it took longer than {limit:g} seconds (MAX_SECONDS)") from None
+        raise TooSlow(f"it took longer than {limit:g} seconds") from None
 
 
 @contextmanager

@@ -28,6 +28,8 @@ from urllib.parse import unquote
 
 from pydantic_core import from_json
 
+from ellmer_core.budget import RECORDING, has_more_values
+
 from .named_credentials import NAMED, credential, hinted, kind, literals, named, telling, without_visitors
 from .redaction import MASK
 from .service_keys import keys, maintained
@@ -440,7 +442,7 @@ def pointer(place: Place) -> str:
 def parsed(body: bytes | str) -> Any:
     """Returns the value of a JSON text, or `None` for any other text."""
     opening = (b"{", b"[") if isinstance(body, bytes) else ("{", "[")
-    if body[:1] not in opening:
+    if body[:1] not in opening or has_more_values(body, RECORDING.values):
         return None
     try:
         return from_json(body)

@@ -5,10 +5,12 @@ import json
 import os
 import zlib
 from base64 import b64encode
+from dataclasses import replace
 
 import httpx
 import pytest
 
+from ellmer_core.budget import RECORDING
 from ellmer_harness import CassetteError, Miss, use_cassette
 from ellmer_harness.cli import main
 from ellmer_harness.format import compression
@@ -110,7 +112,7 @@ def test_a_malformed_url_is_listed(cassette, capsys):
 
 
 def test_decompression_is_bounded(monkeypatch):
-    monkeypatch.setattr(compression, "MAX_PLAIN", 1000)
+    monkeypatch.setattr(compression, "RECORDING", replace(RECORDING, unpacked=1000))
     raw = zlib.compressobj(9, zlib.DEFLATED, -15)
     bombs = {"gzip": gzip.compress(bytes(100_000)), "deflate": raw.compress(bytes(100_000)) + raw.flush()}
 
@@ -121,7 +123,7 @@ def test_decompression_is_bounded(monkeypatch):
 
 
 def test_a_bomb_in_a_text_does_not_stop_the_scan(cassette, capsys, monkeypatch):
-    monkeypatch.setattr(compression, "MAX_PLAIN", 1000)
+    monkeypatch.setattr(compression, "RECORDING", replace(RECORDING, unpacked=1000))
     bomb = b64encode(gzip.compress(bytes(1_000_000), 9)).decode()
     key = "AIza" + "SyB8xQ2mN4vR7tK1wZ5cH9pL3jF6dG0sYeU"
     path = cassette({"text": json.dumps({"a": bomb, "b": b64encode(gzip.compress(key.encode())).decode()})})

@@ -19,6 +19,8 @@ from urllib.parse import unquote, urlsplit
 
 from pydantic_core import from_json
 
+from ellmer_core.budget import SERVER, has_more_values
+
 from ..exchange import Item, Request
 from ..json_depth import bounded
 from . import anthropic, bedrock, cohere, gemini, gen_ai_span, mistral, ollama, openai_chat, openai_responses
@@ -178,9 +180,11 @@ def _spoken(wire: str, provider: str) -> str:
 
 
 def parsed(body: bytes) -> Any:
-    """Returns JSON with limited depth. Text that pydantic refuses (lone surrogates, more than 200 levels) is parsed
-    again.
+    """Returns JSON with limited depth and number of values. Text that pydantic refuses (lone surrogates, more than 200
+    levels) is parsed again.
     """
+    if has_more_values(body, SERVER.values):
+        raise ValueError(f"it has more than {SERVER.values:,} values")
     try:
         return from_json(body)
     except ValueError:

@@ -9,7 +9,10 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import lru_cache
+from itertools import islice
 from typing import Any
+
+from ellmer_core.budget import FAULTS
 
 from ..exchange import Json, Request
 from ..rule import Check, Finding, Kind, Level, Refusal, broken, met
@@ -136,7 +139,8 @@ def _faults(request: Request, shape: str, ignored: frozenset[str]) -> list[tuple
     if ignored & body.keys():
         body = {key: value for key, value in body.items() if key not in ignored}
     return [
-        (fault, deciding(shape, fault, request.provider, request)) for fault in checker(shape).faults(body)
+        (fault, deciding(shape, fault, request.provider, request))
+        for fault in islice(checker(shape).faults(body), FAULTS.events)
     ]
 
 

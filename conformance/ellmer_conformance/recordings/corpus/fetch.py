@@ -26,13 +26,14 @@ import httpx
 from packaging.utils import InvalidSdistFilename, canonicalize_name, parse_sdist_filename
 from packaging.version import InvalidVersion, Version
 
+from ellmer_core.budget import ARCHIVE, EXTRACTED, EXTRACTED_FILE, INDEX_PAGE
+
 from .pins import Pin, folder_of, home, seal
 
 # --- The package index (PEP 503) -------------------------------------------------------------------------
 
 
 _DEFAULT = "https://pypi.org/simple"
-_PAGE = 64 * 1024 * 1024  # bytes of a simple page: the largest of PyPI's have some 10 MB
 
 
 class Unreachable(RuntimeError):
@@ -112,11 +113,11 @@ class _Links(HTMLParser):
 
 
 def _bounded(answer: httpx.Response) -> str:
-    text = b""
+    text = bytearray()
     for chunk in answer.iter_bytes():
         text += chunk
-        if len(text) > _PAGE:
-            raise refused(str(answer.url), f"its page has more than {_PAGE} bytes")
+        if len(text) > INDEX_PAGE.unpacked:
+            raise refused(str(answer.url), f"its page has more than {INDEX_PAGE.unpacked} bytes")
     return text.decode("utf-8", "replace")
 
 
@@ -157,12 +158,6 @@ def digest(path: Path) -> str:
 # --- Archives --------------------------------------------------------------------------------------------
 
 
-_FILE = 64 << 20  # bytes of one recording
-_ALL = 512 << 20  # bytes of all that is extracted
-_FILES = 50_000
-_UNPACKED = 1 << 30  # bytes of the whole archive, unpacked: what is not wanted must be read, too
-
-
 class _Bounded(gzip.GzipFile):
     """A gzip stream that raises an error if it expands too much."""
 
@@ -172,8 +167,8 @@ class _Bounded(gzip.GzipFile):
         """Reads on and counts the bytes."""
         data = super().read(size)
         self.unpacked += len(data)
-        if self.unpacked > _UNPACKED:
-            raise Corrupt(f"The archive unpacks to more than {_UNPACKED} bytes.")
+        if self.unpacked > ARCHIVE.unpacked:
+            raise Corrupt(f"The archive unpacks to more than {ARCHIVE.unpacked} bytes.")
         return data
 
 
@@ -211,10 +206,14 @@ def _wanted(
 
 
 def _within(member: tarfile.TarInfo, count: int, total: int) -> None:
-    if member.size > _FILE:
-        raise Corrupt(f"{member.name} has {member.size} bytes; a recording may have {_FILE}.")
-    if count > _FILES or total > _ALL:
-        raise Corrupt(f"The archive holds more than {_FILES} recordings, or more than {_ALL} bytes of them.")
+    if member.size > EXTRACTED_FILE.unpacked:
+        raise Corrupt(
+            f"{member.name} has {member.size} bytes; a recording may have {EXTRACTED_FILE.unpacked}."
+        )
+    if count > EXTRACTED.files or total > EXTRACTED.unpacked:
+        raise Corrupt(
+            f"The archive holds more than {EXTRACTED.files} recordings, or more than {EXTRACTED.unpacked} bytes of them."
+        )
 
 
 def _write(source: IO[bytes] | Any, to: Path) -> None:

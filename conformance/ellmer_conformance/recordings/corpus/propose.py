@@ -14,6 +14,7 @@ from urllib.parse import urldefrag, urlsplit
 
 import httpx
 
+from ellmer_core.budget import ARCHIVE
 from ellmer_harness.recordings import Unreadable, find
 
 from ...contract import readers, rules
@@ -140,7 +141,6 @@ def _refused(rule: Rule, request: Request, recording: Recording) -> bool | None:
 # --- Proposals -------------------------------------------------------------------------------------------
 
 
-_MOST = 200 << 20  # bytes of an unchecked archive
 _EVERYTHING = ("*",)
 _FOLDER = re.compile(r"_?(vcr|\w*cassettes?|recordings?|fixtures|testdata|__inline_snapshot__)")
 
@@ -167,7 +167,7 @@ def of_url(http: httpx.Client, url: str) -> Pin:
 def _pin(http: httpx.Client, place: str, package: str, version: str, public: str) -> Pin:
     with TemporaryDirectory() as folder:
         archive, inside = Path(folder, PurePosixPath(urlsplit(place).path).name), Path(folder, "inside")
-        download(http, place, archive, most=_MOST)
+        download(http, place, archive, most=ARCHIVE.received)
         size, sha = archive.stat().st_size, digest(archive)
         pin = Pin(package, version, public, sha, size, "", _EVERYTHING)
         extract(archive, inside, lambda member: member == "PKG-INFO" or pin.takes(member))

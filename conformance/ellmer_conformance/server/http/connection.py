@@ -18,14 +18,13 @@ from typing import Protocol, cast
 
 import httptools
 
+from ellmer_core.budget import SERVER, SERVER_HEAD, SERVER_TARGET
+
 from .messages import LENGTH, Broken, HttpRequest, KnownRequests, Relayed, Reply, is_short, plain
 
 # --- requests, from bytes in any pieces ------------------------------------------------------------------
 
 
-MAX_BODY = 64 * 1024 * 1024  # bytes; the largest request any of the providers takes is 50 MB
-MAX_HEAD = 64 * 1024
-MAX_TARGET = 16 * 1024  # of the path and the query
 _DIGITS = 15  # of a content length; Python counts no further than some thousands
 
 
@@ -44,7 +43,7 @@ class Receiver(Protocol):
         """Handles the headers of a request whose body arrives after the client is told to continue."""
 
     def too_large(self, request: HttpRequest) -> None:
-        """Handles the headers of a request whose body is larger than `MAX_BODY`."""
+        """Handles the headers of a request whose body is larger than the server takes."""
 
     def nonsense(self, status: int, message: str) -> None:
         """Handles an unreadable request, with the reason."""
@@ -78,7 +77,7 @@ class Reader:
             self._receiver.nonsense(400, f"This is not HTTP/1.1: {error}\n")
             return
         self._unfinished += len(data) if self._body_size == body else -self._unfinished
-        if self._unfinished > MAX_HEAD and not self._between:
+        if self._unfinished > SERVER_HEAD.received and not self._between:
             self._receiver.nonsense(431, "The request's headers are larger than 64 KB.\n")
         if cache is not None and self._between and len(self._came) == 1:
             cache.remember(data, self._came[0])
@@ -95,27 +94,27 @@ class Reader:
     def on_url(self, url: bytes) -> None:
         self._target += url
         self._head_size += len(url)
-        if len(self._target) > MAX_TARGET:
-            self._target = self._target[:MAX_TARGET]
+        if len(self._target) > SERVER_TARGET.received:
+            self._target = self._target[: SERVER_TARGET.received]
             self._receiver.nonsense(414, "The request's target is larger than 16 KB.\n")
 
     def on_header(self, name: bytes, value: bytes) -> None:
         key, text = _lower(name), value.decode("latin-1")
         self._headers[key] = f"{self._headers[key]}, {text}" if key in self._headers else text
         self._head_size += len(name) + len(value)
-        if self._head_size > MAX_HEAD:
+        if self._head_size > SERVER_HEAD.received:
             self._receiver.nonsense(431, "The request's headers are larger than 64 KB.\n")
 
     def on_headers_complete(self) -> None:
         length = self._headers.get(LENGTH, "")
-        if length.isdecimal() and (len(length) > _DIGITS or int(length) > MAX_BODY):
+        if length.isdecimal() and (len(length) > _DIGITS or int(length) > SERVER.received):
             self._receiver.too_large(self._request())
         elif self._headers.get("expect", "").lower() == "100-continue":
             self._receiver.waits()
 
     def on_body(self, body: bytes) -> None:
         self._body_size += len(body)
-        if self._body_size <= MAX_BODY:
+        if self._body_size <= SERVER.received:
             self._body.append(body)
         else:
             self._body.clear()
@@ -141,7 +140,7 @@ class Reader:
 # --- one client ------------------------------------------------------------------------------------------
 
 
-PATIENCE = 120.0  # seconds in which a request must come whole, and a silent client another one
+PATIENCE = SERVER.seconds  # seconds in which a request must come whole, and a silent client another one
 _LINGER = 5.0  # seconds in which a refused client may finish sending
 _PIPELINED = 16  # requests read ahead of a reply before the socket is left alone
 

@@ -10,6 +10,7 @@ from ellmer_conformance.recordings.corpus import fetch as archives
 from ellmer_conformance.recordings.corpus import pins
 from ellmer_conformance.recordings.corpus.fetch import Corrupt, Unreachable, fetch
 from ellmer_conformance.recordings.corpus.pins import Pin
+from ellmer_core.budget import Budget
 
 
 def fetched(pin):
@@ -83,21 +84,22 @@ def test_a_member_that_comes_twice_is_an_error(played):
 @pytest.mark.parametrize(
     ("bound", "told"),
     [
-        ("_UNPACKED", "unpacks to more"),
-        ("_FILE", "may have"),
-        ("_ALL", "bytes of them"),
-        ("_FILES", "holds more"),
+        ({"ARCHIVE": Budget(unpacked=1)}, "unpacks to more"),
+        ({"EXTRACTED_FILE": Budget(unpacked=1)}, "may have"),
+        ({"EXTRACTED": Budget(unpacked=1)}, "bytes of them"),
+        ({"EXTRACTED": Budget(files=1)}, "holds more"),
     ],
 )
 def test_a_bomb_is_not_unpacked(played, monkeypatch, bound, told):
-    monkeypatch.setattr(archives, bound, 1)
+    for name, budget in bound.items():
+        monkeypatch.setattr(archives, name, budget)
     bomb = {f"{TOP}/tests/{name}.json": "[" + 100_000 * " " + "]" for name in "ab"}
     with pytest.raises(Corrupt, match=told):
         fetched(played(packed(bomb)))
 
 
 def test_what_is_not_wanted_counts_as_unpacked(played, monkeypatch):
-    monkeypatch.setattr(archives, "_UNPACKED", 1_000_000)
+    monkeypatch.setattr(archives, "ARCHIVE", Budget(unpacked=1_000_000))
     content = packed({f"{TOP}/big.bin": 2_000_000 * " ", **GOOD})
     assert len(content) < 10_000
     with pytest.raises(Corrupt, match="unpacks to more"):

@@ -12,15 +12,17 @@ from itertools import chain, repeat
 from pathlib import Path
 from typing import IO, cast
 
+from ellmer_core.budget import RECORDING
+
 from ..interaction import Interaction
-from ..untrusted_files import MAX_BYTES, UTF_16, TooLarge, explained
+from ..untrusted_files import UTF_16, TooLarge, explained, few
 from .vcr import entry, is_entry
 
 _GZIP = b"\x1f\x8b"
 _END = Interaction("", "", "")
 
 
-def exchanges(path: Path, most: int = MAX_BYTES) -> Iterator[Interaction | None] | None:
+def exchanges(path: Path, most: int = RECORDING.unpacked) -> Iterator[Interaction | None] | None:
     """Iterates over the exchanges, with None for other lines; returns None if no line has an exchange.
 
     Raises `Unreadable` for a line when the line is reached, also for one of more than `most` bytes.
@@ -47,7 +49,7 @@ def _lines(path: Path, most: int) -> Iterator[Interaction | None]:
 
 def _exchange(line: bytes, place: str, folder: Path, *, strict: bool) -> Interaction | None:
     try:
-        value = json.loads(line.decode("utf-8-sig" if place == "line 1" else "utf-8"))
+        value = json.loads(few(line).decode("utf-8-sig" if place == "line 1" else "utf-8"))
         return entry(value, place, folder) if is_entry(value) else None
     except (AttributeError, KeyError, TypeError, ValueError, RecursionError):
         if strict or all(key in line for key in (b'"request"', b'"response"', b'"ur')):
