@@ -134,12 +134,14 @@ _NO_CHAT = re.compile(
 
 
 def _listed() -> Iterator[str]:
-    """Yields the models that the newest SDKs name, so that what is unknown of them is shown."""
+    """Yields the models that the newest SDKs name, so that what is unknown of them is shown. Google's names Claude, which
+    Vertex AI serves in Anthropic's format.
+    """
     known = tomllib.loads((Path(__file__).parent / "news/known.toml").read_text("utf-8"))["known"]
     for provider, places in _WIRES.items():
         for names in known.get(provider, {}).get("model", {}).values():
             for name in names:
-                if not _NO_CHAT.search(name):
+                if not _NO_CHAT.search(name) and not (provider == "google" and name.startswith("claude")):
                     yield from (f"{wire} {host} {name}" for wire, host in places)
 
 
