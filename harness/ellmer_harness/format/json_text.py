@@ -16,6 +16,7 @@ from __future__ import annotations
 import json
 import re
 from collections.abc import Callable, Sequence
+from contextlib import suppress
 from functools import lru_cache
 from math import inf
 from typing import Any
@@ -50,7 +51,7 @@ def parse(body: bytes) -> Form | None:
     found = parse_text(core)
     if found is None or not core:
         return None
-    at = text.index(core)
+    at = len(text) - len(text.lstrip(_SPACE))
     form: Form = {"json": found[0], "style": found[1], "start": text[:at], "end": text[at + len(core) :]}
     return {key: value for key, value in form.items() if key == "json" or value}
 
@@ -183,7 +184,15 @@ WIDTH = 110
 SPARE = 1024
 """A recorder that keeps all headers of an interaction spends about twice as much on them as we do on our list."""
 
-_spaced = json.JSONEncoder(ensure_ascii=False).encode
+_spaced_out = json.JSONEncoder(ensure_ascii=False).encode
+
+
+def _spaced(value: Any) -> str:
+    """Returns the JSON text with spaces, as `json` writes it; of a text, which is most of a cassette, in a tenth of the time."""
+    if isinstance(value, str):
+        with suppress(ValueError):  # half a surrogate
+            return to_json(value).decode()
+    return _spaced_out(value)
 
 
 def layout(value: Any) -> str:
