@@ -3,7 +3,8 @@
     python -m devtools.public_recordings FOLDER [--mirrors DIR] [--only NAME …] [--table FILE]
 
 `public_recordings.json` pins each repository to a commit. Its content stays in FOLDER and is never committed. A
-violation in a request that the recorded API accepted is a false alarm, and so the table counts and names each. A run that
+violation in a request that the recorded API accepted is a false alarm, and so the table counts and names each. A loss is
+none: its rule is about data that the API does not miss. The table counts losses apart. A run that
 ends with 2 is a false exit if its report has neither a damaged recording nor more missed than judged requests, and yet has
 a recording. Each reader that the linter names must judge a request in its home repository.
 """
@@ -139,6 +140,7 @@ class Tally:
     crashes: int = 0
     unreadable: int = 0
     alarms: int = 0
+    losses: int = 0
     reasons: Counter[str] = field(default_factory=Counter)
 
     def add(self, file: Json) -> None:
@@ -151,6 +153,7 @@ class Tally:
         self.crashes += crashed
         self.unreadable += bool(problem) and not crashed
         self.alarms += len(alarms(file))
+        self.losses += len(alarms(file, lost=True))
         self.missed += missed
         self.others += sum(file["skipped"].values()) - missed if file["format"] else 0
         self.reasons.update(file["skipped"])
@@ -196,13 +199,15 @@ def reason(report: Json) -> str:
     return "FALSE"
 
 
-def alarms(file: Json) -> list[str]:
-    """Returns the violations in requests that the recorded API accepted, one line each."""
+def alarms(file: Json, *, lost: bool = False) -> list[str]:
+    """Returns the violations in requests that the recorded API accepted, one line each: of rules about refusals, or about
+    losses.
+    """
     return [
         f"{file['path']} {c['place']}{c['pointer']} {c['rule']} "
         f"[{c['wire']} {c['provider']} {c['model']}] {c['message']}"
         for c in file["complaints"]
-        if c["outcome"] == "violation" and 200 <= (c["answered"] or 0) < 300
+        if c["outcome"] == "violation" and 200 <= (c["answered"] or 0) < 300 and (c["kind"] == "loss") is lost
     ]
 
 
@@ -210,11 +215,11 @@ def table(title: str, rows: dict[str, Tally], exits: dict[str, str] | None = Non
     """Returns a Markdown table."""
     more = " exit |" if exits else ""
     lines = [
-        f"| {title} | files | judged | other requests | not judged | share judged | crashes | damaged | false alarms |{more}",
-        "| --- " + "| ---: " * 8 + "|" + " --- |" * bool(exits),
+        f"| {title} | files | judged | other requests | not judged | share judged | crashes | damaged | false alarms | losses |{more}",
+        "| --- " + "| ---: " * 9 + "|" + " --- |" * bool(exits),
     ]
     for name, t in rows.items():
-        cells = (t.files, t.judged, t.others, t.missed, t.share, t.crashes, t.unreadable, t.alarms)
+        cells = (t.files, t.judged, t.others, t.missed, t.share, t.crashes, t.unreadable, t.alarms, t.losses)
         ended = [exits[name]] if exits else []
         lines.append(f"| {name} | " + " | ".join(map(str, [*cells, *ended])) + " |")
     return "\n".join(lines)

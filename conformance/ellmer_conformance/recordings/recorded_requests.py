@@ -225,9 +225,13 @@ _SAID = {
 
 
 def _is_placeholder(recording: Recording) -> bool:
-    """Tells whether a body was written by hand in place of one: the answer is a success, and the body asks nothing."""
+    """Tells whether a body was written by hand in place of one: the answer is a success, and the body asks nothing or has a
+    text in place of its messages.
+    """
     answered = recording.status is not None and 200 <= recording.status < 300
-    return answered and bool(body := _object(recording.body)) and not _SAID & body.keys()
+    body = _object(recording.body)
+    replaced = isinstance(body.get("messages"), str) or isinstance(body.get("contents"), str)
+    return answered and bool(body) and (replaced or not _SAID & body.keys())
 
 
 def _last_day(request: Request) -> date | None:

@@ -7,7 +7,7 @@ import threading
 
 import pytest
 from conformance_command import run
-from recordings_in_every_form import BAD, URL
+from recordings_in_every_form import BAD, URL, httprr
 
 from ellmer_conformance.recordings import opentelemetry_spans
 from ellmer_conformance.recordings.lint import lint, lint_file
@@ -60,6 +60,12 @@ def test_settings_with_comments_are_no_damaged_recording(tmp_path):
     assert lint_file(tmp_path / "rc.json").problem is None
     (tmp_path / "cut.json").write_text(settings.replace("  // Who asks what.\n", "")[:-1])
     assert "damaged" in lint_file(tmp_path / "cut.json").problem
+
+
+def test_a_trace_with_other_line_ends_is_damaged_and_says_so(tmp_path):
+    path = httprr(tmp_path, BAD)
+    path.write_bytes(path.read_bytes().replace(b"\r\n", b"\n") + b"\n" * 99)
+    assert "line ends" in lint_file(path).problem
 
 
 def test_interactions_without_a_request_are_none_of_vcrpy(tmp_path):

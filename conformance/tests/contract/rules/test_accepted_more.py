@@ -132,6 +132,9 @@ COHERE = {
     "documents as a result": co.body(
         co.ASK, co.call("a"), co.result("a", [{"type": "document", "document": {"data": {"sum": "5"}}}])
     ),
+    "a text as the data of a document": co.body(
+        co.ASK, co.call("a"), co.result("a", [{"type": "document", "document": {"data": "5"}}])
+    ),
     "calls without tools": co.body(co.ASK, co.call("a"), co.result("a")),
     "no documents": co.body(co.ASK, documents=[]),
     "a document to answer from": co.body(co.ASK, documents=[{"id": "doc-0", "data": {"text": "5"}}]),

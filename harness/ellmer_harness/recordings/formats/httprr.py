@@ -8,7 +8,7 @@ from __future__ import annotations
 import io
 import re
 from collections.abc import Iterator
-from http.client import HTTPResponse, parse_headers
+from http.client import HTTPException, HTTPResponse, parse_headers
 
 from ...exchange.messages import Headers
 from ..interaction import Interaction, value_of
@@ -28,7 +28,10 @@ def exchanges(data: bytes) -> Iterator[Interaction]:
         sent, got = (stream.read(int(size)) for size in sizes)
         if len(got) < int(sizes[1]):
             raise ValueError(f"exchange {at} is truncated")
-        yield _exchange(sent, got, f"/{at}")
+        try:
+            yield _exchange(sent, got, f"/{at}")
+        except (HTTPException, ValueError) as error:
+            raise ValueError(f"the lengths of exchange {at} do not fit (were line ends changed?)") from error
         at += 1
 
 
