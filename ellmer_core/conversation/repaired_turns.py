@@ -82,7 +82,7 @@ def _renamed(request: ContentToolRequest, seen: set[str]) -> ContentToolRequest:
 
 class _Repair:
     """The repaired turns so far. `open` are the calls of the last answer that have no result yet: as they were given, and as they
-    are sent. `place` is the place of the turn that has their results.
+    are sent. `place` is the place of the turn that has their results, and `order` the order of the calls by id.
     """
 
     def __init__(self) -> None:
@@ -90,12 +90,14 @@ class _Repair:
         self.named: list[str] = []
         self.open: list[tuple[ContentToolRequest, ContentToolRequest]] = []
         self.place: int | None = None
+        self.order: dict[str, int] = {}
 
     def add(self, turn: Turn) -> None:
         match turn:
             case AssistantTurn() if turn.links is not None:
                 self.close()
-                self.open = [(request, request) for request in turn.tool_requests]
+                for request in turn.tool_requests:
+                    self.opened(request, request)
                 self.turns.append(turn)
             case AssistantTurn():
                 self.answer(turn)
@@ -142,8 +144,12 @@ class _Repair:
         if not ours.is_json(request.arguments):
             self.name("the arguments of a call, which are not JSON,", request)
             sent = replaced(sent, arguments={}, raw=None)
-        self.open.append((request, sent))
+        self.opened(request, sent)
         return sent
+
+    def opened(self, given: ContentToolRequest, sent: ContentToolRequest) -> None:
+        self.open.append((given, sent))
+        self.order[sent.id] = len(self.order)
 
     def worded(
         self, content: ours.Content, where: str, also: Callable[[ours.Content], bool] = lambda _: False
@@ -168,6 +174,7 @@ class _Repair:
                 rest += self.unasked(checked(content))
             else:
                 results.append(checked(_of(content, request)))
+        results.sort(key=self.place_of)
         if results and self.place is not None:
             self.insert(results)
             results = []
@@ -220,7 +227,10 @@ class _Repair:
         turn = self.turns[self.place]
         before = [content for content in turn.contents if isinstance(content, ContentToolResult)]
         after = [content for content in turn.contents if not isinstance(content, ContentToolResult)]
-        self.turns[self.place] = UserTurn([*before, *results, *after])
+        self.turns[self.place] = UserTurn([*sorted([*before, *results], key=self.place_of), *after])
+
+    def place_of(self, result: ContentToolResult) -> int:
+        return self.order[result.id]
 
     def close(self) -> None:
         """Adds a result for each open call."""
@@ -231,7 +241,7 @@ class _Repair:
             self.turns.append(UserTurn(missing))
         elif missing:
             self.insert(missing)
-        self.open, self.place = [], None
+        self.open, self.place, self.order = [], None, {}
 
     def name(self, what: str, content: ContentToolRequest | ContentToolResult) -> None:
         request = content.request if isinstance(content, ContentToolResult) else content
