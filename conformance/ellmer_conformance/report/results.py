@@ -368,7 +368,7 @@ def _follows(row: Row, cause: Row, together: Mapping[tuple[str, str], float]) ->
 
 def _is_one_event(row: Row, cause: Row) -> bool:
     """Tells whether two failures show the same event, such as an answer that was cut, in the same request or reply."""
-    place, other = (each.pointer.split("/request")[0] for each in (row, cause))
+    place, other = (re.sub(r"^/varied/.*|/request.*", "", each.pointer) for each in (row, cause))
     return place == other and any({row.rule, cause.rule} <= event for event in _EVENTS)
 
 
@@ -379,7 +379,7 @@ def _key(row: Row) -> str:
     sentence, *where = row.message.splitlines() or [""]
     crashed = row.rule.startswith(_NO_RESULT) and where
     text = f"{sentence.partition(':')[0]}\n{where[-1]}" if crashed else _VALUES.sub("*", _plain(sentence))
-    return "\n".join((row.adapter, row.rule, "" if crashed else _anywhere(row.pointer), text))
+    return "\n".join((row.adapter, row.rule, "" if crashed else _anywhere(row), text))
 
 
 def _plain(sentence: str) -> str:
@@ -388,8 +388,11 @@ def _plain(sentence: str) -> str:
     return sentence.partition(": the model said ")[0]
 
 
-def _anywhere(pointer: str) -> str:
-    """Returns the pointer without numbers. What the caller got under a variation is a reply, too."""
+def _anywhere(row: Row) -> str:
+    """Returns the pointer without numbers. What the caller got under a variation is a reply, too. Where the API refuses nothing,
+    the place inside of a request says only how its wire format holds what was lost.
+    """
+    pointer = row.pointer if row.kind == "reject" else re.sub(r"(/request)/.*$", r"\1", row.pointer)
     return re.sub(r"/\d+", "/*", re.sub(r"^/varied/[^/]+$", "/replies/0", pointer))
 
 

@@ -126,6 +126,25 @@ def test_one_line_of_a_library_is_one_cause_in_all_its_plays():
     assert headline(Report(rows)) == "1 cause, 101 runs"
 
 
+def test_a_loss_is_one_cause_wherever_a_wire_format_holds_it():
+    places = ("messages/4", "messages/2/content/0", "contents/2/parts/0")
+    lost = [
+        failed("TRM-010", "loss", f"/exchanges/1/request/{place}", f"case_{n}", "the media were dropped")
+        for n, place in enumerate(places)
+    ]
+    refused = [replace(row, kind="reject", rule="IMG-010", case=f"{row.case}_more") for row in lost]
+
+    assert headline(Report(lost)) == "1 cause, 3 runs"
+    assert headline(Report([*lost, *refused])) == "4 causes, 6 runs"
+
+
+def test_a_cut_answer_is_one_event_under_all_its_variations():
+    cut = failed("STR-007", "loss", "/varied/cut:1", "broken_anywhere", "cut (cut:1), taken for complete")
+    ran = failed("STR-008", "loss", "/varied/cut:4", "broken_anywhere", "get_weather was run")
+
+    assert headline(Report([cut, ran])) == "1 cause, 1 run"
+
+
 def test_a_failure_that_is_rarely_seen_with_another_one_is_a_cause_of_its_own():
     """An adapter that adds its own system text everywhere hides no other failure."""
     everywhere = [failed("SYS-010", "loss", "/exchanges/0/request", f"case_{n}", "added") for n in range(9)]

@@ -30,7 +30,7 @@ from ellmer_conformance.contract.rule import verdict
 from ellmer_conformance.contract.rules.behaviour import book
 from ellmer_conformance.scenarios.case import Case, ask
 from ellmer_conformance.scenarios.cases._media_and_tools import weather
-from ellmer_conformance.scenarios.messages import Reply
+from ellmer_conformance.scenarios.messages import Image, Reply
 from ellmer_conformance.scenarios.script import Answer, Call, Say
 
 #: rule id: (a run that keeps it, how to break it)
@@ -145,6 +145,17 @@ def test_a_declared_refusal_of_tools_is_no_error_that_ends_the_chat():
         book.rules["TXT-002"], replace(run, transcript="[tool request (c1)]: look_up")
     ).violations
     assert verdict(book.rules["ERR-009"], replace(run, refused=frozenset())).violations
+
+
+@pytest.mark.parametrize(("words", "fine"), [("image/svg+xml is not supported", True), ("no key", False)])
+def test_a_library_may_refuse_media_of_a_tool_in_the_open(words, fine):
+    """TRM-010 allows it, so that RUN-003 does not blame it, and TXT-005 does not expect the answers that follow."""
+    drawn = ToolRun("draw", {}, Image(b"<svg/>", "image/svg+xml"))
+    refused = [Reply(error=ValueError(words), complete=False)]
+    run = replace(two_tools(), tool_runs=[drawn], replies=refused)
+    for id in ("RUN-003", "TXT-005"):
+        assert bool(verdict(book.rules[id], run).violations) is (not fine and id == "RUN-003")
+    assert bool(verdict(book.rules["TRM-010"], run).checked) is fine
 
 
 def test_a_restored_conversation_without_a_request_is_not_judged():

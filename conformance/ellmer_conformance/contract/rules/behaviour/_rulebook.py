@@ -9,7 +9,7 @@ from ....scenarios.case import Ask
 from ....scenarios.messages import Audio, Reply, Upload
 from ....scenarios.script import Answer, Sees, answers_of
 from ...exchange import Exchange, Item, Json
-from ...observed_run import Run, Varied
+from ...observed_run import Run, Varied, unusual_media_of
 from ...rule import Finding, Kind, Level, broken, met
 from ...rulebook import RuleBook
 
@@ -83,6 +83,24 @@ def crashes(run: Run, index: int) -> bool:
     ended = {answer.reason for answer in answers} & {"length", "filter"} or not all(a.parts for a in answers)
     accepted = all(each.response is None or each.response.status < 400 for each in run.exchanges)
     return whole and not ended and accepted and bool(run.exchanges)
+
+
+def refuses_media(run: Run, index: int) -> bool:
+    """Tells whether a reply is an error that names the type of a tool's unusual media: the library refuses them in the open, as
+    TRM-010 allows.
+    """
+    types = {media.type for each in run.tool_runs for media in unusual_media_of(each.value)} - {""}
+    return any(each in words for words in texts_of(run.replies[index].error) for each in types)
+
+
+def is_out_of_step(run: Run, index: int) -> bool:
+    """Tells whether media were refused in this turn or before: the model then says what the script had for an earlier turn."""
+    return any(refuses_media(run, each) for each in range(index + 1))
+
+
+def texts_of(error: BaseException | None) -> list[str]:
+    """Returns the text of an error, and of those that it was raised from."""
+    return [str(error), *texts_of(error.__cause__)] if error is not None else []
 
 
 def taken(run: Run) -> list[tuple[int, list[Item]]]:

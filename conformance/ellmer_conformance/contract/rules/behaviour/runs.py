@@ -6,7 +6,7 @@ from collections.abc import Iterator
 
 from ...observed_run import Run
 from ...rule import Finding, broken, met
-from ._rulebook import LOSS, MUST, book, crashes, found
+from ._rulebook import LOSS, MUST, book, crashes, found, refuses_media
 from ._tracebacks import told
 
 
@@ -43,6 +43,6 @@ def calls_do_not_crash(run: Run) -> Iterator[Finding]:
     names, and handle what it found.
     """
     for index, (wanted, reply) in enumerate(zip(run.case.steps, run.replies, strict=False)):
-        if wanted.outcome == "answered" and not run.refused:
+        if wanted.outcome == "answered" and not run.refused and not refuses_media(run, index):
             error = reply.error if crashes(run, index) else None
             yield broken(f"/replies/{index}", told(error)) if error else met(f"/replies/{index}")

@@ -9,7 +9,7 @@ from collections.abc import Iterator
 from .....scenarios.script import Answer, Call, Cut, Failure
 from ....observed_run import Run
 from ....rule import Finding, broken
-from .._rulebook import LOSS, MUST, book, found, stopped_by, varied_at
+from .._rulebook import LOSS, MUST, book, found, stopped_by, texts_of, varied_at
 from .streams import cuts
 
 _EARLY = {"length", "filter"}
@@ -109,17 +109,12 @@ def errors_inside_answers_have_words(run: Run) -> Iterator[Finding]:
     raised = run.replies[0].error if run.replies and run.case.steps[0].outcome == "incomplete" else None
     if words and raised is not None:
         problem = f"{str(raised)!r} does not say {words[-1]!r}"
-        yield found(any(words[-1] in told for told in _told(raised)), "/replies/0", problem)
+        yield found(any(words[-1] in told for told in texts_of(raised)), "/replies/0", problem)
 
 
 def _words(body: bytes) -> list[str]:
     """Returns the sentences of the errors in a stream, of any form: `message`, or `error` as a text."""
     return [str(json.loads(b'"%s"' % told)) for told in _SENTENCE.findall(body)]
-
-
-def _told(error: BaseException | None) -> list[str]:
-    """Returns the text of an error, and of those that it was raised from."""
-    return [str(error), *_told(error.__cause__)] if error is not None else []
 
 
 @book.rule("STP-004", MUST, LOSS, source="https://github.com/langchain-ai/langchainjs/issues/11469")

@@ -10,7 +10,7 @@ from .....scenarios.messages import Reply, ToolCall
 from .....scenarios.script import Answer, Say, Sees, answers_of
 from ....observed_run import Run
 from ....rule import Finding, broken, met
-from .._rulebook import LOSS, MUST, SHOULD, answer_refused, book, crashes, found, stopped_by
+from .._rulebook import LOSS, MUST, SHOULD, answer_refused, book, crashes, found, is_out_of_step, stopped_by
 
 _UNCLEAN = ("\x1b[", "sk-", "conformance-key", "/home/", "/Users/")
 
@@ -80,7 +80,9 @@ def answers_are_handed_over_whole(run: Run) -> Iterator[Finding]:
         if wanted.outcome != "answered" or wanted.schema or run.refused:
             continue
         answers = answers_to(run, wanted.text)
-        if _ended_early(run, reply, answers) or _saw_another_order(run, reply) or crashes(run, index):
+        if _ended_early(run, reply, answers) or _saw_another_order(run, reply):
+            continue
+        if crashes(run, index) or is_out_of_step(run, index):
             continue
         if reply.error is not None:
             yield broken(place, f"{type(reply.error).__name__}: {reply.error}")
@@ -97,7 +99,8 @@ def pieces_add_up(run: Run) -> Iterator[Finding]:
     Why: what the user saw while it arrived must be what the history keeps.
     """
     for index, (wanted, reply) in enumerate(zip(run.case.steps, run.replies, strict=False)):
-        if wanted.outcome == "answered" and reply.error is None and reply.pieces and not run.refused:
+        judged = wanted.outcome == "answered" and not run.refused and not is_out_of_step(run, index)
+        if judged and reply.error is None and reply.pieces:
             pieces = _without_breaks(run, "".join(reply.pieces), answers_to(run, wanted.text))
             yield found(pieces.endswith(wanted.text), f"/replies/{index}", f"the pieces add up to {pieces!r}")
 

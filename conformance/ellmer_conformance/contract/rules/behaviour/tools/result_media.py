@@ -12,7 +12,7 @@ from ....counts import times
 from ....exchange import Media
 from ....observed_run import Run, all_media_of, media_of, unusual_media_of
 from ....rule import Finding, met
-from .._rulebook import LOSS, MUST, SHOULD, at, book, found, last, new
+from .._rulebook import LOSS, MUST, SHOULD, at, book, found, last, new, refuses_media
 
 
 @book.rule("TRM-001", MUST, LOSS, source="https://github.com/vercel/ai/issues/6073")
@@ -86,8 +86,8 @@ def refused_media_leave_a_note(run: Run) -> Iterator[Finding]:
     Why: a model that did not get an image describes it all the same, and nobody is told. Media that are text
     (SVG) may be sent as text.
     """
-    for index, reply in enumerate(run.replies if run.refused else ()):
-        if reply.error is not None:
+    for index, reply in enumerate(run.replies):
+        if refuses_media(run, index) or (run.refused and reply.error is not None):
             yield met(f"/replies/{index}")
     which = all_media_of if run.refused else unusual_media_of
     with_media = {r.name for r in run.tool_runs if which(r.value)}
