@@ -1,6 +1,7 @@
 """Every row of the table of service keys finds its own samples."""
 
 import re
+from pathlib import Path
 from random import Random
 
 import pytest
@@ -33,3 +34,17 @@ def test_every_literal_of_a_row_is_in_a_sample(row):
     samples = row.samples.split()
 
     assert [literal for literal in row.literals.split() if not any(literal in each for each in samples)] == []
+
+
+def test_every_row_has_a_source_on_the_page():
+    """Each row has a line of its own with a link; the sources by month say which keys have none."""
+    text = (Path(__file__).parents[3] / "docs" / "secrets.md").read_text("utf-8")
+    chapter = text.partition("### Sources, by month")[2].partition("\n## ")[0]
+    lines = [line for line in chapter.splitlines() if line.startswith("|")]
+
+    def is_told(what):
+        own = [line for line in lines if line.startswith(f"| {what} | [")]
+        name = what.partition(" ")[2].removesuffix(" key").removesuffix(" token")
+        return own or any(name in line for line in lines)
+
+    assert [row.what for row in PATTERNS if not is_told(row.what)] == []
