@@ -111,4 +111,10 @@ def _answer(response: Json, folder: Path) -> bytes | None:
     if isinstance(response.get("base64Body"), str):
         return b64decode(response["base64Body"])
     name = response.get("bodyFileName")
-    return beside(folder.parent / "__files", name) if isinstance(name, str) else None
+    return beside(_files(folder), name) if isinstance(name, str) else None
+
+
+def _files(folder: Path) -> Path:
+    """Returns WireMock's folder of bodies, which is beside `mappings`. A mapping may be in a folder of `mappings`."""
+    top = next((each for each in (folder, *folder.parents) if each.name == "mappings"), folder)
+    return top.parent / "__files"
