@@ -131,6 +131,14 @@ def test_a_replay_of_googles_client_is_read(tmp_path, prefix, provider):
     assert lint_file(tmp_path / "a.json").providers == {provider: 1}
 
 
+def test_a_mapping_of_wiremock_may_have_a_pattern_of_paths(tmp_path):
+    request = {"method": "DELETE", "urlPathPattern": "/v1/files/.+"}
+    (tmp_path / "a.json").write_text(
+        json.dumps({"request": request, "response": {"status": 200, "body": "{}"}})
+    )
+    assert dict(lint_file(tmp_path / "a.json").skipped) == {"not a chat request": 1}
+
+
 def test_a_mapping_of_wiremock_in_a_folder_has_its_body_in_files(tmp_path):
     (tmp_path / "mappings" / "chat").mkdir(parents=True)
     (tmp_path / "__files").mkdir()
