@@ -111,6 +111,46 @@ def test_an_accepted_request_without_a_day_may_precede_a_rule(tmp_path, day, out
     assert found.get("REQ-052") == outcome
 
 
+@pytest.mark.parametrize(
+    ("prefix", "provider"),
+    [("{MLDEV_URL_PREFIX}", "google"), ("{VERTEX_URL_PREFIX}/publishers/google", "vertex")],
+)
+def test_a_replay_of_googles_client_is_read(tmp_path, prefix, provider):
+    request = {
+        "method": "post",
+        "url": f"{prefix}/models/gemini-2.5-flash:streamGenerateContent?alt=sse",
+        "headers": {"Content-Type": "application/json"},
+        "body_segments": [GEMINI],
+    }
+    answer = {"status_code": 200, "headers": {}, "body_segments": [{"a": 1}, {"a": 2}]}
+    (tmp_path / "a.json").write_text(
+        json.dumps({"replay_id": "x", "interactions": [{"request": request, "response": answer}]})
+    )
+    (found,) = read(tmp_path / "a.json").interactions
+    assert found.content == b'data: {"a": 1}\n\ndata: {"a": 2}\n\n'
+    assert lint_file(tmp_path / "a.json").providers == {provider: 1}
+
+
+def test_a_mapping_of_wiremock_may_have_a_pattern_of_paths(tmp_path):
+    request = {"method": "DELETE", "urlPathPattern": "/v1/files/.+"}
+    (tmp_path / "a.json").write_text(
+        json.dumps({"request": request, "response": {"status": 200, "body": "{}"}})
+    )
+    assert dict(lint_file(tmp_path / "a.json").skipped) == {"not a chat request": 1}
+
+
+def test_a_mapping_of_wiremock_in_a_folder_has_its_body_in_files(tmp_path):
+    (tmp_path / "mappings" / "chat").mkdir(parents=True)
+    (tmp_path / "__files").mkdir()
+    (tmp_path / "__files" / "answer.json").write_text(json.dumps(ANSWER))
+    request = {"method": "POST", "urlPath": "/v1/chat/completions", "bodyPatterns": []}
+    path = tmp_path / "mappings" / "chat" / "a.json"
+    path.write_text(
+        json.dumps({"request": request, "response": {"status": 200, "bodyFileName": "answer.json"}})
+    )
+    assert json.loads(read(path).interactions[0].content) == ANSWER
+
+
 def test_an_address_without_its_project_still_names_provider_and_model():
     place = "https://us-central1-aiplatform.googleapis.com/v1/projects/[REDACTED]/locations/us-central1/"
     found = asked(f"{place}publishers/google/models/gemini-2.5-flash:countTokens", GEMINI)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import re
 from collections.abc import Iterator
 from datetime import UTC, date, datetime
@@ -28,7 +29,7 @@ def entry(value: Json, place: str, folder: Path) -> Interaction:
     """Returns the exchange. `folder` is that of the file, because some recorders put bodies into separate
     files.
     """
-    value = _of_nock(value)
+    value = _of_replay(_of_nock(value))
     request, response = value.get("request", value), _raised(value.get("response") or {})
     headers = [*_headers(response.get("headers"))]
     return Interaction(
@@ -106,6 +107,36 @@ def _of_nock(value: Any) -> Any:
                 "response": {"status": status, "headers": pairs, "body": response},
             }
     return value
+
+
+#: What Google's client writes in place of the beginning of an address.
+_PREFIXES = {
+    "{MLDEV_URL_PREFIX}": "https://generativelanguage.googleapis.com/v1beta",
+    "{VERTEX_URL_PREFIX}": "https://us-central1-aiplatform.googleapis.com/v1beta1/projects/p/locations/us-central1",
+}
+
+
+def _of_replay(value: Any) -> Any:
+    """Returns the exchange of a replay of Google's client (https://github.com/googleapis/python-genai): its bodies are
+    lists of JSON values, one for each event of a stream.
+    """
+    match value:
+        case {"request": {"body_segments": list(sent), "url": str(url), **asked}, "response": dict(response)}:
+            for prefix, meant in _PREFIXES.items():
+                url = url.replace(prefix, meant, 1)
+            body = json.dumps(sent[0]) if sent else None
+            got = _segments(response.get("body_segments"))
+            return {
+                **value,
+                "request": {**asked, "url": url, "body": body},
+                "response": {**response, "body": got},
+            }
+    return value
+
+
+def _segments(values: Any) -> str:
+    texts = [json.dumps(each) for each in values or ()]
+    return texts[0] if len(texts) == 1 else "".join(f"data: {text}\n\n" for text in texts)
 
 
 def _headers(value: Any) -> Iterator[tuple[str, str]]:

@@ -14,7 +14,8 @@ from ..interaction import Interaction, beside, json_bytes, value_of
 from .vcr import moment
 
 Json = dict[str, Any]
-_PATHS = ("url", "urlPath")
+_PATTERNS = ("urlPathPattern", "urlPathTemplate", "urlPattern")
+_PATHS = ("url", "urlPath", *_PATTERNS)
 
 
 def is_httpmock(value: Any) -> bool:
@@ -67,7 +68,9 @@ def is_wiremock(value: Any) -> bool:
     path = isinstance(request, dict) and next(
         (request[key] for key in _PATHS if isinstance(request.get(key), str)), ""
     )
-    marked = isinstance(request, dict) and (request.keys() & {"bodyPatterns", "urlPath"} or "uuid" in value)
+    marked = isinstance(request, dict) and (
+        request.keys() & {"bodyPatterns", "urlPath", *_PATTERNS} or "uuid" in value
+    )
     return bool(path and str(path).startswith("/") and marked)
 
 
@@ -111,4 +114,10 @@ def _answer(response: Json, folder: Path) -> bytes | None:
     if isinstance(response.get("base64Body"), str):
         return b64decode(response["base64Body"])
     name = response.get("bodyFileName")
-    return beside(folder.parent / "__files", name) if isinstance(name, str) else None
+    return beside(_files(folder), name) if isinstance(name, str) else None
+
+
+def _files(folder: Path) -> Path:
+    """Returns WireMock's folder of bodies, which is beside `mappings`. A mapping may be in a folder of `mappings`."""
+    top = next((each for each in (folder, *folder.parents) if each.name == "mappings"), folder)
+    return top.parent / "__files"

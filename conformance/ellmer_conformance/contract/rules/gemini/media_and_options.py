@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from datetime import date
 
 from ...exchange import Request
 from ...readers.gemini import contents, declarations, get, key_of, parts, repeated
@@ -11,8 +10,6 @@ from ...rule import Finding, broken, met
 from .._media import PNG
 from ._rulebook import ASK, IMAGE, MUST, REJECT, TOOLS, answer, body, book, call, model, refused, user
 from .tools import OLD, SEARCH
-
-_GIF = date(2026, 5, 29)  # gemini-2.5-flash-lite is recorded as taking GIF from this day on
 
 
 @book.rule(
@@ -40,18 +37,16 @@ _GIF = date(2026, 5, 29)  # gemini-2.5-flash-lite is recorded as taking GIF from
 )
 def media_types_are_taken(request: Request) -> Iterator[Finding]:
     """Inline media has a complete media type that the model accepts: no SVG, and for gemini-2.5-flash-lite no parameters
-    after the type and, before May 2026, no GIF.
+    after the type.
 
     Fix: convert the image, send SVG as text, and write `text/plain` without `; charset=…`.
     """
     strict = request.model.startswith("gemini-2.5-flash-lite")
-    still = strict and request.when is not None and request.when < _GIF
     for pointer, content in contents(request.body):
         for place, part in parts(content, pointer):
             type = get(get(part, "inlineData"), "mimeType")
             if isinstance(type, str):
-                lite = (strict and "charset" in type) or (still and "gif" in type)
-                wrong = "svg" in type or "/" not in type or lite
+                wrong = "svg" in type or "/" not in type or (strict and "charset" in type)
                 yield broken(place, f"{type} is not accepted", type=type) if wrong else met(place)
 
 

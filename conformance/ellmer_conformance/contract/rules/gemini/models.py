@@ -12,7 +12,7 @@ from ...readers.gemini import contents, declarations, get, key_of, parts
 from ...readers.json_access import items_of, object_of, text_of
 from ...rule import Finding, broken, met
 from ...rulebook import Lack, enter
-from ._rulebook import ASK, MUST, REJECT, TOOLS, body, book, refused, user
+from ._rulebook import ASK, IMAGE, MUST, REJECT, TOOLS, body, book, refused, user
 
 
 @book.rule(
@@ -123,6 +123,7 @@ _LATEST = ("gemini-flash-latest", "gemini-pro-latest", "gemini-flash-lite-latest
 _FETCHED = ("generativelanguage.googleapis.com", "www.youtube.com", "youtube.com", "youtu.be")
 _PAINTER = "gemini-2.0-flash-preview-image-generation"
 _SPEAKER = "gemini-3.1-flash-tts-preview"
+_GIF: Json = {"inlineData": {"mimeType": "image/gif", "data": "R0lGODdhAQABAAAAACwAAAAAAQABAAACAkQBADs="}}
 _FILE: Json = {"fileData": {"mimeType": "audio/mpeg", "fileUri": "https://example.com/a.mp3"}}
 
 
@@ -160,6 +161,16 @@ def _modalities(request: Request) -> set[str]:
 
 def _thinks(request: Request) -> str | None:
     return config_place(request) if get(generation_config(request), "thinkingConfig") else None
+
+
+def _moving(request: Request) -> str | None:
+    """Returns a GIF."""
+    for pointer, content in contents(request.body):
+        for place, part in parts(content, pointer):
+            data = get(part, "inlineData")
+            if get(data, "mimeType") == "image/gif":
+                return f"{place}/{key_of(part, 'inlineData')}/{key_of(data, 'mimeType')}"
+    return None
 
 
 def _foreign(request: Request) -> str | None:
@@ -271,6 +282,20 @@ enter(
             body(user({"text": "Hi"}), named="gemini-2.5-flash"),
             body(user(_FILE), named="gemini-2.5-flash"),
             until=date(2026, 1, 1),
+        ),
+        Lack(
+            "IMG-032",
+            "Before June 2026, Gemini 2.5 Flash-Lite took no GIF.",
+            ("gemini-2.5-flash-lite*",),
+            refused("Unsupported MIME type: {value}"),
+            (
+                "recorded refusal (gemini-2.5-flash-lite)",
+                f"{_TESTS}gemini-2.5-flash-lite_thinking/GenSyncMultiModal-Image-gif-Inline.yaml",
+            ),
+            _moving,
+            body(user(IMAGE), named="gemini-2.5-flash-lite"),
+            body(user(_GIF), named="gemini-2.5-flash-lite"),
+            until=date(2026, 5, 29),  # it is recorded as taking one on this day
         ),
     ],
 )

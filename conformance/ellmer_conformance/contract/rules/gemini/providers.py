@@ -26,7 +26,14 @@ VERTEX = book.extend(
     "vertex",
     without=[
         *("SCH-004", "SCH-015"),  # its schemas take some of these keys, and which is not studied
-        *("IMG-018", "REQ-046", "REQ-047", "REQ-048", "THK-023"),  # recorded at the Gemini API alone
+        *(
+            "IMG-018",
+            "IMG-032",
+            "REQ-046",
+            "REQ-047",
+            "REQ-048",
+            "THK-023",
+        ),  # recorded at the Gemini API alone
         *("SCH-024", "TRM-017"),  # likewise
         "REQ-028",  # functions beside a search tool are recorded as accepted (gemini-3-flash-preview)
     ],
