@@ -7,13 +7,22 @@ tells quickly that there is nothing to repair, because a history may be long.
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from itertools import groupby
+from itertools import groupby, repeat
 from operator import attrgetter, is_
 from typing import NamedTuple
 
 from ..contents import content as ours
 from ..contents.content import ContentText, ContentToolRequest, ContentToolResult, replaced
-from ..contents.turns import AssistantTurn, SystemTurn, Tokens, Turn, UserTurn, is_broken, is_sendable
+from ..contents.turns import (
+    NO_LINKS,
+    AssistantTurn,
+    SystemTurn,
+    Tokens,
+    Turn,
+    UserTurn,
+    is_broken,
+    is_sendable,
+)
 from ..errors import ToolResultError, error_message
 from ..tools.results import check_tool_result, flatten, named_text, result_text
 
@@ -46,6 +55,8 @@ def repaired(turns: Sequence[Turn]) -> Repaired:
 def _fit(turns: Sequence[Turn]) -> bool:
     """Tells whether each turn can be sent, and has results for exactly the calls of the turn before it, in their order."""
     links = list(map(attrgetter("links"), turns))
+    if all(map(is_, links, repeat(NO_LINKS))):
+        return True
     if None in links:
         return False
     called = [(), *map(attrgetter("called"), links)]
