@@ -231,6 +231,14 @@ DEFECTS = {
         '        return b"".join(body)\n',
         ("tests/transport/test_sent_keys.py", "-k", "no_error_has_the_key"),
     ),
+    "key-in-escaped-letters": Defect(
+        "A key whose letters are escaped one by one is shown.",
+        6,
+        "ellmer_core.transport.sent_keys",
+        "    letters = _ESCAPED.sub(_letter, text)\n",
+        "    letters = text\n",
+        ("tests/transport/test_sent_keys.py", "-k", "however_each_is_escaped or no_error_has_the_key"),
+    ),
     "key-in-two-deltas": Defect(
         "A key in two pieces of a stream is shown.",
         6,

@@ -2,7 +2,8 @@
 
 A provider or a gateway may quote a key, and its words end up in exceptions, logs, traces, records and saved chats. So the
 key is replaced before anything else reads the answer: as it is, in other case, percent-encoded, escaped in JSON, in Base64, in
-hexadecimal; and in errors also long parts of it and its masked forms (`sk-ab***wxyz`). A stream may bring a key in pieces: an event that ends
+hexadecimal; and in errors also long parts of it, its masked forms (`sk-ab***wxyz`), and letters that are escaped one by one, each in
+another way (`\\u0073k-%61&#98;`). A stream may bring a key in pieces: an event that ends
 with the beginning of a key is held back until the next event.
 """
 
@@ -26,6 +27,14 @@ _MASKS = ("*", "•", "…", "...")
 _MASKED = re.compile(r"([\w\-]*)(?:[*•…]+|\.{3,})([\w\-]*)")
 _PERCENT, _MARK, _ANY = re.compile("%.."), re.compile(r"[^\w.-]"), re.compile("(?s).")
 _WORD = re.compile(r"[\w\-]{4,}")
+_ESCAPED = (
+    re.compile(  # a letter of ASCII: in JSON, Python, a URL, quoted-printable, HTML; also escaped again
+        r"""\\{1,8}(?:u(?:\{0{0,4}|00)|x)(?P<program>[2-7][0-9a-f])\}?|\\{1,8}(?P<slash>/)|(?:%(?:25){0,3}|=)(?P<url>[2-7][0-9a-f])
+    |&(?:amp;){0,3}\#(?:x0{0,6}(?P<hex>[2-7][0-9a-f])|0{0,6}(?P<decimal>1[012]\d|[3-9]\d));?""",
+        re.IGNORECASE | re.VERBOSE,
+    )
+)
+_ESCAPED_IN_JSON = re.compile(rb"\\u00[2-7]")
 
 
 class SentKeys:
@@ -35,8 +44,8 @@ class SentKeys:
         values = [value for name, value in headers.items() if _SECRET.search(name)]
         keys = {key for value in values for key in _keys_in(value) if len(key) >= LEAST}
         self._keys = sorted(keys, key=len, reverse=True)
-        answered = [key for key in self._keys if len(key) >= LEAST_IN_ANSWERS and re.search(r"\d", key)]
-        self._forms = [form for key in answered for form in _forms(key)]
+        self._answered = [key for key in self._keys if len(key) >= LEAST_IN_ANSWERS and re.search(r"\d", key)]
+        self._forms = [form for key in self._answered for form in _forms(key)]
         self._bytes = [form.encode() for form in self._forms]
         self._longest = max(map(len, self._bytes), default=0)
         self._beginnings = {form[:BEGINNING] for form in self._bytes}
@@ -50,7 +59,8 @@ class SentKeys:
 
     def hidden_in_body(self, body: bytes, *, failed: bool) -> bytes:
         """Returns a whole body without the keys. `failed` is whether it is an error's."""
-        if not failed and not any(form in body for form in self._bytes):
+        escaped = self._bytes and _ESCAPED_IN_JSON.search(body)
+        if not failed and not escaped and not any(form in body for form in self._bytes):
             return body
         text = body.decode("utf-8", "surrogateescape")
         shown = self.hidden_in_error(text) if failed else self._hidden(text)
@@ -64,6 +74,10 @@ class SentKeys:
             window = self._tail + chunk
             self._quoted = self._quoted or any(form in window for form in self._bytes)
             self._begun = self._begun or any(beginning in window for beginning in self._beginnings)
+            if _ESCAPED_IN_JSON.search(
+                window
+            ):  # the letters of a key may be escaped; what they are, the events say
+                self._quoted = self._begun = True
             self._tail = window[1 - self._longest :]
         if self._begun:
             events = self._with_whole_keys(events, last=last)
@@ -114,6 +128,7 @@ class SentKeys:
 
     def hidden_in_error(self, text: str) -> str:
         """Returns a text of an error without the keys, their parts and their masked forms."""
+        text = _without_escaped(text, self._keys, parts=True)
         for key in self._keys:
             for form in _forms(key):
                 text = text.replace(form, HIDDEN)
@@ -125,7 +140,7 @@ class SentKeys:
     def _hidden(self, text: str) -> str:
         for form in self._forms:
             text = text.replace(form, HIDDEN)
-        return text
+        return _without_escaped(text, self._answered, parts=False)
 
 
 def _keys_in(value: str) -> Iterator[str]:
@@ -195,6 +210,51 @@ def _without_parts(text: str, key: str) -> str:
             pieces += [text[end:place], HIDDEN]
         end = place + PART
     return "".join([*pieces, text[end:]])
+
+
+def _letter(found: re.Match[str]) -> str:
+    if found["slash"]:
+        return "/"
+    if found["decimal"]:
+        return chr(int(found["decimal"]))
+    return chr(int(found["program"] or found["url"] or found["hex"], 16))
+
+
+def _without_escaped(text: str, keys: list[str], *, parts: bool) -> str:
+    """Returns the text without keys whose letters are escaped one by one, and with `parts` without their parts."""
+    letters = _ESCAPED.sub(_letter, text)
+    if letters == text:
+        return text
+    spans = sorted(span for key in keys for span in _spans(letters, key, parts=parts))
+    if not spans:
+        return text
+    places = _places(text)
+    pieces: list[str] = []
+    end = 0
+    for start, stop in spans:
+        if places[start] >= end:
+            pieces += [text[end : places[start]], HIDDEN]
+        end = max(end, places[stop])
+    return "".join([*pieces, text[end:]])
+
+
+def _spans(letters: str, key: str, *, parts: bool) -> Iterator[tuple[int, int]]:
+    """Yields the places of a key in a text, and with `parts` those of its parts."""
+    yield from (found.span() for found in re.finditer(re.escape(key), letters, re.IGNORECASE))
+    if parts:
+        known = _parts(key)
+        last = len(letters) - PART + 1
+        yield from ((at, at + PART) for at in range(last) if letters[at : at + PART] in known)
+
+
+def _places(text: str) -> list[int]:
+    """Returns where each letter of the unescaped text begins in the text, and its end."""
+    places: list[int] = []
+    end = 0
+    for found in _ESCAPED.finditer(text):
+        places += [*range(end, found.start()), found.start()]
+        end = found.end()
+    return [*places, *range(end, len(text) + 1)]
 
 
 def _texts(event: Any) -> dict[tuple[Any, ...], tuple[Any, Any, str]]:

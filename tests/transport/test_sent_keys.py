@@ -1,6 +1,7 @@
 """A key that came in never goes out: whatever quotes it, in any form, it is replaced before anything reads the answer."""
 
 import json
+import time
 import traceback
 from base64 import b64encode, urlsafe_b64encode
 from itertools import pairwise
@@ -16,6 +17,13 @@ from ellmer_core.transport.sent_keys import HIDDEN, SentKeys
 
 KEY = "sk-proj-Ab3/dE7+gH9=kL2mN5pQ8rT1uW4xY7f3A"
 BEARER = {"authorization": f"Bearer {KEY}"}
+
+
+def each_second(escaped):
+    """Returns the key with each second letter escaped."""
+    return "".join(letter if at % 2 else escaped(letter) for at, letter in enumerate(KEY))
+
+
 QUOTED = {
     "as it is": f"Incorrect API key provided: {KEY}.",
     "in the header": f"Bad header: Authorization: Bearer {KEY}",
@@ -33,6 +41,18 @@ QUOTED = {
     "escaped in JSON": "".join(f"\\u{ord(letter):04x}" for letter in KEY),
     "with escaped slashes": KEY.replace("/", "\\/"),
     "in hexadecimal": KEY.encode().hex(),
+    "escaped in JSON, its first letter": f"\\u{ord(KEY[0]):04x}{KEY[1:]}",
+    "escaped in JSON, each second letter": each_second(lambda letter: f"\\u{ord(letter):04X}"),
+    "escaped in JSON twice": each_second(lambda letter: f"\\\\u{ord(letter):04x}"),
+    "escaped in Python": each_second(lambda letter: f"\\x{ord(letter):02x}"),
+    "escaped in JavaScript": each_second(lambda letter: f"\\u{{{ord(letter):x}}}"),
+    "percent-encoded, each letter": "".join(f"%{ord(letter):02x}" for letter in KEY),
+    "percent-encoded twice, each second letter": each_second(lambda letter: f"%25{ord(letter):02X}"),
+    "escaped in HTML": "".join(f"&#{ord(letter)};" for letter in KEY),
+    "escaped in HTML, in hexadecimal": each_second(lambda letter: f"&#x{ord(letter):X};"),
+    "escaped in HTML twice": each_second(lambda letter: f"&amp;#{ord(letter):04};"),
+    "quoted-printable": each_second(lambda letter: f"={ord(letter):02X}"),
+    "escaped in three ways, a part": each_second(lambda letter: f"%{ord(letter):02x}")[:30],
     "masked": "Incorrect API key provided: sk-proj-****************7f3A.",
     "with dots": "The key sk-proj-Ab3... was revoked.",
     "its beginning": f"Unknown key {KEY[:16]}",
@@ -101,6 +121,51 @@ def test_no_answer_has_the_key(size):
     other = answering(lambda _: httpx.Response(200, json=whole))
     assert other.chat("Hi") == f"You sent {HIDDEN}."
     assert KEY not in json.dumps([chat.record(), other.record()]) + repr(other.last_turn().json)
+
+
+ESCAPED = "".join(letter if at % 3 else f"\\u{ord(letter):04x}" for at, letter in enumerate(KEY))
+
+
+@pytest.mark.parametrize("size", [1, 5, 23, 10_000])
+def test_no_answer_has_the_key_with_escaped_letters(size):
+    event = b'{"choices": [{"index": 0, "delta": {"content": "You sent %s."}, "finish_reason": "stop"}]}'
+    body = b"data: " + event % ESCAPED.encode() + b"\n\ndata: [DONE]\n\n"
+    chunks = [body[at : at + size] for at in range(0, len(body), size)]
+    chat = answering(lambda _: httpx.Response(200, content=iter(chunks), headers=SSE))
+    assert "".join(chat.stream("Hi")) == f"You sent {HIDDEN}."
+    whole = event.replace(b"delta", b"message") % ESCAPED.encode()
+    other = answering(
+        lambda _: httpx.Response(200, content=whole, headers={"content-type": "application/json"})
+    )
+    assert other.chat("Hi") == f"You sent {HIDDEN}."
+
+
+@given(
+    st.lists(
+        st.sampled_from(
+            ["{}", "\\u{:04x}", "\\x{:02X}", "%{:02x}", "%25{:02X}", "&#{};", "&#x{:x}", "={:02X}"]
+        )
+    )
+)
+def test_an_error_has_no_letter_of_the_key_however_each_is_escaped(forms):
+    letters = [
+        form.format(ord(letter)) if form != "{}" else letter for letter, form in zip(KEY, forms, strict=False)
+    ]
+    text = "The key " + "".join(letters) + KEY[len(letters) :] + " is wrong."
+    assert SentKeys(BEARER).hidden_in_error(text) == f"The key {HIDDEN} is wrong."
+
+
+@pytest.mark.parametrize("unit", ["\\", "%25", "&amp;", "&#x0", "\\u{0", "\\u0073", "%73%6b-", KEY[:9]])
+def test_escapes_are_read_in_linear_time(unit):
+    keys = SentKeys(BEARER)
+
+    def seconds(size):
+        began = time.process_time()
+        keys.hidden_in_error(unit * (size // len(unit)))
+        return time.process_time() - began
+
+    few, many = (min(seconds(size) for _ in range(3)) for size in (50_000, 200_000))
+    assert many < 8 * few + 0.02
 
 
 def test_a_redirect_to_an_address_with_the_key_does_not_show_it():
