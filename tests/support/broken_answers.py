@@ -170,6 +170,7 @@ ANSWERS = {
             "STR-015": "empty-choices",
             "STR-019": "after-the-end",
             "STR-020": "late-names",
+            "STR-023": "stop-beside-text",
             "USG-002": "counted-at-the-start",
         }.items()
     },

@@ -392,8 +392,15 @@ def _filter_not_read(events: Sequence[Json]) -> None:
             found.update({key: _FILTERS[found[key]]} if found.get(key) in _FILTERS else {})
 
 
+def _stop_beside_text(events: Sequence[Json]) -> None:
+    for found in objects(list(events)):
+        if found.get("finish_reason") and any((found.get("delta") or {}).values()):
+            found["finish_reason"] = None
+
+
 #: What each bug changes of an answer.
 ANSWERS: Mapping[str, Rewrite] = {
+    "stop_beside_text_not_read": _stop_beside_text,
     "fragments_of_later_calls_lost": _to_no_call,
     "fragments_without_id_are_calls": _new_ids,
     "calls_in_one_place_collide": _same_place,

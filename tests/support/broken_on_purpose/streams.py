@@ -140,6 +140,16 @@ class TakesTheFirstChoice(BrokenAdapter):
         return chunks
 
 
+class ReadsTheStopFromAnEmptyChunk(BrokenAdapter):
+    """Reads a stop reason only where no text stands beside it."""
+
+    case, caught_by, mode, on = "news", ("STR-023",), "stream", _CHAT
+
+    def answer(self, chunks: list[bytes]) -> list[bytes]:
+        beside = rb'("delta":\{"(?:content|tool_calls)":[^\n]*"finish_reason":)"\w+"'
+        return [re.sub(beside, rb"\1null", b"".join(chunks))]
+
+
 class CountsFromTheEnd(BrokenAdapter):
     """Reads all token counts from the last event."""
 

@@ -43,8 +43,8 @@ def lines_of_any_kind() -> Case:
 
 @case
 def news() -> Case:
-    """The answer has unknown events and fields, and data after its end."""
-    variations = of_rules("STR-006", "STR-019")
+    """The answer has unknown events and fields, its stop reason beside its last piece, and data after its end."""
+    variations = of_rules("STR-006", "STR-019", "STR-023")
     return _again(text_then_tool, variations)
 
 

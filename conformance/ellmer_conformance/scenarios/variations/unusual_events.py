@@ -97,6 +97,18 @@ def _empty_choices(_: str, events: list[Event]) -> Sequence[Event]:
     return [{"data": _AZURE}, *chain.from_iterable((chunk, usage_only) for chunk in events[:-1]), events[-1]]
 
 
+def _stop_beside_text(_: str, events: list[Event]) -> Sequence[Event] | None:
+    """Sends the stop reason with the last piece of the answer, and no chunk of its own."""
+    found = deepcopy(list(events))
+    for at, chunk in enumerate(found):
+        for choice in (chunk.get("data") or {}).get("choices") or ():
+            if at and choice.get("finish_reason") and not any(choice["delta"].values()):
+                before = found[at - 1]["data"].get("choices") or [{}]
+                before[0]["finish_reason"] = choice["finish_reason"]
+                return [*found[:at], *found[at + 1 :]]
+    return None
+
+
 # parallel calls -------------------------------------------------------------------------------------------
 
 
@@ -258,6 +270,7 @@ MEANING = (
         wires=frozenset({"openai-chat", "anthropic", "bedrock", "cohere"}),
     ),
     Variation("empty-choices", "STR-015", lambda it: changed(it, _empty_choices), wires=_CHAT),
+    Variation("stop-beside-text", "STR-023", lambda it: changed(it, _stop_beside_text), wires=_CHAT),
     Variation("after-the-end", "STR-019", lambda it: changed(it, _ghost), wires=_MARKED),
     Variation("late-names", "STR-020", lambda it: changed(it, _late_names), wires=_CHAT),
     Variation(

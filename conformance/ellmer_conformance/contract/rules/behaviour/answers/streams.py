@@ -136,6 +136,23 @@ def what_follows_the_end_is_ignored(run: Run) -> Iterator[Finding]:
     yield from same_as_plain(run, "STR-019")
 
 
+@book.rule(
+    "STR-023",
+    MUST,
+    LOSS,
+    source=[
+        "https://github.com/maximhq/bifrost/issues/4963",
+        "https://github.com/vllm-project/vllm/pull/36944",
+    ],
+)
+def stops_beside_text_are_read(run: Run) -> Iterator[Finding]:
+    """A stop reason that arrives with the last piece of an answer is read, and so is the piece.
+
+    Why: OpenAI sends a chunk of its own for it, and compatible servers do not.
+    """
+    yield from same_as_plain(run, "STR-023")
+
+
 @book.rule("STR-021", SHOULD, LOSS, source="https://github.com/yagil/tokmon/issues/4")
 def streams_are_handed_over_as_they_come(run: Run) -> Iterator[Finding]:
     """A caller who streams gets a long answer in pieces while it arrives, not all at the end.
