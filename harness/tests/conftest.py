@@ -11,16 +11,14 @@ import threading
 from collections import deque
 from dataclasses import dataclass, field
 
-# Loaded here once: an inner run forgets what it imports. C extensions do not like that, httpx would not know the exceptions of
-# another httpcore, and the calls of urllib3 would not know those of another http.client.
+# Loaded here once: an inner run forgets what it imports. C extensions do not like that, and httpx would not know
+# the exceptions of another httpcore.
 import httpcore  # noqa: F401
 import httpcore2  # noqa: F401
 import httpx
 import httpx2
 import pytest
 import vcr  # noqa: F401
-
-from ellmer_harness.interception import http_client_connections, urllib3_connections  # noqa: F401
 
 API = "https://api.example.com"
 SSE = "text/event-stream"
