@@ -418,7 +418,9 @@ def types(session: nox.Session) -> None:
     session.run("uv", "venv", "--quiet", "--clear", "--python", "python", str(user / "venv"), external=True)
     (wheel,) = user.glob("*.whl")
     wanted = f"{wheel}[{EXTRAS}]"
-    session.run("uv", "pip", "install", "-q", f"--python={user / 'venv'}", wanted, "polars", "pytest", external=True)
+    session.run(
+        "uv", "pip", "install", "-q", f"--python={user / 'venv'}", wanted, "polars", "pytest", external=True
+    )
     session.run("pyright", "-p", str(user))
 
 
