@@ -274,6 +274,10 @@ def chat_of_record(
     props = _props(record)
     replay = partial(contents_replay, tools=list(tools), classes=list(classes), trust_html=trust_html)
     turns = [_as(Turn, turn, f"turns[{place}]") for place, turn in enumerate(replay(props["turns"]))]
+    if late := next((place for place, turn in enumerate(turns) if place and isinstance(turn, SystemTurn)), 0):
+        raise UsageError(
+            f"This saved chat is damaged: turns[{late}] is a SystemTurn, and only the first can be one."
+        )
     results = {
         place: _as(ContentToolResult, replay(r), f"results.{place}") for place, r in props["results"].items()
     }

@@ -182,7 +182,7 @@ class _Repair:
             if not isinstance(content, ContentToolResult):
                 rest.append(self.worded(content, "of the user"))
             elif (request := self.answered(content)) is None:
-                rest += self.unasked(checked(content))
+                rest += self.in_text(checked(content))
             else:
                 results.append(checked(_of(content, request)))
         results.sort(key=self.place_of)
@@ -209,7 +209,7 @@ class _Repair:
             self.name("a result that names no call", given)
         return sent
 
-    def unasked(self, result: ContentToolResult) -> list[ours.Content]:
+    def in_text(self, result: ContentToolResult) -> list[ours.Content]:
         """Returns a result without an open call as text, with its media after it."""
         self.name("a result without its call", result)
         whole, *media = flatten([result])

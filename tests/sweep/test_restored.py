@@ -236,6 +236,14 @@ def test_a_history_from_a_file_is_the_same(name):
         assert body(other) == body(chat)
 
 
+def test_a_second_system_prompt_in_a_file_is_refused_and_the_chat_does_not_change():
+    chat, record = chat_at(one_of_each()[0], [ASKED]), chat_at(one_of_each()[0], [ASKED]).record()
+    record["props"]["turns"] += ec.contents_record([ec.SystemTurn("a")])
+    with pytest.raises(ec.UsageError, match=r"turns\[1\] is a SystemTurn"):
+        chat.restore(record)
+    assert chat.get_turns() == [ASKED]
+
+
 def test_the_broken_parts_of_a_result_are_named_for_the_developer():
     chat = ec.chat_openai(model="gpt-5.4", api_key="k")
     chat.set_turns([ASKED, AssistantTurn([CALL]), UserTurn([found(float("nan"))]), AssistantTurn("done")])
