@@ -418,9 +418,8 @@ def types(session: nox.Session) -> None:
     session.run("uv", "venv", "--quiet", "--clear", "--python", "python", str(user / "venv"), external=True)
     (wheel,) = user.glob("*.whl")
     wanted = f"{wheel}[{EXTRAS}]"
-    session.run(
-        "uv", "pip", "install", "-q", f"--python={user / 'venv'}", wanted, "polars", "pytest", external=True
-    )
+    more = ("numpy", "polars", "pytest")  # the types of polars name NumPy's
+    session.run("uv", "pip", "install", "-q", f"--python={user / 'venv'}", wanted, *more, external=True)
     session.run("pyright", "-p", str(user))
 
 
