@@ -287,8 +287,10 @@ def pytest_runtest_makereport(item: pytest.Item, call: pytest.CallInfo[None]) ->
         report.longrepr = _short(call.excinfo, item.config.rootpath)
     if call.when != "teardown":
         item.stash[_REPORT] = report
-        if call.excinfo is not None:  # unittest's tests raise nothing themselves
-            item.stash[_FAILURE] = None if _is_recorded(tape, report) else call.excinfo.value
+        if _is_recorded(tape, report):
+            item.stash[_FAILURE] = None
+        elif call.excinfo is not None and not report.passed and item.stash.get(_FAILURE, None) is None:
+            item.stash[_FAILURE] = call.excinfo.value  # of a test of unittest, which raises nothing itself
     if call.when == "teardown" and _TAPE in item.stash:
         report.cassette = item.stash[_TAPE].verdict.as_dict()
     if call.when == "teardown":
