@@ -42,7 +42,7 @@ enter(
         Lack(
             "REQ-046",
             "A `reasoning.mode` other than `standard` is sent only to models that support it.",
-            ("gpt-5.4*",),
+            ("gpt-5.4*", "!gpt-5.4-pro*"),  # gpt-5.4-pro is recorded as taking it
             refused("`reasoning.mode` is not supported with this model.", param="reasoning.mode"),
             (
                 "recorded refusal (gpt-5.4-mini)",
