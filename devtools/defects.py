@@ -95,6 +95,22 @@ DEFECTS = {
         "        self._left, self.oversized = left, False\n",
         ("tests/hostile/test_compressed_answers.py", "-k", "become_none"),
     ),
+    "fences-and-lines": Defect(
+        "A Markdown fence with many empty lines takes cubic time.",
+        2,
+        "ellmer_core._chat.structured_output",
+        r'''r"```[ \t]*+\w*+[ \t\r]*+\n(.*?)```"''',
+        r'''r"```[ \t]*\w*\s*\n(.*?)\n?\s*```"''',
+        ("tests/hostile/test_linear_patterns.py", "-k", "ellmer_core"),
+    ),
+    "masks-and-words": Defect(
+        "A mask after a long word of an error takes quadratic time.",
+        2,
+        "ellmer_core.transport.sent_keys",
+        r"""r"(?<![\w\-])([\w\-]*+)(?:""",
+        r"""r"([\w\-]*)(?:""",
+        ("tests/transport/test_sent_keys.py", "-k", "linear_time"),
+    ),
     "many-small-values": Defect(
         "A value of three bytes needs seventy in memory, and there may be any number.",
         3,

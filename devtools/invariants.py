@@ -34,7 +34,14 @@ INVARIANTS = (
         "The answer does not depend on how the bytes were cut.",
         ("tests/hostile/test_cut_bytes.py", "tests/hostile/test_every_split.py"),
     ),
-    Invariant("n pieces cost O(n).", ("tests/wire/answers/test_linear_streams.py",)),
+    Invariant(
+        "n pieces cost O(n).",
+        (
+            "tests/wire/answers/test_linear_streams.py",
+            "tests/hostile/test_linear_patterns.py",
+            "tests/wire/framing/test_aws_event_stream.py",
+        ),
+    ),
     Invariant(
         "k bytes need c·k memory and a bounded time, in every reader.",
         (

@@ -106,7 +106,7 @@ def _is_object(type: Type) -> bool:
 
 
 _THOUGHT = re.compile(r"<(think|thinking)>.*?(</\1>|\Z)", re.DOTALL)
-_FENCED = re.compile(r"```[ \t]*\w*\s*\n(.*?)\n?\s*```", re.DOTALL)
+_FENCED = re.compile(r"```[ \t]*+\w*+[ \t\r]*+\n(.*?)```", re.DOTALL)
 _START = re.compile(r"[{\[]")
 MOST = 50  # places where JSON may begin that are tried: a text of brackets is not gone through for each
 _decoder = json.JSONDecoder()

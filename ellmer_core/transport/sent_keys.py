@@ -24,7 +24,7 @@ BEGINNING = 4  # characters of a key at the end of an event, after which the nex
 
 _SECRET = re.compile(r"auth|key|token|secret|password|cookie|credential", re.IGNORECASE)
 _MASKS = ("*", "•", "…", "...")
-_MASKED = re.compile(r"([\w\-]*)(?:[*•…]+|\.{3,})([\w\-]*)")
+_MASKED = re.compile(r"(?<![\w\-])([\w\-]*+)(?:[*•…]++|\.{3,}+)([\w\-]*+)")
 _PERCENT, _MARK, _ANY = re.compile("%.."), re.compile(r"[^\w.-]"), re.compile("(?s).")
 _WORD = re.compile(r"[\w\-]{4,}")
 _ESCAPED = (

@@ -22,6 +22,7 @@ from .shared.json_objects import read_json
 _PRELUDE = Struct(">III")  # total length, headers length, CRC of the two
 _CRC = Struct(">I")
 _LONGEST = 24 * 1024 * 1024  # the largest frame AWS's own decoder accepts; more is not a length but noise
+_HEADERS = 128 * 1024  # the longest headers that it accepts
 _SIZES = {
     0: 0,
     1: 0,
@@ -58,7 +59,8 @@ class EventStreamDecoder(Decoder):
         if len(self._held) < _PRELUDE.size:
             return None
         total, headers, checksum = _PRELUDE.unpack_from(self._held)
-        if crc32(self._held[:8]) != checksum or not _PRELUDE.size + headers + _CRC.size <= total <= _LONGEST:
+        fits = _PRELUDE.size + headers + _CRC.size <= total <= _LONGEST and headers <= _HEADERS
+        if crc32(self._held[:8]) != checksum or not fits:
             raise ResponseError(
                 "The event stream is damaged: the start of a frame does not match its checksum."
             )
@@ -89,6 +91,8 @@ def _headers(data: bytes) -> Iterator[tuple[str, str]]:
             at += size
     except (IndexError, KeyError, UnicodeDecodeError) as error:
         raise ResponseError(f"The event stream has a header that cannot be read ({error!r}).") from error
+    if at > len(data):
+        raise ResponseError("The event stream has a header whose value is cut.")
 
 
 def _event(headers: dict[str, str], payload: bytes) -> dict[str, Any]:

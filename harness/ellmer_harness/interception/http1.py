@@ -19,7 +19,7 @@ from ..exchange.messages import Failure, Headers
 from ..exchange.reply import Piece
 from .open_tapes import RequestInFlight
 
-_SIZE = re.compile(rb"([0-9a-fA-F]+)[^\r\n]*\r?\n")
+_SIZE = re.compile(rb"([0-9a-fA-F]++)[^\r\n]*+\r?\n")
 _ENDS_EARLY = "peer closed connection without sending complete message body"
 
 

@@ -1,6 +1,7 @@
 """AWS event stream frames: any chunks give the same events, and damage is detected."""
 
 import json
+import time
 from binascii import crc32
 from struct import pack
 
@@ -132,3 +133,49 @@ def test_an_error_of_the_stream_itself_is_in_its_headers():
 def test_a_payload_that_is_not_json_is_quoted():
     with pytest.raises(ResponseError, match=r"not JSON.*<html>"):
         decoded(frame(b"<html>", text(":event-type", "x")))
+
+
+FLAG = header("", 0, b"")  # two bytes
+HOSTILE = {
+    "many headers": frame(b"{}", FLAG * 200_000),
+    "a cut value": frame(b"{}", text(":event-type", "x"), header("y", 7, pack(">H", 900) + b"z")),
+    "a cut name": frame(b"{}", b"\xffname"),
+    "an unknown type": frame(b"{}", header("x", 10, b"")),
+    "no text": frame(b"{}", header(":event-type", 7, pack(">H", 1) + b"\xff")),
+    "small values": frame(b'{"a": [' + b"[]," * 3_000_000 + b"0]}", text(":event-type", "x")),
+}
+
+
+@pytest.mark.parametrize("data", HOSTILE.values(), ids=HOSTILE)
+def test_a_hostile_frame_is_an_error_and_what_came_before_counts(data):
+    decoder = EventStreamDecoder()
+    before = event("contentBlockDelta", {"delta": {"text": "word"}})
+
+    assert decoder.feed(before + data) == [{"contentBlockDelta": {"delta": {"text": "word"}}}]
+    assert isinstance(decoder.failure, ResponseError)
+
+
+@pytest.mark.parametrize("size", [1, 3, 1000])
+def test_small_frames_and_small_chunks_take_linear_time(size):
+    def seconds(count):
+        stream = event("x", {}) * count
+        decoder, began, found = EventStreamDecoder(), time.process_time(), 0
+        for at in range(0, len(stream), size):
+            found += len(decoder.feed(stream[at : at + size]))
+        assert found == count
+        return time.process_time() - began
+
+    few, many = (min(seconds(count) for _ in range(3)) for count in (200, 1600))
+    assert many < 20 * few + 0.02
+
+
+def test_a_long_frame_in_small_chunks_takes_linear_time():
+    def seconds(length):
+        stream = event("x", {"a": "a" * length})
+        decoder, began = EventStreamDecoder(), time.process_time()
+        found = [each for at in range(0, len(stream), 64) for each in decoder.feed(stream[at : at + 64])]
+        assert len(found) == 1
+        return time.process_time() - began
+
+    few, many = (min(seconds(length) for _ in range(3)) for length in (100_000, 800_000))
+    assert many < 20 * few + 0.02

@@ -76,7 +76,7 @@ def once_per_request(function: Callable[[Request], T]) -> Callable[[Request], T]
     return reading
 
 
-_DATA_URL = re.compile(r"data:(?P<type>[^;,]*)(?P<more>[^,]*),(?P<data>.*)", re.DOTALL | re.IGNORECASE)
+_DATA_URL = re.compile(r"data:(?P<type>[^;,]*+)(?P<more>[^,]*+),(?P<data>.*)", re.DOTALL | re.IGNORECASE)
 _TO_STANDARD = str.maketrans("-_", "+/", " \t\r\n")
 
 

@@ -32,7 +32,7 @@ from .user_words import UserWords, content_words
 _MOST_CALLS = 8
 _MEDIA_TOKENS = 85  # of an image or a document; https://developers.openai.com/api/docs/guides/images-vision
 _TAG = re.compile(r"\s*</?content\b[^>]*>\s*")  # around media of a result that a format cannot hold
-_FAILED = re.compile(r"\s*(?:\W*error\b|tool calling failed|exception|traceback)", re.IGNORECASE)
+_FAILED = re.compile(r"\s*+(?:\W*+error\b|tool calling failed|exception|traceback)", re.IGNORECASE)
 _USE_A_TOOL = re.compile(r"\b(?:use|call|run|invoke|try)\b.{0,40}\btools?\b", re.IGNORECASE | re.DOTALL)
 _QUESTION = re.compile(
     r"\?\s*$|^\s*(?:what|which|who|where|when|why|how|do you remember|remind)\b", re.IGNORECASE
