@@ -98,14 +98,14 @@ def _empty_choices(_: str, events: list[Event]) -> Sequence[Event]:
 
 
 def _stop_beside_text(_: str, events: list[Event]) -> Sequence[Event] | None:
-    """Sends the stop reason with the last piece of the answer, and no chunk of its own."""
+    """Sends the last piece of the answer in the chunk that has the stop reason, and perhaps the token counts."""
     found = deepcopy(list(events))
     for at, chunk in enumerate(found):
         for choice in (chunk.get("data") or {}).get("choices") or ():
             if at and choice.get("finish_reason") and not any(choice["delta"].values()):
-                before = found[at - 1]["data"].get("choices") or [{}]
-                before[0]["finish_reason"] = choice["finish_reason"]
-                return [*found[:at], *found[at + 1 :]]
+                pieces = found[at - 1]["data"].get("choices")
+                choice["delta"] = pieces[0]["delta"] if pieces else {}
+                return [*found[: at - 1], *found[at:]] if pieces else None
     return None
 
 
