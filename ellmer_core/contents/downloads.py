@@ -112,12 +112,13 @@ def _at(url: httpx.URL, addresses: Sequence[IPv4Address | IPv6Address]) -> dict[
     """Returns the request for a URL, addressed to the IP address that was checked, because the name may resolve to
     another address later.
     """
+    headers = {"accept-encoding": "gzip, deflate"}
     if not addresses:
-        return {"url": url}
+        return {"url": url, "headers": headers}
     host = url.netloc.decode("ascii")
     return {
         "url": url.copy_with(host=str(addresses[0])),
-        "headers": {"host": host},
+        "headers": {"host": host, **headers},
         "extensions": {"sni_hostname": url.host},
     }
 
@@ -125,6 +126,9 @@ def _at(url: httpx.URL, addresses: Sequence[IPv4Address | IPv6Address]) -> dict[
 def _body(response: httpx.Response, until: float) -> bytes:
     if not response.is_success:
         raise UsageError(f"{response.url} answered {response.status_code} {response.reason_phrase}.")
+    encoding = response.headers.get("content-encoding", "").strip().lower()
+    if encoding not in {"", "identity", "gzip", "deflate"}:  # some others make gigabytes of one chunk
+        raise UsageError(f"{response.url} is encoded as {encoding!r:.60}, which was not requested.")
     body = bytearray()
     for chunk in response.iter_bytes():
         body += chunk

@@ -361,3 +361,19 @@ def test_over_a_real_socket():
     assert (pdf.filename, pdf.data) == ("x.pdf", b64encode(PDF).decode())
     with pytest.raises(ConnectError, match=f"http://127.0.0.1:{port}/x.pdf could not be downloaded"):
         content_pdf_url(f"http://127.0.0.1:{port}/x.pdf", allow_private=True)
+
+
+@pytest.mark.parametrize("encoding", ["br", "zstd", "gzip, br"])
+def test_an_encoding_that_was_not_requested_is_not_opened(encoding):
+    asked = []
+
+    def answer(request):
+        asked.append(request.headers["accept-encoding"])
+        return httpx.Response(200, headers={"content-encoding": encoding}, stream=httpx.ByteStream(PDF))
+
+    with (
+        httpx.Client(transport=httpx.MockTransport(answer)) as client,
+        pytest.raises(UsageError, match="which was not requested"),
+    ):
+        content_pdf_url("https://e.com/a.pdf", client=client)
+    assert asked == ["gzip, deflate"]

@@ -13,6 +13,8 @@ from importlib.resources import files
 from pathlib import Path
 from typing import Any
 
+from ellmer_core.budget import REPORT, has_more_values
+
 from ..contract import rules
 from ..contract.rule import Rule
 from ..contract.rules import behaviour
@@ -128,12 +130,12 @@ def write(report: Report, path: Path) -> None:
 def read(path: Path) -> Report:
     """Returns the report in a file. Raises UnreadableReport."""
     try:
-        document = json.loads(path.read_text(encoding="utf-8"))
+        document = _document(path)
     except OSError as error:
         raise UnreadableReport(
             f"{path} cannot be read: {error.strerror}. `conformance run --report FOLDER` writes FOLDER/report.json"
         ) from error
-    except ValueError as error:
+    except (ValueError, RecursionError) as error:
         raise UnreadableReport(f"{path} is not JSON: {error}") from error
     if not isinstance(document, dict) or "version" not in document or "results" not in document:
         raise UnreadableReport(f"{path} is not a report of the conformance suite")
@@ -147,6 +149,16 @@ def read(path: Path) -> Report:
         raise UnreadableReport(
             f"{path} is damaged: {type(error).__name__} {error}. Run the suite again"
         ) from error
+
+
+def _document(path: Path) -> Any:
+    """Returns the JSON of a file. Raises `ValueError` for more than a report has."""
+    if path.stat().st_size > REPORT.received:
+        raise ValueError(f"it has more than {REPORT.received:,} bytes")
+    data = path.read_bytes()
+    if has_more_values(data, REPORT.values):
+        raise ValueError(f"it has more than {REPORT.values:,} values")
+    return json.loads(data)
 
 
 def schema() -> dict[str, Any]:

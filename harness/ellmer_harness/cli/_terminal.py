@@ -12,6 +12,7 @@ from pathlib import Path
 from typing import TypeVar
 
 from ..recordings import Found, Unreadable, find, read
+from ..recordings.untrusted_files import TooSlow, time_limit
 
 T = TypeVar("T")
 _CONTROL = re.compile(r"[\x00-\x08\x0b-\x1f\x7f-\x9f\u200e\u200f\u2028-\u202e\u2066-\u2069]")
@@ -80,9 +81,13 @@ def recordings(paths: Iterable[Path], doing: str) -> Iterator[tuple[Path, Found 
     named = {path for path in paths if path.is_file()}
     for file in progress(files(paths), doing):
         try:
-            found = read(file)
+            with time_limit():
+                found = read(file)
         except Unreadable as error:
             yield file, error
+            continue
+        except TooSlow as error:
+            yield file, Unreadable(file, str(error))
             continue
         if found is not None and (found.kind in _CASSETTES or file in named):
             yield file, found

@@ -130,3 +130,19 @@ def test_a_bomb_in_a_text_does_not_stop_the_scan(cassette, capsys, monkeypatch):
 
     assert main(["scan", str(path)]) == 1
     assert "1 problem" in capsys.readouterr().out
+
+
+def test_the_import_of_a_file_ends(cassette, capsys, monkeypatch, tmp_path):
+    def endless(_):
+        while True:
+            pass
+
+    monkeypatch.setattr("ellmer_harness.cli._terminal.read", endless)
+    monkeypatch.setattr(
+        "ellmer_harness.recordings.untrusted_files.RECORDING", replace(RECORDING, seconds=0.05)
+    )
+    path = cassette({"text": "x"})
+
+    assert main(["import", str(path), "--out", str(tmp_path / "out")]) != 0
+    printed = capsys.readouterr()
+    assert "it took longer than 0.05 seconds" in printed.out + printed.err
