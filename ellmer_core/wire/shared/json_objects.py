@@ -41,7 +41,8 @@ def read_json(text: str | bytes) -> Any:
 
 def raw_json(text: str) -> Any:
     """Returns the value of a text without space around it. Raises `ValueError`."""
-    few(text)
+    if len(text) > CLIENT.values:  # each has one character
+        few(text)
     try:
         value, end = _decoder.raw_decode(text)
     except RecursionError:

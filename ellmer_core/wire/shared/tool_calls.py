@@ -10,6 +10,7 @@ from hashlib import sha256
 from math import isfinite
 from typing import Any
 
+from ...budget import CLIENT
 from ...contents import content as ours
 from ..interfaces import Json
 from .json_objects import bounded, few, json_text, objects, raw_json
@@ -58,7 +59,8 @@ def _arguments(raw: object) -> tuple[Json, str | None]:
 
 def strict_json(text: str) -> Any:
     """Parses strict JSON: no NaN, no Infinity, no number that is too large. Raises `ValueError`."""
-    few(text)
+    if len(text) > CLIENT.values:
+        few(text)
     value = json.loads(text, parse_constant=_not_json, parse_float=_finite)
     bounded(value)
     return value
