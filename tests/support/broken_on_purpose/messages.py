@@ -283,7 +283,7 @@ class SendsHalves(BrokenAdapter):
 class KeepsSystemInMessages(BrokenAdapter):
     """Sends the system prompt as the first message to every provider."""
 
-    case, caught_by, also, on = "system_prompt", ("SYS-002",), ("ERR-002",), ("anthropic",)
+    case, caught_by, also, on = "system_prompt", ("SYS-006",), ("ERR-002",), ("anthropic",)
 
     def body(self, body: Json) -> Json:
         system = body.pop("system")

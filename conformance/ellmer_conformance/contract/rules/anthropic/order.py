@@ -13,7 +13,7 @@ from ._rulebook import ASK, MUST, REJECT, assistant, body, book, refused, result
 from ._turns import Turn, turns
 
 NO_PREFILL = ["claude>=4.6"]
-MIDWAY = ["claude-opus-4-8*", "claude-opus-5*", "claude-fable-5*", "claude-mythos-5*"]
+MIDWAY = ["claude-opus-4-8*", "claude-opus-5*", "claude-sonnet-5*", "claude-fable-5*", "claude-mythos-5*"]
 #: They take no system message within the conversation.
 UNMOVED = [
     *("claude-2*", "claude-3*", "claude-sonnet-4*", "claude-haiku-4*", "claude-opus-4-0", "claude-opus-4-2*"),
@@ -143,10 +143,7 @@ def a_system_message_precedes_the_assistant(request: Request) -> Iterator[Findin
     counterexamples=[body(BRIEF, ASK)],
 )
 def the_system_prompt_is_no_message(request: Request) -> Iterator[Finding]:
-    """Older models accept a system prompt only in the top-level `system`, not as a message.
-
-    Sonnet 5 is not among the models that are documented to accept such a message, but it is recorded as accepting it.
-    """
+    """Older models accept a system prompt only in the top-level `system`, not as a message."""
     for pointer, message in messages(request.body):
         wrong = message.get("role") == "system"
         yield broken(pointer, "`messages` has a system message") if wrong else met(pointer)

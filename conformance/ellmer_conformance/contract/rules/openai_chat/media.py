@@ -19,13 +19,14 @@ from ._rulebook import ASK, IMAGE, LOSS, MUST, REJECT, body, book, call, result
 OLD = (
     "gpt-3.5*",
     "gpt-4*",
-    "!gpt-4.1",
-    "!gpt-4.1-nano*",  # both answered to an image in a tool message in 2025
     "chatgpt-4o*",
     "o1*",
     "o3*",
     "o4*",
 )  # models that refuse what newer ones overlook
+#: They answered to an image in a tool message, and their counts of tokens have no image in them: gpt-4.1 at Azure in December 2025.
+OVERLOOKING = ("gpt-4.1", "gpt-4.1-nano*")
+_ANSWERED = "https://github.com/crmne/ruby_llm/blob/{}/spec/fixtures/vcr_cassettes/chat_content_object_support_{}_preserves_content_objects_returned_from_tools.yml"
 RECORDED = "https://github.com/llmrb/llm.rb/blob/ad6b23e88a99dd9fe5e55ed7ccef0b461715a0ca"
 PDF: Json = {
     "filename": "a.pdf",
@@ -59,7 +60,7 @@ def _shown(url: str) -> Json:
         code="invalid_value",
         param="{path}",
     ),
-    models=OLD,
+    models=(*OLD, *(f"!{name}" for name in OVERLOOKING)),
     examples=[body(ASK, call("a"), result("a", "[see below]"), _user(IMAGE))],
     counterexamples=[body(ASK, call("a"), result("a", [IMAGE]))],
 )
@@ -137,8 +138,12 @@ def a_result_has_no_sound(request: Request) -> Iterator[Finding]:
     "TRM-015",
     MUST,
     LOSS,
-    source="https://github.com/openai/openai-openapi/issues/523",
-    models=["gpt-5*", "gpt-6*"],
+    source=[
+        "https://github.com/openai/openai-openapi/issues/523",
+        _ANSWERED.format("f5761f9cb15b89cd3116d4bf316fad8ff5049fa8", "azure_openai_gpt-4_1"),
+        _ANSWERED.format("f01c5fe568459799fc0ad02014d0ab18dfe0035b", "openai_gpt-4_1-nano"),
+    ],
+    models=["gpt-5*", "gpt-6*", *OVERLOOKING],
     examples=[body(ASK, call("a"), result("a", "[see below]"), _user(IMAGE), model="gpt-5.2")],
     counterexamples=[body(ASK, call("a"), result("a", [IMAGE]), model="gpt-5.2")],
 )
