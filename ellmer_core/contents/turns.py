@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
-from itertools import compress, count, groupby
-from operator import attrgetter, not_
+from itertools import compress, count, groupby, repeat
+from operator import attrgetter, is_, not_
 from typing import Any, ClassVar, Literal, NamedTuple, Self
 
 from ..errors import UsageError
@@ -322,6 +322,17 @@ def not_plain(turns: Sequence[Turn]) -> list[int]:
     """Returns the places of the turns that are not plain (`Turn.is_plain`)."""
     is_plain = attrgetter("is_plain")
     return [] if all(map(is_plain, turns)) else list(compress(count(), map(not_, map(is_plain, turns))))
+
+
+def are_linked(turns: Sequence[Turn]) -> bool:
+    """Tells whether each turn can be sent, and has results for exactly the calls of the turn before it, in their order."""
+    links = list(map(attrgetter("links"), turns))
+    if all(map(is_, links, repeat(NO_LINKS))):
+        return True
+    if None in links:
+        return False
+    called = [(), *map(attrgetter("called"), links)]
+    return called[:-1] == list(map(attrgetter("answered"), links))
 
 
 def kinds_not_plain(turns: Sequence[Turn]) -> set[type[Content]]:

@@ -59,7 +59,9 @@ class History:
         """Replaces the whole history by these turns."""
         with self._lock:
             self.turns[:] = turns
-            self.turns[-1:] = map(distinct_calls, self.turns[-1:])
+            last = self.turns[-1] if self.turns else None
+            if isinstance(last, AssistantTurn) and last.links is None:
+                self.turns[-1] = distinct_calls(last)
             self.results = dict(results or {})
             self.decisions = {}
 

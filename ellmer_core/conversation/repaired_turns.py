@@ -1,25 +1,24 @@
 """Turns from elsewhere (a file, another program, a hook), in a form that every wire format can send.
 
-What a provider would refuse is sent in another form, and is named for a warning. The history keeps the original. `Turn.links`
-tells quickly that there is nothing to repair, because a history may be long.
+What a provider would refuse is sent in another form, and is named for a warning. The history keeps the original.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from itertools import groupby, repeat
-from operator import attrgetter, is_
+from itertools import groupby
+from operator import is_
 from typing import NamedTuple
 
 from ..contents import content as ours
 from ..contents.content import ContentText, ContentToolRequest, ContentToolResult, replaced
 from ..contents.turns import (
-    NO_LINKS,
     AssistantTurn,
     SystemTurn,
     Tokens,
     Turn,
     UserTurn,
+    are_linked,
     is_broken,
     is_sendable,
 )
@@ -42,7 +41,7 @@ def repaired(turns: Sequence[Turn]) -> Repaired:
     """Returns the turns with one result for every call, except those of the last turn, directly after it, and with contents only
     where they can be sent. Turns without a fault are the same objects.
     """
-    if _fit(turns):
+    if are_linked(turns):
         return Repaired(list(turns), [])
     repair = _Repair()
     for turn in turns:
@@ -52,23 +51,8 @@ def repaired(turns: Sequence[Turn]) -> Repaired:
     return Repaired(repair.turns, list(dict.fromkeys(repair.named)))
 
 
-def _fit(turns: Sequence[Turn]) -> bool:
-    """Tells whether each turn can be sent, and has results for exactly the calls of the turn before it, in their order."""
-    links = list(map(attrgetter("links"), turns))
-    if all(map(is_, links, repeat(NO_LINKS))):
-        return True
-    if None in links:
-        return False
-    called = [(), *map(attrgetter("called"), links)]
-    return called[:-1] == list(map(attrgetter("answered"), links))
-
-
-def distinct_calls(turn: Turn) -> Turn:
-    """Returns an answer whose calls have distinct ids, so that a decision about one is about that one."""
-    return _with_distinct_calls(turn) if isinstance(turn, AssistantTurn) and turn.links is None else turn
-
-
-def _with_distinct_calls(turn: AssistantTurn) -> AssistantTurn:
+def distinct_calls(turn: AssistantTurn) -> AssistantTurn:
+    """Returns the answer whose calls have distinct ids, so that a decision about one is about that one."""
     seen: set[str] = set()
     contents: list[ours.Content] = []
     for content in turn.contents:

@@ -11,7 +11,7 @@ from typing import NamedTuple, TypeVar
 
 from ..contents import content as ours
 from ..contents.content import replaced
-from ..contents.turns import AssistantTurn, SystemTurn, Turn, UserTurn, not_plain
+from ..contents.turns import AssistantTurn, SystemTurn, Turn, UserTurn, are_linked, not_plain
 from ..errors import ConnectError, ContentError, UsageError
 from ..log import warn
 from ..tools.results import described, result_text
@@ -27,9 +27,7 @@ from .settings import Settings
 
 def request_turns(history: History, settings: Settings, user: UserTurn | None) -> Loop[Sendable]:
     """Returns the history and the new turn in the form for the model, and the contents that are left out."""
-    whole = repaired([*_history_after_hooks(history, settings), *filter(None, [user])])
-    warn_repaired(settings, whole.named)
-    turns = whole.turns
+    turns = _whole([*_history_after_hooks(history, settings), *filter(None, [user])], settings)
     new = turns.pop() if user else None
     user = new if isinstance(new, UserTurn) else None
     special = not_plain(turns)
@@ -54,6 +52,15 @@ def _history_after_hooks(history: History, settings: Settings) -> list[Turn]:
         if wrong := next((turn for turn in turns if not isinstance(turn, Turn)), None):
             raise UsageError(f"A callback of on_history() returns turns, not {type(wrong).__name__}.")
     return turns
+
+
+def _whole(turns: list[Turn], settings: Settings) -> list[Turn]:
+    """Returns turns that every format can send."""
+    if are_linked(turns):
+        return turns
+    whole = repaired(turns)
+    warn_repaired(settings, whole.named)
+    return whole.turns
 
 
 def _fetch_images(settings: Settings, turns: Sequence[Turn], user: UserTurn | None) -> Loop[list[str]]:
