@@ -4,11 +4,13 @@ import asyncio
 import json
 import re
 import socket
+from queue import Queue
 
 import pytest
 
 from ellmer_conformance.scenarios.script import Answer, Delivery, Say, Script
 from ellmer_conformance.server import PortInUse, StrictServer
+from ellmer_conformance.server.http.messages import Reply
 
 TEXT = "ten words of text that are sent in several pieces"
 HELLO = Answer((Say(TEXT),))
@@ -199,6 +201,27 @@ def test_a_client_that_leaves_disturbs_nobody(server):
     with socket.create_connection((server.host, server.port), timeout=5) as client:
         client.sendall(raw(PATH, body()))
         assert read_response(client)[0] == 200
+
+
+class Long:
+    """Answers with gigabytes, and notes how much was written when a client left."""
+
+    def __init__(self):
+        self.left = Queue()
+
+    def answer(self, _request):
+        writes = (b"x" * 65536,) * 200_000
+        return Reply(200, [], writes, length=65536 * 200_000, left=self.left.put)
+
+
+def test_a_long_answer_ends_when_the_client_leaves():
+    handler = Long()
+    with StrictServer(handler=handler) as server:
+        for _ in range(5):
+            with socket.create_connection((server.host, server.port), timeout=5) as client:
+                client.sendall(raw("/"))
+                client.recv(2**20)
+            assert handler.left.get(timeout=10) < 2**30
 
 
 def test_200_streams_at_once_all_complete(server):
