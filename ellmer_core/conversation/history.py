@@ -7,9 +7,10 @@ however the stream ends.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import partial
+from itertools import groupby
 from threading import Lock
 from typing import Any, TypeVar
 
@@ -170,27 +171,30 @@ def _place_of(contents: Sequence[Content], request: ContentToolRequest) -> int:
 
 def merged(pieces: Iterable[Content]) -> tuple[Content, ...]:
     """Returns the pieces of a stream as contents. Neighbours of one kind are joined."""
-    whole: list[Content] = []
-    for piece in pieces:
-        match whole[-1] if whole else None, piece:
-            case ContentText(before), ContentText(after):
-                whole[-1] = ContentText(before + after, citations=_both(whole[-1], piece))
-            case ContentThinking(before), ContentThinking(after, extra):
-                whole[-1] = ContentThinking(before + after, extra)
-            case _:
-                whole.append(piece)
-    return tuple(whole)
+    kinds = (ContentText, ContentThinking)
+    groups = groupby(pieces, lambda piece: next((kind for kind in kinds if isinstance(piece, kind)), None))
+    return tuple(whole for kind, group in groups for whole in (_joined(list(group)) if kind else group))
 
 
-def _both(before: Content, after: Content) -> tuple[ContentCitation, ...]:
-    """Returns the citations of two texts as those of the joined text."""
-    texts = [(text, at) for text, at in ((before, 0), (after, len(getattr(before, "text", ""))))]
-    return tuple(
-        replaced(c, start=at + (c.start or 0), end=at + (len(text.text) if c.end is None else c.end))
-        for text, at in texts
-        if isinstance(text, ContentText)
-        for c in text.citations
-    )
+def _joined(pieces: list[Content]) -> list[Content]:
+    """Returns texts, or thoughts, as one."""
+    if len(pieces) == 1:
+        return pieces
+    texts = [piece for piece in pieces if isinstance(piece, ContentText)]
+    if texts:
+        return [ContentText("".join(text.text for text in texts), citations=tuple(_citations(texts)))]
+    thoughts = [piece for piece in pieces if isinstance(piece, ContentThinking)]
+    return [ContentThinking("".join(thought.thinking for thought in thoughts), thoughts[-1].extra)]
+
+
+def _citations(texts: Iterable[ContentText]) -> Iterator[ContentCitation]:
+    """Yields the citations of texts as those of the joined text."""
+    at = 0
+    for text in texts:
+        length = len(text.text)
+        for c in text.citations:
+            yield replaced(c, start=at + (c.start or 0), end=at + (length if c.end is None else c.end))
+        at += length
 
 
 # --- A shorter history -----------------------------------------------------------------------------------

@@ -189,9 +189,10 @@ def talk(page):
 
 @pytest.fixture(scope="session")
 def axe():
-    """`axe(page)` returns the accessibility problems of the page."""
+    """`axe(page)` returns the accessibility problems of the page, once nothing in it moves."""
 
     def check(page):
+        page.evaluate("Promise.all(document.getAnimations().map((each) => each.finished.catch(() => null)))")
         found = Axe().run(page).response["violations"]
         complaints = {v["id"]: [node["html"][:200] for node in v["nodes"]] for v in found}
         # shinychat 0.7 opens its menu on a phone as <aside role="dialog">, and draws it anew whenever that is changed.

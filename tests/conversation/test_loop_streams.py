@@ -5,9 +5,9 @@ from dataclasses import replace
 import pytest
 from played_loop import HI, PLAN, STREAM, Outside, called, piece, ran, status, talk, whole
 
-from ellmer_core.contents.content import ContentText, ContentThinking
+from ellmer_core.contents.content import ContentCitation, ContentText, ContentThinking
 from ellmer_core.contents.turns import AssistantPartialTurn, AssistantTurn, UserTurn
-from ellmer_core.conversation.history import History
+from ellmer_core.conversation.history import History, merged
 from ellmer_core.conversation.io_operations import Emit, ReadEvents, Wait
 from ellmer_core.conversation.loop import converse
 from ellmer_core.conversation.settings import StreamController
@@ -167,3 +167,22 @@ def test_a_controller_can_be_used_again():
     controller.reset()
     assert not controller.cancelled
     assert talk(History(), Outside(whole("ok")), settings=replace(PLAN, controller=controller)).text == "ok"
+
+
+def test_pieces_of_an_interrupted_answer_are_joined_with_their_citations():
+    source = ContentCitation(url="https://a.example", start=1, end=3)
+    whole = ContentCitation(url="https://b.example")
+    pieces = [
+        ContentThinking("a"),
+        ContentThinking("b", {"openai": 1}),
+        ContentText("one "),
+        ContentText("two", citations=(source, whole)),
+        ContentText("!"),
+    ]
+
+    thought, text = merged(pieces)
+
+    assert (thought.thinking, thought.extra) == ("ab", {"openai": 1})
+    assert text.text == "one two!"
+    assert [(c.start, c.end) for c in text.citations] == [(5, 7), (4, 7)]
+    assert merged(pieces[2:3])[0] is pieces[2]
