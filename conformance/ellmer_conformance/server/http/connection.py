@@ -295,8 +295,8 @@ class Connection(asyncio.Protocol):
             async for data in body:
                 if self._writable:
                     await self._writable.wait()
-                if self._transport.is_closing():  # an endless body would never let the loop tell that the client left
-                    await asyncio.sleep(0)
+                if self._transport.is_closing():
+                    await asyncio.sleep(0)  # or else the loop cannot tell that the client left
                 if data and not silent:
                     self._write(b"%x\r\n%b\r\n" % (len(data), data) if chunked else data)
                     self._written += len(data)
