@@ -37,6 +37,10 @@ ABSENT = (
 
 PATIENCE = int(os.environ.get("BROWSER_TIMEOUT", "120000"))  # milliseconds: for a machine that is busy
 expect.set_options(timeout=PATIENCE)
+# It is kept once all animations have ended, or after two seconds, because some never end.
+STILL = """Promise.race([Promise.all(document.getAnimations()
+    .filter((each) => each.effect.getComputedTiming().endTime < Infinity).map((each) => each.finished.catch(() => null))),
+    new Promise((resolve) => setTimeout(resolve, 2000))])"""
 
 
 @pytest.fixture(scope="session")
@@ -192,7 +196,7 @@ def axe():
     """`axe(page)` returns the accessibility problems of the page, once nothing in it moves."""
 
     def check(page):
-        page.evaluate("Promise.all(document.getAnimations().map((each) => each.finished.catch(() => null)))")
+        page.evaluate(STILL)
         found = Axe().run(page).response["violations"]
         complaints = {v["id"]: [node["html"][:200] for node in v["nodes"]] for v in found}
         # shinychat 0.7 opens its menu on a phone as <aside role="dialog">, and draws it anew whenever that is changed.
