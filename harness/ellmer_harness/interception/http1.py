@@ -83,6 +83,16 @@ class BodyReader:
         if self.length == 0 and not self.chunked:
             self._finish()
 
+    @property
+    def done(self) -> bool:
+        """Whether the body is complete, or will not be."""
+        return self._done
+
+    @property
+    def whole(self) -> bool:
+        """Whether the rest is recorded that the client leaves unread."""
+        return isinstance(self.take, RequestInFlight) and self.take.whole
+
     def feed(self, data: bytes) -> None:
         """Reads bytes of the body, with the framing of its chunks."""
         if self._done:

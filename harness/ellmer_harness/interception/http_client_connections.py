@@ -11,6 +11,7 @@ import io
 import sys
 import time
 from collections.abc import Callable, Iterable
+from contextlib import suppress
 from contextvars import ContextVar
 from dataclasses import dataclass, field, replace
 from typing import Any
@@ -266,8 +267,13 @@ def begun(real: Any) -> Any:
         body = BodyReader(take, *framing(take.request.method, response.status, pairs))
         if response.fp is not None:
             response.fp = _NotedBody(head.file, body, done)
+            if take.whole:
+                take.last_words = response.fp.read_on
 
     return begin
+
+
+_STEP = 65536
 
 
 class _NotedHead:
@@ -311,7 +317,16 @@ class _NotedBody:
         buffer[: len(data)] = data
         return len(data)
 
+    def read_on(self) -> None:
+        """Reads the rest of the answer, for the recording."""
+        with suppress(OSError, ValueError):  # the connection is closed
+            while self.read1(_STEP):
+                if self._body.done:
+                    break
+
     def close(self) -> None:
+        if self._body.whole and not self._body.done:
+            self.read_on()
         self._body.closed()
         self._file.close()
         self._done()

@@ -193,19 +193,25 @@ def streams(http: Any) -> Streams:
 class _Recording:
     def __init__(self, inner: Any, take: RequestInFlight) -> None:
         self._inner, self._take = inner, take
+        self._chunks: Any = None
 
     def __iter__(self) -> Iterator[bytes]:
+        self._chunks = self._chunks or iter(self._inner)
         try:
-            for chunk in self._inner:
+            for chunk in self._chunks:
                 self._take.chunk(chunk)
                 yield chunk
         except BaseException as error:
-            self._take.failed(error)
+            if not _reads_on(self._take, error):
+                self._take.failed(error)
             raise
         self._take.eof()
 
     def close(self) -> None:
         try:
+            if self._take.whole and not self._take.exchange.ended:
+                for _ in self:
+                    pass
             self._inner.close()
         finally:
             self._take.closed()
@@ -214,22 +220,33 @@ class _Recording:
 class _RecordingAsync:
     def __init__(self, inner: Any, take: RequestInFlight) -> None:
         self._inner, self._take = inner, take
+        self._chunks: Any = None
 
     async def __aiter__(self) -> AsyncIterator[bytes]:
+        self._chunks = self._chunks or aiter(self._inner)
         try:
-            async for chunk in self._inner:
+            async for chunk in self._chunks:
                 self._take.chunk(chunk)
                 yield chunk
         except BaseException as error:
-            self._take.failed(error)
+            if not _reads_on(self._take, error):
+                self._take.failed(error)
             raise
         self._take.eof()
 
     async def aclose(self) -> None:
         try:
+            if self._take.whole and not self._take.exchange.ended:
+                async for _ in self:
+                    pass
             await self._inner.aclose()
         finally:
             self._take.closed()
+
+
+def _reads_on(take: RequestInFlight, error: BaseException) -> bool:
+    """Tells whether the client only stopped reading, and the rest is read when it closes the answer."""
+    return take.whole and isinstance(error, GeneratorExit)
 
 
 class _Playing:

@@ -117,6 +117,8 @@ class RequestInFlight:
     spends: bool = True
     listens: bool = False
     """Whether the client waits for what a server of MCP has to say until it closes the answer itself."""
+    whole: bool = False
+    """Whether the rest of an answer is read and recorded that the client leaves unread, as vcrpy does."""
     last_words: Callable[[], None] | None = None
     """Called before it is taken for closed: something may be on its way."""
     named: Headers = field(default_factory=list)

@@ -12,7 +12,9 @@ about. Without pytest, `play_vcrpy()` does the same.
 from __future__ import annotations
 
 import functools
+import gzip
 import sys
+import zlib
 from collections import defaultdict
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import AbstractContextManager, contextmanager, suppress
@@ -122,7 +124,7 @@ class VcrpyTape:
         """Looks up a request as vcrpy does. Raises vcrpy's exception if it may not be sent."""
         asked = _asked(http, request, body)
         take = RequestInFlight(http, request, Exchange(_sent(asked, body)), self._done, self.clock)
-        take.miss = self.missed
+        take.miss, take.whole = self.missed, True
         with self._lock:
             self.sent.append(take.exchange.sent)
             if _client(http) in self.cassette.skip_patchers:
@@ -212,7 +214,9 @@ class _Lookup:
         return [*self._places.get(_place(request), ())]
 
 
-def _place(request: Request) -> tuple[str, str]:
+def _place(request: Any) -> Any:
+    if not isinstance(request, Request):  # a program may put anything into a cassette
+        return request
     return request.method, matchers._normalized_uri(request)  # noqa: SLF001  # what vcrpy's `uri` compares
 
 
@@ -280,12 +284,20 @@ def _reply(response: Json, http: Any, method: str) -> Reply:
         )
     content = (response.get("body") or {}).get("string") or b""
     content = content.encode() if isinstance(content, str) else bytes(content)
+    kept = response["headers"]
     listed = {
         name: [_plain(value) for value in (values if isinstance(values, list) else [values])]
-        for name, values in response["headers"].items()
+        for name, values in (kept.items() if isinstance(kept, dict) else kept)  # pairs: with tornado
     }
     code = int(response["status"]["code"])
     status = {"code": code, "message": response["status"].get("message") or _phrase(code)}
+    if method.upper() != "HEAD":
+        content = _coded(
+            content,
+            ",".join(
+                value for name, each in listed.items() for value in each if name.lower() == "content-encoding"
+            ),
+        )
     reply = Reply.recorded({**response, "status": status, "headers": listed, "body": {"string": content}})
     cased = _client(http) in _CASED | {"httplib", "httpx", "httpx2"}
     pairs = [(name if cased else name.lower(), value) for name, values in listed.items() for value in values]
@@ -307,6 +319,14 @@ def _plain(value: Any) -> str:
 
 def _phrase(code: int) -> str:
     return HTTPStatus(code).phrase if code in HTTPStatus._value2member_map_ else ""
+
+
+def _coded(body: bytes, coding: str) -> bytes:
+    """Returns the body with the coding that its headers name, which recorders undo."""
+    name = coding.strip().lower().removeprefix("x-")
+    if not body or name not in {"gzip", "deflate"} or is_coded(body, coding):
+        return body
+    return gzip.compress(body, mtime=0) if name == "gzip" else zlib.compress(body)
 
 
 def _fitting(pairs: Headers, body: bytes) -> Headers:
@@ -338,6 +358,7 @@ def _noting_http_client() -> Iterator[None]:
 
     @functools.wraps(real)
     def send(self: Any, method: str, url: str, body: Any, headers: Any, *rest: Any) -> None:
+        headers = {name: value[0] if isinstance(value, list) else value for name, value in headers.items()}
         token = _OF_HTTP_CLIENT.set(dict(headers))
         try:
             real(self, method, url, body, headers, *rest)
@@ -443,9 +464,20 @@ def _building(real: Any) -> Any:
         if set(cassette.skip_patchers) >= set(PATCHER_NAMES):
             return real(builder)  # type: ignore[no-any-return]  # one of our own cassettes
         own = builder._build_patchers_from_mock_triples(cassette.custom_patches)  # noqa: SLF001  # likewise
-        return [*own, _noting_http_client(), _noting_aiohttp(), _open(cassette)]
+        return [*own, *_of_tornados_curl(builder), _noting_http_client(), _noting_aiohttp(), _open(cassette)]
 
     return build
+
+
+def _of_tornados_curl(builder: Any) -> Iterator[AbstractContextManager[Any]]:
+    """Yields vcrpy's own patch for tornado's client of libcurl, which this engine does not intercept."""
+    curl = sys.modules.get("tornado.curl_httpclient")
+    if curl is not None and "tornado" not in builder._cassette.skip_patchers:  # noqa: SLF001  # vcrpy tells it nowhere else
+        yield from (
+            patch
+            for patch in builder._tornado()  # noqa: SLF001  # likewise
+            if patch.getter() is curl.CurlAsyncHTTPClient
+        )
 
 
 @contextmanager
