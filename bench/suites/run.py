@@ -13,13 +13,15 @@ Needs `uv` on the path.
 from __future__ import annotations
 
 import argparse
+import os
 import re
 import shutil
 import subprocess
 import sys
 import tarfile
 import time
-from dataclasses import dataclass
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
 from pathlib import Path
 from xml.etree import ElementTree as ET
 
@@ -32,13 +34,17 @@ CASSETTER = ("cassetter==0.16.1",)
 
 @dataclass(frozen=True)
 class Suite:
-    """A distribution with its tests and cassettes, and their dependencies."""
+    """A distribution or a repository with its tests and cassettes, and their dependencies. The version of a repository is a
+    commit.
+    """
 
     name: str
     version: str
     needs: tuple[str, ...]
     tests: str = "tests"
-    plugin: str = RECORDING  # its plugin for vcrpy
+    plugin: str | None = RECORDING  # its plugin for vcrpy
+    repository: str | None = None
+    options: tuple[str, ...] = ()
 
     @property
     def root(self) -> Path:
@@ -48,6 +54,7 @@ class Suite:
 
 _OTEL = ("opentelemetry-sdk==1.45.2", "pytest==8.4.2", "pytest-asyncio==0.23.8")
 _ASYNC_1 = ("opentelemetry-sdk==1.45.2", "pytest==8.4.2", "pytest-asyncio==1.2.0")
+_LEXICON = "cloudflare or digitalocean or gandi or godaddy or linode or namecheap or ovh or powerdns or route53 or vultr or zonomi"
 SUITES = (
     Suite("opentelemetry-instrumentation-anthropic", "0.62.4", (*_OTEL, "anthropic[bedrock]==0.86.0")),
     Suite(
@@ -74,7 +81,69 @@ SUITES = (
         ),
         plugin=PYTEST_VCR,
     ),
+    Suite(
+        "tweepy",
+        "c05ba988",
+        (
+            "aiohttp==3.14.5",
+            "async-lru",
+            "requests==2.34.2",
+            "requests-oauthlib",
+            "oauthlib",
+            "pytest==8.4.2",
+        ),
+        plugin=None,
+        repository="https://github.com/tweepy/tweepy",
+    ),
+    Suite(
+        "asyncprawcore",
+        "761f377",
+        ("pytest==9.0.3", "pytest-asyncio==1.4.0"),
+        plugin=PYTEST_VCR,
+        repository="https://github.com/praw-dev/asyncprawcore",
+    ),
+    Suite(
+        "asyncpraw",
+        "f326791d",
+        ("pytest==9.0.3", "pytest-asyncio==1.4.0"),
+        plugin=PYTEST_VCR,
+        repository="https://github.com/praw-dev/asyncpraw",
+    ),
+    Suite(
+        "habanero",
+        "461adbc",
+        ("pytest==9.0.3", "bibtexparser>=2.0.0b7", "pyyaml==6.0.3"),
+        tests="test",
+        repository="https://github.com/sckott/habanero",
+        options=("-o", "python_files=test*.py"),
+    ),
+    Suite(
+        "pygbif",
+        "207bd3c",
+        ("pytest==8.4.2",),
+        tests="test",
+        plugin=None,
+        repository="https://github.com/gbif/pygbif",
+        options=("-o", "python_files=test*.py"),
+    ),
+    Suite(
+        "dns-lexicon",
+        "e23b58aa",
+        ("pytest==8.4.2", "boto3>=1.28", "localzone>=0.9.8", "zeep>=3"),
+        plugin=None,
+        repository="https://github.com/dns-lexicon/dns-lexicon",
+        options=("-k", _LEXICON),
+    ),
+    Suite(
+        "llm-openai-plugin",
+        "4f1787d",
+        ("pytest==8.4.2", "pytest-asyncio", "syrupy", "cogapp"),
+        repository="https://github.com/simonw/llm-openai-plugin",
+    ),
 )
+
+
+_COUNTS = re.compile(r"(\d+) (played|recorded|answered)\b")
 
 
 @dataclass(frozen=True)
@@ -116,8 +185,8 @@ class Result:
     passed: frozenset[str]
     failed: frozenset[str]
     seconds: float
-    replayed: int = 0
-    """Requests that our engine replayed."""
+    counts: Mapping[str, int] = field(default_factory=dict)
+    """Requests that our engine `played` and `recorded`, and that a local fake `answered`."""
 
 
 def main() -> int:
@@ -156,8 +225,8 @@ def main() -> int:
 
 def told(result: Result) -> str:
     """Returns a cell of the table."""
-    replayed = f", {result.replayed} replayed" if result.replayed else ""
-    return f"{len(result.passed)} pass, {len(result.failed)} fail, {result.seconds:.0f} s{replayed}"
+    played = f", {result.counts['played']} replayed" if result.counts.get("played") else ""
+    return f"{len(result.passed)} pass, {len(result.failed)} fail, {result.seconds:.0f} s{played}"
 
 
 def told_missing(results: dict[str, Result]) -> int:
@@ -166,17 +235,23 @@ def told_missing(results: dict[str, Result]) -> int:
     ours = [(name, result) for name, result in results.items() if name in ("engine", "guard")]
     found = [f"not with {name}: {test}" for name, result in ours for test in sorted(passed - result.passed)]
     found += [
-        f"the {name} replayed nothing" for name, result in ours if name == "engine" and not result.replayed
+        f"the {name} replayed nothing"
+        for name, result in ours
+        if name == "engine" and not result.counts.get("played")
     ]
     print(*found, sep="\n", file=sys.stderr)
     return len(found)
 
 
 def download(suite: Suite) -> None:
-    """Unpacks the source distribution."""
+    """Unpacks the source distribution, or clones the repository."""
     if suite.root.exists():
         return
     FOLDER.mkdir(parents=True, exist_ok=True)
+    if suite.repository:
+        subprocess.run(["git", "clone", "-q", suite.repository, str(suite.root)], check=True)
+        subprocess.run(["git", "checkout", "-q", suite.version], cwd=suite.root, check=True)
+        return
     pinned = f"{suite.name}=={suite.version}"
     command = ["uv", "tool", "run", "pip", "download", "-q", "--no-deps", "--no-binary", suite.name]
     subprocess.run([*command, "-d", str(FOLDER), pinned], check=True)
@@ -191,7 +266,7 @@ def python_of(suite: Suite, way: Way) -> Path:
     python = folder / "bin" / "python"
     if not (folder / "done").exists():
         subprocess.run(["uv", "venv", "-q", "--clear", "--python", sys.executable, str(folder)], check=True)
-        ours = [] if kind == "cassetter" else [suite.plugin, "-e", str(ROOT)]
+        ours = [] if kind == "cassetter" else [*filter(None, [suite.plugin]), "cryptography", "-e", str(ROOT)]
         packages = [str(suite.root), *suite.needs, *way.installs, *ours]
         subprocess.run(["uv", "pip", "install", "-q", "--python", str(python), *packages], check=True)
         (folder / "done").touch()
@@ -208,7 +283,7 @@ def converted(suite: Suite) -> Converted:
     scanned = subprocess.run(
         [str(tool), "scan", str(theirs)], check=False, capture_output=True, text=True
     ).stdout
-    cassettes = [path for path in theirs.rglob("*.yaml") if "cassettes" in path.parts]
+    cassettes = cassettes_of(suite.root)
     return Converted(
         files=len(cassettes),
         imported=int(re.findall(r"(\d+) recordings? imported", imported)[-1]),
@@ -218,34 +293,35 @@ def converted(suite: Suite) -> Converted:
     )
 
 
-def run(suite: Suite, way: Way) -> Result:
-    """Runs the tests offline with their own cassettes."""
+def cassettes_of(root: Path) -> list[Path]:
+    """Returns the recordings in a suite: the files in folders that are named for cassettes."""
+    files = [path for path in root.rglob("*") if path.suffix in {".yaml", ".yml", ".json"} and path.is_file()]
+    return [path for path in files if any("cassette" in part for part in path.relative_to(root).parts[:-1])]
+
+
+def run(
+    suite: Suite, way: Way, root: Path | None = None, options: Sequence[str] = (), **variables: str
+) -> Result:
+    """Runs the tests offline with their own cassettes, in the suite's folder or a copy."""
+    root = root or suite.root
     report = FOLDER / f"{suite.name}-{way.name}.xml"
-    command = [
-        str(python_of(suite, way)),
-        "-m",
-        "pytest",
-        "-q",
-        "-p",
-        "no:cacheprovider",
-        f"--junitxml={report}",
-    ]
-    own = [
-        "-c",
-        str(suite.root / "pyproject.toml"),
-        "--rootdir",
-        str(suite.root),
-    ]  # not those of this project
+    python = str(python_of(suite, way))
+    command = [python, "-m", "pytest", "-q", "-p", "no:cacheprovider", f"--junitxml={report}"]
+    own = ["--rootdir", str(root)]  # not those of this project
+    if (root / "pyproject.toml").exists():
+        own += ["-c", str(root / "pyproject.toml")]
     report.unlink(missing_ok=True)
     since = time.perf_counter()
     done = subprocess.run(
-        [*command, *own, *way.options, suite.tests],
-        cwd=suite.root,
+        [*command, *own, *way.options, *suite.options, *options, suite.tests],
+        cwd=root,
         check=False,
         capture_output=True,
         text=True,
+        env={**os.environ, "PYTHONPATH": str(root), **variables},
     )
-    replayed = re.search(r"by ellmer_harness: .*?(\d+) played", done.stdout)
+    report.with_suffix(".log").write_text(done.stdout + done.stderr, encoding="utf-8")
+    counts = {kind: int(number) for number, kind in _COUNTS.findall(done.stdout)}
     seconds = time.perf_counter() - since
     if not report.exists():  # pytest did not get as far as the tests
         return Result(frozenset(), frozenset(), seconds)
@@ -253,7 +329,7 @@ def run(suite: Suite, way: Way) -> Result:
     names = {f"{case.get('classname')}::{case.get('name')}": {part.tag for part in case} for case in cases}
     failed = {name for name, parts in names.items() if parts & {"failure", "error"}}
     passed = {name for name, parts in names.items() if not parts & {"failure", "error", "skipped"}}
-    return Result(frozenset(passed), frozenset(failed), seconds, int(replayed[1]) if replayed else 0)
+    return Result(frozenset(passed), frozenset(failed), seconds, counts)
 
 
 if __name__ == "__main__":
