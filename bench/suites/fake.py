@@ -281,13 +281,30 @@ def _trusting(real: Any, authority: Authority) -> Any:
     return wrap
 
 
-def _resolving(real: Any, port: int) -> Any:
-    def getaddrinfo(host: Any, wanted: Any, *args: Any, **options: Any) -> Any:
-        if wanted == port:
-            return real(host, wanted, *args, **options)
-        return [(socket.AF_INET, socket.SOCK_STREAM, socket.IPPROTO_TCP, "", ("127.0.0.1", port))]
+_ELSEWHERE = "127.0.0.77"  # what every name resolves to
+
+
+def _resolving(real: Any) -> Any:
+    def getaddrinfo(host: Any, port: Any, *args: Any, **options: Any) -> Any:
+        if port == _PORT[0] or host is None:
+            return real(host, port, *args, **options)
+        number = port if isinstance(port, int) else {"http": 80, "https": 443}.get(str(port), 0)
+        return [(socket.AF_INET, socket.SOCK_STREAM, socket.IPPROTO_TCP, "", (_ELSEWHERE, number))]
 
     return getaddrinfo
+
+
+def _connecting(real: Any) -> Any:
+    """Connects to the server in place of that address: some clients keep the port that they asked for."""
+
+    def connect(self: socket.socket, address: Any) -> Any:
+        there = isinstance(address, tuple) and address[0] == _ELSEWHERE
+        return real(self, ("127.0.0.1", _PORT[0]) if there else address)
+
+    return connect
+
+
+_PORT = [0]
 
 
 def _loading(real: Any) -> Any:
@@ -314,7 +331,10 @@ def pytest_configure(config: pytest.Config) -> None:  # noqa: ARG001  # its name
     threading.Thread(target=server.serve_forever, args=[0.05], daemon=True).start()
     for name in ("wrap_socket", "wrap_bio"):
         setattr(ssl.SSLContext, name, _trusting(getattr(ssl.SSLContext, name), authority))
-    socket.getaddrinfo = _resolving(socket.getaddrinfo, server.server_address[1])
+    _PORT[0] = int(server.server_address[1])
+    socket.getaddrinfo = _resolving(socket.getaddrinfo)
+    for name in ("connect", "connect_ex"):
+        setattr(socket.socket, name, _connecting(getattr(socket.socket, name)))
     Cassette._load = _loading(Cassette._load)
     Cassette._save = _saving(Cassette._save)
     sys.setswitchinterval(0.001)

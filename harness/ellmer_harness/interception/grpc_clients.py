@@ -14,6 +14,7 @@ import re
 import time
 import weakref
 from collections.abc import Callable, Coroutine, Iterator
+from dataclasses import replace
 from functools import cache, partial, wraps
 from threading import Thread
 from typing import Any
@@ -57,7 +58,7 @@ def url_of(target: str, method: Any) -> str:
 def tape_of(url: str) -> Any:
     """Returns the tape that a call belongs to, if it is to be recorded or played."""
     tape = None if network_guard.set_aside() else open_tapes.current()
-    if tape is None or tape.as_vcrpy:
+    if tape is None or not tape.takes("grpc"):
         return None
     host = urlsplit(url).hostname or ""
     return None if tape.allows(host) or (host in _LOCAL and tape.allows("localhost")) else tape
@@ -73,12 +74,18 @@ def serialized(request: Any, serializer: Callable[[Any], bytes] | None) -> bytes
         return None
 
 
-def begin(tape: Any, url: str, metadata: Any, timeout: float | None, body: bytes) -> RequestInFlight:
-    """Returns the call in flight. Raises `Miss` if it is not recorded. `metadata` has name-value pairs."""
+def begin(  # noqa: PLR0917  # as a call has them
+    tape: Any, url: str, metadata: Any, timeout: float | None, body: bytes, kind: str
+) -> RequestInFlight:
+    """Returns the call in flight. Raises `Miss` if it is not recorded. `metadata` has name-value pairs, and `kind` is one such
+    as `unary_stream`.
+    """
     headers = {"content-type": "application/grpc"}
     for name, value in pairs(metadata):
         headers[name] = f"{headers[name]}, {value}" if name in headers else value
-    take: RequestInFlight = tape.begin(_WIRE, Outgoing.of("POST", url, headers, read=timeout), body)
+    request = Outgoing.of("POST", url, headers, read=timeout)
+    request = replace(request, extensions={**request.extensions, "kind": kind})
+    take: RequestInFlight = tape.begin(_WIRE, request, body)
     return take
 
 
@@ -132,7 +139,7 @@ def _blocking_wrapper(kind: str, owner: Any, method: str, real: Any) -> Any:
         if tape is None or body is None:
             return real(multi, request, *args, **options)
         arguments = dict(zip(_ARGUMENTS, args, strict=False)) | options
-        take = begin(tape, url, arguments.get("metadata"), arguments.get("timeout"), body)
+        take = begin(tape, url, arguments.get("metadata"), arguments.get("timeout"), body, kind)
         if take.reply is not None:
             return _played(player(tape), take, kind, method, multi)(request, **arguments)
         noted = Noted(tape, take, streams)
@@ -223,10 +230,10 @@ def _text(value: Any) -> str:
 
 
 _KINDS = {
-    "UnaryUnaryCall": False,
-    "UnaryStreamCall": False,
-    "StreamUnaryCall": True,
-    "StreamStreamCall": True,
+    "UnaryUnaryCall": "unary_unary",
+    "UnaryStreamCall": "unary_stream",
+    "StreamUnaryCall": "stream_unary",
+    "StreamStreamCall": "stream_stream",
 }
 _TARGETS: dict[int, str] = {}  # of channels, by the number of what they keep inside
 _CHANNELS: weakref.WeakKeyDictionary[Any, dict[str, Any]] = (
@@ -241,8 +248,8 @@ _UNKNOWN = (
 def _async_wrappers() -> Iterator[tuple[Any, str, Callable[[Any], Any]]]:
     """Yields each method to wrap, with its wrapper."""
     _note_targets()
-    for name, streams in _KINDS.items():
-        yield getattr(_call, name), "__init__", partial(_async_wrapper, streams)
+    for name, kind in _KINDS.items():
+        yield getattr(_call, name), "__init__", partial(_async_wrapper, kind)
 
 
 @cache
@@ -260,8 +267,8 @@ def _note_targets() -> None:
     _channel.Channel.__init__ = init
 
 
-def _async_wrapper(streams: bool, real: Any) -> Any:
-    signature = inspect.signature(real)
+def _async_wrapper(kind: str, real: Any) -> Any:
+    signature, streams = inspect.signature(real), kind.startswith("stream")
 
     def init(call: Any, *args: Any, **options: Any) -> None:
         bound = signature.bind(call, *args, **options)
@@ -279,7 +286,7 @@ def _async_wrapper(streams: bool, real: Any) -> Any:
             return
         if target is None:
             raise tape.missed(_UNKNOWN.format(url), Blocked)
-        take = begin(tape, url, arguments["metadata"], None, body)
+        take = begin(tape, url, arguments["metadata"], None, body, kind)
         if take.reply is not None:
             _play(real, bound, tape, take)
         else:

@@ -62,7 +62,7 @@ def _starting(real: Any) -> Any:
     async def start(command: str, args: list[str], *rest: Any, **options: Any) -> Any:
         tape: Any = open_tapes.current()
         begin = functools.partial(real, command, args, *rest, **options)
-        if tape is None or tape.as_vcrpy:
+        if tape is None or not tape.takes("mcp"):
             return await begin()
         url = server_url(command, args)
         return RecordedServer(url, begin, None if tape.plays(url) else await begin())
@@ -224,7 +224,7 @@ class RecordedServer(Process):
 
     def _begin(self, line: bytes) -> RequestInFlight | None:
         tape = open_tapes.current()
-        if tape is None or tape.as_vcrpy:
+        if tape is None or not tape.takes("mcp"):
             return None
         return tape.begin(_WIRE, Outgoing.of("POST", self._url, {"content-type": "application/json"}), line)
 

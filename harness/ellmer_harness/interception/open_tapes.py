@@ -241,7 +241,9 @@ class OpenTape(Protocol):
     accept_encoding: str | None
     allow_hosts: Sequence[str]
     as_vcrpy: bool
-    """Whether it is a cassette of vcrpy: it has no WebSockets and gRPC, and the last one serves threads without a context."""
+    """Whether it is a cassette of vcrpy or cassetter: the last one serves threads without a context."""
+    any_message: bool
+    """Whether a client of WebSockets may send other messages than the recorded ones."""
 
     @property
     def offline(self) -> bool:
@@ -261,6 +263,9 @@ class OpenTape(Protocol):
 
     def allows(self, host: str) -> bool:
         """Tells whether a host is reached as if there were no cassette."""
+
+    def takes(self, protocol: str) -> bool:
+        """Tells whether the cassette can hold `websockets`, `grpc` or `mcp` (servers of MCP that are processes)."""
 
     def plays_port(self, port: int) -> bool:
         """Tells whether the cassette has answers of a server on this port of this machine."""

@@ -33,6 +33,7 @@ _CONNECT = inspect.unwrap(connect)  # that of the bridge itself is not led anywh
 _HANDSHAKE = ("sec-websocket-", "connection", "upgrade", "host")
 _LINES = "application/x-ndjson"
 _MOMENT = 2  # seconds
+_BRIEFLY = 0.2
 _GONE = 1006  # the connection ended without a word
 _STYLES: dict[str, dict[str, Any]] = {
     "": {"separators": (",", ":"), "ensure_ascii": False},
@@ -198,12 +199,20 @@ class Bridge:
                     return
                 if any(name.startswith("received") for name in line):
                     client.send(_message(line, "received"))
-                elif "closed" not in line and not self._asked(client.recv(), _message(line, "sent")):
+                elif "closed" not in line and not self._heard(client, line):
                     _end(client, 1011, "not in the cassette")
                     return
             self._nothing_more(client)
         except ConnectionClosed:
             return
+
+    def _heard(self, client: ServerConnection, line: dict[str, Any]) -> bool:
+        """Waits for the client's next message, and tells whether it may be it."""
+        if not self._tape.any_message:
+            return self._asked(client.recv(), _message(line, "sent"))
+        with suppress(TimeoutError):
+            client.recv(timeout=_BRIEFLY)
+        return True
 
     def _asked(self, message: Message, recorded: Message) -> bool:
         """Checks that the client sent the recorded message. Any other message is a miss."""
@@ -216,6 +225,12 @@ class Bridge:
         return False
 
     def _nothing_more(self, client: ServerConnection) -> None:
+        if self._tape.any_message:
+            with suppress(TimeoutError):
+                while True:
+                    client.recv(timeout=_MOMENT)
+            _end(client, 1000, "")
+            return
         message = client.recv()
         self._tape.missed(
             f"the client sent one message more over {self._take.exchange.sent.url} than was recorded: {_shown(message)}"

@@ -36,7 +36,9 @@ def bridged(tape: Any, url: str, headers: Any) -> Any:
 def tape_of(url: str) -> Any:
     """Returns the tape that a connection belongs to, if it is to be recorded or played."""
     tape = None if network_guard.set_aside() else open_tapes.current()
-    return None if tape is None or tape.as_vcrpy or tape.allows(urlsplit(url).hostname or "") else tape
+    if tape is None or not tape.takes("websockets"):
+        return None
+    return None if tape.allows(urlsplit(url).hostname or "") else tape
 
 
 def _async(real: Any) -> Any:

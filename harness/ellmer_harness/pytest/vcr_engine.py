@@ -12,15 +12,12 @@ about. Without pytest, `play_vcrpy()` does the same.
 from __future__ import annotations
 
 import functools
-import gzip
 import sys
-import zlib
 from collections import defaultdict
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import AbstractContextManager, contextmanager, suppress
 from contextvars import ContextVar
 from dataclasses import replace
-from http import HTTPStatus
 from http.client import HTTPConnection
 from itertools import islice
 from pathlib import Path
@@ -39,14 +36,14 @@ from vcr.request import Request
 from vcr.serializers.compat import convert_body_to_bytes
 
 from ..errors import Miss, Unused
-from ..exchange.messages import Exchange, Headers, Sent
+from ..exchange.messages import Exchange, Sent
 from ..exchange.reply import Reply
-from ..format.compression import is_coded
 from ..interception import client_patching, network_guard
 from ..interception.open_tapes import Clock, RequestInFlight
 from ..tape.miss_explanation import changes
 from ..tape.request_key import Match, RequestKey
 from . import vcr_marks
+from .recorded_headers import coded, fitting, phrase_of, plain_value
 from .vcr import guard_vcrpy, release_vcrpy
 
 Json = dict[str, Any]
@@ -98,8 +95,8 @@ class VcrpyTape:
         strict: Whether sockets are blocked while nothing can be recorded.
     """
 
-    as_vcrpy = True
-    records = True
+    as_vcrpy = records = True
+    any_message = False
     accept_encoding: str | None = None
 
     def __init__(self, cassette: Cassette, *, strict: bool = False) -> None:
@@ -155,6 +152,10 @@ class VcrpyTape:
 
     def allows(self, host: str) -> bool:  # noqa: ARG002  # likewise
         """Returns False: vcrpy's filters see every request first."""
+        return False
+
+    def takes(self, protocol: str) -> bool:  # noqa: ARG002  # likewise
+        """Returns False: vcrpy has HTTP only."""
         return False
 
     def plays_port(self, port: int) -> bool:  # noqa: ARG002  # likewise
@@ -286,13 +287,13 @@ def _reply(response: Json, http: Any, method: str) -> Reply:
     content = content.encode() if isinstance(content, str) else bytes(content)
     kept = response["headers"]
     listed = {
-        name: [_plain(value) for value in (values if isinstance(values, list) else [values])]
+        name: [plain_value(value) for value in (values if isinstance(values, list) else [values])]
         for name, values in (kept.items() if isinstance(kept, dict) else kept)  # pairs: with tornado
     }
     code = int(response["status"]["code"])
-    status = {"code": code, "message": response["status"].get("message") or _phrase(code)}
+    status = {"code": code, "message": response["status"].get("message") or phrase_of(code)}
     if method.upper() != "HEAD":
-        content = _coded(
+        content = coded(
             content,
             ",".join(
                 value for name, each in listed.items() for value in each if name.lower() == "content-encoding"
@@ -302,50 +303,7 @@ def _reply(response: Json, http: Any, method: str) -> Reply:
     cased = _client(http) in _CASED | {"httplib", "httpx", "httpx2"}
     pairs = [(name if cased else name.lower(), value) for name, values in listed.items() for value in values]
     bare = method.upper() == "HEAD" or code in {204, 304}
-    return replace(reply, headers=pairs if bare else _fitting(pairs, content))
-
-
-def _plain(value: Any) -> str:
-    """Returns a header's value as the characters that go over the wire."""
-    text = " ".join(
-        value.decode("latin-1").split("\r\n") if isinstance(value, bytes) else str(value).splitlines()
-    )
-    try:
-        text.encode("latin-1")
-    except UnicodeEncodeError:
-        return text.encode().decode("latin-1")
-    return text
-
-
-def _phrase(code: int) -> str:
-    return HTTPStatus(code).phrase if code in HTTPStatus._value2member_map_ else ""
-
-
-def _coded(body: bytes, coding: str) -> bytes:
-    """Returns the body with the coding that its headers name, which recorders undo."""
-    name = coding.strip().lower().removeprefix("x-")
-    if not body or name not in {"gzip", "deflate"} or is_coded(body, coding):
-        return body
-    return gzip.compress(body, mtime=0) if name == "gzip" else zlib.compress(body)
-
-
-def _fitting(pairs: Headers, body: bytes) -> Headers:
-    """Returns the headers without a coding that the body does not have, and with its length."""
-    values = {name.lower(): value for name, value in pairs}
-    coding, chunked = (
-        values.get("content-encoding", ""),
-        "chunked" in values.get("transfer-encoding", "").lower(),
-    )
-    gone = set()
-    if coding and not (body and is_coded(body, coding)):
-        gone.add("content-encoding")
-    if chunked:
-        gone.add("content-length")
-    return [
-        (name, str(len(body)) if name.lower() == "content-length" else value)
-        for name, value in pairs
-        if name.lower() not in gone
-    ]
+    return replace(reply, headers=pairs if bare else fitting(pairs, content))
 
 
 # vcrpy records the arguments of a call to aiohttp and http.client, and not what they make of them.

@@ -173,7 +173,7 @@ class TapeState(Options):
     requests with their answers.
     """
 
-    as_vcrpy = False
+    as_vcrpy = any_message = False
     path: Path
     sent: list[Sent] = field(default_factory=list, init=False)
     exchanges: list[Exchange] = field(default_factory=list, init=False)
@@ -280,6 +280,11 @@ class TapeState(Options):
     def allows(self, host: str) -> bool:
         """Tells whether requests to a host bypass the cassette."""
         return host in self.allow_hosts
+
+    @staticmethod
+    def takes(protocol: str) -> bool:  # noqa: ARG004  # as the cassettes of other recorders have it
+        """Returns True: our cassettes hold every protocol."""
+        return True
 
 
 def _is_at(uri: str, port: int) -> bool:
