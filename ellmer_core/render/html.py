@@ -35,6 +35,7 @@ from ..errors import UsageError
 from .citation_footnotes import mark_rules, marked_for_rules, source_anchor, sources_html
 from .markdown import contents_markdown, is_tag, sections, shown, turns_shown
 from .markup import formula_rules
+from .printed_form import format_turn
 from .tool_card import Card, card, value_text
 
 if TYPE_CHECKING:
@@ -239,15 +240,51 @@ def _image_in_text(
 # --- notebooks -------------------------------------------------------------------------------------------
 
 
+#: What a page of a conversation may do. A page of its own has no scripts, and loads nothing.
+POLICY = "default-src 'none'; img-src data:; media-src data:; style-src 'unsafe-inline'; base-uri 'none'; form-action 'none'"
+#: A page in a frame of the notebook. Its colors are its own, because a notebook does not tell a frame what it uses.
+CELL = """\
+<!DOCTYPE html>
+<html lang="en">
+<head>
+<meta charset="utf-8">
+<meta http-equiv="Content-Security-Policy" content="{policy}">
+<base target="_blank">
+<title>Chat</title>
+<style>
+:root {{ background: Canvas; color: CanvasText; color-scheme: light dark; }}
+body {{ margin: 0; }}
+{styles}</style>
+</head>
+<body>
+<div class="ellmer-chat">
+{body}
+</div>
+</body>
+</html>
+"""
+#: The frame runs no scripts; the notebook gives it the height of its page. A notebook that is not trusted shows neither frames
+#: nor style sheets: it shows the text.
+FRAME = """\
+<style>.ellmer-text {{ display: none; }}</style>
+<iframe title="Chat" sandbox="allow-same-origin allow-popups allow-popups-to-escape-sandbox allow-downloads" \
+style="border: 0; height: 24rem; resize: vertical; width: 100%" onload="{fits}" srcdoc="{page}"></iframe>
+<pre class="ellmer-text">{text}</pre>"""
+FITS = "const frame = this, page = frame.contentDocument.documentElement; \
+new ResizeObserver(() => { frame.style.height = page.offsetHeight + 'px' }).observe(page)"
+
+
 def notebook_html(value: Any) -> str | None:
-    """Returns HTML with its style sheet. Returns `None` without the extra `html`, and the notebook then shows the
-    Markdown.
+    """Returns a frame with a page of its own, which has a content security policy. Returns `None` without the extra `html`, and the
+    notebook then shows the Markdown.
     """
     try:
         html = contents_html(value)
     except UsageError:
         return None
-    return f'<div class="ellmer-chat">\n<style>\n{styles()}</style>\n{html}\n</div>'
+    page = CELL.format(policy=POLICY, styles=styles(), body=html)
+    text = "\n\n".join(map(format_turn, turns_shown(value)))
+    return FRAME.format(fits=escape(FITS), page=escape(page), text=escape(text))
 
 
 @cache
@@ -264,7 +301,7 @@ PAGE = """\
 <html lang="en">
 <head>
 <meta charset="utf-8">
-<meta http-equiv="Content-Security-Policy" content="default-src 'none'; img-src data:; media-src data:; style-src 'unsafe-inline'; base-uri 'none'; form-action 'none'">
+<meta http-equiv="Content-Security-Policy" content="{policy}">
 <meta name="viewport" content="width=device-width, initial-scale=1">
 <title>{title}</title>
 <style>
@@ -284,7 +321,7 @@ body {{ margin: 2rem auto; max-width: 46rem; padding: 0 1rem; }}
 
 def whole_page(chat: Any, title: str) -> str:
     """Returns the self-contained page of a chat or a list of turns."""
-    return PAGE.format(title=escape(title), styles=styles(), body=contents_html(chat))
+    return PAGE.format(policy=POLICY, title=escape(title), styles=styles(), body=contents_html(chat))
 
 
 def export(chat: Any, path: str | Path, *, title: str = "Chat", overwrite: bool = False) -> Path:

@@ -182,9 +182,34 @@ def test_in_an_exported_page(guarded, chat, tmp_path):
     expect(guarded.get_by_text("The end.")).to_be_visible()
 
 
-def test_in_a_notebook(guarded, chat):
-    guarded.set_content(f"<title>Notebook</title><main>{chat._repr_html_()}</main>")
-    expect(guarded.get_by_text("The end.")).to_be_visible()
+def test_in_a_notebook(page, chat):
+    asked = []
+    page.on("request", lambda request: asked.append(request.url))
+    page.on("dialog", lambda dialog: asked.append(dialog.message))
+    page.set_content(f"<title>Notebook</title><main>{chat._repr_html_()}</main>")
+    frame = page.frames[-1]
+    expect(frame.get_by_text("The end.")).to_be_visible()
+    frame.evaluate("document.querySelectorAll('details').forEach(details => { details.open = true })")
+
+    assert [url for url in asked if not url.startswith(("data:", "about:"))] == []
+    assert [each.evaluate("window.ran") for each in (page, frame)] == [None, None]
+    assert frame.evaluate(LAYERS) == []
+    assert frame.locator("iframe, object, embed, video, form[action]").count() == 0
+
+
+def test_in_a_notebook_even_the_html_of_a_tool_runs_nothing(page):
+    """The author of a tool may mark HTML as such, and put a text of others into it."""
+    refused = []
+    page.on("requestfailed", lambda request: refused.append(request.failure))
+    request = ec.ContentToolRequest("1", "look")
+    html = "".join(HOSTILE)
+    result = ec.ContentToolResult("seen", extra={"display": {"html": html, "open": True}}, request=request)
+    page.set_content(ec.UserTurn([result, "The end."])._repr_html_())
+    expect(page.frames[1].get_by_text("The end.")).to_be_visible()
+
+    assert refused.count("csp") > 5
+    assert set(refused) <= {"csp", "origin"}  # nothing of it left the browser
+    assert [each.evaluate("window.ran") for each in page.frames[:2]] == [None, None]
 
 
 def test_in_a_report(guarded, tmp_path):

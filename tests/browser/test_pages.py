@@ -126,12 +126,29 @@ def test_of_a_remote_image_the_address_is_shown(page, tmp_path):
 
 def test_a_chat_in_a_notebook(chat, page):
     page.set_content(f"<title>Notebook</title><main>{chat._repr_html_()}</main>")
+    frame = page.frames[-1]
 
-    check_cards(page)
+    check_cards(frame)
+    expect(page.get_by_text("<Turn: user>")).to_be_hidden()
+    with page.expect_download() as download:
+        frame.get_by_role("link", name="report.pdf").click()
+    assert download.value.path().read_bytes() == b"%PDF-1.4\n"
+
+
+def test_a_frame_in_a_notebook_is_as_high_as_its_page(chat, page):
+    page.set_content(chat._repr_html_())
+    frame = page.frames[-1]
+    higher = "before => document.documentElement.offsetHeight > before + 20 && frameElement.clientHeight === document.documentElement.offsetHeight"
+    frame.wait_for_function(higher, arg=0)
+    before = frame.evaluate("document.documentElement.offsetHeight")
+
+    frame.get_by_text("Get weather in Duluth, MN").click()
+
+    frame.wait_for_function(higher, arg=before)
 
 
 def test_a_turn_in_a_notebook(chat, page):
     page.set_content(chat.get_turns()[2]._repr_html_())
 
-    expect(page.get_by_role("img", name="Paint a picture")).to_be_visible()
-    expect(page.get_by_text("Print the report failed")).to_be_visible()
+    expect(page.frames[-1].get_by_role("img", name="Paint a picture")).to_be_visible()
+    expect(page.frames[-1].get_by_text("Print the report failed")).to_be_visible()

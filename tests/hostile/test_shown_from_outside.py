@@ -5,6 +5,7 @@ policy, and a person who decides sees every letter.
 import gzip
 import json
 import re
+from html import unescape
 
 import pytest
 
@@ -16,7 +17,7 @@ from ellmer_core import contents_record, contents_replay
 from ellmer_core._chat.console import ask_at_console
 from ellmer_core.errors import revealed
 from ellmer_core.live.browser import policy
-from ellmer_core.render.html import PAGE, contents_html
+from ellmer_core.render.html import contents_html, notebook_html, whole_page
 from ellmer_core.render.tool_card import card
 from ellmer_harness.cli import main as harness
 
@@ -78,17 +79,19 @@ def test_who_approves_sees_what_arguments_hide(monkeypatch):
 
 
 def test_every_page_has_a_policy_and_no_other_page_frames_the_live_ones():
-    live = policy([], [])
+    live, turns = policy([], []), [ec.UserTurn("Hi")]
+    exported, notebook = whole_page(turns, "Chat"), unescape(notebook_html(turns))
     report = page(Report(), "folder")
     served = dict(status_page.page({"accept": "text/html"}, "reject").headers)["content-security-policy"]
 
-    for text in (PAGE, live, report, served):
+    for text in (exported, notebook, live, report, served):
         assert "default-src 'none'" in text
         assert "base-uri 'none'" in text
         assert "form-action 'none'" in text
     assert "frame-ancestors 'none'" in live
     assert "frame-ancestors 'none'" in served
     assert "script-src 'sha256-" in report
+    assert "allow-scripts" not in notebook
 
 
 @pytest.mark.parametrize("command", ["ls", "scan"])

@@ -3,6 +3,7 @@
 import re
 import sys
 from dataclasses import dataclass
+from html import unescape
 from html.parser import HTMLParser
 from io import StringIO
 
@@ -316,11 +317,17 @@ def test_a_notebook_shows_chats_and_turns():
         (chat, contents_html(chat), contents_markdown(chat)),
         (TURNS[3], contents_html([TURNS[3]]), contents_markdown([TURNS[3]])),
     ):
-        assert (
-            shown._repr_html_() == f'<div class="ellmer-chat">\n<style>\n{styles()}</style>\n{html}\n</div>'
-        )
+        page = unescape(re.search('srcdoc="([^"]*)"', shown._repr_html_())[1])
+        assert f'<div class="ellmer-chat">\n{html}\n</div>' in page
+        assert styles() in page
         assert shown._repr_markdown_() == markdown
     assert ".ellmer-chat" in styles()
+
+
+def test_a_notebook_that_shows_no_frames_shows_the_text():
+    shown = UserTurn("Is <b> *bold*?")._repr_html_()
+
+    assert shown.endswith('<pre class="ellmer-text">&lt;Turn: user&gt;\nIs &lt;b&gt; *bold*?</pre>')
 
 
 def test_without_markdown_it_a_notebook_shows_the_markdown(monkeypatch):
