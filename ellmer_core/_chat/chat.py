@@ -180,6 +180,7 @@ class Chat(Displayed):
         self._turn = OneAtATime()
         self._written = RequestCache()
         self._warned: set[str] = set()  # replaced content that the caller was warned of
+        self._plain: dict[int, tuple[Turn, Turn]] = {}  # answers whose provider refused its attachments
         self._fetch = fetch == "https"
         self._fetched: dict[str, ContentImageInline | str] = {}  # by URL: the image, or why there is none
 
@@ -1034,6 +1035,7 @@ class Chat(Displayed):
             _turn=OneAtATime(),
             _written=self._written.copy(),
             _warned=set(),
+            _plain=dict(self._plain),
             _fetched=dict(self._fetched),
             _tools=dict(self._tools),
             _on_request=list(self._on_request),
@@ -1185,6 +1187,7 @@ class Chat(Displayed):
             ask_before=self.ask_before,
             approve=None if self.approve is None else _approver(self.approve),
             warned=self._warned,
+            plain=self._plain,
             fetch=self._fetch,
             fetched=self._fetched,
             on_history=self._on_history,

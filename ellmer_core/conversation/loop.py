@@ -41,7 +41,7 @@ from ..contents.content import (
 )
 from ..contents.turns import AssistantTurn, UserTurn
 from ..errors import ConnectError, IncompleteResponseError, ProviderError
-from ..log import logger
+from ..log import logger, warn
 from ..wire.base import answer_of
 from ..wire.interfaces import Request
 from ..wire.shared.json_objects import is_forced
@@ -167,19 +167,13 @@ def request_answer(history: History, settings: Settings, user: UserTurn | None) 
     """Returns one user turn and its answer, and adds both to the history. Without a user turn, an answer is
     continued. A failure raises an error and leaves the history unchanged.
     """
-    sent = yield from request_turns(history, settings, user)
-    tools = tuple(settings.tools.values())
-    if any(tool.deferred for tool in tools):
-        from ..tools.tool_search import offered  # noqa: PLC0415 - few chats defer tools
-
-        tools = offered(settings.tools, sent.turns, native=settings.wire.searches)
-    request, body = settings.written.request(
-        settings.wire, sent.turns, tools, stream=settings.stream, type=settings.type, mode=settings.mode
-    )
-    warn_replaced(settings, sent.replaced)
+    request, body = yield from _written(history, settings, user)
     began: float = yield Clock()
     try:
-        turn = yield from with_retries(history, settings, request, body, user)
+        try:
+            turn = yield from with_retries(history, settings, request, body, user)
+        except errors.BadRequestError as error:
+            turn = yield from _without_attachments(history, settings, user, error)
         ended: float = yield Clock()
         turn = _completed(turn, settings, ended - began)
     except BaseException as error:
@@ -190,6 +184,51 @@ def request_answer(history: History, settings: Settings, user: UserTurn | None) 
     yield from _show(turn, streamed=streamed)
     settings.count(settings.wire, turn)
     yield Emit(turn)
+    return turn
+
+
+def _written(history: History, settings: Settings, user: UserTurn | None) -> Loop[tuple[Request, bytes]]:
+    """Returns the request for the next answer, and its body."""
+    sent = yield from request_turns(history, settings, user)
+    tools = tuple(settings.tools.values())
+    if any(tool.deferred for tool in tools):
+        from ..tools.tool_search import offered  # noqa: PLC0415 - few chats defer tools
+
+        tools = offered(settings.tools, sent.turns, native=settings.wire.searches)
+    written = settings.written.request(
+        settings.wire, sent.turns, tools, stream=settings.stream, type=settings.type, mode=settings.mode
+    )
+    warn_replaced(settings, sent.replaced)
+    return written
+
+
+def _without_attachments(
+    history: History, settings: Settings, user: UserTurn | None, error: errors.BadRequestError
+) -> Loop[AssistantTurn]:
+    """Returns the answer to the refused request without what the provider attached to earlier answers, if that was the cause.
+    Raises the error if it was not.
+    """
+    from .attachments import without_attachments  # noqa: PLC0415 - few requests are refused
+
+    plain = without_attachments(history.turns, settings.wire.name)
+    other_cause = history.received or isinstance(error, errors.ContextWindowError)
+    if other_cause or plain.keys() <= settings.plain.keys() or error.status not in {400, 404, 422}:
+        raise error
+    known, turn = dict(settings.plain), None
+    settings.plain.update(plain)
+    try:
+        request, body = yield from _written(history, settings, user)
+        turn = yield from with_retries(history, settings, request, body, user)
+    except errors.BadRequestError:
+        raise error from None
+    finally:
+        if turn is None:
+            settings.plain.clear()
+            settings.plain.update(known)
+    warn(
+        f"{settings.wire.provider} refused what it attached to earlier answers (signatures, encrypted reasoning, blocks of its "
+        f"own), so they are sent without it: {error.message}"
+    )
     return turn
 
 

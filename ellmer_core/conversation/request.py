@@ -55,7 +55,9 @@ def _history_after_hooks(history: History, settings: Settings) -> list[Turn]:
 
 
 def _whole(turns: list[Turn], settings: Settings) -> list[Turn]:
-    """Returns turns that every format can send."""
+    """Returns turns that every format can send, without the attachments that the provider refused."""
+    if settings.plain:
+        turns = [settings.plain[id(turn)][1] if id(turn) in settings.plain else turn for turn in turns]
     if are_linked(turns):
         return turns
     whole = repaired(turns)

@@ -443,6 +443,7 @@ class Settings:
     fetch: bool = False  # images by URL, where the API fetches none
     fetched: dict[str, ContentImageInline | str] = field(default_factory=dict)  # or why not
     warned: set[str] = field(default_factory=set)  # what the caller was warned of
+    plain: dict[int, tuple[Turn, Turn]] = field(default_factory=dict)  # answers without refused attachments
     provider: int = 0
     fallbacks: Sequence[Fallback] = ()
     describes: bool = False  # the user's new content, too, where the model does not accept it

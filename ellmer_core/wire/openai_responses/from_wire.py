@@ -6,7 +6,6 @@ without a `done` event is built from its deltas.
 
 from __future__ import annotations
 
-import warnings
 from collections.abc import Iterator, Sequence
 from functools import partial
 from itertools import pairwise
@@ -14,6 +13,7 @@ from typing import Any, ClassVar
 
 from ...contents import content as ours
 from ...contents.turns import AssistantTurn, Tokens
+from ...log import warn
 from ..base import Wire
 from ..interfaces import CallPiece, Json, Merger, Piece
 from ..shared import content_parts, json_objects, tool_calls
@@ -195,10 +195,9 @@ def _tell_of_waiting(output: list[Json]) -> None:
     answered = {item.get("call_id") for item in output if item.get("type") == "shell_call_output"}
     for item in output:
         if item.get("type") in WAITING and item.get("call_id", item.get("id")) not in answered:
-            warnings.warn(
+            warn(
                 f"This library does not run the `{item['type']}` of the answer. It is in the turn as ContentUnknown; "
-                "answer it, or leave out the tool.",
-                stacklevel=2,
+                "answer it, or leave out the tool."
             )
 
 

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import json
 import re
-import warnings
 from collections.abc import Callable, Mapping
 from functools import wraps
 from math import isfinite
@@ -12,6 +11,7 @@ from typing import Any, NamedTuple, TypeVar
 
 from ...budget import CLIENT, has_more_values
 from ...errors import ResponseError
+from ...log import warn
 from ..interfaces import NEUTRAL, Json
 
 # --- reading ---------------------------------------------------------------------------------------------
@@ -148,7 +148,7 @@ def parameters(params: Mapping[str, Any], names: Mapping[str, str], wire: str) -
         return {}
     unsupported = [name for name in params if name in NEUTRAL and name not in names]
     if unsupported:
-        warnings.warn(f"{wire} has no parameter {', '.join(map(repr, unsupported))}: ignored", stacklevel=4)
+        warn(f"{wire} has no parameter {', '.join(map(repr, unsupported))}: ignored")
     body: Json = {}
     for name, value in params.items():
         if name not in unsupported and value is not None:
@@ -206,10 +206,7 @@ def legal(block: Any, shape: Shape, wire: str) -> Json | None:
     """Returns the block if the API accepts it back. Otherwise, it warns and returns `None`."""
     if fits(block, shape):
         return dict(block)
-    warnings.warn(
-        f"{wire}: a block of the answer lacks required fields, so it is not sent back: {block!r:.100}",
-        stacklevel=2,
-    )
+    warn(f"{wire}: a block of the answer lacks required fields, so it is not sent back: {block!r:.100}")
     return None
 
 
