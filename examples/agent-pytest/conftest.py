@@ -7,8 +7,9 @@ import pytest
 
 @pytest.fixture(autouse=True)
 def key(monkeypatch):
-    """Sets any key, because nothing is sent to a provider."""
+    """Sets any key and the provider's own address, because a replay sends nothing."""
     monkeypatch.setenv("OPENAI_API_KEY", os.environ.get("OPENAI_API_KEY") or "any-key")
+    monkeypatch.delenv("OPENAI_BASE_URL", raising=False)
 
 
 @pytest.fixture

@@ -14,14 +14,12 @@ from pathlib import Path
 import httpx
 import pytest
 
-from ellmer_core import ContentToolResult, refresh_prices
+from ellmer_core import refresh_prices
 from ellmer_core.models.prices.price_lookup import prices
 
 TESTS = Path(__file__).parents[1]
 DOCS = TESTS.parent / "docs"
-GUIDE = {
-    name: (DOCS / f"{name}.md").read_text("utf-8") for name in ("library", "tools", "answers", "operation")
-}
+GUIDE = {name: (DOCS / f"{name}.md").read_text("utf-8") for name in ("library", "operation")}
 FEATURES = (DOCS / "feature-tests.md").read_text("utf-8")
 NAMED = re.findall(r"`(\w+\.py)::(\w+)`", FEATURES)
 AREAS = (
@@ -193,23 +191,10 @@ def test_the_examples_run(monkeypatch, tmp_path, capsys):
             names |= found
     assert prices("OpenAI-compatible", "hosted")["output"] == 2.0
     refresh_prices(None)
-    assert repr(names["person"]) == repr(names["Person"]("Ann", 33))  # the class of another page
     assert names["people"] == [names["Person"]("Ann", 33)] * 2
     assert names["texts"] == ["Hello.", "Hello."]
     assert (tmp_path / "drawn.png").read_bytes() == png()
     printed = capsys.readouterr().out
     assert "Greetings https://example.com/ Hello" in printed
-    assert "web_search {'query': 'example.com'} completed" in printed
-    ordered = [
-        result.value
-        for turn in names["clerk"].get_turns()
-        for result in turn.contents
-        if isinstance(result, ContentToolResult)
-    ]
-    assert [value.partition(" (")[0] for value in ordered] == [
-        "1 of Emma for Ann",  # decided later, with other arguments
-        "1 of Emma for Ann",  # a function's
-        "500 of Emma for Ann",  # whoever sits at the console said yes
-    ]
     assert [turn.role for turn in names["again"].get_turns()][:4] == ["user", "assistant"] * 2
     assert (tmp_path / "chat.md").read_text(encoding="utf-8").count("Hello.") == 2

@@ -3,6 +3,8 @@
 `nox -s pages` runs each page from its top. `tests/support/code_blocks.py` describes the comments before blocks.
 """
 
+import ast
+import builtins
 import json
 import os
 import re
@@ -17,10 +19,9 @@ from pathlib import Path
 
 import pytest
 import yaml
-from code_blocks import PAGES, blocks
+from code_blocks import PAGES, ROOT, blocks
 from conformance_command import run_in
 
-from ellmer_conformance.scenarios.cases._media_and_tools import RED
 from ellmer_conformance.scenarios.script import Answer, Failure, Say, Script
 from ellmer_conformance.server import StrictServer
 
@@ -69,8 +70,12 @@ class Reader:
     def python(self, block):
         above = "\n" * block.line
         with redirect_stdout(StringIO()) as out:
-            exec(compile(above + block.text, self.page, "exec"), self.names)
+            exec(compile(above + self.here(block.text), self.page, "exec"), self.names)
         self.printed = out.getvalue()
+
+    def here(self, text):
+        """Returns the text with the address of this server in place of the one that a reader starts."""
+        return re.sub(r"http://127\.0\.0\.1:\d+", self.server.origin, text)
 
     def sh(self, block):
         self.console(block)
@@ -79,7 +84,7 @@ class Reader:
         printed = ""
         for command, shown in block.commands():
             last = (command, shown) == [*block.commands()][-1]
-            run = self.run(re.sub(r"http://127\.0\.0\.1:\d+", self.server.origin, command))
+            run = self.run(self.here(command))
             assert run.returncode == (int(block.said.get("exits", 0)) if last else 0), run.stdout + run.stderr
             assert fits(run.stdout, shown), f"{command} printed\n{run.stdout}"
             printed += run.stdout
@@ -133,14 +138,14 @@ def fits(printed, shown):
 
 @pytest.fixture
 def reader(tmp_path, monkeypatch):
-    """Makes the reader of a page, in a folder with a picture, with invalid keys."""
+    """Makes the reader of a page, in an empty folder, with invalid keys."""
     for name in filter(_SECRET.search, list(os.environ)):
         monkeypatch.delenv(name)
     for name in KEYS:
         monkeypatch.setenv(name, "any-key")
     monkeypatch.setenv("PATH", f"{Path(sys.executable).parent}{os.pathsep}{os.environ['PATH']}")
     monkeypatch.chdir(tmp_path)
-    (tmp_path / "red.png").write_bytes(RED.data)
+    monkeypatch.setattr("builtins.input", lambda _question: "y")  # a person at the console
     with StrictServer(SCRIPTS) as server:
         yield lambda page: Reader(page, tmp_path, server, monkeypatch)
 
@@ -153,3 +158,37 @@ def test_a_page_can_be_followed_from_the_top(page, reader):
             someone.follow(block)
         except Exception as error:
             raise AssertionError(f"{page}:{block.line}: {type(error).__name__}: {error}") from error
+
+
+#: Guides whose sections are complete programs, because a reader begins at any of them.
+GUIDES = ("docs/tools.md", "docs/answers.md", "docs/cookbook.md")
+
+
+@pytest.mark.parametrize("page", GUIDES)
+def test_each_section_of_a_guide_has_its_own_imports(page):
+    starts = [
+        number
+        for number, line in enumerate((ROOT / page).read_text("utf-8").splitlines(), 1)
+        if line.startswith("## ")
+    ]
+    code = [block for block in blocks(page) if block.language == "python"]
+    for start, end in zip(starts, [*starts[1:], sys.maxsize], strict=True):
+        section = "".join(block.text for block in code if start < block.line < end)
+        assert not undefined(section), f"{page}:{start}"
+
+
+def undefined(code):
+    """Returns the names that a program uses and defines nowhere."""
+    table, used, made = ast.parse(code), set(), {*dir(builtins)}
+    for node in ast.walk(table):
+        if isinstance(node, ast.Name):
+            (used if isinstance(node.ctx, ast.Load) else made).add(node.id)
+        elif isinstance(node, ast.alias):
+            made.add((node.asname or node.name).partition(".")[0])
+        elif isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef | ast.ClassDef):
+            made.add(node.name)
+        elif isinstance(node, ast.arg):
+            made.add(node.arg)
+        elif isinstance(node, ast.ExceptHandler) and node.name:
+            made.add(node.name)
+    return used - made

@@ -16,7 +16,7 @@ from pathlib import Path
 ROOT = Path(__file__).parents[2]
 
 #: Pages with tests of their own: tests/documentation/test_docs_library.py, tests/documentation/test_docs_ui.py, harness/tests/documentation/test_readme.py.
-ELSEWHERE = {"docs/ui.md", *(f"docs/{name}.md" for name in ("library", "tools", "answers", "operation"))}
+ELSEWHERE = {"docs/ui.md", *(f"docs/{name}.md" for name in ("library", "operation"))}
 PAGES = sorted(
     {"README.md", "conformance/README.md", *(f"docs/{p.name}" for p in ROOT.glob("docs/*.md"))} - ELSEWHERE
 )
