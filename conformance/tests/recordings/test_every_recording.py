@@ -131,6 +131,30 @@ def test_a_replay_of_googles_client_is_read(tmp_path, prefix, provider):
     assert lint_file(tmp_path / "a.json").providers == {provider: 1}
 
 
+@pytest.mark.parametrize(
+    ("address", "path", "provider"),
+    [
+        ("generativelanguage.googleapis.com", "/v1beta/models/gemini-2.5-flash:generateContent", "google"),
+        (
+            "us-central1-aiplatform.googleapis.com",
+            "/v1beta1/projects/REDACTED/locations/REDACTED/publishers/google/models/gemini-2.5-flash:generateContent",
+            "vertex",
+        ),
+    ],
+)
+def test_a_recording_of_googles_test_server_is_read(tmp_path, address, path, provider):
+    request = {"method": "POST", "url": path, "bodySegments": [GEMINI], "serverAddress": address, "port": 443}
+    refused = {"error": {"code": 400, "message": "no", "status": "INVALID_ARGUMENT"}}
+    answer = {"statusCode": 400, "headers": {}, "bodySegments": [refused]}
+    (tmp_path / "a.json").write_text(
+        json.dumps({"recordID": "x", "interactions": [{"request": request, "response": answer}]})
+    )
+    (found,) = read(tmp_path / "a.json").interactions
+    assert (found.status, json.loads(found.content)) == (400, refused)
+    assert found.url == f"https://{address}{path}"
+    assert lint_file(tmp_path / "a.json").providers == {provider: 1}
+
+
 def test_a_mapping_of_wiremock_may_have_a_pattern_of_paths(tmp_path):
     request = {"method": "DELETE", "urlPathPattern": "/v1/files/.+"}
     (tmp_path / "a.json").write_text(

@@ -117,21 +117,27 @@ _PREFIXES = {
 
 
 def _of_replay(value: Any) -> Any:
-    """Returns the exchange of a replay of Google's client (https://github.com/googleapis/python-genai): its bodies are
-    lists of JSON values, one for each event of a stream.
+    """Returns the exchange of a replay of Google's client (https://github.com/googleapis/python-genai), or of Google's
+    test server (https://github.com/google/test-server): its bodies are lists of JSON values, one for each event of a stream.
     """
     match value:
         case {"request": {"body_segments": list(sent), "url": str(url), **asked}, "response": dict(response)}:
             for prefix, meant in _PREFIXES.items():
                 url = url.replace(prefix, meant, 1)
-            body = json.dumps(sent[0]) if sent else None
             got = _segments(response.get("body_segments"))
-            return {
-                **value,
-                "request": {**asked, "url": url, "body": body},
-                "response": {**response, "body": got},
-            }
-    return value
+        case {
+            "request": {"bodySegments": list(sent), "url": str(path), "serverAddress": str(host), **asked},
+            "response": dict(response),
+        }:
+            url, got = f"https://{host}{path}", _segments(response.get("bodySegments"))
+        case _:
+            return value
+    body = json.dumps(sent[0]) if sent else None
+    return {
+        **value,
+        "request": {**asked, "url": url, "body": body},
+        "response": {**response, "body": got},
+    }
 
 
 def _segments(values: Any) -> str:
@@ -154,7 +160,8 @@ def _status(response: Json) -> int | None:
     value = response.get("status")
     if isinstance(value, dict):
         value = value.get("code", value.get("status_code"))
-    codes = (_code(each) for each in (value, response.get("code"), response.get("status_code")))
+    named = (response.get(key) for key in ("code", "status_code", "statusCode"))
+    codes = (_code(each) for each in (value, *named))
     code = next((each for each in codes if each is not None), None)
     if code is None and "__type__" in str(response.get("body"))[:40]:
         return 200  # llama-stack stores an answer as an object of its client, and an error as an exception

@@ -17,6 +17,11 @@ from ...scope import matches
 from ...shapes import Fault
 from .._shape_faults import FaultKind, types_of
 
+#: What each model of OpenAI takes, recorded by others, in public: the beginning of the links.
+TRUTH = (
+    "https://github.com/pydantic/pydantic-ai/blob/7f802e906e10d3dcc13fe0c019d0ad4d7370aab3/tests/profiles/cassettes/"
+    "test_openai_reasoning_ground_truth/test_reasoning_flags_match_the_api%5B"
+)
 NAME = re.compile(r"[a-zA-Z0-9_-]+")
 _INDEX = re.compile(r"/(\d+)(?=/|$)")
 
@@ -25,6 +30,9 @@ REASONING = ("o1*", "o3*", "o4-mini*", "gpt-5", "gpt-5-2025*", "gpt-5-mini*", "g
 
 # The models that reason unless a request says `none`. GPT-6 Astra, and what came after it, does not take `none`.
 THINKING = ("gpt>=5.6",)
+
+# The models that reason only if a request names an effort other than `none`.
+LAZY = ("gpt-5.4", "gpt-5.4-2026*", "gpt-5.4-mini*", "gpt-5.4-nano*")
 
 # The efforts of each model, as its refusals and its pages list them. The first pattern that fits counts; a model that none
 # fits takes what it takes.
@@ -41,13 +49,17 @@ EFFORTS = {
     "gpt-5.2": "none low medium high xhigh",
     "gpt-5.2-chat-latest": "medium",
     "gpt-5.2-pro": "medium high xhigh",
+    "gpt-5.3-chat-latest": "medium",
     "gpt-5.4": "none low medium high xhigh",
     "gpt-5.4-mini": "none low medium high xhigh",
     "gpt-5.4-nano": "none low medium high xhigh",
+    "gpt-5.4-pro": "medium high xhigh",
+    "gpt-5.5-pro": "medium high xhigh",
     "o1": "low medium high",
     "o1-pro": "low medium high",
     "o3": "low medium high",
     "o3-mini": "low medium high",
+    "o3-pro": "low medium high",
     "o4-mini": "low medium high",
     # Those that can do without reasoning.
     "gpt-5.6*": "none low medium high xhigh max",

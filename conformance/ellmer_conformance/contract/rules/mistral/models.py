@@ -26,7 +26,7 @@ from ._rulebook import (
     user,
 )
 
-DEAF = ("mistral-*", "magistral*", "pixtral*", "codestral*", "devstral*", "open-mi*")
+DEAF = ("mistral-*", "magistral*", "pixtral*", "codestral*", "devstral*", "labs-devstral*", "open-mi*")
 SOUND: Json = {"type": "input_audio", "input_audio": "SUQz"}
 THREE_B = "ministral-3b-latest"
 
@@ -35,9 +35,9 @@ THREE_B = "ministral-3b-latest"
     "REQ-022",
     MUST,
     REJECT,
-    source="recorded refusals (voxtral-small-latest, mistral-vibe-cli-latest)",
+    source="recorded refusals (voxtral-small-latest, mistral-vibe-cli-latest, mistral-tiny-latest)",
     refusal=incapable("Image input is not enabled for this model"),
-    models=["voxtral*", "mistral-vibe-cli*"],
+    models=["voxtral*", "mistral-vibe-cli*", "mistral-tiny*"],
     examples=[body(user(SOUND), model="voxtral-small-latest")],
     counterexamples=[body(user(IMAGE), model="voxtral-small-latest")],
 )

@@ -10,8 +10,20 @@ from ...exchange import Json, Request
 from ...readers.json_access import elements, items_of, object_of, words
 from ...readers.openai_chat import all_parts, calls_of, messages, tools
 from ...rule import Finding, broken, met
+from ...scope import matches
 from ...shapes.facts import root_fields
-from .._openai.refusals import TOO_LONG, WORDED, absent, listed, mistyped, path, refused, too_long, type_name
+from .._openai.refusals import (
+    LAZY,
+    TOO_LONG,
+    WORDED,
+    absent,
+    listed,
+    mistyped,
+    path,
+    refused,
+    too_long,
+    type_name,
+)
 from ._rulebook import ASK, MUST, REJECT, TOOL, body, book, call, result
 
 # --- the body --------------------------------------------------------------------------------------------
@@ -22,6 +34,18 @@ ROLES = ("system", "assistant", "user", "function", "tool", "developer")
 KEYS = root_fields("openai-chat")
 # Fields that newer models no longer accept, except the models for search and audio.
 DROPPED = frozenset(words("audio modalities web_search_options"))
+#: The models that are recorded to refuse a search.
+_BLIND = (
+    "gpt-5",
+    "gpt-5-2025*",
+    "gpt-5-mini*",
+    "gpt-5-nano*",
+    "gpt-5.2-chat-latest",
+    *LAZY,
+    "gpt-5.5",
+    "o4-mini*",
+)
+_SEARCH = frozenset(["web_search_options"])
 _OF_PART = {"text": "text", "image_url": "image_url", "input_audio": "input_audio", "file": "file"}
 
 
@@ -68,7 +92,18 @@ def messages_are_there(request: Request) -> Iterator[Finding]:
     "REQ-004",
     MUST,
     REJECT,
-    source=["recorded refusals of `chat`, and of `web_search_options` (gpt-5.6-luna)", SPEC],
+    source=[
+        "recorded refusals of `chat`, and of `web_search_options` (gpt-5.6-luna)",
+        (
+            "https://github.com/maruel/genai/blob/aa47b9751581c36a786f0607f4733195a8400923/providers/openaichat/testdata/"
+            "TestClient/Scoreboard/gpt-5.5/GenSync-Tools-WebSearch.yaml"
+        ),
+        (
+            "https://github.com/maruel/genai/blob/5f224cb2b6a40ff924832ce4e2284161fcf6d458/providers/openaichat/testdata/"
+            "TestClient/Scoreboard/o4-mini_thinking/GenStream-Tools-WebSearch.yaml"
+        ),
+        SPEC,
+    ],
     refusal=refused("Unknown parameter: '{key}'.", code="unknown_parameter", param="{key}"),
     models=["gpt-5*", "o*"],
     examples=[body(ASK, model="gpt-5-mini", seed=1, service_tier="flex")],
@@ -76,6 +111,7 @@ def messages_are_there(request: Request) -> Iterator[Finding]:
         body(ASK, model="gpt-5-mini", top_k=5),
         body(ASK, model="gpt-5-mini", system="Be brief."),
         body(ASK, model="gpt-5.6-luna", web_search_options={}),
+        body(ASK, model="gpt-5.4-mini", web_search_options={}),
     ],
 )
 def keys_are_known(request: Request) -> Iterator[Finding]:
@@ -85,6 +121,7 @@ def keys_are_known(request: Request) -> Iterator[Finding]:
     the provider's own module.
     """
     keys = KEYS - DROPPED if request.model.startswith("gpt-5.6") else KEYS
+    keys -= _SEARCH if any(matches(request.model, pattern) for pattern in _BLIND) else set()
     for key in request.body:
         yield met(f"/{key}") if key in keys else broken(f"/{key}", f"`{key}` is not a parameter", key=key)
 

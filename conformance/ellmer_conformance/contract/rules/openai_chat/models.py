@@ -9,13 +9,17 @@ from ...readers.json_access import object_of
 from ...readers.openai_chat import messages, parts
 from ...rule import Finding, Refusal, broken, met
 from ...scope import generation
-from .._openai.refusals import CHAT_EFFORTS, REASONING, THINKING, choices, listed, path, refused
+from .._openai.refusals import CHAT_EFFORTS, LAZY, REASONING, THINKING, choices, listed, path, refused
 from ._rulebook import ASK, IMAGE, MUST, REJECT, TOOL, body, book
 
 # --- reasoning models ------------------------------------------------------------------------------------
 
 
 NO_CHAT = ("!*chat*", "!*search*", "!*audio*")  # of a family's models, those that do not reason
+#: The same, where the recorded chat models of GPT-5.1 and later are as the others.
+_NO_CHAT = ("!gpt-5-chat*", "!gpt-5.[4-9]-chat*", "!gpt-6*chat*", *NO_CHAT[1:])
+_GENAI = "https://github.com/maruel/genai/blob/"  # recorded by others, in public
+_BOARD = "providers/openaichat/testdata/TestClient/Scoreboard/"
 
 
 @book.rule(
@@ -50,6 +54,9 @@ def reasoning_models_count_completion_tokens(request: Request) -> Iterator[Findi
     REJECT,
     source=[
         "recorded refusals (o1-mini, gpt-5.6-luna)",
+        f"{_GENAI}5f224cb2b6a40ff924832ce4e2284161fcf6d458/{_BOARD}gpt-5.4/GenSync-Stop.yaml",
+        f"{_GENAI}aa47b9751581c36a786f0607f4733195a8400923/{_BOARD}gpt-5.5/GenStream-Stop.yaml",
+        f"{_GENAI}9a06f3c5e5678ac2351cb5d76a334109352cf80f/{_BOARD}gpt-5.2-chat-latest/GenSync-Stop.yaml",
         "https://github.com/bolna-ai/bolna/pull/1019 (gpt-6-astra)",
     ],
     refusal=refused(
@@ -65,11 +72,17 @@ def reasoning_models_count_completion_tokens(request: Request) -> Iterator[Findi
         "gpt-5",
         "gpt-5-mini*",
         "gpt-5-nano*",
+        "gpt-5.2-chat-latest",
+        *LAZY,
+        "gpt-5.5",
         *THINKING,
-        *NO_CHAT,
+        *_NO_CHAT,
     ],
     examples=[body(ASK, model="gpt-5-mini", stop=None)],
-    counterexamples=[body(ASK, model="gpt-5.6-luna", stop=["\n"])],
+    counterexamples=[
+        body(ASK, model="gpt-5.6-luna", stop=["\n"]),
+        body(ASK, model="gpt-5.4", stop=["\n"]),
+    ],
 )
 def reasoning_models_take_no_stop(request: Request) -> Iterator[Finding]:
     """A reasoning model does not accept stop sequences."""
@@ -194,7 +207,11 @@ def tools_need_reasoning_off(request: Request) -> Iterator[Finding]:
     "REQ-027",
     MUST,
     REJECT,
-    source="recorded refusal (gpt-5.6-sol)",
+    source=[
+        "recorded refusal (gpt-5.6-sol)",
+        f"{_GENAI}9a06f3c5e5678ac2351cb5d76a334109352cf80f/{_BOARD}gpt-5.2-chat-latest/GenSync-TopLogprobs.yaml",
+        f"{_GENAI}aa47b9751581c36a786f0607f4733195a8400923/{_BOARD}gpt-5.5/GenSync-TopLogprobs.yaml",
+    ],
     refusal=refused(
         "Unsupported parameter: 'logprobs' is not supported with this model.",
         code="unsupported_parameter",
@@ -203,12 +220,15 @@ def tools_need_reasoning_off(request: Request) -> Iterator[Finding]:
     formerly=[
         Refusal("You are not allowed to request logprobs from this model", 403, type="invalid_request_error")
     ],
-    models=[*REASONING, *THINKING, *NO_CHAT],
+    models=[*REASONING, "gpt-5.2-chat-latest", "gpt-5.5", *THINKING, *_NO_CHAT],
     examples=[
         body(ASK, model="gpt-5-mini"),
         body(ASK, model="gpt-5.6-sol", logprobs=True, reasoning_effort="none"),
     ],
-    counterexamples=[body(ASK, model="gpt-5.6-sol", logprobs=True)],
+    counterexamples=[
+        body(ASK, model="gpt-5.6-sol", logprobs=True),
+        body(ASK, model="gpt-5.5", logprobs=True),
+    ],
 )
 def reasoning_models_have_no_logprobs(request: Request) -> Iterator[Finding]:
     """A model that reasons does not return log probabilities."""
@@ -398,11 +418,11 @@ def audio_models_hear_or_speak(request: Request) -> Iterator[Finding]:
     "REQ-019",
     MUST,
     REJECT,
-    source="recorded refusal (gpt-4o)",
+    source="recorded refusals (gpt-4o, gpt-4.1, gpt-audio)",
     refusal=refused("Web search options not supported with this model.", param="web_search_options"),
-    models=["gpt-4o*", "gpt-4.1*", "!*search*"],
+    models=["gpt-4o*", "gpt-4.1*", "gpt-audio*", "!*search*"],
     examples=[body(ASK)],
-    counterexamples=[body(ASK, web_search_options={})],
+    counterexamples=[body(ASK, model="gpt-4o", web_search_options={})],
 )
 def only_search_models_search(request: Request) -> Iterator[Finding]:
     """`web_search_options` is sent only to search models.
@@ -541,7 +561,7 @@ def search_models_read_no_files(request: Request) -> Iterator[Finding]:
     MUST,
     REJECT,
     source=[
-        "recorded refusal (gpt-5-chat-latest)",
+        "recorded refusals (gpt-5-chat-latest, gpt-4o-mini-search-preview)",
         "https://github.com/dzhng/deep-research/issues/96 (o1-mini)",
         "https://github.com/UKGovernmentBEIS/inspect_ai/pull/1290 (o1-mini, o1-preview)",
     ],
@@ -551,7 +571,7 @@ def search_models_read_no_files(request: Request) -> Iterator[Finding]:
         404,
         type="invalid_request_error",
     ),
-    models=["gpt-5-chat-latest", "o1-mini*", "o1-preview*"],
+    models=["gpt-5-chat-latest", "o1-mini*", "o1-preview*", "*-search-preview*"],
     examples=[body(ASK, model="gpt-5-chat-latest")],
     counterexamples=[
         body(ASK, model="gpt-5-chat-latest", tools=[TOOL]),

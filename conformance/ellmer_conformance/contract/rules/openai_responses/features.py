@@ -6,14 +6,8 @@ from ...exchange import Request
 from ...readers.json_access import object_of
 from ...readers.openai_responses import tools
 from ...rulebook import Lack, enter
-from .._openai.refusals import refused
+from .._openai.refusals import TRUTH, refused
 from ._rulebook import ASK, body, book
-
-#: Recorded by others, in public.
-_TESTS = (
-    "https://github.com/pydantic/pydantic-ai/blob/7f802e906e10d3dcc13fe0c019d0ad4d7370aab3/"
-    "tests/profiles/cassettes/test_openai_reasoning_ground_truth/"
-)
 
 
 def _searches_in_haste(request: Request) -> str | None:
@@ -42,11 +36,12 @@ enter(
         Lack(
             "REQ-046",
             "A `reasoning.mode` other than `standard` is sent only to models that support it.",
-            ("gpt-5.4*", "!gpt-5.4-pro*"),  # gpt-5.4-pro is recorded as taking it
+            ("gpt-5.4*", "gpt-5.5*", "!*-pro*"),
             refused("`reasoning.mode` is not supported with this model.", param="reasoning.mode"),
             (
                 "recorded refusal (gpt-5.4-mini)",
-                f"{_TESTS}test_reasoning_flags_match_the_api%5Bgpt-5.4-mini%5D.yaml",
+                f"{TRUTH}gpt-5.4-mini%5D.yaml",
+                f"{TRUTH}gpt-5.5%5D.yaml",
             ),
             lambda request: (
                 None
@@ -55,6 +50,20 @@ enter(
             ),
             body(ASK, model="gpt-5.4-mini", reasoning={"mode": "standard"}),
             body(ASK, model="gpt-5.4-mini", reasoning={"mode": "pro"}),
+        ),
+        Lack(
+            "REQ-047",
+            "A Pro model has only the `reasoning.mode` `pro`.",
+            ("gpt-5.4-pro*", "gpt-5.5-pro*"),
+            refused("`reasoning.mode` is not supported with this model.", param="reasoning.mode"),
+            ("recorded refusals (gpt-5.4-pro, gpt-5.5-pro)", f"{TRUTH}gpt-5.5-pro%5D.yaml"),
+            lambda request: (
+                None
+                if object_of(request.body.get("reasoning")).get("mode") in {None, "", "pro"}
+                else "/reasoning/mode"
+            ),
+            body(ASK, model="gpt-5.5-pro", reasoning={"mode": "pro"}),
+            body(ASK, model="gpt-5.5-pro", reasoning={"mode": "standard"}),
         ),
     ],
 )

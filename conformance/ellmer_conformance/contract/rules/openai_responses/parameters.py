@@ -9,12 +9,15 @@ from ...exchange import Request
 from ...readers.json_access import items_of, object_of
 from ...readers.openai_responses import items, type_of
 from ...rule import Finding, broken, met
+from ...scope import matches
 from .._media import redacted
 from .._openai.refusals import (
+    LAZY,
     OUT_OF_RANGE,
     REASONING,
     RESPONSES_EFFORTS,
     THINKING,
+    TRUTH,
     WORDED,
     choices,
     enter_client_keys,
@@ -35,6 +38,11 @@ CHOICES = {
     ),
 }
 LOGPROBS = "message.output_text.logprobs"
+#: Models that always reason, beside those of `REASONING`.
+_ALWAYS = ("gpt-5-pro*", "gpt-5.2-pro*", "gpt-5.4-pro*", "gpt-5.5", "gpt-5.5-pro*", "gpt-5.[123]-chat-latest")
+_NO_CHAT = ("!gpt-5-chat*", "!gpt-5.[4-9]-chat*", "!gpt-6*chat*")  # nobody recorded what these take
+_GENAI = "https://github.com/maruel/genai/blob/"  # recorded by others, in public
+_BOARD = "providers/openairesponses/testdata/TestClient/Scoreboard/"
 KINDS = {
     "max_output_tokens": "an integer",
     "temperature": "a decimal",
@@ -100,14 +108,19 @@ def one_thing_is_continued(request: Request) -> Iterator[Finding]:
         "https://github.com/epam/ai-dial-chat/issues/8538 (gpt-5.1-codex)",
         "https://github.com/AnswerDotAI/shell_sage/issues/77 (gpt-5.2-codex)",
         "https://github.com/BerriAI/litellm/pull/39631 (gpt-6-astra)",
+        f"{TRUTH}gpt-5.5%5D.yaml",
+        f"{TRUTH}gpt-5.5-pro%5D.yaml",
+        f"{TRUTH}gpt-5.3-chat-latest%5D.yaml",
     ],
     refusal=refused("Unsupported parameter: '{key}' is not supported with this model.", param="{key}"),
-    models=[*REASONING, "gpt-5*-codex*", *THINKING, "!*chat*"],
+    models=[*REASONING, "gpt-5*-codex*", *_ALWAYS, *THINKING, *_NO_CHAT],
     examples=[body(ASK, model="gpt-5-mini", top_p=1), body(ASK, model="gpt-5.3-codex", temperature=0.5)],
     counterexamples=[
         body(ASK, model="gpt-5-mini", temperature=0),
         body(ASK, model="gpt-5", top_p=0.5),
         body(ASK, model="gpt-6-astra", temperature=0),
+        body(ASK, model="gpt-5.4-pro", temperature=0.5),
+        body(ASK, model="gpt-5.2-chat-latest", temperature=0.5),
     ],
 )
 def reasoning_models_are_not_sampled(request: Request) -> Iterator[Finding]:
@@ -207,6 +220,8 @@ def chat_models_do_not_reason(request: Request) -> Iterator[Finding]:
     source=[
         "recorded refusal (gpt-5.6-sol)",
         "https://github.com/vllm-project/vllm/pull/23319 (gpt-5-mini, include)",
+        f"{_GENAI}0abc5936c9319c625a44baeebc03559210125002/{_BOARD}gpt-5.4_thinking/GenSync-TopLogprobs.yaml",
+        f"{_GENAI}3e2e13c153271d9739cca6e9b421c38f8761dcde/{_BOARD}gpt-5.5_thinking/GenSync-TopLogprobs.yaml",
         "https://developers.openai.com/api/docs/guides/deployment-checklist (the GPT-6 family)",
     ],
     refusal=refused(
@@ -214,24 +229,29 @@ def chat_models_do_not_reason(request: Request) -> Iterator[Finding]:
         code="unsupported_parameter",
         param="{key}",
     ),
-    models=[*REASONING, *THINKING, "!*chat*"],
+    models=[*REASONING, *LAZY, "gpt-5.5", "gpt-5.2-chat-latest", *THINKING, *_NO_CHAT],
     examples=[
         body(ASK, model="gpt-5-mini"),
+        body(ASK, model="gpt-5.4", top_logprobs=2),
         body(ASK, model="gpt-6-sol", top_logprobs=2, reasoning={"effort": "none"}),
     ],
     counterexamples=[
         body(ASK, model="gpt-5.6-sol", top_logprobs=2),
         body(ASK, model="gpt-6-astra", include=[LOGPROBS]),
+        body(ASK, model="gpt-5.4-mini", top_logprobs=2, reasoning={"effort": "medium"}),
     ],
 )
 def reasoning_models_have_no_logprobs(request: Request) -> Iterator[Finding]:
     """A model that reasons does not return log probabilities, neither by `top_logprobs` nor by `include`.
 
-    GPT-5.6, GPT-6 Sol and GPT-6 Luna return them with `reasoning.effort: "none"`.
+    GPT-5.6, GPT-6 Sol and GPT-6 Luna return them with `reasoning.effort: "none"`, which is what GPT-5.4 does if no effort
+    is set.
     """
     included = LOGPROBS in items_of(request.body.get("include"))
     key = "include" if included else "top_logprobs"
-    asked = (included or bool(request.body.get("top_logprobs"))) and _effort(request) != "none"
+    lazy = any(matches(request.model, pattern) for pattern in LAZY)
+    thinks = (_effort(request) or ("none" if lazy else "")) != "none"
+    asked = (included or bool(request.body.get("top_logprobs"))) and thinks
     problem = "this model does not return log probabilities while it reasons"
     yield broken(f"/{key}", problem, key=key) if asked else met("/model")
 

@@ -34,6 +34,18 @@ cerebras = elsewhere("cerebras", envelope=_bare)
 
 _OSS, _QWEN = "gpt-oss-120b", "qwen-3-235b-a22b-thinking-2507"
 _JSON = {"type": "json_object"}
+_STREAMED = refused(
+    '"stream=true" with structured outputs is currently not supported for reasoning models.',
+    code="wrong_api_format",
+    param="json_mode",
+)
+
+
+def _streamed(request: Request) -> str | None:
+    """Finds a stream with a format of the answer, or with functions that may be called."""
+    called = request.body.get("tools") and request.body.get("tool_choice") != "none"
+    return "/tools" if called and request.body.get("stream") else streamed_format(request)
+
 
 enter(
     cerebras,
@@ -61,20 +73,31 @@ enter(
         ),
         Lack(
             "STO-016",
-            "A reasoning model does not stream structured output.",
-            ("qwen-3-*-thinking*",),
-            refused(
-                '"stream=true" with structured outputs is currently not supported for reasoning models.',
-                code="wrong_api_format",
-                param="json_mode",
-            ),
+            "A reasoning model does not stream structured output or calls.",
+            ("qwen-3-*-thinking*", "qwen-3-235b-a22b"),
+            _STREAMED,
             (
-                "recorded refusal (qwen-3-235b-a22b-thinking-2507)",
+                "recorded refusals (qwen-3-235b-a22b-thinking-2507, qwen-3-235b-a22b)",
                 f"{_TESTS}qwen-3-235b-a22b-thinking-2507_thinking/GenStream-JSON.yaml",
+                f"{_TESTS}qwen-3-235b-a22b-thinking-2507_thinking/GenStream-Tools-SquareRoot-1.yaml",
             ),
-            streamed_format,
+            _streamed,
             body(ASK, model=_QWEN, response_format=_JSON),
             body(ASK, model=_QWEN, response_format=_JSON, stream=True),
+        ),
+        Lack(
+            "STO-017",
+            "Until December 2025, Qwen 3 32B did not stream structured output or calls.",
+            ("qwen-3-32b",),
+            _STREAMED,
+            (
+                "recorded refusals (qwen-3-32b)",
+                f"{_TESTS}qwen-3-32b_thinking/GenStream-JSON.yaml",
+            ),
+            _streamed,
+            body(ASK, model="qwen-3-32b", tools=[TOOL]),
+            body(ASK, model="qwen-3-32b", tools=[TOOL], stream=True),
+            until=date(2025, 12, 12),  # accepted in the recordings of that day and later
         ),
     ],
 )

@@ -325,6 +325,15 @@ _TESTS = (
     "groq/testdata/TestClient/Scoreboard/"
 )
 _KINDS = {"function", "mcp", "browser_search", "code_interpreter"}
+#: The models without Groq's own tools, as recorded.
+_WITHOUT_OWN = (
+    "groq/compound",
+    "deepseek-r1-distill-llama",
+    "llama-3.",
+    "meta-llama/llama-4",
+    "moonshotai/kimi-k2",
+    "qwen/qwen3-32b",
+)
 
 
 def add(book: RuleBook) -> None:
@@ -336,13 +345,20 @@ def add(book: RuleBook) -> None:
         source=(
             "recorded refusals (compound, compound-mini, gpt-oss-20b, gpt-oss-120b, llama-3.1-8b-instant)",
             f"{_TESTS}openai/gpt-oss-120b_thinking/GenSync-Tools-WebFetch.yaml",
+            (
+                "https://github.com/maruel/genai/blob/ee139845ad740677523c985de99551c2881d3a18/providers/groq/testdata/"
+                "TestClient/Scoreboard/qwen/qwen3-32b_thinking/GenSync-Tools-WebSearch.yaml"
+            ),
         ),
         refusal=refused(
             "code=400, message=tools[{index}].type must be one of [function, mcp], type=invalid_request_error"
         ),
         formerly=[refused("tools[{index}].type must be one of [function, mcp]")],
         examples=[body(ASK, tools=[TOOL])],
-        counterexamples=[body(ASK, tools=[{"type": "visit_website"}])],
+        counterexamples=[
+            body(ASK, tools=[{"type": "visit_website"}]),
+            body(ASK, model="qwen/qwen3-32b", tools=[{"type": "browser_search"}]),
+        ],
     )(tools_are_of_a_known_kind)
     enter(book, _LACKS)
 
@@ -352,7 +368,7 @@ def tools_are_of_a_known_kind(request: Request) -> Iterator[Finding]:
 
     Fix: enable the tools of `groq/compound` under `compound_custom`.
     """
-    kinds = {"function", "mcp"} if request.model.startswith("groq/compound") else _KINDS
+    kinds = {"function", "mcp"} if request.model.startswith(_WITHOUT_OWN) else _KINDS
     for index, (pointer, tool) in enumerate(tools(request.body)):
         kind, place = tool.get("type"), f"{pointer}/type"
         yield met(place) if kind in kinds else broken(place, f"{kind!r} is not a type of tool", index=index)

@@ -22,6 +22,12 @@ _TESTS = (
     "huggingface/testdata/TestClient/Scoreboard/"
 )
 
+_OLDER = (
+    "https://github.com/maruel/genai/blob/02401d2faf4f07b48d3fe0a4a6b90bd6194e8e73/providers/"
+    "huggingface/testdata/TestClient/Scoreboard/"
+)
+_SMALL = "meta-llama/Llama-3.2-1B-Instruct"
+
 _CHECK = "Invalid request. Please check the parameters"  # a provider behind the router
 _FEATURES = "model features {what} not support"  # another one
 
@@ -139,7 +145,11 @@ enter(
         Lack(
             "STO-016",
             "The schema of a response format is in `schema` (the error text of a provider that reports missing schemas).",
-            ("meta-llama/Llama-3.1-8B-Instruct", "meta-llama/Llama-3.3-70B-Instruct"),
+            (
+                "meta-llama/Llama-3.1-8B-Instruct",
+                "meta-llama/Llama-3.3-70B-Instruct",
+                "meta-llama/Llama-3.2-1B-*",
+            ),
             Refusal(_FEATURES.format(what="structured outputs"), type="INVALID_REQUEST_BODY"),
             (
                 "recorded refusals (Llama-3.1-8B-Instruct, Llama-3.3-70B-Instruct)",
@@ -152,16 +162,31 @@ enter(
         Lack(
             "REQ-053",
             "Images are sent only to models that accept them (the error text of another provider).",
-            ("meta-llama/Llama-3.[13]-*",),
+            ("meta-llama/Llama-3.[13]-*", "meta-llama/Llama-3.2-1B-*", "deepseek-ai/DeepSeek-V3.2"),
             Refusal(_FEATURES.format(what="vision"), type="INVALID_REQUEST_BODY"),
             (
                 "recorded refusals (Llama-3.1-8B-Instruct, Llama-3.3-70B-Instruct)",
                 f"{_TESTS}meta-llama/Llama-3.1-8B-Instruct/GenStreamMultiModal-Image-jpg-URL.yaml",
                 f"{_TESTS}meta-llama/Llama-3.3-70B-Instruct/GenStreamMultiModal-Image-jpg-URL.yaml",
+                f"{_OLDER}meta-llama/Llama-3.2-1B-Instruct/GenStreamMultiModal-Image-jpg-URL.yaml",
+                f"{_OLDER}deepseek-ai/DeepSeek-V3.2/GenSyncMultiModal-Image-jpg-Inline.yaml",
             ),
             a_part("image_url"),
             body(ASK, model=_LLAMA),
             body({"role": "user", "content": [IMAGE]}, model=_LLAMA),
+        ),
+        Lack(
+            "REQ-054",
+            "Functions are sent only to models that accept them; the smallest Llama does not.",
+            ("meta-llama/Llama-3.2-1B-*",),
+            Refusal(_FEATURES.format(what="function calling"), type="INVALID_REQUEST_BODY"),
+            (
+                "recorded refusals (Llama-3.2-1B-Instruct)",
+                f"{_OLDER}meta-llama/Llama-3.2-1B-Instruct/GenSync-Tools-SquareRoot-1.yaml",
+            ),
+            lambda request: "/tools" if request.body.get("tools") else None,
+            body(ASK, model=_SMALL),
+            body(ASK, model=_SMALL, tools=[_declared("parameters")]),
         ),
         Lack(
             "REQ-052",

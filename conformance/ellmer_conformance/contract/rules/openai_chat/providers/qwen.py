@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from fnmatch import fnmatchcase
 
 from ....exchange import Request
 from ....rule import Finding, Refusal, broken, met
@@ -51,22 +52,37 @@ qwen = elsewhere(
 )
 
 
+#: The models that are recorded to think without being told to.
+_THINKING = ("qwen3-235b-a22b", "qwen3-30b-a3b", "qwen3.5-*b-a*b")
+
+
 @qwen.rule(
     "THK-011",
     MUST,
     REJECT,
-    source="recorded refusals (qwen3.7-max, qwen3.8-max)",
+    source=[
+        "recorded refusals (qwen3.7-max, qwen3.8-max)",
+        (
+            "https://github.com/maruel/genai/blob/1fd4ded9888ca69ea16a290d7d2461ede3ff546e/providers/alibaba/testdata/"
+            "TestClient/Intl/Scoreboard/qwen3.5-35b-a3b_thinking/GenSync-Tools-SquareRoot-1.yaml"
+        ),
+    ],
     refusal=_dashscope(
         "The tool_choice parameter does not support being set to required or object in thinking mode"
     ),
     examples=[body(ASK, tools=[TOOL], enable_thinking=True, model="qwen3-max")],
     counterexamples=[
-        body(ASK, tools=[TOOL], tool_choice="required", enable_thinking=True, model="qwen3-max")
+        body(ASK, tools=[TOOL], tool_choice="required", enable_thinking=True, model="qwen3-max"),
+        body(ASK, tools=[TOOL], tool_choice="required", model="qwen3.5-35b-a3b"),
     ],
 )
 def thinking_is_not_forced_to_call(request: Request) -> Iterator[Finding]:
-    """With thinking enabled, `tool_choice` does not force a tool."""
-    if request.body.get("enable_thinking") is True:
+    """With thinking enabled, `tool_choice` does not force a tool.
+
+    The open models of Qwen 3 and 3.5 think unless a request says otherwise.
+    """
+    by_default = any(fnmatchcase(request.model, pattern) for pattern in _THINKING)
+    if request.body.get("enable_thinking", by_default) is True:
         choice = request.body.get("tool_choice")
         forced = choice == "required" or isinstance(choice, dict)
         yield broken("/tool_choice", "`tool_choice` forces a call") if forced else met("/enable_thinking")
