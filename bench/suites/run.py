@@ -286,7 +286,15 @@ def python_of(suite: Suite, way: Way) -> Path:
     if not (folder / "done").exists():
         subprocess.run(["uv", "venv", "-q", "--clear", "--python", sys.executable, str(folder)], check=True)
         plugin = [] if kind == "cassetter" else [*filter(None, [suite.plugin])]
-        packages = [str(suite.root), *suite.needs, *way.installs, *plugin, "cryptography", "-e", str(ROOT)]
+        packages = [
+            str(suite.root),
+            *suite.needs,
+            *way.installs,
+            *plugin,
+            "cryptography",
+            "-e",
+            f"{ROOT}[harness]",
+        ]
         subprocess.run(["uv", "pip", "install", "-q", "--python", str(python), *packages], check=True)
         (folder / "done").touch()
     return python
