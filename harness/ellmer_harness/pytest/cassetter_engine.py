@@ -38,7 +38,7 @@ from ..interception.open_tapes import Clock, RequestInFlight
 from ..secrets.redaction import Scrub
 from ..tape.miss_explanation import changes
 from ..tape.request_key import Match, RequestKey
-from .cassetter_messages import Call, Conversation
+from .cassetter_conversations import Conversation
 from .recorded_headers import fitting, phrase_of, plain_value
 
 _NAMES = {"pyreqwest.request": "pyreqwest", "urllib3_future": "urllib3"}
@@ -135,6 +135,8 @@ class CassetterTape:
 
     def _call(self, take: RequestInFlight, body: bytes) -> None:
         """Looks up a call of gRPC."""
+        from .cassetter_calls import Call  # noqa: PLC0415  # it needs grpcio
+
         call = Call.of(take.request, body)
         found = self._found(lambda: call.look_up(self.cassette))
         if found is not None and not self.cassette.verifies:

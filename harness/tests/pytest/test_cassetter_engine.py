@@ -5,6 +5,8 @@ cassetter's plugin takes the fixture and the options of other plugins, so it is 
 
 import asyncio
 import json
+import subprocess
+import sys
 import threading
 from contextlib import contextmanager
 
@@ -341,6 +343,11 @@ def test_other_requests_of_grpc(tmp_path, plays, strict):
     else:
         live, played = asyncio.run(running)
         assert played == live
+
+
+def test_without_grpcio():
+    code = "import sys; sys.modules['grpc'] = None; import ellmer_harness.pytest.cassetter_engine"
+    subprocess.run([sys.executable, "-c", code], check=True)
 
 
 # --- Suites ----------------------------------------------------------------------------------------------
