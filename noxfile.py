@@ -504,6 +504,13 @@ def habits(session: nox.Session) -> None:
 
 
 @nox.session(default=False)
+def cassetter(session: nox.Session) -> None:
+    """Record and replay cassetter's cassettes with cassetter and with the harness, each what the other recorded."""
+    session.install("-e", ".[harness]", *group("cassetter"))
+    session.run("pytest", "harness/tests/pytest/test_cassetter_engine.py", *session.posargs, env=OFFLINE)
+
+
+@nox.session(default=False)
 def bench_peers(session: nox.Session) -> None:
     """Measure other chat libraries and ours, each in its own environment (`-- chatlas`: only that one)."""
     session.install("uv")

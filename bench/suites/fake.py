@@ -1,6 +1,6 @@
-"""A plugin of pytest that lets a suite of vcrpy's record again, from a local server instead of the network.
+"""A plugin of pytest that lets a suite of vcrpy's or cassetter's record again, from a local server instead of the network.
 
-The server answers from the suite's own cassettes: a request gets the recorded answer that vcrpy's matchers find for it in
+The server answers from the suite's own cassettes: a request gets the recorded answer that the recorder's matchers find for it in
 the cassette of the same name, with the coding and the chunks that its headers name. Every connection goes to the server:
 names resolve to this machine, and its certificates are signed by an authority that each TLS context is told of. The clients,
 their connections and the suite's code are not changed.
@@ -37,6 +37,10 @@ from vcr.matchers import requests_match
 from vcr.record_mode import RecordMode
 from vcr.request import Request
 
+with contextlib.suppress(ImportError):
+    import cassetter
+    from cassetter.compare import body_to_bytes
+
 # --- The recordings --------------------------------------------------------------------------------------
 
 
@@ -70,6 +74,27 @@ class Recordings:
         return bool(requests_match(asked, recorded, self._cassette._match_on))
 
 
+class OfCassetter:
+    """The original recordings of a cassette of cassetter that is being recorded again."""
+
+    def __init__(self, cassette: Any, load: Any) -> None:
+        self._cassette = cassette
+        self._copy = copy.copy(cassette)
+        self._copy._path = str(_original(Path(cassette.path)))
+        self._copy._record_mode = cassetter.RecordMode.NONE
+        load(self._copy)
+
+    def answer(self, request: Request) -> Any:
+        """Returns the recorded answer, or `None`."""
+        headers = {name.lower(): [value] for name, value in request.headers.items()}
+        try:
+            found = self._copy.play(request.method, request.uri, headers, request.body)
+        except cassetter.NoMatchError:
+            return None
+        answer = {"code": found.status, "message": ""}, body_to_bytes(found.body)
+        return {"status": answer[0], "headers": found.headers, "body": {"string": answer[1]}}
+
+
 def _alike(asked: Request, recorded: Request) -> bool:
     return (asked.method, asked.host, asked.path) == (recorded.method, recorded.host, recorded.path)
 
@@ -80,7 +105,7 @@ def _original(path: Path) -> Path:
     return Path(os.environ["FAKE_CASSETTES"]) / path.relative_to(root) if path.is_relative_to(root) else path
 
 
-_OPEN: list[Recordings] = []
+_OPEN: list[Any] = []
 _SERVED = [0]
 _UNKNOWN: list[str] = []
 
@@ -324,6 +349,15 @@ def _saving(real: Any) -> Any:
     return save
 
 
+def _loading_cassetters(real: Any) -> Any:
+    def load(cassette: Any) -> None:
+        cassette._record_mode = cassetter.RecordMode.NEW_EPISODES
+        _OPEN.append(OfCassetter(cassette, real))
+        real(cassette)
+
+    return load
+
+
 def pytest_configure(config: pytest.Config) -> None:  # noqa: ARG001  # its name says which hook it is
     """Starts the server, and sends everything to it."""
     authority = Authority()
@@ -337,6 +371,9 @@ def pytest_configure(config: pytest.Config) -> None:  # noqa: ARG001  # its name
         setattr(socket.socket, name, _connecting(getattr(socket.socket, name)))
     Cassette._load = _loading(Cassette._load)
     Cassette._save = _saving(Cassette._save)
+    if "cassetter" in sys.modules:
+        theirs = cassetter.Cassette
+        theirs.load, theirs.save = _loading_cassetters(theirs.load), _saving(theirs.save)
     sys.setswitchinterval(0.001)
 
 

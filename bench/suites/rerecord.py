@@ -1,8 +1,9 @@
 """Records the public suites of `run.py` again, with vcrpy and with our engine, against a local fake of their servers.
 
-`python bench/suites/rerecord.py [SUITE…] [--out FILE]` copies each suite without its cassettes, and runs it twice: with vcrpy, and with
+`python bench/suites/rerecord.py [SUITE…] [--cassetter] [--out FILE]` copies each suite without its cassettes, and runs it twice: with vcrpy, and with
 `-p ellmer_harness.pytest.vcr_engine`. The plugin `fake.py` answers from the original cassettes, over sockets and TLS. Then each
-replays what it recorded, and vcrpy replays what our engine recorded. No line of a suite is changed. Exit code 1 if a
+replays what it recorded, and vcrpy replays what our engine recorded. With `--cassetter`, and for suites of cassetter's, cassetter and our engine for
+its cassettes do. No line of a suite is changed. Exit code 1 if a
 test that passes with vcrpy does not pass with ours, or if our engine recorded or replayed nothing.
 """
 
@@ -19,7 +20,8 @@ from pathlib import Path
 
 from run import FOLDER, PYTEST_VCR, RECORDING, SUITES, WAYS, Result, Suite, Way, cassettes_of, download, run
 
-VCRPY, ENGINE = WAYS[0], WAYS[1]
+_WAYS = {way.name: way for way in WAYS}
+_PAIRS = {False: ("vcrpy", "engine"), True: ("cassetter", "cassetter-engine")}
 _MODE = {RECORDING: ("--record-mode=new_episodes",), PYTEST_VCR: ("--vcr-record=new_episodes",)}
 
 
@@ -29,26 +31,28 @@ class Recorded:
 
     live: Result
     replayed: Result
-    by_vcrpy: Result
+    by_theirs: Result
 
 
 def main() -> int:
     """Prints the table and returns the exit code."""
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("suites", nargs="*", help="only those whose names contain this")
+    parser.add_argument("--cassetter", action="store_true", help="with cassetter in place of vcrpy")
     parser.add_argument("--out", type=Path, help="write the table to a file, too")
     options = parser.parse_args()
     chosen = [one for one in SUITES if not options.suites or any(word in one.name for word in options.suites)]
     lines = [
-        "| suite | recorded by vcrpy | replayed | recorded by the engine | replayed | replayed by vcrpy |",
+        "| suite | recorded by vcrpy or cassetter | replayed | recorded by the engine | replayed | replayed by the former |",
         "|---|---:|---:|---:|---:|---:|",
     ]
     lost = 0
     for suite in chosen:
         download(suite)
-        theirs, ours = (recorded(suite, way) for way in (VCRPY, ENGINE))
+        names = _PAIRS[suite.of_cassetter or options.cassetter]
+        theirs, ours = (recorded(suite, _WAYS[name], _WAYS[names[0]]) for name in names)
         lost += told_lost(theirs, ours)
-        cells = [theirs.live, theirs.replayed, ours.live, ours.replayed, ours.by_vcrpy]
+        cells = [theirs.live, theirs.replayed, ours.live, ours.replayed, ours.by_theirs]
         lines.append(f"| {suite.name} {suite.version} | {' | '.join(map(told, cells))} |")
         print(lines[-1], flush=True)
     if options.out:
@@ -56,8 +60,8 @@ def main() -> int:
     return 1 if lost else 0
 
 
-def recorded(suite: Suite, way: Way) -> Recorded:
-    """Records a copy of the suite that has no cassettes, and replays what was recorded."""
+def recorded(suite: Suite, way: Way, theirs: Way) -> Recorded:
+    """Records a copy of the suite that has no cassettes, and replays what was recorded, with the other recorder, too."""
     root = FOLDER / f"{suite.name}-{suite.version}-{way.name}-again"
     shutil.rmtree(root, ignore_errors=True)
     shutil.copytree(suite.root, root, symlinks=True, ignore=shutil.ignore_patterns(".git"))
@@ -71,7 +75,7 @@ def recorded(suite: Suite, way: Way) -> Recorded:
     keep(suite, way, "recording")
     replayed = run(suite, way, root)
     keep(suite, way, "replay")
-    return Recorded(live, replayed, replayed if way is VCRPY else run(suite, VCRPY, root))
+    return Recorded(live, replayed, replayed if way is theirs else run(suite, theirs, root))
 
 
 def keep(suite: Suite, way: Way, kind: str) -> None:
@@ -91,7 +95,7 @@ def told_lost(theirs: Recorded, ours: Recorded) -> int:
     pairs = {
         "while recording": (theirs.live, ours.live),
         "in the replay": (theirs.replayed, ours.replayed),
-        "in vcrpy's replay": (theirs.replayed, ours.by_vcrpy),
+        "in the replay by the other": (theirs.replayed, ours.by_theirs),
     }
     found = [
         f"not {when}: {test}"

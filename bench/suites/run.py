@@ -2,7 +2,7 @@
 
 `python bench/suites/run.py [SUITE…] [--ways vcrpy,engine] [--out FILE]` downloads the pinned distributions from PyPI, makes an environment for
 each in `build/suites`, runs each suite with vcrpy, with our engine (`ellmer_harness.pytest.vcr_engine`), with vcrpy guarded by
-`ellmer_harness.pytest.vcr`, and with cassetter, and prints a table. No line of a suite is changed. Its cassettes are also imported as
+`ellmer_harness.pytest.vcr`, with cassetter, and with our engine in its place (`ellmer_harness.pytest.cassetter_engine`), and prints a table. No line of a suite is changed. Its cassettes are also imported as
 ours, which proves every body byte for byte, and searched for secrets. Exit code 1 if a test that passes with vcrpy does not pass with
 ours, or if the engine replayed nothing.
 Needs `uv` on the path.
@@ -42,7 +42,8 @@ class Suite:
     version: str
     needs: tuple[str, ...]
     tests: str = "tests"
-    plugin: str | None = RECORDING  # its plugin for vcrpy
+    plugin: str | None = RECORDING  # its plugin for vcrpy, if it has one
+    of_cassetter: bool = False
     repository: str | None = None
     options: tuple[str, ...] = ()
 
@@ -135,6 +136,13 @@ SUITES = (
         options=("-k", _LEXICON),
     ),
     Suite(
+        "oaipmh-scythe",
+        "79edafd",
+        ("pytest==8.4.2", "pytest-mock", "pytest-httpx2", "respx"),
+        of_cassetter=True,
+        repository="https://github.com/afuetterer/oaipmh-scythe",
+    ),
+    Suite(
         "llm-openai-plugin",
         "4f1787d",
         ("pytest==8.4.2", "pytest-asyncio", "syrupy", "cogapp"),
@@ -160,7 +168,9 @@ WAYS = (
     Way("engine", (VCRPY,), ("-p", "ellmer_harness.pytest.vcr_engine")),
     Way("guard", (VCRPY,), ("-p", "ellmer_harness.pytest.vcr")),
     Way("cassetter", CASSETTER, ("-p", "no:ellmer_harness")),
+    Way("cassetter-engine", CASSETTER, ("-p", "ellmer_harness.pytest.cassetter_engine")),
 )
+_OF_CASSETTER = ("cassetter", "cassetter-engine")
 
 
 @dataclass(frozen=True)
@@ -194,7 +204,9 @@ def main() -> int:
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("suites", nargs="*", help="only those whose names contain this")
     parser.add_argument(
-        "--ways", default="vcrpy,engine,guard,cassetter", help="the recorders, separated by commas"
+        "--ways",
+        default="vcrpy,engine,guard,cassetter,cassetter-engine",
+        help="the recorders, separated by commas",
     )
     parser.add_argument("--out", type=Path, help="write the table to a file, too")
     options = parser.parse_args()
@@ -212,9 +224,11 @@ def main() -> int:
     lost = 0
     for suite in chosen:
         download(suite)
-        results = {way.name: run(suite, way) for way in ways}
+        results = {
+            way.name: run(suite, way) for way in ways if way.name in _OF_CASSETTER or not suite.of_cassetter
+        }
         lost += told_missing(results)
-        cells = [told(result) for result in results.values()]
+        cells = [told(results[way.name]) if way.name in results else "" for way in ways]
         lines.append(f"| {suite.name} {suite.version} | {' | '.join(cells)} | 0 | {converted(suite)} |")
         print(lines[-1], flush=True)
     print(*lines, sep="\n")
@@ -231,13 +245,18 @@ def told(result: Result) -> str:
 
 def told_missing(results: dict[str, Result]) -> int:
     """Names the tests that pass with vcrpy and not with ours, and an engine that was not used. Returns their number."""
-    passed = results["vcrpy"].passed if "vcrpy" in results else frozenset[str]()
-    ours = [(name, result) for name, result in results.items() if name in ("engine", "guard")]
-    found = [f"not with {name}: {test}" for name, result in ours for test in sorted(passed - result.passed)]
+    nothing = Result(frozenset(), frozenset(), 0)
+    theirs = {"engine": "vcrpy", "guard": "vcrpy", "cassetter-engine": "cassetter"}
+    ours = [(name, result) for name, result in results.items() if name in theirs]
+    found = [
+        f"not with {name}: {test}"
+        for name, result in ours
+        for test in sorted(results.get(theirs[name], nothing).passed - result.passed)
+    ]
     found += [
         f"the {name} replayed nothing"
         for name, result in ours
-        if name == "engine" and not result.counts.get("played")
+        if name.endswith("engine") and not result.counts.get("played")
     ]
     print(*found, sep="\n", file=sys.stderr)
     return len(found)
@@ -266,8 +285,16 @@ def python_of(suite: Suite, way: Way) -> Path:
     python = folder / "bin" / "python"
     if not (folder / "done").exists():
         subprocess.run(["uv", "venv", "-q", "--clear", "--python", sys.executable, str(folder)], check=True)
-        ours = [] if kind == "cassetter" else [*filter(None, [suite.plugin]), "cryptography", "-e", str(ROOT)]
-        packages = [str(suite.root), *suite.needs, *way.installs, *ours]
+        plugin = [] if kind == "cassetter" else [*filter(None, [suite.plugin])]
+        packages = [
+            str(suite.root),
+            *suite.needs,
+            *way.installs,
+            *plugin,
+            "cryptography",
+            "-e",
+            f"{ROOT}[harness]",
+        ]
         subprocess.run(["uv", "pip", "install", "-q", "--python", str(python), *packages], check=True)
         (folder / "done").touch()
     return python

@@ -198,7 +198,7 @@ class Bridge:
                     _end(client, line["closed"], line.get("reason", ""))
                     return
                 if any(name.startswith("received") for name in line):
-                    client.send(_message(line, "received"))
+                    client.send(message_of(line, "received"))
                 elif "closed" not in line and not self._heard(client, line):
                     _end(client, 1011, "not in the cassette")
                     return
@@ -209,7 +209,7 @@ class Bridge:
     def _heard(self, client: ServerConnection, line: dict[str, Any]) -> bool:
         """Waits for the client's next message, and tells whether it may be it."""
         if not self._tape.any_message:
-            return self._asked(client.recv(), _message(line, "sent"))
+            return self._asked(client.recv(), message_of(line, "sent"))
         with suppress(TimeoutError):
             client.recv(timeout=_BRIEFLY)
         return True
@@ -268,7 +268,8 @@ def _line(direction: str, message: Message) -> dict[str, Any]:
     return {direction: message}
 
 
-def _message(line: dict[str, Any], direction: str) -> Message:
+def message_of(line: dict[str, Any], direction: str) -> Message:
+    """Returns the message of a line, `sent` or `received`."""
     if f"{direction}_base64" in line:
         return b64decode(line[f"{direction}_base64"])
     value = line.get(direction, "")

@@ -60,7 +60,7 @@ def add_options(parser: pytest.Parser) -> None:
         group.addoption(name, dest="disable_recording", action="store_true", help="replay and record nothing")
 
 
-def pytest_collection_modifyitems(config: pytest.Config) -> None:
+def pytest_configure(config: pytest.Config) -> None:
     """Declares the marks."""
     for mark in ("vcr(*paths, **options)", "block_network(allowed_hosts)", "default_cassette(name)"):
         config.addinivalue_line("markers", f"{mark}: as pytest-recording has it")
