@@ -13,6 +13,8 @@ The tools of a server can be used in blocking and async chats. https://modelcont
 
 from __future__ import annotations
 
+import codecs
+import json
 import math
 import re
 from collections import Counter
@@ -26,7 +28,7 @@ from types import TracebackType
 from typing import TYPE_CHECKING, Any, TypeVar
 
 from ._chat.chat import Chat
-from .budget import MCP_SERVER
+from .budget import MCP_SERVER, has_more_values
 from .contents import content as ours
 from .contents.content import media_type
 from .contents.turns import AssistantTurn, Turn, UserTurn
@@ -398,6 +400,8 @@ class McpTools:
             elif isinstance(target, list | tuple):
                 command, *words = target
                 target = StdioServerParameters(command=command, args=words, env=self.env or None)
+            if isinstance(target, StdioServerParameters) and target.encoding == "utf-8":
+                target = target.model_copy(update={"encoding": LINES})
             scope = stack.enter_context(fail_after(self.connect_timeout))
             sampled = self._sampled if self.sampling is not None else None
             client = await stack.enter_async_context(
@@ -537,8 +541,111 @@ async def _over_http(stack: AsyncExitStack, url: str, headers: Mapping[str, str]
         raise UsageError(
             f"auth= must be an httpx2.Auth, such as the SDK's OAuthClientProvider, not {auth!r:.80}."
         )
-    client = httpx2.AsyncClient(headers=dict(headers), timeout=httpx2.Timeout(30, read=300), auth=auth)
+    client = httpx2.AsyncClient(
+        headers={"accept-encoding": "identity", **headers},
+        timeout=httpx2.Timeout(30, read=300),
+        auth=auth,
+        event_hooks={"response": [_bounded]},
+    )
     return streamable_http_client(url, http_client=await stack.enter_async_context(client))
+
+
+# --- The size of a server's messages ---------------------------------------------------------------------
+
+
+#: UTF-8 whose decoder gives whole lines of a bounded length. The SDK itself takes any, and copies a line with each chunk of it.
+LINES = "ellmer_core_lines"
+_SEPARATORS = b",:[{"
+
+
+class _LineDecoder(codecs.BufferedIncrementalDecoder):
+    """Keeps the parts of a line until it ends. In place of a line that is too long, or has too many values, stands an error."""
+
+    def __init__(self, errors: str = "strict") -> None:
+        super().__init__(errors)
+        self._parts: list[str] = []
+        self._length = 0
+
+    def _buffer_decode(self, data: Any, errors: str, final: bool) -> tuple[str, int]:
+        return codecs.utf_8_decode(data, errors, final)
+
+    def decode(self, data: Any, final: bool = False) -> str:
+        """Returns the lines that end in these bytes."""
+        *ended, begun = super().decode(data, final).split("\n")
+        return "".join([*map(self._ended, ended), self._added(begun)])
+
+    def _ended(self, piece: str) -> str:
+        error, line, whole = self._added(piece), "".join(self._parts), self._length <= MCP_SERVER.received
+        self._parts, self._length = [], 0
+        if whole and has_more_values(line, MCP_SERVER.values):
+            return _error_for(line)
+        return f"{line}\n" if whole else error
+
+    def _added(self, piece: str) -> str:
+        """Adds a part of a line. Returns the error for a line that has become too long, whose rest is dropped."""
+        before, self._length = self._length, self._length + len(piece)
+        if self._length <= MCP_SERVER.received:
+            self._parts.append(piece)
+            return ""
+        line, self._parts = "".join(self._parts), []
+        return _error_for(line or piece) if before <= MCP_SERVER.received else ""
+
+
+_BEGINNING = 1000  # characters, in which a message says what it answers
+_ID = re.compile(r'"id"\s*:\s*("[^"\\]{0,99}"|\d{1,20})')
+_TOO_LARGE = f"A message of the MCP server has more than {MCP_SERVER.received:,} bytes or {MCP_SERVER.values:,} values."
+
+
+def _error_for(line: str) -> str:
+    """Returns the line that answers the same request with an error."""
+    found = _ID.search(line[:_BEGINNING])
+    error = json.dumps({"code": _INTERNAL, "message": _TOO_LARGE})
+    return f'{{"jsonrpc": "2.0", "id": {found[1] if found else 0}, "error": {error}}}\n'
+
+
+_INTERNAL = -32603  # https://www.jsonrpc.org/specification#error_object
+
+
+def _lines(name: str) -> codecs.CodecInfo | None:
+    if name != LINES:
+        return None
+    utf_8 = codecs.lookup("utf-8")
+    return codecs.CodecInfo(utf_8.encode, utf_8.decode, incrementaldecoder=_LineDecoder, name=LINES)
+
+
+codecs.register(_lines)
+
+
+async def _bounded(response: Any) -> None:
+    """Bounds the body of an answer over HTTP. The SDK bounds each event of a stream itself."""
+    import httpx2  # noqa: PLC0415 - the SDK brings it
+
+    if response.headers.get("content-encoding", "identity") != "identity":
+        raise httpx2.DecodingError("The MCP server compressed its answer, although it was told not to.")
+    if not response.headers.get("content-type", "").startswith("text/event-stream"):
+        response.stream = _counted(response.stream)
+
+
+def _counted(stream: Any) -> Any:
+    from httpx2 import AsyncByteStream, DecodingError  # noqa: PLC0415 - the SDK brings it
+
+    class Counted(AsyncByteStream):
+        async def __aiter__(self) -> AsyncGenerator[bytes, None]:
+            size = values = 0
+            async for chunk in stream:
+                size += len(chunk)
+                values += sum(chunk.count(mark) for mark in _SEPARATORS)
+                if size > MCP_SERVER.received or values > MCP_SERVER.values:
+                    raise DecodingError(_TOO_LARGE)
+                yield chunk
+
+        async def aclose(self) -> None:
+            await stream.aclose()
+
+    return Counted()
+
+
+# --- Lists, and tools --------------------------------------------------------------------------------------
 
 
 async def _all(list_page: Callable[..., Awaitable[Any]], what: str, most: int) -> list[Any]:

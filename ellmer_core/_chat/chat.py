@@ -788,7 +788,8 @@ class Chat(Displayed):
         return definition  # type: ignore[no-any-return]  # a class for type checkers only
 
     def register_tools(self, tools: Iterable[ToolDef | Callable[..., Any]]) -> None:
-        """Registers several tools, or none if one of them is not a tool.
+        """Registers several tools, or none if one of them is not a tool. One that replaces another tool of the same name, as those of
+        an MCP server may, has a warning.
 
         Args:
             tools: The tools, or functions.
@@ -796,7 +797,11 @@ class Chat(Displayed):
         Raises:
             UsageError: One of them is not a tool.
         """
-        self._tools.update(_defined(tools))
+        new = _defined(tools)
+        for name in new.keys() & self._tools.keys():
+            if new[name].function is not self._tools[name].function:
+                warn(_REPLACED.format(repr(name)))
+        self._tools.update(new)
 
     def set_tools(self, tools: Iterable[ToolDef | Callable[..., Any]]) -> None:
         """Replaces all tools.
@@ -1335,6 +1340,9 @@ def _definition(tool_def: ToolDef | Callable[..., Any], model: type[Any] | None 
         function = tool_def.function if isinstance(tool_def, ToolDef) else tool_def
         return tool(function, arguments=model)
     return tool_def if isinstance(tool_def, ToolDef) else tool(tool_def)
+
+
+_REPLACED = "The tool {} was registered before; the new one replaces it."
 
 
 def _defined(tools: Iterable[ToolDef | Callable[..., Any]]) -> dict[str, ToolDef]:

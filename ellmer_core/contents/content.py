@@ -16,7 +16,7 @@ from math import isfinite
 from typing import TYPE_CHECKING, Any, TypeVar, get_args
 
 from ..budget import CLIENT
-from ..errors import ContentFieldError
+from ..errors import ContentFieldError, revealed
 from ..log import logger
 from ..values import Value
 from .display import Displayed
@@ -776,7 +776,7 @@ class ToolDef(Displayed, Value):
         return self.function(*args, **kwargs)
 
     def __repr__(self) -> str:
-        return f"<ToolDef {self.name}({', '.join(self.arguments.properties)})>"
+        return revealed(f"<ToolDef {self.name}({', '.join(self.arguments.properties)})>", line=True)
 
     def provided(self, wire: str) -> dict[str, Any] | None:  # noqa: ARG002 - a function of ours is one everywhere
         """Returns the definition of a provider's own tool (see `ToolBuiltIn`), or `None` if it is not one.
