@@ -204,6 +204,11 @@ class ContentText(Content):
     extra: Mapping[str, Any] = field(default_factory=dict, repr=False, compare=False)
     citations: tuple[ContentCitation, ...] = field(default=(), repr=False, compare=False)
 
+    def __post_init__(self) -> None:
+        known = type(self) is ContentText and type(self.text) is str and type(self.extra) is dict
+        if not known:  # a stream has thousands of texts, so what is right is told fast
+            super().__post_init__()
+
     @property
     def message(self) -> str | None:
         """The id of the message that the text is part of, for providers whose answers may have several messages. OpenAI's

@@ -324,14 +324,16 @@ def not_plain(turns: Sequence[Turn]) -> list[int]:
     return [] if all(map(is_plain, turns)) else list(compress(count(), map(not_, map(is_plain, turns))))
 
 
-def are_linked(turns: Sequence[Turn]) -> bool:
-    """Tells whether each turn can be sent, and has results for exactly the calls of the turn before it, in their order."""
+def are_linked(turns: Sequence[Turn], after: Links = NO_LINKS) -> bool:
+    """Tells whether each turn can be sent, and has results for exactly the calls of the turn before it, in their order. `after` are
+    those of the turn before them all.
+    """
     links = list(map(attrgetter("links"), turns))
-    if all(map(is_, links, repeat(NO_LINKS))):
+    if all(map(is_, links, repeat(NO_LINKS))) and not (links and after.called):
         return True
     if None in links:
         return False
-    called = [(), *map(attrgetter("called"), links)]
+    called = [after.called, *map(attrgetter("called"), links)]
     return called[:-1] == list(map(attrgetter("answered"), links))
 
 

@@ -37,7 +37,8 @@ INTERRUPTED = "The call was interrupted; whether it had an effect is not known."
 class History:
     """One conversation. `results` are those of the last turn's requests, by position, that have not been sent;
     `decisions` are the decisions about them, by id. `asked` is the question of the current request, or `None` if there is
-    none or if it continues an answer; `received` are the pieces of its answer that were shown.
+    none or if it continues an answer; `received` are the pieces of its answer that were shown. `whole` are turns that every format can
+    send, as the last request had them, and the places of those that are not plain.
     """
 
     turns: list[Turn] = field(default_factory=list)
@@ -45,12 +46,13 @@ class History:
     decisions: dict[str, Decision] = field(default_factory=dict)
     asked: UserTurn | None = None
     received: list[Content] = field(default_factory=list)
+    whole: tuple[list[Turn], list[int]] = ([], [])
     _lock: Any = field(default_factory=Lock, repr=False, compare=False)
 
     def copy(self) -> History:
         """Returns an independent copy of the history. It can be made while a conversation adds to this one."""
         with self._lock:
-            return History(list(self.turns), dict(self.results), dict(self.decisions))
+            return History(list(self.turns), dict(self.results), dict(self.decisions), whole=self.whole)
 
     def view(self) -> list[Turn]:
         """Returns all turns, with the received part of an unfinished answer."""

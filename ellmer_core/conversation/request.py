@@ -11,7 +11,7 @@ from typing import NamedTuple, TypeVar
 
 from ..contents import content as ours
 from ..contents.content import replaced
-from ..contents.turns import AssistantTurn, SystemTurn, Turn, UserTurn, are_linked, not_plain
+from ..contents.turns import NO_LINKS, AssistantTurn, SystemTurn, Turn, UserTurn, are_linked, not_plain
 from ..errors import ConnectError, ContentError, UsageError
 from ..log import warn
 from ..tools.results import described, result_text
@@ -20,6 +20,7 @@ from ..wire.shared.json_objects import json_text
 from .history import History
 from .io_operations import Clock, Fetch, Loop
 from .repaired_turns import repaired
+from .request_cache import shared_start
 from .settings import Settings
 
 # --- The steps -------------------------------------------------------------------------------------------
@@ -27,10 +28,12 @@ from .settings import Settings
 
 def request_turns(history: History, settings: Settings, user: UserTurn | None) -> Loop[Sendable]:
     """Returns the history and the new turn in the form for the model, and the contents that are left out."""
-    turns = _whole([*_history_after_hooks(history, settings), *filter(None, [user])], settings)
+    turns, special = _whole(
+        [*_history_after_hooks(history, settings), *filter(None, [user])], history, settings
+    )
     new = turns.pop() if user else None
     user = new if isinstance(new, UserTurn) else None
-    special = not_plain(turns)
+    special = [place for place in special if place < len(turns)]
     missed = yield from _fetch_images(settings, turns, user)
     if settings.fetched:
         turns = [inlined(turn, settings.fetched) for turn in turns]
@@ -54,15 +57,23 @@ def _history_after_hooks(history: History, settings: Settings) -> list[Turn]:
     return turns
 
 
-def _whole(turns: list[Turn], settings: Settings) -> list[Turn]:
-    """Returns turns that every format can send, without the attachments that the provider refused."""
+def _whole(turns: list[Turn], history: History, settings: Settings) -> tuple[list[Turn], list[int]]:
+    """Returns turns that every format can send, without the attachments that the provider refused, and the places of those that are
+    not plain. Only the turns that were not in the request before are looked at.
+    """
     if settings.plain:
         turns = [settings.plain[id(turn)][1] if id(turn) in settings.plain else turn for turn in turns]
-    if are_linked(turns):
-        return turns
-    whole = repaired(turns)
-    warn_repaired(settings, whole.named)
-    return whole.turns
+    before, special = history.whole
+    known = shared_start(before, turns)
+    after = (known and turns[known - 1].links) or NO_LINKS
+    if not are_linked(turns[known:], after):
+        whole = repaired(turns)
+        warn_repaired(settings, whole.named)
+        return whole.turns, not_plain(whole.turns)
+    special = [place for place in special if place < known]
+    special += [known + place for place in not_plain(turns[known:])]
+    history.whole = list(turns), special
+    return turns, special
 
 
 def _fetch_images(settings: Settings, turns: Sequence[Turn], user: UserTurn | None) -> Loop[list[str]]:

@@ -10,7 +10,7 @@ from __future__ import annotations
 import json
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
-from itertools import chain
+from itertools import chain, islice
 from operator import is_
 from typing import TYPE_CHECKING, Any, NamedTuple
 
@@ -74,25 +74,21 @@ class RequestCache:
         return request, body
 
     def copy(self) -> RequestCache:
-        """Returns a copy for a fork of the chat."""
+        """Returns a copy for a fork of the chat, without the last request: it may be changing in another thread."""
         tables = dict(self.turns), dict(self.messages), dict(self.tools), dict(self.texts)
-        return RequestCache(self.wire, *tables, self.last)
+        return RequestCache(self.wire, *tables)
 
     def _keep(self, turns: Sequence[Turn], message: Callable[[Turn], list[Json]]) -> list[Json]:
         """Returns the messages of the turns. A conversation begins as it did in the last request, so nearly all turns
         are known without a lookup.
         """
         before, counts, messages, texts = self.last
-        same = _same(before, turns)
+        same = shared_start(before, turns)
         groups = [self._message(turn, message) for turn in turns[same:]]
         new = list(chain.from_iterable(groups))
         reused = len(messages) - sum(counts[same:])
-        self.last = LastRequest(
-            list(turns),
-            counts[:same] + list(map(len, groups)),
-            messages[:reused] + new,
-            texts[:reused] + self._items(new),
-        )
+        before[same:], counts[same:], texts[reused:] = turns[same:], map(len, groups), self._items(new)
+        self.last = LastRequest(before, counts, messages[:reused] + new, texts)
         return self.last.messages
 
     def _message(self, turn: Turn, message: Callable[[Turn], list[Json]]) -> list[Json]:
@@ -146,10 +142,15 @@ class RequestCache:
         return texts if all(texts) else list(map(self._text, items))  # type: ignore[return-value]  # mypy does not see what all() says
 
 
-def _same(before: Sequence[object], now: Sequence[object]) -> int:
-    """Returns with how many of the same objects both begin. It runs no Python code for each of them."""
-    if all(map(is_, before, now)):
-        return min(len(before), len(now))
+def shared_start(before: Sequence[object], now: Sequence[object]) -> int:
+    """Returns with how many of the same objects both begin. It runs no Python code for each of them, if they differ only at their
+    ends.
+    """
+    least = min(len(before), len(now))
+    while least and before[least - 1] is not now[least - 1]:
+        least -= 1
+    if all(map(is_, islice(before, least), now)):
+        return least
     return list(map(is_, before, now)).index(False)
 
 

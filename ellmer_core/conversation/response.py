@@ -105,12 +105,12 @@ def streamed(history: History, settings: Settings) -> Loop[AssistantTurn]:
     """
     merger = settings.wire.merger()
     pieces = Pieces(merger, CallDeltas() if settings.deltas else None)
-    called = CalledData(settings)
+    called, read_events = CalledData(settings), ReadEvents()
     failure: Exception | None = None
     ended = False
     while not ended:
         try:
-            events: list[Any] | None = yield ReadEvents()
+            events: list[Any] | None = yield read_events
         except TimeoutError:
             raise
         except ConnectError as error:
@@ -123,7 +123,8 @@ def streamed(history: History, settings: Settings) -> Loop[AssistantTurn]:
         except EllmerError:
             yield from _show(history, called.more(merger))
             raise
-        yield from _show(history, called.more(merger))
+        if called.arrive:
+            yield from _show(history, called.more(merger))
     yield Finish()
     return _understood(
         settings.wire, lambda merger: turn_of(settings.wire, _finished(merger, failure)), merger
@@ -138,17 +139,18 @@ def _events_shown(
         if isinstance(event, EllmerError):
             raise event
         for piece in _understood(settings.wire, pieces.of, event):
-            yield from _show(history, piece)
+            if isinstance(piece, Content):
+                history.received.append(piece)
+            yield Emit(piece)
             settings.controller.check()
         if event == "[DONE]" or merger.done:
             return True
     return False
 
 
-def _show(history: History, piece: Content | ToolCallDelta | None) -> Loop[None]:
+def _show(history: History, piece: Content | None) -> Loop[None]:
     if piece is not None:
-        if isinstance(piece, Content):
-            history.received.append(piece)
+        history.received.append(piece)
         yield Emit(piece)
 
 
@@ -288,6 +290,8 @@ class Pieces:
         return [shown for piece in self._merger.add(event) if (shown := self._shown(piece)) is not None]
 
     def _shown(self, piece: Piece) -> Content | ToolCallDelta | None:
+        if type(piece) is ContentText and piece.text and not self._half and piece.text.isascii():
+            return piece  # as nearly all pieces
         match piece:
             case CallPiece():
                 if self._calls is None:
@@ -345,7 +349,7 @@ class CalledData:
         self._wire = settings.wire
         self._type = settings.type
         tools = list(settings.tools.values())
-        self._calls = (
+        self.arrive = (
             settings.type is not None
             and settings.wire.structured_mode(settings.type, tools, settings.mode) == "tool"
         )
@@ -353,7 +357,7 @@ class CalledData:
 
     def more(self, merger: Merger) -> ContentText | None:
         """Returns the piece that was not shown yet."""
-        pieces = merger.call_arguments(STRUCTURED) if self._calls else ()
+        pieces = merger.call_arguments(STRUCTURED) if self.arrive else ()
         if len(pieces) <= max(self._read, pieces[:1] in _PLACEHOLDERS):
             return None
         start = self._read or int(pieces[:1] in _PLACEHOLDERS)

@@ -7,14 +7,12 @@ from base64 import b64encode
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, fields, is_dataclass
 from datetime import date, time
-from decimal import Decimal
 from enum import Enum
 from io import BytesIO
 from math import isfinite, isnan
 from pathlib import PurePath
 from types import NoneType
 from typing import Any
-from uuid import UUID
 
 from ..contents.content import (
     MAX_DEPTH,
@@ -263,7 +261,7 @@ def check_tool_result(name: str, value: Any) -> Any:
     return value
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False, repr=False)
 class _Check:
     tool: str
 
@@ -377,6 +375,10 @@ class _Check:
         return ToolResultError(f"{tool} returned what a model cannot be sent: `{path}` is {kind}. {advice}")
 
 
+#: Classes whose values are sent as their `str()`, by name: importing them takes longer than the rest of this module.
+WRITTEN = {("uuid", "UUID"), ("decimal", "Decimal"), ("_pydecimal", "Decimal")}
+
+
 def _jsonable(value: Any) -> Any:  # noqa: PLR0911 - one return per kind of value
     match value:
         case type():
@@ -385,7 +387,9 @@ def _jsonable(value: Any) -> Any:  # noqa: PLR0911 - one return per kind of valu
             return None
         case date() | time():
             return value.isoformat()
-        case UUID() | Decimal() | PurePath():
+        case PurePath():
+            return str(value)
+        case _ if any((cls.__module__, cls.__name__) in WRITTEN for cls in type(value).__mro__):
             return str(value)
         case _ if hasattr(value, "model_dump"):  # pydantic
             return dict(value) if _has_content(value) else value.model_dump(mode="json")

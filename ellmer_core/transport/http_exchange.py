@@ -39,6 +39,9 @@ class Socket(Protocol):
         """Ends the connection."""
 
 
+NO_KEYS = SentKeys({})
+
+
 class HttpExchange:
     """The base of both drivers' exchanges: all code that does not wait."""
 
@@ -52,7 +55,7 @@ class HttpExchange:
         self.framing: Any = None  # of the open answer, until its end was read
         self.decoder: Any = None  # for an answer that is read as events
         self.raw = self.succeeded = True
-        self.keys = SentKeys({})
+        self.keys = NO_KEYS
         self.unpacker = Unpacker("")
         self.sent_at = 0.0
         self.taken = self.events_taken = 0
@@ -110,15 +113,17 @@ class HttpExchange:
     def fed(self, chunk: bytes) -> list[Any]:
         """Returns the events that a chunk completes. An error is the last of them: what came before it counts."""
         self.watch.check()
-        chunk = self.unpacked(chunk)
+        if self.unpacker.packed or len(chunk) > PIECE or not chunk:
+            chunk = self.unpacked(chunk)
         failure: ResponseError | None = self.unpacker.failure
         if self.bound is not None and (self.taken + len(chunk) > self.bound or self.unpacker.oversized):
             chunk, failure = chunk[: self.bound - self.taken], self.too_large()
         self.taken += len(chunk)
         self.decoder = self.decoder or decoder(self.framing)
-        decoded: list[Any] = []
-        with suppress(ResponseError):  # it is the decoder's `failure`, too
+        try:
             decoded = self.decoder.feed(chunk)
+        except ResponseError:  # it is the decoder's `failure`, too
+            decoded = []
         events = self.keys.hidden_in_events(chunk, decoded)
         most = self.connection.limits.events
         if most is not None and self.events_taken + len(events) > most:
@@ -192,6 +197,7 @@ class Unpacker:
             self._engine = zlib.decompressobj(zlib.MAX_WBITS | 16)
         elif encoding == "deflate":
             self._engine, self._begun = zlib.decompressobj(), b""
+        self.packed = self._engine is not None
 
     def feed(self, chunk: bytes, most: int | None) -> bytes:
         """Returns the next bytes that a chunk contains, `most` at most."""

@@ -53,8 +53,11 @@ class _Lines:
         if b"\n" not in chunk:
             self._pieces.append(chunk)
             return []
-        *lines, rest = b"".join([*self._pieces, chunk]).split(b"\n")
-        self._pieces = [rest]
+        lines = chunk.split(b"\n")
+        if self._pieces:
+            lines[0] = b"".join([*self._pieces, lines[0]])
+        rest = lines.pop()
+        self._pieces = [rest] if rest else []
         if not self._started:
             self._started = True
             lines[0] = lines[0].removeprefix(_BOM)
@@ -98,10 +101,11 @@ class SseDecoder(Decoder):
 
     def _event(self) -> list[Any]:
         """Returns the event that an empty line ends. JSON ignores the space after `data:`."""
-        data, failed = b"\n".join(self._data), self._failed
-        self._data, self._failed = [], False
-        if not failed:
+        data = self._data[0] if len(self._data) == 1 else b"\n".join(self._data)
+        self._data = []
+        if not self._failed:
             return _events(data)
+        self._failed = False
         event = _said(data)
         bare = not isinstance(event, dict) or not {"error", "type"} & event.keys()
         return [{"error": event} if bare else event]
