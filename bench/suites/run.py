@@ -245,7 +245,7 @@ def run(suite: Suite, way: Way) -> Result:
         capture_output=True,
         text=True,
     )
-    replayed = re.search(r"by ellmer_harness: .*?(\d+) played", done.stdout)
+    replayed = re.search(r"by ellmer_harness: .*?(\d+) replayed", done.stdout)
     seconds = time.perf_counter() - since
     if not report.exists():  # pytest did not get as far as the tests
         return Result(frozenset(), frozenset(), seconds)

@@ -11,7 +11,7 @@ from ._shared import opened, report_option
 
 @click.group("report")
 def command() -> None:
-    """Write what a run found for somebody else."""
+    """Write reports for other projects from the result of a run."""
 
 
 @command.command("upstream")
