@@ -44,4 +44,4 @@ def upstream(path: Path, out: Path) -> None:
         click.echo(f"wrote {out / name}")
         written += 1
     if not written:
-        click.echo("Nothing failed, so that there is nothing to report.")
+        click.echo("Nothing failed, so there is nothing to report.")
