@@ -1,6 +1,6 @@
 """Executes the six invariants: `nox -s invariants`. It prints how many cases were tried, how many failed, and how long it took.
 
-`-- 5` takes five times as many streams, and requests to the server. `-- --defects` puts back known defects, one at a time; the tests must notice each.
+`-- 5` tries five times as many streams and requests to the server. `-- --defects` puts back known defects, one at a time; the tests must notice each.
 """
 
 # ruff: noqa: S603, T201 - it runs pytest, and prints

@@ -226,8 +226,8 @@ _HEAD = """\
 # Mock servers compared
 
 Each cell was run: the same request went to the strict server and to aimock VERSION, each with a script of three
-answers. `python -m devtools.mocks_compared` runs them again and writes this page. *No* means that the server answered with an
-error or with something else than the feature, and for a request that the real API refuses, that it was answered. This project
+answers. `python -m devtools.mocks_compared` runs them again and writes this page. *No* means that the server answered
+with an error or without the feature. For a request that the real API refuses, *no* means that it was answered. This project
 chose the features and wrote both scripts: a *no* of aimock may be a script that its authors would write differently.
 
 | feature | strict server | aimock |
@@ -238,8 +238,8 @@ Speed, on 2026-11-26: `python -m bench server` loads each with 20,000 requests a
 rounds. The strict server, which judges each request, answered 4.6 times as many equal requests a second as aimock 1.43.0 (16,905),
 0.77 times as many different ones (2,868), and 0.79 times as many different ones with a script of 200 rules in each (2,847).
 
-aimock also serves what is not tried here: MCP, A2A and AG-UI, vector databases, video, Gemini Live, and WebSockets. If a
-program uses these, aimock is the better choice. The strict server is for the question whether the real API would have taken
+aimock also serves these, which are not compared here: MCP, A2A and AG-UI, vector databases, video, Gemini Live, and WebSockets. If a
+program uses these, aimock is the better choice. The strict server answers whether the real API would have accepted
 the request.
 """
 

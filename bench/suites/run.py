@@ -151,7 +151,7 @@ SUITES = (
 )
 
 
-_COUNTS = re.compile(r"(\d+) (played|recorded|answered)\b")
+_COUNTS = re.compile(r"(\d+) (replayed|recorded|answered)\b")
 
 
 @dataclass(frozen=True)
@@ -196,7 +196,7 @@ class Result:
     failed: frozenset[str]
     seconds: float
     counts: Mapping[str, int] = field(default_factory=dict)
-    """Requests that our engine `played` and `recorded`, and that a local fake `answered`."""
+    """Requests that our engine `replayed` and `recorded`, and that a local fake `answered`."""
 
 
 def main() -> int:
@@ -239,7 +239,7 @@ def main() -> int:
 
 def told(result: Result) -> str:
     """Returns a cell of the table."""
-    played = f", {result.counts['played']} replayed" if result.counts.get("played") else ""
+    played = f", {result.counts['replayed']} replayed" if result.counts.get("replayed") else ""
     return f"{len(result.passed)} pass, {len(result.failed)} fail, {result.seconds:.0f} s{played}"
 
 
@@ -256,7 +256,7 @@ def told_missing(results: dict[str, Result]) -> int:
     found += [
         f"the {name} replayed nothing"
         for name, result in ours
-        if name.endswith("engine") and not result.counts.get("played")
+        if name.endswith("engine") and not result.counts.get("replayed")
     ]
     print(*found, sep="\n", file=sys.stderr)
     return len(found)

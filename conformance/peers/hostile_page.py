@@ -70,7 +70,7 @@ def page(results: dict[str, Any]) -> str:
     head = f"| Library | Version | Date | Format | Attacks | Not withstood | {' | '.join(f'`{duty}`' for duty in DUTIES)} |"
     lines = [INTRODUCTION, head, "|---|---|---|---|--:|--:|" + "--:|" * len(DUTIES)]
     lines += [_row(name, results[name]) for name in names]
-    lines += ["", "A cell counts the attacks under which the library did not do what the column says:", ""]
+    lines += ["", "A cell counts the attacks under which the library broke the promise of the column:", ""]
     lines += [f"- `{duty}`: {MEANING[duty]}" for duty in DUTIES]
     lines += [
         "",
@@ -108,7 +108,7 @@ INTRODUCTION = """\
 # A hostile provider
 
 `conformance hostile` attacks a client as a broken or malicious provider could: with answers that are cut, bombs, slow bytes,
-values of wrong types, data after the end, errors that quote the key, and redirects. It judges what the client does.
+values of wrong types, data after the end, errors that quote the key, and redirects. It judges the client's behaviour.
 
 ```sh
 conformance hostile --list                      # the attacks
@@ -122,7 +122,7 @@ conformance serve --hostile 7                   # the same server, for a client 
 
 The URL of the server names the attack: `http://127.0.0.1:8087/c/cut-call/1/v1/chat/completions` cuts a call. Without an attack in
 the URL, the seed chooses. Only the first request of a conversation (`/1/`) is attacked. `/journal` returns what each client did: when
-it left, whether it sent results of calls, and whether it followed a redirect with its key.
+it disconnected, whether it sent results of calls, and whether it followed a redirect with its key.
 
 ## Results
 

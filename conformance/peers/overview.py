@@ -36,11 +36,11 @@ METHOD = """\
 ## How it was tested
 
 The bridges are short and public (`conformance/peers/ellmer_peers/`). Each one uses the library's own chat, history
-and tool loop, if there is one. `openai`, `anthropic` and `google-genai` are the raw SDKs in a loop of our own, as the
-control. The suite runs the AI SDK and LangChain.js as commands (`examples/driver-ai-sdk`, `examples/driver-langchain-js`). For
-instructor, the suite runs only the structured cases, because the SDK that it wraps does all else. For smolagents and DSPy, it
-tests only the model class, because their agents put each question into prompts of their own. What a library does on purpose is
-declared in its bridge with a date, and is not among the failures.
+and tool loop, if there is one. `openai`, `anthropic` and `google-genai` are the raw SDKs in our own loop. They are
+the control. The suite runs the AI SDK and LangChain.js as commands (`examples/driver-ai-sdk`, `examples/driver-langchain-js`). For
+instructor, the suite runs only the structured cases, because the SDK that it wraps does everything else. For smolagents and DSPy, it
+tests only the model class, because their agents put each question into prompts of their own. If a library breaks a
+rule on purpose, its bridge declares this with a date. It is not counted as a failure.
 
 The page of a library has, for each broken rule, the exchange, the place in it with the lines around it, and a script. The
 script reproduces the failure with only the library and this package. Failures that their script does not reproduce are left

@@ -28,7 +28,7 @@ class _Commands(click.Group):
 @click.group(cls=_Commands, context_settings={"help_option_names": ["-h", "--help"]})
 @click.version_option(package_name="ellmer-core")
 def _group() -> None:
-    """Prove that a provider adapter speaks its provider's protocol.
+    """Judge what clients of language models send, by the rules of the real APIs.
 
     Exit codes: 0: all rules are kept; 1: some rules are broken; 2: the command could not run.
     """

@@ -277,7 +277,7 @@ _EFFORT = (
         "--resume",
         type=click.Path(path_type=Path, dir_okay=False),
         metavar="FILE",
-        help="Keep what was judged in this file, and go on from there.",
+        help="Write what was judged to this file. The next run skips it.",
     ),
     click.option(
         "--max-size",
@@ -285,6 +285,6 @@ _EFFORT = (
         default=RECORDING.unpacked // _MB,
         show_default=True,
         metavar="MB",
-        help="Size of a recording, unpacked, above which it is listed and not judged.",
+        help="Do not judge recordings that are larger than this when unpacked. They are listed.",
     ),
 )

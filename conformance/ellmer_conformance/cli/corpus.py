@@ -116,7 +116,7 @@ def verify_command(names: tuple[str, ...]) -> None:
 def cite_command(folders: tuple[Path, ...]) -> None:
     """Find evidence for refusing rules that have none, and write it into their `evidence.toml`.
 
-    The cache is searched, and FOLDERS of records that name their public source. A recorded refusal is
+    The command searches the cache, and FOLDERS of records that name their public source. A recorded refusal is
     evidence for a rule that flags its request with the same error text.
     """
     found = evidence_search.looked_for([pin for pin in pinned() if pins.present(pin)], folders)

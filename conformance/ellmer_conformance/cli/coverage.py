@@ -35,7 +35,7 @@ def command(
 
     PATHS contain recordings, in the formats and at the places of `conformance lint`. The default is the folders in
     CONFORMANCE_TRAFFIC. A request reaches a rule if it has what the rule is about: a tool result, an image, a
-    schema. What no recording reaches, the recordings do not test.
+    schema. The recordings do not test a rule that no request reaches.
 
     Exit code 0: some requests were read; 2: a file could not be read, or there was no request.
     """

@@ -20,7 +20,7 @@ _BAD = {"broken", "differs", "unjudged", "gone"}
 @click.argument("new", type=click.Path(path_type=Path))
 @click.option("--format", "form", type=click.Choice(["text", "json"]), default="text", show_default=True)
 @click.option(
-    "-v", "--verbose", is_flag=True, help="Text format: also show new verdicts and harmless changes."
+    "-v", "--verbose", is_flag=True, help="In the text format, also show new verdicts and harmless changes."
 )
 def command(old: Path, new: Path, *, form: str, verbose: bool) -> None:
     """Compare the verdicts of two reports, OLD and NEW.

@@ -32,14 +32,16 @@ class Change(NamedTuple):
 @click.command("diff-knowledge")
 @click.argument("start", metavar="FROM", type=click.DateTime(["%Y-%m-%d"]))
 @click.argument("end", metavar="TO", type=click.DateTime(["%Y-%m-%d"]))
-@click.option("--about", default="", help="Only changes whose subject contains this text, such as anthropic.")
+@click.option(
+    "--about", default="", help="List only changes whose subject contains this text, such as anthropic."
+)
 @click.option("--format", "form", type=click.Choice(["text", "json"]), default="text", show_default=True)
 def command(start: datetime, end: datetime, *, about: str, form: str) -> None:
     """List what changed at the providers after the day FROM, up to the day TO: such as 2026-09-01 2026-11-01.
 
     Rules, types and capabilities of models that began or ceased to hold, API versions and beta features that appeared,
     models that were shut down, and entries of the providers' changelogs, each with the rule or profile that knows it. Most
-    rules have no date: they held before anybody looked, so they are in no such list.
+    rules have no date, because they are older than the first check. They are not listed.
     """
     found = [
         change

@@ -25,7 +25,7 @@ if TYPE_CHECKING:
     "--answer",
     type=click.Choice(["", "yes", "no", "ignored", "unknown"]),
     default="",
-    help="Only these cells.",
+    help="Show only features with this answer.",
 )
 @click.option(
     "--format",
@@ -45,7 +45,7 @@ if TYPE_CHECKING:
     "--check",
     "checked",
     type=click.Path(path_type=Path, exists=True),
-    help="Compare a table of somebody else: LiteLLM's model_prices_and_context_window.json, models.dev's api.json, "
+    help="Compare the facts with another table: LiteLLM's model_prices_and_context_window.json, models.dev's api.json, "
     "or a file or folder of LangChain's profiles.",
 )
 def command(form: str, *, schema: bool, as_openapi: bool, checked: Path | None, **wanted: str) -> None:

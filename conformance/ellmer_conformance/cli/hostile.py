@@ -22,8 +22,8 @@ __all__ = ["command"]
 
 @click.command("hostile")
 @click.option("--adapter", "name", default="ellmer-core", show_default=True, help="The client to attack.")
-@click.option("--wire", "wires", multiple=True, help="Only this wire format. Repeatable.")
-@click.option("--attack", "attacks", multiple=True, help="Only this attack. Repeatable.")
+@click.option("--wire", "wires", multiple=True, help="Run only attacks on this wire format. Repeatable.")
+@click.option("--attack", "attacks", multiple=True, help="Run only this attack. Repeatable.")
 @click.option("--seed", default=0, show_default=True, help="The seed of the attacks that choose at random.")
 @click.option("--times", default=1, show_default=True, help="How often each attack is run.")
 @click.option(
@@ -42,9 +42,9 @@ def command(
 ) -> None:
     """Attack a client: cut calls, bombs, slow bytes, wrong types, data after the end, quoted keys, redirects.
 
-    Each attack is run in a process of its own. The client gets a timeout of 3 seconds, and hangs after 12. It
-    must not crash, need more than 256 MB, show its key, run a cut call, or lose a complete answer. Exit code 0: it
-    keeps all of this; 1: it does not.
+    Each attack is run in a process of its own. The client gets a timeout of 3 seconds. It must end within 12 seconds.
+    It must not crash, need more than 256 MB, show its key, run a cut call, or lose a complete answer. Exit code 0:
+    the client withstood every attack; 1: it did not.
     """
     from ..hostile.attacks import ATTACKS  # noqa: PLC0415 - `conformance --help` should not wait for it
     from ..hostile.trials import kinds, tried  # noqa: PLC0415 - likewise

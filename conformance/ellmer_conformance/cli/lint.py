@@ -52,16 +52,16 @@ def _outputs(
     help="Also write the report in this form to a file (repeatable).",
 )
 @click.option(
-    "-v", "--verbose", is_flag=True, help="Text format: list every file, also those without findings."
+    "-v", "--verbose", is_flag=True, help="In the text format, list every file, also those without findings."
 )
 @click.option(
-    "--since", metavar="REF", help="Only recordings that git has as new or changed since this revision."
+    "--since", metavar="REF", help="Judge only recordings that are new or changed since this git revision."
 )
 @click.option("--warnings/--no-warnings", default=True, help="Also report broken SHOULD rules.")
 @click.option(
     "--baseline",
     type=click.Path(path_type=Path),
-    help="File of expected violations; `case` is the path of the recording.",
+    help="File of expected violations. In it, `case` is the path of a recording.",
 )
 @click.option(
     "--write-baseline",
@@ -77,9 +77,9 @@ def _outputs(
     "--wire",
     type=click.Choice(WIRES),
     default=None,
-    help="Format of requests whose address does not tell it.",
+    help="The wire format of requests whose address does not show it.",
 )
-@click.option("--provider", default="", help="Provider of requests whose host does not tell it.")
+@click.option("--provider", default="", help="The provider of requests whose host does not show it.")
 @effort_options
 def command(
     paths: tuple[str, ...],

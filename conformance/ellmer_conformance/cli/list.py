@@ -22,18 +22,20 @@ VERSION = 1
 
 
 @click.command("list")
-@click.option("--wire", help="Only this wire format.")
+@click.option("--wire", help="Search only this wire format.")
 @click.option(
-    "--provider", "--vendor", "provider", default="", help="The rules of this provider; needs --wire."
+    "--provider", "--vendor", "provider", default="", help="Search the rules of this provider. Needs --wire."
 )
-@click.option("--servers", is_flag=True, help="Only the rules by which `conformance probe` judges a server.")
+@click.option(
+    "--servers", is_flag=True, help="List only the rules by which `conformance probe` judges a server."
+)
 @click.option("--cases", is_flag=True, help="For each rule, list the cases that can show it broken.")
 @click.option(
     "--as-of",
     "day",
     type=click.DateTime(["%Y-%m-%d"]),
     metavar="DATE",
-    help="The rules that were in force on this day, such as 2026-09-01. Default: all rules, of any day.",
+    help="List only the rules that were in force on this day, such as 2026-09-01. Default: all rules.",
 )
 @click.option("--format", "form", type=click.Choice(["text", "json"]), default="text", show_default=True)
 def command(

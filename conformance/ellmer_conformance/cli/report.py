@@ -11,7 +11,7 @@ from ._shared import opened, report_option
 
 @click.group("report")
 def command() -> None:
-    """Write what a run found for somebody else."""
+    """Write reports for other projects from the result of a run."""
 
 
 @command.command("upstream")
@@ -44,4 +44,4 @@ def upstream(path: Path, out: Path) -> None:
         click.echo(f"wrote {out / name}")
         written += 1
     if not written:
-        click.echo("Nothing failed, so that there is nothing to report.")
+        click.echo("Nothing failed, so there is nothing to report.")

@@ -56,8 +56,8 @@ def filters(function: F) -> F:
     "--against",
     type=click.Choice(["cassettes", "server", "recordings"]),
     default="cassettes",
-    help="Replay recordings; connect to the strict server, which works with any HTTP client and records nothing; or answer "
-    "as real APIs answered in the recordings under PATHS [cassettes].",
+    help="Who answers the requests: the recordings in `cassettes`; the strict `server`, which works with any "
+    "HTTP client and records nothing; or the real APIs' answers in the `recordings` under PATHS. [cassettes]",
 )
 @click.option(
     "--command",
@@ -68,7 +68,7 @@ def filters(function: F) -> F:
     "--rule",
     "ruled",
     multiple=True,
-    help="Only verdicts of this rule or group (`ORD`, `STR-0*`). Repeatable.",
+    help="Keep only verdicts of this rule or group (`ORD`, `STR-0*`). Repeatable.",
 )
 @click.option(
     "--spec-version", metavar="ID", help="The requirement set that the score counts against [the latest]."
@@ -77,8 +77,8 @@ def filters(function: F) -> F:
     "--combinations",
     type=click.Choice(["none", "usual", "all"]),
     default="usual",
-    help="Cases by combination, beside the hand-written ones: none, six for each wire format, or enough that every pair "
-    "of values occurs (needs covertable) [usual].",
+    help="Generated cases, beside the hand-written ones. `usual` adds six for each wire format. "
+    "`all` covers each pair of values, and needs covertable. [usual]",
 )
 @click.option("-n", "--workers", type=int, default=0, help="Number of processes (needs pytest-xdist).")
 @click.option(
@@ -88,7 +88,7 @@ def filters(function: F) -> F:
     help="Seconds for each run of a case, after which it fails [60].",
 )
 @click.option(
-    "--shard", metavar="I/N", help="Only every N-th test, starting with the I-th. `merge` joins the reports."
+    "--shard", metavar="I/N", help="Run only every N-th test, from the I-th on. `merge` joins the reports."
 )
 @click.argument("pytest_args", nargs=-1, type=click.UNPROCESSED, metavar="[PATHS | PYTEST_ARGS]...")
 def command(
@@ -214,7 +214,7 @@ def _going_on(arguments: list[str]) -> int:
         code = _code_of_child() if _may_fork(arguments) else None
         if code is not None and last_stack(Path(folder)):
             click.echo(
-                "A play could not be interrupted and ended its process. All are played again, in a worker."
+                "A case could not be interrupted and ended its process. All cases are run again, in a worker."
             )
             arguments, code = [*arguments, "-n", "1"], None
         code = int(pytest.main(arguments)) if code is None else code
@@ -296,5 +296,5 @@ def against_recordings(
     for path in report_folder.write(report, folder, cassettes="cassettes") if folder else ():
         to.print(f"wrote {path}", soft_wrap=True)
     if not report.plays:
-        to.print("Nothing was played, which counts as a failure.")
+        to.print("No case was run, which counts as a failure.")
     return report.exit_code if report.plays else 2

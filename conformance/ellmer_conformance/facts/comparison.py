@@ -144,7 +144,7 @@ def claims(path: Path) -> list[Claim]:
             raise ValueError("it is not a JSON object")
         found = list(_of_models_dev(data) if _is_models_dev(data) else _of_litellm(data))
     if not found:
-        raise ValueError("it is none of the known tables")
+        raise ValueError("it is not one of the known tables")
     return found
 
 

@@ -1,7 +1,7 @@
 """The server of the attacks: `conformance serve --hostile`.
 
 The URL names the attack (`/c/cut-call/1/v1`); a URL without one gets an attack by the seed. `/journal` returns what each client
-did: when it left, whether it sent results of calls, and whether it followed a redirect with its key.
+did: when it disconnected, whether it sent results of calls, and whether it followed a redirect with its key.
 """
 
 from __future__ import annotations

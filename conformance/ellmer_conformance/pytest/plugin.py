@@ -123,7 +123,7 @@ def pytest_addoption(parser: pytest.Parser) -> None:
         "--rule",
         action="append",
         default=[],
-        help="only verdicts of this rule (`ORD-*`: of a group; repeatable)",
+        help="keep only verdicts of this rule (`ORD-*`: of a group; repeatable)",
     )
     group.addoption(
         "--spec-version", default=LATEST, help=f"the requirement set that the score counts against [{LATEST}]"
@@ -135,19 +135,19 @@ def pytest_addoption(parser: pytest.Parser) -> None:
     group.addoption(
         "--against",
         choices=["cassettes", "server"],
-        help="replay recordings, or connect to the strict server [cassettes; a ConformanceSuite: server]",
+        help="replay recordings, or connect to the strict server (default: cassettes; in a ConformanceSuite: server)",
     )
     group.addoption(
         "--combinations",
         choices=["none", "usual", "all"],
         default="usual",
-        help="cases by combination: none, six for each wire format, or every pair of values [usual]",
+        help="generated cases: none; `usual` adds six for each wire format; `all` covers each pair of values [usual]",
     )
     group.addoption(
         "--play-timeout",
         type=float,
         default=BUDGET,
-        help=f"seconds for each play, after which it fails [{BUDGET:g}]",
+        help=f"seconds for each run of a case, after which it fails [{BUDGET:g}]",
     )
     group.addoption("--record", action="store_true", help="record again instead of replaying")
     group.addoption(

@@ -21,7 +21,7 @@ def parsed(text: str) -> tuple[int, int]:
 def pytest_addoption(parser: pytest.Parser) -> None:
     """Adds the option."""
     parser.getgroup("conformance").addoption(
-        "--shard", default="", help="I/N: only every N-th test, from the I-th on"
+        "--shard", default="", help="I/N: run only every N-th test, from the I-th on"
     )
 
 

@@ -406,7 +406,7 @@ class Driver:
 
     def session(self, endpoint: Endpoint, **_: object) -> NoReturn:
         """Raises, because a command has no session."""
-        raise NotImplementedError(f"{self.name} is a command: it is played against {endpoint.base_url}")
+        raise NotImplementedError(f"{self.name} is a command: it is run against {endpoint.base_url}")
 
     def play(self, wire: str, provider: str, case: Case, mode: Mode, *, server: StrictServer) -> Run:
         """Returns one run of a case with one wire format and mode. Errors of the process are part of the run."""

@@ -63,7 +63,7 @@ def arguments(parser: argparse.ArgumentParser) -> None:
         "--resume",
         type=Path,
         metavar="FILE",
-        help="keep what was searched in this file, and go on from there",
+        help="write what was searched to this file; the next run skips it",
     )
 
 

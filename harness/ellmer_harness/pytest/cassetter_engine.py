@@ -355,5 +355,6 @@ def pytest_unconfigure() -> None:
 def pytest_terminal_summary(terminalreporter: Any) -> None:
     """Tells how much this engine has played."""
     if COUNTS["cassettes"]:
-        done = ", ".join(f"{number} {name}" for name, number in COUNTS.items())
+        shown = {"played": "replayed", "passed": "passed on"}
+        done = ", ".join(f"{number} {shown.get(name, name)}" for name, number in COUNTS.items())
         terminalreporter.write_line(f"cassetter's cassettes, by ellmer_harness: {done}")

@@ -94,7 +94,7 @@ def pytest_addoption(parser: pytest.Parser) -> None:
     group.addoption(
         "--cassette-stale",
         choices=LEVELS,
-        help="what a recording that is too old leads to (default: $CASSETTE_STALE, or warn)",
+        help="what to do if a recording is too old (default: $CASSETTE_STALE, or warn)",
     )
     group.addoption(
         "--cassette-replay",
@@ -104,12 +104,12 @@ def pytest_addoption(parser: pytest.Parser) -> None:
     group.addoption(
         "--cassette-diverged",
         choices=LEVELS,
-        help="what a tool's result leads to that differs from the recorded one (default: $CASSETTE_DIVERGED, or warn)",
+        help="what to do if a tool returns something else than in the recording (default: $CASSETTE_DIVERGED, or warn)",
     )
     group.addoption(
         "--cassette-report",
         metavar="FILE",
-        help="write what this run did not use of the cassettes, for `ellmer-harness prune --report FILE`",
+        help="write the recordings that this run did not use to this file, for `ellmer-harness prune --report FILE`",
     )
     parser.addini("cassette_store", "where cassettes are shared, as --cassette-store", default="")
     parser.addini("cassette_stale", "as --cassette-stale", default="")

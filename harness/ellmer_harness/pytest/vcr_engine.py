@@ -500,7 +500,8 @@ def pytest_addoption(parser: pytest.Parser) -> None:
         "--vcr-strict",
         action="store_true",
         default=False,
-        help="vcrpy's cassettes: refuse secrets, block sockets, and fail for swallowed misses and unused recordings",
+        help="vcrpy's cassettes: refuse secrets, block sockets, and fail a test if a miss was "
+        "caught or a recording was not used",
     )
     parser.addini("vcr_strict", "as --vcr-strict", type="bool", default=False)
     vcr_marks.add_options(parser)
@@ -522,5 +523,6 @@ def pytest_unconfigure() -> None:
 def pytest_terminal_summary(terminalreporter: Any) -> None:
     """Tells how much this engine has played."""
     if COUNTS["cassettes"]:
-        done = ", ".join(f"{number} {name}" for name, number in COUNTS.items())
+        shown = {"played": "replayed", "passed": "passed on"}
+        done = ", ".join(f"{number} {shown.get(name, name)}" for name, number in COUNTS.items())
         terminalreporter.write_line(f"vcrpy's cassettes, by ellmer_harness: {done}")

@@ -379,7 +379,7 @@ def test_a_suite_with_one_line(suite, server, pytester):
     ran = suite(SUITE.format(url=server.url), *options, process=True)
     ran.assert_outcomes(passed=2)
     ran.stdout.fnmatch_lines(
-        ["*cassetter's cassettes, by ellmer_harness: 2 cassettes, 0 played, 2 recorded, 0 passed"]
+        ["*cassetter's cassettes, by ellmer_harness: 2 cassettes, 0 replayed, 2 recorded, 0 passed on"]
     )
     assert sorted(path.name for path in (pytester.path / "cassettes/test_it").iterdir()) == [
         "named.toml",
@@ -387,5 +387,5 @@ def test_a_suite_with_one_line(suite, server, pytester):
     ]
     ran = suite(None, *options, "--record-mode=none", process=True)
     ran.assert_outcomes(passed=2)
-    ran.stdout.fnmatch_lines(["*2 cassettes, 2 played, 0 recorded, 0 passed"])
+    ran.stdout.fnmatch_lines(["*2 cassettes, 2 replayed, 0 recorded, 0 passed on"])
     assert len(server.requests) == 2

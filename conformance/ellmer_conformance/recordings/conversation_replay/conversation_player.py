@@ -409,7 +409,7 @@ class Summary:
         for name, counts in self.counts().items():
             table.add_row(name.partition(" ")[2], *_cells(counts))
         to.print(
-            f"{self.adapter}, played with the recorded answers of providers", style="italic", soft_wrap=True
+            f"{self.adapter}, run with the recorded answers of providers", style="italic", soft_wrap=True
         )
         to.print(table)
         for line in self._lines():

@@ -10,18 +10,18 @@ from . import endpoints
 _HEAD = """\
 # Endpoints
 
-The strict server answers requests to chat endpoints in eight wire formats. It also serves the endpoints below. An endpoint with
-501 is one that the provider has and this server has not; the reply says so in the provider's form. Any other path is 404, in the
-provider's own words. This page is made from the code.
+The strict server answers requests to chat endpoints in eight wire formats. It also serves the endpoints below. 501
+marks an endpoint of the provider that this server does not have. The reply says so in the provider's form. Any other
+path gets a 404 in the provider's own words. This page is made from the code.
 
-Files, batches, stored answers and conversations live as long as the server, and each case and nonce has its own. A batch is
-done when it was asked for twice, and so is a background answer. A request of a batch expires if its custom id begins with `expired`.
-Vectors depend on the words of a text, and their length is 1. Images have one colour, the one that the prompt names. Sounds are
-silent and carry their words, so that a transcription of them returns these words.
+Files, batches, stored answers and conversations live as long as the server, and each case and nonce has its own. A
+batch is complete at the second request for it, and so is a background answer. A request of a batch expires if its custom id begins with `expired`.
+Vectors depend on the words of a text, and their length is 1. Images have one colour, which the prompt names. Sounds
+are silent and have their words as metadata. A transcription returns these words.
 
-Claude on Vertex, Bedrock InvokeModel, Cohere v1 and Gemini Interactions are judged in the format that they repeat, and the
-journal shows them in it. Of InvokeModel, the forms of Claude, Nova, Llama, Mistral, Titan, Command, and of models with Chat
-Completions are served.
+Claude on Vertex, Bedrock InvokeModel, Cohere v1 and Gemini Interactions are judged in the format that they wrap. The
+journal shows them in this format. InvokeModel accepts the forms of Claude, Nova, Llama, Mistral, Titan, Command, and
+of models with Chat Completions.
 
 | format | method | path | served |
 |---|---|---|---|

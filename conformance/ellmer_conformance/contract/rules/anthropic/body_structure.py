@@ -132,7 +132,7 @@ def roles_are_known(request: Request) -> Iterator[Finding]:
 def required_fields_are_there(request: Request) -> Iterator[Finding]:
     """Messages, blocks, tool calls, tool results and thinking blocks have all their required fields.
 
-    System messages may lack content: one that only sets the effort has none.
+    A system message may have no content if it only sets the effort.
     """
     for index, (pointer, message) in enumerate(messages(request.body)):
         for key in ("role", "content"):

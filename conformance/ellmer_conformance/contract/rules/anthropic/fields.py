@@ -138,9 +138,9 @@ BETAS = {"context_management": "", "mcp_servers": "mcp-client"}
 def beta_fields_have_their_header(request: Request) -> Iterator[Finding]:
     """`context_management` and `mcp_servers` require their value in the header `anthropic-beta`.
 
-    Fix: send `anthropic-beta: context-management-2025-06-27` or `mcp-client-2025-11-20`. A recording that did not keep
-    the header `anthropic-version` is not judged, and neither is a later version of the API than 2023-06-01, because no
-    refusal is on record there. A beta call of an SDK (`?beta=true`) without the header has lost it in its recorder.
+    Fix: send `anthropic-beta: context-management-2025-06-27` or `mcp-client-2025-11-20`. A recording without the
+    header `anthropic-version` is not judged. API versions after 2023-06-01 are not judged either, because no refusal
+    is on record for them. In a beta call of an SDK (`?beta=true`) without the header, the recorder dropped it.
     """
     if not BETAS.keys() & request.body.keys():
         yield met("")

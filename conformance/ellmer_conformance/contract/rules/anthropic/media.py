@@ -66,7 +66,7 @@ def media_types_are_taken(request: Request) -> Iterator[Finding]:
     ],
 )
 def images_have_bytes(request: Request) -> Iterator[Finding]:
-    """The data of an inline image are some bytes in base64.
+    """The data of an inline image are base64 and not empty.
 
     Fix: leave out an image whose file is empty or lost.
     """

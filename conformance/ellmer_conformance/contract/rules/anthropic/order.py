@@ -95,8 +95,8 @@ def roles_alternate(request: Request) -> Iterator[Finding]:
     ],
 )
 def a_system_message_precedes_the_assistant(request: Request) -> Iterator[Finding]:
-    """A system message in `messages` is not the first message, and comes directly before an assistant message
-    or at the end.
+    """A system message in `messages` comes directly before an assistant message or at the end. It is not the first
+    message.
 
     Fix: put the first system prompt into the top-level `system`.
     """

@@ -101,7 +101,7 @@ def results_come_first(request: Request) -> Iterator[Finding]:
 def calls_end_the_turn(request: Request) -> Iterator[Finding]:
     """In an assistant turn with thinking or with a server tool call, no text follows the last tool call.
 
-    Why: blocks go back in the order in which the model produced them, and the model calls tools last. Turns
+    Why: the API expects blocks in the order in which the model produced them, and the model calls tools last. Turns
     without thinking are not judged.
     """
     for number, turn, answer in exchanges(request):
@@ -148,7 +148,7 @@ def every_call_is_answered(request: Request) -> Iterator[Finding]:
         ]
         ids = ", ".join(str(id) for _, id in missing)
         facts = {"index": number + 1 if answer else number, "ids": ids}
-        yield broken(missing[0][0], f"no result for {ids}", **facts) if missing else met(calls[0][1])
+        yield broken(missing[0][0], f"there is no result for {ids}", **facts) if missing else met(calls[0][1])
 
 
 @book.rule(

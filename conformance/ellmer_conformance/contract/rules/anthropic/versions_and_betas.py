@@ -50,9 +50,9 @@ RELEASED = date(2026, 10, 21)
     ],
 )
 def the_version_exists(request: Request) -> Iterator[Finding]:
-    """The API version is one that the provider has.
+    """The API version exists at this provider.
 
-    Bedrock has `2026-10-21` for Claude 4.7 and newer models. Fix: send `2026-10-21`, or `2023-06-01` for a request that needs the older one. A version is no day of your choice.
+    Bedrock has `2026-10-21` for Claude 4.7 and newer models. Fix: send `2026-10-21`, or `2023-06-01` for a request that needs the older one. A version is a fixed name. Another date is refused.
     """
     version = api_version(request)
     if version and not redacted(version):
@@ -255,7 +255,7 @@ def betas_exist(request: Request) -> Iterator[Finding]:
 def beta_parts_have_their_beta(request: Request) -> Iterator[Finding]:
     """A part of a request that belongs to a beta feature requires the name of that feature in `anthropic-beta`.
 
-    A request that names no beta at all may have lost its headers in a recorder, so it is not judged. Fix: send the name.
+    A request without any beta name is not judged, because a recorder may have dropped its headers. Fix: send the name.
     """
     told = set(named_betas(request))
     if not told or request.provider not in {"", "anthropic"}:

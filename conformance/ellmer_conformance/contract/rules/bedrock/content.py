@@ -321,7 +321,7 @@ def input_schemas_are_objects(request: Request) -> Iterator[Finding]:
     ],
 )
 def json_is_an_object(request: Request) -> Iterator[Finding]:
-    """The `input` of a call is an object, and the `json` of a result is no list.
+    """The `input` of a call is an object, and the `json` of a result is not a list.
 
     Why: other values of a result are not judged, because a number is recorded as accepted (nova-lite). Fix: send
     other values as text. For arguments that were not valid JSON, send an object that says so.

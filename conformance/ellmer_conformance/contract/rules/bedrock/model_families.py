@@ -78,13 +78,13 @@ def palmyra_has_no_status(request: Request) -> Iterator[Finding]:
     ],
 )
 def nova_caches_no_tools(request: Request) -> Iterator[Finding]:
-    """The tools for Nova have no cache point. Its system prompt and messages may have one.
+    """For Nova, the tools have no cache point. The system prompt and the messages may have one.
 
     Fix: set the cache point in `system`.
     """
     for place, tool in elements(object_of(request.body.get("toolConfig")).get("tools"), "/toolConfig/tools"):
         marked, index = "cachePoint" in tool, place.rpartition("/")[2]
-        yield broken(place, "a cache point", index=index) if marked else met(place)
+        yield broken(place, "the tools have a cache point", index=index) if marked else met(place)
 
 
 @book.rule(

@@ -159,7 +159,7 @@ def every_call_is_answered(request: Request) -> Iterator[Finding]:
         results = {id for later in range(index + 1, len(found)) for id in _results(found, later)}
         missing = ", ".join(id for id in ids if id not in results)
         facts = {"index": index + 1, "ids": missing}
-        yield broken(pointer, f"no result for {missing}", **facts) if missing else met(pointer)
+        yield broken(pointer, f"there is no result for {missing}", **facts) if missing else met(pointer)
 
 
 @book.rule(

@@ -151,7 +151,7 @@ def usual_headers_are_there(run: Run) -> Iterator[Finding]:
     ],
 )
 def keys_are_not_redirected(run: Run) -> Iterator[Finding]:
-    """The API key is not sent along a redirect to another host.
+    """After a redirect to another host, the API key is not sent.
 
     Why: the other host could use the key.
     """

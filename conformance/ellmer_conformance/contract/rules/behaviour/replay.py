@@ -23,9 +23,9 @@ def requests_match_the_recording(run: Run) -> Iterator[Finding]:
 
 @book.rule("CAS-02", MUST, LOSS, source="https://vcrpy.readthedocs.io/en/latest/advanced.html")
 def recordings_are_played_whole(run: Run) -> Iterator[Finding]:
-    """In replay, every recorded interaction is played.
+    """In replay, every recorded interaction is used.
 
-    Why: an answer that was not played belongs to a request that the client no longer sends.
+    Why: an answer that was not replayed belongs to a request that the client no longer sends.
     """
     for unplayed in run.unplayed:
         yield broken("/exchanges", unplayed)

@@ -26,7 +26,7 @@ def plays_can_be_judged(run: Run) -> Iterator[Finding]:
     "RUN-002", MUST, LOSS, source="https://docs.python.org/3/library/asyncio-dev.html#running-blocking-code"
 )
 def plays_end(run: Run) -> Iterator[Finding]:
-    """Every call of the library ends: the case is over within its time.
+    """Every call of the library returns within the time of the case.
 
     Why: a call that never returns stops the caller's program, and in async code all of its other tasks. Fix: look at the last
     line of the stack. Await it in async code, give it a timeout, or release what it waits for.

@@ -161,7 +161,11 @@ def some_models_have_no_choice(request: Request) -> Iterator[Finding]:
 def some_models_have_no_format(request: Request) -> Iterator[Finding]:
     """A response format is sent only to models that support it."""
     kind = object_of(request.body.get("response_format")).get("type", "text")
-    yield met("/model") if kind == "text" else broken("/response_format", f"the format {kind}")
+    yield (
+        met("/model")
+        if kind == "text"
+        else broken("/response_format", f"the model does not support the format {kind}")
+    )
 
 
 @book.rule(
@@ -215,7 +219,11 @@ def documents_are_answered_in_text(request: Request) -> Iterator[Finding]:
     if request.body.get("documents"):
         kind = object_of(request.body.get("response_format")).get("type", "text")
         place = "/response_format"
-        yield met(place) if kind == "text" else broken(place, f"documents with the format {kind}")
+        yield (
+            met(place)
+            if kind == "text"
+            else broken(place, f"the request has documents and the format {kind}")
+        )
 
 
 def _shows(part: Json) -> bool:

@@ -56,7 +56,7 @@ def every_call_is_answered(request: Request) -> Iterator[Finding]:
         missing = ", ".join(id for id in ids if id not in results)
         if ids:
             place = f"{pointer}/tool_calls"
-            yield broken(place, f"no result for {missing}", ids=missing) if missing else met(place)
+            yield broken(place, f"there is no result for {missing}", ids=missing) if missing else met(place)
 
 
 @book.rule(

@@ -264,13 +264,13 @@ DATA = frozenset(
 def parts_hold_one_thing(request: Request) -> Iterator[Finding]:
     """A part has one kind of data: text, a file, a call or a result.
 
-    Fix: make a part for each.
+    Fix: make one part for each kind.
     """
     for i, (pointer, content) in enumerate(contents(request.body)):
         for j, (place, part) in enumerate(parts(content, pointer)):
             found = [key for key in part if snake(key) in DATA and part[key] is not None]
             facts = {"content": i, "part": j, "key": found[1] if len(found) > 1 else ""}
-            yield met(place) if len(found) < 2 else broken(place, "two kinds of data", **facts)
+            yield met(place) if len(found) < 2 else broken(place, "the part has two kinds of data", **facts)
 
 
 @book.rule(
@@ -296,7 +296,7 @@ def parts_hold_one_thing(request: Request) -> Iterator[Finding]:
 def one_schema_has_its_type(request: Request) -> Iterator[Finding]:
     """Structured output has one of `responseSchema` and `responseJsonSchema`, with a `responseMimeType`.
 
-    Why: the documentation requires it. The API's own words for other requests are not on record.
+    Why: the documentation requires it. No error text of the API is on record.
     """
     config, place = get(request.body, "generationConfig"), "/generationConfig"
     keys = [key for key in ("responseSchema", "responseJsonSchema") if get(config, key) is not None]
@@ -327,7 +327,7 @@ def few_sequences_stop(request: Request) -> Iterator[Finding]:
     found = get(get(request.body, "generationConfig"), "stopSequences")
     if isinstance(found, list):
         place = "/generationConfig/stopSequences"
-        yield met(place) if len(found) <= 5 else broken(place, f"{len(found)} stop sequences")
+        yield met(place) if len(found) <= 5 else broken(place, f"the request has {len(found)} stop sequences")
 
 
 @book.rule(

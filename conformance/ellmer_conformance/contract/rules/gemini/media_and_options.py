@@ -36,8 +36,8 @@ from .tools import OLD, SEARCH
     ],
 )
 def media_types_are_taken(request: Request) -> Iterator[Finding]:
-    """Inline media has a complete media type that the model accepts: no SVG, and for gemini-2.5-flash-lite no parameters
-    after the type.
+    """Inline media have a complete media type that the model accepts. SVG is not accepted, and gemini-2.5-flash-lite
+    accepts no parameters after the type.
 
     Fix: convert the image, send SVG as text, and write `text/plain` without `; charset=…`.
     """

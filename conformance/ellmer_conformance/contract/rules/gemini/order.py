@@ -146,7 +146,7 @@ def every_call_is_answered(request: Request) -> Iterator[Finding]:
     for turn, following in exchanges(request) if declared else ():
         names = ", ".join(text_of(each.get("name")) for _, each in turn.of("functionCall"))
         fine = bool(following.of("functionResponse"))
-        yield met(turn.pointer) if fine else broken(turn.pointer, f"no response to {names}")
+        yield met(turn.pointer) if fine else broken(turn.pointer, f"there is no response to {names}")
 
 
 @book.rule(
@@ -285,7 +285,7 @@ _WRITTEN = {"properties": {"x": {"_ref": "#/$defs/X"}}}
 def references_name_a_part(request: Request) -> Iterator[Finding]:
     """In the response of a function, `$ref` names a part of the same response by its display name.
 
-    Why: the API takes each `$ref` for such a name, wherever it stands. Fix: send a result that contains a JSON Schema as text.
+    Why: the API reads every `$ref` in the response as such a name. Fix: send a result that contains a JSON Schema as text.
     """
     for pointer, content in contents(request.body):
         for place, part in parts(content, pointer):

@@ -313,8 +313,8 @@ def functions_or_json(request: Request) -> Iterator[Finding]:
 def a_choice_has_functions(request: Request) -> Iterator[Finding]:
     """A request with a function calling config also has tools.
 
-    The refusals on record are of requests without any tool. With Google's own tools only, such a config is accepted,
-    and so is the mode `NONE` without any tool.
+    The API refused requests without any tool. It accepted the config with only Google's own tools, and the mode
+    `NONE` without any tool.
     """
     config = get(get(request.body, "toolConfig"), "functionCallingConfig")
     if config and get(config, "mode") != "NONE":

@@ -224,7 +224,7 @@ def content_is_text_or_a_list(request: Request) -> Iterator[Finding]:
             "input": content,
         }
         right = content is None or isinstance(content, str | list)
-        yield met(place) if right else invalid(place, "neither a string nor a list", text)
+        yield met(place) if right else invalid(place, "the content is neither a string nor a list", text)
 
 
 def _no_function(index: int, tool: Json) -> Iterator[Json]:

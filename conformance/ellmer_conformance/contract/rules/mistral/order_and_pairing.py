@@ -264,7 +264,7 @@ def ids_have_nine_letters(request: Request) -> Iterator[Finding]:
 def names_are_plain(request: Request) -> Iterator[Finding]:
     """The name of a declared function has 1 to 64 letters, digits, `_` and `-`.
 
-    The API is recorded as accepting a call that the model had made by a malformed name.
+    A call with a malformed name that the model had made was recorded as accepted.
     """
     for place, tool in elements(request.body.get("tools"), "/tools"):
         yield from _named(tool, f"{place}/function/name")

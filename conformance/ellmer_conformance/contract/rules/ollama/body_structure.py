@@ -180,8 +180,8 @@ def few_logprobs_are_asked_for(request: Request) -> Iterator[Finding]:
 def thinking_has_a_known_effort(request: Request) -> Iterator[Finding]:
     """`think` is a boolean, or one of `high`, `medium`, `low` and `max`.
 
-    The rule ended in September 2026: since then each model has levels of its own, which `/api/show` tells, and other
-    texts mean the model's default. Older servers still refuse them.
+    The rule ended in September 2026: since then each model has its own levels, which `/api/show` lists. Any other
+    text selects the model's default. Older servers still refuse them.
     """
     value = request.body.get("think")
     if isinstance(value, str):

@@ -28,7 +28,11 @@ def results_name_their_tool(request: Request) -> Iterator[Finding]:
     for pointer, message in messages(request.body):
         if message.get("role") == "tool":
             named = message.get("tool_name") or message.get("tool_call_id")
-            yield met(pointer) if named else broken(pointer, "neither `tool_name` nor `tool_call_id`")
+            yield (
+                met(pointer)
+                if named
+                else broken(pointer, "the result has neither `tool_name` nor `tool_call_id`")
+            )
 
 
 @book.rule(
@@ -42,7 +46,7 @@ def results_name_their_tool(request: Request) -> Iterator[Finding]:
 def every_call_is_answered(request: Request) -> Iterator[Finding]:
     """Every tool call has a result before the next message.
 
-    Why: the server accepts it, and the model sees a call without an answer. Fix: send a result that says what
+    Why: otherwise the model sees a call without an answer, because the server does not refuse it. Fix: send a result that says what
     happened.
     """
     items = [item for item in read(request) if item.kind in {"call", "result"}]

@@ -130,7 +130,7 @@ def a_result_has_no_files(request: Request) -> Iterator[Finding]:
     counterexamples=[body(ASK, call("a"), result("a", [SOUND]), model="gpt-audio")],
 )
 def a_result_has_no_sound(request: Request) -> Iterator[Finding]:
-    """A tool message has no audio: the specification allows only text there, and audio may not be heard."""
+    """A tool message has no audio. The specification allows only text there, and the model may not hear the audio."""
     yield from _in_results(request, "input_audio", "audio in a tool message")
 
 
@@ -148,7 +148,7 @@ def a_result_has_no_sound(request: Request) -> Iterator[Finding]:
     counterexamples=[body(ASK, call("a"), result("a", [IMAGE]), model="gpt-5.2")],
 )
 def an_image_in_a_result_is_not_seen(request: Request) -> Iterator[Finding]:
-    """A tool message has no image: newer models accept it there, but do not see it.
+    """A tool message has no image. Newer models accept an image there, but do not see it.
 
     Why: the model answers as if it had seen the image. Fix: send the image in a user message after the results.
     """
@@ -233,7 +233,7 @@ def files_are_pdf(request: Request) -> Iterator[Finding]:
 def files_have_names(request: Request) -> Iterator[Finding]:
     """A file part has its `file_id`, or its `file_data` with a `filename`.
 
-    Why: without a name the data are overlooked, and the API asks for an id.
+    Why: without a name, the API ignores the data and asks for an id.
     """
     for pointer, part in all_parts(request.body):
         file, place = object_of(part.get("file")), f"{pointer}/file"
@@ -290,7 +290,7 @@ def images_are_called_images(request: Request) -> Iterator[Finding]:
     ],
 )
 def image_urls_are_of_images(request: Request) -> Iterator[Finding]:
-    """The URL of an image is an HTTP address, or a data URL with some bytes in base64.
+    """The URL of an image is an HTTP address, or a data URL with base64 that is not empty.
 
     Fix: put `data:image/png;base64,` in front of the bytes, and leave out an image whose file is empty.
     """

@@ -502,4 +502,8 @@ def arguments_are_text(request: Request) -> Iterator[Finding]:
                 place, value = f"{pointer}/tool_calls/{i}/function/arguments", function["arguments"]
                 got = type_name(value)
                 text = isinstance(value, str)
-                yield met(place) if text else broken(place, f"{got}, not text", path=path(place), got=got)
+                yield (
+                    met(place)
+                    if text
+                    else broken(place, f"the arguments are {got}, not text", path=path(place), got=got)
+                )

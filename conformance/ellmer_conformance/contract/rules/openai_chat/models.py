@@ -193,8 +193,8 @@ def _with_tools(instead: str) -> Refusal:
 def tools_need_reasoning_off(request: Request) -> Iterator[Finding]:
     """From gpt-5.4 on, a Chat Completions request has function tools or a reasoning effort, not both.
 
-    Why: from gpt-5.6 on, a model reasons by default and so requires `reasoning_effort: "none"`. GPT-6 Astra, and what came
-    after it, has no such effort, so it takes no function tools here. Fix: use the Responses API.
+    Why: from gpt-5.6 on, a model reasons by default and so requires `reasoning_effort: "none"`. GPT-6 Astra and later
+    models do not have this effort, so they accept no function tools in Chat Completions. Fix: use the Responses API.
     """
     if request.body.get("tools"):
         by_default = "low" if _thinks_by_default(request.model) else "none"
@@ -329,8 +329,8 @@ def some_models_are_not_sampled(request: Request) -> Iterator[Finding]:
     ],
 )
 def some_options_do_not_go_with_reasoning(request: Request) -> Iterator[Finding]:
-    """Reasoning models do not accept penalties or a logit bias, GPT-5.6 and GPT-6 no prediction, and o1 and o3-mini no
-    `parallel_tool_calls`.
+    """Reasoning models do not accept penalties or a logit bias. GPT-5.6 and GPT-6 do not accept a prediction, and o1
+    and o3-mini do not accept `parallel_tool_calls`.
 
     GPT-5.6 accepts penalties with `reasoning_effort: "none"`.
     """

@@ -250,4 +250,8 @@ def every_call_is_answered(request: Request) -> Iterator[Finding]:
         missing = ", ".join(block.missing)
         param = "messages" if block.end is None else f"messages.[{block.end}].role"
         place = f"{block.pointer}/tool_calls"
-        yield broken(place, f"no result for {missing}", ids=missing, param=param) if missing else met(place)
+        yield (
+            broken(place, f"there is no result for {missing}", ids=missing, param=param)
+            if missing
+            else met(place)
+        )

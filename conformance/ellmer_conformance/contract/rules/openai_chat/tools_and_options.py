@@ -241,8 +241,8 @@ def strict_answers_are_closed(request: Request) -> Iterator[Finding]:
     ],
 )
 def some_models_have_no_format(request: Request) -> Iterator[Finding]:
-    """Audio models have no structured output, models before GPT-4o no `json_schema`, and the first GPT-4 no
-    `json_object`."""
+    """Audio models do not support structured output. Models before GPT-4o do not support `json_schema`, and the first
+    GPT-4 does not support `json_object`."""
     kind = object_of(request.body.get("response_format")).get("type")
     model, schema = request.model, kind == "json_schema"
     unknown = schema or (
@@ -342,13 +342,13 @@ def a_choice_has_tools(request: Request) -> Iterator[Finding]:
     counterexamples=[body(ASK, function_call="auto"), body(ASK, function_call={"name": "add"}, tools=[TOOL])],
 )
 def a_function_call_has_functions(request: Request) -> Iterator[Finding]:
-    """`function_call` requires `functions`, which `tools` are not.
+    """`function_call` requires `functions`. `tools` do not count.
 
     Fix: send `tools` and `tool_choice`.
     """
     if request.body.get("function_call") is not None:
         declared, place = request.body.get("functions"), "/function_call"
-        yield met(place) if declared else broken(place, "`function_call` without functions")
+        yield met(place) if declared else broken(place, "the request has `function_call` and no `functions`")
 
 
 @book.rule(
@@ -371,7 +371,7 @@ def a_function_call_has_functions(request: Request) -> Iterator[Finding]:
     counterexamples=[body(ASK, tools=[TOOL], tool_choice=_named_choice("multiply"))],
 )
 def the_choice_is_declared(request: Request) -> Iterator[Finding]:
-    """A `tool_choice` that names a function names a declared one."""
+    """A function in `tool_choice` is one of the declared functions."""
     name = object_of(object_of(request.body.get("tool_choice")).get("function")).get("name")
     declared = {function.get("name") for _, function in _functions(request.body)}
     if isinstance(name, str) and declared:

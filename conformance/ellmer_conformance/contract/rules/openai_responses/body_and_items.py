@@ -315,7 +315,7 @@ def audio_goes_to_chat(request: Request) -> Iterator[Finding]:
     for pointer, item in items(request.body):
         for place, part in parts(item, pointer):
             heard, where = part.get("type") == "input_audio", f"{place}/type"
-            yield broken(where, "no audio here", path=path(where)) if heard else met(where)
+            yield (broken(where, "the input has audio", path=path(where)) if heard else met(where))
 
 
 @book.rule(
@@ -337,7 +337,11 @@ def arguments_are_text(request: Request) -> Iterator[Finding]:
         if type_of(item) == "function_call" and "arguments" in item:
             place, got = f"{pointer}/arguments", type_name(item["arguments"])
             text = isinstance(item["arguments"], str)
-            yield met(place) if text else broken(place, f"{got}, not text", path=path(place), got=got)
+            yield (
+                met(place)
+                if text
+                else broken(place, f"the arguments are {got}, not text", path=path(place), got=got)
+            )
 
 
 @book.rule(

@@ -76,7 +76,7 @@ def file_urls_are_urls(request: Request) -> Iterator[Finding]:
         url, place = part.get("file_url"), f"{pointer}/file_url"
         if isinstance(url, str):
             wrong = url.startswith("data:")
-            yield broken(place, "a data URL is nothing to download", url=url) if wrong else met(place)
+            yield broken(place, "`file_url` is a data URL", url=url) if wrong else met(place)
 
 
 @book.rule(
@@ -97,7 +97,7 @@ def file_urls_are_urls(request: Request) -> Iterator[Finding]:
     ],
 )
 def image_urls_are_of_images(request: Request) -> Iterator[Finding]:
-    """An `image_url` is an HTTP address, or a data URL with an image media type and some bytes in base64.
+    """An `image_url` is an HTTP address, or a data URL with an image media type and base64 that is not empty.
 
     Fix: put `data:image/png;base64,` in front of the bytes; send a PDF as `input_file`.
     """

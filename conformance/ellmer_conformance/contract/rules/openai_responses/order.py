@@ -70,7 +70,7 @@ def reasoning_has_no_status(request: Request) -> Iterator[Finding]:
 def reasoning_that_is_not_stored_is_sealed(request: Request) -> Iterator[Finding]:
     """With `"store": false`, a reasoning item is sent back with its `encrypted_content`.
 
-    Why: the server did not keep the item, so its id alone leads nowhere. Fix: ask for
+    Why: the server did not keep the item, so it cannot find the item by its id. Fix: ask for
     `"include": ["reasoning.encrypted_content"]`, and send the item back unchanged.
     """
     if request.body.get("store") is not False:
@@ -119,10 +119,10 @@ def with_reasoning(items: Sequence[dict[str, Any]]) -> None:
     counterexamples=[body(ASK, call("a", id=_MADE[1]), output("a"), model="gpt-5")],
 )
 def items_keep_their_reasoning(request: Request) -> Iterator[Finding]:
-    """A call or message that came behind a reasoning item is sent back with that item, or without its own `id`.
+    """A call or message that came after a reasoning item is sent back with that item, or without its own `id`.
 
-    Why: the API knows which of its answers have reasoning. A request alone does not show it, so only items of the
-    strict server are judged, whose ids do. Fix: send the reasoning item back, too, or leave out the `id`.
+    Why: the API refuses an `id` whose reasoning is missing. Only ids of the strict server are judged, because other
+    ids do not show whether there was reasoning. Fix: send the reasoning item back, too, or leave out the `id`.
     """
     ids = {item.get("id") for _, item in items(request.body)}
     for pointer, item in items(request.body):
@@ -201,7 +201,7 @@ def items_are_sent_once(request: Request) -> Iterator[Finding]:
     for pointer, item in items(request.body):
         id = item.get("id")
         if isinstance(id, str) and SERVERS.match(id) and type_of(item) != "item_reference":
-            yield broken(pointer, f"a second item {id!r}", id=id) if id in seen else met(pointer)
+            yield broken(pointer, f"{id!r} is the id of two items", id=id) if id in seen else met(pointer)
             seen.add(id)
 
 

@@ -94,7 +94,11 @@ def one_thing_is_continued(request: Request) -> Iterator[Finding]:
     """A request sets `previous_response_id` or `conversation`, not both."""
     found = [key for key in ("previous_response_id", "conversation") if request.body.get(key)]
     if found:
-        yield broken(f"/{found[-1]}", "two things to continue") if len(found) > 1 else met(f"/{found[0]}")
+        yield (
+            broken(f"/{found[-1]}", "the request continues a response and a conversation")
+            if len(found) > 1
+            else met(f"/{found[0]}")
+        )
 
 
 @book.rule(
@@ -126,7 +130,7 @@ def one_thing_is_continued(request: Request) -> Iterator[Finding]:
 def reasoning_models_are_not_sampled(request: Request) -> Iterator[Finding]:
     """While a model reasons, `temperature` and `top_p` are 1 or not set.
 
-    GPT-5.6, GPT-6 Sol and GPT-6 Luna accept them with `reasoning.effort: "none"`, which is what GPT-5.3 Codex does if no
+    GPT-5.6, GPT-6 Sol and GPT-6 Luna accept them with `reasoning.effort: "none"`. GPT-5.3 Codex does not reason if no
     effort is set.
     """
     lazy = request.model.startswith("gpt-5.3-codex")
@@ -311,7 +315,7 @@ def stream_options_are_of_streams(request: Request) -> Iterator[Finding]:
     if request.body.get("stream_options"):
         place = "/stream_options"
         streamed = request.body.get("stream") is True
-        yield met(place) if streamed else broken(place, "`stream_options` without `stream`")
+        yield met(place) if streamed else broken(place, "the request has `stream_options` and no `stream`")
 
 
 @book.rule(
@@ -361,7 +365,7 @@ def the_pro_mode_has_no_updates(request: Request) -> Iterator[Finding]:
     pro = object_of(request.body.get("reasoning")).get("mode") == "pro"
     for pointer, item in items(request.body):
         if type_of(item) == "configuration_update":
-            yield broken(pointer, "an update in the pro mode") if pro else met(pointer)
+            yield broken(pointer, "the input has an update in the pro mode") if pro else met(pointer)
 
 
 @book.rule(
@@ -397,7 +401,7 @@ def the_pro_mode_has_no_updates(request: Request) -> Iterator[Finding]:
     ],
 )
 def late_answers_are_made_in_the_background(request: Request) -> Iterator[Finding]:
-    """An answer within 2 or 8 hours requires `background`, the standard service tier, and no stream."""
+    """A completion window of 2 or 8 hours requires `background`, the standard service tier, and no stream."""
     window = object_of(request.body.get("background_options")).get("completion_window")
     if window not in ("2h", "8h"):
         return

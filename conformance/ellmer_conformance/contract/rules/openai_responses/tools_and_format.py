@@ -133,7 +133,7 @@ book.rule(
     counterexamples=[body(ASK, tools=[TOOL], tool_choice={"type": "function", "name": "multiply"})],
 )
 def the_choice_is_declared(request: Request) -> Iterator[Finding]:
-    """A `tool_choice` that names a function names a declared one."""
+    """A function in `tool_choice` is one of the declared functions."""
     choice = object_of(request.body.get("tool_choice"))
     if choice.get("type") == "function" and isinstance(choice.get("name"), str):
         declared = {tool.get("name") for tool in _declared(request.body.get("tools"))}
@@ -269,12 +269,14 @@ def research_has_sources(request: Request) -> Iterator[Finding]:
     if any(not kind.startswith((*sources, "code_interpreter")) for kind in kinds):
         only = "'web_search_preview', 'code_interpreter', 'mcp', and 'file_search'"
         yield broken(
-            "/tools", "a tool of another kind", text=f"Deep research models only support the {only} tools."
+            "/tools",
+            "the model does not support one of the tools",
+            text=f"Deep research models only support the {only} tools.",
         )
     elif not any(kind.startswith(sources) for kind in kinds):
         names = "'web_search_preview', 'mcp', or 'file_search'"
         text = f"Deep research models require at least one of {names} tools."
-        yield broken("/tools", "nothing to search with", text=text)
+        yield broken("/tools", "the request has no search tool", text=text)
     else:
         yield met("/tools")
 

@@ -133,7 +133,7 @@ def great_effort_takes_thought(request: Request) -> Iterator[Finding]:
 def great_effort_thinks_first(request: Request) -> Iterator[Finding]:
     """With thinking only between tools, the effort is at most `high`.
 
-    The document says that the API answers 400. The words of the error are those that it has for `disabled`.
+    The documentation says that the API answers 400. It does not quote the error, so the server uses the text for `disabled`.
     """
     if effort := _effort(request):
         wrong = effort in {"xhigh", "max"} and _thinking(request) == "between_tools"

@@ -83,9 +83,9 @@ def thoughts_are_signed(request: Request) -> Iterator[Finding]:
     ],
 )
 def signatures_are_those_of_the_api(request: Request) -> Iterator[Finding]:
-    """The signature of a thinking block is one that the API made: base64 of many bytes.
+    """The signature of a thinking block was made by the API. It is base64 of many bytes.
 
-    Why: the API checks it since October 2025. A longer text may be a signature of the API, and is not judged.
+    Why: the API checks it since October 2025. Only short texts are judged, because a longer text may be a signature of the API.
     Fix: send the block back unchanged, or leave it out if another model or a program wrote it.
     """
     for pointer, place, block in all_blocks(request.body):

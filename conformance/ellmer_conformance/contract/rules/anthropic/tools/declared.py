@@ -75,9 +75,9 @@ OLD_TOOLS = {
     ],
 )
 def computer_tools_are_of_the_models_time(request: Request) -> Iterator[Finding]:
-    """A model takes the computer tool of its own time. Sonnet and Haiku 5.5 take it as a toolset.
+    """A model accepts only the computer tool of its own generation. Sonnet and Haiku 5.5 accept only the toolset.
 
-    Amazon Bedrock still takes the earlier tools.
+    Amazon Bedrock still accepts the earlier tools.
     """
     old, instead = next(
         (found for models, found in OLD_TOOLS.items() if fnmatchcase(request.model, models)), ("", "")
@@ -121,7 +121,7 @@ def a_choice_has_tools(request: Request) -> Iterator[Finding]:
     counterexamples=[body(ASK, tools=[TOOL], tool_choice={"type": "tool", "name": "mul"})],
 )
 def the_chosen_tool_is_there(request: Request) -> Iterator[Finding]:
-    """A forced tool is one of the declared tools, or may be in a declared toolset."""
+    """A forced tool is one of the declared tools, or belongs to a declared toolset."""
     choice = object_of(request.body.get("tool_choice"))
     declared = [tool for _, tool in tools(request.body)]
     sets = any("toolset" in str(tool.get("type")) for tool in declared) or request.body.get("mcp_servers")

@@ -32,7 +32,7 @@ FOUND: Json = {"type": "web_search_tool_result", "tool_use_id": "srvtoolu_1", "c
 def served_calls_bear_anthropics_ids(request: Request) -> Iterator[Finding]:
     """The id of a server tool call starts with `srvtoolu_`.
 
-    Why: a client replayed another provider's server tool as one of Anthropic's. Fix: send its result as text.
+    Why: a client sent another provider's server tool call as one of Anthropic's. Fix: send its result as text.
     """
     for pointer, place, block in all_blocks(request.body):
         id = block.get("id")
@@ -103,7 +103,7 @@ def served_calls_have_results(request: Request) -> Iterator[Finding]:
             id, name = block.get("id"), block.get("name")
             facts = {"turn": number, "name": name, "id": id}
             fine = id in answered or hidden
-            yield met(pointer) if fine else broken(pointer, f"no result for {id}", **facts)
+            yield met(pointer) if fine else broken(pointer, f"there is no result for {id}", **facts)
 
 
 def _searches(turn: Turn) -> Iterator[tuple[str, Json]]:

@@ -112,8 +112,8 @@ def strict_schemas_end(request: Request) -> Iterator[Finding]:
     ],
 )
 def strict_tools_are_few(request: Request) -> Iterator[Finding]:
-    """A request has at most 20 strict tools; with the schema of the answer they have at most 24 optional and 16
-    union-typed parameters in all.
+    """A request has at most 20 strict tools. These tools and the output schema together have at most 24 optional and
+    16 union-typed parameters.
 
     Fix: remove `strict` from the tools that need it least, or require the properties of the answer.
     """
@@ -162,7 +162,7 @@ def strict_tools_are_few(request: Request) -> Iterator[Finding]:
     ],
 )
 def answers_have_a_schema_that_compiles(request: Request) -> Iterator[Finding]:
-    """The schema of `output_config.format` does not refer to itself or to nothing, and its enums have values of one type.
+    """The schema of `output_config.format` is not recursive, every `$ref` leads to a definition, and the values of an enum have one type.
 
     Fix: write a nullable enum as `anyOf`.
     """

@@ -24,7 +24,7 @@ _SPANS = {"openai-chat", "openai-responses", "gemini", "cohere"}
     ],
 )
 def sources_are_handed_over(run: Run) -> Iterator[Finding]:
-    """The sources of an answer reach the caller, with their URLs and the words that they are for.
+    """The caller gets the sources of an answer, each with its URL and the words that it supports.
 
     Why: the terms of the search tools ask for visible links, and an answer without them cannot be checked. Fix: read
     the annotations, citations or grounding metadata beside the text, streamed or not.

@@ -50,7 +50,7 @@ def cut_calls_are_not_run(run: Run) -> Iterator[Finding]:
 def stop_reasons_are_not_invented(run: Run) -> Iterator[Finding]:
     """The reported stop reason is the provider's. If the provider sent none, none is reported.
 
-    Why: an invented `stop` says that the answer is complete, and nobody asks for the rest.
+    Why: an invented `stop` says that the answer is complete, so the caller does not ask for the rest.
     """
     for index, (wanted, reply) in enumerate(zip(run.case.steps, run.replies, strict=False)):
         if wanted.outcome == "incomplete" and any(isinstance(s, Cut) for s in run.case.script):
@@ -75,7 +75,7 @@ def stop_reasons_are_not_invented(run: Run) -> Iterator[Finding]:
     ],
 )
 def errors_inside_answers_are_raised(run: Run) -> Iterator[Finding]:
-    """An error event in a stream raises a typed error with the status that it stands for, not 200.
+    """An error event in a stream raises a typed error with the status that the event stands for, not 200.
 
     Why: the caller decides by the status whether to try again, and the response began with 200.
     """
@@ -98,10 +98,10 @@ def errors_inside_answers_are_raised(run: Run) -> Iterator[Finding]:
     ],
 )
 def errors_inside_answers_have_words(run: Run) -> Iterator[Finding]:
-    """The error that an error event in a stream raises has the provider's words.
+    """If a stream has an error event, the raised error has the provider's words.
 
-    Why: the words say whether to wait, to pay or to change the request, as those of an error with a status do (ERR-005). An
-    error that was raised from another (`raise … from error`) may have them there.
+    Why: the words say whether to wait, to pay or to change the request. ERR-005 says the same of an error with a
+    status. The words may be in the error that it was raised from (`raise … from error`).
     """
     inside = run.streamed and any(isinstance(step, Failure) and step.after for step in run.case.script)
     first = run.exchanges[0].response if inside and run.exchanges else None
@@ -142,7 +142,7 @@ def length_stops_run_nothing(run: Run) -> Iterator[Finding]:
 def early_stops_are_reported(run: Run) -> Iterator[Finding]:
     """An answer that the token limit or a content filter ended has the stop reason `length` or `filter`.
 
-    Why: a caller who is not told takes a truncated or filtered answer for the whole one.
+    Why: without the reason, a caller mistakes a truncated or filtered answer for the whole one.
     """
     ended = {s.text: s.stop for s in run.case.script if isinstance(s, Answer) and s.stop and s.stop in _EARLY}
     for index, (wanted, reply) in enumerate(zip(run.case.steps, run.replies, strict=False)):

@@ -33,10 +33,10 @@ _NAMELESS = {
 
 @book.rule("ERR-005", MUST, LOSS, source="https://github.com/comet-ml/opik/pull/7942")
 def errors_say_what_the_provider_said(run: Run) -> Iterator[Finding]:
-    """An error carries the provider's status (`status`, `status_code` or the like) and its message.
+    """An error has the provider's status (`status`, `status_code` or the like) and its message.
 
-    Why: the caller learns from them whether to wait, to pay or to change the request. An error that was
-    raised from another (`raise … from error`) carries what that one does.
+    Why: the caller learns from them whether to wait, to pay or to change the request. They may be in the error that
+    it was raised from (`raise … from error`).
     """
     for index, (wanted, reply) in enumerate(zip(run.case.steps, run.replies, strict=False)):
         final = _refused(run, index)

@@ -96,7 +96,7 @@ def answers_are_handed_over_whole(run: Run) -> Iterator[Finding]:
 def pieces_add_up(run: Run) -> Iterator[Finding]:
     """The pieces of a stream add up to the whole answer.
 
-    Why: what the user saw while it arrived must be what the history keeps.
+    Why: the history must have the text that the user saw arrive.
     """
     for index, (wanted, reply) in enumerate(zip(run.case.steps, run.replies, strict=False)):
         judged = wanted.outcome == "answered" and not run.refused and not is_out_of_step(run, index)
@@ -115,7 +115,7 @@ def pieces_add_up(run: Run) -> Iterator[Finding]:
     ],
 )
 def messages_are_told_apart(run: Run) -> Iterator[Finding]:
-    """The texts of two messages of one answer are not glued together.
+    """The texts of two messages in one answer are separated.
 
     Why: OpenAI's Responses has a comment and the final answer as two messages. Without a break, the last word of one runs
     into the first word of the other.

@@ -14,7 +14,7 @@ from .streams import same_as_plain
 def crosswise_arguments_find_their_call(run: Run) -> Iterator[Finding]:
     """Interleaved arguments of parallel calls are joined by index or id, not appended to the latest call.
 
-    Why: arguments that are joined to another call run that call with wrong values.
+    Why: if arguments are joined to another call, that call is run with wrong values.
     """
     yield from same_as_plain(run, "STR-012")
 
@@ -31,7 +31,7 @@ def crosswise_arguments_find_their_call(run: Run) -> Iterator[Finding]:
 def ids_tell_calls_apart(run: Run) -> Iterator[Finding]:
     """Calls with the same index but different ids are different calls.
 
-    Why: some servers send every call with the index 0, and a client that trusts it loses all calls but one.
+    Why: some servers send every call with the index 0, and a client that relies on it loses all calls but one.
     """
     yield from same_as_plain(run, "STR-013")
 

@@ -148,7 +148,7 @@ def what_follows_the_end_is_ignored(run: Run) -> Iterator[Finding]:
 def stops_beside_text_are_read(run: Run) -> Iterator[Finding]:
     """A stop reason that arrives with the last piece of an answer is read, and so is the piece.
 
-    Why: OpenAI sends a chunk of its own for it, and compatible servers do not.
+    Why: OpenAI sends the stop reason in a chunk without text, but compatible servers send both in one chunk.
     """
     yield from same_as_plain(run, "STR-023")
 

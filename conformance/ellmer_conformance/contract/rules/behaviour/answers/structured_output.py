@@ -59,7 +59,7 @@ def values_are_handed_over(run: Run) -> Iterator[Finding]:
 def misfits_are_errors(run: Run) -> Iterator[Finding]:
     """A value that does not match its schema raises an error and is not returned.
 
-    Why: a value of another type fails later, far from its cause.
+    Why: a value of another type fails later, in another place of the program.
     """
     for index, wanted, reply in _asked(run):
         if wanted.outcome == "incomplete" and not _short(run):

@@ -83,7 +83,7 @@ _SET = {
 def options_reach_the_provider(run: Run) -> Iterator[Finding]:
     """What the caller sets for a turn (a forced call, stop sequences, JSON, a cached prompt) is in its request.
 
-    Why: an option that is dropped changes the answer, and nobody is told. An option of one turn is not sent
+    Why: the answer changes if an option is dropped, and the caller does not notice. An option of one turn is not sent
     with the next, and a call is not forced again after its result.
     """
     for index, ask, is_first in _requests_of_steps(run):
@@ -129,10 +129,10 @@ def _requests_of_steps(run: Run) -> Iterator[tuple[int, Ask, bool]]:
     ],
 )
 def limits_of_requests_are_kept(run: Run) -> Iterator[Finding]:
-    """Once a turn has sent as many requests as the caller allows, no more is sent for it, and an error says so.
+    """A turn sends at most as many requests as the caller allows. Then an error says that the limit was reached.
 
-    Why: the limit protects the caller from costs, and a turn that it stopped is not complete. What was
-    answered is kept: the next turn goes on from it.
+    Why: the limit protects the caller from costs, and a turn that it stopped is not complete. The history keeps the
+    answers so far, and the next turn continues from them.
     """
     for index, (ask, reply) in enumerate(zip(run.case.steps, run.replies, strict=False)):
         if "requests" not in ask.options or run.refused:
@@ -163,8 +163,8 @@ def answers_are_not_cut_short(run: Run) -> Iterator[Finding]:
     which requires one, under 1,024), stop sequences, a forced or forbidden tool call, one call at a time, JSON, several answers,
     less thinking, a history that the API may shorten, images in low detail.
 
-    Why: the caller gets a part of the answer, or another kind of answer, and nobody is told. Larger limits and other options
-    are OPT-001's.
+    Why: the caller gets a part of the answer, or another kind of answer, and does not notice. OPT-001 judges larger
+    limits and other options.
     """
     if run.refused or any(ask.schema for ask in run.case.steps):
         return

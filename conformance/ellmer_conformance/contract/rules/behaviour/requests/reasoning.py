@@ -41,10 +41,10 @@ _SIGNED = re.compile(r'"(?:signature|thoughtSignature|encrypted_content)": ?"([^
     ],
 )
 def reasoning_goes_back_as_it_came(run: Run) -> Iterator[Finding]:
-    """Signatures and encrypted reasoning are sent back byte for byte, streamed or not, and only those that the provider sent. A
-    signed thought whose words the provider showed is not sent back without them.
+    """Signatures and encrypted reasoning are sent back byte for byte, streamed or not. Only those that the provider
+    sent are sent back. A signed thought is sent back with the words that the provider showed.
 
-    Why: the API refuses a changed signature, one whose thought was emptied, and a missing one makes the model think again.
+    Why: the API refuses a changed signature, and a signature without its thought. Without the signature, the model thinks again.
     """
     received: list[tuple[str, list[str]]] | None = None
     for index, exchange in enumerate(run.exchanges):
@@ -84,10 +84,10 @@ def _shows(body: bytes, signature: str) -> bool:
     ],
 )
 def signed_calls_go_back_signed(run: Run) -> Iterator[Finding]:
-    """A call that came with a signature (Gemini) or behind encrypted reasoning (Responses) goes back with it.
+    """A call that came with a signature (Gemini) or after encrypted reasoning (Responses) is sent back with it.
 
-    Why: without it, the model thinks again from the beginning. Gemini's placeholders are for calls of other models. Not judged
-    if no call goes back: the turn may be left out if it ended in an error.
+    Why: without it, the model thinks again from the beginning. Gemini's placeholders are only for calls of other models. Not
+    judged if no call is sent back, because a turn that ended in an error may be left out.
     """
     if run.wire not in {"gemini", "openai-responses"} or run.way == "recordings":
         return
@@ -134,7 +134,7 @@ def _sealed(exchange: Exchange) -> dict[str, set[str]]:
 def redacted_thoughts_go_back(run: Run) -> Iterator[Finding]:
     """A redacted thinking block is sent back unchanged, in its place before the tool call.
 
-    Why: the API refuses a changed block, and a lost one takes the model's reasoning with it.
+    Why: the API refuses a changed block, and without the block the model loses its reasoning.
     """
     for varied in run.varied:
         if varied.variation.rule == "THK-002" and len(varied.run.exchanges) > 1:
@@ -180,7 +180,7 @@ def thoughts_are_not_the_answer(run: Run) -> Iterator[Finding]:
 def stale_thoughts_are_not_replayed(run: Run) -> Iterator[Finding]:
     """After a changed system prompt, thoughts from before are not sent back, or the API is told to drop them.
 
-    Why: newer Claude models refuse a thought behind another prefix. Fix: leave the thoughts out, or send
+    Why: newer Claude models refuse a thought that follows another system prompt. Fix: leave the thoughts out, or send
     `thinking.block_binding.prefix_mismatch_behavior: "drop_block"` with its beta header.
     """
     prompts = [exchange.request.body.get("system") for exchange in run.exchanges]

@@ -39,8 +39,8 @@ def models_say_what_they_said(run: Run) -> Iterator[Finding]:
     """The model's turns in a request contain the model's own words from this conversation, in order, and no others.
 
     Why: a model continues from what it reads as its own words. An invented, changed or repeated turn makes it continue a
-    conversation that nobody had. The beginning of an answer that was cut or cancelled may be kept, as it came. A placeholder
-    without a word, such as the dot where Bedrock requires a text, is none. Not judged after a call that cannot be sent
+    conversation that nobody had. The beginning of an answer that was cut or cancelled may be kept, as it came. A
+    placeholder without a word, such as the dot where Bedrock requires a text, does not count. Not judged after a call that cannot be sent
     back, of which the library has to tell in its own words.
     Fix: send answers back as they came, and leave out what the model did not say.
     """
@@ -61,10 +61,10 @@ def models_say_what_they_said(run: Run) -> Iterator[Finding]:
     source="https://platform.claude.com/docs/en/agents-and-tools/tool-use/handle-tool-calls",
 )
 def models_called_what_they_called(run: Run) -> Iterator[Finding]:
-    """The tool calls in a request were made by the model in this conversation, in this order, with these arguments and
-    digits.
+    """The model made the tool calls of a request in this conversation, in this order, and with these arguments, digit
+    by digit.
 
-    Why: a call that the model did not make, or made with other arguments, tells it of something that never happened. A
+    Why: the model takes every call in the history for its own, and relies on something that did not happen. A
     JSON number keeps its digits: 9007199254740993 is not 9007199254740992.
     """
     if not _is_followed(run):
@@ -92,10 +92,10 @@ def models_called_what_they_called(run: Run) -> Iterator[Finding]:
     source="https://platform.claude.com/docs/en/build-with-claude/extended-thinking: preserve thinking blocks",
 )
 def models_thought_what_they_thought(run: Run) -> Iterator[Finding]:
-    """The thoughts in a request were thought by the model in this conversation, unchanged and in order.
+    """The thoughts in a request are the model's own from this conversation, unchanged and in order.
 
-    Why: an API that signs thoughts refuses a changed one, and the others let the model go on from it. A placeholder
-    without a word, such as the dot where Moonshot requires a thought, is none.
+    Why: an API that signs thoughts refuses a changed one. At other APIs, the model continues from the changed
+    thought. A placeholder without a word, such as the dot where Moonshot requires a thought, does not count.
     """
     if not _is_followed(run):
         return
@@ -117,9 +117,9 @@ def models_thought_what_they_thought(run: Run) -> Iterator[Finding]:
 def nobodys_words_are_lost(run: Run) -> Iterator[Finding]:
     """Every request contains what the user said and what the model answered before, except for turns that failed.
 
-    Why: a model that does not see what was said before contradicts it. A turn that ended in an error, was cancelled or
-    was cut may be left out or kept, and the turns before it stay. So does an answer that the token limit ended, if the caller
-    got it.
+    Why: a model that does not see what was said before contradicts it. A turn that ended in an error, was cancelled
+    or was cut may be left out or kept. The turns before it are kept, and so is an answer that ended at the token
+    limit, if the caller got it.
     """
     if (
         not _is_followed(run)
@@ -150,10 +150,9 @@ def nobodys_words_are_lost(run: Run) -> Iterator[Finding]:
     source="https://github.com/NousResearch/hermes-agent/issues/100670",
 )
 def users_are_not_put_words_into_the_mouth(run: Run) -> Iterator[Finding]:
-    """The user's turns contain the user's own words, in order, and no others, in a conversation with tools or after an
-    error, too.
+    """The user's turns contain only the user's own words, in order. This holds with tools and after an error, too.
 
-    Why: the model answers words that the user did not say. Not judged where a library must explain media or ask for a value.
+    Why: the model would answer words that the user did not say. Not judged where a library must explain media or ask for a value.
     """
     needs_words = (
         any(ask.schema for ask in run.case.steps) or run.refused or _has_media(run) or _is_rewritten(run)

@@ -25,9 +25,9 @@ _AMONG_MESSAGES = {"openai-chat", "mistral", "cohere", "ollama"}
     ],
 )
 def system_prompts_are_in_their_place(run: Run) -> Iterator[Finding]:
-    """Every request has the system prompt that holds then, in the place that the wire format defines for it.
+    """Every request has the current system prompt, in the place that the wire format defines for it.
 
-    Why: elsewhere, the model reads it as something that the user said, or that it said itself. A prompt that the caller
+    Why: in another place, the model reads it as words of the user or of its own. A prompt that the caller
     replaced is not sent any more.
     """
     for index, items in taken(run):

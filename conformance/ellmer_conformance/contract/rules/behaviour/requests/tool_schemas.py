@@ -18,7 +18,7 @@ from .._rulebook import LOSS, MUST, SHOULD, book, found, objects, taken
 def schemas_mean_the_same(run: Run) -> Iterator[Finding]:
     """The properties, enums, descriptions, nested objects and arrays of a tool's schema reach the provider.
 
-    Why: a model chooses arguments by the schema, and guesses where it has none.
+    Why: a model chooses arguments by the schema, and guesses if there is no schema.
     """
     wanted = {tool.name: tool.parameters for tool in run.case.tools}
     for index, exchange in enumerate(run.exchanges):
@@ -37,10 +37,10 @@ def schemas_mean_the_same(run: Run) -> Iterator[Finding]:
     ],
 )
 def schemas_arrive_whole(run: Run) -> Iterator[Finding]:
-    """Each place of a tool's schema arrives: its type, its properties, which of them are required, its enums, items and
-    descriptions.
+    """Each level of a tool's schema reaches the provider: the type, the properties, the required names, the enums,
+    items and descriptions.
 
-    Why: a model leaves out an argument that is not required, and makes up a value that has no enum. A dialect may write
+    Why: a model may leave out an argument that is not required, and may invent a value if there is no enum. A dialect may write
     them differently: with `$ref`, with null for optional properties, with types in capitals.
     """
     wanted = {tool.name: dict(tool.parameters) for tool in run.case.tools}

@@ -78,7 +78,7 @@ def system_prompts_are_the_callers(run: Run) -> Iterator[Finding]:
 def users_say_what_they_said(run: Run) -> Iterator[Finding]:
     """The user's turns contain the user's own words, once, and no others.
 
-    Why: the model answers words that the user did not say. Judged only in conversations without tools,
+    Why: the model would answer words that the user did not say. Judged only in conversations without tools,
     earlier history and media.
     """
     asks = run.case.steps
@@ -161,8 +161,8 @@ def the_model_is_the_callers(run: Run) -> Iterator[Finding]:
     ],
 )
 def tools_are_offered_as_given(run: Run) -> Iterator[Finding]:
-    """Every request of a conversation declares each tool with its own name and description. If a value is asked for, the first
-    request does; a library may ask for the value without them, once the tools have been called.
+    """Every request of a conversation declares each tool with its own name and description. If a value is requested,
+    a library may leave the tools out after they have been called.
 
     Why: the model chooses a tool by its name and its description. A library may describe a tool that the caller did not
     describe.
@@ -191,10 +191,10 @@ def tools_are_offered_as_given(run: Run) -> Iterator[Finding]:
     ],
 )
 def tools_are_the_callers(run: Run) -> Iterator[Finding]:
-    """A request declares the caller's tools, each once, and no others: neither functions of the library's own nor tools that
+    """A request declares the caller's tools, each once, and no others: no functions of the library, and no tools that
     the provider runs, such as a search.
 
-    Why: the model calls a tool that nobody offered, the search costs money, and what it finds is in the answer. Not judged
+    Why: the model may call the added tool. A search costs money, and its results get into the answer. Not judged
     where a value is requested, which a library may ask for with a tool.
     """
     if any(ask.schema for ask in run.case.steps) or run.case.searching:

@@ -23,7 +23,7 @@ from .._rulebook import LOSS, MUST, book, found
 def uploaded_files_are_named(run: Run) -> Iterator[Finding]:
     """A file that was uploaded is named in every request of its conversation, and its bytes are not sent again.
 
-    Why: a file is uploaded so that its bytes are sent only once.
+    Why: callers upload a file so that its bytes are sent only once.
     """
     files = [p.file for ask in run.case.steps[:1] for p in ask.parts if isinstance(p, Upload)]
     if not files or run.refused:

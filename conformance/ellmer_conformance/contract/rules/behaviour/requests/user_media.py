@@ -28,7 +28,7 @@ _KINDS = {"image": "image", "document": "document", "other": "audio"}
 def user_media_arrive(run: Run) -> Iterator[Finding]:
     """An image, a PDF or audio from the user reaches the provider as media with the same bytes.
 
-    Why: a model that did not get an image describes it all the same. Fix: send the part or block that the
+    Why: a model that did not get an image describes one anyway. Fix: send the part or block that the
     wire format has for it with standard base64, and the data-URL prefix only where the format has it.
     """
     if run.refused or not run.said:
@@ -141,7 +141,7 @@ def images_are_what_they_say(run: Run) -> Iterator[Finding]:
     ],
 )
 def media_are_standard_base64(run: Run) -> Iterator[Finding]:
-    """Media are sent in the standard base64 alphabet, padded and without line breaks.
+    """Media are sent as standard base64, with padding and without line breaks.
 
     Why: APIs refuse other forms, or read other bytes from them. Fix: `base64.b64encode`, and not `encodebytes` or the URL-safe
     alphabet. Gemini reads both alphabets, because its JSON is that of Protocol Buffers.

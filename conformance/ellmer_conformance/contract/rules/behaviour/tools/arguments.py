@@ -45,8 +45,8 @@ def numbers_keep_their_value(run: Run) -> Iterator[Finding]:
 def whole_numbers_keep_their_digits(run: Run) -> Iterator[Finding]:
     """Every digit of a whole number reaches the tool, and every digit of the tool's result reaches the model.
 
-    Why: 9007199254740993 read as a float is 9007199254740992, and the id of another record. Fix: read JSON with integers.
-    A program in a language whose numbers end at 2^53 hands its tools what it has, of which UNI-003 tells.
+    Why: 9007199254740993 becomes 9007199254740992 as a float, which may be the id of another record. Fix: read JSON with integers.
+    UNI-003 judges programs in languages whose numbers are exact only up to 2^53.
     """
     approved = [run.approved(call) for _, calls in run.calls() for call in calls]
     wanted = {n for arguments in approved if arguments is not None for n in _whole(arguments)}

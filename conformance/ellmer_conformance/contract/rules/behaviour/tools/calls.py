@@ -144,8 +144,8 @@ def unknown_tools_are_answered(run: Run) -> Iterator[Finding]:
 def calls_are_answered_in_one_round_trip(run: Run) -> Iterator[Finding]:
     """If an answer has N tool calls, the next request has N results.
 
-    Why: providers refuse a request in which a call has no result. If the caller got an error instead, and the library sent
-    no further request in that turn, the turn ended there. RUN-003 and TXT-005 judge that case.
+    Why: providers refuse a request in which a call has no result. RUN-003 and TXT-005 judge a turn that ended in an
+    error without a further request.
     """
     for index, calls in [] if answer_refused(run) else run.calls():
         if _ended_in_an_error(run, index):
@@ -168,7 +168,7 @@ def calls_are_answered_in_one_round_trip(run: Run) -> Iterator[Finding]:
 def results_are_sent_once(run: Run) -> Iterator[Finding]:
     """A call has one result in each request, and a request that follows no call has no new result.
 
-    Why: a second result of a call is a second event to the model, which did not happen.
+    Why: the model takes a second result for a second event, which did not happen.
     """
     if share_ids(run) or answer_refused(run):
         return
@@ -272,8 +272,8 @@ def _by_order(items: Sequence[Item]) -> dict[str, Item]:
     ],
 )
 def every_call_is_run(run: Run) -> Iterator[Finding]:
-    """Every complete call of a known tool is run exactly once, even if another call is equal to it; one that
-    somebody denied is not run.
+    """Every complete call of a known tool is run exactly once, even if another call is equal to it. A call that was
+    denied is not run.
 
     Why: a model may need the same call twice, and each call needs its own result.
     """

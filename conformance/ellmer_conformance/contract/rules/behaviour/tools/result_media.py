@@ -34,9 +34,9 @@ def media_arrive_whole(run: Run) -> Iterator[Finding]:
 def media_keep_their_order(run: Run) -> Iterator[Finding]:
     """Media from several results arrive in the order of the calls and, inside a list, in the order of its items.
 
-    Why: the model describes the wrong image if the order changes. An API that cannot put media between texts
-    can still keep the order of the media. TRM-006 judges the texts between them. Where an API takes each kind
-    of media in a list of its own (`interleaved_parts` is refused), each kind keeps its order.
+    Why: the model describes the wrong image if the order changes. The order holds even if the API does not accept
+    media between texts. TRM-006 judges the texts between them. If an API takes each kind of media in its own list
+    (`interleaved_parts` is refused), each kind keeps its order.
     """
     wanted = [m.sha256 for m in run.tool_media()]
     if run.refused or len(wanted) < 2 or not run.said:
@@ -83,7 +83,7 @@ def refused_media_leave_a_note(run: Run) -> Iterator[Finding]:
     """Media that the model does not accept raise a typed error or leave a text that says so (`[tool output
     omitted]` does); they are never dropped silently.
 
-    Why: a model that did not get an image describes it all the same, and nobody is told. Media that are text
+    Why: a model that did not get an image describes one anyway, and the caller does not notice. Media that are text
     (SVG) may be sent as text.
     """
     for index, reply in enumerate(run.replies):

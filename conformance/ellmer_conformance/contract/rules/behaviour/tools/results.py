@@ -50,8 +50,7 @@ def nothing_is_a_result(run: Run) -> Iterator[Finding]:
     """`None`, `""`, `0`, `False`, `[]` and `{}` are sent as results. Numbers and booleans stay readable, and an empty list or
     object is not sent as an empty text.
 
-    Why: a result that is left out because it is empty leaves its call without an answer, and a model that reads nothing cannot
-    tell "none were found" from a tool that said nothing.
+    Why: without the result, its call has no answer. An empty text does not tell the model that nothing was found.
     """
     values = {
         call_key(r.name, r.arguments): r.value for r in run.tool_runs if not r.value and r.error is None
@@ -115,10 +114,10 @@ def good_results_are_no_errors(run: Run) -> Iterator[Finding]:
     ],
 )
 def failures_can_be_seen(run: Run) -> Iterator[Finding]:
-    """The result of a failed tool can be told from a good one: it has the error flag, its text says that something failed, or
-    it names the error.
+    """The result of a failed tool differs from a good one. It has the error flag, says that something failed, or
+    names the error.
 
-    Why: a model that is told nothing takes an empty or invented result for the truth. Formats without a flag have the text.
+    Why: otherwise the model takes an empty or invented result for the truth. In formats without a flag, the text says it.
     """
     for index, item, outcomes in results_with_runs(run):
         errors = [each.error for each in outcomes if each.error is not None]
@@ -138,10 +137,10 @@ def failures_can_be_seen(run: Run) -> Iterator[Finding]:
     ],
 )
 def results_are_what_tools_returned(run: Run) -> Iterator[Finding]:
-    """A result without media is the value that the tool returned, whole, and nothing else. A text may be inside of JSON, and an
-    object may be written in another way than JSON (PAIR-030) if its keys and values can be read.
+    """A result without media is the value that the tool returned, whole, and nothing else. A text may be inside JSON.
+    An object may have another form than JSON (PAIR-030) if its keys and values can be read.
 
-    Why: the model takes words that a library adds, and values that it changes, for what the tool said.
+    Why: the model takes added words and changed values for the tool's own.
     """
     for index, item, outcomes in results_with_runs(run):
         values = [each.value for each in outcomes if each.error is None and _can_be_compared(each.value)]

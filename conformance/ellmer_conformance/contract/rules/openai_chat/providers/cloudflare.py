@@ -48,7 +48,7 @@ _TEXT = "@cf/qwen/qwen2.5-coder-32b-instruct"
     counterexamples=[body({"role": "user", "content": [{"type": "text", "text": "Hi"}, IMAGE]}, model=_TEXT)],
 )
 def content_of_text_models_is_a_string(request: Request) -> Iterator[Finding]:
-    """A message to such a text model is a string, not a list of texts and images."""
+    """The content of a message to a text model is a string, not a list of texts and images."""
     found = [
         f"{pointer}/content"
         for pointer, message in messages(request.body)

@@ -96,7 +96,9 @@ def content_is_text_or_a_list(request: Request) -> Iterator[Finding]:
     """Content is a string or a list of parts."""
     for index, (pointer, message) in enumerate(messages(request.body)):
         right, place = isinstance(message.get("content", ""), str | list | None), f"{pointer}/content"
-        yield met(place) if right else broken(place, "neither a string nor a list", index=index)
+        yield (
+            met(place) if right else broken(place, "the content is neither a string nor a list", index=index)
+        )
 
 
 _ROLES = "`system`, `user`, `assistant`, `tool`"
@@ -192,7 +194,7 @@ def parts_are_text(request: Request) -> Iterator[Finding]:
 def thoughts_come_back(request: Request) -> Iterator[Finding]:
     """With thinking enabled, an assistant message with tool calls has its `reasoning_content`, which may be empty.
 
-    V4 thinks unless it is told not to. Before V4, the reasoning of earlier user turns was not required.
+    V4 thinks by default. Before V4, the reasoning of earlier user turns was not required.
     """
     if _thinks(request):
         found = list(messages(request.body))

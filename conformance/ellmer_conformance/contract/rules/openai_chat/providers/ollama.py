@@ -79,7 +79,7 @@ def content_is_text_and_images(request: Request) -> Iterator[Finding]:
             yield met(place)
         elif not isinstance(content, list):
             text = f"invalid message content type: {_GO.get(type(content), '<nil>')}"
-            yield broken(place, "neither a string nor a list", text=text)
+            yield broken(place, "the content is neither a string nor a list", text=text)
         for i, part in enumerate(items_of(content)):
             refusal = _refused(part)
             problem = "it is neither text nor an inline image"

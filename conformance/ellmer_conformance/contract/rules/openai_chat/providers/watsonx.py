@@ -45,7 +45,7 @@ watsonx = elsewhere("watsonx")
     ],
 )
 def images_are_inline(request: Request) -> Iterator[Finding]:
-    """An image is sent inline, and not as a URL.
+    """An image is sent inline, not as a URL.
 
     Fix: download the image, and send a `data:` URL.
     """

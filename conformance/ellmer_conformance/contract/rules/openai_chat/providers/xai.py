@@ -68,7 +68,7 @@ _GUIDELINE = {"type": "policy", "category": "violence", "behavior": "decline"}
     ],
 )
 def guidelines_are_of_three_categories(request: Request) -> Iterator[Finding]:
-    """`guidelines` names `nsfw`, `violence` and `profanity` once each, without `stop`, `deferred` or several agents."""
+    """`guidelines` names each of `nsfw`, `violence` and `profanity` at most once. It is not combined with `stop`, `deferred` or several agents."""
     seen: set[object] = set()
     for pointer, each in elements(request.body.get("guidelines"), "/guidelines"):
         category = each.get("category")
