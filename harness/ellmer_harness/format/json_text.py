@@ -218,6 +218,8 @@ def _add(text: list[str], value: Any, indent: str, room: int, spare: float) -> f
     opening, closing = "{}" if isinstance(value, dict) else "[]"
     text.append(opening)
     separator = f"\n{inner}"
+    if len(value) * len(separator) > spare:
+        raise _TooMuchIndentation
     for key, item in value.items() if isinstance(value, dict) else ((None, item) for item in value):
         label = "" if key is None else _spaced(key) + ": "
         text += (separator, label)

@@ -22,17 +22,18 @@ from dataclasses import dataclass
 from functools import cache
 from hashlib import sha256
 from itertools import accumulate, chain, compress, repeat
-from operator import is_
+from operator import is_, itemgetter
 from typing import Any, NamedTuple
 from urllib.parse import unquote
 
-from pydantic_core import from_json
+from pydantic_core import from_json, to_json
 
 from ellmer_core.budget import RECORDING, has_more_values
 
 from .named_credentials import NAMED, credential, hinted, kind, literals, named, telling, without_visitors
-from .redaction import MASK
-from .service_keys import keys, maintained
+from .redaction import MASK, spellings
+from .service_keys import has_rules, keys, maintained
+from .suspicion import has_key, layers, suspicious
 from .value_randomness import LEAST
 
 # --- Findings --------------------------------------------------------------------------------------------
@@ -52,10 +53,64 @@ class Finding:
 
 def scan(value: Any, secrets: Iterable[tuple[str, str]] = (), where: str = "") -> Iterator[Finding]:
     """Yields the findings in a JSON value or in bytes. `secrets` are (value, name) pairs to look for."""
-    pairs = [(secret, f"the value of {name}") for secret, name in secrets]
-    hits = search(value, pairs, where)
+    yield from _findings(search(value, _told(secrets), where))
+
+
+def _findings(hits: Iterable[Hit]) -> Iterator[Finding]:
     found = (Finding(at, hit.what, fingerprint(hit.secret)) for hit in hits for at in hit.pointers)
     yield from dict.fromkeys(found)
+
+
+def _told(secrets: Iterable[tuple[str, str]]) -> list[tuple[str, str]]:
+    return [(secret, f"the value of {name}") for secret, name in secrets]
+
+
+def _scanned_events(
+    value: Any, secrets: Iterable[tuple[str, str]] = (), where: str = ""
+) -> Iterator[Finding]:
+    yield from _findings(_over_events(value, where, _told(secrets)))
+
+
+def scan_cassette(
+    cassette: dict[str, Any], text: str, secrets: Iterable[tuple[str, str]] = ()
+) -> Iterator[Finding]:
+    """Yields what `scan` finds in a cassette, of which `text` is the JSON. It searches only interactions that may hold a secret."""
+    pairs = [*secrets]
+    if not may_hold(text, pairs):
+        yield from _scanned_events(cassette, pairs)
+        return
+    interactions = cassette["interactions"]
+    yield from scan({**cassette, "interactions": []}, pairs)
+    for number, interaction in enumerate(interactions):
+        search_it = scan if may_hold(_json(interaction), pairs) else _scanned_events
+        yield from search_it(interaction, pairs, f"/interactions/{number}")
+
+
+def may_hold(text: str | None, secrets: Iterable[tuple[str, str]] = ()) -> bool:
+    """Tells whether `scan` may find something in a value of which this is the JSON text, but for what is split over events."""
+    if text is None or has_rules():
+        return True
+    values = [secret for secret, _ in secrets]
+    spelled = [form for value in values for form in spellings(value)]
+    encoded = [value.encode("utf-8", "replace") for value in values]
+    return any(
+        suspicious(layer) or any(form in layer for form in spelled) or _encodes(layer, encoded)
+        for layer in layers(text)
+    )
+
+
+def _encodes(text: str, secrets: Sequence[bytes]) -> bool:
+    """Tells whether there may be base64 in a text that a search decodes."""
+    words = dict.fromkeys(runs(text.encode(), _IN_TOKEN, _LEAST_TOKEN))
+    tokens = [word.decode() for word in words if not _HEX_BYTES.fullmatch(word)]
+    return any(True for _ in worth_decoding(tokens, secrets))
+
+
+def _json(value: Any) -> str | None:
+    try:
+        return to_json(value).decode()
+    except ValueError:  # half a surrogate
+        return None
 
 
 def masks(value: Any, accepted: Collection[str] = ()) -> dict[str, str]:
@@ -80,6 +135,9 @@ _LONGEST_FORM = 100_000
 _IN_WORD = bytes(code < 128 and (chr(code).isalnum() or chr(code) in "_.+/=~:-") for code in range(256))
 _BASE64 = re.compile(r"[A-Za-z0-9+/_-]{24,}+={0,2}")
 _HEX = re.compile(r"(?:[a-z]{2,9}_)?[0-9a-fA-F-]+")  # an id, with what it is an id of: `msg_…`
+_HEX_BYTES = re.compile(_HEX.pattern.encode())
+_LEAST_TOKEN = 24  # characters of base64
+_IN_TOKEN = bytes(code < 128 and (chr(code).isalnum() or chr(code) in "+/_-") for code in range(256))
 _FORM = re.compile(r"[\w.%+*\[\]~-]+=[^\s&=]*(&[^\s&=]+=[^\s&=]*)*")
 _JSON = frozenset("[{ \t\r\n\v\f\x1c\x1d\x1e\x1f\x85\xa0\u2028\u2029\u3000")  # and the spaces before it
 _ESCAPE = re.compile(r"\\(.)")
@@ -252,8 +310,9 @@ def _over_events(value: Any, where: str, secrets: Sequence[tuple[str, str]]) -> 
         at = pointer(place)
         split = {path: texts for path, texts in _columns(events, "") if len(set(texts)) > 1}
         wholes = {path: "".join(texts) for path, texts in split.items()}
-        words = _words(_SEPARATOR.join(whole.encode("utf-8", "replace") for whole in wholes.values()))
-        for what, secret in (*keys(words), *((name, secret) for secret, name in secrets)):
+        whole = _SEPARATOR.join(each.encode("utf-8", "replace") for each in wholes.values())
+        found = keys(_words(whole)) if has_key(whole) else ()
+        for what, secret in (*found, *((name, secret) for secret, name in secrets)):
             for path, texts in split.items():
                 if secret in wholes[path] and not any(secret in text for text in texts):
                     yield Hit([f"{at}{path}"], f"{what}, over several events", secret, "")
@@ -280,7 +339,7 @@ def _columns(values: Sequence[Any], path: str) -> Iterator[tuple[str, list[str]]
     """Yields the texts that the events have at each place, in order."""
     if path.count("/") > _DEEPEST:
         return
-    kinds = [*map(type, values)]
+    kinds = {*map(type, values)}
     if _NUMBERS.issuperset(kinds):
         return
     texts, objects, lists = (_only(kind, values, kinds) for kind in (str, dict, list))
@@ -288,11 +347,18 @@ def _columns(values: Sequence[Any], path: str) -> Iterator[tuple[str, list[str]]
         yield path, texts
     if len(objects) > 1:
         for name in dict.fromkeys(chain.from_iterable(objects)):
-            yield from _columns([each[name] for each in objects if name in each], f"{path}/{name}")
+            yield from _columns(_fields(objects, name), f"{path}/{name}")
     lists = [items for items in lists if items and not _numbers(items)]
     if len(lists) > 1:
         for number in range(max(map(len, lists))):
             yield from _columns([items[number] for items in lists if len(items) > number], f"{path}/{number}")
+
+
+def _fields(objects: Sequence[dict[str, Any]], name: str) -> list[Any]:
+    try:
+        return [*map(itemgetter(name), objects)]
+    except KeyError:
+        return [each[name] for each in objects if name in each]
 
 
 # --- The strings of a JSON value -------------------------------------------------------------------------
@@ -320,10 +386,10 @@ def strings(value: Any) -> list[tuple[str, str]]:
     named: dict[tuple[str, str], None] = {}
     level = [value]
     while level:
-        kinds = [*map(type, level)]
+        kinds = {*map(type, level)}
         if not _KINDS.issuperset(kinds):
             level = [part for item in level for part in _readable(item)]
-            kinds = [*map(type, level)]
+            kinds = {*map(type, level)}
         texts, objects, lists = (_only(kind, level, kinds) for kind in (str, dict, list))
         lists = [items for items in lists if not _numbers(items)]
         names = dict.fromkeys(chain.from_iterable(objects))
@@ -358,8 +424,11 @@ def places(value: Any, where: str = "") -> dict[tuple[str, str], list[Place]]:
     return found
 
 
-def _only(kind: type, level: Sequence[Any], kinds: list[type]) -> list[Any]:
-    return [*compress(level, map(is_, kinds, repeat(kind)))]
+def _only(kind: type, level: Sequence[Any], kinds: Collection[type]) -> list[Any]:
+    """Returns the values of a type. `kinds` are the types of all."""
+    if kind not in kinds:
+        return []
+    return [*level] if len(kinds) == 1 else [*compress(level, map(is_, map(type, level), repeat(kind)))]
 
 
 def _readable(item: Any) -> list[Any]:

@@ -79,7 +79,7 @@ _SIGNATURES = {
     *("goog credential", "goog date", "goog expires"),
 }
 # Words that may follow without a change of meaning.
-_AFTER = {"", "value", "base64", "b64", "digest", "hash", "text", "confirmation", "confirm", "base", "plain"}
+AFTER = {"", "value", "base64", "b64", "digest", "hash", "text", "confirmation", "confirm", "base", "plain"}
 # In these names, "token" means a position in a list, a request, or a part of a text.
 _PLACES = {
     *("page", "next", "previous", "prev", "continuation", "pagination", "sync", "start", "cursor"),
@@ -107,6 +107,12 @@ WORDS: tuple[str, ...] = (
 )
 """Parts of the names above, lower-case: text without one of them holds none."""
 _HINTS = (*WORDS, "bearer")
+PASSWORDS = frozenset((*_PASSWORDS, *_END_OF_PASSWORDS))
+"""The ends of the names of what somebody chose."""
+NAMES = frozenset((*PASSWORDS, *_SECRETS, *_END_OF_SECRETS))
+"""The ends of the names whose value is a credential in any place."""
+PARAMETERS = frozenset(_PARAMETERS)
+"""The ends of the names whose value is a credential only as a parameter."""
 
 
 def hinted(text: str) -> bool:
@@ -186,7 +192,7 @@ def _ending(word: str) -> Kind:
 
 def _words(name: str) -> list[str]:
     words = [word.lower() for word in _BREAK.split(_CAMEL.sub("_", name[-80:]))]
-    while words and (words[-1] in _AFTER or words[-1].isdigit()):
+    while words and (words[-1] in AFTER or words[-1].isdigit()):
         words.pop()
     return words
 

@@ -35,7 +35,7 @@ class Replacer:
     """
 
     def __init__(self, values: Mapping[str, str]) -> None:
-        forms = {form: new for value, new in values.items() for form in _forms(value)}
+        forms = {form: new for value, new in values.items() for form in spellings(value)}
         self._texts = {form: new for form, new in (forms | dict(values)).items() if form}
         self._bytes = {_as_bytes(form): _as_bytes(new) for form, new in self._texts.items()}
         self._in_texts, self._in_bytes = (
@@ -81,7 +81,7 @@ def _as_bytes(text: str) -> str:
 
 
 @lru_cache(maxsize=256)
-def _forms(value: str) -> tuple[str, ...]:
+def spellings(value: str) -> tuple[str, ...]:
     """Returns the value in plain form, in URL and form encoding, and in JSON."""
     escaped = [json.dumps(value, ensure_ascii=plain)[1:-1] for plain in (True, False)]
     urls = [quote(value, safe="", errors="replace"), quote_plus(value, errors="replace")]

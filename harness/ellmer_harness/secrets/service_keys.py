@@ -361,6 +361,11 @@ def maintained(text: bytes) -> Iterator[tuple[str, str]]:
             yield found.secret, f"what rule {found.rule_id} finds"
 
 
+def has_rules() -> bool:
+    """Tells whether the maintained rules are installed."""
+    return _scanner() is not None
+
+
 @cache
 def _scanner() -> Any:
     try:

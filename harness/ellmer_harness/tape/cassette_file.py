@@ -35,7 +35,7 @@ from ..format.bodies import Form, decode
 from ..format.json_text import layout
 from ..format.serializer import OURS, Serializer, where
 from ..interception.network_guard import is_local
-from ..secrets.cassette_scan import scan
+from ..secrets.cassette_scan import scan, scan_cassette
 from ..secrets.placeholders import Masking
 from ..secrets.redaction import FINGERPRINT, MASK, Scrub, fingerprint_of
 from ..store.concurrent_cassette_merging import locked, merged, note_writer, replaced, writers
@@ -334,11 +334,10 @@ def save(tape: TapeState, error: BaseException | None) -> None:
     fingerprints = _fingerprints(tape, index, sent)
     places = [place for place in places if place < index.loaded or _to_be_saved(tape, index, place)]
     form = _form(tape, index, places, fingerprints)
-    _scanned(tape, index, form)
+    text = layout(form)
+    _scanned(tape, index, form, text)
     try:
-        _written(
-            tape, index, layout(form), error, [n for n, place in enumerate(places) if place >= index.loaded]
-        )
+        _written(tape, index, text, error, [n for n, place in enumerate(places) if place >= index.loaded])
     except OSError as trouble:
         raise CassetteError(
             f"cassette {tape.name} could not be written: {trouble}\nThe existing file was not changed."
@@ -574,9 +573,9 @@ def _versions() -> dict[str, str]:
     return {name: version(name) for name in ("ellmer-core", "vcrpy")}
 
 
-def _scanned(tape: TapeState, index: CassetteIndex, form: dict[str, Any]) -> None:
+def _scanned(tape: TapeState, index: CassetteIndex, form: dict[str, Any], text: str) -> None:
     secrets = [(value, name) for value, name in tape.scrub.values.items()]
-    findings = [*scan(form, secrets)]
+    findings = [*scan_cassette(form, text, secrets)]
     for name, data in index.serializer.blobs.fresh.items():
         findings += scan(data, secrets, f"blob {name}")
     left = [finding for finding in findings if finding.fingerprint not in tape.not_secret]

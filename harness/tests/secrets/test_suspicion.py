@@ -1,0 +1,142 @@
+"""The quick search of a cassette finds what the whole search finds."""
+
+import json
+import re
+from pathlib import Path
+from random import Random
+from urllib.parse import quote
+
+import pytest
+from hypothesis import Phase, example, given, settings
+from hypothesis import strategies as st
+
+from ellmer_harness.format.blobs import Blobs
+from ellmer_harness.format.bodies import encode
+from ellmer_harness.format.json_text import layout
+from ellmer_harness.secrets.cassette_scan import may_hold, scan, scan_cassette
+from ellmer_harness.secrets.service_keys import PATTERNS, keys
+from ellmer_harness.secrets.suspicion import has_key
+
+from .test_secret_kinds import CHOSEN, DRAWN, FIELDS, KEYS, NAMES, PASSWORDS, ROLES, TEXTS, WRAPPINGS
+
+ROOT = Path(__file__).parents[3]
+often = settings(phases=[Phase.generate], deadline=None, database=None, derandomize=True)
+few = settings(often, max_examples=3)
+
+
+def cassette(*bodies):
+    """Returns a cassette whose answers have these bodies, in JSON, in text, or in base64."""
+    answers = [
+        encode(body, "application/json", "", Blobs(ROOT / "no-such-folder"))
+        if isinstance(body, bytes)
+        else {"json": body}
+        for body in bodies
+    ]
+    return {"version": 1, "metadata": {}, "interactions": [{"response": {"body": body}} for body in answers]}
+
+
+def both(form):
+    """Returns what both searches find."""
+    return [*scan(form)], [*scan_cassette(form, layout(form))]
+
+
+def same(*bodies):
+    """Asserts that both searches find the same in an interaction, whether or not they find it in another."""
+    for body in bodies:
+        whole, quick = both(cassette(body))
+        assert [*map(str, whole)] == [*map(str, quick)], body
+
+
+@pytest.mark.parametrize("what", KEYS)
+@few
+@given(data=st.data())
+def test_keys_in_all_wrappings(what, data):
+    key = data.draw(KEYS[what])
+    same(*(wrap(key) for wrap in WRAPPINGS.values()))
+
+
+@pytest.mark.parametrize("what", DRAWN)
+@few
+@given(data=st.data(), name=st.sampled_from((*NAMES, *ROLES, *PASSWORDS)))
+def test_values_under_a_telling_name(what, data, name):
+    value = data.draw(DRAWN[what])
+    same(*(place(name, value) for place in (*FIELDS.values(), *TEXTS.values())))
+
+
+@pytest.mark.parametrize("what", CHOSEN)
+@few
+@given(data=st.data(), name=st.sampled_from(PASSWORDS))
+def test_chosen_values(what, data, name):
+    value = data.draw(CHOSEN[what])
+    same(*(place(name, value) for place in FIELDS.values()))
+
+
+@pytest.mark.parametrize("row", PATTERNS, ids=[f"{row.what}: {row.literals}" for row in PATTERNS])
+def test_what_a_row_matches_is_suspicious(row):
+    @settings(often, max_examples=30)
+    @given(key=st.from_regex(re.compile(row.regex, re.ASCII), fullmatch=True))
+    def every(key):
+        if any(what == row.what for what, _ in keys([key])):
+            assert has_key(f"before{key}after".encode())
+            assert may_hold(json.dumps({"said": f"\n{key}"}))
+
+    every()
+
+
+PIECES = (
+    *("password", "user_password", "pin", "otp", "apiKey", "x-api-key", "token", "code", "key", "sessionId"),
+    *("Bearer", "Basic", "authorization", "name", "value", "content", "id", "data", "text", "the", "and"),
+    *(" ", "\n", "\r\n", "\t", ":", "=", ": ", " = ", ",", ", ", ";", "&", "?", '"', "'", "\\", "/", "+", "%"),
+    *("<", ">", "</", "/>", "<key>", "</key>", "<string>", "(", ")", "[", "]", "{", "}", "://", "@", "é", "✓"),
+    *("Winter2031!", "s3cretpw!", "1234", "YWRtaW46aHVudGVyMjI=", "kJ8sQ2mZx4Rt9Lw1Vb7Np3", "a1b2c3d4e5f60718"),
+    *("=>", ":=", "%3D", "%3A", "%22", "\x00", "\x1b", "\u2028", "\\n", "\\u0070", "login(", "mutation {"),
+    *('name="', "Set-Cookie", "session_id", "mfa code", "passwordHash", "SSWS ", "-----BEGIN RSA PRIVATE KEY-----"),
+)  # fmt: skip
+TEXT = st.lists(st.sampled_from(PIECES), max_size=9).map("".join)
+VALUE = st.recursive(
+    st.one_of(
+        TEXT, TEXT.map(lambda text: json.dumps({"x": text})), st.integers(), st.none(), TEXT.map(quote)
+    ),
+    lambda inner: st.one_of(
+        st.lists(inner, max_size=3),
+        st.tuples(TEXT, TEXT).map(list),
+        st.dictionaries(TEXT, inner, max_size=3),
+        inner.map(json.dumps),
+    ),
+    max_leaves=6,
+)
+
+
+@settings(often, max_examples=1000)
+@given(value=VALUE)
+@example(value={"value": "Winter2031!", "name": "password"})
+@example(value={"text": ["<key>password</key>\n", "<string>Winter2031!</string>\n"]})
+@example(value={"text": ['name="pin"\r\n', "\r\n", "1234\r\n"]})
+@example(value=["session id", "kJ8sQ2mZx4Rt9Lw1Vb7Np3"])
+@example(value={"tokens": [1, ["kJ8sQ2mZx4Rt9Lw1Vb7Np3"]]})
+def test_whatever_is_found_was_suspicious(value):
+    form = {"version": 1, "metadata": {}, "interactions": [{"body": {"json": value}}]}
+    if [*scan(form)]:
+        assert may_hold(layout(form)), value
+
+
+FILES = sorted(
+    file for folder in ("cassettes", "harness/fixtures") for file in (ROOT / folder).rglob("*.json")
+)
+
+
+@pytest.mark.parametrize("part", range(8))
+def test_in_real_recordings(part):
+    lots = Random(part)
+    checked = 0
+    for file in FILES[part::8]:
+        form = json.loads(file.read_text("utf-8"))
+        if not isinstance(form, dict) or not isinstance(form.get("interactions"), list):
+            continue
+        checked += 1
+        whole, quick = both(form)
+        assert [*map(str, whole)] == [*map(str, quick)], file
+        if form["interactions"]:
+            lots.choice(form["interactions"])["found"] = {"password": "Winter2031!"}
+            assert len([*scan_cassette(form, layout(form))]) > len(whole), file
+    assert checked
