@@ -44,11 +44,11 @@ def _behind(before: Sequence[Item], new: Sequence[Item]) -> list[Item]:
         return sorted(new, key=lambda item: item.turn >= 0)
     turns = 1 + max(item.turn for item in before)
     prompts = [item for item in new if item.turn < 0]
-    return [*prompts, *before, *(replace(item, turn=item.turn + turns) for item in new if item.turn >= 0)]
+    return [*prompts, *before, *(item._replace(turn=item.turn + turns) for item in new if item.turn >= 0)]
 
 
 def _as_kept(item: Item) -> Item:
-    return replace(item, pointer=f"/{_KEPT}")
+    return item._replace(pointer=f"/{_KEPT}")
 
 
 def _answer(exchange: Exchange) -> Json | None:

@@ -10,7 +10,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from datetime import date
 from hashlib import sha256
-from typing import Any, Literal
+from typing import Any, Literal, NamedTuple
 
 Json = dict[str, Any]
 
@@ -72,8 +72,7 @@ class Media:
         return sha256(self.data or self.url.encode()).hexdigest()
 
 
-@dataclass(frozen=True)
-class Item:
+class Item(NamedTuple):
     """One item of a request's content, with its place in the body.
 
     Args:

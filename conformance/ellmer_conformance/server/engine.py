@@ -172,7 +172,8 @@ class Engine:
     def _chat(self, http: HttpRequest, route: Route) -> Reply:
         found = self._no_case(http, route) or self._checked(http)
         full = self._continued(found, route)
-        full = replace(full, request=self.with_uploads(full.request, route.case, route.nonce or ""))
+        with_files = self.with_uploads(full.request, route.case, route.nonce or "")
+        full = full if with_files is full.request else replace(full, request=with_files)
         reply, matched = (full.reply, "") if self._is_open(route) else self._next(full, route, http.headers)
         if reply.status == 200 and _is_stored(found.request):
             reply = self._services.stored(full.request, reply, route, len(http.body))

@@ -49,13 +49,23 @@ def tools(body: Json) -> Iterator[tuple[str, Json]]:
     return elements(body.get("tools"), "/tools")
 
 
+_NO_MORE = Item("text", "user", "", 0)[5:]  # the fields that a text does not have
+
+
 def read(request: Request) -> list[Item]:
     """Returns the content of the request in order."""
-    return [
-        item
-        for turn, (pointer, message) in enumerate(messages(request.body))
-        for item in _message(message, pointer, turn)
-    ]
+    found: list[Item] = []
+    turn = 0
+    for index, message in enumerate(items_of(request.body.get("messages"))):
+        if not isinstance(message, dict):
+            continue
+        role, content = message.get("role"), message.get("content")
+        if (role == "user" or role == "assistant") and len(message) == 2 and isinstance(content, str):  # noqa: PLR1714  # most are; a role may be a list
+            found.append(Item._make(("text", role, f"/messages/{index}/content", turn, content, *_NO_MORE)))
+        else:
+            found += _message(message, f"/messages/{index}", turn)
+        turn += 1
+    return found
 
 
 def text(content: Any) -> str:

@@ -288,12 +288,12 @@ def _named(items: Iterable[Item]) -> Iterator[Item]:
     open_: list[Item] = []
     for number, item in enumerate(items):
         if item.kind == "call":
-            open_.append(replace(item, id=item.id or f"call_{number}"))
+            open_.append(item._replace(id=item.id or f"call_{number}"))
             yield open_[-1]
         elif item.kind == "result":
             own = next((call for call in open_ if _answers(item, call)), None)
             open_ = [call for call in open_ if call is not own]
-            yield replace(item, id=item.id or (own.id if own else ""))
+            yield item._replace(id=item.id or (own.id if own else ""))
         else:
             yield item
 

@@ -199,9 +199,10 @@ class ChatApi(ABC):
 
     def no_model(self, name: str, method: str = "generateContent") -> Refusal | None:
         """Returns the error for an unknown model, or `None`. `method` is the requested operation."""
+        if not _NOBODY_HAS.search(name):
+            return None
         path = "projects/" + self.ticket.request.url.partition("/projects/")[2].partition(":")[0]
-        facts = {"model": name, "method": method, "path": path}
-        return self.unknown_model.filled(facts) if _NOBODY_HAS.search(name) else None
+        return self.unknown_model.filled({"model": name, "method": method, "path": path})
 
     def too_large(self) -> Refusal:
         """Returns the error for a body that is larger than any provider accepts."""

@@ -33,6 +33,7 @@ from .base import (
     words,
 )
 
+_NOISE = NOISE.encode()
 _AUDIO_PIECE = 4096  # characters of base64 in a chunk
 _REASONS = re.compile(r"^(o\d|gpt-[5-9])")
 
@@ -174,8 +175,8 @@ class OpenAIChat(OpenAI):
 
     def chunk(self, delta: Json, finish: str | None = None) -> bytes:
         """Returns a chunk with one choice."""
-        probabilities = self.probabilities(delta.get("content"))
-        choice = {"index": self.index, "delta": delta, **probabilities, "finish_reason": finish}
+        choice = {"index": self.index, "delta": delta, **self.probabilities(delta.get("content"))}
+        choice["finish_reason"] = finish
         usage = {"usage": None} if self.options.get("include_usage") else {}
         return self.event({"choices": [choice], **usage})
 
@@ -185,10 +186,15 @@ class OpenAIChat(OpenAI):
 
     def event(self, rest: Json) -> bytes:
         """Returns a chunk as an event, with padding that hides the length of its text."""
-        chunk = self.chunk_head | rest
+        chunk = self._head_text + utf8(compact(rest))[1:]
         if self.options.get("include_obfuscation", True):
-            chunk["obfuscation"] = NOISE[: 16 - len(utf8(compact(chunk))) % 16]
-        return sse(compact(chunk))
+            chunk = b'%b,"obfuscation":"%b"}' % (chunk[:-1], _NOISE[: 16 - len(chunk) % 16])
+        return b"data: %b\n\n" % chunk
+
+    @cached_property
+    def _head_text(self) -> bytes:
+        """The beginning of every chunk."""
+        return utf8(compact(self.chunk_head))[:-1] + b","
 
     @cached_property
     def chunk_head(self) -> Json:
@@ -221,7 +227,7 @@ class OpenAIChat(OpenAI):
         found = log_probabilities(text, self.asked.get("top_logprobs") or 0)
         return self.unless_reasoning(logprobs={"content": found, "refusal": None})
 
-    @property
+    @cached_property
     def options(self) -> Json:
         """The request's `stream_options`."""
         return object_at(self.asked, "stream_options")

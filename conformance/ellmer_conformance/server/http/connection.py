@@ -20,7 +20,7 @@ import httptools
 
 from ellmer_core.budget import SERVER, SERVER_HEAD, SERVER_TARGET
 
-from .messages import LENGTH, Broken, HttpRequest, KnownRequests, Relayed, Reply, is_short, plain
+from .messages import LENGTH, Broken, HttpRequest, KnownRequests, Relayed, Reply, is_quick, is_short, plain
 
 # --- requests, from bytes in any pieces ------------------------------------------------------------------
 
@@ -255,8 +255,8 @@ class Connection(asyncio.Protocol):
         while self._waiting and not self._closing and self._playing is None:
             request = self._waiting.popleft()
             reply = self._answer(request)
-            if isinstance(reply, Reply) and is_short(reply):
-                self._write(head(reply, request) + (b"" if request.method == "HEAD" else reply.body))
+            if isinstance(reply, Reply) and (is_short(reply) or is_quick(reply)):
+                self._write(head(reply, request) + framed(reply, request))
                 self._after(reply, request)
             else:
                 self._playing = asyncio.ensure_future(self._play(reply, request))
@@ -370,6 +370,16 @@ async def pieces(reply: Reply) -> AsyncGenerator[bytes, None]:
         if pause:
             await asyncio.sleep(pause)
         yield data
+
+
+def framed(reply: Reply, request: HttpRequest) -> bytes:
+    """Returns the whole body of a reply, with one HTTP chunk for each write if its length is not known."""
+    if request.method == "HEAD":
+        return b""
+    if reply.length is not None or request.version != "1.1":
+        return reply.body
+    chunks = [b"%x\r\n%b\r\n" % (len(data), data) for data in reply.writes if data]
+    return b"".join([*chunks, b"0\r\n\r\n"])
 
 
 def persistent(reply: Reply, request: HttpRequest) -> bool:

@@ -126,6 +126,7 @@ class Reply:
     delay: float = 0.0
     ending: Ending = "end"
     first: float = 0.0  # seconds before the first write
+    sliced: bool = False  # where a script cut the body, so that the client gets its pieces one by one
     left: Callable[[int], None] | None = field(default=None, compare=False, repr=False)
 
     @property
@@ -168,6 +169,15 @@ def is_short(reply: Reply) -> bool:
     return short and not isinstance(reply, Relayed)
 
 
+_AT_ONCE = 65_536  # bytes of a stream without pauses that is one write; of a longer one, a slow client takes its time
+
+
+def is_quick(reply: Reply) -> bool:
+    """Tells whether a stream has no pauses and is short, so that nothing can happen between its writes."""
+    paced = reply.first or reply.delay or reply.ending != "end" or reply.sliced
+    return not paced and not isinstance(reply, Relayed) and reply.size < _AT_ONCE
+
+
 def plain(status: int, headers: Headers, body: bytes) -> Reply:
     """Returns a reply in one write, with its content length."""
     return Reply(status, headers, (body,), len(body))
@@ -181,7 +191,8 @@ def deliver(reply: Reply, delivery: Delivery) -> Reply:
     if delivery.slices:
         writes = _sliced(delivery.slices, b"".join(writes))
     ending = reply.ending if delivery.ending == "end" else delivery.ending
-    return replace(reply, writes=tuple(writes), delay=delivery.delay, ending=ending)
+    sliced = bool(delivery.slices)
+    return replace(reply, writes=tuple(writes), delay=delivery.delay, ending=ending, sliced=sliced)
 
 
 def _first(count: int, writes: Iterable[bytes]) -> Iterable[bytes]:

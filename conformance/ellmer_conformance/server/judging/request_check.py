@@ -30,16 +30,17 @@ from ..journal import without_secrets
 from ..replies import refuse, render
 from ..signatures import binds
 from .verdict_cache import (
+    Beginnings,
     Continued,
     DeferredVerdicts,
     Judge,
     Judged,
     KnownConversations,
     Marks,
-    Place,
     Units,
     VerdictCache,
     by_message,
+    likely_start,
     marks,
     place_of,
     without_ids,
@@ -120,6 +121,7 @@ class ConversationCheck:
         self._judge, self._forged = judge, forged
         self._verdicts = VerdictCache()
         self._conversations: KnownConversations[_History] = KnownConversations()
+        self._firsts: Beginnings[tuple[Request, bytes]] = Beginnings()  # each may begin a conversation
 
     def examined(
         self,
@@ -131,7 +133,7 @@ class ConversationCheck:
     ) -> Examined:
         """Reads and judges a request. Raises ValueError or RecursionError if it is not a JSON object."""
         kind = (route.url, route.provider, *map(headers.get, ("anthropic-beta", "anthropic-version")), today)
-        found = self._conversations.find(kind, body)
+        found = self._conversations.find(kind, body) or self._second(kind, body)
         value = found.value if found else readers.parsed(body)
         request = readers.request_of(method, route.url, headers, value, route.provider, when=today)
         new = _new(found, request) if found else None
@@ -141,9 +143,30 @@ class ConversationCheck:
             result, history = self._verdicts.judged(request, body, self._judge), None
         forged = self._changed(request, new, body, found) if history else self._forged(request, body)
         if result.fine and not forged:
-            place = found.place if found and history else _place(request, body)
-            self._remember(kind, request, place, history)
+            if found and history:
+                self._conversations.keep(kind, found.place, request.body, history)
+            elif any(isinstance(each, list) and len(each) >= _FEW for each in request.body.values()):
+                if found:  # and nothing is known about the two together
+                    self._conversations.drop(kind, body)
+                if start := likely_start(body, request.body):
+                    self._firsts.keep(kind, start, (request, body))
         return Examined(request, result, forged)
+
+    def _second(self, kind: object, body: bytes) -> Continued[_History] | None:
+        """Returns what a body continues that is the second request of a conversation. Most requests have none, so the first one
+        is read only now.
+        """
+        first = self._firsts.of(kind, body)
+        if first is None:
+            return None
+        self._firsts.drop(kind, body)
+        request, text = first[1]
+        place = place_of(text, request.body)
+        history = _with(_UNKNOWN, request, place.name, place.before) if place else None
+        if not place or not history:
+            return None
+        self._conversations.keep(kind, place, request.body, history)
+        return self._conversations.find(kind, body)
 
     def _changed(
         self, request: Request, new: Request | None, body: bytes, found: Continued[_History] | None
@@ -170,19 +193,6 @@ class ConversationCheck:
             return None
         turn = result.turn + len(messages) - len(places)
         return Judged(DeferredVerdicts(request, self._judge), fine=True, turn=turn)
-
-    def _remember(
-        self, kind: object, request: Request, place: Place | None, history: _History | None
-    ) -> None:
-        if place and not history:
-            history = _with(_UNKNOWN, request, place.name, place.before)
-        if place and history:
-            self._conversations.keep(kind, place, request.body, history)
-
-
-def _place(request: Request, body: bytes) -> Place | None:
-    long = any(isinstance(value, list) and len(value) >= _FEW for value in request.body.values())
-    return place_of(body, request.body) if long else None
 
 
 def _new(found: Continued[_History], request: Request) -> Request:

@@ -7,6 +7,7 @@ conversation is recognized by its bytes, only its new part is parsed, and a wind
 from __future__ import annotations
 
 import re
+from bisect import bisect_left, bisect_right
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from functools import cached_property
 from threading import Lock
@@ -37,7 +38,7 @@ _KEYS = [
 def without_words(body: bytes) -> bytes:
     """Returns a body without its plain texts. A text that may matter to a rule is left unchanged."""
     low = body.lower()
-    if low.count(_JSON) > low.count(_JSON_KEY):
+    if _JSON in low and low.count(_JSON) > low.count(_JSON_KEY):
         return body
     for word in _TELLING:
         if word in low:
@@ -164,8 +165,7 @@ T = TypeVar("T")
 
 _LISTS = ("messages", "contents", "input")
 _ENDS = re.compile(rb"\]\s*\}\s*\Z")
-_START = 64  # bytes by which conversations are looked up
-_CONVERSATIONS, _ALIKE = 256, 64  # conversations in all, and of those that start alike
+_CONVERSATIONS = 256
 _BYTES = 64 * 1024 * 1024  # of all of them
 _PROBE = 7_770_777
 _TRIES = 4
@@ -196,49 +196,97 @@ class _Known(NamedTuple, Generic[T]):
     facts: T
 
 
+class Beginnings(Generic[T]):
+    """The latest beginnings of bodies, each with a value. None of them begins another one. Those of one `kind` are sorted, so
+    that a body is compared with one of them only.
+    """
+
+    def __init__(self) -> None:
+        self._found: dict[tuple[object, bytes], T] = {}
+        self._sorted: dict[object, list[bytes]] = {}
+        self._bytes = 0
+        self._lock = Lock()
+
+    def of(self, kind: object, body: bytes) -> tuple[bytes, T] | None:
+        """Returns the beginning that a body has, with its value, if any."""
+        with self._lock:
+            alike = self._sorted.get(kind)
+            place = bisect_right(alike, body) if alike else 0
+            if alike and place and body.startswith(start := alike[place - 1]):
+                return start, self._found[kind, start]
+        return None
+
+    def keep(self, kind: object, start: bytes, value: T) -> None:
+        """Stores a beginning. It replaces a shorter one that it begins with."""
+        with self._lock:
+            alike = self._sorted.setdefault(kind, [])
+            place = bisect_right(alike, start)
+            while place and start.startswith(alike[place - 1]):
+                self._forget(kind, alike[place - 1])
+                place -= 1
+            self._sorted.setdefault(kind, alike).insert(place, start)
+            self._found[kind, start] = value
+            self._bytes += len(start)
+            while len(self._found) > _CONVERSATIONS or self._bytes > _BYTES:
+                self._forget(*next(iter(self._found)))
+
+    def drop(self, kind: object, body: bytes) -> None:
+        """Removes the beginning that a body has."""
+        found = self.of(kind, body)
+        with self._lock:
+            if found and (kind, found[0]) in self._found:
+                self._forget(kind, found[0])
+
+    def _forget(self, kind: object, start: bytes) -> None:
+        del self._found[kind, start]
+        self._bytes -= len(start)
+        alike = self._sorted[kind]
+        del alike[bisect_left(alike, start)]
+        if not alike:
+            del self._sorted[kind]
+
+
 class KnownConversations(Generic[T]):
     """The latest conversations, with the facts about each."""
 
     def __init__(self) -> None:
-        self._found: dict[tuple[object, ...], list[_Known[T]]] = {}
-        self._count = self._bytes = 0
-        self._lock = Lock()
+        self._found: Beginnings[_Known[T]] = Beginnings()
 
     def find(self, kind: object, body: bytes) -> Continued[T] | None:
         """Returns the known conversation that a body continues, if any. Only conversations of one `kind` are
         compared.
         """
-        for each in reversed(self._found.get((kind, body[:_START]), ())):
-            (name, before, after), value, facts = each
-            if len(body) > len(before) + len(after) and body.startswith(before) and body.endswith(after):
-                text = body[len(before) : len(body) - len(after)]
-                new = _elements(text)
-                if new:
-                    whole = {**value, name: [*value[name], *new]}
-                    return Continued(facts, Place(name, before + text, after), whole, new, text)
-        return None
+        known = self._found.of(kind, body)
+        if known is None:
+            return None
+        (name, before, after), value, facts = known[1]
+        if len(body) <= len(before) + len(after) or not body.endswith(after):
+            return None
+        text = body[len(before) : len(body) - len(after)]
+        new = _elements(text)
+        if not new:
+            return None
+        whole = {**value, name: [*value[name], *new]}
+        return Continued(facts, Place(name, before + text, after), whole, new, text)
 
     def keep(self, kind: object, place: Place, value: Json, facts: T) -> None:
         """Stores a conversation. It replaces a shorter one that it continues."""
-        key = (kind, place.before[:_START])
-        with self._lock:
-            alike = self._forget(key)
-            others = [each for each in alike if not place.before.startswith(each.place.before)]
-            self._found[key] = found = [*others, _Known(place, value, facts)][-_ALIKE:]
-            self._count += len(found)
-            self._bytes += _size(found)
-            while self._count > _CONVERSATIONS or self._bytes > _BYTES:
-                self._forget(next(iter(self._found)))
+        self._found.keep(kind, place.before, _Known(place, value, facts))
 
-    def _forget(self, key: tuple[object, ...]) -> list[_Known[T]]:
-        found = self._found.pop(key, [])
-        self._count -= len(found)
-        self._bytes -= _size(found)
-        return found
+    def drop(self, kind: object, body: bytes) -> None:
+        """Removes the conversation that a body continues."""
+        self._found.drop(kind, body)
 
 
-def _size(found: list[_Known[T]]) -> int:
-    return sum(len(each.place.before) for each in found)
+def likely_start(body: bytes, value: Json) -> bytes:
+    """Returns the bytes before the likely end of the messages in a body, or an empty text."""
+    name = next((name for name in _LISTS if isinstance(value.get(name), list)), None)
+    if name is None:
+        return b""
+    keys = [*value]
+    behind = keys[keys.index(name) + 1 :]
+    key = b'"%b"' % behind[0].encode("utf-8", "replace") if behind else b"}"
+    return body[: max(0, body.rfind(b"]", 0, max(0, body.rfind(key))))].rstrip(_BLANK)
 
 
 def place_of(body: bytes, value: Json) -> Place | None:

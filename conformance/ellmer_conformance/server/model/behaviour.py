@@ -16,8 +16,11 @@ import json
 import re
 from collections.abc import Sequence
 from dataclasses import replace
+from functools import lru_cache
 from operator import add, mul, sub, truediv
 from typing import Any
+
+import orjson
 
 from ...contract import readers
 from ...contract.exchange import Item, Request
@@ -138,8 +141,8 @@ def _fitting(tools: Sequence[Tool], question: str) -> list[Tool]:
 
 def _score(tool: Tool, asked: frozenset[str], question: str) -> tuple[int, frozenset[str]]:
     """Returns how well a tool fits, and the words of the question that it fits. A name counts twice."""
-    named, described = content_words(tool.name) & asked, content_words(tool.description)
-    if len(tool.name) > 3 and re.search(rf"\b{re.escape(tool.name)}\b", question):
+    named, described = tool.name_words & asked, tool.words
+    if len(tool.name) > 3 and tool.name in question and re.search(rf"\b{re.escape(tool.name)}\b", question):
         return 100, frozenset([tool.name])
     if named:
         return 2 * len(named) + len(described & asked), named
@@ -439,11 +442,31 @@ def input_tokens(request: Request) -> int:
 
 
 def _input_tokens(items: Sequence[Item], options: Options) -> int:
-    tools = [_tokens(tool.name + tool.description + json.dumps(tool.schema)) for tool in options.tools]
-    return max(1, sum(tools) + sum([_item_tokens(item) for item in items]))
+    tools = _tool_tokens(options.tools) if options.tools else 0
+    return max(1, tools + sum([_item_tokens(item) for item in items]))
+
+
+def _tool_tokens(tools: Sequence[Tool]) -> int:
+    fields = [[tool.name, tool.description, tool.schema] for tool in tools]
+    try:
+        return _counted_tools(orjson.dumps(fields))
+    except TypeError:  # half a surrogate pair, or a number beyond 64 bits
+        return _tokens_of_fields(fields)
+
+
+@lru_cache(256)
+def _counted_tools(text: bytes) -> int:
+    """Returns the tokens of tools, which are the same in each request of a program."""
+    return _tokens_of_fields(json.loads(text))
+
+
+def _tokens_of_fields(tools: Sequence[Sequence[Any]]) -> int:
+    return sum(_tokens(name + description + json.dumps(schema)) for name, description, schema in tools)
 
 
 def _item_tokens(item: Item) -> int:
+    if item.kind == "text":
+        return 3 + len(item.text) // 4
     media = _MEDIA_TOKENS if item.media else 0
     call = _tokens(json.dumps(item.arguments, default=str)) if item.kind == "call" else 0
     return 3 + len(item.text) // 4 + media + call

@@ -9,11 +9,15 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
+from functools import cached_property, lru_cache
 from typing import Any
+
+import orjson
 
 from ...contract.exchange import Json, Request
 from ...contract.readers.gemini import declarations, get
 from ...contract.readers.json_access import items_of, object_of, parsed, text_of
+from .user_words import content_words
 
 _ANY_OBJECT: Json = {"type": "object", "properties": {"answer": {"type": "string"}}, "required": ["answer"]}
 
@@ -25,6 +29,16 @@ class Tool:
     name: str
     description: str
     schema: Json
+
+    @cached_property
+    def name_words(self) -> frozenset[str]:
+        """The words of the name."""
+        return content_words(self.name)
+
+    @cached_property
+    def words(self) -> frozenset[str]:
+        """The words of the description."""
+        return content_words(self.description)
 
 
 @dataclass(frozen=True)
@@ -154,7 +168,22 @@ def _allowed(tools: Sequence[Tool], mode: str, names: Sequence[str]) -> tuple[Se
     return offered, mode == "required" and bool(offered)
 
 
-def _functions(tools: Any) -> list[Tool]:
+def _functions(tools: Any) -> Sequence[Tool]:
+    """Returns the functions among tools, which are the same in each request of a program."""
+    if not tools:
+        return ()
+    try:
+        return _remembered(orjson.dumps(tools))
+    except TypeError:  # half a surrogate pair, or a number beyond 64 bits
+        return _read_functions(tools)
+
+
+@lru_cache(256)
+def _remembered(tools: bytes) -> Sequence[Tool]:
+    return _read_functions(orjson.loads(tools))
+
+
+def _read_functions(tools: Any) -> Sequence[Tool]:
     """Returns the functions among tools. Tools that the provider runs itself have another type."""
     return [
         _function(tool)

@@ -5,6 +5,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Sequence
+from functools import cached_property, lru_cache
 
 _TOKEN = re.compile(r"\w[\w'’-]*")
 _STATE = re.compile(r", (?=[A-Z]{2}\b)")  # Duluth, MN
@@ -18,7 +19,10 @@ _FILE = re.compile(
 )
 _SENTENCE_END = re.compile(r"[.!?:;\n]\s*$")
 _AFTER = r"\b(?:{})\s+(?:the\s+)?(\w[\w'’-]*)"
+_HUMP = re.compile(r"(?<=[a-z0-9])(?=[A-Z])")
+_HISSES = re.compile(r"(?:[sxz]|ch|sh)es$")
 _MOST = 20_000  # characters that are read
+_SHORT = 2000  # characters of a text whose words are kept
 _NEAR = 50  # characters before a word that tell whether a sentence begins with it
 
 #: Words that begin a sentence with a capital letter and are no names.
@@ -63,8 +67,15 @@ _SAME = {
 
 
 def content_words(text: str) -> frozenset[str]:
-    """Returns the words of a text that carry its meaning, without endings, and with one word for several of a kind."""
-    spaced = re.sub(r"(?<=[a-z0-9])(?=[A-Z])", " ", text[:_MOST]).replace("_", " ").replace("-", " ").lower()
+    """Returns the words of a text that carry its meaning, without endings, and with one word for several of a kind. Those of
+    short texts are kept: each request repeats the names and descriptions of its tools.
+    """
+    return _content_words(text) if len(text) < _SHORT else _content_words.__wrapped__(text)
+
+
+@lru_cache(1024)
+def _content_words(text: str) -> frozenset[str]:
+    spaced = _HUMP.sub(" ", text[:_MOST]).replace("_", " ").replace("-", " ").lower()
     stems = {_stem(word) for word in _TOKEN.findall(spaced) if word not in _EMPTY and len(word) > 1}
     return frozenset(_SAME.get(stem, stem) for stem in stems)
 
@@ -78,7 +89,7 @@ def _stem(word: str) -> str:
             return stem
     if word in _SAME or not stems or word.endswith("ss") or len(stems[-1]) < 3:
         return word
-    return stems[0] if word.endswith("s") and not re.search("(?:[sxz]|ch|sh)es$", word) else stems[-1]
+    return stems[0] if word.endswith("s") and not _HISSES.search(word) else stems[-1]
 
 
 class UserWords:
@@ -87,17 +98,45 @@ class UserWords:
     def __init__(self, text: str, ignored: Iterable[str] = ()) -> None:
         self.text = text[:_MOST].strip()
         self._ignored = {word.lower() for word in ignored}
-        self.names = self._found_names()
-        self.numbers = [_number(match[0]) for match in _NUMBER.finditer(_DATE.sub(" ", self.text))]
-        self.quotes = [first or second for first, second in _QUOTED.findall(self.text)]
-        self.dates = _DATE.findall(self.text)
-        self.emails = _EMAIL.findall(self.text)
-        self.urls = [url.rstrip(".,;") for url in _URL.findall(self.text)]
-        self.files = _FILE.findall(_EMAIL.sub(" ", _URL.sub(" ", self.text)))
+
+    @cached_property
+    def names(self) -> list[str]:
+        """The groups of words with capital letters."""
+        return self._found_names()
+
+    @cached_property
+    def numbers(self) -> list[float]:
+        """The numbers that are not part of a date."""
+        return [_number(match[0]) for match in _NUMBER.finditer(_DATE.sub(" ", self.text))]
+
+    @cached_property
+    def quotes(self) -> list[str]:
+        """The passages in quotation marks."""
+        return [first or second for first, second in _QUOTED.findall(self.text)]
+
+    @cached_property
+    def dates(self) -> list[str]:
+        """The dates with a year, a month and a day."""
+        return _DATE.findall(self.text)
+
+    @cached_property
+    def emails(self) -> list[str]:
+        """The addresses of mail."""
+        return _EMAIL.findall(self.text)
+
+    @cached_property
+    def urls(self) -> list[str]:
+        """The URLs."""
+        return [url.rstrip(".,;") for url in _URL.findall(self.text)]
+
+    @cached_property
+    def files(self) -> list[str]:
+        """The names of files and their paths."""
+        return _FILE.findall(_EMAIL.sub(" ", _URL.sub(" ", self.text)))
 
     def name_after(self, *words: str) -> str | None:
         """Takes the name after one of the words, as in `from Paris`, or else a small word there, as in `in paris`."""
-        places = [match[1] for match in re.finditer(_AFTER.format("|".join(words)), self.text, re.IGNORECASE)]
+        places = _after(words).findall(self.text)
         for name in self.names:
             if any(name.split(" ")[0].rstrip(",") == place for place in places):
                 self.names.remove(name)
@@ -140,6 +179,11 @@ class UserWords:
         before = self.text[max(0, token.start() - _NEAR) : token.start()]
         starts = not before.strip() or _SENTENCE_END.search(before) is not None
         return not starts or _stem(low) not in _SAME
+
+
+@lru_cache(64)
+def _after(words: tuple[str, ...]) -> re.Pattern[str]:
+    return re.compile(_AFTER.format("|".join(words)), re.IGNORECASE)
 
 
 def _number(text: str) -> float:
