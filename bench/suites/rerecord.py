@@ -104,7 +104,7 @@ def told_lost(theirs: Recorded, ours: Recorded) -> int:
     ]
     found += [
         f"the engine {kind} nothing"
-        for kind, run in (("recorded", ours.live), ("played", ours.replayed))
+        for kind, run in (("recorded", ours.live), ("replayed", ours.replayed))
         if not run.counts.get(kind)
     ]
     print(*found, sep="\n", file=sys.stderr)

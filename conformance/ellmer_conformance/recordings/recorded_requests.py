@@ -526,7 +526,7 @@ def status_of(recording: Recording) -> int | None:
     """Returns the correct status of the answer: 400 if a request was refused with status 200, and `None` if the recorded
     answer cannot be the API's answer to this request.
     """
-    if _answers_another(recording):
+    if _answers_another(recording) or _is_no_answer(recording):
         return None
     found = refusal(recording)
     return found.status if found else recording.status
@@ -543,6 +543,29 @@ def _answers_another(recording: Recording) -> bool:
     strict = {text_of(tool.get("name")) for tool in sent if tool.get("strict") is True} - {""}
     repeated = map(object_of, items_of(answer.get("tools")) if answer.get("object") == "response" else ())
     return any(text_of(tool.get("name")) in strict and tool.get("strict") is not True for tool in repeated)
+
+
+#: The host of an API, the end of its address, and a field that each of its answers to a conversation has.
+_ALWAYS = {
+    "api.openai.com": ("/chat/completions", "choices"),
+    "api.anthropic.com": ("/v1/messages", "content"),
+}
+
+
+def _is_no_answer(recording: Recording) -> bool:
+    """Tells whether a whole answer does not have what each answer of its API has, so that it was written by hand:
+    https://github.com/bespokelabsai/curator/blob/c20426b682c18432ef30bc42918c41303c7136bb/tests/integrations/bedrock/fixtures/basic_multimodal_completion.yaml
+    """
+    if recording.status is None or not 200 <= recording.status < 300:
+        return False
+    address = urlsplit(recording.url)
+    end, key = _ALWAYS.get(address.hostname or "", ("", ""))
+    if (address.hostname or "").startswith("bedrock-runtime.") and b'"anthropic_version"' in (
+        recording.body or b""
+    ):
+        end, key = "/invoke", "content"
+    answer = _object(recording.response) if end and address.path.endswith(end) else {}
+    return bool(answer) and key not in answer and "error" not in answer
 
 
 def refusal(recording: Recording) -> ApiError | None:

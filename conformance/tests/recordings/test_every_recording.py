@@ -324,3 +324,29 @@ def test_many_files_have_a_summary(tmp_path):
     assert not any(
         line.startswith("Formats:") for line in run("lint", tmp_path / "1.yaml").output.splitlines()
     )
+
+
+@pytest.mark.parametrize(
+    ("answer", "answered"),
+    [
+        ({"completion": "An image.", "stop_reason": "stop"}, None),
+        ({"content": [], "stop_reason": "end_turn"}, 200),
+    ],
+)
+def test_an_answer_without_what_each_answer_has_shows_nothing(tmp_path, answer, answered):
+    url = (
+        "https://bedrock-runtime.us-east-1.amazonaws.com/model/anthropic.claude-3-haiku-20240307-v1:0/invoke"
+    )
+    link = {"type": "image", "source": {"type": "url", "url": "https://example.com/a.jpg"}}
+    asked = {
+        "anthropic_version": "bedrock-2023-05-31",
+        "max_tokens": 9,
+        "messages": [{"role": "user", "content": [link]}],
+    }
+    request = {"method": "POST", "url": url, "headers": {}, "body": json.dumps(asked)}
+    response = {"status": 200, "headers": {}, "body": json.dumps(answer)}
+    (tmp_path / "a.json").write_text(
+        json.dumps({"interactions": [{"request": request, "response": response}]})
+    )
+    found = lint_file(tmp_path / "a.json")
+    assert {each.answered for each in found.complaints} == {answered}

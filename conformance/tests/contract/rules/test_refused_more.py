@@ -183,3 +183,30 @@ def test_version_1_of_gemini_has_no_instruction_and_no_json(version, refused):
     said = "\n".join(f"Invalid JSON payload received. {line}" for line in lines)
     assert bool(wrong) is refused
     assert not wrong or wrong.refusal.message == said
+
+
+@pytest.mark.parametrize(
+    ("provider", "role", "fine"),
+    [("google", "assistant", True), ("google", "system", False), ("vertex", "assistant", False)],
+)
+def test_gemini_1_5_took_an_assistant_but_not_at_vertex(provider, role, fine):
+    book = rules.book("gemini", provider)
+    said = {"role": role, "parts": [{"text": "5"}]}
+    asked = book.request(ge.body(ge.ASK, said, ge.ASK, model="gemini-1.5-pro-002"))
+    assert (objection(book.judge(asked)) is None) is fine
+
+
+@pytest.mark.parametrize(
+    ("wire", "body"),
+    [
+        ("openai-chat", {"messages": [{"role": "user", "content": "Hi"}]}),
+        ("openai-responses", {"input": "Hi"}),
+    ],
+)
+@pytest.mark.parametrize(
+    ("path", "fine"), [("/v1/x", False), ("/deployments/d/x", True), ("/responses", True)]
+)
+def test_the_address_of_a_deployment_may_name_the_model(wire, body, path, fine):
+    book = rules.book(wire)
+    asked = replace(book.request(body), url=f"http://localhost{path}")
+    assert (objection(book.judge(asked)) is None) is fine

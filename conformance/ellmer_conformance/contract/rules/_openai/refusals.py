@@ -8,6 +8,7 @@ import json
 import re
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from typing import Any
+from urllib.parse import urlsplit
 
 from ...exchange import Json, Request
 from ...readers.json_access import object_of
@@ -79,6 +80,12 @@ RESPONSES_EFFORTS = EFFORTS | {
 #: How the API begins a sentence about the URL of an image.
 EXPECTED = "Expected a base64-encoded data URL with an image MIME type (e.g. 'data:image/png;base64,aW1nIGJ5dGVzIGhlcmU=')"
 _DATE = re.compile(r"-\d{4}-\d{2}-\d{2}$")
+
+
+def address_names_model(request: Request) -> bool:
+    """Tells whether a request was sent to an address that may name the model: of a deployment, and not below `/v1`."""
+    place = urlsplit(request.url).path
+    return bool(place) and "/v1/" not in place
 
 
 def undated(model: str) -> str:

@@ -29,6 +29,7 @@ from ._rulebook import (
 )
 
 MATRIX = "recorded refusal (claude-sonnet-4-5)"
+_WITHOUT_S3 = ("claude<5",)  # nobody recorded what the models after these do
 _NAME = re.compile(r"\s?[\w\-()\[\]]+(?:\s[\w\-()\[\]]+)*\s?", re.ASCII)
 
 
@@ -155,7 +156,7 @@ def claude_sees_no_video(request: Request) -> Iterator[Finding]:
     REJECT,
     source=MATRIX,
     refusal=refused("This model doesn't support the s3Uri field. Remove s3Uri and try again."),
-    models=CLAUDE,
+    models=_WITHOUT_S3,
     examples=[loop(result("a", IMAGE))],
     counterexamples=[loop(result("a", STORED_IMAGE))],
 )
@@ -176,7 +177,7 @@ def claude_sees_no_stored_images(request: Request) -> Iterator[Finding]:
     REJECT,
     source=MATRIX,
     refusal=refused(f"{PASSED_ON}{{place}}.document.source.type: Field required"),
-    models=CLAUDE,
+    models=_WITHOUT_S3,
     examples=[body(user(PDF, "Sum it up.")), loop(result("a", STORED_PDF))],
     counterexamples=[loop(result("a"), "See the document.", STORED_PDF)],
 )

@@ -133,6 +133,48 @@ def some_models_have_no_tools(request: Request) -> Iterator[Finding]:
 
 
 @book.rule(
+    "REQ-021",
+    MUST,
+    REJECT,
+    source=(
+        "https://github.com/maruel/genai/blob/526f6fa8fc15d190e725008367fe12b5ef9c2aab/providers/cohere/"
+        "testdata/TestClient/Scoreboard/command-light/GenSync-TopLogprobs.yaml"
+    ),
+    refusal=refused("invalid request: logprobs is not supported with the specified model."),
+    models=["command-light*"],
+    examples=[body(ASK, model="command-light")],
+    counterexamples=[body(ASK, logprobs=True, model="command-light")],
+)
+def some_models_have_no_logprobs(request: Request) -> Iterator[Finding]:
+    """Log probabilities are requested only from models that return them."""
+    asked = request.body.get("logprobs") is True
+    yield broken("/logprobs", "log probabilities") if asked else met("/model")
+
+
+@book.rule(
+    "REQ-023",
+    MUST,
+    REJECT,
+    source=(
+        "https://github.com/langchain-ai/langchain-cohere/blob/7b118ff9d2895e79ebc57b500faf21c324aff299/libs/cohere/"
+        "tests/integration_tests/cassettes/test_streaming_tool_call.yaml"
+    ),
+    refusal=Refusal(
+        "unknown field: parameter name is not a valid field. "
+        "For proper usage, please refer to https://docs.cohere.com/reference/chat",
+        422,
+    ),
+    examples=[body(ASK, tools=[TOOL])],
+    counterexamples=[body(ASK, tools=[{"name": "add", "description": "Adds.", "parameter_definitions": {}}])],
+)
+def tools_are_of_v2(request: Request) -> Iterator[Finding]:
+    """A tool is a function, not a tool of version 1 of the API, which has its `name` outside of a function."""
+    for pointer, tool in elements(request.body.get("tools"), "/tools"):
+        old = "name" in tool and "function" not in tool
+        yield broken(f"{pointer}/name", "a tool of version 1") if old else met(pointer)
+
+
+@book.rule(
     "REQ-012",
     MUST,
     REJECT,

@@ -344,10 +344,12 @@ def roles_are_known(request: Request) -> Iterator[Finding]:
 
     Why: `assistant` and `system` are roles of other providers. Fix: send the system prompt as `systemInstruction`.
     """
+    # https://github.com/alchaplinsky/regent/blob/d3eb8ae6fa69: accepted from `assistant` in January 2025, but not by Vertex AI
+    lenient = request.provider == "google" and "gemini-1.5" in request.model
     for pointer, content in contents(request.body):
         role, place = content.get("role"), f"{pointer}/role"
         if isinstance(role, str):
-            fine = role in {"user", "model", "function", "tool", ""}
+            fine = role in {"user", "model", "function", "tool", ""} or (lenient and role == "assistant")
             yield met(place) if fine else broken(place, f"{role!r} is not a role")
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from datetime import date
 from typing import Any
 
 from ...exchange import Json, Request
@@ -41,7 +42,15 @@ _UNION = (
     "list[tagged-union[TextChunk,ImageURLChunk,DocumentURLChunk,ReferenceChunk,BBoxChunk,FileURLChunk,AudioChunk,"
     "FileChunk,ThinkChunk]]"
 )
+#: https://github.com/crmne/ruby_llm/blob/09b192bebf7946af5718752c6e3c84f90671d220/spec/fixtures/vcr_cassettes/chat_real_error_scenarios_mistral_mistral-small-latest_handles_invalid_message_format_errors.yml
+_FIRST_UNION = _UNION.replace(",FileChunk,ThinkChunk", "")
 _ROLES = ("system", "user", "assistant", "tool")
+
+
+def _union(request: Request) -> str:
+    """Returns the types of parts, as an error listed them on the day of the request: thinking came in June 2025."""
+    first = request.when is not None and request.when < date(2025, 6, 10)
+    return _FIRST_UNION if first else _UNION
 
 
 @book.rule(
@@ -223,8 +232,15 @@ def content_is_text_or_a_list(request: Request) -> Iterator[Finding]:
             "msg": "Input should be a valid string",
             "input": content,
         }
+        listed = {
+            "type": "list_type",
+            "loc": [*at, _union(request)],
+            "msg": "Input should be a valid list",
+            "input": content,
+        }
         right = content is None or isinstance(content, str | list)
-        yield met(place) if right else invalid(place, "the content is neither a string nor a list", text)
+        problem = "the content is neither a string nor a list"
+        yield met(place) if right else invalid(place, problem, text, listed)
 
 
 def _no_function(index: int, tool: Json) -> Iterator[Json]:

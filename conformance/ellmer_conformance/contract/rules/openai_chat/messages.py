@@ -17,6 +17,7 @@ from .._openai.refusals import (
     TOO_LONG,
     WORDED,
     absent,
+    address_names_model,
     listed,
     mistyped,
     path,
@@ -66,7 +67,8 @@ def a_model_is_named(request: Request) -> Iterator[Finding]:
 
     Fix: set `model`. (Azure takes the model from the deployment in the URL.)
     """
-    yield met("/model") if request.body.get("model") else broken("", "`model` is missing")
+    named = request.body.get("model") or address_names_model(request)
+    yield met("/model") if named else broken("", "`model` is missing")
 
 
 @book.rule(

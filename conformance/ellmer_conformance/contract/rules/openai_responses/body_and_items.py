@@ -9,7 +9,16 @@ from ...readers.json_access import words
 from ...readers.openai_responses import format_of, items, parts, tools, type_of
 from ...rule import Finding, broken, met
 from ...shapes.facts import root_fields
-from .._openai.refusals import TOO_LONG, absent, listed, path, refused, too_long, type_name
+from .._openai.refusals import (
+    TOO_LONG,
+    absent,
+    address_names_model,
+    listed,
+    path,
+    refused,
+    too_long,
+    type_name,
+)
 from ._rulebook import ASK, IMAGE, MUST, REJECT, SPEC, TOOL, body, book, call, output
 
 KEYS = root_fields("openai-responses")
@@ -35,7 +44,7 @@ ELSEWHERE = ("previous_response_id", "prompt", "conversation")  # where a reques
 )
 def a_model_is_named(request: Request) -> Iterator[Finding]:
     """The request names a model, or a stored prompt that names one."""
-    fine = request.body.get("model") or request.body.get("prompt")
+    fine = request.body.get("model") or request.body.get("prompt") or address_names_model(request)
     yield met("/model") if fine else broken("", "`model` is missing")
 
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator
+from datetime import date
 from fnmatch import fnmatchcase
 
 from ....exchange import Json, Request
@@ -193,6 +194,27 @@ def names_are_unique(request: Request) -> Iterator[Finding]:
         if isinstance(name, str):
             yield broken(place, f"{name!r} occurs twice") if name in seen else met(place)
             seen.add(name)
+
+
+@book.rule(
+    "SCH-027",
+    MUST,
+    REJECT,
+    source=(
+        "https://github.com/langchain-ai/langmem/blob/b5dbe4aa34055face022cb4a6db153edd5826377/tests/cassettes/"
+        "ed2e87ca-f890-4900-9a09-dfbc12b51964.yaml"
+    ),
+    refusal=refused("tools.{index}.custom.description: Input should be a valid string"),
+    until=date(2025, 7, 1),  # refused in January and June 2025; the SDK of 2026 declares a null
+    examples=[body(ASK, tools=[TOOL])],
+    counterexamples=[body(ASK, tools=[{**TOOL, "description": None}])],
+)
+def a_description_was_no_null(request: Request) -> Iterator[Finding]:
+    """Until the middle of 2025, the description of a tool was not null."""
+    for index, (pointer, tool) in enumerate(tools(request.body)):
+        if "description" in tool and tool.get("type") in {None, "custom"}:
+            place, null = f"{pointer}/description", tool["description"] is None
+            yield broken(place, "it is null", index=index) if null else met(place)
 
 
 def _given(request: Json) -> bool:

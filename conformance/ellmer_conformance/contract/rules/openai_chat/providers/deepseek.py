@@ -10,7 +10,7 @@ from collections.abc import Iterator, Mapping
 
 from ....exchange import Json, Request
 from ....readers.json_access import object_of
-from ....readers.openai_chat import calls_of, messages, parts
+from ....readers.openai_chat import calls_of, messages, parts, tools
 from ....rule import Finding, Refusal, broken, met
 from ..._openai.refusals import envelope
 from .._rulebook import ASK, IMAGE, MUST, REJECT, TOOL, body, call, result
@@ -101,6 +101,14 @@ def content_is_text_or_a_list(request: Request) -> Iterator[Finding]:
         )
 
 
+_JSON_TYPES = {"string", "number", "integer", "boolean", "object", "array", "null"}
+
+
+def _typed(kind: str) -> Json:
+    parameters: Json = {"type": "object", "properties": {"site": {"type": kind}}}
+    return {"type": "function", "function": {"name": "fetch", "parameters": parameters}}
+
+
 _ROLES = "`system`, `user`, `assistant`, `tool`"
 
 
@@ -129,6 +137,33 @@ def roles_are_known(request: Request) -> Iterator[Finding]:
             "column": 0 if fine else column(request.body, str(role), "role"),
         }
         yield met(place) if fine else broken(place, f"{role!r} is not a role", **facts)
+
+
+@deepseek.rule(
+    "SCH-029",
+    MUST,
+    REJECT,
+    source=(
+        "https://github.com/scald/ruby_llm-mcp/blob/56384bb808c6550c16389a12b3000c469e412d02/spec/fixtures/vcr_cassettes/"
+        "with_stdio_with_deepseek_deepseek-chat_with_tool_can_you_a_complex_tool.yml"
+    ),
+    refusal=refused(
+        "Invalid schema for function '{name}': \"{type}\" is not valid under any of the schemas listed in the 'anyOf' keyword"
+    ),
+    examples=[body(ASK, tools=[TOOL], model="deepseek-chat")],
+    counterexamples=[body(ASK, tools=[_typed("union")], model="deepseek-chat")],
+)
+def properties_have_a_type_of_json(request: Request) -> Iterator[Finding]:
+    """The type of a parameter is one of JSON Schema's."""
+    for pointer, tool in tools(request.body):
+        function = object_of(tool.get("function"))
+        properties = object_of(object_of(function.get("parameters")).get("properties"))
+        place = f"{pointer}/function/parameters/properties"
+        for schema in properties.values():
+            kind = object_of(schema).get("type")
+            if isinstance(kind, str):
+                facts = {"name": function.get("name"), "type": kind}
+                yield met(place) if kind in _JSON_TYPES else broken(place, f"{kind!r} is no type", **facts)
 
 
 @deepseek.rule(

@@ -41,6 +41,15 @@ def _unread(request: Request) -> str | None:
     return None
 
 
+def _webp(request: Request) -> str | None:
+    """Finds an image that is a WebP by its type or its address."""
+    for pointer, part in all_parts(request.body):
+        url = text_of(object_of(part.get("image_url")).get("url"))
+        if url.startswith("data:image/webp") or url.endswith(".webp"):
+            return pointer
+    return None
+
+
 def _unparsed(request: Request) -> str | None:
     """Finds arguments of an earlier call that are not JSON."""
     for pointer, message in messages(request.body):
@@ -72,6 +81,22 @@ enter(
             a_part("video_url", "file"),
             body({"role": "user", "content": [IMAGE]}),
             body(_part("video_url", "https://example.com/a.mp4")),
+        ),
+        Lack(
+            "IMG-006",
+            "An image is no WebP, which the server's decoder does not read.",
+            (),
+            refused("Failed to load image or audio file"),
+            (
+                "recorded refusals (Qwen3.5-2B, gemma-3-4b)",
+                (
+                    "https://github.com/maruel/genai/blob/f679767997e1342dc7cf516b1e1c938b9a76d082/providers/llamacpp/testdata/"
+                    "TestClient/Scoreboard/unsloth/Qwen3.5-2B-GGUF/Qwen3.5-2B-Q4_K_M.gguf/GenSyncMultiModal-Image-webp-URL.yaml"
+                ),
+            ),
+            _webp,
+            body({"role": "user", "content": [IMAGE]}),
+            body(_part("image_url", "https://example.com/a.webp")),
         ),
         Lack(
             "REQ-057",

@@ -102,6 +102,26 @@ enter(
             body(ASK, model="mistralai/mistral-7b-instruct:free", tools=[TOOL], tool_choice="required"),
         ),
         Lack(
+            "REQ-055",
+            "A tool choice is sent only to models that a provider serves with it (the text of 2026).",
+            ("qwen/qwen3.5-122b-a10b", "qwen/qwen3.5-35b-a3b"),
+            Refusal(
+                "No endpoints found that support the provided 'tool_choice' value. To learn more about provider routing, "
+                "visit: https://openrouter.ai/docs/guides/routing/provider-selection",
+                404,
+            ),
+            (
+                "recorded refusals (qwen3.5-122b-a10b, qwen3.5-35b-a3b)",
+                (
+                    "https://github.com/maruel/genai/blob/effe0e55f9be27a58634c99cd40ffac2d4b31b79/"
+                    "providers/openrouter/testdata/TestClient/Scoreboard/qwen/qwen3.5-35b-a3b_thinking/GenSync-Tools-SquareRoot-1.yaml"
+                ),
+            ),
+            forced,
+            body(ASK, model="qwen/qwen3.5-35b-a3b", tools=[TOOL], tool_choice="auto"),
+            body(ASK, model="qwen/qwen3.5-35b-a3b", tools=[TOOL], tool_choice="required"),
+        ),
+        Lack(
             "REQ-050",
             "Images are sent only to models that accept them.",
             (
