@@ -62,6 +62,7 @@ def progress(items: Iterable[T], doing: str) -> Iterator[T]:
 _CASSETTES = {
     "ours",
     "vcrpy",
+    "cassetter",
     "pydantic-ai",
     "langchain",
     "VCR",

@@ -296,6 +296,7 @@ class _NotedBody:
 
     def __init__(self, file: Any, body: BodyReader, done: Callable[[], None]) -> None:
         self._file, self._body, self._done = file, body, done
+        self._real: list[Any] = []
 
     def read(self, *size: int) -> bytes:
         data = self._noted(self._file.read, *size)
@@ -318,17 +319,20 @@ class _NotedBody:
         return len(data)
 
     def read_on(self) -> None:
-        """Reads the rest of the answer, for the recording."""
+        """Reads the rest of the answer for the recording. The client may read it later."""
+        rest, file = b"", self._file
         with suppress(OSError, ValueError):  # the connection is closed
-            while self.read1(_STEP):
-                if self._body.done:
-                    break
+            while not self._body.done and (data := self.read1(_STEP)):
+                rest += data
+        self._file = io.BytesIO(rest)
+        self._real.append(file)
 
     def close(self) -> None:
         if self._body.whole and not self._body.done:
             self.read_on()
         self._body.closed()
-        self._file.close()
+        for file in (self._file, *self._real):
+            file.close()
         self._done()
 
     def __getattr__(self, name: str) -> Any:

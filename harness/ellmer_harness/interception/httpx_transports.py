@@ -194,6 +194,9 @@ class _Recording:
     def __init__(self, inner: Any, take: RequestInFlight) -> None:
         self._inner, self._take = inner, take
         self._chunks: Any = None
+        self._ahead: list[bytes] = []
+        if take.whole:
+            take.last_words = self._read_on
 
     def __iter__(self) -> Iterator[bytes]:
         self._chunks = self._chunks or iter(self._inner)
@@ -205,13 +208,25 @@ class _Recording:
             if not _reads_on(self._take, error):
                 self._take.failed(error)
             raise
+        while self._ahead:
+            yield self._ahead.pop(0)
+        self._take.eof()
+
+    def _read_on(self) -> None:
+        """Reads the rest for the recording. The client may read it later."""
+        self._chunks = self._chunks or iter(self._inner)
+        try:
+            for chunk in self._chunks:
+                self._take.chunk(chunk)
+                self._ahead.append(chunk)
+        except Exception as error:  # noqa: BLE001  # the client has left, and nobody else is interested
+            self._take.failed(error)
         self._take.eof()
 
     def close(self) -> None:
         try:
             if self._take.whole and not self._take.exchange.ended:
-                for _ in self:
-                    pass
+                self._read_on()
             self._inner.close()
         finally:
             self._take.closed()

@@ -205,9 +205,12 @@ class CassetterTape:
         return miss
 
     def finish(self) -> None:
-        """Ends the answers that the client has not read to their end."""
+        """Ends the answers that the client has not read to their end. Those of async clients are recorded when it has."""
         for take, _ in [*self._pending.values()]:
-            take.closed()
+            if take.last_words is not None or not take.exchange.status:
+                take.closed()
+            else:
+                _LATE[id(take)] = take
 
     def _done(self, take: RequestInFlight) -> None:
         with self._lock:
@@ -216,6 +219,9 @@ class CassetterTape:
                 return
             record(take)
             self.recorded += not self.cassette.verifies
+            if _LATE.pop(id(take), None) and self not in _TAPES:
+                self.cassette.save()
+                COUNTS["recorded"] += not self.cassette.verifies
 
 
 def _client(http: Any) -> str:
@@ -257,6 +263,8 @@ def _reply(response: Any, method: str, bytes_of: Callable[[Any], bytes]) -> Repl
 
 _OPEN: dict[int, ExitStack] = {}
 _TAPES: list[CassetterTape] = []
+_LATE: dict[int, RequestInFlight] = {}
+"""Answers that the client still reads although the cassette is closed."""
 _ORIGINALS: list[tuple[Any, str, Any]] = []
 _INTERCEPT: ContextVar[Sequence[str] | None] = ContextVar("intercept", default=None)
 COUNTS = {"cassettes": 0, "played": 0, "recorded": 0, "passed": 0}
@@ -284,6 +292,8 @@ def play_cassetter() -> None:
 
 def stop_playing_cassetter() -> None:
     """Reverts `play_cassetter`."""
+    for take in [*_LATE.values()]:
+        take.closed()
     while _ORIGINALS:
         setattr(*_ORIGINALS.pop())
 

@@ -169,9 +169,12 @@ class VcrpyTape:
         return miss
 
     def finish(self) -> None:
-        """Ends the answers that the client has not read to their end. They are recorded as far as they were read."""
+        """Ends the answers that the client has not read to their end. Those of async clients are recorded when it has."""
         for take, _ in [*self._pending.values()]:
-            take.closed()
+            if take.last_words is not None or not take.exchange.status:
+                take.closed()
+            else:
+                _LATE[id(take)] = take
 
     def _done(self, take: RequestInFlight) -> None:
         with self._lock:
@@ -182,6 +185,9 @@ class VcrpyTape:
             self.cassette.append(asked, _answer(take))
             new = len(self.cassette) - before
             self.recorded, self.passed = self.recorded + new, self.passed + (not new)
+            if _LATE.pop(id(take), None) and tape_of(self.cassette) is not self:
+                self.cassette._save(force=True)  # noqa: SLF001  # as vcrpy does when it closes the cassette
+                COUNTS["recorded"] += new
 
 
 class _Lookup:
@@ -373,6 +379,8 @@ def _of_aiohttp(stubs: Any, session: Any, method: str, url: Any, options: Json) 
 
 
 _TAPES: list[VcrpyTape] = []
+_LATE: dict[int, RequestInFlight] = {}
+"""Answers that the client still reads although the cassette is closed."""
 _ORIGINALS: list[tuple[Any, str, Any]] = []
 _STRICT = [False]
 COUNTS = {"cassettes": 0, "played": 0, "recorded": 0, "passed": 0}
@@ -404,6 +412,8 @@ def play_vcrpy(*, strict: bool = False) -> None:
 
 def stop_playing_vcrpy() -> None:
     """Reverts `play_vcrpy`."""
+    for take in [*_LATE.values()]:
+        take.closed()
     while _ORIGINALS:
         setattr(*_ORIGINALS.pop())
     if _STRICT[0]:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import re
+import tomllib
 import zlib
 from collections.abc import Iterator
 from dataclasses import dataclass, field, replace
@@ -15,6 +16,7 @@ import yaml
 from ellmer_core.budget import RECORDING
 
 from ..format.serializer import OURS, Serializer
+from .formats.cassetter import is_of_cassetter, of_cassetter
 from .formats.har import har_entry, is_http
 from .formats.httprr import MAGIC
 from .formats.httprr import exchanges as traced
@@ -35,7 +37,7 @@ from .untrusted_files import (
 
 __all__ = ["SUFFIXES", "Found", "Unreadable", "content", "each", "nearest", "opened", "read"]
 
-SUFFIXES = (".json", ".yaml", ".yml", ".har", ".jsonl", ".ndjson", ".httprr", ".rec")
+SUFFIXES = (".json", ".yaml", ".yml", ".toml", ".har", ".jsonl", ".ndjson", ".httprr", ".rec")
 _YAML = {".yaml", ".yml"}
 _LOGS = (".jsonl", ".ndjson")
 _LOOKS = re.compile(rb"\s*(---\s+)?(interactions|http_interactions|requests|version|when)\s*:")
@@ -144,7 +146,7 @@ def read(path: Path, most: int = RECORDING.unpacked) -> Found | None:  # noqa: P
             data = b""  # a large file is in memory once
             if suffix in _YAML:
                 return _documents(text, path)
-            value = _json_or_lines(text)
+            value = tomllib.loads(few(text)) if suffix == ".toml" else _json_or_lines(text)
         except (ValueError, RecursionError, yaml.YAMLError):
             data = data or text.encode()
             if is_marked(data) and not (suffix not in _YAML and _COMMENT.search(data)):
@@ -248,7 +250,9 @@ def _beginning(path: Path) -> bytes:
 
 
 def content(text: str, suffix: str) -> Any:
-    """Returns the value that a YAML or JSON text holds."""
+    """Returns the value that a YAML, TOML or JSON text holds."""
+    if suffix == ".toml":
+        return tomllib.loads(few(text))
     return yaml.load(modest(text), _Loader) if suffix in _YAML else json.loads(few(text))  # noqa: S506 - it is safe
 
 
@@ -289,6 +293,8 @@ def _found(value: Any, text: str, path: Path) -> Found | None:
             found = [_record(item, f"/{at}", path.parent) for at, item in enumerate(items)]
             every = [each for each in found if each]
             return Found("records", every) if every or not items else None
+        case dict() if is_of_cassetter(value):
+            return Found("cassetter", [*of_cassetter(value, path.parent)])
         case _:
             return _cassette(value, text, path)
 
@@ -298,7 +304,7 @@ def _cassette(value: Any, text: str, path: Path) -> Found | None:  # noqa: C901,
         case {"interactions": list(items)} if items and (
             "consumer" in value or not any(map(_is_http, items))
         ):
-            return None  # of another protocol (gRPC, WebSocket), or a contract of Pact, which nobody recorded
+            return None  # of another protocol, or a contract of Pact, which nobody recorded
         case {"interactions": list(items)}:
             kind = "pydantic-ai" if "parsed_body" in text else "vcrpy"
             metadata = value.get("metadata")

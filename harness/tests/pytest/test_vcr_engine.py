@@ -205,6 +205,38 @@ def test_what_the_client_leaves_unread_is_recorded(vcr, server, path, ask, chunk
         assert of_httpx("GET", f"{server.url}/x") == body
 
 
+def test_what_the_client_reads_after_the_cassette_is_closed_is_recorded(vcr, server, path):
+    body = b"0123456789" * 20_000
+    for _ in range(3):
+        server.chunked([body[:70_000], body[70_000:]], "text/plain")
+    client, chunks = httpx.Client(), []
+    with vcr.use_cassette(path):
+        unread = client.send(client.build_request("GET", f"{server.url}/none"), stream=True)
+        begun = client.send(client.build_request("GET", f"{server.url}/begun"), stream=True)
+        stream = begun.iter_raw()
+        chunks.append(next(stream))
+        of_requests = requests.get(f"{server.url}/requests", stream=True, timeout=TRY)
+    assert unread.read() == b"".join([*chunks, *stream]) == of_requests.content == body
+    client.close()
+    with vcr.use_cassette(path, record_mode="none"):
+        assert {of_httpx("GET", f"{server.url}/{each}") for each in ("none", "begun", "requests")} == {body}
+
+
+def test_what_an_async_client_reads_after_the_cassette_is_closed_is_recorded(vcr, server, path):
+    body = b"0123456789" * 20_000
+    server.chunked([body[:70_000], body[70_000:]], "text/plain")
+
+    async def ask():
+        async with httpx.AsyncClient() as client:
+            with vcr.use_cassette(path):
+                answer = await client.send(client.build_request("GET", server.url), stream=True)
+            return await answer.aread()
+
+    assert asyncio.run(ask()) == body
+    with vcr.use_cassette(path, record_mode="none"):
+        assert of_httpx("GET", server.url) == body
+
+
 def test_headers_in_pairs_play_as_those_in_a_mapping(vcr, path):
     """vcrpy records pairs with tornado."""
     pairs = [["Content-Type", ["text/plain"]], ["X-Two", ["1", "2"]]]

@@ -14,6 +14,7 @@ from ellmer_harness import Miss, use_cassette
 from ellmer_harness.cli import main
 from ellmer_harness.format.compression import is_coded
 from ellmer_harness.recordings import Unreadable, read
+from ellmer_harness.recordings.interaction import value_of
 
 API = "https://api.example.com"
 DATE = "Tue, 01 Sep 2026 15:21:26 GMT"
@@ -143,6 +144,82 @@ def test_bodies_that_say_their_type(tmp_path):
     (tmp_path / "a.json").write_text(json.dumps({"version": 1, "interactions": interactions}))
     found = read(tmp_path / "a.json").interactions
     assert [(each.body, each.content) for each in found] == [(body, body) for body in bodies]
+
+
+CASSETTER = """
+version: 1
+interactions: []
+ws_interactions:
+- uri: wss://ws.example.com/x
+  headers: {sec-websocket-protocol: [v1], x-a: ["1"]}
+  frames:
+  - {direction: send, frame_type: text, body: {type: text, content: hi}, offset_ms: 0}
+  - {direction: recv, frame_type: binary, body: {type: binary, content: "00ff"}, offset_ms: 1}
+  - {direction: recv, frame_type: text, body: {type: json, content: {a: 1}}, offset_ms: 2}
+  - {direction: recv, frame_type: close, body: {type: binary, content: "03e8627965"}, offset_ms: 3}
+  recorded_at: '2026-01-05T00:00:00Z'
+grpc_interactions:
+- request: {method: /a.B/One, metadata: {x-a: ["1"]}, body: {type: binary, content: 0a0161}}
+  response: {status_code: 0, status_message: OK, metadata: {}, body: {type: binary, content: 0a026121}}
+- request: {method: /a.B/Many, metadata: {}, body: {type: binary, content: 0a0162}}
+  response: {status_code: 0, body: {type: binary, content: 000000040a026230000000040a026231}}
+- request: {method: /a.B/Sent, body: {type: binary, content: 000000030a0178000000030a0179}}
+  response: {status_code: 5, status_message: gone, body: {type: none}}
+"""
+
+
+def test_websockets_and_grpc_of_cassetter(tmp_path):
+    (tmp_path / "a.yaml").write_text(CASSETTER)
+    found = read(tmp_path / "a.yaml")
+    assert found.kind == "cassetter"
+    talk, one, many, sent = found.interactions
+    assert (talk.method, talk.url, talk.status) == ("GET", "wss://ws.example.com/x", 101)
+    assert (talk.sent, value_of(talk.headers, "sec-websocket-protocol")) == ([("x-a", "1")], "v1")
+    assert lines(talk.content) == [
+        {"sent": "hi"},
+        {"received_base64": "AP8="},
+        {"received": '{"a": 1}'},
+        {"closed": 1000, "reason": "bye"},
+    ]
+    assert (one.url, one.body) == ("grpc://unknown/a.B/One", b'{"protobuf":{"1":"a"}}')
+    assert lines(one.content) == [{"received": {"protobuf": {"1": "a!"}}}, {"status": "OK"}]
+    assert [each["received"]["protobuf"]["1"] for each in lines(many.content)[:-1]] == ["b0", "b1"]
+    assert lines(sent.content) == [
+        {"sent": {"protobuf": {"1": "x"}}},
+        {"sent": {"protobuf": {"1": "y"}}},
+        {"half_closed": True},
+        {"status": "NOT_FOUND", "details": "gone"},
+    ]
+
+
+def lines(content):
+    return [json.loads(line) for line in content.splitlines()]
+
+
+def test_toml_of_cassetter(tmp_path):
+    (tmp_path / "a.toml").write_text(
+        """
+        version = 1
+        [[interactions]]
+        recorded_at = "2026-02-01T00:00:00Z"
+        [interactions.request]
+        method = "POST"
+        uri = "https://api.example.com/json"
+        body_type = "json"
+        body_content = '{"value": null}'
+        [interactions.request.headers]
+        content-type = ["application/json"]
+        [interactions.response]
+        status = 200
+        body_type = "binary"
+        body_content = "0001ff"
+        [interactions.response.headers]
+        """
+    )
+    (tmp_path / "pyproject.toml").write_text('[project]\nname = "x"\n')
+    (only,) = read(tmp_path / "a.toml").interactions
+    assert (only.body, only.content, only.status) == (b'{"value": null}', b"\x00\x01\xff", 200)
+    assert read(tmp_path / "pyproject.toml") is None
 
 
 def test_what_php_and_the_first_vcr_for_ruby_wrote(tmp_path):
