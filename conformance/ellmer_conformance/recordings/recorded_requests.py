@@ -17,6 +17,7 @@ from urllib.parse import urlsplit
 
 from ellmer_core.budget import RECORDING
 from ellmer_harness.bulk.sources import Source
+from ellmer_harness.exchange.messages import joined
 from ellmer_harness.format.compression import is_coded, undo
 from ellmer_harness.recordings import Interaction, Unreadable, format_detection
 from ellmer_harness.recordings.format_detection import seems_recorded
@@ -105,12 +106,12 @@ def opened(path: Path, most: int = RECORDING.unpacked) -> tuple[str, Iterator[Re
 
 
 def _recording(it: Interaction, path: Path) -> Recording:
-    answered = _joined(it.headers)
+    answered = joined(it.headers)
     return Recording(
         place=it.place,
         method=it.method,
         url=_with_host(it.url, path),
-        headers=_joined(it.sent),
+        headers=joined(it.sent),
         body=it.body,
         status=it.status or None,
         response=_unpacked(it.content or b"", answered),
@@ -127,14 +128,6 @@ def _with_host(url: str, path: Path) -> str:
         return url
     hosts = (host_of(folder.name.lower()) for folder in path.absolute().parents)
     return f"{scheme}://{next(filter(None, hosts), 'localhost')}{rest}"
-
-
-def _joined(headers: list[tuple[str, str]]) -> dict[str, str]:
-    """Joins several values to one."""
-    found: dict[str, str] = {}
-    for name, value in headers:
-        found[name] = f"{found[name]}, {value}" if name in found else value
-    return found
 
 
 def _unpacked(body: bytes, headers: Mapping[str, str]) -> bytes:

@@ -12,17 +12,16 @@ from __future__ import annotations
 
 import argparse
 import re
-from collections import Counter
+from collections import Counter, defaultdict, deque
 from collections.abc import Iterator
-from difflib import SequenceMatcher
 from pathlib import Path
 from typing import Any
 
 from ..display import Events, Media, view
-from ..exchange.messages import Headers
+from ..exchange.messages import Headers, joined
 from ..recordings import Interaction
 from ..secrets.redaction import Scrub, clean_url
-from ..tape.miss_explanation import differences
+from ..tape.miss_explanation import blocks, differences
 from ._terminal import one, one_line, say
 
 
@@ -60,8 +59,7 @@ Pair = tuple[int | None, int | None]
 
 def _paired(old: list[Interaction], new: list[Interaction]) -> Iterator[Pair]:
     """Yields the places of the interactions that belong together; None on the side that has none."""
-    matcher = SequenceMatcher(None, [*map(_head, old)], [*map(_head, new)], autojunk=False)
-    for _, i1, i2, j1, j2 in matcher.get_opcodes():
+    for i1, i2, j1, j2 in blocks([*map(_head, old)], [*map(_head, new)]):
         pairs = min(i2 - i1, j2 - j1)
         yield from ((i1 + offset, j1 + offset) for offset in range(pairs))
         yield from ((at, None) for at in range(i1 + pairs, i2))
@@ -108,9 +106,7 @@ def _comparable(it: Interaction, keep: Scrub) -> dict[str, Any]:
 
 
 def _headers(headers: Headers) -> dict[str, str]:
-    found: dict[str, str] = {}
-    for name, value in headers:
-        found[name] = f"{found[name]}, {value}" if name in found else value
+    found = joined(headers)
     return {name: found[name] for name in sorted(found) if name not in {"content-length", "content-encoding"}}
 
 
@@ -143,16 +139,18 @@ _TOOL_TYPES = {"tool_use", "function_call", "tool_call", "function", "input_json
 def _counted(old: list[Interaction], new: list[Interaction], keep: Scrub) -> Counter[str]:
     """Returns how many differences there are of each kind."""
     pairs = [*_paired(old, new)]
-    gone = [i for i, j in pairs if i is not None and j is None]
+    gone = defaultdict[str, deque[int]](deque)
+    for i, j in pairs:
+        if i is not None and j is None:
+            gone[_head(old[i])].append(i)
     come = [j for i, j in pairs if j is not None and i is None]
     found: Counter[str] = Counter()
     for j in come:  # the same request at another place has only moved
-        moved = next((i for i in gone if _head(old[i]) == _head(new[j])), None)
-        found["order" if moved is not None else "shape"] += 1
-        if moved is not None:
-            gone.remove(moved)
-            pairs.append((moved, j))
-    found["shape"] += len(gone)
+        moved = gone[_head(new[j])]
+        found["order" if moved else "shape"] += 1
+        if moved:
+            pairs.append((moved.popleft(), j))
+    found["shape"] += sum(map(len, gone.values()))
     for before, now in pairs:
         if before is not None and now is not None:
             same = _head(old[before]) == _head(new[now])

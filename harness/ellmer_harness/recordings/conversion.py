@@ -18,7 +18,7 @@ from typing import Any
 from vcr.serializers import yamlserializer
 
 from ..errors import CassetteError, SecretFound
-from ..exchange.messages import Headers
+from ..exchange.messages import Headers, joined
 from ..exchange.reply import Reply, cut, saved
 from ..format.blobs import Blobs
 from ..format.compression import is_coded
@@ -114,9 +114,7 @@ def _fitting(headers: Headers, body: bytes) -> Headers:
 
 def _written(it: Interaction, scrub: Scrub) -> Json:
     """Returns the interaction in vcrpy's form, without the data that may not be written."""
-    headers: dict[str, list[str]] = {}
-    for name, value in scrub.request(it.sent):
-        headers[name] = [", ".join([*headers.get(name, []), value])]
+    headers = {name: [value] for name, value in joined(scrub.request(it.sent)).items()}
     request = {
         "method": it.method,
         "uri": scrub.url(it.url),

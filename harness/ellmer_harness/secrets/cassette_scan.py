@@ -19,10 +19,10 @@ from collections import defaultdict
 from collections.abc import Callable, Collection, Container, Iterable, Iterator, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
-from functools import cache
+from functools import cache, lru_cache
 from hashlib import sha256
 from itertools import accumulate, chain, compress, repeat
-from operator import is_, itemgetter
+from operator import is_
 from typing import Any, NamedTuple
 from urllib.parse import unquote
 
@@ -31,7 +31,7 @@ from pydantic_core import from_json, to_json
 from ellmer_core.budget import RECORDING, has_more_values
 
 from .named_credentials import NAMED, credential, hinted, kind, literals, named, telling, without_visitors
-from .redaction import MASK, spellings
+from .redaction import MASK, branches, spellings
 from .service_keys import has_rules, keys, maintained
 from .suspicion import has_key, layers, suspicious
 from .value_randomness import LEAST
@@ -152,6 +152,10 @@ class Hit(NamedTuple):
     holder: str
 
 
+def _nowhere(_: str) -> Sequence[_Part]:
+    return ()
+
+
 @dataclass(eq=False, slots=True)
 class _Part:
     """A text to search. It is in the value at `at`, or it is encoded in `token` of one of the parts `among`."""
@@ -159,17 +163,16 @@ class _Part:
     text: str
     key: str = ""
     at: Callable[[], dict[tuple[str, str], list[Place]]] | None = None
-    among: Sequence[_Part] = ()
+    among: Callable[[str], Sequence[_Part]] = _nowhere
     token: str = ""
     holder: str = ""
 
     def places(self) -> list[str]:
         """Returns the places of the part in the value."""
-        hiding = (part for part in self.among if self.token in part.text)
         found = (
             map(pointer, self.at()[self.key, self.text])
             if self.at
-            else (place for part in hiding for place in part.places())
+            else (place for part in self.among(self.token) for place in part.places())
         )
         return list(dict.fromkeys(found))
 
@@ -192,9 +195,9 @@ def search(
             texts = [part.text.encode("utf-8", "replace") for part in parts]
             whole = _SEPARATOR.join(texts)
             words = [*_words(whole)]
-            yield from _by_value(parts, whole, secrets)
-            yield from _by_value(parts, whole, [(secret, what) for what, secret in keys(words)])
-            yield from _by_value(parts, whole, maintained(whole) if rules else ())
+            found = [(secret, what) for what, secret in keys(words)]
+            for each in (secrets, found, maintained(whole) if rules else ()):
+                yield from _by_value(parts, whole, [*dict.fromkeys(each)])
             yield from _by_name(parts, whole, texts)
             parts = _unwrapped(parts, words, secrets, first=layer == 0)
 
@@ -203,12 +206,37 @@ def search(
 _REPORTS = re.compile(r"[^\s]{0,90}https://(?:\w+\.)?nel\.\w+\.com/reports?\b\S{0,600}$")
 
 
-def _by_value(parts: Sequence[_Part], whole: bytes, secrets: Iterable[tuple[str, str]]) -> Iterator[Hit]:
+def _by_value(parts: Sequence[_Part], whole: bytes, secrets: Sequence[tuple[str, str]]) -> Iterator[Hit]:
+    if len(secrets) > _MANY:
+        for part in parts:
+            for secret, what in _present(secrets, part.text):
+                yield Hit(part.places(), what, secret, part.holder)
+        return
     for secret, what in secrets:
         if secret.encode("utf-8", "replace") in whole:
             yield from (
                 Hit(part.places(), what, secret, part.holder) for part in parts if secret in part.text
             )
+
+
+_MANY = 200  # values, of which each is searched in all texts; more are searched at once
+
+
+def _present(secrets: Sequence[tuple[str, str]], text: str) -> list[tuple[str, str]]:
+    """Returns the values that are in a text, with their kinds. Of many that begin at one place, it is the longest one."""
+    if len(secrets) <= _MANY:
+        return [(secret, what) for secret, what in secrets if secret in text]
+    pattern, kinds = _any_of(tuple(secrets))
+    places = dict.fromkeys(found[1] for found in pattern.finditer(text))
+    return [(secret, what) for secret in places for what in kinds[secret]]
+
+
+@lru_cache(maxsize=4)
+def _any_of(secrets: tuple[tuple[str, str], ...]) -> tuple[re.Pattern[str], dict[str, list[str]]]:
+    kinds = defaultdict[str, list[str]](list)
+    for secret, what in secrets:
+        kinds[secret].append(what)
+    return re.compile(f"(?=({branches(kinds)}))"), kinds
 
 
 def _by_name(parts: Sequence[_Part], whole: bytes, texts: Sequence[bytes]) -> Iterator[Hit]:
@@ -242,13 +270,33 @@ def _unwrapped(
     found: dict[tuple[str, str], _Part] = {}
     for part in parts:
         for key, text in _plain(part.text, first=first) if _may_hide(part.text) else ():
-            found.setdefault((key, text), _Part(text, key, among=[part], holder=part.holder))
+            found.setdefault((key, text), _Part(text, key, among=_only_in(part), holder=part.holder))
     found_tokens = (token for word in words for token in _BASE64.findall(word))
     tokens = dict.fromkeys(token for token in found_tokens if not _HEX.fullmatch(token))
+    among = _holders(parts)
     for token in worth_decoding([*tokens], [secret.encode() for secret, _ in secrets]):
         for text in _decoded(token, secrets):
-            found.setdefault((token, text), _Part(text, among=parts, token=token, holder=token))
+            found.setdefault((token, text), _Part(text, among=among, token=token, holder=token))
     return [*found.values()]
+
+
+def _only_in(part: _Part) -> Callable[[str], Sequence[_Part]]:
+    return lambda _: (part,)
+
+
+def _holders(parts: Sequence[_Part]) -> Callable[[str], Sequence[_Part]]:
+    """Returns a function that returns the parts with a token. They are sorted by it when it is called first."""
+
+    @cache
+    def sorted_by_token() -> dict[str, list[_Part]]:
+        found = defaultdict[str, list[_Part]](list)
+        for part in parts:
+            words = _words(part.text.encode("utf-8", "replace"))
+            for token in dict.fromkeys(token for word in words for token in _BASE64.findall(word)):
+                found[token].append(part)
+        return found
+
+    return lambda token: sorted_by_token().get(token, ())
 
 
 def _may_hide(text: str) -> bool:
@@ -284,7 +332,7 @@ def _decoded(token: str, secrets: Sequence[tuple[str, str]]) -> Iterator[str]:
             yield from readable(_unpacked(data))
         texts = [*readable(data)]
         yield from texts
-        yield from (secret for secret, _ in secrets if secret.encode() in data)
+        yield from (secret for secret, _ in _present(secrets, data.decode("utf-8", "replace")))
         if offset == 0 and len(texts) == 1 and len(texts[0]) >= len(data) // 2:
             return  # this is how it was meant
 
@@ -312,9 +360,10 @@ def _over_events(value: Any, where: str, secrets: Sequence[tuple[str, str]]) -> 
         wholes = {path: "".join(texts) for path, texts in split.items()}
         whole = _SEPARATOR.join(each.encode("utf-8", "replace") for each in wholes.values())
         found = keys(_words(whole)) if has_key(whole) else ()
-        for what, secret in (*found, *((name, secret) for secret, name in secrets)):
-            for path, texts in split.items():
-                if secret in wholes[path] and not any(secret in text for text in texts):
+        wanted = [*dict.fromkeys([*((secret, what) for what, secret in found), *secrets])]
+        for path, texts in split.items():
+            for secret, what in _present(wanted, wholes[path]):
+                if not any(secret in text for text in texts):
                     yield Hit([f"{at}{path}"], f"{what}, over several events", secret, "")
 
 
@@ -346,19 +395,17 @@ def _columns(values: Sequence[Any], path: str) -> Iterator[tuple[str, list[str]]
     if len(texts) > 1:
         yield path, texts
     if len(objects) > 1:
-        for name in dict.fromkeys(chain.from_iterable(objects)):
-            yield from _columns(_fields(objects, name), f"{path}/{name}")
+        fields = defaultdict[str, list[Any]](list)
+        for name, inner in chain.from_iterable(map(dict.items, objects)):
+            fields[name].append(inner)
+        for name, inner in fields.items():
+            yield from _columns(inner, f"{path}/{name}")
     lists = [items for items in lists if items and not _numbers(items)]
-    if len(lists) > 1:
-        for number in range(max(map(len, lists))):
-            yield from _columns([items[number] for items in lists if len(items) > number], f"{path}/{number}")
-
-
-def _fields(objects: Sequence[dict[str, Any]], name: str) -> list[Any]:
-    try:
-        return [*map(itemgetter(name), objects)]
-    except KeyError:
-        return [each[name] for each in objects if name in each]
+    number = 0
+    while len(lists) > 1:
+        yield from _columns([items[number] for items in lists], f"{path}/{number}")
+        number += 1
+        lists = [items for items in lists if len(items) > number]
 
 
 # --- The strings of a JSON value -------------------------------------------------------------------------
@@ -465,8 +512,9 @@ def _telling(
     objects: list[dict[str, Any]], lists: list[list[Any]], names: Iterable[str]
 ) -> Iterator[tuple[str, str]]:
     """Yields the strings under telling names: those of a field, of `{"name": …, "value": …}` and of a pair."""
-    for name in filter(telling, names):
-        yield from (found for each in objects if name in each for found in _texts(name, each[name]))
+    if wanted := {*filter(telling, names)}:
+        for each in objects:
+            yield from (found for name in each if name in wanted for found in _texts(name, each[name]))
     naming = _NAMING.intersection(names)
     both = (item for item in objects if not _VALUES.isdisjoint(item) and not _NAMING.isdisjoint(item))
     valued = [*both] if naming else []
@@ -606,6 +654,11 @@ def _readable_places(data: bytes, secrets: Iterable[bytes]) -> Iterator[int]:
     yield from (match.start() for match in _READABLE_RUN.finditer(data))
     for pattern in (_TEXT, _GZIP):
         yield from (match.start() + 3 for match in pattern.finditer(data))
+    secrets = [*secrets]
+    if len(secrets) > _MANY:
+        any_secret, _ = _any_of(tuple((secret.decode("latin-1"), "") for secret in secrets))
+        yield from (match.start() for match in any_secret.finditer(data.decode("latin-1")))
+        return
     for secret in secrets:
         at = data.find(secret)
         while at >= 0:

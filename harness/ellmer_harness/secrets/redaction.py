@@ -11,12 +11,13 @@ import hmac
 import json
 import os
 import re
+from bisect import bisect_right
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
 from fnmatch import translate
 from functools import cached_property, lru_cache
 from hashlib import sha256
-from itertools import groupby
+from itertools import accumulate, groupby
 from os.path import commonprefix
 from urllib.parse import quote, quote_plus, unquote, unquote_plus, urlsplit, urlunsplit
 
@@ -39,7 +40,7 @@ class Replacer:
         self._texts = {form: new for form, new in (forms | dict(values)).items() if form}
         self._bytes = {_as_bytes(form): _as_bytes(new) for form, new in self._texts.items()}
         self._in_texts, self._in_bytes = (
-            re.compile(_branches(each)) if each else None for each in (self._texts, self._bytes)
+            re.compile(branches(each)) if each else None for each in (self._texts, self._bytes)
         )
 
     def text(self, text: str) -> str:
@@ -51,17 +52,18 @@ class Replacer:
         """Returns the body with every value replaced. The chunk sizes in `sizes` are corrected."""
         if self._in_bytes is None:
             return body
-        text, parts, end, grown = body.decode("latin-1"), [], 0, 0
+        text, parts, changes, end = body.decode("latin-1"), [], [], 0
         for found in self._in_bytes.finditer(text):
             new = self._bytes[found[0]]
             parts += [text[end : found.start()], new]
-            if sizes is not None:
-                _resize(sizes, found.start() + grown, len(found[0]), len(new))
-            end, grown = found.end(), grown + len(new) - len(found[0])
+            changes.append((found.start(), found.end(), len(new)))
+            end = found.end()
+        if sizes is not None and changes:
+            _resize(sizes, changes)
         return "".join([*parts, text[end:]]).encode("latin-1") if parts else body
 
 
-def _branches(words: Iterable[str], levels: int = _LEVELS) -> str:
+def branches(words: Iterable[str], levels: int = _LEVELS) -> str:
     """Returns a pattern of all words, the longest first, that compares few of them at each position."""
     words = sorted(set(words))
     start = commonprefix(words)  # noqa: RUF071  # of characters, not of paths
@@ -71,7 +73,7 @@ def _branches(words: Iterable[str], levels: int = _LEVELS) -> str:
     else:
         parted = {first: [*same] for first, same in groupby(rest, key=lambda word: word[:1])}
         ends = parted.pop("", [])  # a word that others begin with comes last
-        found = [*(_branches(same, levels - 1) for same in parted.values()), *ends]
+        found = [*(branches(same, levels - 1) for same in parted.values()), *ends]
     return f"{re.escape(start)}(?:{'|'.join(found)})"
 
 
@@ -88,19 +90,19 @@ def spellings(value: str) -> tuple[str, ...]:
     return tuple(dict.fromkeys((value, *urls, *escaped, *(each.replace("/", r"\/") for each in escaped))))
 
 
-def _resize(sizes: list[int], start: int, old: int, new: int) -> None:
-    """Corrects chunk sizes after `old` bytes at `start` became `new` bytes. The first chunk that is touched
-    takes the change.
+def _resize(sizes: list[int], changes: Iterable[tuple[int, int, int]]) -> None:
+    """Corrects chunk sizes after the bytes from a start to an end became as many others. The first chunk that is touched
+    takes each change.
     """
-    at, owner = 0, None
-    for index, size in enumerate(sizes):
-        overlap = min(at + size, start + old) - max(at, start)
-        if overlap > 0:
-            owner = index if owner is None else owner
-            sizes[index] -= overlap
-        at += size
-    if owner is not None:
-        sizes[owner] += new
+    ends = [*accumulate(sizes)]
+    for start, end, new in changes:
+        index, at = bisect_right(ends, start), start
+        if index < len(sizes):
+            sizes[index] += new
+        while at < end and index < len(sizes):
+            last = min(ends[index], end)
+            sizes[index] -= last - at
+            at, index = last, index + 1
 
 
 # --- Fingerprints of masked values -----------------------------------------------------------------------

@@ -15,7 +15,7 @@ from difflib import SequenceMatcher
 from email.parser import BytesParser
 from email.policy import HTTP
 from hashlib import sha256
-from itertools import islice
+from itertools import islice, takewhile
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 from urllib.parse import parse_qsl
@@ -114,14 +114,35 @@ def _item(old: dict[str, Any], new: dict[str, Any], key: str, pointer: str) -> I
 
 def _list_differences(old: list[Any], new: list[Any], pointer: str) -> Iterator[str]:
     a, b = ([json.dumps(item, sort_keys=True) for item in items] for items in (old, new))
-    for tag, i1, i2, j1, j2 in SequenceMatcher(None, a, b, autojunk=False).get_opcodes():
-        if tag == "equal":
+    for i1, i2, j1, j2 in blocks(a, b):
+        if a[i1:i2] == b[j1:j2]:
             continue
         pairs = min(i2 - i1, j2 - j1)
         for offset in range(pairs):
             yield from differences(old[i1 + offset], new[j1 + offset], f"{pointer}/{j1 + offset}")
         yield from (f"- {pointer}/{i}: {_short(old[i])}" for i in range(i1 + pairs, i2))
         yield from (f"+ {pointer}/{j}: {_short(new[j])}" for j in range(j1 + pairs, j2))
+
+
+_MOST = 1_000_000  # comparisons of two texts
+
+
+def blocks(old: list[str], new: list[str]) -> Iterator[tuple[int, int, int, int]]:
+    """Yields the beginning and end of the blocks that belong together. Between an equal beginning and an equal end, many
+    texts are one block, because the time for the comparison grows with the square of their number.
+    """
+    same = sum(1 for _ in takewhile(lambda pair: pair[0] == pair[1], zip(old, new, strict=False)))
+    backwards = zip(reversed(old[same:]), reversed(new[same:]), strict=False)
+    end = sum(1 for _ in takewhile(lambda pair: pair[0] == pair[1], backwards))
+    i, j = len(old) - end, len(new) - end
+    yield 0, same, 0, same
+    if (i - same) * (j - same) > _MOST:
+        yield same, i, same, j
+    else:
+        matcher = SequenceMatcher(None, old[same:i], new[same:j], autojunk=False)
+        for _, i1, i2, j1, j2 in matcher.get_opcodes():
+            yield i1 + same, i2 + same, j1 + same, j2 + same
+    yield i, len(old), j, len(new)
 
 
 def changes(recorded: RequestKey, ask: RequestKey) -> Iterator[str]:
