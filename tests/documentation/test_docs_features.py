@@ -1,5 +1,6 @@
 """docs/features.md: every claimed feature links to a tested example, or to the tests."""
 
+import ast
 import re
 from functools import cache
 from pathlib import Path
@@ -42,6 +43,22 @@ def test_the_versions_are_those_of_the_page_about_their_behaviour(package):
     [version] = set(re.findall(rf"[, ]{package} ([\d.]+)", played))
 
     assert re.search(rf"\b{package}[ /]{re.escape(version)}\b", PAGE)
+
+
+@pytest.mark.parametrize(("library", "column"), [("chatlas", 2), ("pydantic_ai", 4), ("langchain", 5)])
+def test_every_cell_can_be_run(library, column):
+    """`python -m devtools.feature_cells` runs them."""
+    tree = ast.parse((DOCS.parent / "devtools" / "feature_cells" / f"{library}.py").read_text("utf-8"))
+    [cells] = [
+        node.value
+        for node in tree.body
+        if isinstance(node, ast.Assign) and getattr(node.targets[0], "id", "") == "CELLS"
+    ]
+    tried = {
+        row.value: "–" if cell.func.id == "nothing" else cell.args[0].value
+        for row, cell in zip(cells.keys, cells.values, strict=True)
+    }
+    assert tried == {row[0]: row[column][0] for row in FEATURES}
 
 
 @pytest.mark.parametrize(("feature", "what", "page", "anchor"), OURS, ids=[ours[0] for ours in OURS])
