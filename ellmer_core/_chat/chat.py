@@ -1374,7 +1374,7 @@ def _fitted(wire: Wire, asked: Asked) -> Wire:
 
 def _checked(params: Mapping[str, Any] | None) -> Mapping[str, Any]:
     if not isinstance(params, Mapping | None):
-        raise UsageError(f"params= must be a dictionary, as params() makes one, not {params!r}.")
+        raise UsageError(f"params= must be a dictionary such as params() returns, not {params!r}.")
     return params or {}
 
 

@@ -55,7 +55,7 @@ def with_search(tools: Mapping[str, ToolDef]) -> Mapping[str, ToolDef]:
         return tools
     if SEARCH in tools:
         raise UsageError(
-            f"With deferred tools, no tool of yours can be named {SEARCH!r}: the library's search is."
+            f"With deferred tools, your tools cannot have the name {SEARCH!r}, because the library's search has it."
         )
     query = type_string("What the tool should do, in a few words.")
     return {

@@ -78,7 +78,7 @@ class WebRequest(Value):
         inputs = self._rewound(history) if self.kept is not None else self.inputs
         waiting = {request.id for request in history.waiting}
         if self.strict and waiting != self.decisions.keys():
-            raise UsageError("Exactly the calls that wait need a decision.")
+            raise UsageError("The decisions must be about all waiting calls, and no others.")
         history.decide({id: decision for id, decision in self.decisions.items() if id in waiting})
         if not inputs and not history.decisions:
             raise UsageError("The request has no new message, and no decision about a call that waits.")

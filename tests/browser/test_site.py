@@ -87,6 +87,6 @@ def test_models_stand_side_by_side_with_their_evidence(page, site):
 
 @pytest.mark.parametrize("name", ["", "judge/", "quickstart/", "rules/anthropic/pair-001/", "facts/compare/"])
 def test_a_page_fits_a_phone(page, site, name):
-    page.set_viewport_size({"width": 390, "height": 800})
+    page.set_viewport_size({"width": 360, "height": 800})
     page.goto(f"{site}/{name}")
-    assert page.evaluate("document.documentElement.scrollWidth") <= 390
+    assert page.evaluate("document.documentElement.scrollWidth") <= 360

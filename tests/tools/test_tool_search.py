@@ -166,7 +166,7 @@ def test_a_search_finds_few_and_the_best_first():
 def test_a_tool_of_ones_own_cannot_have_the_name_of_the_search():
     chat = ScriptedModel("Hi.").chat()
     chat.register_tools([get_weather, ec.tool(lambda: 1, "Mine.", name="search_tools", arguments={})])
-    with pytest.raises(ec.UsageError, match="no tool of yours can be named 'search_tools'"):
+    with pytest.raises(ec.UsageError, match="cannot have the name 'search_tools'"):
         chat.chat("Hi")
 
 

@@ -186,10 +186,10 @@ def test_an_interrupt_is_answered_with_other_arguments_or_not_at_all():
     history = waiting()
     resumed(yes).begin(history)
     assert history.decisions["c1"].arguments == {"x": 2}
-    with pytest.raises(UsageError, match="Exactly the calls that wait"):
+    with pytest.raises(UsageError, match="about all waiting calls"):
         resumed({**yes, "interruptId": "c2"}).begin(waiting())
     message = {"role": "user", "content": "Never mind"}
-    with pytest.raises(UsageError, match="Exactly the calls that wait"):
+    with pytest.raises(UsageError, match="about all waiting calls"):
         resumed(messages=[message]).begin(waiting())
 
 

@@ -54,7 +54,7 @@ def command(
         click.echo("\n".join(f"{attack.name:24}{attack.does}" for attack in ATTACKS.values()))
         return
     if unknown := sorted({*attacks} - {*ATTACKS}):
-        raise click.UsageError(f"There is no attack {unknown[0]!r}; --list shows them.")
+        raise click.UsageError(f"There is no attack {unknown[0]!r}; --list shows all attacks.")
     try:
         adapter = find_adapter(name)
     except UnknownChoice as error:

@@ -53,14 +53,15 @@ _NEXT = """\
 1. the name of the function, the sentence of its docstring, and its fix
 2. `refusal`: the provider's own words, status, type and code
 3. `examples` that the rule passes, and `counterexamples` that it catches
-4. the check; and the place among the other rules, which stand in the provider's order of checks
-5. what it rests on: `source` (a link), or links and recordings under {id} in
-   {evidence}. Without either, write `preview=True`.
+4. the check; and its place, because the rules are in the provider's order of checks
+5. `source`: a link to a page about the rule. Links and recordings of refusals go under {id} in
+   {evidence}.
+   Until there is one, write `preview=True`.
 
 Then run:
   conformance explain {id} --wire {wire}
   ./nox -s tests -- conformance/tests/contract
-Until it has evidence, tests in conformance/tests/contract/rules/test_evidence.py fail.
+Until `source` is a link, tests in conformance/tests/contract/rules/test_evidence.py fail.
 """
 
 
