@@ -29,6 +29,14 @@ from ellmer_core.budget import RECORDING, has_more_values
 
 
 Form = dict[str, Any]
+
+
+class Spelled(Form):
+    """The form of a body whose JSON was compact. `text` is its spelling, which need not be written again."""
+
+    text = ""
+
+
 BETWEEN = "the next value of several"
 """A string between values that are read or written at once: if nothing else contains it, it separates them for certain."""
 _SPACE = " \t\r\n"
@@ -52,8 +60,12 @@ def parse(body: bytes) -> Form | None:
     if found is None or not core:
         return None
     at = len(text) - len(text.lstrip(_SPACE))
-    form: Form = {"json": found[0], "style": found[1], "start": text[:at], "end": text[at + len(core) :]}
-    return {key: value for key, value in form.items() if key == "json" or value}
+    if not found[1] and core == text:
+        form = Spelled(json=found[0])
+        form.text = core
+        return form
+    told = {"json": found[0], "style": found[1], "start": text[:at], "end": text[at + len(core) :]}
+    return {key: value for key, value in told.items() if key == "json" or value}
 
 
 def write(form: Form) -> bytes:
@@ -95,7 +107,7 @@ def parse_many(texts: Sequence[str]) -> tuple[list[Any], str]:
     if found is None or joined.count(BETWEEN) != len(texts) - 1:
         raise ValueError
     values, style = found
-    if len(values) != 2 * len(texts) - 1 or any(each != BETWEEN for each in values[1::2]):
+    if len(values) != 2 * len(texts) - 1 or values[1::2] != [BETWEEN] * (len(texts) - 1):
         raise ValueError  # one of the texts is not JSON by itself
     return values[::2], style
 
@@ -195,6 +207,11 @@ def _spaced(value: Any) -> str:
     return _spaced_out(value)
 
 
+@lru_cache(maxsize=1024)
+def _label(name: str) -> str:
+    return _spaced(name) + ": "
+
+
 def layout(value: Any) -> str:
     """Returns the text with a newline at its end."""
     text: list[str] = []
@@ -221,7 +238,7 @@ def _add(text: list[str], value: Any, indent: str, room: int, spare: float) -> f
     if len(value) * len(separator) > spare:
         raise _TooMuchIndentation
     for key, item in value.items() if isinstance(value, dict) else ((None, item) for item in value):
-        label = "" if key is None else _spaced(key) + ": "
+        label = "" if key is None else _label(key)
         text += (separator, label)
         spare = _spent(separator, spare)
         room = WIDTH - len(inner) - len(label) - 1
@@ -250,24 +267,34 @@ def _add_body(text: list[str], form: dict[str, Any], indent: str, room: int) -> 
 
 
 def _dense(form: dict[str, Any]) -> str:
-    items = [f"{_spaced(key)}: {_lines(value)}" for key, value in form.items()]
+    known = form.text if isinstance(form, Spelled) else ""
+    items = [f"{_spaced(key)}: {_lines(value, known or _written(value))}" for key, value in form.items()]
     return "{" + ", ".join(items) + "}"
 
 
-def _lines(value: Any) -> str:
-    """Returns compact text with a line for each item of a list, or for each object in the lists of another value."""
+def _written(value: Any) -> str:
+    """Returns the compact text of a value. Texts have no numbers, which need a look."""
+    if isinstance(value, list) and {*map(type, value)} == {str}:
+        with suppress(ValueError):  # half a surrogate
+            return to_json(value).decode()
+    return compact(value)
+
+
+def _lines(value: Any, text: str) -> str:
+    """Returns the compact text of a value with a line for each item of a list, or for each object in the lists of another value."""
     if isinstance(value, list) and not _numbers(value):
-        return "[\n" + _items(value) + "\n]"
-    text = compact(value)
+        return "[\n" + _items(value, text) + "\n]"
     in_a_string = any(f'}},{{"{after}' in text for after in ",:]}") or text.endswith('},{"')
     return text if in_a_string else text.replace('},{"', '},\n{"')
 
 
-def _items(values: list[Any]) -> str:
-    text = compact([part for value in values for part in (value, BETWEEN)])
-    if text.count(BETWEEN) != len(values):
-        return ",\n".join(map(compact, values))
-    return text[1 : -len(f',"{BETWEEN}"]')].replace(f',"{BETWEEN}",', ",\n")
+def _items(values: list[Any], text: str) -> str:
+    """Returns the items on lines. The marks between texts are in none of them; those between objects are, unless there are so many."""
+    kinds = {*map(type, values)}
+    mark = '","' if kinds == {str} else "},{"
+    if kinds in ({str}, {dict}) and text.count(mark) == len(values) - 1:
+        return text[1:-1].replace(mark, mark.replace(",", ",\n"))
+    return ",\n".join(map(compact, values))
 
 
 def _numbers(value: Any) -> bool:

@@ -10,17 +10,18 @@ style.
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from functools import cache, partial
 from typing import Any
 
-from .json_text import parse_many, parse_text, spell
+from .json_text import Spelled, parse_many, parse_text, spell
 
 Form = dict[str, Any]
 _BLANK = re.compile(r"\r\n\r\n|\n\n|\r\r")
 _PAD = re.compile(r"( +)([}\]])\Z")
 _FIELDS = ("event", "id", "retry")
 _FRAMING = ("crlf", "tight")
+_WORDS = frozenset(("[DONE]",))
 
 
 def split_events(text: str) -> list[str]:
@@ -57,17 +58,23 @@ def parse_quickly(body: bytes) -> Form | None:
     try:
         text = body.decode()
         framing = _framing_of(text)
-        whole = _whole(*_framing(framing))
-        found = [_split(block, whole) for block in split_events(text)]
-        values, style = parse_many([data for _, data in found if data[:1] == "{"])
+        data = _unnamed(text, *_framing(framing))
+        names, data = ((), data) if data else _named(text, *_framing(framing))
+        values, style = parse_many([each for each in data if each[:1] == "{"])
     except ValueError:
         return None
     json = iter(values)
-    events = [
-        {**named, "data": next(json)} if data[:1] == "{" else {**named, "text": data} for named, data in found
-    ]
+    events: list[Form] = [{"data": next(json)} if each[:1] == "{" else {"text": each} for each in data]
+    if any(name is not None for name in names):
+        pairs = zip(names, events, strict=True)
+        events = [event if name is None else {"event": name, **event} for name, event in pairs]
     words = " ".join(filter(None, (*framing, style)))
-    return {"sse": events, "style": words} if words else {"sse": events}
+    if words:
+        return {"sse": events, "style": words}
+    form = Spelled(sse=events)
+    if not any(names) and len(values) == len(data):
+        form.text = "[" + ",".join([f'{{"data":{each}}}' for each in data]) + "]"
+    return form
 
 
 def write(form: Form) -> bytes:
@@ -131,17 +138,27 @@ def _whole(eol: str, gap: str) -> re.Pattern[str]:
     return re.compile(rf"(?:event:{gap}([^\n]*){eol})?data:{gap}(\[DONE\]|(?!\[)[^\n]*){eol}{eol}")
 
 
-def _split(block: str, whole: re.Pattern[str]) -> tuple[Form, str]:
-    """Returns the name of an event, if it has one, and its data on one line.
+def _unnamed(text: str, eol: str, gap: str) -> Sequence[str]:
+    """Returns the data of all events, if none has anything else and all of it is on one line; else an empty list."""
+    begin, end = f"data:{gap}", eol * 2
+    if not (text.startswith(begin) and text.endswith(end)):
+        return ()
+    found = text[len(begin) : -len(end)].split(end + begin)
+    one_line = text.count("\n") == text.count(eol) == 2 * len(found)
+    return found if one_line and _WORDS.issuperset(each for each in found if each[:1] == "[") else ()
+
+
+def _named(text: str, eol: str, gap: str) -> tuple[Sequence[str | None], Sequence[str]]:
+    """Returns the names of the events, `None` where there is none, and their data on one line.
 
     Raises:
-        ValueError: The event has another form.
+        ValueError: An event has another form.
     """
-    found = whole.fullmatch(block)
-    if found is None:
+    found = [*map(_whole(eol, gap).fullmatch, split_events(text))]
+    if not found or None in found:
         raise ValueError
-    name, data = found.groups()
-    return ({} if name is None else {"event": name}), data
+    names, data = zip(*(event.groups() for event in found if event), strict=True)
+    return names, data
 
 
 def _event(block: str, framing: list[str], hint: str) -> tuple[Form, str]:

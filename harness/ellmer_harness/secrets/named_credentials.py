@@ -22,7 +22,7 @@ from .value_randomness import drawn, given, password
 # --- Names -----------------------------------------------------------------------------------------------
 
 
-Kind = Literal["password", "secret", "parameter", ""]
+Kind = Literal["password", "number", "secret", "parameter", ""]
 
 # Somebody chose these: any value may be one.
 _PASSWORDS = (
@@ -40,6 +40,8 @@ _PASSWORDS = (
     ),
     *("unlock code", "verification code"),
 )
+# Of the passwords, these have a digit and no space: `data-event-name="menu.pin">move to sidebar` is none.
+_NUMBERS = {"pin", "otp", "totp"}
 _END_OF_PASSWORDS = ("password", "passwd", "passphrase")
 # Drawn by lot, or containing something that was: only random values are one.
 _SECRETS = (
@@ -96,6 +98,9 @@ _END_OF_ROLES = (
     *("secret", "apikey", "secretkey", "accesstoken", "refreshtoken", "csrfmiddlewaretoken", "csrftoken"),
 )
 _SENTRY = re.compile(r"https://[0-9a-f]{32}@[\w.-]+/\d+")  # with the public key only
+# PostHog's key of a project, Datadog's token of a client, publishable keys of Stripe, Clerk and Mapbox
+_PUBLISHED = re.compile(r"phc_\w+|pub[0-9a-f]{32}|pk_(?:live|test)_[\w$]+|pk\.eyJ[\w.-]+")
+_NUMBER = re.compile(r"\S*\d\S*")
 _UUID = re.compile(r"[0-9a-fA-F]{8}(?:-[0-9a-fA-F]{4}){3}-[0-9a-fA-F]{12}")
 _CAMEL = re.compile(r"(?<=[a-z0-9])(?=[A-Z])|(?<=[A-Z])(?=[A-Z][a-z])")
 _BREAK = re.compile(r"[^A-Za-z0-9]+|(?<=[A-Za-z])(?=\d+$)")
@@ -132,7 +137,7 @@ def kind(name: str) -> Kind:
     for many in (3, 2, 1):
         last, before = " ".join(words[-many:]), words[-many - 1 :][:1] if len(words) > many else []
         if last in _PASSWORDS:
-            return "password"
+            return "number" if last in _NUMBERS else "password"
         if last in _SECRETS and not (last == "token" and before and before[0] in _PLACES):
             return "secret"
         if last in _PARAMETERS:
@@ -143,7 +148,7 @@ def kind(name: str) -> Kind:
 @lru_cache(maxsize=8192)
 def telling(name: str) -> bool:
     """Tells whether a value of this name is a credential in any place."""
-    return kind(name) in ("password", "secret")
+    return kind(name) in ("password", "number", "secret")
 
 
 @lru_cache(maxsize=8192)
@@ -152,7 +157,7 @@ def is_role(name: str) -> bool:
     words = _words(name)
     last = (" ".join(words[-many:]) for many in (3, 2, 1))
     return (
-        kind(name) == "password"
+        kind(name) in ("password", "number")
         or not _ROLES.isdisjoint(last)
         or bool(words and words[-1].endswith(_END_OF_ROLES))
     )
@@ -163,6 +168,11 @@ def is_signature(name: str) -> bool:
     """Tells whether a value of this name is computed anew for each request: a signature, or its date."""
     words = _words(name)
     return any(" ".join(words[-many:]) in _SIGNATURES for many in (2, 1))
+
+
+def _is_published(value: str) -> bool:
+    """Tells whether a value is made to be published, such as the key that a web page sends."""
+    return bool(_SENTRY.fullmatch(value) or _PUBLISHED.fullmatch(value))
 
 
 def is_credential(name: str, value: str) -> bool:
@@ -279,9 +289,9 @@ def named(text: str, lower: str) -> Iterator[tuple[str, str, int]]:
 
 def credential(what: Kind, value: str) -> bool:
     """Tells whether the value of a field of this kind is a credential, by the field alone."""
-    if what == "password":
-        return password(value)
-    if what == "" or _SENTRY.fullmatch(value):
+    if what in ("password", "number"):
+        return password(value) and (what == "password" or bool(_NUMBER.fullmatch(value)))
+    if what == "" or _is_published(value):
         return False
     scheme, _, rest = value.partition(" ")
     if scheme.lower() == "basic" and _login(rest):
@@ -334,7 +344,7 @@ def _marked_up(text: str, begin: int, end: int, before: str) -> str | None:
 
 
 def _is_public(value: str) -> bool:
-    return bool(_SENTRY.fullmatch(value)) or is_of_a_visitor(value)
+    return _is_published(value) or is_of_a_visitor(value)
 
 
 def _paired(text: str, begin: int, end: int) -> str:
