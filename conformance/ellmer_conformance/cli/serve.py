@@ -228,4 +228,7 @@ def log(entry: Entry) -> None:
     sort = f"{request.wire or '?'}{' stream' if request.stream else ''}"
     where = f"{entry.case}/{entry.nonce}" if entry.nonce else entry.case
     line = f"{answer.status if answer else '---'}{left}  {where}  {sort}  {request.model or '-'}  {', '.join(broken)}".rstrip()
-    click.echo(line if line.isprintable() else ascii(line))
+    sys.stdout.write(
+        f"{line if line.isprintable() else ascii(line)}\n"
+    )  # click.echo() takes four times as long
+    sys.stdout.flush()

@@ -26,7 +26,7 @@ from . import status_page
 from .chat_api_lookup import chat_api_of
 from .chat_apis.base import ChatApi, Ticket
 from .http.messages import HttpRequest, Reply, is_short, plain
-from .http.routes import OPEN_CASE, Route, route_of
+from .http.routes import OPEN_CASE, Route, is_own, route_of
 from .journal import Entry, Journal, without_secrets
 from .judging.request_check import ANY, CheckedRequest, check_request
 from .replies import refuse, render
@@ -76,9 +76,13 @@ class Engine:
         )  # other mappings may load their scripts when they are asked for one
         self.scripts = anything | dict(self.scripts) if loaded else ChainMap(anything, self.scripts)  # type: ignore[arg-type]  # it is only read
         self._services = Services(self.answer)
+        self._aliases = frozenset(name for name in self.names if not is_own(name))
 
     def answer(self, request: HttpRequest) -> Reply:
         """Returns the reply to any request."""
+        if self._aliases and request.host.partition(":")[0].lower() in self._aliases:
+            headers = {name: each for name, each in request.headers.items() if name != "x-forwarded-host"}
+            request = request._replace(headers=headers | {"host": "localhost"}, head=b"")
         route = route_of(request.target, request.host)
         if route.page == "chat":
             if (not route.wire or route.path.endswith("Predict")) and (
@@ -120,8 +124,8 @@ class Engine:
             ":",
         }:  # Python 3.11 takes `[::1].example` for `::1`
             return False
-        if host in self.names or host == "localhost" or host.endswith(".localhost"):
-            return True
+        if host in self.names or "." not in host or host.endswith(".localhost"):
+            return True  # a page of the internet cannot have a name of one word
         try:
             return bool(ip_address(host))
         except ValueError:

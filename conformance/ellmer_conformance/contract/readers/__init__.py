@@ -256,6 +256,9 @@ def host_of(provider: str) -> str:
     return next((host for host, owner in _HOSTS.items() if owner == name), "")
 
 
+LOCAL_SERVERS = ("llamacpp", "vllm")  # are named by their host names
+
+
 @lru_cache(1024)
 def provider_of(host: str) -> str:
     """Returns `groq` for `api.groq.com`, and the host itself if it is unknown."""
@@ -263,7 +266,7 @@ def provider_of(host: str) -> str:
     for domain, provider in _HOSTS.items():
         if name == domain or name.endswith((f".{domain}", f"-{domain}")):
             return provider
-    for own in ("llamacpp", "vllm"):  # a local server is named by its host name
+    for own in LOCAL_SERVERS:
         if own in name:
             return own
     return "ollama" if port == "11434" else name

@@ -40,6 +40,7 @@ __all__ = [
     "arguments_text",
     "chosen_candidates",
     "compact",
+    "compact_bytes",
     "log_probabilities",
     "of_tokens",
     "padding",
@@ -105,7 +106,9 @@ class Ticket(NamedTuple):
 
     def token(self, label: str, length: int, alphabet: str = ALNUM) -> str:
         """Returns `length` (at most 64) characters that look random."""
-        digest = sha512(f"{self.seed}/{label}".encode()).digest()[:length]
+        request, case, number, salt = self  # the seed, without a call: each reply has some tokens
+        seed = f"{request.wire}/{request.provider}/{case}/{number}{salt}/{label}"
+        digest = sha512(seed.encode()).digest()[:length]
         return str(digest.translate(_table(alphabet)), "ascii")
 
     def uuid(self, label: str) -> str:
@@ -290,6 +293,14 @@ def compact(value: Any) -> str:
         return orjson.dumps(value).decode()
     except TypeError:  # half a surrogate pair, or a number beyond 64 bits
         return _compact(value)
+
+
+def compact_bytes(value: Any) -> bytes:
+    """Returns the same as UTF-8."""
+    try:
+        return orjson.dumps(value)
+    except TypeError:
+        return utf8(_compact(value))
 
 
 def pretty(value: Any) -> bytes:

@@ -25,11 +25,11 @@ from .base import (
     Frame,
     arguments_text,
     compact,
+    compact_bytes,
     log_probabilities,
     pretty,
     slices,
     sse,
-    utf8,
     words,
 )
 
@@ -93,6 +93,8 @@ class OpenAIChat(OpenAI):
 
     def message(self, answer: Answer) -> Json:
         """Returns the assistant message."""
+        if len(answer.parts) == 1 and isinstance(text := answer.parts[0], Say) and not text.sources:
+            return {"role": "assistant", "content": text.text, "refusal": None, "annotations": []}
         calls = [
             {
                 "id": self.call_id(call, index),
@@ -101,8 +103,8 @@ class OpenAIChat(OpenAI):
             }
             for index, call in enumerate(answer.calls)
         ]
-        text, sounds = answer.text, [self.audio(each) for each in answer.shown]
-        content = None if not text and (calls or sounds or answer.refusal) else text
+        said, sounds = answer.text, [self.audio(each) for each in answer.shown]
+        content = None if not said and (calls or sounds or answer.refusal) else said
         return {
             "role": "assistant",
             "content": content,
@@ -123,8 +125,9 @@ class OpenAIChat(OpenAI):
         return f"audio_{self.ticket.token('audio', 32, HEX)}"
 
     def frames(self, answer: Answer) -> Iterator[Frame]:
-        for index, choice in enumerate(self.choices(answer)):
-            renderer = copy(self)
+        choices = self.choices(answer)
+        for index, choice in enumerate(choices):
+            renderer = copy(self) if len(choices) > 1 else self
             renderer.index = index
             yield from renderer.of_one(choice)
         if self.options.get("include_usage"):
@@ -186,7 +189,7 @@ class OpenAIChat(OpenAI):
 
     def event(self, rest: Json) -> bytes:
         """Returns a chunk as an event, with padding that hides the length of its text."""
-        chunk = self._head_text + utf8(compact(rest))[1:]
+        chunk = self._head_text + compact_bytes(rest)[1:]
         if self.options.get("include_obfuscation", True):
             chunk = b'%b,"obfuscation":"%b"}' % (chunk[:-1], _NOISE[: 16 - len(chunk) % 16])
         return b"data: %b\n\n" % chunk
@@ -194,7 +197,7 @@ class OpenAIChat(OpenAI):
     @cached_property
     def _head_text(self) -> bytes:
         """The beginning of every chunk."""
-        return utf8(compact(self.chunk_head))[:-1] + b","
+        return compact_bytes(self.chunk_head)[:-1] + b","
 
     @cached_property
     def chunk_head(self) -> Json:
@@ -222,10 +225,14 @@ class OpenAIChat(OpenAI):
 
     def probabilities(self, text: str | None) -> Json:
         """Returns the log probabilities of a text, if they are requested. Reasoning models have no such field."""
-        if not self.asked.get("logprobs") or not text:
-            return self.unless_reasoning(logprobs=None)
+        if not text or not self.asked.get("logprobs"):
+            return self._no_probabilities
         found = log_probabilities(text, self.asked.get("top_logprobs") or 0)
         return self.unless_reasoning(logprobs={"content": found, "refusal": None})
+
+    @cached_property
+    def _no_probabilities(self) -> Json:
+        return self.unless_reasoning(logprobs=None)
 
     @cached_property
     def options(self) -> Json:

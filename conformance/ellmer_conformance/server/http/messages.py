@@ -25,7 +25,9 @@ _LENGTH = re.compile(rb"\r\ncontent-length: ?(0|[1-9][0-9]{0,7})\r\n", re.IGNORE
 
 
 class HttpRequest(NamedTuple):
-    """A request as it arrived: the target of the request line, and header names in lower case."""
+    """A request as it arrived: the target of the request line, and header names in lower case. `head` are the bytes of a head
+    that came before, without its content length, by which is found what is known about it.
+    """
 
     method: str
     target: str
@@ -33,6 +35,7 @@ class HttpRequest(NamedTuple):
     body: bytes = b""
     keep_alive: bool = True
     version: str = "1.1"
+    head: bytes = b""
 
     def __hash__(self) -> int:
         return hash(self.body)  # differs between requests, and bytes cache their hash
@@ -68,7 +71,7 @@ class KnownRequests:
         if usual and "transfer-encoding" not in request.headers and "upgrade" not in request.headers:
             head, _, _ = _parted(data)
             if head:
-                _keep(self._heads, head, request._replace(body=b""), _HEADS)
+                _keep(self._heads, head, request._replace(body=b"", head=head), _HEADS)
 
     def _with_known_head(self, data: bytes) -> HttpRequest | None:
         head, length, body = _parted(data)
@@ -78,7 +81,7 @@ class KnownRequests:
         if cache is None:
             return None
         headers = {**cache.headers, LENGTH: str(length, "ascii")}
-        request = HttpRequest(cache.method, cache.target, headers, body)
+        request = HttpRequest(cache.method, cache.target, headers, body, head=cache.head)
         self._remember_whole(data, request)
         return request
 

@@ -36,6 +36,9 @@ _SHOWN = frozenset(
     }
 )
 
+#: An address, a name of one word as of a service in a container, or a name under a domain that the internet does not have.
+_LOCAL_NAME = re.compile(r"\d{1,3}(\.\d{1,3}){3}|[^.]+|.*\.(local|localhost|internal|lan|home|test)")
+
 _CASE = re.compile(r"/c/(?P<case>[^/?]+)(?:/(?P<nonce>[^/?]+))?(?P<rest>/[^?]*)?")
 
 
@@ -82,10 +85,20 @@ def parse_route(target: str, host: str) -> Route:
     if path == "/reports" or rest in {"", "/"}:
         return Route("index" if path == "/reports" else "home", case, nonce)
     url = _url(case, nonce, rest, query)
-    wire, provider = readers.detect(url, None, {"host": nonce.partition("@")[2] or host}) or ("", "")
+    named = nonce.partition("@")[2] or ("" if is_own(host) else host)
+    wire, provider = readers.detect(url, None, {"host": named}) or ("", "")
     if wire not in WIRES:
         wire = provider = ""
     return Route("chat", case, nonce, rest, query, url, wire, provider)
+
+
+def is_own(host: str) -> bool:
+    """Tells whether a host is this server's: an address, or a name that only a local network has and no provider."""
+    if host.startswith("["):
+        return True
+    name = host.partition(":")[0].lower()
+    named = name in readers.LOCAL_SERVERS or readers.host_of(name) or readers.provider_of(host) != name
+    return not named and _LOCAL_NAME.fullmatch(name) is not None
 
 
 def _url(case: str, nonce: str, path: str, query: Iterable[tuple[str, str]]) -> str:

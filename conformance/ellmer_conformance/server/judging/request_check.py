@@ -50,6 +50,8 @@ from .verdict_cache import (
 
 
 _LONG = 8192  # characters of a head that is not remembered
+_HEADS: dict[bytes, RequestHead] = {}  # by their bytes
+_KEPT_HEADS = 1024
 
 
 class RequestHead(NamedTuple):
@@ -72,6 +74,17 @@ class RequestHead(NamedTuple):
 
 def request_head(http: HttpRequest) -> RequestHead:
     """Returns the head of a request. Short heads are cached."""
+    if http.head and (known := _HEADS.get(http.head)):
+        return known
+    head = _read_head(http)
+    if http.head:
+        _HEADS[http.head] = head
+        if len(_HEADS) > _KEPT_HEADS:
+            _HEADS.pop(next(iter(_HEADS)), None)
+    return head
+
+
+def _read_head(http: HttpRequest) -> RequestHead:
     headers = dict(http.headers)
     headers.pop(LENGTH, None)
     short = len(http.target) + sum(map(len, headers.values())) < _LONG
@@ -249,7 +262,8 @@ class CheckedRequest:
 
 def check_request(http: HttpRequest, *, observe: bool, today: date | None = None) -> CheckedRequest:
     """Parses and judges a request, as of a day. An observing server refuses nothing for its content or a missing key."""
-    short = len(http.body) + len(http.target) + sum(map(len, http.headers.values())) < _REMEMBERED
+    head = len(http.head) or len(http.target) + sum(map(len, http.headers.values()))
+    short = len(http.body) + head < _REMEMBERED
     find = _check_request if short else _check_request.__wrapped__
     return find(http, observe, today)
 

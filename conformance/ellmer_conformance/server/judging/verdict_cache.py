@@ -102,6 +102,8 @@ class Judged(NamedTuple):
 class DeferredVerdicts(Sequence[Verdict]):
     """The verdicts on a request that breaks no rule. They are computed when they are read."""
 
+    fine = True
+
     def __init__(self, request: Request, judge: Judge) -> None:
         self._request, self._judge = request, judge
 
