@@ -164,6 +164,7 @@ NO_RECORDINGS = {
     "template.yaml": "name: {{ .Values.name }}\n{{- if .Values.on }}\n",
     "launch.json": '// of an editor\n{"request": "launch", "url": "http://localhost:8080",}',
     "chart.yaml": "entries:\n  {{- range .Values.entries }}\n  - request: {{ . }}\n",
+    "manifest.yaml": "apiVersion: v1\nkind: Route\n{{- if .on }}\nrequest:\n  path: /a\nresponse: {{ .status }}\n",
     "data.json": '{"url": "x", "headers": "none", "response": 1}',
     "queue.json": '{"requests": [1, 2], "responses": [3]}',
     "index.json": '{"entries": [{"name": "x"}], "version": 1}',

@@ -41,6 +41,8 @@ SUFFIXES = (".json", ".yaml", ".yml", ".toml", ".har", ".jsonl", ".ndjson", ".ht
 _YAML = {".yaml", ".yml"}
 _LOGS = (".jsonl", ".ndjson")
 _LOOKS = re.compile(rb"\s*(---\s+)?(interactions|http_interactions|requests|version|when)\s*:")
+#: Keys that each manifest for Kubernetes has. A template of one is no YAML, and may describe requests and responses.
+_OF_MANIFESTS = [re.compile(rb"^%s\s*:" % name, re.MULTILINE) for name in (b"apiVersion", b"kind")]
 #: Keys of recordings. A damaged file with all keys of a line is a damaged recording. Settings and templates resemble
 #: one at most: an editor's launch.json has `"request"`, and a Helm template has `entries`.
 _MARKS = [
@@ -175,7 +177,9 @@ def is_log(path: Path) -> bool:
 
 
 def is_marked(data: bytes) -> bool:
-    """Tells whether a text that cannot be parsed has the keys of a recording."""
+    """Tells whether a text that cannot be parsed has the keys of a recording, and not those of a manifest for Kubernetes."""
+    if all(key.search(data) for key in _OF_MANIFESTS):
+        return False
     return any(all(mark.search(data) for mark in marks) for marks in _MARKS)
 
 

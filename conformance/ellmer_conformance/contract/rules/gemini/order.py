@@ -95,10 +95,14 @@ def responses_follow_calls(request: Request) -> Iterator[Finding]:
     MUST,
     REJECT,
     source=[
-        "no request with a text in front is recorded as accepted",
-        "media may: https://github.com/langchain-ai/langchain-google/pull/921, tested against the API",
+        "https://github.com/langchain-ai/langchain-google/pull/921 (media in front, tested against the API)",
+        (
+            "https://github.com/smstoslack/req_llm/blob/4f3a58b325b9dfc41fa91d3a29406957f2a7b40c/test/support/fixtures/"
+            "google/gemini_3_1_pro_preview/tool_round_trip_2.json"
+        ),
     ],
     refusal=PLACE,
+    preview=True,  # the second source is an accepted text in front, and no refusal is on record
     examples=[
         body(ASK, model(call()), user(answer(), text("And 3 + 4?"))),
         body(ASK, model(call()), user(answer()), user(IMAGE)),

@@ -10,6 +10,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterator, Mapping
+from datetime import date
 
 from ....exchange import Request
 from ....readers.json_access import object_of
@@ -47,6 +48,31 @@ openrouter = elsewhere("openrouter", envelope=_numbered, without=["IMG-037"])
 
 _LEARN = "To learn more about provider routing, visit: https://openrouter.ai/docs/guides/routing/provider-selection"
 _GEMMA = "google/gemma-3-12b-it"
+#: Recorded by others, in public.
+_FORK = (
+    "https://github.com/nschechter/req_llm/blob/6f2565237149841385f0933adf362521128d0b4b/test/"
+    "support/fixtures/openrouter/"
+)
+_TOOLLESS = (
+    "cognitivecomputations/dolphin3.0-mistral-24b",
+    "deepseek/deepseek-r1-0528-qwen3-8b:free",
+    "deepseek/deepseek-r1-0528:free",
+    "deepseek/deepseek-r1:free",
+    "google/gemma-2-9b-it:free",
+    "google/gemma-3-27b-it",
+    "google/gemma-3n-e4b-it:free",
+    "microsoft/mai-ds-r1:free",
+    "minimax/minimax-01",
+    "mistralai/mistral-nemo:free",
+    "moonshotai/kimi-dev-72b:free",
+    "moonshotai/kimi-k2:free",
+    "nousresearch/deephermes-3-llama-3-8b-preview",
+    "qwen/qwen2.5-vl-32b-instruct:free",
+    "qwen/qwen2.5-vl-72b-instruct:free",
+    "qwen/qwen3-14b:free",
+    "qwen/qwen3-30b-a3b:free",
+    "qwen/qwen3-8b:free",
+)
 
 enter(
     openrouter,
@@ -83,6 +109,39 @@ enter(
                     404,
                 ),
             ),
+        ),
+        Lack(
+            "REQ-056",
+            "In the autumn of 2025, tools were sent only to models that a provider served with tools.",
+            _TOOLLESS,
+            Refusal(
+                "No endpoints found that support tool use. To learn more about provider routing, visit: "
+                "https://openrouter.ai/docs/provider-routing",
+                404,
+            ),
+            (
+                "recorded refusals of each model",
+                f"{_TESTS}google_gemma_3_27b_it/object_streaming.json",
+                f"{_FORK}minimax_minimax_01/multi_tool.json",
+                f"{_TESTS}deepseek_deepseek_r1_0528_free/object_streaming.json",
+            ),
+            functions(),
+            body(ASK, model="moonshotai/kimi-k2:free"),
+            body(ASK, model="moonshotai/kimi-k2:free", tools=[TOOL]),
+            since=date(2025, 10, 1),
+            until=date(2026, 1, 1),  # the providers behind a model change, and nobody recorded it later
+        ),
+        Lack(
+            "REQ-057",
+            "GPT-5 Image has only the temperature 1.",
+            ("openai/gpt-5-image",),
+            refused(
+                "Unsupported parameter: 'temperature' is not supported with this model.", param="temperature"
+            ),
+            ("recorded refusals (gpt-5-image)", f"{_FORK}openai_gpt_5_image/basic.json"),
+            lambda request: None if request.body.get("temperature") in (None, 1) else "/temperature",
+            body(ASK, model="openai/gpt-5-image", temperature=1),
+            body(ASK, model="openai/gpt-5-image", temperature=0),
         ),
         Lack(
             "REQ-054",

@@ -86,7 +86,7 @@ def _unsupported(parameter: str) -> Refusal:
     return Refusal(f"Model {{model}} does not support parameter {parameter}.")
 
 
-_GROK = "grok-4-latest"
+_GROK, _LATER = "grok-4-latest", "grok-4.20-0309-reasoning"
 
 enter(
     xai,
@@ -94,17 +94,7 @@ enter(
         Lack(
             "REQ-063",
             "A reasoning effort is sent only to models that accept one.",
-            (
-                *("grok-3", "grok-3-latest", "grok-3-fast*", "grok-code-fast*"),
-                *(
-                    "grok-4",
-                    "grok-4-0709",
-                    "grok-4-latest",
-                    "grok-4-fast*",
-                    "grok-4-1-fast*",
-                    "grok-4.20-0309*",
-                ),
-            ),
+            ("grok-4.20-0309*",),
             _unsupported("reasoningEffort"),
             (
                 "https://github.com/BerriAI/litellm/pull/16265 (grok-4-latest)",
@@ -112,13 +102,30 @@ enter(
                 "https://github.com/chenyme/grok2api/issues/814 (grok-4.20-0309-reasoning)",
             ),
             option("reasoning_effort"),
+            body(ASK, model=_LATER),
+            body(ASK, model=_LATER, reasoning_effort="low"),
+        ),
+        Lack(
+            "REQ-065",
+            "Until June 2026, a reasoning effort was sent only to models that accepted one.",
+            (
+                *("grok-3", "grok-3-latest", "grok-3-fast*", "grok-code-fast*"),
+                *("grok-4", "grok-4-0709", "grok-4-latest", "grok-4-fast*", "grok-4-1-fast*"),
+            ),
+            _unsupported("reasoningEffort"),
+            (
+                "https://github.com/BerriAI/litellm/pull/16265 (grok-4-latest)",
+                "https://github.com/NousResearch/hermes-agent/pull/23435 (all of these, tried one by one)",
+            ),
+            option("reasoning_effort"),
             body(ASK, model=_GROK),
             body(ASK, model=_GROK, reasoning_effort="low"),
+            until=date(2026, 5, 29),  # from then on, grok-4.3 answers in their place, and takes an effort
         ),
         Lack(
             "REQ-064",
             "Grok 4 does not accept a penalty, not even of 0.",
-            ("grok-4", "grok-4-0709", "grok-4-latest", "grok-4.*"),
+            ("grok-4", "grok-4-0709", "grok-4-latest", "grok-4.[3-6]*"),
             _unsupported("presencePenalty"),
             (
                 "https://github.com/miaoxworld/NativeTavern/issues/83 (grok-4.3 to grok-4.6)",
