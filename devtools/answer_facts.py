@@ -87,6 +87,7 @@ def _thinks(wire: str, event: Json) -> bool:
 
 def _chat_thinks(choice: Json) -> bool:
     said = choice.get("message") or choice.get("delta") or {}
-    parts = said.get("content") if isinstance(said.get("content"), list) else []
+    content = said.get("content")
+    parts = content if isinstance(content, list) else []
     beside = bool(said.get("reasoning_content") or said.get("reasoning"))
     return beside or any(part.get("type") == "thinking" for part in parts if isinstance(part, dict))

@@ -203,9 +203,8 @@ def _joined(told: list[Cell]) -> Cell:
     first = next((cell for cell in told if cell.answer != "unknown"), told[0])
     if first.answer == "yes":
         first = min(told, key=lambda cell: (cell.answer != "ignored", cell is not first))
-    evidence = tuple(
-        dict.fromkeys(each for cell in told if cell.answer == first.answer for each in cell.evidence)
-    )
+    proofs = dict.fromkeys(each for cell in told if cell.answer == first.answer for each in cell.evidence)
+    evidence = tuple(sorted(proofs, key=lambda each: each.kind == "profile"))  # a profile's page has no words
     since, until = max(cell.since for cell in told), max(cell.until for cell in told)
     notes = [cell.note or _words(cell) for cell in told if cell.note or cell.answer != first.answer]
     return replace(first, evidence=evidence, since=since, until=until, note=" ".join(dict.fromkeys(notes)))
