@@ -1,7 +1,9 @@
 """Derives what recordings prove about models: `python -m devtools.recorded_facts`.
 
-It reads the corpus and the folders of `CONFORMANCE_TRAFFIC`, and writes `facts/recorded.json`. The file has no bodies:
-for each model and feature, whether the API accepted or refused it, where that was recorded, on which day, and the error's text.
+It reads the corpus, the folders of `CONFORMANCE_TRAFFIC`, and the repositories that `devtools.public_recordings` fetched
+into the folder `CONFORMANCE_PUBLIC`. It writes `facts/recorded.json`, which has no bodies: for each model and feature, whether
+the API accepted or refused it, where that was recorded, on which day, and the error's text. It writes `facts/most_used.json`,
+too: the thirty models that the recordings of most projects use.
 """
 
 # ruff: noqa: T201 - it prints
@@ -21,8 +23,11 @@ from ellmer_conformance.contract import rules
 from ellmer_conformance.contract.exchange import Request
 from ellmer_conformance.facts.features import found
 from ellmer_conformance.recordings.corpus import pins
-from ellmer_conformance.recordings.recorded_requests import Recording, Skip, read, refusal, request_of
+from ellmer_conformance.recordings.recorded_requests import Recording, Skip, opened, read, refusal, request_of
 from ellmer_harness.recordings import Unreadable, find
+
+from . import answer_facts
+from .public_recordings import PINS
 
 FILE = Path(__file__).parents[1] / "conformance/ellmer_conformance/facts/recorded.json"
 #: Texts of refusals that say that a model or an API does not have something, and not that a value is wrong.
@@ -40,13 +45,21 @@ _VALUES = re.compile(
 _PRIVATE = re.compile(r"localhost|[\d.]+|.*\.local|.*pydantic.*|compatible|openai-compatible|")
 _KEPT = 1  # recordings for each model, feature and verdict
 
+_MOST = 30  # models that are the most used
+
 Row = tuple[str, str, str, str, str]  # verdict, link, pointer, day, words
+Users = dict[
+    tuple[str, str, str], set[str]
+]  # by wire format, provider and model, the projects whose recordings use it
 
 
 def main() -> None:
     """Reads all recordings and writes the file."""
     facts: dict[str, dict[str, set[Row]]] = defaultdict(lambda: defaultdict(set))
-    for link, recording in _recordings():
+    users: Users = defaultdict(set)
+    for link, recording in recordings():
+        if link.endswith(_INVENTED):
+            continue
         request = request_of(recording)
         if isinstance(request, Skip) or _PRIVATE.fullmatch(request.provider):
             continue
@@ -54,6 +67,7 @@ def main() -> None:
             continue  # a server that the recorder did not name: OpenAI has no such model
         if request.wire not in rules.WIRES or not re.fullmatch(r"[\w./:@-]{2,90}", request.model):
             continue
+        users[request.wire, request.provider, request.model].add(_project(link))
         for feature, verdict, pointer, words in _proved(request, recording):
             day = recording.when.isoformat() if recording.when else ""
             where = f"{request.wire} {request.provider} {request.model}"
@@ -64,7 +78,33 @@ def main() -> None:
         where: {f: _kept(rows) for f, rows in sorted(each.items())} for where, each in sorted(facts.items())
     }
     FILE.write_text(_lines(written), "utf-8")
+    FILE.with_name("most_used.json").write_text(_most_used(users), "utf-8")
     print(f"{sum(map(len, written.values())):,} pairs of a model and a feature are in {FILE}.")
+
+
+def _project(link: str) -> str:
+    """Returns the name of the project that a recording belongs to. Forks have the name of the original."""
+    parts = link.split("/")
+    return parts[4].lower()
+
+
+def _most_used(users: Users) -> str:
+    """Returns the models that most projects use, as lines of JSON: wire format, provider, model and the number of projects.
+
+    A model is there with each wire format that at least two projects use.
+    """
+    models: dict[tuple[str, str], set[str]] = defaultdict(set)
+    for (_, provider, model), names in users.items():
+        if not _NO_CHAT.search(model):
+            models[provider, model] |= names
+    found = sorted(models, key=lambda where: (-len(models[where]), where))[:_MOST]
+    places = [
+        [*place, len(names)]
+        for place, names in sorted(users.items())
+        if place[1:] in found and len(names) > 1
+    ]
+    rows = ",\n".join(f" {json.dumps(place)}" for place in places)
+    return f"[\n{rows}\n]\n"
 
 
 def _kept(rows: set[Row]) -> list[Row]:
@@ -98,6 +138,7 @@ def _proved(request: Request, recording: Recording) -> Iterator[tuple[str, str, 
         return  # a malformed request
     if error is None and 200 <= status < 300:
         yield from ((feature, "yes", pointer, "") for feature, pointer in used.items())
+        yield from ((each, "yes", "", "") for each in answer_facts.shown(request.wire, recording.response))
     elif error is not None and 400 <= error.status < 500 and _LACKS.search(error.message):
         blamed = _blamed(request)
         verdict = "limit" if _VALUES.search(error.message) else "no"
@@ -148,7 +189,7 @@ def _listed() -> Iterator[str]:
 # --- Recordings with their public address ----------------------------------------------------------------
 
 
-def _recordings() -> Iterator[tuple[str, Recording]]:
+def recordings() -> Iterator[tuple[str, Recording]]:
     for pin in pins.load(pins.shipped()):
         if pins.present(pin):
             folder = pins.folder_of(pin)
@@ -158,6 +199,30 @@ def _recordings() -> Iterator[tuple[str, Recording]]:
         for path in find([Path(top)]):
             if path.suffix == ".json" and (link := _link(path)):
                 yield from ((link, each) for each in _read(path))
+    if public := os.environ.get("CONFORMANCE_PUBLIC"):
+        yield from _public(Path(public))
+
+
+#: Files of real recorders that somebody wrote by hand: their ids and fingerprints are invented.
+_INVENTED = ("tests/contrib/litellm/cassettes/completion_reasoning.yaml",)
+#: Formats that a recorder writes. A file of another format without a day may be written by hand.
+_RECORDERS = {"vcrpy", "pydantic-ai", "VCR", "httpmock"}
+
+
+def _public(top: Path) -> Iterator[tuple[str, Recording]]:
+    """Yields the recordings of the pinned public repositories that are there."""
+    for repo, commit in json.loads(PINS.read_text("utf-8")).items():
+        folder = top / repo.replace("/", "+") / commit[:12]
+        for path in find([folder]) if folder.is_dir() else ():
+            link = f"https://github.com/{repo}/blob/{commit}/{quote(str(path.relative_to(folder)))}"
+            recorded = _read(path)
+            if any(each.when for each in recorded) or (recorded and _format(path) in _RECORDERS):
+                yield from ((link, each) for each in recorded)
+
+
+def _format(path: Path) -> str:
+    found = opened(path)
+    return found[0] if found else ""
 
 
 def _read(path: Path) -> list[Recording]:

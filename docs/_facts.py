@@ -13,7 +13,9 @@ from html import escape
 
 from ellmer_conformance import facts
 from ellmer_conformance.facts import Cell, feed, openapi
-from ellmer_conformance.facts.features import FEATURES, example
+from ellmer_conformance.facts import changes as dated
+from ellmer_conformance.facts.examples import example
+from ellmer_conformance.facts.features import FEATURES
 
 QUIET = "---\nsearch: { exclude: true }\nhide: [toc]\n---\n"
 MARKS = {"yes": "✓ yes", "no": "✗ no", "ignored": "ignored", "unknown": "?"}
@@ -26,10 +28,11 @@ request that the API accepted or refused, a rule, or the provider's own page. **
 
 - **yes**: the API answered a request that has it. A document may say so instead.
 - **no**: the API refuses it, in its own words.
-- **ignored**: the API accepts it and does nothing with it. No recording proves that of anything yet.
+- **ignored**: the API accepts it and does nothing with it, by a document, or by a recorded answer that shows it.
 
 A rule holds for a family of models. Its words are the API's, with the name of the model in question; the recording may be of
-another model of the family.
+another model of the family, and of another field if one validator judges both. What is about the form of a conversation, such
+as the order of messages, is not recorded with every model: the cell then names the model that it was recorded with.
 
 <form class="facts" data-facts="facts.json" markdown="0">
 <label>Model or family <input name="model" placeholder="gpt-5" autocomplete="off"></label>
@@ -88,7 +91,7 @@ API's words. **?** means that nothing is known here. The address of this page na
 def pages() -> Iterator[tuple[str, str]]:
     """Yields the overview, the data, the feeds, and a page for each family, each feature and the changes."""
     cells = facts.cells()
-    entries = feed.entries(cells)
+    entries = feed.entries(cells, dated.changes())
     families, features = _by(cells, "family"), _by(cells, "feature")
     yield "facts/index.md", index(families)
     yield "facts/compare.md", f"{QUIET}{COMPARISON}"
@@ -131,7 +134,10 @@ def changes(entries: list[feed.Entry]) -> str:
     """Returns the page of the last 90 days, and of the days to come."""
     today = date.today()  # noqa: DTZ011 - a provider's day has no time zone here
     lines = [f"- **{each.day}** {_text(each)}" for each in feed.recent(entries, today)]
-    text = "The days are those of the facts themselves. Days to come are announced by the provider.\n\n"
+    text = (
+        "The days are those of the facts themselves: cells, rules, types, capabilities, API versions, and entries of the providers' "
+        "changelogs. Days to come are announced by the provider.\n\n"
+    )
     return f"{QUIET}# The last 90 days\n\n{text}" + "\n".join(lines or ["Nothing changed."])
 
 
@@ -189,9 +195,11 @@ def _answer(cell: Cell | None) -> str:
 
 def _words(cell: Cell) -> str:
     proof = cell.evidence[0]
-    said = {"accepted": "A request with it was accepted.", "profile": "The provider's page says so."}.get(
-        proof.kind, ""
-    )
+    said = {
+        "accepted": "A request with it was accepted.",
+        "elsewhere": "A request with it was accepted.",
+        "profile": "The provider's page says so.",
+    }.get(proof.kind, "")
     return " ".join(filter(None, (proof.words or said, proof.day, cell.note)))[:300]
 
 

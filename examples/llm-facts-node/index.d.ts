@@ -1,9 +1,10 @@
 export type Answer = "yes" | "no" | "ignored" | "unknown";
 
 export interface Evidence {
-  kind: "accepted" | "refused" | "rule" | "profile" | "document";
+  /** `elsewhere` is a recording of another model, which the note names. */
+  kind: "accepted" | "refused" | "elsewhere" | "rule" | "profile" | "document";
   link: string;
-  /** The API's words. */
+  /** The words of the API, or of the document. */
   words?: string;
   day?: string;
   /** JSON pointer in the recorded request, or the id of a rule. */

@@ -9,7 +9,7 @@ test("a refused parameter has its evidence", () => {
 });
 
 test("what is not known is unknown", () => {
-  const [cell] = ask({ provider: "openai", wire: "openai-chat", model: "gpt-5-mini", feature: "video_in_user" });
+  const [cell] = ask({ provider: "openai", wire: "openai-responses", model: "gpt-5-mini", feature: "tools_129" });
   assert.deepEqual([cell.answer, cell.evidence], ["unknown", []]);
 });
 

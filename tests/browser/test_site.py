@@ -78,7 +78,9 @@ def test_models_stand_side_by_side_with_their_evidence(page, site):
     expect(columns.filter(has_text="claude-sonnet-4-5").first).to_be_visible()
     expect(page.get_by_role("status")).to_contain_text("No model here is called gpt-nought.")
     place = columns.all_inner_texts().index("gpt-5-mini\nopenai, openai-chat")
-    temperature = page.get_by_role("row").filter(has=page.get_by_role("rowheader", name="Temperature"))
+    temperature = page.get_by_role("row").filter(
+        has=page.get_by_role("rowheader", name="Temperature", exact=True)
+    )
     answer = temperature.get_by_role("cell").nth(place - 1).get_by_role("link")
     expect(answer).to_have_text("✗ no")
     assert "temperature" in answer.get_attribute("title")

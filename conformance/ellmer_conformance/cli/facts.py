@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from .. import facts
-from ..facts import comparison, feed, openapi
+from ..facts import changes, comparison, feed, openapi
 
 if TYPE_CHECKING:
     from rich.table import Table
@@ -71,7 +71,7 @@ def command(form: str, *, schema: bool, as_openapi: bool, checked: Path | None, 
     if form == "json":
         click.echo(json.dumps(facts.as_data(found), indent=1, ensure_ascii=False))
     elif form in {"atom", "feed"}:
-        entries = feed.entries(found)
+        entries = feed.entries(found, () if any(wanted.values()) else changes.changes())
         click.echo(feed.atom(entries) if form == "atom" else json.dumps(feed.json_feed(entries), indent=1))
     else:
         from rich.console import Console  # noqa: PLC0415 - a large import, needed rarely

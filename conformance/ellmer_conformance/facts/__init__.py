@@ -9,7 +9,7 @@ from __future__ import annotations
 import json
 import re
 from collections import defaultdict
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import asdict, dataclass, replace
 from datetime import date
 from fnmatch import fnmatchcase
@@ -17,19 +17,23 @@ from functools import cache
 from importlib.resources import files
 from typing import Any, Literal, NamedTuple
 
-from .features import FEATURES, example
+from .examples import example, foreign
+from .features import FEATURES
 
 __all__ = [
     "VERSION",
     "Cell",
     "DatedProfile",
+    "Document",
     "Evidence",
     "as_data",
     "cells",
     "chosen",
     "dated_profiles",
     "disagreements",
+    "documents",
     "family_of",
+    "most_used",
     "schema",
 ]
 
@@ -46,7 +50,8 @@ class Evidence:
     """What proves a cell.
 
     Args:
-        kind: `"accepted"` or `"refused"` (a recording), `"rule"`, `"profile"` or `"document"`.
+        kind: `"accepted"` or `"refused"` (a recording), `"elsewhere"` (a recording of another model), `"rule"`, `"profile"` or
+            `"document"`.
         link: The page to open.
         words: The API's words; empty for an accepted request.
         day: The day of the recording, or on which the page was read, as `2026-11-21`; empty if it is not known.
@@ -162,16 +167,24 @@ def cells() -> tuple[Cell, ...]:
         True
     """
     told: dict[tuple[str, str, str, str], list[Cell]] = defaultdict(list)
-    for cell in (*_recorded(), *_of_rules(), *_of_profiles(), *_without_a_field()):
+    for cell in _told():
         told[cell.place].append(cell)
-    found = [_joined(each) for each in told.values()]
+    known = {place: _joined(each) for place, each in told.items()}
+    known = {**_alike(known), **known}
+    found = list(known.values())
     found += [
         _cell(feature.id, place, "unknown")
         for place in _places()
         for feature in FEATURES
-        if (*place, feature.id) not in told
+        if (*place, feature.id) not in known
     ]
     return (*sorted(found, key=lambda cell: cell.place), *_retired(), *_betas())
+
+
+def _told() -> Iterator[Cell]:
+    """Yields what each source says, recordings first."""
+    for source in (_recorded, _of_rules, _of_profiles, _without_a_field, _of_documents):
+        yield from source()
 
 
 def _cell(
@@ -182,11 +195,16 @@ def _cell(
 
 
 def _joined(told: list[Cell]) -> Cell:
-    """Returns one cell of those of several sources. Recordings come first; what contradicts them is a restriction."""
-    first = told[0]
-    evidence = tuple(
-        dict.fromkeys(each for cell in told if cell.answer == first.answer for each in cell.evidence)
-    )
+    """Returns one cell of those of several sources. Recordings come first; what contradicts them is a restriction.
+
+    A recording of an accepted request does not tell whether the API did something with a field, so a document that says that it
+    is ignored comes before it.
+    """
+    first = next((cell for cell in told if cell.answer != "unknown"), told[0])
+    if first.answer == "yes":
+        first = min(told, key=lambda cell: (cell.answer != "ignored", cell is not first))
+    proofs = dict.fromkeys(each for cell in told if cell.answer == first.answer for each in cell.evidence)
+    evidence = tuple(sorted(proofs, key=lambda each: each.kind == "profile"))  # a profile's page has no words
     since, until = max(cell.since for cell in told), max(cell.until for cell in told)
     notes = [cell.note or _words(cell) for cell in told if cell.note or cell.answer != first.answer]
     return replace(first, evidence=evidence, since=since, until=until, note=" ".join(dict.fromkeys(notes)))
@@ -203,6 +221,21 @@ def _recording_data() -> dict[str, dict[str, list[list[str]]]]:
         files(__name__).joinpath("recorded.json").read_text("utf-8")
     )
     return found
+
+
+def most_used() -> list[tuple[str, str, str, int]]:
+    """Returns the places of the thirty models that most projects use in public recordings.
+
+    Returns:
+        Wire format, provider, model, and the number of projects. A model is there with each wire format that at least two
+        projects use.
+
+    Examples:
+        >>> ("openai-chat", "openai", "gpt-4o-mini") in {place[:3] for place in most_used()}
+        True
+    """
+    told = json.loads(files(__name__).joinpath("most_used.json").read_text("utf-8"))
+    return [(wire, provider, model, projects) for wire, provider, model, projects in told]
 
 
 @cache
@@ -226,62 +259,158 @@ def _recorded() -> Iterator[Cell]:
             yield _cell(feature, (wire, provider, model), answer, *proof, note=note)
 
 
+# --- From recordings of other models ---------------------------------------------------------------------
+
+
+#: Groups of features that are about the form of a conversation. A model has no say in them, unless a rule says otherwise.
+_FORMAL = {"order", "ids"}
+_DATED = re.compile(r"-(20\d{6}|20\d\d-\d\d-\d\d|latest|0|0613|0125)$")
+_ENOUGH = 2  # models with which the form of a conversation was accepted
+
+
+def _alike(known: Mapping[tuple[str, str, str, str], Cell]) -> dict[tuple[str, str, str, str], Cell]:
+    """Returns what is known of a model because it is recorded with the same model under another name (`gpt-5` and
+    `gpt-5-2025-08-07`), or because it is about the form of a conversation and most models of the provider accept it.
+    """
+    named: dict[tuple[str, str, str, str], list[Cell]] = defaultdict(list)
+    formal: dict[tuple[str, str, str], list[Cell]] = defaultdict(list)
+    for cell in known.values():
+        if cell.answer != "unknown":
+            named[cell.wire, cell.provider, _DATED.sub("", cell.model), cell.feature].append(cell)
+            if cell.answer != "no" or not _without_basis(cell, known):
+                formal[cell.wire, cell.provider, cell.feature].append(cell)
+    found = {}
+    for wire, provider, model in _places():
+        for feature in FEATURES:
+            same = named[wire, provider, _DATED.sub("", model), feature.id]
+            others = formal[wire, provider, feature.id] if feature.group in _FORMAL else []
+            if alike := _as_the_same(same, model) or _as_the_format(others, model):
+                found[alike.place] = alike
+    return found
+
+
+def _without_basis(cell: Cell, known: Mapping[tuple[str, str, str, str], Cell]) -> bool:
+    """Tells whether a model refuses a form only because it has no tools or no system prompt at all."""
+    basis = [known.get((*cell.place[:3], feature)) for feature in ("tools", "system")]
+    rules = {each.place for base in basis if base and base.answer == "no" for each in base.evidence}
+    return any(each.place in rules for each in cell.evidence)
+
+
+def _as_the_same(same: list[Cell], model: str) -> Cell | None:
+    """Returns the cell of the same model under another name, if all its names have the same answer."""
+    if len({cell.answer for cell in same}) != 1:
+        return None
+    cell = max(same, key=lambda cell: cell.last_seen)
+    note = f"It is known of {cell.model}, which is the same model under another name."
+    return replace(cell, model=model, evidence=_elsewhere(cell), note=note)
+
+
+def _as_the_format(others: list[Cell], model: str) -> Cell | None:
+    """Returns a cell about the form of a conversation, if several other models accept it and no more are known to refuse it."""
+    recorded = [cell for cell in others if cell.evidence[0].kind == "accepted"]
+    refused = [cell for cell in others if cell.answer == "no"]
+    if len(recorded) < _ENOUGH or len(refused) > len(recorded):
+        return None
+    cell = max(recorded, key=lambda cell: (cell.last_seen, cell.model))
+    note = (
+        f"It was accepted with {cell.model} and {len(recorded) - 1} more models, and the format is the same."
+    )
+    return replace(cell, model=model, family=family_of(model), evidence=_elsewhere(cell), note=note)
+
+
+def _elsewhere(cell: Cell) -> tuple[Evidence, ...]:
+    recorded = {"accepted", "refused"}
+    return tuple(replace(each, kind="elsewhere") if each.kind in recorded else each for each in cell.evidence)
+
+
 # --- From rules ------------------------------------------------------------------------------------------
 
 
 def _of_rules() -> Iterator[Cell]:
-    """Yields the features that a rule refuses for a model: the rule catches the example of the feature."""
+    """Yields the features that a rule refuses for a model, or says to be lost: the rule catches the example of the feature."""
     for wire, provider, model in _places():
         for feature in FEATURES:
-            for rule, words in _refusing(wire, provider, model, feature.id):
-                link = next(iter(_proofs(wire, provider, rule.id)), "")
+            for rule, words, shown in _broken(wire, provider, model, feature.id):
+                link = next(iter(shown or _proofs(wire, provider, rule.id)), "")
                 days = {"since": str(rule.since or ""), "until": str(rule.until or "")}
                 proof = Evidence("rule", link, words, days["since"], rule.id)
-                yield _cell(feature.id, (wire, provider, model), "no", proof, **days)
+                answer: Answer = "no" if rule.refuses else "ignored"
+                yield _cell(feature.id, (wire, provider, model), answer, proof, **days)
 
 
-def _refusing(wire: str, provider: str, model: str, feature: str) -> Iterator[tuple[Any, str]]:
+def _broken(wire: str, provider: str, model: str, feature: str) -> Iterator[tuple[Any, str, list[str]]]:
+    """Yields the rules that a feature breaks, with the API's words and the links of the fact that decides, if one does."""
     from ..contract.exchange import Request  # noqa: PLC0415 - rules take a second to import
     from ..contract.rule import verdict  # noqa: PLC0415
 
-    about = [rule for rule in _about(wire, provider, feature) if rule.scope.about(provider, model)]
+    catching = _about(wire, provider, feature)
+    if feature in _GRADED:  # such a rule says different things of models, without a scope
+        catching = [rule for rule, _ in _scoped(wire, provider) if rule.models == () or rule in catching]
+    about = [rule for rule in catching if rule.scope.about(provider, model)]
     body = example(_BY_NAME[feature], wire, model) if about else None
     for rule in about:
         found = verdict(rule, Request(wire, provider, body or {}, model=model)).violations
         if found:
-            yield rule, found[0].refusal.message if found[0].refusal else found[0].message
+            words = found[0].refusal.message if found[0].refusal else found[0].message
+            yield rule, words, _decided(found[0])
+
+
+def _decided(violation: Any) -> list[str]:
+    """Returns the links of the fact that decides a violation of a rule about shapes."""
+    return re.findall(r"https://[^\s;]+", str(violation.facts.get("decided", "")))
+
+
+#: Features whose values differ between models.
+_GRADED = {"effort", "thinking_off"}
 
 
 @cache
 def _about(wire: str, provider: str, feature: str) -> list[Any]:
-    """Returns the rules for some models that catch the example of a feature, and not a plain request."""
+    """Returns the rules that catch the example of a feature, and not a plain request."""
     from ..contract.exchange import Request  # noqa: PLC0415
     from ..contract.rule import verdict  # noqa: PLC0415
 
-    found = []
-    for rule, model in _scoped(wire, provider):
+    def catches(rule: Any, model: str) -> bool:
         used = example(_BY_NAME[feature], wire, model)
-        if used and verdict(rule, Request(wire, provider, used, model=model)).violations:
-            found.append(rule)
-    return found
+        return bool(used and verdict(rule, Request(wire, provider, used, model=model)).violations)
+
+    most = _SAMPLE if _BY_NAME[feature].group in _OPTIONS else 1
+    return [
+        rule for rule, models in _scoped(wire, provider) if any(catches(rule, name) for name in models[:most])
+    ]
 
 
 @cache
-def _scoped(wire: str, provider: str) -> list[tuple[Any, str]]:
-    """Returns the refusing rules for some models, each with such a model, that do not catch a plain request."""
+def _scoped(wire: str, provider: str) -> list[tuple[Any, list[str]]]:
+    """Returns the rules about refusals and losses, each with some models whose plain request it does not catch."""
     from ..contract import rules  # noqa: PLC0415
     from ..contract.exchange import Request  # noqa: PLC0415
-    from ..contract.rule import verdict  # noqa: PLC0415
+    from ..contract.rule import Kind, verdict  # noqa: PLC0415
 
     names = [place[2] for place in _places() if place[:2] == (wire, provider)]
     found = []
     for rule in rules.book(wire, provider).rules.values():
-        if rule.refuses and rule.models and not rule.versions and not rule.betas and rule.scope.on(None):
-            model = next((name for name in names if rule.scope.about(provider, name)), "")
-            plain = example(FEATURES[0], wire, model) if model else None
-            if plain and not verdict(rule, Request(wire, provider, plain, model=model)).violations:
-                found.append((rule, model))
+        if (
+            (rule.refuses or (rule.kind is Kind.LOSS and rule.models))
+            and not rule.versions
+            and not rule.betas
+            and rule.scope.on(None)
+        ):
+            about = [name for name in names if rule.scope.about(provider, name)]
+            some = about[:: max(1, len(about) // _SAMPLE)] if rule.models else about[:1]
+            plain = {name: example(FEATURES[0], wire, name) or {} for name in some}
+            fine = [
+                name
+                for name, body in plain.items()
+                if not verdict(rule, Request(wire, provider, body, model=name)).violations
+            ]
+            found += [(rule, fine)] if fine else []
     return found
+
+
+_SAMPLE = 9  # models by which a rule for some models is tried
+#: Groups of features that are one field. Other examples have more, which a rule may refuse with some models.
+_OPTIONS = {"output", "sampling"}
 
 
 @cache
@@ -314,9 +443,28 @@ def _without_a_field() -> Iterator[Cell]:
             for words, link in _refused_field(wire, provider, feature.id):
                 proof = Evidence("rule", link, words, "", "REQ-101")
                 yield _cell(feature.id, (wire, provider, model), "no", proof, note=_NO_FIELD)
+            for proof in _refused_part(wire, provider, feature.id):
+                yield _cell(feature.id, (wire, provider, model), "no", proof, note=_NO_PART)
 
 
+_NO_PART = "The format has nothing for it, and refuses what another format has."
 _NO_FIELD = "The format has no field for it, and a request takes no further field."
+
+
+@cache
+def _refused_part(wire: str, provider: str, name: str) -> tuple[Evidence, ...]:
+    """Returns what refuses the part that another format has for a feature, if this format has none for it."""
+    from ..contract.exchange import Request  # noqa: PLC0415
+    from ..contract.rule import verdict  # noqa: PLC0415
+
+    model = next(place[2] for place in _places() if place[:2] == (wire, provider))
+    body = foreign(_BY_NAME[name], wire, model)
+    for rule, _ in _scoped(wire, provider) if body else ():
+        found = verdict(rule, Request(wire, provider, body or {}, model=model)).violations
+        if found and not rule.models and (refused := found[0].refusal):
+            link = next(iter(_decided(found[0]) or _proofs(wire, provider, rule.id)), "")
+            return (Evidence("rule", link, refused.message, str(rule.since or ""), rule.id),) if link else ()
+    return ()
 
 
 @cache
@@ -457,6 +605,80 @@ def _rows(name: str) -> tuple[dict[str, Any], ...]:
     return rows(name)
 
 
+# --- From documents --------------------------------------------------------------------------------------
+
+
+@dataclass(frozen=True)
+class Document:
+    """What a provider's own document says of features.
+
+    Args:
+        link: The page, or the line of a published file.
+        words: What it says.
+        day: The day on which it was read.
+        at: The places that it is about: regular expressions for `"wire provider model"`.
+        yes: The features that the API has.
+        no: The features that it does not have.
+        ignored: The features that it accepts and does nothing with.
+        note: A restriction in words.
+
+    Examples:
+        >>> Document("https://example.com", "It does.", "2026-11-27", ("gemini google .*",), ("seed",)).no
+        ()
+    """
+
+    link: str
+    words: str
+    day: str
+    at: tuple[str, ...]
+    yes: tuple[str, ...] = ()
+    no: tuple[str, ...] = ()
+    ignored: tuple[str, ...] = ()
+    note: str = ""
+
+    @property
+    def places(self) -> list[tuple[str, str, str]]:
+        """The known models that it is about, each with its wire format and provider."""
+        about = re.compile("|".join(self.at))
+        return [place for place in _places() if about.fullmatch(" ".join(place))]
+
+    def cells(self) -> Iterator[Cell]:
+        """Yields what the document says of each model and feature."""
+        proof = Evidence("document", self.link, self.words, self.day)
+        told: tuple[tuple[Answer, tuple[str, ...]], ...] = (
+            ("yes", self.yes),
+            ("no", self.no),
+            ("ignored", self.ignored),
+        )
+        for place in self.places:
+            for answer, features in told:
+                yield from (_cell(each, place, answer, proof, note=self.note) for each in features)
+
+
+@cache
+def documents() -> tuple[Document, ...]:
+    """Returns the documents of the providers that `documents.toml` lists.
+
+    Examples:
+        >>> all(each.words for each in documents())
+        True
+    """
+    import tomllib  # noqa: PLC0415
+
+    told = tomllib.loads(files(__name__).joinpath("documents.toml").read_text("utf-8"))["document"]
+    return tuple(_document(each) for each in told)
+
+
+def _document(told: dict[str, Any]) -> Document:
+    lists = {name: tuple(told.get(name, ())) for name in ("at", "yes", "no", "ignored")}
+    return Document(told["link"], told["words"], told["read"].isoformat(), note=told.get("note", ""), **lists)
+
+
+def _of_documents() -> Iterator[Cell]:
+    for document in documents():
+        yield from document.cells()
+
+
 # --- From calendars --------------------------------------------------------------------------------------
 
 
@@ -485,31 +707,44 @@ def _betas() -> Iterator[Cell]:
     for name, facts in told["beta"].items():
         words = facts.get("model") or ", ".join(facts.get("unlocks", ()))
         note = f"It needs no header any more: {words}" if facts.get("ended") else words
-        proof = Evidence("document", told["source"], "", "-".join(name.rsplit("-", 3)[-3:]))
+        day = "-".join(found.groups()) if (found := _DAY.search(name)) else ""
+        proof = Evidence("document", told["source"], "", day)
         place = ("anthropic", "anthropic", "claude*")
         yield replace(_cell(f"beta:{name}", place, "yes", proof), note=note)
+
+
+_DAY = re.compile(r"-(20\d\d)-?(\d\d)-?(\d\d)$")
 
 
 # --- Checks ----------------------------------------------------------------------------------------------
 
 
 def disagreements() -> list[str]:
-    """Returns a sentence for each place at which recordings, rules and profiles say different things.
+    """Returns a sentence for each place at which recordings, rules, profiles and documents say different things.
+
+    A recording of an accepted request agrees with a source that says that the API ignores the field, and so does a refusal for
+    another reason.
 
     Examples:
         >>> len(disagreements()) < 20
         True
     """
     told: dict[tuple[str, str, str, str], list[Cell]] = defaultdict(list)
-    for cell in (*_recorded(), *_of_rules(), *_of_profiles(), *_without_a_field()):
+    for cell in _told():
         if cell.answer != "unknown":
             told[cell.place].append(cell)
     return [
         f"{' '.join(place)}: "
         + "; ".join(f"{c.evidence[0].kind} {c.evidence[0].place}: {c.answer}" for c in each)
         for place, each in sorted(told.items())
-        if len({cell.answer for cell in each}) > 1
+        if len({cell.answer for cell in each if not _agrees(cell, each)}) > 1
     ]
+
+
+def _agrees(cell: Cell, others: list[Cell]) -> bool:
+    """Tells whether a cell fits a source that says that the API ignores the feature."""
+    ignored = any(other.answer == "ignored" for other in others)
+    return ignored and (cell.evidence[0].kind == "accepted" or cell.answer == "no")
 
 
 # --- As data ---------------------------------------------------------------------------------------------

@@ -116,7 +116,7 @@ def _compared(claim: Claim, told: list[Cell]) -> Difference | None:
 
 def _strength(cell: Cell) -> int:
     """Returns the rank of the cell's best evidence: recordings are first."""
-    return ["accepted", "refused", "rule", "document", "profile"].index(cell.evidence[0].kind)
+    return ["accepted", "refused", "rule", "document", "profile", "elsewhere"].index(cell.evidence[0].kind)
 
 
 # --- What the tables say ---------------------------------------------------------------------------------

@@ -1,26 +1,24 @@
-"""The features that a program decides by: how each looks in a request of each wire format.
+"""The features that a program decides by, and which of them a request uses.
 
-A feature has an example request for each wire format that can express it. `found()` tells which features a recorded
-request uses, and where. The table, the pages and the data all use these two.
+`found()` tells which features a recorded request uses, and where. `examples.example()` builds a request that uses a feature.
+The table, the pages and the data all use these two.
 """
 
 from __future__ import annotations
 
-import copy
 import json
+import re
 from collections.abc import Iterator, Mapping
 from itertools import pairwise
 from typing import Any, NamedTuple
 
 from ..contract import readers
-from ..contract.exchange import Item, Json, Request
+from ..contract.exchange import Item, Media, Request
 
-__all__ = ["FEATURES", "Feature", "example", "found"]
+__all__ = ["FEATURES", "SCHEMA", "Feature", "found"]
 
-_PIXEL = "iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAYAAAAfFcSJAAAADUlEQVR42mNk+M9QDwADhgGAWjR9awAAAABJRU5ErkJggg=="
-_PNG = "image/png"
-_IMAGE_URL = f"data:{_PNG};base64,{_PIXEL}"
-_SCHEMA = {
+#: The schema of the examples.
+SCHEMA = {
     "type": "object",
     "properties": {"a": {"type": "string"}},
     "required": ["a"],
@@ -61,11 +59,11 @@ def _same(
     return found | ({"ollama": (f"options.{name}", value)} if "ollama" not in without else {})
 
 
-_FUNCTION = {"name": "f", "description": "It returns a word.", "parameters": _SCHEMA}
+_FUNCTION = {"name": "f", "description": "It returns a word.", "parameters": SCHEMA}
 _CALLED = {"type": "function", "function": _FUNCTION}
 _CHAT_TOOLS = ("tools", [_CALLED])
 _STRICT = ("tools", [{"type": "function", "function": {**_FUNCTION, "strict": True}}])
-_JSON_SCHEMA = {"type": "json_schema", "json_schema": {"name": "a", "schema": _SCHEMA, "strict": True}}
+_STRUCTURED = {"type": "json_schema", "json_schema": {"name": "a", "schema": SCHEMA, "strict": True}}
 _A, _R, _NO = "anthropic", "openai-responses", ("anthropic", "openai-responses", "cohere", "mistral")
 
 FEATURES: tuple[Feature, ...] = (
@@ -74,10 +72,14 @@ FEATURES: tuple[Feature, ...] = (
     Feature("image_in_user", "content", "Image in a user message"),
     Feature("image_by_url", "content", "Image by URL"),
     Feature("pdf_in_user", "content", "PDF in a user message"),
+    Feature("pdf_by_url", "content", "PDF by URL"),
+    Feature("file_by_id", "content", "Uploaded file, named by its id"),
     Feature("audio_in_user", "content", "Audio in a user message"),
     Feature("video_in_user", "content", "Video in a user message"),
     Feature("image_in_result", "content", "Image in a tool result"),
     Feature("pdf_in_result", "content", "PDF in a tool result"),
+    Feature("audio_in_result", "content", "Audio in a tool result"),
+    Feature("video_in_result", "content", "Video in a tool result"),
     Feature(
         "tools",
         "tools",
@@ -90,7 +92,7 @@ FEATURES: tuple[Feature, ...] = (
             openai_responses=("tools", [{"type": "function", "strict": False, **_FUNCTION}]),
             anthropic=(
                 "tools",
-                [{"name": "f", "description": "It returns a word.", "input_schema": _SCHEMA}],
+                [{"name": "f", "description": "It returns a word.", "input_schema": SCHEMA}],
             ),
             gemini=(
                 "tools",
@@ -98,7 +100,7 @@ FEATURES: tuple[Feature, ...] = (
             ),
             bedrock=(
                 "toolConfig.tools",
-                [{"toolSpec": {"name": "f", "description": "It.", "inputSchema": {"json": _SCHEMA}}}],
+                [{"toolSpec": {"name": "f", "description": "It.", "inputSchema": {"json": SCHEMA}}}],
             ),
         ),
     ),
@@ -128,7 +130,7 @@ FEATURES: tuple[Feature, ...] = (
             openai_responses=("tools", [{"type": "function", "strict": True, **_FUNCTION}]),
             anthropic=(
                 "tools",
-                [{"name": "f", "strict": True, "description": "It.", "input_schema": _SCHEMA}],
+                [{"name": "f", "strict": True, "description": "It.", "input_schema": SCHEMA}],
             ),
         ),
     ),
@@ -140,6 +142,7 @@ FEATURES: tuple[Feature, ...] = (
             ("parallel_tool_calls", False),
             openai_responses=("parallel_tool_calls", False),
             mistral=("parallel_tool_calls", False),
+            anthropic=("tool_choice.disable_parallel_tool_use", True),
         ),
     ),
     Feature("server_tools", "tools", "Tools that the provider runs"),
@@ -148,16 +151,16 @@ FEATURES: tuple[Feature, ...] = (
         "output",
         "Structured output by a schema",
         _fields(
-            ("response_format", _JSON_SCHEMA),
-            mistral=("response_format", _JSON_SCHEMA),
-            cohere=("response_format", {"type": "json_object", "schema": _SCHEMA}),
-            ollama=("format", _SCHEMA),
+            ("response_format", _STRUCTURED),
+            mistral=("response_format", _STRUCTURED),
+            cohere=("response_format", {"type": "json_object", "schema": SCHEMA}),
+            ollama=("format", SCHEMA),
             openai_responses=(
                 "text.format",
-                {"type": "json_schema", "name": "a", "schema": _SCHEMA, "strict": True},
+                {"type": "json_schema", "name": "a", "schema": SCHEMA, "strict": True},
             ),
-            anthropic=("output_config.format", {"type": "json_schema", "schema": _SCHEMA}),
-            gemini=("generationConfig.responseJsonSchema", _SCHEMA),
+            anthropic=("output_config.format", {"type": "json_schema", "schema": SCHEMA}),
+            gemini=("generationConfig.responseJsonSchema", SCHEMA),
         ),
     ),
     Feature(
@@ -174,6 +177,7 @@ FEATURES: tuple[Feature, ...] = (
         ),
     ),
     Feature("stream", "output", "Streaming"),
+    Feature("streamed_arguments", "output", "Arguments of calls in pieces while streaming"),
     Feature(
         "temperature", "sampling", "Temperature", _same("temperature", 0.5, "temperature", "temperature")
     ),
@@ -238,6 +242,10 @@ FEATURES: tuple[Feature, ...] = (
             ollama=("options.num_predict", 1024),
         ),
     ),
+    Feature("stop_sequences_5", "limits", "Five stop sequences"),
+    Feature("tools_129", "limits", "More than 128 tools"),
+    Feature("tool_name_65", "limits", "Name of a tool with 65 characters"),
+    Feature("temperature_1_5", "limits", "Temperature above 1"),
     Feature(
         "max_completion_tokens", "limits", "max_completion_tokens", _fields(("max_completion_tokens", 1024))
     ),
@@ -272,95 +280,27 @@ FEATURES: tuple[Feature, ...] = (
         "thinking_off",
         "thinking",
         "Thinking switched off",
-        _fields(anthropic=("thinking", {"type": "disabled"})),
+        _fields(
+            ("reasoning_effort", "none"),
+            openai_responses=("reasoning.effort", "none"),
+            anthropic=("thinking", {"type": "disabled"}),
+            gemini=("generationConfig.thinkingConfig.thinkingBudget", 0),
+            mistral=("reasoning_effort", "none"),
+        ),
     ),
+    Feature("thinking_shown", "thinking", "Thinking, or its summary, in the answer"),
     Feature("thinking_back", "thinking", "Thinking sent back"),
+    Feature("thinking_unsigned", "thinking", "Thinking sent back without its signature"),
     Feature("cache_marks", "caching", "Marks for the cache"),
     Feature("prefill", "order", "An answer that the client begins"),
     Feature("two_user_turns", "order", "Two user messages in a row"),
     Feature("system_in_the_middle", "order", "System message in the middle"),
+    Feature("call_without_result", "order", "Call without its result"),
+    Feature("result_without_call", "order", "Result without its call"),
+    Feature("text_before_results", "order", "Text before the results of calls"),
+    Feature("foreign_call_id", "ids", "Id of a call as another provider makes it"),
+    Feature("call_id_65", "ids", "Id of a call with 65 characters"),
 )
-
-_BASE: Mapping[str, Json] = {
-    "openai-chat": {"messages": [{"role": "user", "content": "Hi"}]},
-    "mistral": {"messages": [{"role": "user", "content": "Hi"}]},
-    "cohere": {"messages": [{"role": "user", "content": "Hi"}]},
-    "ollama": {"messages": [{"role": "user", "content": "Hi"}]},
-    "openai-responses": {"input": [{"role": "user", "content": "Hi"}]},
-    "anthropic": {"max_tokens": 2048, "messages": [{"role": "user", "content": "Hi"}]},
-    "gemini": {"contents": [{"role": "user", "parts": [{"text": "Hi"}]}]},
-    "bedrock": {"messages": [{"role": "user", "content": [{"text": "Hi"}]}]},
-}
-_IN_NAME = ("gemini", "bedrock")  # the URL names the model
-
-#: The user's content with an image.
-_IMAGES: Mapping[str, Any] = {
-    "openai-chat": {"type": "image_url", "image_url": {"url": _IMAGE_URL}},
-    "mistral": {"type": "image_url", "image_url": {"url": _IMAGE_URL}},
-    "cohere": {"type": "image_url", "image_url": {"url": _IMAGE_URL}},
-    "openai-responses": {"type": "input_image", "detail": "auto", "image_url": _IMAGE_URL},
-    "anthropic": {"type": "image", "source": {"type": "base64", "media_type": _PNG, "data": _PIXEL}},
-    "gemini": {"inlineData": {"mimeType": _PNG, "data": _PIXEL}},
-    "bedrock": {"image": {"format": "png", "source": {"bytes": _PIXEL}}},
-}
-
-
-def example(feature: Feature, wire: str, model: str) -> Json | None:
-    """Returns a small request that uses a feature, or `None` if the format cannot express it or no example is kept.
-
-    Args:
-        feature: The feature.
-        wire: Name of the wire format.
-        model: Name of the model.
-
-    Examples:
-        >>> temperature = next(each for each in FEATURES if each.id == "temperature")
-        >>> example(temperature, "openai-chat", "gpt-4.1")["temperature"]
-        0.5
-    """
-    body: dict[str, Any] = copy.deepcopy(dict(_BASE[wire]))
-    body |= {} if wire in _IN_NAME else {"model": model}
-    if feature.id == "text":
-        return dict(body)
-    if feature.id == "prefill":
-        return _prefilled(body)
-    if feature.id == "image_in_user":
-        return _with_image(body, wire)
-    if wire not in feature.fields:
-        return None
-    if feature.id in {"forced_call", "parallel_switch"}:
-        _set(body, *next(each for each in FEATURES if each.id == "tools").fields[wire])
-    _set(body, *feature.fields[wire])
-    return dict(body)
-
-
-def _prefilled(body: dict[str, Any]) -> Json | None:
-    if "messages" not in body:
-        return None
-    last = body["messages"][-1]
-    content = [{"text": "Well"}] if isinstance(last["content"], list) else "Well"
-    return {**body, "messages": [last, {"role": "assistant", "content": content}]}
-
-
-def _with_image(body: dict[str, Any], wire: str) -> Json | None:
-    if wire == "ollama":
-        body["messages"][0]["images"] = [_PIXEL]
-        return body
-    if wire == "gemini":
-        body["contents"][0]["parts"].append(_IMAGES[wire])
-        return body
-    kind = {"openai-responses": "input_text"}.get(wire, "text")
-    text = {"text": "Hi"} if wire == "bedrock" else {"type": kind, "text": "Hi"}
-    body["input" if wire == "openai-responses" else "messages"][0]["content"] = [text, _IMAGES[wire]]
-    return body
-
-
-def _set(body: dict[str, Any], path: str, value: Any) -> None:
-    *above, last = path.split(".")
-    for name in above:
-        body = body.setdefault(name, {})
-    body[last] = value
-
 
 # --- What a request uses ---------------------------------------------------------------------------------
 
@@ -375,6 +315,7 @@ def found(request: Request) -> dict[str, str]:
     """
     items = readers.read(request)
     used = dict(_content(items)) | dict(_parameters(request)) | dict(_tools(request)) | dict(_order(items))
+    used |= dict(_counts(request, items)) | dict(_pairs(request, items)) | dict(_unsigned(request))
     if request.stream or request.body.get("stream") is True:
         used["stream"] = "/stream"
     return used
@@ -383,11 +324,11 @@ def found(request: Request) -> dict[str, str]:
 def _parameters(request: Request) -> Iterator[tuple[str, str]]:
     for feature in FEATURES:
         path, shown = feature.fields.get(request.wire, ("", None))
-        value: Any = request.body
-        for name in path.split(".") if path else ():
-            value = value.get(name) if isinstance(value, dict) else None
-        if path and _says(feature.id, value, shown):
+        if path and _says(feature.id, _value(request.body, path), shown):
             yield feature.id, "/" + path.replace(".", "/")
+    schema = _value(request.body, "generationConfig.responseSchema") if request.wire == "gemini" else None
+    if schema:  # the older field for a schema
+        yield "structured_output", "/generationConfig/responseSchema"
 
 
 #: Values that say nothing, because they are the API's default.
@@ -398,8 +339,8 @@ def _says(feature: str, value: Any, shown: Any) -> bool:
     """Tells whether a value of a field uses the feature, and not what holds without it."""
     if value is None or feature in {"strict_tools", "tools"}:
         return False
-    if feature == "parallel_switch":
-        return value is False
+    if feature == "parallel_switch" or (feature == "thinking_off" and not isinstance(shown, dict)):
+        return bool(value == shown)
     if feature == "choices":
         return isinstance(value, int) and value > 1
     if feature == "forced_call":
@@ -415,7 +356,7 @@ def _differs(feature: str, value: Any, shown: Any) -> bool:
         return _alike(feature, value, shown)
     if feature in _DEFAULTS:
         return bool(value != _DEFAULTS[feature])
-    return value not in ("", [], {}) and value is not False
+    return value not in ("", [], {}, 0) and not (feature == "effort" and value == "none")
 
 
 def _alike(feature: str, value: dict[str, Any], shown: dict[str, Any]) -> bool:
@@ -446,7 +387,8 @@ def _tools(request: Request) -> Iterator[tuple[str, str]]:
             yield "server_tools", f"{own}/{at}"
         if tool.get("strict") is True or (tool.get("function") or {}).get("strict") is True:
             yield "strict_tools", f"{own}/{at}"
-    if '"cache_control"' in (text := json.dumps(request.body)) or '"cachePoint"' in text:
+    text = json.dumps(request.body)
+    if any(f'"{name}"' in text for name in ("cache_control", "cachePoint", "prompt_cache_breakpoint")):
         yield "cache_marks", ""
 
 
@@ -468,19 +410,29 @@ def _content(items: list[Item]) -> Iterator[tuple[str, str]]:
             yield "tool_results", item.pointer
         elif item.kind == "thinking":
             yield "thinking_back", item.pointer
+        elif item.kind == "other" and item.name == "video":
+            yield f"video_in_{'user' if item.within is None else 'result'}", item.pointer
         elif item.media:
             yield from _media(item)
 
 
 def _media(item: Item) -> Iterator[tuple[str, str]]:
-    media = item.media
-    kind = media.type if media else ""
+    media = item.media or Media("")
+    kind = media.type
     named = "image" if kind.startswith("image/") or item.kind == "image" else ""
     named = named or {"application/pdf": "pdf"}.get(kind, kind.partition("/")[0])
-    if named in {"image", "pdf", "audio", "video"} and (item.within is None or named in {"image", "pdf"}):
+    if named in {"image", "pdf", "audio", "video"}:
         yield f"{named}_in_{'user' if item.within is None else 'result'}", item.pointer
-    if named == "image" and item.within is None and media and media.url.startswith("http") and not media.data:
-        yield "image_by_url", item.pointer
+    pointed = media.url and not media.data and item.within is None
+    if pointed and named in {"image", "pdf"} and media.url.startswith("http") and not _uploaded(media.url):
+        yield f"{named}_by_url", item.pointer
+    elif _uploaded(media.url) or (pointed and not media.url.startswith(("http", "data:", "gs://", "s3://"))):
+        yield "file_by_id", item.pointer
+
+
+def _uploaded(url: str) -> bool:
+    """Tells whether a URL names a file that was uploaded to Google."""
+    return url.startswith("https://generativelanguage.googleapis.com/") and "/files/" in url
 
 
 def _order(items: list[Item]) -> Iterator[tuple[str, str]]:
@@ -490,6 +442,8 @@ def _order(items: list[Item]) -> Iterator[tuple[str, str]]:
             calls[item.turn] = calls.get(item.turn, 0) + 1
     if several := [turn for turn, count in calls.items() if turn >= 0 and count > 1]:
         yield "parallel_calls", next(i.pointer for i in items if i.turn == several[0] and i.kind == "call")
+    elif beside := [call for call, after in pairwise(items) if call.kind == after.kind == "call"]:
+        yield "parallel_calls", beside[0].pointer  # in the Responses API, each call is an item of its own
     if items and items[-1].role == "assistant" and items[-1].kind == "text":
         yield "prefill", items[-1].pointer
     for before, item in pairwise(items):
@@ -501,3 +455,143 @@ def _order(items: list[Item]) -> Iterator[tuple[str, str]]:
             yield "two_user_turns", item.pointer
         if item.kind == "system" and before.role != "system":
             yield "system_in_the_middle", item.pointer
+
+
+# --- Counts, ids and pairs -------------------------------------------------------------------------------
+
+
+def _counts(request: Request, items: list[Item]) -> Iterator[tuple[str, str]]:
+    """Yields the features that are a number or a size beyond what some provider takes."""
+    at = {each.id: each.fields.get(request.wire, ("", None))[0] for each in FEATURES}
+    stops, heat = _value(request.body, at["stop"]), _value(request.body, at["temperature"])
+    if isinstance(stops, list) and len(stops) > 4:
+        yield "stop_sequences_5", "/" + at["stop"].replace(".", "/")
+    if isinstance(heat, int | float) and heat > 1:
+        yield "temperature_1_5", "/" + at["temperature"].replace(".", "/")
+    names = list(_names(_value(request.body, at["tools"])))
+    if len(names) > 128:
+        yield "tools_129", "/" + at["tools"].replace(".", "/")
+    if any(len(name) > 64 for name in names):
+        yield "tool_name_65", "/" + at["tools"].replace(".", "/")
+    if long := [item for item in items if item.kind == "call" and len(item.id) > 64]:
+        yield "call_id_65", long[0].pointer
+
+
+def _value(body: Any, path: str) -> Any:
+    """Returns the value at a path. Google's API takes its names also with underscores."""
+    for name in path.split(".") if path else ():
+        under = _CAPITAL.sub(lambda found: f"_{found[0].lower()}", name)
+        body = body.get(name, body.get(under)) if isinstance(body, dict) else None
+    return body if path else None
+
+
+_CAPITAL = re.compile("[A-Z]")
+
+
+def _names(tools: Any) -> Iterator[str]:
+    """Yields the names of the functions of a list of tools."""
+    for tool in tools if isinstance(tools, list) else ():
+        told = tool if isinstance(tool, dict) else {}
+        own = told.get("function") or told.get("toolSpec") or told
+        for each in told.get("functionDeclarations") or told.get("function_declarations") or [own]:
+            yield str(each.get("name") or "") if isinstance(each, dict) else ""
+
+
+#: How the ids of calls begin that a provider makes.
+_OWN_IDS: Mapping[str, str] = {
+    "openai-chat": r"call_|chatcmpl-tool|fc_",
+    "openai-responses": r"call_|fc_",
+    "anthropic": r"toolu_",
+    "bedrock": r"tooluse_",
+    "mistral": r"[a-zA-Z0-9]{9}$",
+}
+
+
+def _pairs(request: Request, items: list[Item]) -> Iterator[tuple[str, str]]:
+    """Yields what is unusual about calls and their results. Google's calls have no ids, and are not paired here."""
+    called = {item.id: item for item in items if item.kind == "call" and item.id}
+    answered = {item.id: item for item in items if item.kind == "result" and item.id}
+    if request.wire != "gemini" and not _continues(request.body):
+        hosted = _hosted(request)
+        last = max((item.turn for item in items), default=0)
+        unusual = _unpaired(called, answered, last)
+        yield from ((feature, place) for feature, place in unusual if place not in hosted)
+    own = _OWN_IDS.get(request.wire)
+    if own and (foreign := [item for id, item in called.items() if not re.match(own, id)]):
+        yield "foreign_call_id", foreign[0].pointer
+    yield from _text_first(items)
+
+
+def _hosted(request: Request) -> set[str]:
+    """Returns the places of calls that the provider of the Responses API answers itself, and of their results."""
+    items = request.body.get("input") if request.wire == "openai-responses" else ()
+    client = {"function_call", "custom_tool_call", "function_call_output", "custom_tool_call_output"}
+    return {
+        f"/input/{at}"
+        for at, item in enumerate(items if isinstance(items, list) else ())
+        if isinstance(item, dict) and item.get("type") not in client
+    }
+
+
+def _continues(body: dict[str, Any]) -> bool:
+    """Tells whether a request has a part of its conversation at the provider."""
+    sent = body.get("input")
+    referred = isinstance(sent, list) and any(
+        isinstance(each, dict) and each.get("type") == "item_reference" for each in sent
+    )
+    return bool(referred or body.get("previous_response_id") or body.get("conversation"))
+
+
+def _unpaired(called: dict[str, Item], answered: dict[str, Item], last: int) -> Iterator[tuple[str, str]]:
+    for id, item in called.items():
+        if id not in answered and item.turn < last:
+            yield "call_without_result", item.pointer
+    for id, item in answered.items():
+        if id not in called:
+            yield "result_without_call", item.pointer
+
+
+def _unsigned(request: Request) -> Iterator[tuple[str, str]]:
+    """Yields thinking without a signature; at Gemini, a call has the signature."""
+    parts = [
+        (f"/{name}/{turn}/{field}/{at}", part)
+        for name, field in (("messages", "content"), ("contents", "parts"))
+        for turn, message in enumerate(request.body.get(name) or ())
+        if isinstance(message, dict) and isinstance(message.get(field), list)
+        for at, part in enumerate(message[field])
+        if isinstance(part, dict)
+    ]
+    sent = request.body.get("input") if request.wire == "openai-responses" else None
+    for at, item in enumerate(sent if isinstance(sent, list) else ()):
+        bare = (
+            isinstance(item, dict) and item.get("type") == "reasoning" and not item.get("encrypted_content")
+        )
+        if bare and request.body.get("store") is False:
+            yield "thinking_unsigned", f"/input/{at}"
+    before: tuple[str, Any] = ("", {})
+    for place, part in parts:
+        if request.wire == "anthropic" and part.get("type") == "thinking" and not part.get("signature"):
+            yield "thinking_unsigned", place
+        beside = before[0].rpartition("/")[0] == place.rpartition("/")[0] and "functionCall" in before[1]
+        if (
+            request.wire == "gemini"
+            and "functionCall" in part
+            and not part.get("thoughtSignature")
+            and not beside
+        ):
+            yield "thinking_unsigned", place  # of calls side by side, the first has the signature
+        before = (place, part)
+
+
+def _text_first(items: list[Item]) -> Iterator[tuple[str, str]]:
+    """Yields a text of the user that stands between a call and its result."""
+    called: dict[str, int] = {}
+    texts: list[tuple[int, Item]] = []
+    for at, item in enumerate(items):
+        if item.kind == "call":
+            called[item.id] = at
+        elif item.kind == "text" and item.role == "user" and item.within is None:
+            texts.append((at, item))
+        elif item.kind == "result":
+            between = [text for place, text in texts if called.get(item.id, at) < place < at]
+            yield from (("text_before_results", text.pointer) for text in between[:1])

@@ -6,10 +6,13 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 from datetime import date, timedelta
 from hashlib import sha256
-from typing import Any
+from typing import TYPE_CHECKING, Any
 from xml.etree.ElementTree import Element, SubElement, tostring
 
 from . import Cell
+
+if TYPE_CHECKING:
+    from .changes import Change
 
 __all__ = ["Entry", "atom", "entries", "json_feed", "recent"]
 
@@ -42,11 +45,13 @@ class Entry:
         return f"urn:sha256:{sha256(f'{self.day} {self.title}'.encode()).hexdigest()[:40]}"
 
 
-def entries(cells: Iterable[Cell]) -> list[Entry]:
+def entries(cells: Iterable[Cell], changes: Iterable[Change] = ()) -> list[Entry]:
     """Returns the dated facts, newest first. Equal facts about several models are one entry.
 
     Args:
         cells: The cells.
+        changes: What else is known with a date: rules, types, capabilities, versions and entries of changelogs. Models that are
+            shut down and beta features are left out, because the cells have them. Default: none.
 
     Examples:
         >>> entries([])
@@ -62,7 +67,19 @@ def entries(cells: Iterable[Cell]) -> list[Entry]:
         Entry(day, f"{_listed(models)}: {what}.", link, words)
         for (day, what, link, words), models in grouped.items()
     ]
+    found += [_of_change(each) for each in changes if not each.about.startswith(("models ", "beta "))]
     return sorted(found, key=lambda each: (each.day, each.title), reverse=True)
+
+
+def _of_change(change: Change) -> Entry:
+    about, _, rest = change.about.partition(" ")
+    verbs = {"begins": "holds from this day", "ends": "no longer holds"}
+    if change.sort == "entry":
+        return Entry(
+            change.day.isoformat(), f"{change.about}: {change.sentence.split(' (rules and')[0]}.", change.link
+        )
+    title = f"{about[0].upper()}{about[1:]} {rest} {verbs[change.sort]}: {change.sentence.split('. ')[0].rstrip('.')}."
+    return Entry(change.day.isoformat(), title, change.link, change.sentence)
 
 
 def _dated(cell: Cell) -> list[tuple[str, str]]:
