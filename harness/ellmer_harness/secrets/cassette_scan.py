@@ -66,9 +66,11 @@ def _told(secrets: Iterable[tuple[str, str]]) -> list[tuple[str, str]]:
 
 
 def _scanned_events(
-    value: Any, secrets: Iterable[tuple[str, str]] = (), where: str = ""
+    value: Any, text: str, secrets: Iterable[tuple[str, str]], where: str = ""
 ) -> Iterator[Finding]:
-    yield from _findings(_over_events(value, where, _told(secrets)))
+    """Yields what is split over the events of a value of which `text` is the JSON."""
+    if any(f'"{name}"' in text for name in _EVENTS):
+        yield from _findings(_over_events(value, where, _told(secrets)))
 
 
 def scan_cassette(
@@ -77,18 +79,20 @@ def scan_cassette(
     """Yields what `scan` finds in a cassette, of which `text` is the JSON. It searches only interactions that may hold a secret."""
     pairs = [*secrets]
     if not may_hold(text, pairs):
-        yield from _scanned_events(cassette, pairs)
+        yield from _scanned_events(cassette, text, pairs)
         return
-    interactions = cassette["interactions"]
     yield from scan({**cassette, "interactions": []}, pairs)
-    for number, interaction in enumerate(interactions):
-        search_it = scan if may_hold(_json(interaction), pairs) else _scanned_events
-        yield from search_it(interaction, pairs, f"/interactions/{number}")
+    for number, interaction in enumerate(cassette["interactions"]):
+        where, own = f"/interactions/{number}", _json(interaction)
+        if own is None or may_hold(own, pairs):
+            yield from scan(interaction, pairs, where)
+        else:
+            yield from _scanned_events(interaction, own, pairs, where)
 
 
-def may_hold(text: str | None, secrets: Iterable[tuple[str, str]] = ()) -> bool:
+def may_hold(text: str, secrets: Iterable[tuple[str, str]] = ()) -> bool:
     """Tells whether `scan` may find something in a value of which this is the JSON text, but for what is split over events."""
-    if text is None or has_rules():
+    if has_rules():
         return True
     values = [secret for secret, _ in secrets]
     spelled = [form for value in values for form in spellings(value)]

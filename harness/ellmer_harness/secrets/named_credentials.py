@@ -84,7 +84,8 @@ _SIGNATURES = {
 AFTER = {"", "value", "base64", "b64", "digest", "hash", "text", "confirmation", "confirm", "base", "plain"}
 # In these names, "token" means a position in a list, a request, or a part of a text.
 _PLACES = {
-    *("page", "next", "previous", "prev", "continuation", "pagination", "sync", "start", "cursor"),
+    *("page", "next", "previous", "prev", "continuation", "resumption", "pagination", "sync", "start"),
+    "cursor",
     *("request", "offset", "delta", "skip", "resume", "idempotency", "max", "total", "stop", "eos", "bos"),
 }
 

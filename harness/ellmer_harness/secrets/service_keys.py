@@ -314,6 +314,25 @@ PATTERNS = (
         r"(?:openai-insecure-api-key|bearer\.authorization\.k8s\.io|access_token|deepgram-token)\.[\w.~+=-]{20,}",
         "openai-insecure-api-key.{U48} base64url.bearer.authorization.k8s.io.{U120} access_token.{U40} deepgram-token.{U40}",
     ),
+    Pattern("a Prefect key", "pnu_ pnb_", r"\bpn[ub]_[A-Za-z0-9]{36}", "pnu_{A36} pnb_{A36}"),
+    Pattern(
+        "a Sourcegraph token",
+        "sgp_",
+        r"\bsgp_(?:[0-9a-fA-F]{16}_|local_)?[0-9a-fA-F]{40}",
+        "sgp_{H16}_{H40} sgp_{H40}",
+    ),
+    Pattern(
+        "a Plaid token",
+        "access-production- access-sandbox- access-development-",
+        r"\baccess-(?:production|sandbox|development)-[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}",
+        "access-production-{H8}-{H4}-{H4}-{H4}-{H12} access-sandbox-{H8}-{H4}-{H4}-{H4}-{H12} access-development-{H8}-{H4}-{H4}-{H4}-{H12}",
+    ),
+    Pattern("an Apify token", "apify_api_", r"\bapify_api_[A-Za-z0-9]{30,}", "apify_api_{A36}"),
+    Pattern("a Logfire token", "pylf_v", r"\bpylf_v\d_[a-z]+_[A-Za-z0-9]{40,}", "pylf_v1_us_{A44}"),
+    Pattern("a LlamaCloud key", "llx-", r"\bllx-[A-Za-z0-9]{40,}", "llx-{A48}"),
+    Pattern("a RunPod key", "rpa_", r"\brpa_[A-Z0-9]{30,}[A-Za-z0-9]*", "rpa_{C46}"),
+    Pattern("a Browserbase key", "bb_live_", r"\bbb_live_[\w-]{20,}", "bb_live_{U27}"),
+    Pattern("an Anyscale key", "esecret_", r"\besecret_[a-z0-9]{24,}", "esecret_{H26}"),
     Pattern("a Discord user token", "mfa.", r"(?<![\w.-])mfa\.[\w-]{80,}", "mfa.{U84}"),
 )
 _COMPILED = [(row, row.literals.split(), re.compile(row.regex, re.ASCII)) for row in PATTERNS]
@@ -328,7 +347,12 @@ def keys(words: Iterable[str]) -> Iterator[tuple[str, str]]:
         for literal in literals:
             if missing.isdisjoint(literal):
                 found = around(text, literal, pattern, *row.before)
-                yield from ((row.what, key[0]) for key in found if random(key[0]))
+                yield from ((row.what, key[0]) for key in found if _is_drawn(key[0], literal))
+
+
+def _is_drawn(key: str, literal: str) -> bool:
+    """Tells whether a key is random, as a whole or after its literal: some have small letters only."""
+    return random(key) or random(key.removeprefix(literal))
 
 
 def around(
