@@ -5,7 +5,8 @@ the cassette of the same name, with the coding and the chunks that its headers n
 names resolve to this machine, and its certificates are signed by an authority that each TLS context is told of. The clients,
 their connections and the suite's code are not changed.
 
-`FAKE_CASSETTES` is the folder of the original cassettes, and `FAKE_ROOT` the folder that they were taken out of. A summary says
+`FAKE_CASSETTES` is the folder of the original cassettes, and `FAKE_ROOT` the folder that they were taken out of. `FAKE_URLS` adds the URL to
+answers, for hooks that were written for an older vcrpy. A summary says
 how many requests the server answered, and which it has no recording of.
 """
 
@@ -349,12 +350,19 @@ def _loading(real: Any) -> Any:
     def load(cassette: Cassette) -> None:
         cassette.record_mode = RecordMode.NEW_EPISODES
         _OPEN.append(Recordings(cassette))
+        if os.environ.get("FAKE_URLS"):
+            cassette.append = _with_url(cassette.append)
         if Path(
             str(cassette._path)
         ).exists():  # for one that is missing, some persisters raise what vcrpy does not expect
             real(cassette)
 
     return load
+
+
+def _with_url(real: Any) -> Any:
+    """Adds the URL to answers, as older versions of vcrpy did: hooks of some suites read it."""
+    return lambda request, response: real(request, {**response, "url": request.uri})
 
 
 def _saving(real: Any) -> Any:

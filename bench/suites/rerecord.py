@@ -68,6 +68,7 @@ def recorded(suite: Suite, way: Way, theirs: Way) -> Recorded:
     for path in cassettes_of(root):
         path.unlink()
     fakes = {"FAKE_CASSETTES": str(suite.root), "FAKE_ROOT": str(root)}
+    fakes |= {"FAKE_URLS": "1"} if suite.reads_urls else {}
     search = os.pathsep.join([str(root), str(Path(__file__).parent)])
     live = run(
         suite, way, root, ("-p", "fake", *_MODE.get(suite.plugin or "", ())), **fakes, PYTHONPATH=search

@@ -44,6 +44,7 @@ class Suite:
     tests: str = "tests"
     plugin: str | None = RECORDING  # its plugin for vcrpy, if it has one
     of_cassetter: bool = False
+    reads_urls: bool = False  # its hooks read the URL of an answer, which vcrpy no longer records
     repository: str | None = None
     options: tuple[str, ...] = ()
 
@@ -102,6 +103,7 @@ SUITES = (
         ("pytest==9.0.3", "pytest-asyncio==1.4.0"),
         plugin=PYTEST_VCR,
         repository="https://github.com/praw-dev/asyncprawcore",
+        reads_urls=True,
     ),
     Suite(
         "asyncpraw",
@@ -109,6 +111,7 @@ SUITES = (
         ("pytest==9.0.3", "pytest-asyncio==1.4.0"),
         plugin=PYTEST_VCR,
         repository="https://github.com/praw-dev/asyncpraw",
+        reads_urls=True,
     ),
     Suite(
         "habanero",

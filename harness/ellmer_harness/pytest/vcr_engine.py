@@ -525,6 +525,12 @@ def pytest_configure(config: pytest.Config) -> None:
         config.pluginmanager.register(vcr_marks, "ellmer_harness_vcr_marks")
 
 
+def pytest_addhooks(pluginmanager: pytest.PytestPluginManager) -> None:
+    """Adds pytest-recording's hook if it is not installed."""
+    if not vcr_marks.installed():
+        pluginmanager.add_hookspecs(vcr_marks.Hooks)
+
+
 def pytest_unconfigure() -> None:
     """Restores vcrpy."""
     stop_playing_vcrpy()

@@ -33,6 +33,14 @@ _PLUGINS = {"recording": "pytest_recording", "vcr": "pytest_vcr"}
 _REFUSED = re.compile(r"[<>?%*:|\"'/\\]")
 
 
+class Hooks:
+    """The hook of pytest-recording."""
+
+    @pytest.hookspec
+    def pytest_recording_configure(self, config: pytest.Config, vcr: Any) -> None:
+        """Configures vcrpy before each cassette."""
+
+
 def taken(config: pytest.Config) -> bool:
     """Tells whether a plugin for vcrpy is loaded.
 
@@ -43,13 +51,18 @@ def taken(config: pytest.Config) -> bool:
     return bool(loaded & set(_PLUGINS.values()))
 
 
+def installed() -> bool:
+    """Tells whether a plugin for vcrpy is installed."""
+    return any(find_spec(module) for module in _PLUGINS.values())
+
+
 def add_options(parser: pytest.Parser) -> None:
     """Adds the options of pytest-recording and pytest-vcr, unless one of them is installed and adds them itself.
 
     Args:
         parser: pytest's parser.
     """
-    if any(find_spec(module) for module in _PLUGINS.values()):
+    if installed():
         return
     group = parser.getgroup("recording")
     for name in ("--record-mode", "--vcr-record"):
@@ -126,13 +139,16 @@ def _opened(
         options["record_mode"] = "new_episodes"
     options.pop("allowed_hosts", None)
     recorder = VCR()
+    if (configure := getattr(request.config.hook, "pytest_recording_configure", None)) is not None:
+        configure(config=request.config, vcr=recorder)
     recorder.register_persister(_also([folder / name for mark in marks for name in mark.args]))
     with recorder.use_cassette(str(path), **options) as cassette:
         yield cassette
 
 
 def _path(request: pytest.FixtureRequest, folder: Path, suffix: str) -> Path:
-    path = folder / f"{request.getfixturevalue('default_cassette_name')}.{suffix}"
+    name = request.getfixturevalue("default_cassette_name")
+    path = folder / (name if name.endswith(f".{suffix}") else f"{name}.{suffix}")
     of_pytest_vcr = folder.parent / f"{request.getfixturevalue('vcr_cassette_name')}.{suffix}"
     return of_pytest_vcr if of_pytest_vcr.exists() and not path.exists() else path
 

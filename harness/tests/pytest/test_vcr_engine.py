@@ -678,6 +678,23 @@ def test_cassettes_of_pytest_vcr_are_found_and_paths_of_marks_are_played(
     assert len(server.requests) == 2
 
 
+def test_the_hook_of_pytest_recording_and_a_name_with_its_suffix(suite, server, pytester, monkeypatch):
+    monkeypatch.setattr(vcr_engine.vcr_marks, "find_spec", lambda _: None)
+    hook = "\ndef pytest_recording_configure(config, vcr):\n    vcr.match_on = ['method']\n"
+    (pytester.path / "conftest.py").write_text((pytester.path / "conftest.py").read_text() + hook)
+    code = f"""
+        import httpx, pytest
+
+        @pytest.mark.default_cassette("named.yaml")
+        @pytest.mark.vcr
+        def test_it(vcr):
+            assert vcr._match_on[0].__name__ == "method" and len(vcr._match_on) == 1
+            httpx.get("{server.url}")
+    """
+    suite(code, *ENGINE, "--record-mode=once").assert_outcomes(passed=1)
+    assert [path.name for path in (pytester.path / "cassettes/test_it").iterdir()] == ["named.yaml"]
+
+
 def test_blocked_networks(suite, server, monkeypatch):
     monkeypatch.setattr(vcr_engine.vcr_marks, "find_spec", lambda _: None)
     code = f"""
