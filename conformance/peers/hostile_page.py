@@ -126,9 +126,10 @@ it disconnected, whether it sent results of calls, and whether it followed a red
 
 ## Results
 
-Each attack is played in a process of its own, without a stream and with one. The client gets a timeout of 3 seconds, through the
+Each attack is run in a process of its own, without a stream and with one. The client gets a timeout of 3 seconds, through the
 option of its library. Many libraries use it as the time between two bytes, so slow answers do not end. The bridges of
-`conformance/peers` are the clients; a verdict can be due to the bridge, the library, or the SDK under it.
+`conformance/peers` are the clients; a verdict can be due to the bridge, the library, or the SDK under it. Each attack was
+run once per library, on a busy machine, and no single verdict was examined by hand.
 """
 
 

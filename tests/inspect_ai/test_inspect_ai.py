@@ -7,7 +7,7 @@ import pytest
 
 from ellmer_core import chat_openai_completions
 
-pytest.importorskip("inspect_ai")
+pytest.importorskip("inspect_ai.model")
 pytestmark = pytest.mark.filterwarnings("ignore")  # of theirs
 
 from inspect_ai import Task, eval  # noqa: E402 - skipped where it is not there

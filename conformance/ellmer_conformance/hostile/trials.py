@@ -70,12 +70,21 @@ def kinds(adapter: Adapter, wire: str, attacks: Sequence[str] = ()) -> Iterator[
                 yield attack, mode
 
 
-def tried(adapter: Adapter, wire: str, attack: Attack, mode: str, *, origin: str, nonce: str) -> Trial:
-    """Plays an attack from a server in another process, at `origin`, and returns the judged trial."""
+def tried(
+    adapter: Adapter,
+    wire: str,
+    attack: Attack,
+    mode: str,
+    *,
+    origin: str,
+    nonce: str,
+    timeout: float = TIMEOUT,
+) -> Trial:
+    """Plays an attack from a server in another process, at `origin`, and returns the judged trial. `timeout` is the client's own."""
     provider = adapter.wires[wire][0]
     place = place_of(adapter, wire, provider)
     url = f"{origin}/c/{attack.name}/{nonce}{place.path}"
-    to = replace(endpoint(place, wire, provider), base_url=url, timeout=TIMEOUT)
+    to = replace(endpoint(place, wire, provider), base_url=url, timeout=timeout)
     with planted(place.key_vars):
         played = _in_a_process(lambda: _played(adapter, to, mode))
     _import(played.get("modules", []))

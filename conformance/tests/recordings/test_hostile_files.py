@@ -8,6 +8,7 @@ import subprocess
 import sys
 import time
 import tracemalloc
+from base64 import b64encode
 from contextlib import suppress
 from dataclasses import replace
 from pathlib import Path
@@ -18,6 +19,7 @@ from ellmer_conformance.recordings.calibrate import calibrate
 from ellmer_conformance.recordings.lint import lint
 from ellmer_conformance.report.formats.terminal_escaping import printable
 from ellmer_core.budget import RECORDING, VIOLATIONS, YAML, Budget
+from ellmer_harness.format.blobs import Blobs, bounded_bodies
 from ellmer_harness.recordings import Unreadable, read
 from ellmer_harness.recordings.untrusted_files import unzipped
 
@@ -210,6 +212,52 @@ def test_many_small_values_are_not_read(tmp_path, monkeypatch, name):
 
     assert report.judged == 0
     assert peak < 12 * len(MANY[name])  # most of these values need twenty to three hundred times their bytes
+
+
+def amplified(folder, kind, count=40):
+    """Returns a recording whose bodies have fifty times as many bytes as its files."""
+    plain = b"a" * 1_000_000
+    (folder / "body.txt").write_bytes(plain)
+    packed = b64encode(gzip.compress(plain)).decode()
+    blobs = Blobs(folder / "blobs")
+    name = blobs.put(plain)
+    blobs.save()
+    bodies = {
+        "on disk": {"on_disk": "body.txt"},
+        "packed": {"raw_gzip": packed},
+        "blob": {"json": {"a": {"$blob": name}}, "blobs": True},
+        "blobs": {"json": {"a": [{"$blob": name}] * count}, "blobs": True},
+    }
+    if kind == "har":
+        content = {"_file": "body.txt"}
+        entry = {
+            "request": {"url": URL, "postData": {"text": "{}"}},
+            "response": {"status": 200, "content": content},
+        }
+        return {"log": {"entries": [entry] * count}}
+    found = recording()
+    found["interactions"][0]["response"]["body"] = bodies[kind]
+    found["interactions"] *= 1 if kind == "blobs" else count
+    for each in found["interactions"] if kind.startswith("blob") else ():
+        each["request"] |= {"body": None, "headers": {}}
+        each["response"] |= {"headers": {}, "status": {"code": 200, "message": "OK"}}
+    ours = {"metadata": {"ellmer_harness": {"format": 1, "recorded_from": "test"}}}
+    return found | ours if kind.startswith("blob") else found
+
+
+@pytest.mark.parametrize("kind", ["on disk", "packed", "har", "blob", "blobs"])
+def test_bodies_that_name_the_same_bytes_often_are_not_all_read(tmp_path, monkeypatch, kind):
+    monkeypatch.setattr(bounded_bodies.__wrapped__, "__defaults__", (5_000_000,))
+    (tmp_path / "a.json").write_text(json.dumps(amplified(tmp_path, kind)), encoding="utf-8")
+    lint([tmp_path / "a.json"])  # imports
+
+    tracemalloc.start()
+    (report,) = lint([tmp_path / "a.json"]).files
+    peak = tracemalloc.get_traced_memory()[1]
+    tracemalloc.stop()
+
+    assert "too large together" in str(report.problem) + str(dict(report.skipped))
+    assert peak < 25_000_000
 
 
 def test_the_members_of_gzip_cost_the_same_however_many_follow():

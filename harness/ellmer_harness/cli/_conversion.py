@@ -11,6 +11,7 @@ from ..errors import HarnessError, SecretFound
 from ..format.blobs import file_name
 from ..recordings import Found, Unreadable
 from ..recordings.conversion import Converted, Rules, convert
+from ..recordings.untrusted_files import TooSlow, time_limit
 from ..secrets.redaction import Scrub
 from ._terminal import complain, one_line, rewritten, say
 
@@ -95,7 +96,11 @@ class Tally:
         try:
             if isinstance(found, Unreadable):
                 raise found
-            cassette = convert(found, near, blobs, rules)
+            with time_limit():
+                cassette = convert(found, near, blobs, rules)
+        except TooSlow as error:
+            self.refuse(f"{file}: {error}")
+            return None
         except HarnessError as error:
             hint = f"\n{_HINT}" if isinstance(error, SecretFound) else ""
             self.refuse(str(error) if isinstance(error, Unreadable) else f"{file}: {error}{hint}")

@@ -11,18 +11,21 @@ import os
 import re
 from base64 import b64decode, b64encode, urlsafe_b64decode, urlsafe_b64encode
 from binascii import Error
-from collections.abc import Callable
-from contextlib import suppress
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager, suppress
+from contextvars import ContextVar
 from dataclasses import dataclass, field
 from hashlib import sha256
 from pathlib import Path
 from stat import S_ISREG
-from typing import Any
+from typing import Any, TypeVar
 from uuid import uuid4
 
 from ellmer_core.budget import RECORDING
 
 from ..errors import CassetteError
+
+T = TypeVar("T", str, bytes)
 
 # --- Files -----------------------------------------------------------------------------------------------
 
@@ -33,6 +36,30 @@ _READING = os.O_RDONLY | getattr(os, "O_NONBLOCK", 0) | getattr(os, "O_BINARY", 
 
 class TooLarge(ValueError):
     """A file has more bytes than its reader takes."""
+
+
+_left: ContextVar[list[int] | None] = ContextVar("bytes_left_for_bodies", default=None)
+
+
+@contextmanager
+def bounded_bodies(most: int = RECORDING.unpacked) -> Iterator[None]:
+    """Bounds the bodies of one recording, or of one body alone, that are compressed or in other files: few bytes may name the same
+    file often.
+    """
+    token = _left.set(_left.get() or [most])
+    try:
+        yield
+    finally:
+        _left.reset(token)
+
+
+def taken(body: T) -> T:
+    """Returns a body that was unpacked or read from another file. Raises `TooLarge` if the bodies of the recording are too many."""
+    if (left := _left.get()) is not None:
+        left[0] -= len(body)
+        if left[0] < 0:
+            raise TooLarge("its bodies are too large together when they are unpacked")
+    return body
 
 
 def file_bytes(path: Path, most: int = RECORDING.received) -> bytes:
@@ -198,7 +225,7 @@ def inside(value: Any, blobs: Blobs) -> Any:
     if "$blob" not in value:
         return {key: inside(item, blobs) for key, item in value.items()}
     _, encode = _ALPHABETS[value.get("as", "base64")]
-    return value.get("before", "") + encode(blobs.get(value["$blob"])).decode()
+    return value.get("before", "") + taken(encode(blobs.get(value["$blob"])).decode())
 
 
 def _taken_out(text: str, blobs: Blobs) -> Any:

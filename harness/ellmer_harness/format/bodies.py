@@ -16,7 +16,7 @@ from typing import Any
 
 from ..errors import CassetteError
 from . import aws_event_stream, compression, json_text, sse_and_ndjson
-from .blobs import AT_LEAST, Blobs, inside, outside
+from .blobs import AT_LEAST, Blobs, bounded_bodies, inside, outside
 
 Form = dict[str, Any]
 # Errors of the codecs for a malformed form.
@@ -54,7 +54,8 @@ def decode(form: Form | None, blobs: Blobs) -> bytes:
 def _decoded(form: Form, blobs: Blobs) -> bytes:
     if form.get("blobs"):
         kind = next(iter(form))
-        form = {**form, kind: inside(form[kind], blobs)}
+        with bounded_bodies():
+            form = {**form, kind: inside(form[kind], blobs)}
     plain = _write(form, blobs)
     return compression.redo(plain, form["coding"]) if "coding" in form else plain
 

@@ -15,6 +15,7 @@ import yaml
 
 from ellmer_core.budget import RECORDING
 
+from ..format.blobs import bounded_bodies
 from ..format.serializer import OURS, Serializer
 from .formats.cassetter import is_of_cassetter, of_cassetter
 from .formats.har import har_entry, is_http
@@ -130,7 +131,7 @@ def read(path: Path, most: int = RECORDING.unpacked) -> Found | None:  # noqa: P
         >>> read(Path("weather.json")).interactions[0].status
         200
     """
-    with explained(path):
+    with explained(path), bounded_bodies():
         if is_log(path):
             found = exchanges(path, most)
             return None if found is None else Found("a log", [each for each in found if each])

@@ -16,6 +16,7 @@ from typing import Any
 from ellmer_core.budget import RECORDING
 
 from ..exchange.messages import Headers
+from ..format.blobs import taken
 from .untrusted_files import file_bytes
 
 
@@ -163,7 +164,7 @@ def _inflated(data: bytes) -> bytes:
     plain = engine.decompress(data, RECORDING.unpacked)
     if engine.unconsumed_tail:
         raise ValueError(f"a body is larger than {RECORDING.unpacked // 1024**2} MB")
-    return plain
+    return taken(plain)
 
 
 def beside(folder: Path, name: str) -> bytes:
@@ -173,5 +174,5 @@ def beside(folder: Path, name: str) -> bytes:
     inside = folder.resolve()
     for path in (folder / name, folder / Path(name).name):
         if path.resolve().is_relative_to(inside) and path.is_file():
-            return file_bytes(path)
+            return taken(file_bytes(path))
     raise ValueError(f"the file {name} with a body is missing; put it beside the recording")

@@ -132,16 +132,18 @@ def test_a_bomb_in_a_text_does_not_stop_the_scan(cassette, capsys, monkeypatch):
     assert "1 problem" in capsys.readouterr().out
 
 
-def test_the_import_of_a_file_ends(cassette, capsys, monkeypatch, tmp_path):
-    def endless(_):
+@pytest.mark.parametrize("slow", ["_terminal.read", "_conversion.convert"])
+def test_the_import_of_a_file_ends(cassette, capsys, monkeypatch, tmp_path, slow):
+    def endless(*_):
         while True:
             pass
 
-    monkeypatch.setattr("ellmer_harness.cli._terminal.read", endless)
+    monkeypatch.setattr(f"ellmer_harness.cli.{slow}", endless)
     monkeypatch.setattr(
         "ellmer_harness.recordings.untrusted_files.RECORDING", replace(RECORDING, seconds=0.05)
     )
     path = cassette({"text": "x"})
+    path.write_text(json.dumps({"interactions": json.loads(path.read_text())["interactions"]}))
 
     assert main(["import", str(path), "--out", str(tmp_path / "out")]) != 0
     printed = capsys.readouterr()

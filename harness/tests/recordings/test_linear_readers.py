@@ -79,9 +79,9 @@ def har(n):
 
 FILES = {
     "interactions": (lambda n: [exchange(json.dumps({"model": "gpt-4.1", "user": token()})) for _ in range(n)], 150),
-    "headers of one name": (har, 4000),
+    "headers of one name": (har, 15_000),
     "secrets": (secrets, 400),
-    "secrets in base64": (hidden, 200),
+    "secrets in base64": (hidden, 400),
     "secrets over chunks": (in_chunks, 400),
     "names that tell of secrets": (lambda n: asks(*({f"api_key_{at}": f"v{at}"} for at in range(n))), 1000),
     "events with names of their own": (lambda n: streams(*({f"a{at}": f"b{at}"} for at in range(n))), 800),
@@ -89,7 +89,7 @@ FILES = {
         lambda n: streams(*({"l": ["a"]} for _ in range(n)), {"l": [f"b{at}" for at in range(n)]}),
         800,
     ),
-    "blank lines": (lambda n: exchange(answer="\n" * n, kind="text/event-stream"), 40_000),
+    "blank lines": (lambda n: exchange(answer="\n" * n, kind="text/event-stream"), 10_000),
     "messages": (lambda n: exchange(json.dumps({"model": "gpt-4.1", "messages": [{"role": "user", "content": "a"}] * n})), 800),
 }  # fmt: skip
 READERS = {
