@@ -298,6 +298,71 @@ def test_a_value_comes_from_the_words_or_the_schema(name):
     assert filled(schema, UserWords(text)) == value
 
 
+def functions(**parameters):
+    """Offered tools: each name with the properties of its arguments, all required."""
+    return [
+        {
+            "type": "function",
+            "function": {
+                "name": name,
+                "parameters": {"type": "object", "properties": fields, "required": list(fields)},
+            },
+        }
+        for name, fields in parameters.items()
+    ]
+
+
+TEXT = {"type": "string"}
+PERSON = {"type": "object", "properties": {"name": TEXT, "email": {"type": "string", "format": "email"}}}
+SHAPES = [
+    {"properties": {"kind": {"const": kind}, "size": {"type": "number"}}, "required": ["kind", "size"]}
+    for kind in ("circle", "square")
+]
+OFFERED = functions(
+    get_weather={"city": TEXT},
+    get_time={"timezone": TEXT},
+    book_flight={
+        "origin": TEXT,
+        "destination": TEXT,
+        "date": {"type": "string", "format": "date"},
+        "seats": {"type": "integer"},
+    },
+    create_event={
+        "title": TEXT,
+        "start": {"type": "string", "format": "date-time"},
+        "guests": {"type": "array", "items": PERSON | {"required": ["name", "email"]}},
+    },
+    send_email={"to": {"type": "string", "format": "email"}, "subject": TEXT, "body": TEXT},
+    calculate={"expression": TEXT},
+    draw_shape={"shape": {"oneOf": SHAPES}},
+    get_current_user={},
+)
+
+
+@pytest.mark.parametrize(
+    ("question", "calls"),
+    [
+        ("Wie ist das Wetter in Berlin?", [("get_weather", {"city": "Berlin"})]),
+        ("Quel temps fait-il à Lyon ?", [("get_weather", {"city": "Lyon"})]),
+        ("Какая погода в Москве?", [("get_weather", {"city": "Москве"})]),
+        ("What time is it in Asia/Tokyo and what's the weather in Osaka?", [("get_weather", {"city": "Osaka"}), ("get_time", {"timezone": "Asia/Tokyo"})]),
+        ("Book a flight from Berlin to Rome on December 24, 2026 for two people", [("book_flight", {"origin": "Berlin", "destination": "Rome", "date": "2026-12-24", "seats": 2})]),
+        (
+            "Create an event 'Team sync' on 3 May 2027 at 5pm with Ann (ann@example.com) and Bob (bob@example.com)",
+            [("create_event", {"title": "Team sync", "start": "2027-05-03T17:00:00Z", "guests": [{"name": "Ann", "email": "ann@example.com"}, {"name": "Bob", "email": "bob@example.com"}]})],
+        ),
+        ("Send an email to jane@example.com with subject 'Hello' saying 'See you at 5'", [("send_email", {"to": "jane@example.com", "subject": "Hello", "body": "See you at 5"})]),
+        ("Calculate 12 * (3 + 4)", [("calculate", {"expression": "12 * (3 + 4)"})]),
+        ("Draw a square of size 4", [("draw_shape", {"shape": {"kind": "square", "size": 4}})]),
+        ("Who am I? Get the current user.", [("get_current_user", {})]),
+    ],
+)  # fmt: skip
+def test_questions_in_odd_forms(question, calls):
+    body = {"model": "gpt-4.1", "messages": [{"role": "user", "content": question}], "tools": OFFERED}
+    answer = answer_of(Request("openai-chat", "openai", body))
+    assert [(call.name, call.arguments) for call in answer.calls] == calls
+
+
 def test_a_schema_of_itself_ends():
     node = {"type": "object", "properties": {"child": {"$ref": "#/$defs/node"}}, "required": ["child"]}
     optional = {**node, "properties": {"child": {"anyOf": [{"$ref": "#/$defs/node"}, {"type": "null"}]}}}

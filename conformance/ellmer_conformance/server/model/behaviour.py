@@ -29,7 +29,7 @@ from ...scenarios.script import Answer, Call, Run, Said, Say, Search, Show, Thin
 from .media_description import colour_of, described
 from .media_made import picture, sound
 from .request_options import Options, Tool, options_of
-from .schema_values import filled, takes_names
+from .schema_values import filled, takes_a_list, takes_names
 from .user_words import UserWords, content_words
 
 _MOST_CALLS = 8
@@ -123,7 +123,7 @@ def _calls(talk: _Talk, options: Options) -> tuple[Said, ...]:
     tools = _fitting(options.tools, talk.question)
     if not tools and (options.forced or (options.tools and _USE_A_TOOL.search(talk.question))):
         tools = [options.tools[0]]
-    calls = [call for tool in tools for call in _calls_of(tool, talk.question)]
+    calls = [call for tool in tools for call in _calls_of(tool, _about(tool, tools, talk.question))]
     return tuple(calls[: _MOST_CALLS if options.parallel else 1])
 
 
@@ -144,16 +144,30 @@ def _score(tool: Tool, asked: frozenset[str], question: str) -> tuple[int, froze
     named, described = tool.name_words & asked, tool.words
     if len(tool.name) > 3 and tool.name in question and re.search(rf"\b{re.escape(tool.name)}\b", question):
         return 100, frozenset([tool.name])
+    if tool.name_parts and tool.name_parts <= set(re.findall(r"\w+", question.lower())):
+        return 50, tool.name_parts
     if named:
         return 2 * len(named) + len(described & asked), named
     common = described & asked
     return (len(common), common) if len(common) > len(described) // 12 else (0, frozenset())
 
 
+_CLAUSE_END = re.compile(r"[.?!;]\s+|,?\s+(?:and|und|et|y)\s+")
+
+
+def _about(tool: Tool, tools: Sequence[Tool], question: str) -> str:
+    """Returns the clauses of a question that a tool fits, if another tool fits others and these name something."""
+    clauses = _CLAUSE_END.split(question) if len(tools) > 1 else []
+    own = [each for each in clauses if _score(tool, content_words(each), each)[0]]
+    others = [each for each in clauses if each not in own and UserWords(each).names]
+    told = " ".join(own)
+    return told if others and UserWords(told).names else question
+
+
 def _calls_of(tool: Tool, question: str) -> list[Call]:
     """Returns a call, or one for each of the things that the question names."""
     words = UserWords(question, ignored=re.split(r"[_\W]+", tool.name))
-    slots = takes_names(tool.schema)
+    slots = 0 if takes_a_list(tool.schema) else takes_names(tool.schema)  # a list takes all that is named
     names = len(words.names)
     count = names // slots if slots and names % slots == 0 else 1
     arguments: list[Any] = []

@@ -36,6 +36,12 @@ class Tool:
         return content_words(self.name)
 
     @cached_property
+    def name_parts(self) -> frozenset[str]:
+        """The words of a name of several words, also those without a meaning of their own."""
+        parts = re.sub(r"(?<=[a-z0-9])(?=[A-Z])|[_-]", " ", self.name).lower().split()
+        return frozenset(parts) if len(parts) > 1 else frozenset()
+
+    @cached_property
     def words(self) -> frozenset[str]:
         """The words of the description."""
         return content_words(self.description)

@@ -29,6 +29,10 @@ _FREE = re.compile(
     r"|summary|answer|response|reply|reason|thought|explanation|^q$|^sentence",
     re.IGNORECASE,
 )
+_IS_EXPRESSION = re.compile(r"expression|formula|equation|calculation", re.IGNORECASE)
+_EXPRESSION = re.compile(r"[-(\d][\d\s.,+*/^()×÷%-]*[\d)]")
+_HAS_DIGITS = re.compile(r"zip|postal|postcode|phone", re.IGNORECASE)
+_DIGITS = re.compile(r"(?<![\w-])\+?\d{4,15}(?![\w-])")
 _FORMATS: Mapping[str, str] = {
     "date": "2026-01-01",
     "date-time": "2026-01-01T12:00:00Z",
@@ -64,6 +68,12 @@ def takes_names(schema: Json) -> int:
         and not _FREE.search(str(name))
         for name in items_of(schema.get("required"))
     )
+
+
+def takes_a_list(schema: Json) -> bool:
+    """Tells whether an object must have a list."""
+    properties = object_of(schema.get("properties"))
+    return any(_type(object_of(properties.get(name))) == "array" for name in items_of(schema.get("required")))
 
 
 def _type(schema: Json) -> str:
@@ -128,7 +138,16 @@ class _Filling:
         some = [option for option in options if object_of(option).get("type") != "null"] or options
         if depth >= _DEEP // 2:
             return next((option for option in options if object_of(option).get("type") == "null"), some[-1])
-        return some[0]
+        said = content_words(self._words.text)
+        return next((option for option in some if self._named_by(object_of(option)) & said), some[0])
+
+    def _named_by(self, option: Json) -> frozenset[str]:
+        """Returns the words that tell an alternative: its title, the name of its reference, and its constants."""
+        whole = {**self._referred(text_of(option.get("$ref"))), **option} if "$ref" in option else option
+        values = [object_of(each) for each in object_of(whole.get("properties")).values()]
+        constants = [each for value in values for each in [value.get("const"), *_only(value.get("enum"))]]
+        names = [whole.get("title"), text_of(option.get("$ref")).rpartition("/")[2], *constants]
+        return frozenset[str]().union(*(content_words(each) for each in names if isinstance(each, str)))
 
     def _referred(self, reference: str) -> Json:
         found: Any = self._root
@@ -228,9 +247,9 @@ class _Filling:
         """Returns the words of the user that fit a text best, or else a value of the schema's own."""
         words, form = self._words, text_of(schema.get("format")).lower()
         hints = f"{name} {form}"
-        found: str | None = None
-        if form == "date" or (not form and re.search(r"date|day$", name, re.IGNORECASE)):
-            found = words.take(words.dates) or _FORMATS["date"]
+        found = self._written(name, form)
+        if found is not None:
+            pass
         elif re.search(r"mail", hints, re.IGNORECASE) and (form or words.emails):
             found = words.take(words.emails)
         elif re.search(r"ur[il]|link", hints, re.IGNORECASE) and (form or words.urls):
@@ -242,12 +261,31 @@ class _Filling:
         elif re.search(r"^to$|destination|arrival|target", name, re.IGNORECASE):
             found = words.name_after("to", "into") or words.take(words.names)
         elif _PLACE.search(name):
-            found = words.name_after("in", "at", "for", "near", "of", "to") or words.take(words.names)
+            found = (
+                words.name_after("in", "at", "for", "near", "of", "to")
+                or words.take(words.names)
+                or words.take(words.quotes)
+            )
         elif _FREE.search(name):
             found = words.take(words.quotes) or words.text[:_LONGEST]
         elif not form:
             found = words.take(words.quotes) or words.take(words.names)
         return found or self._own_value(schema, name, form)
+
+    def _written(self, name: str, form: str) -> str | None:
+        """Returns what the user wrote in a form of its own: a date, a time, an expression, the digits of a code."""
+        words = self._words
+        if form == "date" or (not form and re.search(r"date|day$", name, re.IGNORECASE)):
+            return words.take(words.dates) or _FORMATS["date"]
+        if form == "date-time" and (words.dates or words.clock):
+            return f"{words.take(words.dates) or _FORMATS['date']}T{words.clock or '12:00:00'}Z"
+        if form == "time" and words.clock:
+            return f"{words.clock}Z"
+        pattern = (
+            _EXPRESSION if _IS_EXPRESSION.search(name) else _DIGITS if _HAS_DIGITS.search(name) else None
+        )
+        found = pattern.search(words.text) if pattern else None
+        return found[0].strip() if found else None
 
     def _own_value(self, schema: Json, name: str, form: str) -> str:
         examples = [schema.get("default"), *items_of(schema.get("examples")), schema.get("example")]
@@ -255,6 +293,11 @@ class _Filling:
         return (
             example if example is not None else _FORMATS.get(form) or self._words.text[:100] or name or "text"
         )
+
+
+def _only(options: Any) -> list[Any]:
+    """Returns the value of an `enum` that has one."""
+    return options if isinstance(options, list) and len(options) == 1 else []
 
 
 def _joined(first: Json, second: Json) -> Json:

@@ -7,11 +7,23 @@ import re
 from collections.abc import Iterable, Sequence
 from functools import cached_property, lru_cache
 
-_TOKEN = re.compile(r"\w[\w'’-]*")
+_TOKEN = re.compile(r"\w(?:[\w'’-]*\w)?")
 _STATE = re.compile(r", (?=[A-Z]{2}\b)")  # Duluth, MN
 _QUOTED = re.compile(r"[\"“«]([^\"”»]{1,400})[\"”»]|(?<!\w)'([^']{1,400})'(?!\w)")
 _NUMBER = re.compile(r"(?<![\w.])[-−]?\d+(?:[.,]\d+)*(?![\w])")
 _DATE = re.compile(r"\b\d{4}-\d{2}-\d{2}\b")
+_MONTHS = "january february march april may june july august september october november december".split()
+_MONTH = "|".join(f"{month}|{month[:3]}" for month in _MONTHS)
+_WRITTEN_DATE = re.compile(
+    rf"\b(?:(?P<month>{_MONTH})\.? (?P<day>\d{{1,2}})(?:st|nd|rd|th)?|(?P<day2>\d{{1,2}})(?:st|nd|rd|th)? (?P<month2>{_MONTH})\.?)"
+    r",? (?P<year>\d{4})\b",
+    re.IGNORECASE,
+)
+_CLOCK = re.compile(r"\b([01]?\d|2[0-3]):([0-5]\d)\b|\b(1[0-2]|[1-9]) ?([ap])m\b", re.IGNORECASE)
+_COUNTS = {
+    word: number for number, word in enumerate("two three four five six seven eight nine ten".split(), 2)
+}
+_COUNT_WORD = re.compile(rf"\b(?:{'|'.join(_COUNTS)})\b", re.IGNORECASE)
 _EMAIL = re.compile(r"(?<![\w.+-])[\w.+-]+@[\w-]+(?:\.[\w-]+)+\b")
 _URL = re.compile(r"https?://[^\s\"'<>)]+")
 _FILE = re.compile(
@@ -33,12 +45,16 @@ _STARTERS = frozenset(
     "let list look make may me multiply my name next no not now of ok on one open or order our paint pick please plot print "
     "put read remove repeat reply return roll run say schedule search select send set she should show solve some start sum "
     "summarise summarize take tell thanks that the their them then there these they this to today tomorrow translate "
-    "try turn update use was we were what what's when where which who whose why will with would write yes you your".split()
+    "try turn update use was we were what what's when where which who whose why will with would write yes you your "
+    # the same in other languages, where a question begins with them
+    "wie was wo wann wer warum welche welcher welches ist gibt zeige sag quel quelle quels que quoi où quand est donne dis "
+    "qué cuál cuándo dónde cómo como es hay dime che qual quanto dove com'è hoe wat waar is какая какой какое сколько где".split()
 )
 #: Words that do something, and so tell which tool is meant.
 _VERBS = frozenset(
-    "add book buy calculate compare compute convert copy count create delete describe draw email extract generate list "
-    "multiply name paint plot print read remove roll search select send solve sum summarise summarize translate update".split()
+    "add book buy calculate cancel compare compute convert copy count create delete describe draw email extract generate "
+    "list multiply name order paint plot print read remove roll schedule search select send solve sum summarise summarize "
+    "translate update".split()
 )
 #: Words without a meaning of their own, in questions and in the names of tools.
 _EMPTY = (_STARTERS - _VERBS) | frozenset(
@@ -49,6 +65,7 @@ _SAME = {
     word: words.split()[0]
     for words in (
         "weather forecast temperature warm cold hot rain raining rainy sunny snow degree",
+        "weather wetter météo meteo temps tiempo clima погода weer pogoda",  # in other languages
         "time clock hour oclock",
         "date day calendar",
         "draw paint picture image sketch photo illustration",
@@ -107,7 +124,9 @@ class UserWords:
     @cached_property
     def numbers(self) -> list[float]:
         """The numbers that are not part of a date."""
-        return [_number(match[0]) for match in _NUMBER.finditer(_DATE.sub(" ", self.text))]
+        plain = _CLOCK.sub(" ", _WRITTEN_DATE.sub(" ", _DATE.sub(" ", self.text)))
+        written = [float(_COUNTS[word.lower()]) for word in _COUNT_WORD.findall(plain)]
+        return [_number(match[0]) for match in _NUMBER.finditer(plain)] + written
 
     @cached_property
     def quotes(self) -> list[str]:
@@ -116,8 +135,25 @@ class UserWords:
 
     @cached_property
     def dates(self) -> list[str]:
-        """The dates with a year, a month and a day."""
-        return _DATE.findall(self.text)
+        """The dates with a year, a month and a day, as `2026-12-24`."""
+        written = [(match.start(), _iso(match)) for match in _WRITTEN_DATE.finditer(self.text)]
+        return [
+            text
+            for _, text in sorted(
+                [*written, *((each.start(), each[0]) for each in _DATE.finditer(self.text))]
+            )
+        ]
+
+    @property
+    def clock(self) -> str | None:
+        """The first time of day, as `17:30:00`."""
+        found = _CLOCK.search(self.text)
+        if not found:
+            return None
+        hour = int(found[1] or found[3])
+        if found[4]:
+            hour = hour % 12 + (12 if found[4].lower() == "p" else 0)
+        return f"{hour:02}:{found[2] or '00'}:00"
 
     @cached_property
     def emails(self) -> list[str]:
@@ -160,12 +196,15 @@ class UserWords:
 
     def _found_names(self) -> list[str]:
         """Returns the groups of words with capital letters, without the words that only begin a sentence."""
-        tokens = list(_TOKEN.finditer(_URL.sub(lambda url: " " * len(url[0]), self.text)))
+        text = self.text
+        for pattern in (_URL, _EMAIL, _QUOTED, _WRITTEN_DATE):
+            text = pattern.sub(lambda found: "#" * len(found[0]), text)
+        tokens = list(_TOKEN.finditer(text))
         capital = [token for token in tokens if self._is_name(token)]
         groups: list[list[re.Match[str]]] = []
         for token in capital:
             gap = self.text[groups[-1][-1].end() : token.start()] if groups else None
-            if gap == " " or (gap == ", " and _STATE.match(self.text, token.start() - 2)):
+            if gap in {" ", "/"} or (gap == ", " and _STATE.match(self.text, token.start() - 2)):
                 groups[-1].append(token)
             else:
                 groups.append([token])
@@ -174,8 +213,8 @@ class UserWords:
     def _is_name(self, token: re.Match[str]) -> bool:
         word = token[0]
         low = word.lower()
-        if not word[0].isupper() or low in _STARTERS or low in self._ignored:
-            return False
+        if not word[0].isupper() or low in _STARTERS or low in self._ignored or low == "wetter":
+            return False  # the German noun has a capital letter
         before = self.text[max(0, token.start() - _NEAR) : token.start()]
         starts = not before.strip() or _SENTENCE_END.search(before) is not None
         return not starts or _stem(low) not in _SAME
@@ -184,6 +223,14 @@ class UserWords:
 @lru_cache(64)
 def _after(words: tuple[str, ...]) -> re.Pattern[str]:
     return re.compile(_AFTER.format("|".join(words)), re.IGNORECASE)
+
+
+def _iso(found: re.Match[str]) -> str:
+    """Returns a written date, such as December 24, 2026, as 2026-12-24."""
+    month = next(
+        n for n, name in enumerate(_MONTHS, 1) if name[:3] == (found["month"] or found["month2"])[:3].lower()
+    )
+    return f"{found['year']}-{month:02}-{int(found['day'] or found['day2']):02}"
 
 
 def _number(text: str) -> float:
