@@ -72,8 +72,12 @@ class FixtureCassettes:
         options = self._options(request)
         leaving: list[Any] = []
         fixturedef.addfinalizer(lambda: leaving.pop().__exit__(None, None, None) if leaving else None)
-        with self._open(path, options):
-            value = yield
+        try:
+            with self._open(path, options):
+                value = yield
+        except pytest.fail.Exception as failed:  # pytest notes what is an `Exception`, and a `Miss` is none
+            fixturedef.cached_result = (None, fixturedef.cache_key(request), (failed, failed.__traceback__))  # type: ignore[arg-type]  # pytest passes a `SubRequest`
+            raise
 
         def enter() -> None:
             leaving.append(self._open(path.with_suffix(".teardown.json"), options))

@@ -1,6 +1,6 @@
 """Secrets: values are masked before they are written (`redaction`, `placeholders`), and data is searched for missed
 secrets (`cassette_scan`), by their names and places (`named_credentials`) and by the patterns of services
-(`service_keys`). What can hold none is not searched (`suspicion`).
+(`service_keys`).
 
 The modules import `exchange`, `format` and `errors`. Recordings, stores and tapes import them.
 """

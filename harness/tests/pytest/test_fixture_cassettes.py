@@ -46,7 +46,10 @@ def test_a_fixture_without_a_recording_is_a_miss(suite, server):
     suite(WIDER.format(scope="module"), "--cassette-mode=rewrite", "-k", "nothing")
     result = suite(None)
     result.assert_outcomes(errors=2)
-    result.stdout.fnmatch_lines(["*Miss: there is no cassette *fixture*"])
+    result.stdout.fnmatch_lines(
+        ["ERROR *test_a - *Miss: there is no cassette*", "ERROR *test_b - *Miss: there is no cassette*"]
+    )
+    result.stdout.no_fnmatch_line("*AssertionError*")
     assert server.requests == []
 
 

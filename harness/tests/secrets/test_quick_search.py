@@ -13,9 +13,8 @@ from hypothesis import strategies as st
 from ellmer_harness.format.blobs import Blobs
 from ellmer_harness.format.bodies import encode
 from ellmer_harness.format.json_text import layout
-from ellmer_harness.secrets.cassette_scan import may_hold, scan, scan_cassette
+from ellmer_harness.secrets.cassette_scan import has_key, may_hold, scan, scan_cassette
 from ellmer_harness.secrets.service_keys import PATTERNS, keys
-from ellmer_harness.secrets.suspicion import has_key
 
 from .test_secret_kinds import CHOSEN, DRAWN, FIELDS, KEYS, NAMES, PASSWORDS, ROLES, TEXTS, WRAPPINGS
 
