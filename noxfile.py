@@ -454,6 +454,13 @@ def bench_suites(session: nox.Session) -> None:
 
 
 @nox.session(default=False)
+def bench_suites_again(session: nox.Session) -> None:
+    """Record the same suites again against local fakes, with vcrpy and with ours (`-- groq`: only some; `--cassetter`)."""
+    session.install("uv")
+    session.run("python", "bench/suites/rerecord.py", "--out", "build/suites/again.md", *session.posargs)
+
+
+@nox.session(default=False)
 def bench_fidelity(session: nox.Session) -> None:
     """Record and replay odd exchanges with ours by every client, and with vcrpy and cassetter by five (`-- --details`)."""
     session.install("uv")

@@ -321,6 +321,7 @@ _LOCAL = ("localhost", "127.0.0.1", "::1")
 
 def _resolving(real: Any) -> Any:
     def getaddrinfo(host: Any, port: Any, *args: Any, **options: Any) -> Any:
+        host = host.decode() if isinstance(host, bytes) else host
         if (
             port == _PORT[0]
             or host is None

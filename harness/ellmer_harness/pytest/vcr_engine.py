@@ -129,13 +129,15 @@ class VcrpyTape:
             elif self.cassette.can_play_response_for(asked):
                 take.reply = _reply(self.cassette.play_response(asked), http, asked.method)
                 self.played += 1
-                _PLAYED.set(True)
+                _HELD.set(True)
             elif self.cassette.write_protected and self.cassette.filter_request(asked):
                 missing = NotRecorded(cassette=self.cassette, failed_request=asked)
                 self.misses.append(missing)
                 raise missing
             else:
                 self._pending[id(take)] = take, asked
+                if _client(http) == "aiohttp":
+                    _HELD.set(self.cassette.filter_request(asked) is not None)
         return take
 
     def holds(self, request: Any, body: bytes) -> bool:
@@ -231,7 +233,8 @@ def _place(request: Any) -> Any:
 
 
 _OF_AIOHTTP: ContextVar[Request | None] = ContextVar("of_aiohttp", default=None)
-_PLAYED: ContextVar[bool] = ContextVar("played", default=False)
+_HELD: ContextVar[bool] = ContextVar("held", default=False)
+"""Whether a cassette has played or records the answer that aiohttp is about to return."""
 _OF_HTTP_CLIENT: ContextVar[Json | None] = ContextVar("of_http_client", default=None)
 _DECODES = {"urllib3", "urllib3_future", "aiohttp", "tornado"}
 """Clients whose answers vcrpy records decompressed."""
@@ -335,7 +338,7 @@ def _noting_http_client() -> Iterator[None]:
 
 @contextmanager
 def _noting_aiohttp() -> Iterator[None]:
-    """Keeps what aiohttp is asked for, and reads what is played at once, as vcrpy does."""
+    """Keeps what aiohttp is asked for, and reads what is played and recorded at once, as vcrpy does."""
     if "aiohttp" not in sys.modules:
         yield
         return
@@ -347,12 +350,12 @@ def _noting_aiohttp() -> Iterator[None]:
     @functools.wraps(real)
     async def request(self: Any, method: str, url: Any, **options: Any) -> Any:
         _OF_AIOHTTP.set(_of_aiohttp(stubs, self, method, url, options))
-        _PLAYED.set(False)
+        _HELD.set(False)
         try:
             answer = await real(self, method, url, **options)
         finally:
             _OF_AIOHTTP.set(None)
-        if _PLAYED.get():  # programs read what vcrpy plays after they have closed it
+        if _HELD.get():  # programs read what vcrpy plays and records after they have closed it
             answer.content = stubs.MockStream(await answer.read())
         return answer
 

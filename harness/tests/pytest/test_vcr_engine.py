@@ -571,17 +571,32 @@ def test_redirects_and_cookies(vcr, server, path):
     assert cassette.all_played
 
 
-def test_what_aiohttp_plays_can_be_read_after_it_is_closed(vcr, server, path):
+def test_what_aiohttp_plays_or_records_can_be_read_after_it_is_closed(vcr, server, path):
     async def ask():
         async with aiohttp.ClientSession() as session:
             async with session.get(server.url) as answer:
                 chunks = [chunk async for chunk in answer.content.iter_any()]
             return b"".join(chunks), await answer.json()
 
+    for mode in ("once", "none"):
+        with vcr.use_cassette(path, record_mode=mode):
+            assert asyncio.run(ask()) == (b'{"echo": ""}', {"echo": ""})
+
+
+def test_what_aiohttp_leaves_unread_is_recorded_and_can_be_read_after_it_is_closed(vcr, server, path):
+    body = b"0123456789" * 20_000
+    server.chunked([body[:70_000], body[70_000:]], "text/plain")
+
+    async def ask():
+        async with aiohttp.ClientSession() as session:
+            async with session.get(server.url) as answer:
+                pass
+            return (await answer.text()).encode()
+
     with vcr.use_cassette(path):
-        of_aiohttp("GET", server.url)
+        assert asyncio.run(ask()) == body
     with vcr.use_cassette(path, record_mode="none"):
-        assert asyncio.run(ask()) == (b'{"echo": ""}', {"echo": ""})
+        assert of_httpx("GET", server.url) == body
 
 
 # --- Strict ----------------------------------------------------------------------------------------------
