@@ -2,8 +2,8 @@
 
 A provider or a gateway may quote a key, and its words end up in exceptions, logs, traces, records and saved chats. So the
 key is replaced before anything else reads the answer: as it is, in other case, percent-encoded, escaped in JSON, in Base64, in
-hexadecimal; and in errors also long parts of it, its masked forms (`sk-ab***wxyz`), and letters that are escaped one by one, each in
-another way (`\\u0073k-%61&#98;`). A stream may bring a key in pieces: an event that ends
+hexadecimal; and in errors also long parts of it, its masked forms (`sk-ab***wxyz`), what Base64 has of it, and letters that are escaped
+one by one, each in another way (`\\u0073k-%61&#98;`). A stream may bring a key in pieces: an event that ends
 with the beginning of a key is held back until the next event.
 """
 
@@ -135,7 +135,7 @@ class SentKeys:
             if any(mask in text for mask in _MASKS):
                 text = _MASKED.sub(partial(_unmasked, key=key), text)
             text = _WORD.sub(partial(_without_end, key=key), _without_parts(text, key))
-        return text
+        return _PACKED.sub(lambda found: HIDDEN if _packs(found[0], self._keys) else found[0], text)
 
     def _hidden(self, text: str) -> str:
         for form in self._forms:
@@ -210,6 +210,25 @@ def _without_parts(text: str, key: str) -> str:
             pieces += [text[end:place], HIDDEN]
         end = place + PART
     return "".join([*pieces, text[end:]])
+
+
+#: Base64 in one or more lines, also with escaped line ends.
+_PACKED = re.compile(r"(?<![\w+/-])[\w+/-]{16,}+={0,2}+(?:(?:\r?\n|(?:\\r)?\\n)[\w+/-]++={0,2}+)*+", re.ASCII)
+_LINE_END = re.compile(r"\\[rn]|[\r\n=]")
+
+
+def _packs(text: str, keys: list[str], layers: int = 2) -> bool:
+    """Tells whether Base64 has a part of a key in it: cut off, over several lines, percent-encoded before, or encoded twice."""
+    letters = _LINE_END.sub("", text).replace("-", "+").replace("_", "/")
+    for start in range(4):
+        whole = letters[start : start + (len(letters) - start) // 4 * 4]
+        inner = b64decode(whole).decode("latin-1")
+        plain = _ESCAPED.sub(_letter, inner) if "%" in inner or "\\" in inner else inner
+        if any(part in plain for key in keys for part in (key, *_parts(key))):
+            return True
+        if layers > 1 and any(_packs(found[0], keys, layers - 1) for found in _PACKED.finditer(inner)):
+            return True
+    return False
 
 
 def _letter(found: re.Match[str]) -> str:

@@ -3,8 +3,9 @@
 import json
 import time
 import traceback
-from base64 import b64encode, urlsafe_b64encode
+from base64 import b64encode, encodebytes, urlsafe_b64encode
 from itertools import pairwise
+from textwrap import wrap
 from urllib.parse import quote
 
 import httpx
@@ -31,6 +32,15 @@ QUOTED = {
     "in Base64": b64encode(KEY.encode()).decode(),
     "in Base64, after a user": b64encode(f"user:{KEY}".encode()).decode(),
     "in Base64, after a scheme": urlsafe_b64encode(f"Bearer {KEY} HTTP/1.1".encode()).decode(),
+    "in Base64, in lines": encodebytes(
+        f'{{"authorization": "Bearer {KEY}", "accept": "{"*" * 40}"}}'.encode()
+    ).decode(),
+    "in Base64, in lines within JSON": "\\n".join(
+        wrap(b64encode(f"GET / Bearer {KEY}".encode()).decode(), 20)
+    ),
+    "in Base64, cut off": b64encode(f"Authorization: Bearer {KEY}".encode()).decode()[:60],
+    "in Base64 twice": b64encode(b64encode(KEY.encode())).decode(),
+    "in Base64, percent-encoded before": b64encode(quote(KEY, safe="").encode()).decode(),
     "percent-encoded twice": quote(quote(KEY, safe=""), safe=""),
     "percent-encoded in lower case": quote(KEY, safe="")
     .replace("%2F", "%2f")

@@ -40,6 +40,16 @@ def test_encodings_and_lines_of_windows(tmp_path, name, data):
     assert report.complaints[0].rule == "PAIR-001"
 
 
+@pytest.mark.parametrize("encoding", ["utf-8", "utf-16"])
+def test_letters_that_end_lines_elsewhere_end_none_of_a_log(tmp_path, encoding):
+    line = json.dumps({"url": URL, "body": BAD, "note": "a\u2028b\u2029c\x85d"}, ensure_ascii=False)
+    (tmp_path / "a.jsonl").write_bytes(f"{line}\n{line}\n".encode(encoding))
+
+    report = lint_file(tmp_path / "a.jsonl")
+
+    assert (report.problem, report.judged) == (None, 2)
+
+
 def test_an_empty_file_says_so(tmp_path):
     (tmp_path / "a.yaml").touch()
     assert dict(lint_file(tmp_path / "a.yaml").skipped) == {"not a recording of HTTP: an empty file": 1}

@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-import codecs
 import gzip
 import json
 from collections.abc import Iterator
 from contextlib import contextmanager
 from functools import partial
+from io import TextIOWrapper
 from itertools import chain, repeat
 from pathlib import Path
 from typing import IO, cast
@@ -57,13 +57,24 @@ def _exchange(line: bytes, place: str, folder: Path, *, strict: bool) -> Interac
         return None
 
 
+class _Utf8Lines:
+    """The lines of a file in UTF-16, in UTF-8. (The readers of `codecs` end a line at any letter that ends one somewhere.)"""
+
+    def __init__(self, file: IO[bytes]) -> None:
+        self._text = TextIOWrapper(file, "utf-16", newline="\n")
+
+    def readline(self, most: int) -> bytes:
+        """Returns a line, or the beginning of one that has more letters."""
+        return self._text.readline(most).encode()
+
+
 @contextmanager
 def _opened(path: Path) -> Iterator[IO[bytes]]:
     with path.open("rb") as file:
         begins = file.read(2)
         file.seek(0)
         if begins in UTF_16:
-            yield cast("IO[bytes]", codecs.EncodedFile(file, "utf-8", "utf-16"))
+            yield cast("IO[bytes]", _Utf8Lines(file))
             return
         if begins != _GZIP:
             yield file
