@@ -164,7 +164,8 @@ def value_text(value: Any) -> str:
 def _status(result: ContentToolResult) -> Literal["success", "error", "denied"]:
     if result.error is None:
         return "denied" if result.decision == "denied" else "success"
-    rejected = isinstance(result.error, ToolReject) or str(result.error).startswith("Tool call rejected.")
+    told = error_message(result.error)
+    rejected = isinstance(result.error, ToolReject) or told.startswith("Tool call rejected.")
     return "denied" if rejected or result.decision == "denied" else "error"
 
 
@@ -224,6 +225,11 @@ def _body(result: ContentToolResult, display: Mapping[str, Any]) -> tuple[Any, K
 
 def _json(value: Any) -> str:
     try:
-        return json.dumps(value, ensure_ascii=False, indent=2, default=value_text)
+        return json.dumps(value, ensure_ascii=False, indent=2, default=_inside)
     except (TypeError, ValueError, RecursionError):
         return f"<{type(value).__name__}>"
+
+
+def _inside(value: Any) -> str:
+    """Returns what is shown for a value inside of JSON that JSON does not have."""
+    return value_text(value) if isinstance(value, Content) else f"<{type(value).__name__}>"

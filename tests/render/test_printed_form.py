@@ -284,6 +284,15 @@ def test_printing_never_raises(value):
         printed.encode()
 
 
+@pytest.mark.parametrize(
+    "value", [Hostile(), [Hostile()], cycle, 10**5000, Loud()], ids=lambda v: type(v).__name__
+)
+def test_a_page_shows_any_result_and_any_error(value):
+    turn = UserTurn([result(value), result(error=value), request(x=value)])
+    assert "</" in turn._repr_html_()
+    assert isinstance(turn._repr_markdown_(), str)
+
+
 @given(
     st.recursive(
         st.none() | st.floats() | st.binary() | st.text(st.characters()),
