@@ -144,12 +144,18 @@ def _score(tool: Tool, asked: frozenset[str], question: str) -> tuple[int, froze
     named, described = tool.name_words & asked, tool.words
     if len(tool.name) > 3 and tool.name in question and re.search(rf"\b{re.escape(tool.name)}\b", question):
         return 100, frozenset([tool.name])
-    if tool.name_parts and tool.name_parts <= set(re.findall(r"\w+", question.lower())):
+    if tool.name_parts and tool.name_parts <= _all_words(question):
         return 50, tool.name_parts
     if named:
         return 2 * len(named) + len(described & asked), named
     common = described & asked
     return (len(common), common) if len(common) > len(described) // 12 else (0, frozenset())
+
+
+@lru_cache(64)
+def _all_words(question: str) -> frozenset[str]:
+    """Returns the words of a question, also those without a meaning of their own. Each tool is compared with them."""
+    return frozenset(re.findall(r"\w+", question.lower()))
 
 
 _CLAUSE_END = re.compile(r"[.?!;]\s+|,?\s+(?:and|und|et|y)\s+")
