@@ -50,17 +50,6 @@ class PutsTextFirst(BrokenAdapter):
         return body
 
 
-class JoinsTextToResponses(BrokenAdapter):
-    """Puts text before the function responses of the same content."""
-
-    case, caught_by, on = "result_then_text", ("ORD-005",), ("gemini",)
-
-    def body(self, body: Json) -> Json:
-        remark = body["contents"].pop()
-        body["contents"][-1]["parts"][:0] = remark["parts"]
-        return body
-
-
 class AnswersTheFirst(BrokenAdapter):
     """Sends a result only for the first of several calls."""
 

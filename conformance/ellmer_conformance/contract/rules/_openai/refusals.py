@@ -54,13 +54,10 @@ EFFORTS = {
     "gpt-5.4": "none low medium high xhigh",
     "gpt-5.4-mini": "none low medium high xhigh",
     "gpt-5.4-nano": "none low medium high xhigh",
-    "gpt-5.4-pro": "medium high xhigh",
-    "gpt-5.5-pro": "medium high xhigh",
     "o1": "low medium high",
     "o1-pro": "low medium high",
     "o3": "low medium high",
     "o3-mini": "low medium high",
-    "o3-pro": "low medium high",
     "o4-mini": "low medium high",
     # Those that can do without reasoning.
     "gpt-5.6*": "none low medium high xhigh max",
@@ -74,6 +71,9 @@ CHAT_EFFORTS = EFFORTS | {
     "gpt>=6.1": "low medium high xhigh",
 }
 RESPONSES_EFFORTS = EFFORTS | {
+    "gpt-5.4-pro": "medium high xhigh",
+    "gpt-5.5-pro": "medium high xhigh",
+    "o3-pro": "low medium high",
     "gpt-6-astra": "low medium high xhigh max",
     "gpt>=6.1": "low medium high xhigh max",
 }

@@ -4,6 +4,7 @@ otherwise."""
 from __future__ import annotations
 
 from collections.abc import Iterator
+from datetime import date
 
 from ...exchange import Json, Request
 from ...readers.cohere import messages
@@ -142,6 +143,7 @@ def some_models_have_no_tools(request: Request) -> Iterator[Finding]:
     ),
     refusal=refused("invalid request: logprobs is not supported with the specified model."),
     models=["command-light*"],
+    until=date(2025, 9, 15),  # the last day of the model
     examples=[body(ASK, model="command-light")],
     counterexamples=[body(ASK, logprobs=True, model="command-light")],
 )
