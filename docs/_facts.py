@@ -61,6 +61,15 @@ changed or removed. On the command line, `conformance facts --model gpt-5-mini -
 data, and in Python it is `ellmer_conformance.facts.cells()`. `conformance facts --check FILE` lists where another table contradicts the evidence:
 LiteLLM's, models.dev's, or LangChain's profiles.
 
+## How the answers were checked
+
+A test compares what recordings, rules, profiles and documents say, and names each place at which they differ. Another counts the
+unknown answers of the thirty models that the public recordings of most projects use: at most one in twenty.
+`python -m devtools.drawn_facts --seed 42` draws a hundred answers at random and opens what proves each. A recording must have the model, the
+feature and the answer, and a rule must find the example wrong. A person reads the pages. In November 2026, no recording and
+no rule was wrong. Five pages of profiles spoke of a sibling of the model, or of something else; where a page with the words is known, it
+now comes before them. One recording with an answer written by hand had been found before, by a contradiction, and is left out.
+
 ## As OpenAPI
 
 {documents}
