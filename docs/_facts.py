@@ -39,7 +39,7 @@ as the order of messages, is not recorded with every model: the cell then names 
 <label>Feature <select name="feature"><option value="">all</option>{features}</select></label>
 <label>Provider <select name="provider"><option value="">all</option></select></label>
 <label>Wire format <select name="wire"><option value="">all</option></select></label>
-<label>Answer <select name="answer"><option value="">all</option><option>yes</option><option>no</option><option>unknown</option></select></label>
+<label>Answer <select name="answer"><option value="">all</option><option>yes</option><option>no</option><option>ignored</option><option>unknown</option></select></label>
 </form>
 <p class="facts-count" role="status" markdown="0"></p>
 <div class="facts-table" tabindex="0" role="region" aria-label="Facts" markdown="0"></div>
