@@ -39,7 +39,7 @@ as the order of messages, is not recorded with every model: the cell then names 
 <label>Feature <select name="feature"><option value="">all</option>{features}</select></label>
 <label>Provider <select name="provider"><option value="">all</option></select></label>
 <label>Wire format <select name="wire"><option value="">all</option></select></label>
-<label>Answer <select name="answer"><option value="">all</option><option>yes</option><option>no</option><option>unknown</option></select></label>
+<label>Answer <select name="answer"><option value="">all</option><option>yes</option><option>no</option><option>ignored</option><option>unknown</option></select></label>
 </form>
 <p class="facts-count" role="status" markdown="0"></p>
 <div class="facts-table" tabindex="0" role="region" aria-label="Facts" markdown="0"></div>
@@ -60,6 +60,15 @@ as the order of messages, is not recorded with every model: the cell then names 
 changed or removed. On the command line, `conformance facts --model gpt-5-mini --provider openai` shows them, `--format json` prints the
 data, and in Python it is `ellmer_conformance.facts.cells()`. `conformance facts --check FILE` lists where another table contradicts the evidence:
 LiteLLM's, models.dev's, or LangChain's profiles.
+
+## How the answers were checked
+
+A test compares what recordings, rules, profiles and documents say, and names each place at which they differ. Another counts the
+unknown answers of the thirty models that the public recordings of most projects use: at most one in twenty.
+`python -m devtools.drawn_facts --seed 42` draws a hundred answers at random and opens what proves each. A recording must have the model, the
+feature and the answer, and a rule must find the example wrong. A person reads the pages. In November 2026, no recording and
+no rule was wrong. Five pages of profiles spoke of a sibling of the model, or of something else; where a page with the words is known, it
+now comes before them. One recording with an answer written by hand had been found before, by a contradiction, and is left out.
 
 ## As OpenAPI
 

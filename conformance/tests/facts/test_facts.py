@@ -192,6 +192,13 @@ def test_a_table_is_compared_with_the_evidence():
     assert (question.kind, question.claim.feature) == ("question", "two_user_turns")
 
 
+def test_a_cache_without_marks_is_a_cache():
+    assert (
+        comparison.contradictions([Claim("openai", "gpt-5-mini", "cache_marks", "yes", "caching: true")])
+        == []
+    )
+
+
 TABLES = {
     "litellm.json": '{"gpt-5-mini": {"mode": "chat", "litellm_provider": "openai", "supports_vision": true}}',
     "models.json": '{"openai": {"models": {"gpt-5-mini": {"tool_call": true, "modalities": {"input": ["text"]}}}}}',
