@@ -6,8 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from ellmer_harness.format import protobuf
-from ellmer_harness.interception import grpc_conversations
+from ellmer_harness.format import binary_messages, protobuf
 
 
 @pytest.mark.parametrize(
@@ -52,10 +51,10 @@ def test_depth_is_limited():
     | st.lists(st.sampled_from([b"\n", b"\x05", b"\x12\x01a", b"x", b"\x80"])).map(b"".join)
 )
 def test_every_message_is_the_same_bytes_again(data):
-    assert grpc_conversations.message(grpc_conversations.form(data)) == data
+    assert binary_messages.message(binary_messages.form(data)) == data
 
 
 @given(st.text(max_size=60))
 def test_texts_are_texts(text):
-    form = grpc_conversations.form(text.encode())
-    assert grpc_conversations.message(form) == text.encode()
+    form = binary_messages.form(text.encode())
+    assert binary_messages.message(form) == text.encode()
