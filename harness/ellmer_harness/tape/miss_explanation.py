@@ -16,6 +16,7 @@ from email.parser import BytesParser
 from email.policy import HTTP
 from hashlib import sha256
 from itertools import islice, takewhile
+from os.path import commonprefix
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 from urllib.parse import parse_qsl
@@ -158,8 +159,10 @@ def changes(recorded: RequestKey, ask: RequestKey) -> Iterator[str]:
     old, new = _parsed(recorded), _parsed(ask)
     if isinstance(old, bytes) or isinstance(new, bytes):
         yield from _binary_changes(recorded.body, ask.body)
-    else:
-        yield from differences(old, new)
+    elif found := [*differences(old, new)]:
+        yield from found
+    elif recorded.digest != ask.digest and recorded.head == ask.head:
+        yield from _spelling_changes(recorded.body, ask.body)
 
 
 def _url_changes(old: str, new: str) -> Iterator[str]:
@@ -193,6 +196,14 @@ def _binary_changes(old: bytes, new: bytes) -> Iterator[str]:
             f"~ body: [-{len(old)} bytes-]{{+{len(new)} bytes+}}, the first difference is at byte {at}: "
             f"[-{old[at : at + 8].hex(' ') or 'the end'}-]{{+{new[at : at + 8].hex(' ') or 'the end'}+}}"
         )
+
+
+def _spelling_changes(old: bytes, new: bytes) -> Iterator[str]:
+    """Yields a line with the first difference of two bodies with equal values: a name that occurs twice, or a number that is too large."""
+    at = max(0, len(commonprefix([old, new])) - _CONTEXT)  # noqa: RUF071  # of bytes, not of paths
+    before, after = (body[at : at + 3 * _CONTEXT].decode(errors="replace") for body in (old, new))
+    if before != after:
+        yield f"~ body, from byte {at}: [-{_visible(before)}-]{{+{_visible(after)}+}}"
 
 
 def _parsed(ask: RequestKey) -> Any:

@@ -84,3 +84,16 @@ def test_a_masked_value(miss):
     assert old not in text
     assert new not in text
     assert changed(text) == ["parameter ~ /n: [-1-]{+2+}", "~ ?token: it has another value, which is masked"]
+
+
+@pytest.mark.parametrize(
+    ("recorded", "sent"), [('{"a":1e400}', '{"a":1e401}'), ('{"a":1,"a":2}', '{"a":3,"a":2}')]
+)
+def test_json_that_differs_only_in_its_spelling(miss, recorded, sent):
+    headers = {"content-type": "application/json"}
+
+    text = miss({"content": recorded, "headers": headers}, {"content": sent, "headers": headers})
+
+    assert "~ body, from byte " in text
+    assert recorded[-6:] in text
+    assert sent[-6:] in text
