@@ -298,7 +298,7 @@ DEFECTS = {
     "headers-joined-again": Defect(
         "All values of a header are joined again for each of them.",
         2,
-        "ellmer_harness.exchange.messages",
+        "ellmer_harness.recordings.interaction",
         "        found.setdefault(name, []).append(value)\n",
         '        found[name] = [", ".join([*found.get(name, []), value])]\n',
         ("harness/tests/recordings/test_linear_readers.py", "-k", "headers"),

@@ -17,10 +17,10 @@ from urllib.parse import urlsplit
 
 from ellmer_core.budget import RECORDING
 from ellmer_harness.bulk.sources import Source
-from ellmer_harness.exchange.messages import joined
 from ellmer_harness.format.compression import is_coded, undo
 from ellmer_harness.recordings import Interaction, Unreadable, format_detection
 from ellmer_harness.recordings.format_detection import seems_recorded
+from ellmer_harness.recordings.interaction import joined
 from ellmer_harness.recordings.untrusted_files import Oversized, TooSlow, few, time_limit
 
 from ..contract import readers, rules

@@ -18,8 +18,9 @@ from pathlib import Path
 from typing import Any
 
 from ..display import Events, Media, view
-from ..exchange.messages import Headers, joined
+from ..exchange.messages import Headers
 from ..recordings import Interaction
+from ..recordings.interaction import joined
 from ..secrets.redaction import Scrub, clean_url
 from ..tape.miss_explanation import blocks, differences
 from ._terminal import one, one_line, say

@@ -7,7 +7,7 @@ that a failing test can print any of these values into a log.
 from __future__ import annotations
 
 import json
-from collections.abc import Iterable, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass, field
 from functools import cached_property
 from typing import Any, Literal
@@ -16,14 +16,6 @@ from ..format.compression import undo
 
 Headers = list[tuple[str, str]]
 Ended = Literal["", "eof", "closed", "error"]
-
-
-def joined(headers: Iterable[tuple[str, str]]) -> dict[str, str]:
-    """Returns the headers with the values of each name in one text, separated by commas."""
-    found: dict[str, list[str]] = {}
-    for name, value in headers:
-        found.setdefault(name, []).append(value)
-    return {name: ", ".join(values) for name, values in found.items()}
 
 
 @dataclass(frozen=True)

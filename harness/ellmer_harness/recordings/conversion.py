@@ -18,7 +18,7 @@ from typing import Any
 from vcr.serializers import yamlserializer
 
 from ..errors import CassetteError, SecretFound
-from ..exchange.messages import Headers, joined
+from ..exchange.messages import Headers
 from ..exchange.reply import Reply, cut, saved
 from ..format.blobs import Blobs
 from ..format.compression import is_coded
@@ -26,7 +26,7 @@ from ..format.serializer import OURS, Serializer
 from ..secrets.cassette_scan import masks, scan
 from ..secrets.redaction import Scrub
 from . import Found, Interaction
-from .interaction import value_of
+from .interaction import joined, value_of
 
 Json = dict[str, Any]
 _ROUNDS = 4

@@ -7,7 +7,7 @@ from __future__ import annotations
 import json
 import zlib
 from base64 import b64decode
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 from datetime import datetime
 from pathlib import Path
@@ -63,6 +63,14 @@ class Interaction:
 def value_of(headers: Headers, name: str) -> str:
     """Returns the values of a header, joined with a comma; `""` if there is none."""
     return ", ".join(value for key, value in headers if key == name)
+
+
+def joined(headers: Iterable[tuple[str, str]]) -> dict[str, str]:
+    """Returns the headers with the values of each name in one text, separated by commas."""
+    found: dict[str, list[str]] = {}
+    for name, value in headers:
+        found.setdefault(name, []).append(value)
+    return {name: ", ".join(values) for name, values in found.items()}
 
 
 _KEYS = ("body", "text", "body_text", "content")

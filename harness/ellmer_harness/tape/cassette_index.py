@@ -20,7 +20,7 @@ from typing import Any
 from vcr.cassette import Cassette
 from vcr.request import Request
 
-from ..exchange.messages import Headers, Sent, joined
+from ..exchange.messages import Headers, Sent
 from ..exchange.reply import Reply, cut, saved
 from ..format.serializer import OURS, Serializer
 from ..secrets.cassette_scan import masks
@@ -41,7 +41,11 @@ def recorded_request(
     normalize: Callable[[Sent], Sent] | None = None,
 ) -> Request:
     """Returns the request in the recorded form: allowed headers, no secrets, normalized."""
-    sent = Sent(method, scrub.url(url), joined(scrub.request(headers)), scrub.body(body))
+    fields: dict[str, list[str]] = {}
+    for name, value in scrub.request(headers):
+        fields.setdefault(name, []).append(value)
+    joined = {name: ", ".join(values) for name, values in fields.items()}
+    sent = Sent(method, scrub.url(url), joined, scrub.body(body))
     sent = normalize(sent) if normalize else sent
     clean = Request(sent.method, sent.url, sent.body, dict(sent.headers))
     clean.masked_values = credential_values(url, headers)
