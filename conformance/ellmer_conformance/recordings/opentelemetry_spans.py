@@ -329,7 +329,9 @@ def results_answer_calls(request: Request) -> Iterator[Finding]:
             called.add(item.id)
         elif item.kind == "result" and item.id:
             fine = item.id in called
-            yield met(item.pointer) if fine else broken(item.pointer, f"there is no call {item.id!r} before it")
+            yield (
+                met(item.pointer) if fine else broken(item.pointer, f"there is no call {item.id!r} before it")
+            )
 
 
 @BOOK.rule(
