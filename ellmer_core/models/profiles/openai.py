@@ -54,7 +54,7 @@ ROWS: list[dict[str, Any]] = [
     },
     {
         "provider": ["OpenAI", "Azure/OpenAI"],
-        "model": r"gpt-5\.[1-5]",
+        "model": r"gpt-5\.[1-4]",  # gpt-5.5 is recorded to reason unless told not to
         "thinks": False,
         "source": "https://developers.openai.com/api/docs/guides/latest-model",
     },
