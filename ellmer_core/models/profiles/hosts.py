@@ -149,4 +149,10 @@ ROWS: list[dict[str, Any]] = [
         "images": [],
         "source": "https://openrouter.ai/docs/guides/overview/models",
     },
+    {
+        "provider": ["vLLM"],
+        "model": r"Qwen3-0\.6B",
+        "images": [],
+        "source": "https://huggingface.co/Qwen/Qwen3-0.6B",
+    },
 ]

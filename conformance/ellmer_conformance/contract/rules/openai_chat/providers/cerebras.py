@@ -73,22 +73,22 @@ enter(
         ),
         Lack(
             "STO-016",
-            "A reasoning model does not stream structured output or calls.",
-            ("qwen-3-*-thinking*", "qwen-3-235b-a22b"),
+            "A reasoning model does not stream structured output.",
+            ("qwen-3-*-thinking*",),
             _STREAMED,
             (
                 "recorded refusals (qwen-3-235b-a22b-thinking-2507, qwen-3-235b-a22b)",
                 f"{_TESTS}qwen-3-235b-a22b-thinking-2507_thinking/GenStream-JSON.yaml",
                 f"{_TESTS}qwen-3-235b-a22b-thinking-2507_thinking/GenStream-Tools-SquareRoot-1.yaml",
             ),
-            _streamed,
+            streamed_format,
             body(ASK, model=_QWEN, response_format=_JSON),
             body(ASK, model=_QWEN, response_format=_JSON, stream=True),
         ),
         Lack(
             "STO-017",
-            "Until December 2025, Qwen 3 32B did not stream structured output or calls.",
-            ("qwen-3-32b",),
+            "Until December 2025, the models of Qwen 3 that reason did not stream structured output or calls.",
+            ("qwen-3-32b", "qwen-3-235b-a22b", "qwen-3-235b-a22b-thinking*"),
             _STREAMED,
             (
                 "recorded refusals (qwen-3-32b)",
