@@ -26,8 +26,9 @@ from grpc import aio
 from grpc.aio import _call, _channel
 
 from ..errors import Blocked
+from ..format.grpc_messages import compact, form
 from . import network_guard, open_tapes
-from .grpc_conversations import LOCAL_CHANNEL, Noted, Player, Status, as_written, compact, form, pairs
+from .grpc_conversations import LOCAL_CHANNEL, Noted, Player, Status, as_written, pairs
 from .http1 import Outgoing, Wire
 from .open_tapes import RequestInFlight
 

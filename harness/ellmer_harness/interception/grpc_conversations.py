@@ -22,54 +22,14 @@ from typing import Any
 
 import grpc
 
-from ..format import protobuf
-from ..format.json_text import parse_text, spell
+from ..format.grpc_messages import compact, form, message
 from .http1 import BrokenError
 from .open_tapes import RequestInFlight
 
 # --- Messages and metadata -------------------------------------------------------------------------------
 
 
-Form = dict[str, Any]
 Pairs = list[tuple[str, str]]
-_SHORT = 33  # bytes: a longer text may be a message with one long field
-
-
-def form(data: bytes) -> Form:
-    """Returns the readable form of a message."""
-    text = _text(data)
-    plain = text is not None and len(data) <= _SHORT and text[0] >= " "
-    if not plain and (fields := protobuf.parse(data)) is not None:
-        return {"protobuf": fields}
-    if text is None:
-        return {"base64": b64encode(data).decode()}
-    if text[:1] in ("{", "[") and (found := parse_text(text)):
-        return {"json": found[0], "style": found[1]} if found[1] else {"json": found[0]}
-    return {"text": text}
-
-
-def _text(data: bytes) -> str | None:
-    """Returns the text of a message without control characters, else `None`."""
-    try:
-        text = data.decode()
-    except UnicodeDecodeError:
-        return None
-    return text if text and all(letter >= " " or letter in "\t\r\n" for letter in text) else None
-
-
-def message(form: Form) -> bytes:
-    """Returns the bytes of a message."""
-    if "protobuf" in form:
-        return protobuf.write(form["protobuf"])
-    if "base64" in form:
-        return b64decode(form["base64"], validate=True)
-    text: str = spell(form["json"], form.get("style", "")) if "json" in form else form["text"]
-    return text.encode()
-
-
-def compact(value: Any) -> bytes:
-    """Returns the bytes of a JSON value."""
-    return json.dumps(value, separators=(",", ":"), ensure_ascii=False).encode()
 
 
 def pairs(metadata: Iterable[Any] | None) -> Pairs:

@@ -13,7 +13,7 @@ from cassetter.compare import body_to_bytes
 from cassetter.intercept._grpc import _STATUS_BY_CODE, decode_chunks, encode_chunks
 
 from ..exchange.reply import Reply
-from ..interception.grpc_conversations import form, message
+from ..format.grpc_messages import form, message
 from ..interception.open_tapes import RequestInFlight
 from .cassetter_conversations import Line, lines_of, played
 

@@ -12,6 +12,7 @@ from base64 import b64encode
 from collections.abc import Iterator
 from typing import Any
 
+from ...format.grpc_messages import compact, form
 from ..interaction import Interaction, body_of
 from .vcr import entry, moment
 
@@ -115,10 +116,6 @@ def _frame(frame: Json, folder: Any) -> Json:
 
 
 def _call(item: Json, place: str, folder: Any) -> Interaction:
-    try:
-        from ...interception.grpc_conversations import compact, form  # noqa: PLC0415  # it needs the package
-    except ImportError as error:
-        raise ValueError('calls of gRPC are read with grpcio: pip install "ellmer-core[grpc]"') from error
     asked, answer = item["request"], item["response"]
     sent, received = (body_of(message, folder) or b"" for message in (asked, answer))
     requests = _messages(sent)
