@@ -173,7 +173,7 @@ def request_answer(history: History, settings: Settings, user: UserTurn | None) 
         try:
             turn = yield from with_retries(history, settings, request, body, user)
         except errors.BadRequestError as error:
-            turn = yield from _without_attachments(history, settings, user, error)
+            turn = yield from _without_attachments(history, settings, user, error, body)
         ended: float = yield Clock()
         turn = _completed(turn, settings, ended - began)
     except BaseException as error:
@@ -203,7 +203,7 @@ def _written(history: History, settings: Settings, user: UserTurn | None) -> Loo
 
 
 def _without_attachments(
-    history: History, settings: Settings, user: UserTurn | None, error: errors.BadRequestError
+    history: History, settings: Settings, user: UserTurn | None, error: errors.BadRequestError, refused: bytes
 ) -> Loop[AssistantTurn]:
     """Returns the answer to the refused request without what the provider attached to earlier answers, if that was the cause.
     Raises the error if it was not.
@@ -218,6 +218,8 @@ def _without_attachments(
     settings.plain.update(plain)
     try:
         request, body = yield from _written(history, settings, user)
+        if body == refused:
+            raise error
         turn = yield from with_retries(history, settings, request, body, user)
     except errors.BadRequestError:
         raise error from None

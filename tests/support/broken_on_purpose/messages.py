@@ -92,6 +92,9 @@ class ForgetsTheCall(BrokenAdapter):
     """Sends a result without the call that it answers."""
 
     case, caught_by = "one_tool", ("PAIR-002",)
+    also = (
+        "ERR-002",
+    )  # the refused answers had attachments, and the request without these is the same once they are gone
 
     def body(self, body: Json) -> Json:
         found = conversation(body)
