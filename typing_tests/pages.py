@@ -1,4 +1,5 @@
-"""Writes the examples of the README and of the pages as modules, one a page: `python typing_tests/pages.py FOLDER`.
+"""Writes the examples of the README and of the pages as modules, one a page, or one a section of a guide: `python
+typing_tests/pages.py FOLDER`.
 
 Pyright reads them there. A block behind `<!-- not run: … -->` is left out, and so is the page for adapters of other
 libraries, whose example is a sketch without types.
@@ -15,21 +16,27 @@ BLOCK = re.compile(
 )
 
 
+#: Guides whose sections are complete programs, because a reader begins at any of them.
+GUIDES = {"answers", "cookbook", "tools"}
+
+
 def main(folder: Path) -> None:
     """Writes them."""
     folder.mkdir(parents=True, exist_ok=True)
     for page in [ROOT / "README.md", *sorted(ROOT.glob("docs/*.md"))]:
-        if page.stem == "adapter-authors":
-            continue
-        blocks = [
-            block for block in BLOCK.finditer(page.read_text("utf-8")) if "not run" not in block["said"]
-        ]
-        if blocks:
-            code = "\n".join(
-                re.sub(f"^{block['margin']}", "", block["code"], flags=re.MULTILINE) for block in blocks
-            )
-            name = page.stem.replace("-", "_")
-            (folder / f"{name}.py").write_text(code, encoding="utf-8")
+        if page.stem != "adapter-authors":
+            text, name = page.read_text("utf-8"), page.stem.replace("-", "_")
+            programs = re.split(r"^(?=## )", text, flags=re.MULTILINE) if page.stem in GUIDES else [text]
+            for number, program in enumerate(programs):
+                _write(folder / f"{name}_{number}.py", program)
+
+
+def _write(file: Path, page: str) -> None:
+    """Writes the blocks of a page or of a section, if it has any."""
+    blocks = [block for block in BLOCK.finditer(page) if "not run" not in block["said"]]
+    if blocks:
+        code = [re.sub(f"^{block['margin']}", "", block["code"], flags=re.MULTILINE) for block in blocks]
+        file.write_text("\n".join(code), encoding="utf-8")
 
 
 if __name__ == "__main__":
