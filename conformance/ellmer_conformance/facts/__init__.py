@@ -671,9 +671,7 @@ def documents() -> tuple[Document, ...]:
 
 def _document(told: dict[str, Any]) -> Document:
     lists = {name: tuple(told.get(name, ())) for name in ("at", "yes", "no", "ignored")}
-    return Document(
-        told["link"], told["words"], told["read"].isoformat(), note=told.get("note", ""), **lists
-    )
+    return Document(told["link"], told["words"], told["read"].isoformat(), note=told.get("note", ""), **lists)
 
 
 def _of_documents() -> Iterator[Cell]:
