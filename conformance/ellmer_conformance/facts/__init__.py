@@ -615,7 +615,7 @@ class Document:
     Args:
         link: The page, or the line of a published file.
         words: What it says.
-        day: The day on which it was read; empty if it was not opened again for this entry.
+        day: The day on which the words were read, on the page or in a stored copy of it.
         at: The places that it is about: regular expressions for `"wire provider model"`.
         yes: The features that the API has.
         no: The features that it does not have.
@@ -671,9 +671,7 @@ def documents() -> tuple[Document, ...]:
 
 def _document(told: dict[str, Any]) -> Document:
     lists = {name: tuple(told.get(name, ())) for name in ("at", "yes", "no", "ignored")}
-    return Document(
-        told["link"], told["words"], str(told.get("read", "")), note=told.get("note", ""), **lists
-    )
+    return Document(told["link"], told["words"], told["read"].isoformat(), note=told.get("note", ""), **lists)
 
 
 def _of_documents() -> Iterator[Cell]:

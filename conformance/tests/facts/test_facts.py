@@ -94,13 +94,13 @@ def test_the_request_of_another_format_is_none_of_this_one():
     assert "video_url" in json.dumps(foreign(video, "anthropic", "m"))
 
 
-def test_few_cells_of_the_most_used_models_are_unknown():
+def test_at_most_one_cell_in_ten_of_the_most_used_models_is_unknown():
     used = {tuple(place[:3]) for place in facts.most_used()}
     cells = [cell for cell in facts.cells() if (cell.wire, cell.provider, cell.model) in used]
     unknown = [cell for cell in cells if cell.answer == "unknown"]
 
     assert len({(provider, model) for _, provider, model in used}) == 30
-    assert len(unknown) <= 0.05 * len(cells), Counter(cell.feature for cell in unknown).most_common(12)
+    assert len(unknown) <= 0.10 * len(cells), Counter(cell.feature for cell in unknown).most_common(12)
 
 
 def test_documents_are_about_known_features_and_models():
@@ -111,7 +111,14 @@ def test_documents_are_about_known_features_and_models():
         d for d in documents if not {*d.yes, *d.no, *d.ignored} <= known or not (d.yes or d.no or d.ignored)
     ] == []
     assert [d.link for d in documents if not d.places] == []
-    assert [d.link for d in documents if not d.words or not d.link.startswith("https://")] == []
+
+
+def test_a_document_has_a_link_its_words_and_the_day_on_which_they_were_read():
+    documents = facts.documents()
+
+    assert [d.link for d in documents if not d.link.startswith("https://")] == []
+    assert [d.link for d in documents if not d.words] == []
+    assert [d.link for d in documents if not re.fullmatch(r"20\d\d-\d\d-\d\d", d.day)] == []
 
 
 def test_what_an_api_ignores_is_not_yes_because_it_was_accepted():
