@@ -17,7 +17,7 @@ from ellmer_core.budget import RECORDING
 
 from ..format.blobs import bounded_bodies
 from ..format.serializer import OURS, Serializer
-from .formats.cassetter import is_of_cassetter, of_cassetter
+from .formats.cassetter import of_cassetter
 from .formats.har import har_entry, is_http
 from .formats.httprr import MAGIC
 from .formats.httprr import exchanges as traced
@@ -298,10 +298,26 @@ def _found(value: Any, text: str, path: Path) -> Found | None:
             found = [_record(item, f"/{at}", path.parent) for at, item in enumerate(items)]
             every = [each for each in found if each]
             return Found("records", every) if every or not items else None
-        case dict() if is_of_cassetter(value):
+        case dict() if _is_of_cassetter(value):
             return Found("cassetter", [*of_cassetter(value, path.parent)])
         case _:
             return _cassette(value, text, path)
+
+
+def _is_of_cassetter(value: Any) -> bool:
+    """Tells whether a cassette has what only cassetter writes."""
+    if not isinstance(value, dict) or not isinstance(value.get("interactions", []), list):
+        return False
+    if any(
+        isinstance(value.get(key), list) and value[key] for key in ("ws_interactions", "grpc_interactions")
+    ):
+        return True
+    return any(_has_type(item) for item in value.get("interactions", []))
+
+
+def _has_type(item: Any) -> bool:
+    request = item.get("request") if isinstance(item, dict) else None
+    return isinstance(request, dict) and "body_type" in request
 
 
 def _cassette(value: Any, text: str, path: Path) -> Found | None:  # noqa: C901, PLR0911 - one return per format

@@ -39,22 +39,6 @@ _CODES = [
 ]
 
 
-def is_of_cassetter(value: Any) -> bool:
-    """Tells whether a cassette has what only cassetter writes."""
-    if not isinstance(value, dict) or not isinstance(value.get("interactions", []), list):
-        return False
-    if any(
-        isinstance(value.get(key), list) and value[key] for key in ("ws_interactions", "grpc_interactions")
-    ):
-        return True
-    return any(_has_type(item) for item in value.get("interactions", []))
-
-
-def _has_type(item: Any) -> bool:
-    request = item.get("request") if isinstance(item, dict) else None
-    return isinstance(request, dict) and "body_type" in request
-
-
 def of_cassetter(value: Json, folder: Any) -> Iterator[Interaction]:
     """Yields the interactions of a cassette: HTTP, WebSockets and gRPC."""
     for at, item in enumerate(value.get("interactions", [])):
