@@ -62,6 +62,10 @@ from .conversations import (
 _OF_THE_WAY = {"connection", "content-encoding", "content-length", "keep-alive", "transfer-encoding"}
 
 
+#: Statuses of refusals. A request with another status can be repeated.
+_REFUSED = {400, 404, 422}
+
+
 class OtherForm(Exception):
     """The client requested a whole answer for a recorded stream, or the other way round."""
 
@@ -75,10 +79,12 @@ class Playing:
     other_form: str = ""
 
     def next(self, request: Request) -> Reply:
-        """Returns the next recorded answer to a request. After the last one, it ends the conversation."""
+        """Returns the next recorded answer to a request. After the last one, it ends the conversation, or refuses again: no
+        recording shows that the API accepts the refused request in another form.
+        """
         number, answers = len(self.exchanges), self.recorded.conversation.recorded
-        if number < len(answers):
-            return self._recorded(answers[number].recording, request)
+        if number < len(answers) or answers[-1].recording.status in _REFUSED:
+            return self._recorded(answers[min(number, len(answers) - 1)].recording, request)
         return render(chat_api_of(Ticket(request, self.recorded.case.name, number)), END)
 
     def _recorded(self, recording: Recording, request: Request) -> Reply:

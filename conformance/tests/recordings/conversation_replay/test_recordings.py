@@ -166,6 +166,45 @@ def test_a_refusal_is_told_to_the_caller_and_the_request_is_not_held_against_the
     assert "No such thing." in str(outcome.run.replies[0].error)
 
 
+def test_a_refused_request_is_refused_in_another_form_too(play, tmp_path):
+    thought = {"type": "thinking", "thinking": "Rain?", "signature": "c2ln"}
+    answer = {
+        "type": "message",
+        "role": "assistant",
+        "content": [thought, {"type": "text", "text": "It rains."}],
+        "stop_reason": "end_turn",
+        "usage": {"input_tokens": 9, "output_tokens": 3},
+    }
+    again = [
+        USER,
+        {"role": "assistant", "content": answer["content"]},
+        {"role": "user", "content": "And now?"},
+    ]
+    error = {"type": "invalid_request_error", "message": "messages.1.content.0: Invalid `signature`"}
+    said = {
+        "model": "claude-sonnet-4-5",
+        "max_tokens": 2000,
+        "thinking": {"type": "enabled", "budget_tokens": 1024},
+    }
+    path = tmp_path / "anthropic.json"
+    interactions = [
+        {
+            "request": {
+                "method": "POST",
+                "url": "https://api.anthropic.com/v1/messages",
+                "body": {**said, "messages": messages},
+            },
+            "response": {"status": status, "headers": {"content-type": "application/json"}, "body": body},
+        }
+        for messages, status, body in (([USER], 200, answer), (again, 400, {"type": "error", "error": error}))
+    ]
+    path.write_text(json.dumps({"interactions": interactions}))
+    [outcome], _ = play(path)
+    assert outcome.kept, outcome.broken
+    assert "Invalid `signature`" in str(outcome.run.replies[1].error)
+    assert [each.response.status for each in outcome.run.exchanges] == [200, 400, 400]
+
+
 def test_a_stream_is_played_in_the_chunks_in_which_it_came(play):
     chunk = {"choices": [{"index": 0, "delta": {"content": "Zoë\u2028👩"}, "finish_reason": None}]}
     end = {"choices": [{"index": 0, "delta": {}, "finish_reason": "stop"}]}
