@@ -221,7 +221,7 @@ def _without_attachments(
         if body == refused:
             raise error
         turn = yield from with_retries(history, settings, request, body, user)
-    except errors.BadRequestError:
+    except errors.ProviderError:
         raise error from None
     finally:
         if turn is None:

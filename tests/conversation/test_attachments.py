@@ -184,14 +184,18 @@ def test_the_history_keeps_the_original(forged):
     assert chat.record()["props"]["turns"][: len(before)] == before
 
 
-def test_another_cause_raises_the_first_error(server, reply):
+@pytest.mark.parametrize("then", [400, 401, 429, 500])
+def test_another_cause_raises_the_first_error(server, reply, then):
     chat = ec.chat_anthropic(model="claude-sonnet-4-6", base_url=server.url, api_key="k", max_tries=1)
     thought = {"type": "thinking", "thinking": "Hm.", "signature": "c2ln"}
     extra = {"anthropic": {"issuer": "Anthropic", "block": thought}}
     turns = [ec.UserTurn("Hi"), ec.AssistantTurn([ec.ContentThinking("Hm.", extra=extra), "Hello."])]
     chat.set_turns(turns)
-    errors = ({"error": {"type": "invalid_request_error", "message": text}} for text in ("first", "second"))
-    server.answers(*(reply([json.dumps(error).encode()], status=400) for error in errors))
+    answers = {"first": 400, "second": then}
+    errors = {text: {"error": {"type": "invalid_request_error", "message": text}} for text in answers}
+    server.answers(
+        *(reply([json.dumps(errors[text]).encode()], status=status) for text, status in answers.items())
+    )
     with pytest.raises(ec.BadRequestError, match="first"):
         chat.chat("And now?")
     assert chat.get_turns() == turns
