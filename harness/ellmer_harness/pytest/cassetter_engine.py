@@ -18,8 +18,7 @@ from difflib import SequenceMatcher
 from functools import partial
 from itertools import islice
 from pathlib import Path
-from threading import RLock
-from typing import Any
+from typing import Any, ClassVar
 
 import cassetter.config
 import pytest
@@ -34,12 +33,13 @@ from ..errors import Miss
 from ..exchange.messages import Exchange, Sent
 from ..exchange.reply import Reply
 from ..interception import client_patching, network_guard
-from ..interception.open_tapes import Clock, RequestInFlight
+from ..interception.open_tapes import RequestInFlight
 from ..secrets.redaction import Scrub
 from ..tape.miss_explanation import changes
 from ..tape.request_key import Match, RequestKey
 from .cassetter_conversations import Conversation
 from .recorded_headers import fitting, phrase_of, plain_value
+from .recorder_tape import RecorderTape, counted
 
 _NAMES = {"pyreqwest.request": "pyreqwest", "urllib3_future": "urllib3"}
 _BY_DEFAULT = frozenset({"httpx", "httpx2", "urllib3", "aiohttp"})
@@ -50,34 +50,24 @@ class NotRecorded(NoMatchError, Miss):  # type: ignore[misc]  # cassetter is not
     """A request that cassetter's cassette does not hold and may not record: cassetter's exception, and a miss."""
 
 
-class CassetterTape:
+class CassetterTape(RecorderTape):
     """A cassette of cassetter in the form that the intercepted clients ask.
-
-    `played`, `recorded` and `passed` count the requests that were answered from the cassette, recorded, and sent without
-    being recorded.
 
     Args:
         cassette: cassetter's cassette, loaded.
         intercept: The clients to intercept, by cassetter's names. `None` means all clients of HTTP.
     """
 
-    as_vcrpy = records = True
-    accept_encoding: str | None = None
     offline = False
+    miss = NotRecorded
+    late: ClassVar[dict[int, RequestInFlight]] = {}
 
     def __init__(self, cassette: Cassette, intercept: Sequence[str] | None = None) -> None:
+        super().__init__(Path(cassette.path))
         self.cassette = cassette
-        self.path = Path(cassette.path)
         self.intercept = None if intercept is None else {*intercept}
-        self.allow_hosts: Sequence[str] = ()
-        self.misses: list[Miss] = []
-        self.sent: list[Sent] = []
-        self.clock = Clock()
         self.scrub, self.match = Scrub.of(None), Match()
         self.any_message = "body" not in cassette.match_config.match_on
-        self.played = self.recorded = self.passed = 0
-        self._lock = RLock()
-        self._pending: dict[int, tuple[RequestInFlight, Callable[[RequestInFlight], None]]] = {}
 
     def begin(self, http: Any, request: Any, body: bytes) -> RequestInFlight:
         """Looks up a request as cassetter does. Raises cassetter's exception if it may not be sent."""
@@ -178,39 +168,9 @@ class CassetterTape:
         """Returns True if the cassette cannot record, so that a transport of the program's own is looked up, too."""
         return not self.cassette.can_record
 
-    def routed(self, http: Any, request: Any) -> Any:  # noqa: ARG002  # as other tapes have it
-        """Returns the request, which goes where the client sends it."""
-        return request
-
-    def target(self, url: str) -> str:
-        """Returns the URL, likewise."""
-        return url
-
-    def allows(self, host: str) -> bool:  # noqa: ARG002  # likewise
-        """Returns False: cassetter's filters see every request first."""
-        return False
-
     def takes(self, protocol: str) -> bool:
         """Tells whether the cassette's configuration names a protocol."""
         return self._intercepts(protocol) and protocol != "mcp"
-
-    def plays_port(self, port: int) -> bool:  # noqa: ARG002  # likewise
-        """Returns False: servers of this machine may be reached."""
-        return False
-
-    def missed(self, text: str, kind: type[Miss] = NotRecorded) -> Miss:
-        """Returns a miss to raise, and keeps it."""
-        miss = kind(text)
-        self.misses.append(miss)
-        return miss
-
-    def finish(self) -> None:
-        """Ends the answers that the client has not read to their end. Those of async clients are recorded when it has."""
-        for take, _ in [*self._pending.values()]:
-            if take.last_words is not None or not take.exchange.status:
-                take.closed()
-            else:
-                _LATE[id(take)] = take
 
     def _done(self, take: RequestInFlight) -> None:
         with self._lock:
@@ -219,7 +179,7 @@ class CassetterTape:
                 return
             record(take)
             self.recorded += not self.cassette.verifies
-            if _LATE.pop(id(take), None) and self not in _TAPES:
+            if self.late.pop(id(take), None) and self not in _TAPES:
                 self.cassette.save()
                 COUNTS["recorded"] += not self.cassette.verifies
 
@@ -263,8 +223,6 @@ def _reply(response: Any, method: str, bytes_of: Callable[[Any], bytes]) -> Repl
 
 _OPEN: dict[int, ExitStack] = {}
 _TAPES: list[CassetterTape] = []
-_LATE: dict[int, RequestInFlight] = {}
-"""Answers that the client still reads although the cassette is closed."""
 _ORIGINALS: list[tuple[Any, str, Any]] = []
 _INTERCEPT: ContextVar[Sequence[str] | None] = ContextVar("intercept", default=None)
 COUNTS = {"cassettes": 0, "played": 0, "recorded": 0, "passed": 0}
@@ -292,7 +250,7 @@ def play_cassetter() -> None:
 
 def stop_playing_cassetter() -> None:
     """Reverts `play_cassetter`."""
-    for take in [*_LATE.values()]:
+    for take in [*CassetterTape.late.values()]:
         take.closed()
     while _ORIGINALS:
         setattr(*_ORIGINALS.pop())
@@ -365,6 +323,4 @@ def pytest_unconfigure() -> None:
 def pytest_terminal_summary(terminalreporter: Any) -> None:
     """Tells how much this engine has played."""
     if COUNTS["cassettes"]:
-        shown = {"played": "replayed", "passed": "passed on"}
-        done = ", ".join(f"{number} {shown.get(name, name)}" for name, number in COUNTS.items())
-        terminalreporter.write_line(f"cassetter's cassettes, by ellmer_harness: {done}")
+        terminalreporter.write_line(f"cassetter's cassettes, by ellmer_harness: {counted(COUNTS)}")

@@ -21,8 +21,7 @@ from dataclasses import replace
 from http.client import HTTPConnection
 from itertools import islice
 from pathlib import Path
-from threading import RLock
-from typing import Any
+from typing import Any, ClassVar
 from unittest import mock
 
 import pytest
@@ -39,11 +38,12 @@ from ..errors import Miss, Unused
 from ..exchange.messages import Exchange, Sent
 from ..exchange.reply import Reply
 from ..interception import client_patching, network_guard
-from ..interception.open_tapes import Clock, RequestInFlight
+from ..interception.open_tapes import RequestInFlight
 from ..tape.miss_explanation import changes
 from ..tape.request_key import Match, RequestKey
 from . import vcr_marks
 from .recorded_headers import coded, fitting, phrase_of, plain_value
+from .recorder_tape import RecorderTape, counted
 from .vcr import guard_vcrpy, release_vcrpy
 
 Json = dict[str, Any]
@@ -84,32 +84,19 @@ def _key(request: Request) -> RequestKey:
 # --- The cassette in use ---------------------------------------------------------------------------------
 
 
-class VcrpyTape:
+class VcrpyTape(RecorderTape):
     """A cassette of vcrpy in the form that the intercepted clients ask.
-
-    `played`, `recorded` and `passed` count the requests that were answered from the cassette, recorded, and sent without
-    being recorded.
 
     Args:
         cassette: vcrpy's cassette, loaded.
         strict: Whether sockets are blocked while nothing can be recorded.
     """
 
-    as_vcrpy = records = True
-    any_message = False
-    accept_encoding: str | None = None
+    late: ClassVar[dict[int, RequestInFlight]] = {}
 
     def __init__(self, cassette: Cassette, *, strict: bool = False) -> None:
-        self.cassette = cassette
-        self.path = Path(str(cassette.path))
-        self.strict = strict
-        self.allow_hosts: Sequence[str] = ()
-        self.misses: list[Miss] = []
-        self.sent: list[Sent] = []
-        self.clock = Clock()
-        self.played = self.recorded = self.passed = 0
-        self._lock = RLock()
-        self._pending: dict[int, tuple[RequestInFlight, Request]] = {}
+        super().__init__(Path(str(cassette.path)))
+        self.cassette, self.strict = cassette, strict
         vars(cassette)["_responses"] = _Lookup(cassette)  # vcrpy compares with every recording
 
     @property
@@ -144,39 +131,9 @@ class VcrpyTape:
         """Tells whether the cassette has an answer for a request."""
         return bool(self.cassette.can_play_response_for(_asked(sys.modules["httpx"], request, body)))
 
-    def routed(self, http: Any, request: Any) -> Any:  # noqa: ARG002  # as other tapes have it
-        """Returns the request, which goes where the client sends it."""
-        return request
-
-    def target(self, url: str) -> str:
-        """Returns the URL, likewise."""
-        return url
-
-    def allows(self, host: str) -> bool:  # noqa: ARG002  # likewise
-        """Returns False: vcrpy's filters see every request first."""
-        return False
-
     def takes(self, protocol: str) -> bool:  # noqa: ARG002  # likewise
         """Returns False: vcrpy has HTTP only."""
         return False
-
-    def plays_port(self, port: int) -> bool:  # noqa: ARG002  # likewise
-        """Returns False: servers of this machine may be reached."""
-        return False
-
-    def missed(self, text: str, kind: type[Miss] = Miss) -> Miss:
-        """Returns a miss to raise, and keeps it."""
-        miss = kind(text)
-        self.misses.append(miss)
-        return miss
-
-    def finish(self) -> None:
-        """Ends the answers that the client has not read to their end. Those of async clients are recorded when it has."""
-        for take, _ in [*self._pending.values()]:
-            if take.last_words is not None or not take.exchange.status:
-                take.closed()
-            else:
-                _LATE[id(take)] = take
 
     def _done(self, take: RequestInFlight) -> None:
         with self._lock:
@@ -187,7 +144,7 @@ class VcrpyTape:
             self.cassette.append(asked, _answer(take))
             new = len(self.cassette) - before
             self.recorded, self.passed = self.recorded + new, self.passed + (not new)
-            if _LATE.pop(id(take), None) and tape_of(self.cassette) is not self:
+            if self.late.pop(id(take), None) and tape_of(self.cassette) is not self:
                 self.cassette._save(force=True)  # noqa: SLF001  # as vcrpy does when it closes the cassette
                 COUNTS["recorded"] += new
 
@@ -382,8 +339,6 @@ def _of_aiohttp(stubs: Any, session: Any, method: str, url: Any, options: Json) 
 
 
 _TAPES: list[VcrpyTape] = []
-_LATE: dict[int, RequestInFlight] = {}
-"""Answers that the client still reads although the cassette is closed."""
 _ORIGINALS: list[tuple[Any, str, Any]] = []
 _STRICT = [False]
 COUNTS = {"cassettes": 0, "played": 0, "recorded": 0, "passed": 0}
@@ -415,7 +370,7 @@ def play_vcrpy(*, strict: bool = False) -> None:
 
 def stop_playing_vcrpy() -> None:
     """Reverts `play_vcrpy`."""
-    for take in [*_LATE.values()]:
+    for take in [*VcrpyTape.late.values()]:
         take.closed()
     while _ORIGINALS:
         setattr(*_ORIGINALS.pop())
@@ -542,6 +497,4 @@ def pytest_unconfigure() -> None:
 def pytest_terminal_summary(terminalreporter: Any) -> None:
     """Tells how much this engine has played."""
     if COUNTS["cassettes"]:
-        shown = {"played": "replayed", "passed": "passed on"}
-        done = ", ".join(f"{number} {shown.get(name, name)}" for name, number in COUNTS.items())
-        terminalreporter.write_line(f"vcrpy's cassettes, by ellmer_harness: {done}")
+        terminalreporter.write_line(f"vcrpy's cassettes, by ellmer_harness: {counted(COUNTS)}")

@@ -1,0 +1,79 @@
+"""What the engines for vcrpy's and for cassetter's cassettes have in common: the tape that the intercepted clients ask, and the
+line at the end of a run.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from threading import RLock
+from typing import Any, ClassVar
+
+from ..errors import Miss
+from ..exchange.messages import Sent
+from ..interception.open_tapes import Clock, RequestInFlight
+
+_SHOWN_AS = {"played": "replayed", "passed": "passed on"}
+
+
+class RecorderTape:
+    """A cassette of another recorder in the form that the intercepted clients ask.
+
+    `played`, `recorded` and `passed` count the requests that were answered from the cassette, recorded, and sent without
+    being recorded.
+
+    Args:
+        path: The cassette's file.
+    """
+
+    as_vcrpy = records = True
+    any_message = False
+    accept_encoding: str | None = None
+    miss: ClassVar[type[Miss]] = Miss
+    late: ClassVar[dict[int, RequestInFlight]]
+    """Answers that the client still reads although the cassette is closed."""
+
+    def __init__(self, path: Path) -> None:
+        self.path = path
+        self.allow_hosts: Sequence[str] = ()
+        self.misses: list[Miss] = []
+        self.sent: list[Sent] = []
+        self.clock = Clock()
+        self.played = self.recorded = self.passed = 0
+        self._lock = RLock()
+        self._pending: dict[int, tuple[RequestInFlight, Any]] = {}
+
+    def routed(self, http: Any, request: Any) -> Any:  # noqa: ARG002  # as other tapes have it
+        """Returns the request, which goes where the client sends it."""
+        return request
+
+    def target(self, url: str) -> str:
+        """Returns the URL, likewise."""
+        return url
+
+    def allows(self, host: str) -> bool:  # noqa: ARG002  # likewise
+        """Returns False: the recorder's filters see every request first."""
+        return False
+
+    def plays_port(self, port: int) -> bool:  # noqa: ARG002  # likewise
+        """Returns False: servers of this machine may be reached."""
+        return False
+
+    def missed(self, text: str, kind: type[Miss] | None = None) -> Miss:
+        """Returns a miss to raise, and keeps it."""
+        miss = (kind or self.miss)(text)
+        self.misses.append(miss)
+        return miss
+
+    def finish(self) -> None:
+        """Ends the answers that the client has not read to their end. Those of async clients are recorded when it has."""
+        for take, _ in [*self._pending.values()]:
+            if take.last_words is not None or not take.exchange.status:
+                take.closed()
+            else:
+                self.late[id(take)] = take
+
+
+def counted(counts: Mapping[str, int]) -> str:
+    """Returns what an engine has done, as the end of a run shows it."""
+    return ", ".join(f"{number} {_SHOWN_AS.get(name, name)}" for name, number in counts.items())
