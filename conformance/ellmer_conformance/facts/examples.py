@@ -161,8 +161,7 @@ def example(feature: Feature, wire: str, model: str) -> Json | None:
         >>> example(temperature, "openai-chat", "gpt-4.1")["temperature"]
         0.5
     """
-    body: dict[str, Any] = copy.deepcopy(dict(_BASE[wire]))
-    body |= {} if wire in _IN_NAME else {"model": model}
+    body = _base(wire, model)
     if feature.id in _IN_USER:
         return _with_part(body, wire, _IN_USER[feature.id])
     if feature.id in _CALLED:
@@ -181,6 +180,12 @@ def example(feature: Feature, wire: str, model: str) -> Json | None:
     return dict(body)
 
 
+def _base(wire: str, model: str) -> dict[str, Any]:
+    """Returns the smallest request to a model."""
+    body = copy.deepcopy(dict(_BASE[wire]))
+    return body if wire in _IN_NAME else {**body, "model": model}
+
+
 def foreign(feature: Feature, wire: str, model: str) -> Json | None:
     """Returns a request that asks for a feature as another format does, or `None` if the format has a way of its own.
 
@@ -196,8 +201,7 @@ def foreign(feature: Feature, wire: str, model: str) -> Json | None:
     """
     if example(feature, wire, model) is not None:
         return None
-    body: dict[str, Any] = copy.deepcopy(dict(_BASE[wire]))
-    body |= {} if wire in _IN_NAME else {"model": model}
+    body = _base(wire, model)
     if feature.id in _FOREIGN_FIELDS:
         return _FOREIGN_FIELDS[feature.id](body, wire)
     kind = _IN_USER.get(feature.id) or _IN_RESULT.get(feature.id) or ""
