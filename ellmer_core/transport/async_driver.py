@@ -110,27 +110,36 @@ class AsyncDriver(HttpExchange):
         await self.drop()
         self.connection = self.connections[sent.provider]
         client = await self.connection.concurrent()
-        with self.watch:
+        try:
             response = await self.within(
                 client.send(self.built(client, sent), stream=True, follow_redirects=False)
             )
             answer = self.opened(response, sent)
             self.chunks = response.aiter_raw() if self.raw else response.aiter_bytes()
-            return answer
+        except Exception as error:
+            self.watch.translate(error)
+            raise
+        return answer
 
     async def events(self) -> list[Any] | None:
         if self.unpacker.pending:
             return self.fed(b"")
-        with self.watch:
+        try:
             if self.socket is None or self.watch.interrupts:
                 chunk = await self.within(anext(self.chunks, None))
             else:  # faster, and wake() ends it
                 chunk = await anext(self.chunks, None)
+        except Exception as error:
+            self.watch.translate(error)
+            raise
         return self.flushed() if chunk is None else self.fed(chunk)
 
     async def body(self) -> bytes:
-        with self.watch:
+        try:
             return await self.within(self._rest())
+        except Exception as error:
+            self.watch.translate(error)
+            raise
 
     async def finish(self) -> None:
         if self.framing is not None:  # the end of the stream was not read
@@ -212,7 +221,7 @@ class AsyncDriver(HttpExchange):
         async for chunk in self.chunks:
             if self.added(body, chunk):
                 break
-        return self.whole(body)
+        return self.keys.hidden_in_body(b"".join(body), failed=not self.succeeded)
 
     async def drop(self) -> None:
         """Closes the open answer, if there is one."""

@@ -82,10 +82,13 @@ class BlockingDriver(HttpExchange):
         self.drop()
         self.connection = self.connections[sent.provider]
         client = self.connection.blocking()
-        with self.watch:
+        try:
             response = client.send(self.built(client, sent), stream=True, follow_redirects=False)
             answer = self.opened(response, sent)
             self.chunks = response.iter_raw() if self.raw else response.iter_bytes()
+        except Exception as error:
+            self.watch.translate(error)
+            raise
         if self.watch.interrupts and self.watch.left is not None:
             self.set_alarm(self.watch.left)
         return answer
@@ -95,18 +98,21 @@ class BlockingDriver(HttpExchange):
             return self.fed(b"")
         try:
             chunk = next(self.chunks, None)
-        except Exception as error:  # as `with self.watch`, which costs more for each of many chunks
+        except Exception as error:
             self.watch.translate(error)
             raise
         return self.flushed() if chunk is None else self.fed(chunk)
 
     def body(self) -> bytes:
         body: list[bytes] = []
-        with self.watch:
+        try:
             for chunk in self.chunks:
                 if self.added(body, chunk):
                     break
-        return self.whole(body)
+        except Exception as error:
+            self.watch.translate(error)
+            raise
+        return self.keys.hidden_in_body(b"".join(body), failed=not self.succeeded)
 
     def finish(self) -> None:
         if self.framing is not None:  # the end of the stream was not read
@@ -180,7 +186,8 @@ class BlockingDriver(HttpExchange):
 
     def drop(self) -> None:
         """Closes the open answer, if there is one."""
-        self.stop_alarm()
+        if self.alarm is not None:
+            self.stop_alarm()
         response, self.response, self.socket = self.response, None, None
         if response is not None:
             response.close()

@@ -115,10 +115,6 @@ class Connection:
         if self.client is None and url.startswith("https:"):
             _tls()
 
-    def url(self, url: str) -> Any:
-        """Returns a URL in the client's form. Our own clients need not parse the same URL again for each request."""
-        return _url(url) if self.client is None else url
-
     async def concurrent(self) -> Any:
         """Returns the client for async calls in the running event loop."""
         if self.client is not None:
@@ -194,10 +190,12 @@ def _client(proxy: str | None, *, concurrent: bool = False) -> Any:
     """
     from urllib.request import getproxies  # noqa: PLC0415 - httpx brings it
 
+    import httpx  # noqa: PLC0415 - it takes longer to import than this package
+
     from . import httpx_clients  # noqa: PLC0415 - as httpx itself
 
     kind = httpx_clients.AsyncClient if concurrent else httpx_clients.Client
-    limits = _httpx().Limits(max_connections=None, max_keepalive_connections=100, keepalive_expiry=30.0)
+    limits = httpx.Limits(max_connections=None, max_keepalive_connections=100, keepalive_expiry=30.0)
     if proxy is None and getproxies():
         return kind(verify=_tls(), limits=limits)
     own = (httpx_clients.AsyncPools if concurrent else httpx_clients.Pools)(_tls, limits=limits, proxy=proxy)
@@ -206,19 +204,14 @@ def _client(proxy: str | None, *, concurrent: bool = False) -> Any:
 
 @cache
 def _tls() -> Any:
-    return _httpx().create_ssl_context()
+    import httpx  # noqa: PLC0415 - as above
 
-
-@cache
-def _httpx() -> Any:
-    """Returns httpx, which is imported when it is first needed, because the import takes longer than that of this
-    package.
-    """
-    import httpx  # noqa: PLC0415
-
-    return httpx
+    return httpx.create_ssl_context()
 
 
 @lru_cache(256)
-def _url(url: str) -> Any:
-    return _httpx().URL(url)
+def parsed(url: str) -> Any:
+    """Returns a URL in the form of our own clients, which need not parse the same URL again for each request."""
+    import httpx  # noqa: PLC0415 - as above
+
+    return httpx.URL(url)

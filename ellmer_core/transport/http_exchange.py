@@ -11,9 +11,9 @@ import time
 import zlib
 from collections.abc import Iterator
 from contextlib import suppress
+from dataclasses import dataclass
 from logging import DEBUG
 from socket import SHUT_RDWR, socket
-from types import TracebackType
 from typing import Any, Protocol
 
 from ..budget import UNLIMITED
@@ -23,7 +23,7 @@ from ..errors import ConnectError, IncompleteResponseError, ResponseError, Timeo
 from ..log import logger, place
 from ..version import VERSION
 from ..wire.framing import decoder
-from .http_clients import Connection, Timeouts
+from .http_clients import Connection, Timeouts, parsed
 from .sent_keys import SentKeys
 
 # --- One exchange ----------------------------------------------------------------------------------------
@@ -78,35 +78,33 @@ class HttpExchange:
         if logger.isEnabledFor(DEBUG):
             where = place(sent.request.url)
             logger.debug("%s %s, %d bytes", sent.request.method, where, len(sent.body))
-        limits = self.connection.timeouts
-        self.watch.begin(sent.request.url, limits)
-        extensions = {"timeout": _httpx_timeouts(limits)} if limits else {}
-        url = self.connection.url(sent.request.url)
+        extensions = self.watch.begin(sent.request.url, self.connection.timeouts)
+        url = sent.request.url if self.connection.client is not None else parsed(sent.request.url)
         return client.build_request(
             sent.request.method, url, headers=headers, content=sent.body, extensions=extensions
         )
 
     def opened(self, response: Any, sent: Send) -> Answer:
         """Returns the beginning of the answer. Its body stays open."""
-        self.response, self.socket = response, _socket(response)
+        stream = response.extensions.get("network_stream")
+        found = stream.get_extra_info("socket") if stream is not None else None
+        self.response, self.socket = response, found if hasattr(found, "shutdown") else None
         self.taken = self.events_taken = 0
         self.succeeded = response.is_success
-        self.bound = self.connection.limits.answer if response.is_success else self.connection.limits.error
+        limits = self.connection.limits
+        self.bound = limits.answer if self.succeeded else limits.error
         logger.debug("answered %d after %.3f s", response.status_code, time.monotonic() - self.sent_at)
         self.framing, self.decoder = sent.request.framing, None
         headers = {name.lower(): value for name, value in response.headers.items()}
         if not self.succeeded:
             headers = self.keys.hidden_in_headers(headers)
         encoding = headers.get("content-encoding", "").strip().lower()
-        _check_encoding(encoding)
+        if encoding not in ENCODINGS:
+            raise ResponseError(f"The answer is encoded as {encoding!r:.60}, which was not requested.")
         self.raw = not response.is_stream_consumed  # an answer that a client has read is unpacked already
         self.unpacker = Unpacker(encoding if self.raw else "", self.bound)
-        if (
-            "retry-after" in headers and "date" not in headers
-        ):  # it may be a date, to be compared with this one
-            from email.utils import formatdate  # noqa: PLC0415 - few answers have neither
-
-            headers["date"] = formatdate(time.time(), usegmt=True)
+        if "retry-after" in headers:  # it may be a date, to be compared with this one
+            headers.setdefault("date", _http_date())
         self.connection.answered(response.status_code, headers)
         return Answer(response.status_code, headers)
 
@@ -146,7 +144,8 @@ class HttpExchange:
         """
         while True:
             self.watch.check()
-            body.append(self.unpacked(chunk))
+            packed = self.unpacker.packed or len(chunk) > PIECE or not chunk
+            body.append(self.unpacked(chunk) if packed else chunk)
             self.taken += len(body[-1])
             over = self.bound is not None and (self.taken > self.bound or self.unpacker.oversized)
             if over and self.response is not None and not self.response.is_success:
@@ -172,11 +171,15 @@ class HttpExchange:
         self.framing = None
         return self.keys.hidden_in_events(b"", last.flush(), last=True)
 
-    def whole(self, body: list[bytes]) -> bytes:
-        """Returns a body that was read, without the keys of its request."""
-        return self.keys.hidden_in_body(b"".join(body), failed=not self.succeeded)
+
+def _http_date() -> str:
+    from email.utils import formatdate  # noqa: PLC0415 - few answers need it
+
+    return formatdate(time.time(), usegmt=True)
 
 
+#: One requested encoding. Nobody asked for another one, or for several around each other.
+ENCODINGS = {"", "identity", "gzip", "x-gzip", "deflate"}
 PIECE = 64 * 1024  # bytes that are read before the clock and the limits are looked at again
 
 
@@ -258,19 +261,6 @@ def _until_damage(engine: Any, chunk: bytes) -> Iterator[bytes]:
             yield engine.decompress(chunk[place : place + 1])
 
 
-def _check_encoding(encoding: str) -> None:
-    """Allows one requested encoding. Nobody asked for another one, or for several around each other."""
-    if encoding not in {"", "identity", "gzip", "x-gzip", "deflate"}:
-        raise ResponseError(f"The answer is encoded as {encoding!r:.60}, which was not requested.")
-
-
-def _socket(response: Any) -> Socket | None:
-    """Returns the socket of an answer if it can be shut down from outside."""
-    stream = response.extensions.get("network_stream")
-    found = stream.get_extra_info("socket") if stream is not None else None
-    return found if hasattr(found, "shutdown") else None
-
-
 def hang_up(connection: Socket | None) -> None:
     """Ends a connection. A thread that reads from it sees its end."""
     with suppress(OSError):
@@ -286,35 +276,39 @@ def some_time(wait: Wait) -> float:
     return random.uniform(wait.at_least, wait.at_most)  # noqa: S311 - no secret
 
 
-def _httpx_timeouts(limits: Timeouts) -> dict[str, float | None]:
-    connect, idle = (
-        limit if limits.total is None or (limit is not None and limit <= limits.total) else limits.total
-        for limit in (limits.connect, limits.idle)
-    )
-    return {"connect": connect, "read": idle, "write": idle, "pool": None}
-
-
 # --- Errors of a connection: unreachable, broken, silent, too late, cancelled ----------------------------
 
 
+NO_LIMITS = Timeouts(None, None, None)
+
+
+@dataclass(eq=False, repr=False)
 class ConnectionMonitor:
-    """Monitors one answer after the other. As a context manager, it converts the errors of an HTTP client to ours. It
-    recognizes them by name, because every client has its own classes.
+    """Monitors one answer after the other, and converts the errors of an HTTP client to ours. It recognizes them by
+    name, because every client has its own classes.
     """
 
-    def __init__(self, controller: StreamController) -> None:
-        self.controller = controller
-        self.where = ""
-        self.limits = Timeouts(None, None, None)
-        self.ends: float | None = None  # when the answer must be complete, by time.monotonic()
-        self.interrupts = False  # whether a silence is ended then, too
+    controller: StreamController
+    where: str = ""
+    limits: Timeouts = NO_LIMITS
+    ends: float | None = None  # when the answer must be complete, by time.monotonic()
+    interrupts: bool = False  # whether a silence is ended then, too
 
-    def begin(self, url: str, limits: Timeouts | None) -> None:
-        """Begins a request. Without `limits`, the client's own limits hold."""
-        self.where = url
-        self.limits = limits or Timeouts(None, None, None)
-        self.interrupts = self.limits.total not in (None, Timeouts.total)
-        self.ends = None if self.limits.total is None else time.monotonic() + self.limits.total
+    def begin(self, url: str, limits: Timeouts | None) -> dict[str, Any]:
+        """Begins a request, and returns the extensions of httpx that set its timeouts. Without `limits`, the client's own
+        limits hold.
+        """
+        self.where, self.limits = url, limits or NO_LIMITS
+        total = self.limits.total
+        self.interrupts = total not in (None, Timeouts.total)
+        self.ends = None if total is None else time.monotonic() + total
+        if limits is None:
+            return {}
+        connect, idle = (
+            limit if total is None or (limit is not None and limit <= total) else total
+            for limit in (limits.connect, limits.idle)
+        )
+        return {"timeout": {"connect": connect, "read": idle, "write": idle, "pool": None}}
 
     @property
     def left(self) -> float | None:
@@ -330,15 +324,6 @@ class ConnectionMonitor:
         """Returns the error for an answer that took longer than allowed."""
         text = f"The answer of {self.where} was not complete after {_seconds(self.limits.total)} (timeout: total)."
         return TimeoutError(text, "total")
-
-    def __enter__(self) -> None:
-        pass
-
-    def __exit__(
-        self, kind: type[BaseException] | None, error: BaseException | None, where: TracebackType | None
-    ) -> None:
-        if isinstance(error, Exception):
-            self.translate(error)
 
     def translate(self, error: Exception) -> None:
         """Raises our error for an error of the client. Other errors pass."""

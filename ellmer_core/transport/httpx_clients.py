@@ -11,6 +11,7 @@ from __future__ import annotations
 import time
 from collections import defaultdict, deque
 from collections.abc import AsyncIterator, Callable, Iterator
+from dataclasses import dataclass, field
 from functools import cache
 from ssl import PROTOCOL_TLS_CLIENT, SSLContext
 from typing import Any
@@ -58,12 +59,12 @@ IDLE = 30.0  # seconds that a connection is kept
 KEPT = 100  # connections that are kept at all
 
 
+@dataclass(eq=False, repr=False)
 class _Stacks:
     """The free pools by origin, each with the time since when it is free."""
 
-    def __init__(self, make: Callable[[str], Any]) -> None:
-        self.make = make
-        self.free: dict[tuple[str, ...], deque[tuple[float, Any]]] = defaultdict(deque)
+    make: Callable[[str], Any]
+    free: dict[tuple[str, ...], deque[tuple[float, Any]]] = field(default_factory=lambda: defaultdict(deque))
 
     def taken(self, url: httpx.URL) -> tuple[tuple[str, ...], Any]:
         """Returns a pool for a request, and the stack that it returns to."""
@@ -89,11 +90,6 @@ class _Stacks:
         return free
 
 
-def _context(scheme: str, tls: Callable[[], SSLContext]) -> SSLContext:
-    """Returns the TLS context of a pool."""
-    return tls() if scheme == "https" else _trusting_nobody()
-
-
 @cache
 def _trusting_nobody() -> SSLContext:
     """Returns the context of the pools for HTTP. It is made without reading certificates."""
@@ -104,7 +100,11 @@ class Pools(httpx.BaseTransport):
     """Pools for blocking clients. Threads may share them. `tls` returns the TLS context, and is called for HTTPS only."""
 
     def __init__(self, tls: Callable[[], SSLContext], **options: Any) -> None:
-        self._stacks = _Stacks(lambda scheme: httpx.HTTPTransport(verify=_context(scheme, tls), **options))
+        self._stacks = _Stacks(
+            lambda scheme: httpx.HTTPTransport(
+                verify=tls() if scheme == "https" else _trusting_nobody(), **options
+            )
+        )
 
     def handle_request(self, request: httpx.Request) -> httpx.Response:
         """Sends the request with a free pool, which is free again when the response is closed."""
@@ -131,7 +131,9 @@ class AsyncPools(httpx.AsyncBaseTransport):
 
     def __init__(self, tls: Callable[[], SSLContext], **options: Any) -> None:
         self._stacks = _Stacks(
-            lambda scheme: httpx.AsyncHTTPTransport(verify=_context(scheme, tls), **options)
+            lambda scheme: httpx.AsyncHTTPTransport(
+                verify=tls() if scheme == "https" else _trusting_nobody(), **options
+            )
         )
 
     async def handle_async_request(self, request: httpx.Request) -> httpx.Response:
@@ -156,11 +158,12 @@ class AsyncPools(httpx.AsyncBaseTransport):
             await old.aclose()
 
 
+@dataclass(eq=False, repr=False)
 class _Lent(httpx.SyncByteStream):
     """The body of a response. Its pool is returned once."""
 
-    def __init__(self, stream: Any, back: Callable[[], object]) -> None:
-        self._stream, self._back = stream, back
+    _stream: Any
+    _back: Callable[[], object]
 
     def __iter__(self) -> Iterator[bytes]:
         return iter(self._stream)
@@ -173,11 +176,12 @@ class _Lent(httpx.SyncByteStream):
             back()
 
 
+@dataclass(eq=False, repr=False)
 class _AsyncLent(httpx.AsyncByteStream):
     """The async version of `_Lent`."""
 
-    def __init__(self, stream: Any, back: Callable[[], Any]) -> None:
-        self._stream, self._back = stream, back
+    _stream: Any
+    _back: Callable[[], Any]
 
     def __aiter__(self) -> AsyncIterator[bytes]:
         found: AsyncIterator[bytes] = self._stream.__aiter__()
