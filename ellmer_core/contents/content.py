@@ -70,9 +70,9 @@ SIGNATURES = {
 }
 
 
-def sniffed(data: bytes) -> str | None:
+def sniffed(data: bytes, signatures: Mapping[str, bytes] = SIGNATURES) -> str | None:
     """Returns the media type of some bytes, or `None` for an unknown type."""
-    return _first(SIGNATURES, data)
+    return next((type for type, start in signatures.items() if re.match(start, data, re.DOTALL)), None)
 
 
 AUDIO = {
@@ -85,7 +85,7 @@ AUDIO = {
 
 def sniffed_audio(data: bytes) -> str | None:
     """Returns the media type of the bytes of audio, or `None` for an unknown type."""
-    return _first(AUDIO, data)
+    return sniffed(data, AUDIO)
 
 
 def audio_type(data: str) -> str:
@@ -118,10 +118,6 @@ def fault(type: str, data: str) -> str:
     if type.lower() not in types or actual == type.lower():
         return ""
     return f"its bytes are {actual}, not {type}" if actual else f"its bytes are not {type}"
-
-
-def _first(signatures: dict[str, bytes], data: bytes) -> str | None:
-    return next((type for type, start in signatures.items() if re.match(start, data, re.DOTALL)), None)
 
 
 # --- contents --------------------------------------------------------------------------------------------

@@ -73,6 +73,8 @@ NO_LINKS = Links()
 def messages(contents: Iterable[Content]) -> list[str]:
     """Returns the texts of contents, those of one message joined. Most answers are one message."""
     texts = [content for content in contents if isinstance(content, ContentText) and content.text]
+    if len(texts) < 2:
+        return [text.text for text in texts]
     return ["".join(text.text for text in group) for _, group in groupby(texts, attrgetter("message"))]
 
 
@@ -122,10 +124,16 @@ class Turn(Displayed, Value):
     @cached_property
     def links(self) -> Links | None:
         """The calls and results of the turn; `None` if something in it is not where wire formats can send it, or no JSON."""
-        return NO_LINKS if all(type(c) is ContentText for c in self.contents) else self._links()
+        if all(type(c) is ContentText for c in self.contents):
+            return NO_LINKS
+        requests = self.contents if self.role == "assistant" else ()
+        called = [c.id for c in requests if isinstance(c, ContentToolRequest)]
+        answered = [c.id for c in self.contents if isinstance(c, ContentToolResult)]
+        fit = len({*called}) == len(called) and all(map(self._can_hold, self.contents))
+        return Links(tuple(called), tuple(answered)) if fit else None
 
-    def _links(self) -> Links | None:
-        return None
+    def _can_hold(self, content: Content) -> bool:  # noqa: ARG002 - a system prompt is text
+        return False
 
     @property
     def text(self) -> str:
@@ -178,11 +186,13 @@ class UserTurn(Turn):
         """The tool results of the turn, in order."""
         return tuple(c for c in self.contents if isinstance(c, ContentToolResult))
 
-    def _links(self) -> Links | None:
-        fit = all(map(_is_answered, self.tool_results)) and all(
-            isinstance(c, ContentToolResult) or is_sendable(c) for c in self.contents
-        )
-        return Links((), tuple([result.id for result in self.tool_results])) if fit else None
+    def _can_hold(self, content: Content) -> bool:
+        if not isinstance(content, ContentToolResult):
+            return is_sendable(content)
+        request, error = content.request, content.error
+        if request is None or not LEGAL_NAME.fullmatch(request.name):
+            return False
+        return is_json(content.value) if error is None else isinstance(error, (str, BaseException))
 
 
 @dataclass(frozen=True, init=False, eq=False, repr=False)
@@ -236,10 +246,11 @@ class AssistantTurn(Turn):
         """The tool calls of the answer, in order."""
         return tuple([c for c in self.contents if isinstance(c, ContentToolRequest)])
 
-    def _links(self) -> Links | None:
-        called = tuple([request.id for request in self.tool_requests])
-        distinct = len({*called}) == len(called)
-        return Links(called) if distinct and all(map(_is_said, self.contents)) else None
+    def _can_hold(self, content: Content) -> bool:
+        if isinstance(content, ContentToolRequest):
+            return bool(LEGAL_NAME.fullmatch(content.name)) and is_json(content.arguments)
+        sendable = is_sendable(content) and not isinstance(content, ContentToolResult)
+        return sendable and not is_broken(content)
 
 
 @dataclass(frozen=True, init=False, eq=False, repr=False)
@@ -299,20 +310,6 @@ def is_sendable(content: Content) -> bool:
 def is_broken(content: Content) -> bool:
     """Tells whether a content is a medium whose data is broken."""
     return is_media(content) and bool(getattr(content, "fault", ""))
-
-
-def _is_said(content: Content) -> bool:
-    if isinstance(content, ContentToolRequest):
-        return bool(LEGAL_NAME.fullmatch(content.name)) and is_json(content.arguments)
-    sendable = is_sendable(content) and not isinstance(content, ContentToolResult)
-    return sendable and not is_broken(content)
-
-
-def _is_answered(result: ContentToolResult) -> bool:
-    request, error = result.request, result.error
-    if request is None or not LEGAL_NAME.fullmatch(request.name):
-        return False
-    return is_json(result.value) if error is None else isinstance(error, (str, BaseException))
 
 
 # --- turns of a kind: as little Python code for each turn as possible, because a history may be long -----

@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import re
 from collections.abc import Callable, Iterator, Mapping
+from dataclasses import dataclass, field
 from math import isfinite
 from typing import Any
 
@@ -21,12 +22,12 @@ _NAMED = frozenset({"properties", "patternProperties", "$defs", "definitions", "
 _HOMES = ("$defs", "definitions")
 
 
+@dataclass(eq=False, repr=False)
 class Definitions:
     """The definitions for the schemas of one document."""
 
-    def __init__(self) -> None:
-        self._given: dict[str, Any] = {}
-        self.moved: Json = {}
+    moved: Json = field(default_factory=dict)
+    _given: dict[str, Any] = field(default_factory=dict)
 
     def embedded(self, schema: Mapping[str, Any]) -> Json:
         """Returns the schema without its definitions, which are moved here."""
@@ -63,7 +64,8 @@ class Definitions:
             schema = {**found, **{keyword: value for keyword, value in schema.items() if keyword != "$ref"}}
         document = {**schema, "$defs": dict(defs)} if defs else schema
         for inner in subschemas(document):
-            _check(inner.get("$ref"), document)
+            if inner.get("$ref") is not None:
+                _check(inner["$ref"], document)
         return document
 
 
@@ -95,8 +97,6 @@ def referred(schema: Mapping[str, Any], document: Mapping[str, Any]) -> Mapping[
 
 
 def _check(reference: Any, document: Json) -> None:
-    if reference is None:
-        return
     home, _, name = str(reference).removeprefix("#/").partition("/")
     if not str(reference).startswith("#"):
         raise UsageError(f"The JSON Schema refers to {reference!r}: only what is inside it can be sent.")

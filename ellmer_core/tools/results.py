@@ -58,7 +58,7 @@ def flatten(
     """
     flat: list[Content] = []
     for content in contents:
-        flat += _pointed(content, named) if isinstance(content, ContentToolResult) else [content]
+        flat += pointed(content, named) if isinstance(content, ContentToolResult) else [content]
     return flat
 
 
@@ -66,7 +66,15 @@ def described(contents: Iterable[Content], which: Callable[[object], bool] = is_
     """Replaces media of tool results (all, or `which`) by descriptions, for a model that does not accept them after
     the tool has run.
     """
-    return [_described(c, which) if isinstance(c, ContentToolResult) else c for c in contents]
+    found: list[Content] = []
+    for content in contents:
+        result = content if isinstance(content, ContentToolResult) and content.error is None else None
+        if result and any(map(which, contents_in(result.value))):
+            value = mapped(result.value, lambda c, _path: _missing(c) if which(c) else c)
+            found.append(replaced(result, value=value))
+        else:
+            found.append(content)
+    return found
 
 
 def split(contents: Iterable[Content]) -> tuple[list[ContentToolResult], list[Content]]:
@@ -84,8 +92,8 @@ def result_text(result: ContentToolResult) -> str:
     """
     if result.error is not None:
         return f"Tool calling failed with error {error_message(result.error)}"
-    pointed, *_ = _pointed(result)
-    value = check_tool_result(result.request.name if result.request else "", pointed.value)
+    without_media, *_ = pointed(result)
+    value = check_tool_result(result.request.name if result.request else "", without_media.value)
     value = _plain(value) if isinstance(value, Content) else value
     text = value if isinstance(value, str) else _dumps(value)
     return text if text.strip() else "(no output)"
@@ -104,25 +112,25 @@ def result_parts(result: ContentToolResult) -> list[Content] | None:
     ]
 
 
-def _pointed(result: ContentToolResult, named: Callable[[ContentToolResult], str] = result_id) -> list[Any]:
+def pointed(result: ContentToolResult, named: Callable[[ContentToolResult], str] = result_id) -> list[Any]:
+    """Returns the result with pointers instead of media, and the media between their tags, as `flatten()` says."""
     if result.error is not None or result.is_flat:
         return [result]
+    from html import escape  # noqa: PLC0415 - many chats have no tools
+
     media: list[Content] = []
 
     def point(content: Content, path: Path) -> Any:
         if not is_media(content):
             return content
-        media.extend(_tagged(named(result), content, where := ".".join(map(str, path))))
+        where = ".".join(map(str, path))
+        item = f' item="{escape(where)}"' if where else ""
+        opening = ContentText(f'<content tool-call-id="{escape(named(result))}"{item}>')
+        media.extend([opening, content, ContentText("</content>")])
         return f"[see below: {'item ' if isinstance(path[0], int) else ''}{where}]" if path else "[see below]"
 
     value = mapped(result.value, point)
     return [replaced(result, value=value), *media] if media else [result]
-
-
-def _described(result: ContentToolResult, which: Callable[[object], bool]) -> ContentToolResult:
-    if result.error is not None or not any(map(which, contents_in(result.value))):
-        return result
-    return replaced(result, value=mapped(result.value, lambda c, _path: _missing(c) if which(c) else c))
 
 
 def _missing(media: Content) -> str:
@@ -138,17 +146,6 @@ def named_text(file: ContentFile) -> str:
     from html import escape  # noqa: PLC0415 - files are seldom
 
     return f'<file name="{escape(file.filename)}">\n{file.text}\n</file>'
-
-
-def _tagged(call_id: str, content: Content, where: str) -> list[Content]:
-    from html import escape  # noqa: PLC0415 - many chats have no tools
-
-    item = f' item="{escape(where)}"' if where else ""
-    return [
-        ContentText(f'<content tool-call-id="{escape(call_id)}"{item}>'),
-        content,
-        ContentText("</content>"),
-    ]
 
 
 def _dumps(value: Any) -> str:
@@ -265,10 +262,8 @@ def check_tool_result(name: str, value: Any) -> Any:
 class _Check:
     tool: str
 
-    def media(self, value: Any, path: str) -> Any:
-        """Returns the value, or the content of a Python image object."""
-        if isinstance(value, _NO_IMAGES):
-            return value
+    def drawn(self, value: Any, path: str) -> Any:
+        """Returns the content of a Python image object, or another value unchanged."""
         try:
             return as_media(value) or value
         except Exception as error:
@@ -297,7 +292,7 @@ class _Check:
                 value,
                 f"Results may be nested at most {MAX_DEPTH} levels deep and must not contain cycles.",
             )
-        value = self.plain(self.media(value, path), path)
+        value = self.plain(value if isinstance(value, _NO_IMAGES) else self.drawn(value, path), path)
         match value:
             case Content():
                 return self.content(value, path, depth)

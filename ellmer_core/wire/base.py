@@ -22,7 +22,7 @@ from urllib.parse import unquote, urlsplit
 from ..contents import content as ours
 from ..contents.turns import AssistantTurn, Turn, UserTurn
 from ..errors import UsageError
-from ..tools.results import described, flatten, named_text, result_id
+from ..tools.results import described, named_text, pointed, result_id
 from ..values import Value
 from .batches_and_files import Batches, Uploads
 from .interfaces import IMAGES, Json, Merger, Profile, Request, SchemaLimits, Supports
@@ -131,7 +131,9 @@ class Wire(Value, ABC):
         """
         body = json_objects.merged(json_objects.merged(body, self.profile.fields), self.parameters())
         body = json_objects.merged(self.with_tools(body), self.api_args)
-        return Request(url, {**self.headers(), **self.added_headers()}, body, stream)
+        first, last = self.profile.headers, self.api_headers  # a header in both has both values
+        joined = {name: f"{first[name]},{last[name]}" for name in first.keys() & last.keys()}
+        return Request(url, {**self.headers(), **first, **last, **joined}, body, stream)
 
     @property
     def takes(self) -> Mapping[str, str]:
@@ -144,15 +146,11 @@ class Wire(Value, ABC):
             source.get("tools") or source.get("toolConfig", {}).get("tools")
             for source in (body, self.api_args)
         ):
+            if not self.profile.with_tools:
+                return body
             needed = json_objects.parameters(self.profile.with_tools, self.takes, self.name)
             return json_objects.merged(body, needed)
         return json_objects.without(body, "tool_choice", "toolConfig", "parallel_tool_calls")
-
-    def added_headers(self) -> Mapping[str, str]:
-        """Returns the headers of the profile and the caller's. A header in both has both values."""
-        both = self.profile.headers.keys() & self.api_headers.keys()
-        joined = {name: f"{self.profile.headers[name]},{self.api_headers[name]}" for name in both}
-        return {**self.profile.headers, **self.api_headers, **joined}
 
     def parameters(self) -> Json:
         """Returns `params` at their places in the body."""
@@ -259,15 +257,22 @@ class Wire(Value, ABC):
         """
         contents = described([self._resolved(content) for content in contents], self.refuses)
         named = result_id if printed else self.namer(contents)
-        return [part for c in contents for part in ([c] if self.keeps(c) else flatten([c], named))]
+        parts: list[ours.Content] = []
+        for content in contents:
+            if isinstance(content, ours.ContentToolResult) and not self.keeps(content):
+                parts += pointed(content, named)
+            else:
+                parts.append(content)
+        return parts
 
-    def keeps(self, content: ours.Content) -> bool:
-        """Tells whether a content stays in its place: a result does if the format can have all of its media inside."""
-        if not isinstance(content, ours.ContentToolResult) or content.is_flat:
-            return True
-        media = [part for part in ours.contents_in(content.value) if ours.is_media(part)]
-        inside = [item for item in ours.result_items(content) if isinstance(item, self.media_in_results)]
-        return not media or (self.tool_media == "native" and len(inside) == len(media))
+    def keeps(self, result: ours.ContentToolResult) -> bool:
+        """Tells whether the media of a result stay in it: the format can have all of them inside."""
+        media = [part for part in ours.contents_in(result.value) if ours.is_media(part)]
+        if not media or self.tool_media != "native":
+            return not media
+        return len(media) == sum(
+            isinstance(item, self.media_in_results) for item in ours.result_items(result)
+        )
 
     def _resolved(self, content: ours.Content) -> ours.Content:
         """Returns the content with files at another provider replaced by the files themselves. In a result, a document
@@ -276,7 +281,10 @@ class Wire(Value, ABC):
         match content:
             case ours.ContentUploaded(source=ours.Content() as source) if not self.holds(content):
                 return source
-            case ours.ContentToolResult() if not content.is_flat and content.error is None:
+            case ours.ContentToolResult(error=None) if any(
+                isinstance(part, ours.ContentUploaded | ours.ContentFile)
+                for part in ours.contents_in(content.value)
+            ):
                 return ours.replaced(
                     content, value=ours.mapped(content.value, lambda c, _path: self._inside(c))
                 )

@@ -313,11 +313,10 @@ class Bedrock(BedrockResponse):
                     contents = [[*contents[0], *contents[1]]]
                 return [{"role": "user", "content": blocks} for blocks in contents if blocks]
 
-    def keeps(self, content: ours.Content) -> bool:
-        """Tells whether a content stays in its place. A result may keep all media that the family accepts in results."""
-        media = ours.contents_in(content.value) if isinstance(content, ours.ContentToolResult) else ()
-        fit = all(isinstance(part, self.family.media_in_results) for part in media if ours.is_media(part))
-        return fit and super().keeps(content)
+    def keeps(self, result: ours.ContentToolResult) -> bool:
+        """Tells whether the media of a result stay in it: the family accepts all of them in results."""
+        media = filter(ours.is_media, ours.contents_in(result.value))
+        return all(isinstance(part, self.family.media_in_results) for part in media) and super().keeps(result)
 
     def user(self, contents: Sequence[ours.Content]) -> list[Json]:
         """Returns the blocks of a user message: `A text block must be included when using documents.`"""

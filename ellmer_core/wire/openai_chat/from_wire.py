@@ -411,7 +411,7 @@ class OpenAIChatResponse(Wire):
         whole = self.endings.is_whole(reason)
         contents = [
             *self.thought(message),
-            *executed(self.name, message),
+            *(executed(self.name, message) if "executed_tools" in message else ()),
             *self.text(message),
             *self.calls(message, cut=not whole),
         ]
@@ -422,7 +422,8 @@ class OpenAIChatResponse(Wire):
             finish_reason=self.finish_reason(reason, message),
             json=response,
         )
-        return cited_last(turn, sources(response))
+        beside = sources(response)
+        return cited_last(turn, beside) if beside else turn
 
     def thought(self, message: Json) -> Iterator[ContentThinking]:
         """Yields the reasoning beside the content. Some providers send it under two names; both are sent back."""
@@ -433,8 +434,9 @@ class OpenAIChatResponse(Wire):
 
     def text(self, message: Json) -> Iterator[Content]:
         """Yields the content, whole or in parts, and what replaces it: a refusal, audio, images."""
-        extra = self.own(fields={"annotations": message["annotations"]}) if message.get("annotations") else {}
-        cited = openai_citations(message.get("annotations"))
+        annotations = message.get("annotations")
+        extra = self.own(fields={"annotations": annotations}) if annotations else {}
+        cited = openai_citations(annotations) if annotations else ()
         match message.get("content"):
             case str(text) if text:
                 yield ContentText(text, extra=extra, citations=cited)

@@ -23,9 +23,9 @@ from .tool_calls import provider_content
 
 def known(content: ours.Content, wire: str) -> ours.AnyContent:
     """Returns the content if its class or a base class is one that wire formats know."""
-    if (known_content := ours.any_content(content)) is None:
+    if not isinstance(content, ours.AnyContent):
         raise refused(content, wire)
-    return known_content
+    return content
 
 
 def refused(content: ours.Content, wire: str, why: str = "") -> ContentError:
@@ -162,7 +162,7 @@ def sources(response: Json) -> tuple[ContentCitation, ...]:
 
 def cited_last(turn: AssistantTurn, citations: tuple[ContentCitation, ...]) -> AssistantTurn:
     """Returns the turn with these citations on its last text. A text with citations keeps its own."""
-    texts = [content for content in turn.contents if isinstance(content, ContentText)] if citations else []
+    texts = [content for content in turn.contents if isinstance(content, ContentText)]
     if not texts or texts[-1].citations:
         return turn
     return replace(turn, contents=tuple(_cited(c, citations) if c is texts[-1] else c for c in turn.contents))

@@ -67,7 +67,7 @@ def too_large(schema: Mapping[str, Any]) -> bool:
         len(names) > _PROPERTIES
         or len(values) > _VALUES
         or characters > _CHARACTERS
-        or _levels(schema) > _LEVELS
+        or (len(inside) > _LEVELS and _levels(schema) > _LEVELS)
     )
 
 

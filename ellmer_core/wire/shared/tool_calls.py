@@ -30,8 +30,8 @@ def call_of(
     `cut` says that the provider did not end the answer normally, so the call may be incomplete.
     """
     value, problem = _arguments(raw)
-    if isinstance(name, str) and (legal := ours.legal_name(name)) != name:
-        name, problem = legal, f"no tool is called {name!r:.100}"
+    if isinstance(name, str) and not ours.LEGAL_NAME.fullmatch(name):
+        name, problem = ours.legal_name(name), f"no tool is called {name!r:.100}"
     if cut:
         problem = "the answer was cut off in this call: its arguments may be incomplete"
     return ours.ContentToolRequest(
@@ -62,7 +62,8 @@ def strict_json(text: str) -> Any:
     if len(text) > CLIENT.values:
         few(text)
     value = json.loads(text, parse_constant=_not_json, parse_float=_finite)
-    bounded(value)
+    if text.count("[") + text.count("{") > CLIENT.depth:
+        bounded(value)
     return value
 
 
