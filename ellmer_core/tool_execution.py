@@ -9,7 +9,7 @@ The progress that a tool reports while it runs is shown to the user, and never s
 
 from __future__ import annotations
 
-from collections.abc import AsyncGenerator, Awaitable, Callable, Generator, Iterator
+from collections.abc import AsyncGenerator, Awaitable, Callable, Generator, Iterator, Mapping
 from concurrent.futures import Future
 from contextlib import aclosing, contextmanager
 from contextvars import ContextVar, copy_context
@@ -269,8 +269,10 @@ def _called(request: ContentToolRequest, call: ToolContext[Any]) -> Any:
     if request.problem is not None:
         raise _Refused(f"The arguments are invalid: {request.problem}. They were: {_cut(request.raw or '')}")
     arguments = _arguments(tool, request) | ({tool.context: call} if tool.context else {})
-    positional = [p for p in parameters(tool.function).values() if p.kind is Parameter.POSITIONAL_ONLY]
-    args = [arguments.pop(p.name, p.default) for p in positional]
+    expected = parameters(tool.function).values()
+    if fields := {p.name: p.default for p in expected if is_field(p.default)}:
+        arguments = _field_defaults(fields) | arguments
+    args = [arguments.pop(p.name, p.default) for p in expected if p.kind is Parameter.POSITIONAL_ONLY]
     return tool.function(*args, **arguments)
 
 
@@ -293,7 +295,7 @@ def _arguments(tool: ToolDef, request: ContentToolRequest) -> dict[str, Any]:
             problems.append(str(error))
     if problems:
         raise _Refused(f"The arguments are invalid: {'; '.join(problems)}.")
-    return _field_defaults(tool) | converted
+    return converted
 
 
 def _converted(tool: ToolDef, name: str, value: Any) -> Any:
@@ -304,9 +306,8 @@ def _converted(tool: ToolDef, name: str, value: Any) -> Any:
     return convert(value, tool.hints[name], path=name) if name in tool.hints else value
 
 
-def _field_defaults(tool: ToolDef) -> dict[str, Any]:
+def _field_defaults(fields: Mapping[str, Any]) -> dict[str, Any]:
     """Returns the defaults of pydantic's `Field(5)` or `Field(default_factory=list)`."""
-    fields = {p.name: p.default for p in parameters(tool.function).values() if is_field(p.default)}
     return {
         name: field.get_default(call_default_factory=True)
         for name, field in fields.items()

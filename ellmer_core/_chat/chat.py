@@ -64,7 +64,6 @@ from ..conversation.settings import (
     UsageLimits,
     WhenBusy,
     decision_of,
-    when_busy,
 )
 from ..errors import UsageError, spelt
 from ..log import warn
@@ -233,7 +232,9 @@ class Chat(Displayed):
             'Hello!'
         """
         mode = self.echo if echo is None else echo_mode(echo)
-        self._exhaust(inputs, mode, self._plan(stream=mode != "none", tool_mode=tool_mode, params=params))
+        settings = self._plan(stream=mode != "none", tool_mode=tool_mode, params=params)
+        for _ in self._talk(self._converse(inputs, settings), mode, settings):
+            pass
         return Answer(self._answer, shown=mode != "none")
 
     async def chat_async(
@@ -422,7 +423,8 @@ class Chat(Displayed):
             tool_mode=tool_mode,
             params=params,
         )
-        self._exhaust(inputs, shown, settings)
+        for _ in self._talk(self._converse(inputs, settings), shown, settings):
+            pass
         return wanted.value(self._answer)
 
     @overload
@@ -1209,10 +1211,6 @@ class Chat(Displayed):
     def _converse(self, inputs: Sequence[Input], settings: Settings) -> Loop[AssistantTurn | None]:
         return traced(converse(self._history, settings, self._contents(inputs)), self._history, settings)
 
-    def _exhaust(self, inputs: Sequence[Input], mode: EchoMode, settings: Settings) -> None:
-        for _ in self._talk(self._converse(inputs, settings), mode, settings):
-            pass
-
     async def _exhaust_async(self, inputs: Sequence[Input], mode: EchoMode, settings: Settings) -> None:
         loop = self._converse(inputs, settings)
         async with aclosing(self._talk_async(loop, mode, settings)) as shown:
@@ -1280,14 +1278,14 @@ class Chat(Displayed):
 
     @property
     def _answer(self) -> AssistantTurn:
-        return next(turn for turn in reversed(self._history.view()) if isinstance(turn, AssistantTurn))
+        return next(turn for turn in reversed(self._history.turns) if isinstance(turn, AssistantTurn))
 
     @contextmanager
     def _entered(self, loop: object, echo: Echo | None) -> Iterator[Future[None] | None]:
         """Reserves the chat for one conversation, and closes its echo afterwards. Yields what is done when the conversation
         may begin, or `None`.
         """
-        ahead = self._turn.take(loop, when_busy(self.when_busy))
+        ahead = self._turn.take(loop, self.when_busy)
         try:
             with nullcontext() if echo is None else closing(echo):
                 yield ahead

@@ -92,6 +92,16 @@ class History:
             contents[_place_of(contents, request)] = asked_later(request, ran, question)
             self.turns[-1] = turn.but_with(contents=tuple(contents))
 
+    def keep(self, place: int, result: ContentToolResult) -> None:
+        """Stores the result of a call, with the decision about the call, or the question that its tool asked."""
+        request = result.request
+        if request is not None and "question" in result.extra:
+            self.ask_later(place, request, result.extra["question"])
+            return
+        decision = request.extra.get("decision") if request else None
+        extra = {**result.extra, "decision": decision}
+        self.results[place] = replaced(result, extra=extra) if decision else result
+
     def decide(self, decisions: Mapping[str, Decision | None]) -> None:
         """Stores decisions about waiting requests, by id."""
         waiting = {request.id: request.name for request in self.waiting}

@@ -58,7 +58,6 @@ from .settings import (
     decision_of,
     denial,
     needs_decision,
-    recorded,
 )
 from .settings import answered as with_answer
 
@@ -85,11 +84,13 @@ def _rounds(history: History, settings: Settings, inputs: Sequence[Content]) -> 
         settings.usage_limits.check_request(history.turns[began:])
         turn, settings = yield from answered(history, settings, user)
         if turn.tool_requests or settings.wire.paused(turn):
-            _check_rounds(settings, rounds)
+            if rounds >= settings.max_tool_rounds:
+                raise _too_many_rounds(settings, rounds)
             settings.usage_limits.check_calls(history.turns[began:])
             yield from call_tools(history, settings, turn.tool_requests)
             user = history.reply(()) if turn.tool_requests else None
-            settings = _not_forcing(settings) if turn.tool_requests else settings
+            if user is not None and "tool_choice" in settings.wire.params:
+                settings = _not_forcing(settings)
         elif settings.check and settings.max_retries > 0 and (problem := settings.check(turn)) is not None:
             settings = replace(settings, max_retries=settings.max_retries - 1)
             yield Emit(user := history.reply([ContentText(problem)]))
@@ -106,12 +107,11 @@ def _not_forcing(settings: Settings) -> Settings:
     return replace(settings, wire=replace(settings.wire, params=params))
 
 
-def _check_rounds(settings: Settings, rounds: int) -> None:
-    if rounds >= settings.max_tool_rounds:
-        raise errors.ToolRoundsError(
-            f"The model asked for tools {rounds + 1} times in a row, and max_tool_rounds is "
-            f"{settings.max_tool_rounds}. The last tool calls were not run. The next chat() tells the model so."
-        )
+def _too_many_rounds(settings: Settings, rounds: int) -> errors.ToolRoundsError:
+    return errors.ToolRoundsError(
+        f"The model asked for tools {rounds + 1} times in a row, and max_tool_rounds is "
+        f"{settings.max_tool_rounds}. The last tool calls were not run. The next chat() tells the model so."
+    )
 
 
 # --- The next provider -----------------------------------------------------------------------------------
@@ -198,7 +198,8 @@ def _written(history: History, settings: Settings, user: UserTurn | None) -> Loo
     written = settings.written.request(
         settings.wire, sent.turns, tools, stream=settings.stream, type=settings.type, mode=settings.mode
     )
-    warn_replaced(settings, sent.replaced)
+    if sent.replaced:
+        warn_replaced(settings, sent.replaced)
     return written
 
 
@@ -324,7 +325,8 @@ def call_tools(history: History, settings: Settings, requests: Sequence[ContentT
             if place in history.results:
                 yield Notify(tuple(settings.on_result), history.results[place])
                 yield Emit(history.results[place])
-    if waiting := history.questions:
+    if any(place not in history.results for place in places):
+        waiting = history.questions
         names = ", ".join(f"`{request.name}` ({request.id})" for request in waiting)
         raise errors.ApprovalRequiredError(
             f"Tool calls wait for a decision: {names}. Pass the decisions to chat.decide(), then call chat.chat().",
@@ -355,8 +357,12 @@ def _permitted(
     decision = history.decisions.get(request.id)
     if "question" in request.extra:  # it was permitted, and its tool asked something
         return None if decision is None else with_answer(request, decision)
-    if refusal := (yield from _refused(settings, request)):
-        return refusal
+    if request.problem:
+        return ContentToolResult(error=f"The call was not run: {request.problem}.", request=request)
+    try:
+        yield Notify(tuple(settings.on_request), request)
+    except errors.ToolReject as rejection:
+        return ContentToolResult(error=rejection, request=request)
     if decision is None:
         if not needs_decision(request, settings.ask_before, settings.approve):
             return request
@@ -375,29 +381,11 @@ def _run(history: History, settings: Settings, ready: Mapping[int, ContentToolRe
     turn = asked if isinstance(asked, AssistantTurn) else None
     ask = partial(decided, approve=settings.approve)
     scope = CallScope(turn, settings.deps, lambda: settings.controller.reason, ask, decision_of)
-
-    def keep(place: int, result: ContentToolResult) -> None:
-        if result.request is not None and "question" in result.extra:
-            history.ask_later(place, result.request, result.extra["question"])
-        else:
-            history.results[place] = recorded(result)
-
     try:
-        yield CallTools(ready, keep, scope)
+        yield CallTools(ready, history.keep, scope)
     except Exception:
         raise
     except BaseException:
         for place, request in ready.items():
             history.results.setdefault(place, ContentToolResult(error=INTERRUPTED, request=request))
         raise
-
-
-def _refused(settings: Settings, request: ContentToolRequest) -> Loop[ContentToolResult | None]:
-    """Returns the result of a request that must not run, because it is invalid or a callback rejected it."""
-    if request.problem:
-        return ContentToolResult(error=f"The call was not run: {request.problem}.", request=request)
-    try:
-        yield Notify(tuple(settings.on_request), request)
-    except errors.ToolReject as rejection:
-        return ContentToolResult(error=rejection, request=request)
-    return None

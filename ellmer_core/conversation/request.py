@@ -6,7 +6,6 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
-from math import inf
 from typing import NamedTuple, TypeVar
 
 from ..contents import content as ours
@@ -28,13 +27,12 @@ from .settings import Settings
 
 def request_turns(history: History, settings: Settings, user: UserTurn | None) -> Loop[Sendable]:
     """Returns the history and the new turn in the form for the model, and the contents that are left out."""
-    turns, special = _whole(
-        [*_history_after_hooks(history, settings), *filter(None, [user])], history, settings
-    )
+    turns = _history_after_hooks(history, settings) if settings.on_history else list(history.turns)
+    turns, special = _whole([*turns, *filter(None, [user])], history, settings)
     new = turns.pop() if user else None
     user = new if isinstance(new, UserTurn) else None
     special = [place for place in special if place < len(turns)]
-    missed = yield from _fetch_images(settings, turns, user)
+    missed = (yield from _fetch_images(settings, turns, user)) if settings.fetch else []
     if settings.fetched:
         turns = [inlined(turn, settings.fetched) for turn in turns]
         new = user and inlined(user, settings.fetched)
@@ -80,7 +78,7 @@ def _fetch_images(settings: Settings, turns: Sequence[Turn], user: UserTurn | No
     """Fetches the images that the API does not download, each once, if the caller allows it. Returns the images that
     failed, with the reason. Raises `ContentError` for an image in the user's new message.
     """
-    wanted = unfetched(settings.wire, [*turns, *filter(None, [user])]) if settings.fetch else []
+    wanted = unfetched(settings.wire, [*turns, *filter(None, [user])])
     for url in wanted:
         if url not in settings.fetched:
             try:
@@ -162,7 +160,15 @@ EARLY = 60.0  # seconds: a file that is about to go may be gone when the provide
 
 def expiring(turns: Sequence[Turn]) -> bool:
     """Tells whether a turn refers to a file that expires and that could be sent itself."""
-    return any(_at(content, inf) is not content for turn in turns for content in turn.contents)
+    values = [
+        c.value if isinstance(c, ours.ContentToolResult) else c for turn in turns for c in turn.contents
+    ]
+    return any(
+        isinstance(part, ours.ContentUploaded)
+        and isinstance(part.source, ours.Content)
+        and isinstance(part.expires_at, float | int)
+        for part in ours.contents_in(values)
+    )
 
 
 def sent_along(turn: T, now: float) -> T:
@@ -219,7 +225,8 @@ def sendable_to(
     replaced: list[str] = []
     sent = list(turns)
     for place in special:
-        sent[place] = _turn(wire, turns[place], replaced)
+        if not isinstance(turns[place], SystemTurn | AssistantTurn):
+            sent[place] = _turn(wire, turns[place], replaced)
     if new is not None and describes:
         sent.append(_turn(wire, new, replaced))
     elif new is not None:
@@ -233,9 +240,7 @@ def sendable_to(
 
 
 def _turn(wire: Wire, turn: Turn, replaced: list[str]) -> Turn:
-    """Returns the turn, or a copy with descriptions of the content that the model does not accept."""
-    if isinstance(turn, SystemTurn | AssistantTurn):
-        return turn
+    """Returns the user's turn, or a copy with descriptions of the content that the model does not accept."""
     _name_results(wire, turn, replaced)
     contents = [_content(wire, content, replaced) for content in turn.contents]
     same = all(new is old for new, old in zip(contents, turn.contents, strict=True))

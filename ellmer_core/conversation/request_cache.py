@@ -84,18 +84,16 @@ class RequestCache:
         """
         before, counts, messages, texts = self.last
         same = shared_start(before, turns)
-        groups = [self._message(turn, message) for turn in turns[same:]]
+        for turn in turns[same:]:
+            if id(turn) not in self.messages:
+                self.turns[id(turn)], self.messages[id(turn)] = turn, message(turn)
+                self.texts.update((id(each), encoded(each)) for each in self.messages[id(turn)])
+        groups = [self.messages[id(turn)] for turn in turns[same:]]
         new = list(chain.from_iterable(groups))
         reused = len(messages) - sum(counts[same:])
         before[same:], counts[same:], texts[reused:] = turns[same:], map(len, groups), self._items(new)
         self.last = LastRequest(before, counts, messages[:reused] + new, texts)
         return self.last.messages
-
-    def _message(self, turn: Turn, message: Callable[[Turn], list[Json]]) -> list[Json]:
-        if id(turn) not in self.messages:
-            self.turns[id(turn)], self.messages[id(turn)] = turn, message(turn)
-            self.texts.update((id(each), encoded(each)) for each in self.messages[id(turn)])
-        return self.messages[id(turn)]
 
     def _keep_tool(self, tool: ToolDef, definition: Callable[[ToolDef], Json]) -> Json:
         """Returns the definition of a tool."""

@@ -36,11 +36,15 @@ T = TypeVar("T")
 
 
 def read(history: History, settings: Settings, request: Request, answer: Answer) -> Loop[AssistantTurn]:
-    """Returns the turn of an answer, streamed or not. Raises its error."""
+    """Returns the turn of an answer, streamed or not. Raises its error. Some servers stream without being asked, and some
+    ignore the request for a stream.
+    """
     if not 200 <= answer.status < 300:
         body = yield from _whatever_body()
         raise settings.wire.error(answer.status, answer.headers, body)
-    if _is_stream(request, answer):
+    kind = answer.headers.get("content-type", "").partition(";")[0].strip().lower()
+    whole = {"text/html"} if request.framing == "ndjson" else {"text/html", "application/json"}
+    if kind == "text/event-stream" or (request.stream and kind not in whole):
         return (yield from streamed(history, settings))
     try:
         body = yield ReadBody()
@@ -48,9 +52,7 @@ def read(history: History, settings: Settings, request: Request, answer: Answer)
         raise
     except ConnectError as error:
         raise IncompleteResponseError(f"The answer broke off: {error}") from error
-    return _understood(
-        settings.wire, partial(_turn_of_body, settings.wire), _decoded(body, _media_type(answer))
-    )
+    return _understood(settings.wire, partial(_turn_of_body, settings.wire), _decoded(body, kind))
 
 
 def _turn_of_body(wire: Wire, response: Any) -> AssistantTurn:
@@ -72,22 +74,6 @@ def _finished(merger: Merger, why: Exception | None = None) -> dict[str, Any]:
         return merger.response()
     how = f": {why}" if why else ": the end marker did not arrive."
     raise IncompleteResponseError(f"The answer stopped before its end{how}") from why
-
-
-def _is_stream(request: Request, answer: Answer) -> bool:
-    """Tells whether the answer is a stream. Some servers stream without being asked, and some ignore the request for
-    a stream.
-    """
-    kind = _media_type(answer)
-    if kind == "text/event-stream":
-        return True
-    whole = {"text/html"} if request.framing == "ndjson" else {"text/html", "application/json"}
-    return request.stream and kind not in whole
-
-
-def _media_type(answer: Answer) -> str:
-    """Returns the media type without parameters: `application/json` for `application/json; charset=utf-8`."""
-    return answer.headers.get("content-type", "").partition(";")[0].strip().lower()
 
 
 def _whatever_body() -> Loop[bytes]:
@@ -201,7 +187,7 @@ MOST = 2**53  # tokens; a larger number is not a count
 
 def turn_of(wire: Wire, response: dict[str, Any]) -> AssistantTurn:
     """Returns the turn of a response. An answer without content, stop reason and token counts is not the model's (but
-    a gateway's).
+    a gateway's). An invalid token count does not invalidate the answer.
     """
     turn = wire.turn(response)
     if not turn.contents and turn.finish_reason is None and turn.tokens == Tokens():
@@ -212,18 +198,12 @@ def turn_of(wire: Wire, response: dict[str, Any]) -> AssistantTurn:
         raise ResponseError(
             f"Cannot parse this response as {wire.name}: its finish reason is {turn.finish_reason!r}"
         )
-    contents, tokens = tuple(map(_legible, turn.contents)), _counts(turn.tokens)
-    if tokens is turn.tokens and all(map(is_, contents, turn.contents)):
+    contents, counts = tuple(map(_legible, turn.contents)), vars(turn.tokens)
+    valid = all(count is None or (type(count) is int and 0 <= count <= MOST) for count in counts.values())
+    if valid and all(map(is_, contents, turn.contents)):
         return turn
+    tokens = turn.tokens if valid else Tokens(**{name: _whole(count) for name, count in counts.items()})
     return turn.but_with(contents=contents, tokens=tokens)
-
-
-def _counts(tokens: Tokens) -> Tokens:
-    """Returns the valid token counts. An invalid one does not invalidate the answer."""
-    counts = vars(tokens)
-    if all(count is None or (type(count) is int and 0 <= count <= MOST) for count in counts.values()):
-        return tokens
-    return Tokens(**{name: _whole(count) for name, count in counts.items()})
 
 
 def _whole(count: object) -> int | None:
@@ -238,7 +218,7 @@ def _legible(content: Content) -> Content:
         case ContentThinking(thinking=text) if (better := _paired(text)) is not text:
             return replaced(content, thinking=better)
         case ContentToolRequest(raw=raw, arguments=arguments):
-            changed = {"raw": raw and _paired(raw), "arguments": _paired_in(arguments)}
+            changed = {"raw": _paired(raw), "arguments": _paired(arguments)}
             return (
                 content if changed == {"raw": raw, "arguments": arguments} else replaced(content, **changed)
             )
@@ -254,25 +234,19 @@ def _real(image: ContentImageInline, found: str | None) -> Content:
     return ContentText(f"[{image.type} that cannot be shown]")
 
 
-def _paired_in(value: Any) -> Any:
+def _paired(value: Any) -> Any:
+    """Returns a JSON value in which every surrogate is half of a pair. A text without others is the same object."""
     match value:
-        case str():
-            return _paired(value)
+        case str() if not value.isascii():
+            try:
+                value.encode()
+            except UnicodeEncodeError:
+                return value.encode("utf-16", "surrogatepass").decode("utf-16", "replace")
         case list():
-            return [_paired_in(item) for item in value]
+            return [_paired(item) for item in value]
         case dict():
-            return {_paired(name): _paired_in(item) for name, item in value.items()}
+            return {_paired(name): _paired(item) for name, item in value.items()}
     return value
-
-
-def _paired(text: str) -> str:
-    if text.isascii():
-        return text
-    try:
-        text.encode()
-    except UnicodeEncodeError:
-        return text.encode("utf-16", "surrogatepass").decode("utf-16", "replace")
-    return text
 
 
 class Pieces:
@@ -315,7 +289,8 @@ class Pieces:
         text = self._half.pop(kind, "") + text
         if "\ud800" <= text[-1:] <= "\udbff":
             text, self._half[kind] = text[:-1], text[-1]
-        return _paired(text)
+        paired: str = _paired(text)
+        return paired
 
 
 # --- Arguments of calls while they arrive, and structured data in them -----------------------------------

@@ -75,6 +75,8 @@ class UsageLimits(Value):
         Args:
             turns: The turns that count.
         """
+        if self.requests is None and self.tokens is None and self.cost is None:
+            return
         answers = [turn for turn in turns if isinstance(turn, AssistantTurn) and not turn.lost]
         _check("requests", len(answers), self.requests)
         _check("tokens", sum((a.tokens.input or 0) + (a.tokens.output or 0) for a in answers), self.tokens)
@@ -152,6 +154,8 @@ def needs_decision(
 ) -> bool:
     """Tells whether a call needs a decision. A tool that requires one is never called without it."""
     notes = request.tool.annotations if request.tool else {}
+    if not notes and not ask_before:
+        return False
     names = [ask_before] if isinstance(ask_before, str) else ask_before
     if _asks(notes.get("needs_approval"), dict(request.arguments)):
         return True
@@ -233,12 +237,6 @@ def agreed(request: ContentToolRequest, decision: Decision) -> ContentToolReques
 def denial(request: ContentToolRequest, reason: str) -> ContentToolResult:
     """Returns the result of a denied call. It is not an error, and it tells the model the reason."""
     return ContentToolResult(f"Tool call denied. {reason}", extra={"decision": "denied"}, request=request)
-
-
-def recorded(result: ContentToolResult) -> ContentToolResult:
-    """Returns the result with the decision in its `extra`, if there was one."""
-    decision = result.request.extra.get("decision") if result.request else None
-    return replaced(result, extra={**result.extra, "decision": decision}) if decision else result
 
 
 # --- Cancellation ----------------------------------------------------------------------------------------
@@ -346,13 +344,6 @@ _numbers = count()
 _inside: ContextVar[frozenset[int]] = ContextVar("ellmer_core_inside", default=frozenset())
 
 
-def when_busy(value: object) -> WhenBusy:
-    """Returns the setting, or raises `UsageError`."""
-    if value not in ("raise", "wait"):
-        raise UsageError(f'when_busy= must be "raise" or "wait", not {value!r}.')
-    return value
-
-
 class OneAtATime:
     """The conversation that has reserved a chat, and those that wait for it. Threads and event loops may share it."""
 
@@ -374,6 +365,8 @@ class OneAtATime:
         """Reserves the chat. Returns `None`, or what is done when it is this conversation's turn. Each call of it needs a
         `leave()`, unless it raises.
         """
+        if mode not in ("raise", "wait"):
+            raise UsageError(f'when_busy= must be "raise" or "wait", not {mode!r}.')
         with self._lock:
             if self._holder is not None and self._number in _inside.get():
                 raise UsageError(INSIDE if mode == "wait" else BUSY)

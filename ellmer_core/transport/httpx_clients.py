@@ -12,7 +12,6 @@ import time
 from collections import defaultdict, deque
 from collections.abc import AsyncIterator, Callable, Iterator
 from dataclasses import dataclass, field
-from functools import cache
 from ssl import PROTOCOL_TLS_CLIENT, SSLContext
 from typing import Any
 
@@ -90,10 +89,8 @@ class _Stacks:
         return free
 
 
-@cache
-def _trusting_nobody() -> SSLContext:
-    """Returns the context of the pools for HTTP. It is made without reading certificates."""
-    return SSLContext(PROTOCOL_TLS_CLIENT)
+#: The context of the pools for HTTP trusts nobody: it is made without reading certificates.
+_NO_TLS = SSLContext(PROTOCOL_TLS_CLIENT)
 
 
 class Pools(httpx.BaseTransport):
@@ -101,9 +98,7 @@ class Pools(httpx.BaseTransport):
 
     def __init__(self, tls: Callable[[], SSLContext], **options: Any) -> None:
         self._stacks = _Stacks(
-            lambda scheme: httpx.HTTPTransport(
-                verify=tls() if scheme == "https" else _trusting_nobody(), **options
-            )
+            lambda scheme: httpx.HTTPTransport(verify=tls() if scheme == "https" else _NO_TLS, **options)
         )
 
     def handle_request(self, request: httpx.Request) -> httpx.Response:
@@ -131,9 +126,7 @@ class AsyncPools(httpx.AsyncBaseTransport):
 
     def __init__(self, tls: Callable[[], SSLContext], **options: Any) -> None:
         self._stacks = _Stacks(
-            lambda scheme: httpx.AsyncHTTPTransport(
-                verify=tls() if scheme == "https" else _trusting_nobody(), **options
-            )
+            lambda scheme: httpx.AsyncHTTPTransport(verify=tls() if scheme == "https" else _NO_TLS, **options)
         )
 
     async def handle_async_request(self, request: httpx.Request) -> httpx.Response:

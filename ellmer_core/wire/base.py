@@ -154,7 +154,7 @@ class Wire(Value, ABC):
 
     def parameters(self) -> Json:
         """Returns `params` at their places in the body."""
-        return json_objects.parameters(self.params, self.param_names, self.name)
+        return json_objects.parameters(self.params, self.param_names, self.name) if self.params else {}
 
     def headers(self) -> dict[str, str]:
         """Returns the headers with the key, if there is one."""
@@ -246,7 +246,8 @@ class Wire(Value, ABC):
         """
         if {*map(type, contents)} == {ours.ContentText}:
             return list(contents)
-        sent = [self.as_sent(content) for content in self.pointed(contents)]
+        files = ours.ContentFile | ours.ContentUploaded
+        sent = [self.as_sent(c) if isinstance(c, files) else c for c in self.pointed(contents)]
         if refused := next(filter(self.refuses, sent), None):
             raise content_parts.refused(refused, self.name, self.objection(refused))
         return sent

@@ -422,7 +422,7 @@ class OpenAIChatResponse(Wire):
             finish_reason=self.finish_reason(reason, message),
             json=response,
         )
-        beside = sources(response)
+        beside = sources(response) if {"search_results", "citations"} & response.keys() else ()
         return cited_last(turn, beside) if beside else turn
 
     def thought(self, message: Json) -> Iterator[ContentThinking]:

@@ -149,8 +149,6 @@ def _of_cohere(span: Json, source: Json) -> ContentCitation:
 
 def sources(response: Json) -> tuple[ContentCitation, ...]:
     """Returns the list of sources beside an answer (Perplexity, xAI): `search_results`, or bare URLs in `citations`."""
-    if not {"search_results", "citations"} & response.keys():
-        return ()
     found = [
         _citation(s.get("url"), s.get("title"), s.get("snippet"))
         for s in objects(response.get("search_results"))

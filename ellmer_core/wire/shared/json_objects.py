@@ -144,8 +144,6 @@ def parameters(params: Mapping[str, Any], names: Mapping[str, str], wire: str) -
     """Returns parameters at their places in the body. A neutral parameter that the format does not have is left out
     with a warning. Other parameters are the provider's own, and stay unchanged.
     """
-    if not params:
-        return {}
     unsupported = [name for name in params if name in NEUTRAL and name not in names]
     if unsupported:
         warn(f"{wire} has no parameter {', '.join(map(repr, unsupported))}: ignored")
