@@ -323,6 +323,13 @@ def _as_webp(body: Body) -> None:
             found["format"] = "webp"
 
 
+def _as_jpg(body: Body) -> None:
+    for found in objects(body.turns):
+        for key, told in found.items():
+            if isinstance(told, str) and "image/jpeg" in told[:20]:
+                found[key] = told.replace("image/jpeg", "image/jpg")
+
+
 def _renamed_file(body: Body) -> None:
     for found in objects(body.turns):
         if found.get("filename"):
@@ -449,6 +456,7 @@ CHANGES: Mapping[str, Change] = {
     "cheaper_service": set_option(openai_chat={"service_tier": "flex"}, openai_responses={"service_tier": "flex"}),
     "filters_switched_off": set_option(gemini={"safetySettings": [{"category": "HARM_CATEGORY_HARASSMENT", "threshold": "BLOCK_NONE"}]}),
     "model_of_a_turn_lost_after_its_call": _OwnModelAfterCalls(),
+    "jpg_for_jpeg": _as_jpg,
 }  # fmt: skip
 
 # --- Answers, before the client reads them ---------------------------------------------------------------

@@ -122,7 +122,12 @@ def pieces_were_said(run: Run) -> Iterator[Finding]:
     for index, (wanted, reply) in enumerate(zip(run.case.steps, run.replies, strict=False)):
         answers = answers_to(run, wanted.text)
         judged = wanted.outcome == "answered" and not run.refused and not is_out_of_step(run, index)
-        if judged and reply.error is None and len(reply.pieces) > 1 and answers and reply.text:
+        if (
+            judged
+            and reply.error is None
+            and len(reply.pieces) > 1
+            and is_whole(run, reply.text, wanted.text, answers)
+        ):
             shown = "".join(_without_breaks(run, "".join(reply.pieces), answers).split())
             told = "".join("".join(answer.text for answer in answers).split())
             fine = _is_within(shown, told)
