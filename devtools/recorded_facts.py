@@ -42,6 +42,8 @@ _VALUES = re.compile(
     r"|reasoning_effort=|file uri|unsupported image|s3uri|extraneous key|multipleof|unknown parameter: .*\[",
     re.IGNORECASE,
 )
+#: Models of a server that the recorder did not name (OpenAI has no such model), and agents, which are no models.
+_ELSEWHERE = re.compile(r"openai .*(gpt-oss|muse-spark)|mistral ag_")
 _PRIVATE = re.compile(r"localhost|[\d.]+|.*\.local|.*pydantic.*|compatible|openai-compatible|")
 _KEPT = 1  # recordings for each model, feature and verdict
 
@@ -63,8 +65,8 @@ def main() -> None:
         request = request_of(recording)
         if isinstance(request, Skip) or _PRIVATE.fullmatch(request.provider):
             continue
-        if request.provider == "openai" and "gpt-oss" in request.model:
-            continue  # a server that the recorder did not name: OpenAI has no such model
+        if _ELSEWHERE.match(f"{request.provider} {request.model}"):
+            continue
         if request.wire not in rules.WIRES or not re.fullmatch(r"[\w./:@-]{2,90}", request.model):
             continue
         users[request.wire, request.provider, request.model].add(_project(link))

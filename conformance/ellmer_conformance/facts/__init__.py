@@ -334,8 +334,10 @@ def _of_rules() -> Iterator[Cell]:
                 link = next(iter(shown or _proofs(wire, provider, rule.id)), "")
                 days = {"since": str(rule.since or ""), "until": str(rule.until or "")}
                 proof = Evidence("rule", link, words, days["since"], rule.id)
-                answer: Answer = "no" if rule.refuses else "ignored"
-                yield _cell(feature.id, (wire, provider, model), answer, proof, **days)
+                graded = feature.id == "effort" and _OTHER_VALUES in words
+                answer: Answer = "yes" if graded else "no" if rule.refuses else "ignored"
+                more = {"note": f"Not every value is taken: {words}"} if graded else days
+                yield _cell(feature.id, (wire, provider, model), answer, proof, **more)
 
 
 def _broken(wire: str, provider: str, model: str, feature: str) -> Iterator[tuple[Any, str, list[str]]]:
@@ -360,6 +362,8 @@ def _decided(violation: Any) -> list[str]:
     return re.findall(r"https://[^\s;]+", str(violation.facts.get("decided", "")))
 
 
+#: What a refusal says of a model that has the feature, with other values than the example's.
+_OTHER_VALUES = "Supported values are"
 #: Features whose values differ between models.
 _GRADED = {"effort", "thinking_off"}
 
