@@ -308,6 +308,8 @@ def _from_history(talk: _Talk) -> str:
 def _recalled(talk: _Talk) -> str:
     """Returns the earlier sentence that has most words of the question, of the user and the tools before the model."""
     asked = content_words(talk.question)
+    if not asked:
+        return ""
     items = [
         item
         for item in reversed(talk.earlier)
@@ -317,8 +319,8 @@ def _recalled(talk: _Talk) -> str:
         best, most = "", 0
         for item in items:
             for sentence in _SENTENCE.findall(item.text[:5000]) if item.role in speakers else ():
-                common = len(asked & content_words(sentence))
-                if common > most and not sentence.strip().endswith("?"):
+                common = 0 if sentence.endswith("?") else len(asked & content_words(sentence))
+                if common > most:
                     who = "The result said" if item.kind == "result" else _SPEAKERS[item.role]
                     best, most = f"{who}: “{sentence.strip()}”", common
         if best:

@@ -35,6 +35,7 @@ _HUMP = re.compile(r"(?<=[a-z0-9])(?=[A-Z])")
 _HISSES = re.compile(r"(?:[sxz]|ch|sh)es$")
 _MOST = 20_000  # characters that are read
 _SHORT = 2000  # characters of a text whose words are kept
+_LONG_WORD = 40  # characters of a word that has no ending to take off
 _NEAR = 50  # characters before a word that tell whether a sentence begins with it
 
 #: Words that begin a sentence with a capital letter and are no names.
@@ -93,10 +94,12 @@ def content_words(text: str) -> frozenset[str]:
 @lru_cache(1024)
 def _content_words(text: str) -> frozenset[str]:
     spaced = _HUMP.sub(" ", text[:_MOST]).replace("_", " ").replace("-", " ").lower()
-    stems = {_stem(word) for word in _TOKEN.findall(spaced) if word not in _EMPTY and len(word) > 1}
-    return frozenset(_SAME.get(stem, stem) for stem in stems)
+    words = [word for word in _TOKEN.findall(spaced) if word not in _EMPTY and len(word) > 1]
+    stems = [_stem(word) if len(word) < _LONG_WORD else word for word in words]
+    return frozenset([_SAME.get(stem, stem) for stem in stems])
 
 
+@lru_cache(8192)
 def _stem(word: str) -> str:
     """Returns a word without an ending, in a form of the groups above if one has it."""
     word = word.removesuffix("'s").removesuffix("’s")
