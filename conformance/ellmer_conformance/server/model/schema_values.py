@@ -7,10 +7,8 @@ capital letters, are read as well.
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from math import ceil
-from re import _constants as code  # type: ignore[attr-defined]  # the standard library's own reader of patterns
-from re import _parser as parser  # type: ignore[attr-defined]
 from typing import Any
 
 from ...contract.exchange import Json
@@ -19,6 +17,7 @@ from ...contract.readers.json_access import items_of, object_of, text_of
 from .arithmetic import expression_in
 from .meanings import content_words, plain_words
 from .money import currencies_in
+from .pattern_text import matching
 from .user_words import Number, UserWords, hints_of
 
 _DEEP = 12  # levels of a schema that refers to itself
@@ -76,6 +75,19 @@ _FORMATS: Mapping[str, str] = {
     "uri": "https://example.com/",
     "url": "https://example.com/",
     "uuid": "123e4567-e89b-42d3-a456-426614174000",
+    "idn-email": "user@example.com",
+    "idn-hostname": "example.com",
+    "iri": "https://example.com/",
+    "iri-reference": "/index.html",
+    "uri-reference": "/index.html",
+    "uri-template": "/items/{id}",
+    "json-pointer": "/items/0",
+    "relative-json-pointer": "0",
+    "regex": "^a$",
+    "byte": "aGVsbG8=",
+    "binary": "hello",
+    "decimal": "1",
+    "int64": "1",
 }
 _ABSENT = object()
 
@@ -192,7 +204,7 @@ class _Filling:
     def _choice(self, schema: Json) -> Any:
         """Returns the value of an `enum` that the text names and that was not taken, the default one, or the first one."""
         options, text = schema["enum"], self._words.text
-        named = named_options(options, text)
+        named = named_options(options, text) or _mood(options, text)
         fresh = [option for option in named if option not in self._words.options]
         if named:
             self._words.options.append((fresh or named)[0])
@@ -223,10 +235,45 @@ class _Filling:
             if name not in found and (value := self._optional(properties[name], name, depth)) is not _ABSENT:
                 found[name] = value
         self._claimed = outer
+        found |= self._demanded(schema, found, depth)
         least = min(_whole(get(schema, "minProperties"), 0), 100)
-        more = [f"key{number}" for number in range(len(found) + 1, least + 1)]
-        found |= {name: self.value(schema.get("additionalProperties"), name, depth + 1) for name in more}
-        return {name: found[name] for name in [*properties, *ordered, *more] if name in found}
+        more = self._more(schema, least - len(found), depth)
+        return {name: found[name] for name in [*properties, *found] if name in found} | more
+
+    def _demanded(self, schema: Json, found: Json, depth: int) -> Json:
+        """Returns the properties that a schema requires because of others: `dependentRequired`, and `if` with `then`."""
+        properties = object_of(schema.get("properties"))
+        parts: list[Any] = [
+            {"required": names}
+            for name, names in object_of(schema.get("dependentRequired")).items()
+            if name in found
+        ]
+        parts += [part for name, part in object_of(schema.get("dependentSchemas")).items() if name in found]
+        if "if" in schema:
+            parts.append(schema.get("then" if _holds(object_of(schema["if"]), found) else "else"))
+        demanded: Json = {}
+        for part in map(object_of, parts):
+            own = object_of(part.get("properties"))
+            names = [
+                name for name in items_of(part.get("required")) if isinstance(name, str) and name not in found
+            ]
+            whole = {
+                name: _joined(object_of(own.get(name)), object_of(properties.get(name))) for name in names
+            }
+            demanded |= {name: self.value(whole[name], name, depth + 1) for name in names}
+        return demanded
+
+    def _more(self, schema: Json, count: int, depth: int) -> Json:
+        """Returns properties that a schema requires in number and not by name."""
+        pattern, part = next(iter(object_of(schema.get("patternProperties")).items()), ("", None))
+        names = [f"key{number}" for number in range(1, count + 1)]
+        if pattern:
+            made = matching(str(pattern), [])
+            names = [made if n == 0 else f"{made}{n}" for n in range(max(count, 0))]
+        return {
+            name: self.value(part if pattern else schema.get("additionalProperties"), name, depth + 1)
+            for name in names
+        }
 
     def _claims(self, properties: Json, depth: int) -> dict[str, Number]:
         """Returns the numbers that stand beside the name of a property."""
@@ -327,15 +374,18 @@ class _Filling:
         if depth >= _DEEP:
             return first
         found = list(first)
-        if schema.get("items") is not None or not first:
+        if schema.get("contains") not in (None, True, {}) and not first:
+            found = [self.value(schema["contains"], name, depth + 1)]
+        if schema.get("items") is not None or not found:
+            one = 0 if found or (depth >= _DEEP // 2 and not least) else min(1, most)  # a tree has to end
             wanted = max(
-                least - len(first),
-                min(self._available(items, name), most - len(first)),
-                0 if first else min(1, most),
+                least - len(found),
+                min(self._available(items, name), most - len(found)) if one or least else 0,
+                one,
             )
             found += self._elements(items, name, depth, wanted)
         if schema.get("uniqueItems") is True:
-            found = _distinct(found, _type(items))
+            found = _distinct(found, _type(items), items_of(items.get("enum")))
         return found
 
     def _elements(self, items: Json, name: str, depth: int, wanted: int) -> list[Any]:
@@ -374,10 +424,18 @@ class _Filling:
             case "integer" | "number":
                 return len(words.numbers)
             case "object":
-                names = takes_names(items)
-                counted = len(words.pairs()) if all(_counted_thing(items)) else 0
-                return counted or (len(words.names) // names if names else 0)
+                return self._objects_for(items)
         return 0
+
+    def _objects_for(self, items: Json) -> int:
+        """Returns the number of objects that the text has values for: as many as names, but no more than addresses of mail."""
+        words, properties = self._words, object_of(items.get("properties"))
+        if all(_counted_thing(items)) and (counted := len(words.pairs())):
+            return counted
+        slots = takes_names(items)
+        formed = [object_of(properties.get(name)).get("format") for name in items_of(items.get("required"))]
+        most = len(words.emails) if "email" in formed and words.emails else len(words.names)
+        return min(len(words.names) // slots if slots else 0, most)
 
     def _texts_for(self, items: Json, name: str) -> Sequence[str]:
         """Returns the texts that may be the elements of a list."""
@@ -427,7 +485,7 @@ class _Filling:
         found = self._said(schema, name)
         pattern = text_of(schema.get("pattern"))
         if pattern:
-            return matching(pattern, [found, *self._words.text.split()])
+            return matching(pattern, [found, *self._words.text.split()], least, most)
         found = found[:most].strip() or found[:most]
         return found if len(found) >= least else (found or "x").ljust(min(least, _LONGEST), "x")
 
@@ -644,75 +702,46 @@ def _whole(value: Any, default: int) -> int:
     return min(number, _LONGEST) if isinstance(number, int) and not isinstance(number, bool) else default
 
 
-def _distinct(values: list[Any], kind: str) -> list[Any]:
-    """Returns values that differ: a repeated text gets a number, and a repeated number the next one."""
+def _distinct(values: list[Any], kind: str, options: Sequence[Any]) -> list[Any]:
+    """Returns values that differ: a repeated text gets a number, and a repeated number or option the next one."""
     found: list[Any] = []
     for value in values:
         new, number = value, 2
+        if options:
+            new = next((each for each in [value, *options] if each not in found), _ABSENT)
         while new in found and kind in {"string", "integer", "number"}:
             new = f"{value} {number}" if kind == "string" else new + 1
             number += 1
-        found.append(new)
+        found += [new] if new is not _ABSENT else []
     return found
 
 
-# --- A text that matches a pattern --------------------------------------------------------------------------
-
-_CATEGORIES = {code.CATEGORY_DIGIT: "1", code.CATEGORY_WORD: "a", code.CATEGORY_SPACE: " "}
-_LONGEST_PATTERN = 200  # characters of a pattern that is read, and times that a part is repeated
-
-
-def matching(pattern: str, candidates: Iterable[str]) -> str:
-    """Returns the first candidate that matches a pattern, or else the shortest text that is easy to make."""
-    try:
-        matches = re.compile(pattern).search if len(pattern) <= _LONGEST_PATTERN else None
-        if matches is None:
-            return next(iter(candidates), "")
-        shortest = _text(parser.parse(pattern))
-    except (re.error, OverflowError, RecursionError):
-        return next(iter(candidates), "")
-    if _repeats_within_repeats(pattern):
-        return shortest  # such a pattern may take years to compare with a long text
-    return next(
-        (text for text in candidates if text and len(text) <= _LONGEST_PATTERN and matches(text)), shortest
-    )
+def _holds(condition: Json, found: Json) -> bool:
+    """Tells whether an object satisfies the constants and the required names of a condition."""
+    for name, schema in object_of(condition.get("properties")).items():
+        part = object_of(schema)
+        options = [part["const"]] if "const" in part else items_of(part.get("enum"))
+        if name in found and options and found[name] not in options:
+            return False
+    return all(name in found for name in items_of(condition.get("required")))
 
 
-def _repeats_within_repeats(pattern: str) -> bool:
-    return re.search(r"[*+}]\)?[*+{]", pattern) is not None
-
-
-def _text(parts: Any) -> str:
-    return "".join(_part(operation, argument) for operation, argument in parts)
-
-
-def _part(operation: Any, argument: Any) -> str:
-    if operation in {code.MAX_REPEAT, code.MIN_REPEAT, code.POSSESSIVE_REPEAT}:
-        least, most, part = argument
-        count: int = min(max(least, min(1, most)), _LONGEST_PATTERN)
-        return _text(part) * count
-    make = _PARTS.get(operation)
-    return make(argument) if make else ""
-
-
-def _member(members: Any) -> str:
-    """Returns a character of a class."""
-    if members[0][0] is code.NEGATE:
-        excluded = re.compile("|".join(re.escape(_member([each])) for each in members[1:]) or "(?!)")
-        return next(letter for letter in "a1 _-" if not excluded.match(letter))
-    operation, argument = members[0]
-    if operation is code.RANGE:
-        return chr(argument[0])
-    if operation is code.CATEGORY:
-        return _CATEGORIES.get(argument, "-")
-    return chr(argument)
-
-
-_PARTS: dict[Any, Callable[[Any], str]] = {
-    code.LITERAL: chr,
-    code.NOT_LITERAL: lambda letter: "a" if letter != ord("a") else "b",
-    code.ANY: lambda _: "a",
-    code.IN: _member,
-    code.SUBPATTERN: lambda group: _text(group[-1]),
-    code.BRANCH: lambda branches: _text(branches[1][0]),
+_MOODS = {
+    "positive": r"love|great|best|excellent|happy|good|amazing|wonderful|fantastic|like|perfect|awesome|toll|super|liebe|génial|adore|excelente",
+    "negative": r"hate|terrible|awful|bad|worst|horrible|angry|broken|disappoint\w*|poor|slow|sad|useless|wrong|schlecht|nul|malo|not good",
+    "neutral": r"",
 }
+
+
+def _mood(options: Sequence[Any], text: str) -> list[str]:
+    """Returns the mood that most words of a text have, if the options of an `enum` are moods."""
+    moods = {
+        option: option.lower() for option in options if isinstance(option, str) and option.lower() in _MOODS
+    }
+    if len(moods) < 2:
+        return []
+    counts = {
+        option: len(re.findall(rf"\b(?:{_MOODS[mood]})\b", text, re.IGNORECASE)) if _MOODS[mood] else 0.5
+        for option, mood in moods.items()
+    }
+    return [max(counts, key=lambda option: counts[option])]

@@ -24,7 +24,7 @@ _REGION = re.compile(
 _QUOTED = re.compile(
     r"[\"“„«]([^\"“”»]{1,400})[\"“”»]|(?<!\w)'([^']{1,400})'(?!\w)|[「『]([^」』]{1,400})[」』]|`([^`\n]{1,400})`|‘([^’]{1,400})’(?!\w)"
 )
-_UNIT = r"(?:[kcmµn]?[mgslLW]|km/h|mph|min|mi|lbs?|oz|ft|in|yd|h|[kKMGT]?i?[bB]|px|[°º]?[CF]|kWh|EUR|USD|GBP|st|nd|rd|th)"
+_UNIT = r"(?:[kcmµn]?[mgslLW]|km/h|mph|min|mi|lbs?|oz|ft|in|yd|h|[kKMGT]?i?[bB]|px|[°º]?[CF]|kWh|[kKM]|bn|EUR|USD|GBP|st|nd|rd|th)"
 _NUMBER = re.compile(
     rf"(?<![A-Za-z0-9_.])(?:(?<![^\W_])[-−])?\d+(?:[.,]\d+)*(?=(?:{_UNIT})?(?![A-Za-z0-9_]))"
 )
@@ -137,7 +137,10 @@ class UserWords:
     def numbers(self) -> list[Number]:
         """The numbers that are not part of a date, a file, a URL or an address of mail."""
         plain = self._masked(_URL, _EMAIL, *written_dates.PATTERNS)
-        found = [Number(_number(each[0]), *each.span()) for each in _NUMBER.finditer(plain)]
+        found = [
+            Number(_multiplied(_number(each[0]), plain[each.end() :]), *each.span())
+            for each in _NUMBER.finditer(plain)
+        ]
         written = [Number(_COUNTS[each[0].lower()], *each.span()) for each in _COUNT_WORD.finditer(plain)]
         return sorted([*found, *written], key=lambda number: number.start)
 
@@ -490,6 +493,25 @@ def _arabic(name: str) -> str:
 @lru_cache(64)
 def _after(words: tuple[str, ...]) -> re.Pattern[str]:
     return re.compile(_AFTER.format("|".join(words)), re.IGNORECASE)
+
+
+_MULTIPLES = (
+    (re.compile(r"\s?(?:万|萬|만)"), 10_000),
+    (re.compile(r"\s?(?:亿|億|억)"), 100_000_000),
+    (re.compile(r"\s?(?:k|thousand|tausend|mille|mil)\b", re.IGNORECASE), 1000),
+    (
+        re.compile(r"\s?(?:mio\.?|millions?|millionen|millones|milhões|milioni)\b", re.IGNORECASE),
+        1_000_000,
+    ),
+    (re.compile(r"\s?(?:bn|billions?|milliarden?|milliards?)\b", re.IGNORECASE), 1_000_000_000),
+)
+
+
+def _multiplied(number: float, after: str) -> float:
+    """Returns a number times the word after it: 2 million, 1.5k, 1400万."""
+    factor = next((factor for pattern, factor in _MULTIPLES if pattern.match(after)), 1)
+    value = number * factor
+    return int(value) if value == int(value) else value
 
 
 def _number(text: str) -> float:
