@@ -118,6 +118,8 @@ def test_a_text_is_moderated(server):
         post(server, "/v1/moderations", {"input": text}).json()["results"][0] for text in ("Hello", "kill")
     )
     assert (kind["flagged"], bad["flagged"], bad["categories"]["violence"]) == (False, True, True)
+    assert len(bad["categories"]) == len(bad["category_scores"]) == 13
+    assert bad["categories"]["violence/graphic"] is False
 
 
 # models and counts ----------------------------------------------------------------------------------------

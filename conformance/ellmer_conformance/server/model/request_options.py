@@ -17,7 +17,7 @@ import orjson
 from ...contract.exchange import Json, Request
 from ...contract.readers.gemini import declarations, get
 from ...contract.readers.json_access import items_of, object_of, parsed, text_of
-from .user_words import content_words
+from .meanings import content_words
 
 _ANY_OBJECT: Json = {"type": "object", "properties": {"answer": {"type": "string"}}, "required": ["answer"]}
 

@@ -146,14 +146,22 @@ def embeddings(service: ServiceRequest) -> Reply:
     return service.reply({"object": "list", "data": data, "model": name, "usage": usage})
 
 
-#: Words for which a category is flagged. It is a list for tests, and no judgement of texts.
-_FLAGGED = {
+#: The categories of `omni-moderation-latest`, with words for which one is flagged. It is a list for tests, and no
+#: judgement of texts.
+_FLAGGED: dict[str, tuple[str, ...]] = {
     "harassment": ("idiot", "moron"),
+    "harassment/threatening": (),
     "hate": ("hate",),
+    "hate/threatening": (),
     "illicit": ("counterfeit",),
+    "illicit/violent": (),
     "self-harm": ("suicide",),
+    "self-harm/instructions": (),
+    "self-harm/intent": (),
     "sexual": ("porn",),
+    "sexual/minors": (),
     "violence": ("kill", "murder", "stab"),
+    "violence/graphic": (),
 }
 
 
