@@ -191,7 +191,7 @@ def test_the_list_has_every_public_content():
 def test_the_next_request_is_legal_after_any_content_in_any_place(provider):
     refused = {}
     for bundle in bundles():
-        if refusal_after(provider, [turn for turns in bundle for turn in turns]):  # one of them, which is looked for
+        if refusal_after(provider, [turn for turns in bundle for turn in turns]):
             refused |= {str(turns)[:200]: refusal_after(provider, turns) for turns in bundle}
     assert refused == {}
 
