@@ -71,9 +71,8 @@ def converse(history: History, settings: Settings, inputs: Sequence[Content]) ->
     try:
         if history.decisions:
             yield from call_tools(history, settings, history.open_requests)
-        message = history.reply(inputs)
-        yield Emit(message)
-        user: UserTurn | None = message
+        user: UserTurn | None
+        yield Emit(user := history.reply(inputs))
         for rounds in count():
             settings.usage_limits.check_request(history.turns[began:])
             turn, settings = yield from answered(history, settings, user)
@@ -85,11 +84,9 @@ def converse(history: History, settings: Settings, inputs: Sequence[Content]) ->
                 user = history.reply(()) if turn.tool_requests else None
                 if user is not None and "tool_choice" in settings.wire.params:
                     settings = _not_forcing(settings)
-            elif (
-                settings.check and settings.max_retries > 0 and (problem := settings.check(turn)) is not None
-            ):
+            elif settings.check and settings.max_retries > 0 and (wrong := settings.check(turn)) is not None:
                 settings = replace(settings, max_retries=settings.max_retries - 1)
-                yield Emit(user := history.reply([ContentText(problem)]))
+                yield Emit(user := history.reply([ContentText(wrong)]))
             else:
                 return turn
     except Cancelled:
