@@ -105,16 +105,6 @@ def showing(show: Show) -> Iterator[None]:
         _show.reset(token)
 
 
-@contextmanager
-def calling(request: ContentToolRequest) -> Iterator[None]:
-    """Sets the request whose tool this context calls."""
-    token = _call.set(request)
-    try:
-        yield
-    finally:
-        _call.reset(token)
-
-
 # --- The call --------------------------------------------------------------------------------------------
 
 
@@ -136,14 +126,13 @@ def invoke(
 def _invoked(call: ToolContext[Any]) -> ContentToolResult:
     request = call.request
     timeout = request.tool.timeout if request.tool else None
-    with calling(request):
-        if timeout is None:
-            outcome = _attempted(call)
-        else:
-            try:
-                outcome = _threaded(call).result(timeout)
-            except TimeoutError:
-                return _late(request)
+    token = _call.set(request)
+    try:
+        outcome = _attempted(call) if timeout is None else _threaded(call).result(timeout)
+    except TimeoutError:  # ours: the tool's own is an error result by now
+        return _late(request)
+    finally:
+        _call.reset(token)
     if isinstance(outcome, ContentToolResult):
         return outcome
     if iscoroutine(outcome):
@@ -167,20 +156,22 @@ async def _ainvoked(call: ToolContext[Any]) -> ContentToolResult:
     import asyncio  # noqa: PLC0415 - imported when first needed
 
     request, tool = call.request, call.request.tool
+    token = _call.set(request)
     try:
         async with asyncio.timeout(tool.timeout if tool else None):
-            with calling(request):
-                if tool is None or _is_async(tool.function):
-                    outcome = _attempted(call)
-                else:
-                    wait = partial(_wait_in, asyncio.get_running_loop())
-                    call = replace(call, scope=replace(call.scope, wait=wait))
-                    outcome = await asyncio.wrap_future(_threaded(call))
-                if isinstance(outcome, ContentToolResult):
-                    return outcome
-                return await _awaited(request, outcome, call.show)
+            if tool is None or _is_async(tool.function):
+                outcome = _attempted(call)
+            else:
+                wait = partial(_wait_in, asyncio.get_running_loop())
+                call = replace(call, scope=replace(call.scope, wait=wait))
+                outcome = await asyncio.wrap_future(_threaded(call))
+            if isinstance(outcome, ContentToolResult):
+                return outcome
+            return await _awaited(request, outcome, call.show)
     except TimeoutError:  # ours: the tool's own is an error result by now
         return _late(request)
+    finally:
+        _call.reset(token)
 
 
 def _wait_in(loop: Any, answer: Any) -> Any:

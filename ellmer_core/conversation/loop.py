@@ -67,35 +67,30 @@ def converse(history: History, settings: Settings, inputs: Sequence[Content]) ->
 
     Returns the last turn, or `None` if the conversation was cancelled.
     """
+    began = len(history.turns) if settings.usage_limits.per == "call" else 0
     try:
-        return (yield from _rounds(history, settings, inputs))
+        if history.decisions:
+            yield from call_tools(history, settings, history.open_requests)
+        user: UserTurn | None
+        yield Emit(user := history.reply(inputs))
+        for rounds in count():
+            settings.usage_limits.check_request(history.turns[began:])
+            turn, settings = yield from answered(history, settings, user)
+            if turn.tool_requests or settings.wire.paused(turn):
+                if rounds >= settings.max_tool_rounds:
+                    raise _too_many_rounds(settings, rounds)
+                settings.usage_limits.check_calls(history.turns[began:])
+                yield from call_tools(history, settings, turn.tool_requests)
+                user = history.reply(()) if turn.tool_requests else None
+                if user is not None and "tool_choice" in settings.wire.params:
+                    settings = _not_forcing(settings)
+            elif settings.check and settings.max_retries > 0 and (wrong := settings.check(turn)) is not None:
+                settings = replace(settings, max_retries=settings.max_retries - 1)
+                yield Emit(user := history.reply([ContentText(wrong)]))
+            else:
+                return turn
     except Cancelled:
         return None
-
-
-def _rounds(history: History, settings: Settings, inputs: Sequence[Content]) -> Loop[AssistantTurn]:
-    began = len(history.turns) if settings.usage_limits.per == "call" else 0
-    if history.decisions:
-        yield from call_tools(history, settings, history.open_requests)
-    message = history.reply(inputs)
-    yield Emit(message)
-    user: UserTurn | None = message
-    for rounds in count():
-        settings.usage_limits.check_request(history.turns[began:])
-        turn, settings = yield from answered(history, settings, user)
-        if turn.tool_requests or settings.wire.paused(turn):
-            if rounds >= settings.max_tool_rounds:
-                raise _too_many_rounds(settings, rounds)
-            settings.usage_limits.check_calls(history.turns[began:])
-            yield from call_tools(history, settings, turn.tool_requests)
-            user = history.reply(()) if turn.tool_requests else None
-            if user is not None and "tool_choice" in settings.wire.params:
-                settings = _not_forcing(settings)
-        elif settings.check and settings.max_retries > 0 and (problem := settings.check(turn)) is not None:
-            settings = replace(settings, max_retries=settings.max_retries - 1)
-            yield Emit(user := history.reply([ContentText(problem)]))
-        else:
-            return turn
     raise AssertionError("unreachable: the last round returns or raises")
 
 
@@ -319,35 +314,32 @@ def call_tools(history: History, settings: Settings, requests: Sequence[ContentT
     """
     places = [place for place in range(len(requests)) if place not in history.results]
     for batch in [places] if settings.concurrent else [[place] for place in places]:
-        if ready := (yield from _ready(history, settings, {place: requests[place] for place in batch})):
+        ready: dict[int, ContentToolRequest] = {}
+        for place in batch:
+            settings.controller.check()
+            yield Emit(requests[place])
+            outcome = yield from _permitted(history, settings, requests[place])
+            if isinstance(outcome, ContentToolResult):
+                history.results[place] = outcome
+            elif outcome is not None:
+                ready[place] = outcome
+        if ready:
             yield from _run(history, settings, ready)
         for place in batch:
             if place in history.results:
-                yield Notify(tuple(settings.on_result), history.results[place])
+                if settings.on_result:
+                    yield Notify(tuple(settings.on_result), history.results[place])
                 yield Emit(history.results[place])
     if any(place not in history.results for place in places):
-        waiting = history.questions
-        names = ", ".join(f"`{request.name}` ({request.id})" for request in waiting)
-        raise errors.ApprovalRequiredError(
-            f"Tool calls wait for a decision: {names}. Pass the decisions to chat.decide(), then call chat.chat().",
-            waiting,
-        )
+        raise _approval_required(history.questions)
 
 
-def _ready(
-    history: History, settings: Settings, requests: Mapping[int, ContentToolRequest]
-) -> Loop[dict[int, ContentToolRequest]]:
-    """Yields the calls that may run, by index. The results of the others are added to the history."""
-    ready: dict[int, ContentToolRequest] = {}
-    for place, request in requests.items():
-        settings.controller.check()
-        yield Emit(request)
-        outcome = yield from _permitted(history, settings, request)
-        if isinstance(outcome, ContentToolResult):
-            history.results[place] = outcome
-        elif outcome is not None:
-            ready[place] = outcome
-    return ready
+def _approval_required(waiting: tuple[ContentToolRequest, ...]) -> errors.ApprovalRequiredError:
+    names = ", ".join(f"`{request.name}` ({request.id})" for request in waiting)
+    return errors.ApprovalRequiredError(
+        f"Tool calls wait for a decision: {names}. Pass the decisions to chat.decide(), then call chat.chat().",
+        waiting,
+    )
 
 
 def _permitted(
@@ -360,7 +352,8 @@ def _permitted(
     if request.problem:
         return ContentToolResult(error=f"The call was not run: {request.problem}.", request=request)
     try:
-        yield Notify(tuple(settings.on_request), request)
+        if settings.on_request:
+            yield Notify(tuple(settings.on_request), request)
     except errors.ToolReject as rejection:
         return ContentToolResult(error=rejection, request=request)
     if decision is None:

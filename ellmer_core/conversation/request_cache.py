@@ -91,7 +91,8 @@ class RequestCache:
         groups = [self.messages[id(turn)] for turn in turns[same:]]
         new = list(chain.from_iterable(groups))
         reused = len(messages) - sum(counts[same:])
-        before[same:], counts[same:], texts[reused:] = turns[same:], map(len, groups), self._items(new)
+        before[same:], counts[same:] = turns[same:], map(len, groups)
+        texts[reused:] = [self.texts.get(id(item)) or encoded(item) for item in new]
         self.last = LastRequest(before, counts, messages[:reused] + new, texts)
         return self.last.messages
 
@@ -122,7 +123,10 @@ class RequestCache:
         for name, value in body.items():
             field, start = encoded(str(name)) + b":", len(pieces)
             if isinstance(value, list) and value:
-                pieces += self.last.texts if value is self.last.messages else self._items(value)
+                if value is self.last.messages:
+                    pieces += self.last.texts
+                else:
+                    pieces += [self.texts.get(id(item)) or encoded(item) for item in value]
                 pieces[start] = field + b"[" + pieces[start]
                 pieces[-1] += b"]"
             else:
@@ -131,13 +135,6 @@ class RequestCache:
         pieces[0] = b"{" + pieces[0]
         pieces[-1] += b"}"
         return b",".join(pieces)
-
-    def _text(self, item: Any) -> bytes:
-        return self.texts.get(id(item)) or encoded(item)
-
-    def _items(self, items: list[Any]) -> list[bytes]:
-        texts = list(map(self.texts.get, map(id, items)))
-        return texts if all(texts) else list(map(self._text, items))  # type: ignore[return-value]  # mypy does not see what all() says
 
 
 def shared_start(before: Sequence[object], now: Sequence[object]) -> int:

@@ -52,20 +52,22 @@ def read(history: History, settings: Settings, request: Request, answer: Answer)
         raise
     except ConnectError as error:
         raise IncompleteResponseError(f"The answer broke off: {error}") from error
-    return _understood(settings.wire, partial(_turn_of_body, settings.wire), _decoded(body, kind))
+    try:
+        response = read_json(body)
+    except ValueError as error:
+        raise _no_json(body, kind, error) from error
+    turn_of_body = turn_of if isinstance(response, dict) else _turn_of_events
+    return _understood(settings.wire, partial(turn_of_body, settings.wire), response)
 
 
-def _turn_of_body(wire: Wire, response: Any) -> AssistantTurn:
-    """Returns the turn of a complete body. A list is the events of a stream (Gemini without `alt=sse`)."""
-    match response:
-        case dict():
-            return turn_of(wire, response)
-        case list():
-            merger = wire.merger()
-            for event in response:
-                merger.add(event)
-            return turn_of(wire, _finished(merger))
-    raise ResponseError(f"The answer is neither a JSON object nor a list: {str(response)[:200]!r}")
+def _turn_of_events(wire: Wire, response: Any) -> AssistantTurn:
+    """Returns the turn of a complete body that is a list: the events of a stream (Gemini without `alt=sse`)."""
+    if not isinstance(response, list):
+        raise ResponseError(f"The answer is neither a JSON object nor a list: {str(response)[:200]!r}")
+    merger = wire.merger()
+    for event in response:
+        merger.add(event)
+    return turn_of(wire, _finished(merger))
 
 
 def _finished(merger: Merger, why: Exception | None = None) -> dict[str, Any]:
@@ -150,14 +152,12 @@ def _understood(wire: Wire, read: Callable[[Any], T], answer: Any) -> T:
         raise ResponseError(f"Cannot parse this response as {wire.name}: {error!r}") from error
 
 
-def _decoded(body: bytes, media_type: str) -> Any:
-    try:
-        return read_json(body)
-    except ValueError as error:
-        start = body[:200].decode("utf-8", "replace").strip()
-        if media_type == "text/html" or start[:1] not in {"", "{", "["}:
-            raise ResponseError(f"The answer is not JSON ({media_type or 'no type'}): {start!r}") from error
-        raise IncompleteResponseError(f"The answer stopped before its end: {error}") from error
+def _no_json(body: bytes, media_type: str, error: ValueError) -> ResponseError:
+    """Returns the error for a body that is not JSON, or only the beginning of it."""
+    start = body[:200].decode("utf-8", "replace").strip()
+    if media_type == "text/html" or start[:1] not in {"", "{", "["}:
+        return ResponseError(f"The answer is not JSON ({media_type or 'no type'}): {start!r}")
+    return IncompleteResponseError(f"The answer stopped before its end: {error}")
 
 
 def cut_short(turn: AssistantTurn) -> str | None:

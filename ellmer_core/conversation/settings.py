@@ -246,6 +246,7 @@ class Cancelled(Exception):  # not an EllmerError: it never leaves the chat
     """The controller was cancelled; the message is the reason."""
 
 
+@dataclass(eq=False, repr=False)
 class StreamController:
     """Cancels the streams that it is passed to.
 
@@ -261,10 +262,9 @@ class StreamController:
         'cancelled'
     """
 
-    def __init__(self) -> None:
-        self._reason: str | None = None
-        self._lock = Lock()
-        self._wakers: list[Callable[[], object]] = []
+    _reason: str | None = field(default=None, init=False)
+    _lock: Any = field(default_factory=Lock, init=False)
+    _wakers: list[Callable[[], object]] = field(default_factory=list, init=False)
 
     @property
     def reason(self) -> str | None:

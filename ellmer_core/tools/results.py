@@ -218,6 +218,8 @@ def _saved(image: Any) -> bytes:
 
 
 _NO_IMAGES = (str, int, float, NoneType, dict, list, tuple, Content)
+_JSON = (str, int, float, NoneType, list, tuple, Content, Mapping)
+TOO_DEEP = f"Results may be nested at most {MAX_DEPTH} levels deep and must not contain cycles."
 MISSING = {"NAType", "NaTType"}  # what pandas has where a value is missing
 TO_LIST = ("to_dicts", "to_pylist", "to_list", "tolist")  # polars and Arrow tables, series, numpy arrays
 
@@ -287,39 +289,24 @@ class _Check:
     def json(self, value: Any, path: str = "value", depth: int = 0) -> Any:
         """Returns `value` as plain JSON and contents, at all levels."""
         if depth > MAX_DEPTH:
-            raise self.error(
-                path,
-                value,
-                f"Results may be nested at most {MAX_DEPTH} levels deep and must not contain cycles.",
-            )
-        value = self.plain(value if isinstance(value, _NO_IMAGES) else self.drawn(value, path), path)
-        match value:
-            case Content():
-                return self.content(value, path, depth)
-            case dict():
-                return {k: self.json(v, _join(path, k), depth + 1) for k, v in value.items()}
-            case list():
-                return [self.json(v, f"{path}[{i}]", depth + 1) for i, v in enumerate(value)]
-        return value
-
-    def plain(self, value: Any, path: str) -> Any:  # noqa: PLR0911 - one return per kind of value
-        """Returns one level of `value` as JSON: a scalar, a content, or a list or dictionary of the original items."""
+            raise self.error(path, value, TOO_DEEP)
+        if not isinstance(value, _NO_IMAGES):
+            value = self.drawn(value, path)
+        while isinstance(value, Enum) or not isinstance(value, _JSON):
+            value = value.value if isinstance(value, Enum) else self.converted(value, path)
         match value:
             case None | bool():
                 return value
-            case Enum():
-                return self.plain(value.value, path)
             case str():
                 return self.text(value, path)
             case int() | float():
                 return self.number(value, path)
             case Content():
-                return value
+                return self.content(value, path, depth)
             case Mapping():
-                return self.named(value, path)
-            case list() | tuple():
-                return list(value)
-        return self.plain(self.converted(value, path), path)
+                named = self.named(value, path)
+                return {k: self.json(v, _join(path, k), depth + 1) for k, v in named.items()}
+        return [self.json(v, f"{path}[{i}]", depth + 1) for i, v in enumerate(value)]
 
     def named(self, value: Mapping[Any, Any], path: str) -> dict[str, Any]:
         named = {self.key(k, path): v for k, v in value.items()}

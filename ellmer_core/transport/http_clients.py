@@ -10,7 +10,7 @@ from __future__ import annotations
 import os
 from collections.abc import AsyncGenerator, Mapping, MutableMapping
 from dataclasses import dataclass, field
-from functools import cache, lru_cache
+from functools import cache
 from typing import TYPE_CHECKING, Any
 from weakref import WeakKeyDictionary, finalize
 
@@ -198,7 +198,9 @@ def _client(proxy: str | None, *, concurrent: bool = False) -> Any:
     limits = httpx.Limits(max_connections=None, max_keepalive_connections=100, keepalive_expiry=30.0)
     if proxy is None and getproxies():
         return kind(verify=_tls(), limits=limits)
-    own = (httpx_clients.AsyncPools if concurrent else httpx_clients.Pools)(_tls, limits=limits, proxy=proxy)
+    own: Any = (httpx_clients.AsyncPools if concurrent else httpx_clients.Pools)(
+        _tls, limits=limits, proxy=proxy
+    )
     return kind(transport=own)
 
 
@@ -207,11 +209,3 @@ def _tls() -> Any:
     import httpx  # noqa: PLC0415 - as above
 
     return httpx.create_ssl_context()
-
-
-@lru_cache(256)
-def parsed(url: str) -> Any:
-    """Returns a URL in the form of our own clients, which need not parse the same URL again for each request."""
-    import httpx  # noqa: PLC0415 - as above
-
-    return httpx.URL(url)

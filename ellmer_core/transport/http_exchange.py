@@ -23,7 +23,7 @@ from ..errors import ConnectError, IncompleteResponseError, ResponseError, Timeo
 from ..log import logger, place
 from ..version import VERSION
 from ..wire.framing import decoder
-from .http_clients import Connection, Timeouts, parsed
+from .http_clients import Connection, Timeouts
 from .sent_keys import SentKeys
 
 # --- One exchange ----------------------------------------------------------------------------------------
@@ -79,9 +79,8 @@ class HttpExchange:
             where = place(sent.request.url)
             logger.debug("%s %s, %d bytes", sent.request.method, where, len(sent.body))
         extensions = self.watch.begin(sent.request.url, self.connection.timeouts)
-        url = sent.request.url if self.connection.client is not None else parsed(sent.request.url)
         return client.build_request(
-            sent.request.method, url, headers=headers, content=sent.body, extensions=extensions
+            sent.request.method, sent.request.url, headers=headers, content=sent.body, extensions=extensions
         )
 
     def opened(self, response: Any, sent: Send) -> Answer:

@@ -12,6 +12,7 @@ import time
 from collections import defaultdict, deque
 from collections.abc import AsyncIterator, Callable, Iterator
 from dataclasses import dataclass, field
+from functools import lru_cache
 from ssl import PROTOCOL_TLS_CLIENT, SSLContext
 from typing import Any
 
@@ -28,19 +29,17 @@ class _NoCookies(httpx.Cookies):
 
 
 _NO_COOKIES = _NoCookies()
+_URL = lru_cache(256)(httpx.URL)  # the same URL is not parsed again for each request
 
 
 class _Plain:
     cookies = property(lambda _: _NO_COOKIES)
     headers: httpx.Headers
 
-    def __init__(self, **options: Any) -> None:
-        super().__init__(**options)
-        self._usual = dict(self.headers)
-
     def build_request(self, method: str, url: httpx.URL | str, **what: Any) -> httpx.Request:
         """Returns a request to a whole URL."""
-        return httpx.Request(method, url, headers=self._usual | what.pop("headers"), **what)
+        headers = {**self.headers, **what.pop("headers")}
+        return httpx.Request(method, _URL(url), headers=headers, **what)
 
 
 class Client(_Plain, httpx.Client):

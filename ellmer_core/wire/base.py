@@ -127,10 +127,18 @@ class Wire(Value, ABC):
 
     def post(self, url: str, body: Json, *, stream: bool) -> Request:
         """Returns the finished request: `params` at their places, then `api_args`, then `api_headers`. Each overrides
-        the earlier values.
+        the earlier values. With tools, it has the fields that the model needs for them; without, no tool choice.
         """
         body = json_objects.merged(json_objects.merged(body, self.profile.fields), self.parameters())
-        body = json_objects.merged(self.with_tools(body), self.api_args)
+        if any(
+            each.get("tools") or each.get("toolConfig", {}).get("tools") for each in (body, self.api_args)
+        ):
+            if self.profile.with_tools:
+                needed = json_objects.parameters(self.profile.with_tools, self.takes, self.name)
+                body = json_objects.merged(body, needed)
+        else:
+            body = json_objects.without(body, "tool_choice", "toolConfig", "parallel_tool_calls")
+        body = json_objects.merged(body, self.api_args)
         first, last = self.profile.headers, self.api_headers  # a header in both has both values
         joined = {name: f"{first[name]},{last[name]}" for name in first.keys() & last.keys()}
         return Request(url, {**self.headers(), **first, **last, **joined}, body, stream)
@@ -139,18 +147,6 @@ class Wire(Value, ABC):
     def takes(self) -> Mapping[str, str]:
         """The neutral parameters that the format supports for the model, with their places in the body."""
         return self.param_names
-
-    def with_tools(self, body: Json) -> Json:
-        """Returns the body with the fields that the model needs for tools. Without tools, the tool choice is removed."""
-        if any(
-            source.get("tools") or source.get("toolConfig", {}).get("tools")
-            for source in (body, self.api_args)
-        ):
-            if not self.profile.with_tools:
-                return body
-            needed = json_objects.parameters(self.profile.with_tools, self.takes, self.name)
-            return json_objects.merged(body, needed)
-        return json_objects.without(body, "tool_choice", "toolConfig", "parallel_tool_calls")
 
     def parameters(self) -> Json:
         """Returns `params` at their places in the body."""

@@ -27,8 +27,8 @@ def test_the_table_says_when_and_from_where_it_is():
 
 def test_the_rows_of_each_provider_are_found_without_reading_the_others():
     providers = json.loads(TABLE.read_text(encoding="utf-8"))["providers"]
-    assert {provider: price_lookup._packaged(provider) for provider in providers} == providers
-    assert price_lookup._packaged("Nobody") == price_lookup._packaged("date") == []
+    assert {provider: price_lookup._rows(provider) for provider in providers} == providers
+    assert price_lookup._rows("Nobody") == price_lookup._rows("date") == []
 
 
 @pytest.mark.parametrize("wire", [OpenAI, OpenAICompletions, Anthropic, GoogleGemini, DeepSeek])

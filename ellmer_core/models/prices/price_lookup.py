@@ -110,20 +110,17 @@ def _has(model: str, choice: str) -> bool:
     return found and (not date or re.search(choice, model) is not None)
 
 
-@cache
-def _packaged(provider: str) -> list[dict[str, Any]]:
-    """Returns the package's rows of one provider. It decodes no other rows, because all of them take long."""
-    _, _, providers = TABLE.read_text(encoding="utf-8").partition('"providers": {')
-    _, found, rows = providers.partition(f"\n{json.dumps(provider)}: ")
-    return json.JSONDecoder().raw_decode(rows)[0] if found else []
-
-
 _refreshed: Table = {}
 
 
+@cache
 def _rows(provider: str) -> list[dict[str, Any]]:
-    """Returns the rows of a provider, with the refreshed rows first."""
-    return [*_refreshed.get(provider, ()), *_packaged(provider)]
+    """Returns the rows of a provider, with the refreshed rows first. It decodes no other rows of the package, because all
+    of them take long.
+    """
+    _, _, providers = TABLE.read_text(encoding="utf-8").partition('"providers": {')
+    _, found, rows = providers.partition(f"\n{json.dumps(provider)}: ")
+    return [*_refreshed.get(provider, ()), *(json.JSONDecoder().raw_decode(rows)[0] if found else ())]
 
 
 def refresh_prices(source: str | Path | None, *, max_bytes: int = PRICES.unpacked) -> int:
@@ -147,6 +144,7 @@ def refresh_prices(source: str | Path | None, *, max_bytes: int = PRICES.unpacke
     """
     global _refreshed  # noqa: PLW0603 - one table a process
     _refreshed = {} if source is None else read_table(source, max_bytes)
+    _rows.cache_clear()
     _thresholds.cache_clear()
     return sum(map(len, _refreshed.values()))
 

@@ -101,8 +101,7 @@ class OpenAIChat(OpenAIChatResponse):
 
     def assistant(self, turn: AssistantTurn) -> list[Json]:
         """Returns the model's text and calls, or nothing if there are none."""
-        thinks = not turn.lost
-        contents = [c for c in turn.contents if thinks or not isinstance(c, ours.ContentThinking)]
+        contents = [c for c in turn.contents if not isinstance(c, ours.ContentThinking) or not turn.lost]
         fields = {name: value for c in contents for name, value in self.fields(c).items()}
         parts = [part for c in contents if (part := self.assistant_part(c))]
         calls = [self.call(c) for c in contents if isinstance(c, ours.ContentToolRequest)]

@@ -178,10 +178,18 @@ class Dialect(NamedTuple):
         """Returns the schema in this dialect. The original does not change."""
         if not isinstance(schema, Mapping):
             return schema
-        converted = {
-            self.renamed.get(k, k): self._inside(k, v) for k, v in schema.items() if self._knows(k, v)
-        }
-        notes = [f"{k}: {json_text(v)}" for k, v in schema.items() if not self._knows(k, v) and k[:1] != "$"]
+        converted: Json = {}
+        notes: list[str] = []
+        for keyword, value in schema.items():
+            name = self.renamed.get(keyword, keyword)
+            if not self._knows(keyword, value):
+                notes += [] if keyword[:1] == "$" else [f"{keyword}: {json_text(value)}"]
+            elif keyword in _MAPS and isinstance(value, Mapping):
+                converted[name] = {each: self.say(inner) for each, inner in value.items()}
+            elif keyword in _LISTS and isinstance(value, list):
+                converted[name] = [self.say(inner) for inner in value]
+            else:
+                converted[name] = self.say(value) if keyword in {"items", "additionalProperties"} else value
         if self.closes and (converted.get("type") == "object" or "properties" in converted):
             converted.setdefault("additionalProperties", False)
         if notes:
@@ -197,13 +205,6 @@ class Dialect(NamedTuple):
         if keyword == "minItems" and self.closes:
             return value in (0, 1)
         return keyword not in self.unknown
-
-    def _inside(self, keyword: str, value: Any) -> Any:
-        if keyword in _MAPS and isinstance(value, Mapping):
-            return {name: self.say(inner) for name, inner in value.items()}
-        if keyword in _LISTS and isinstance(value, list):
-            return [self.say(inner) for inner in value]
-        return self.say(value) if keyword in {"items", "additionalProperties"} else value
 
 
 def bare_references(schema: Any) -> Any:
