@@ -234,20 +234,3 @@ class MergesBlocks(BrokenAdapter):
             if len(found) > 1 and all("text" in part for part in found):
                 found[:] = [{**found[0], "text": "".join(part["text"] for part in found)}]
         return body
-
-
-class NamesAnUnstoredAnswer(BrokenAdapter):
-    """Asks the provider to store nothing, and names the answer before in place of the history."""
-
-    case, caught_by, on = "plain_text", ("HIS-015",), ("openai-responses",)
-    also = ("ERR-002",)
-    before = ""
-
-    def body(self, body: Json) -> Json:
-        if not self.before:
-            return {**body, "store": False}
-        return {**body, "store": False, "previous_response_id": self.before, "input": body["input"][-1:]}
-
-    def answer(self, chunks: list[bytes]) -> list[bytes]:
-        self.before = str(json.loads(b"".join(chunks)).get("id", ""))
-        return chunks
