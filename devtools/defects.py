@@ -343,6 +343,14 @@ DEFECTS = {
         "False",
         ("tests/hostile/test_hostile_mcp.py", "-k", "too_large"),
     ),
+    "report-that-forgets-nothing": Defect(
+        "The server keeps each request.",
+        3,
+        "ellmer_conformance.server.journal",
+        "        of_case.popleft()\n        if not of_case:\n",
+        "        if False:\n",
+        ("tests/hostile/test_not_from_here.py", "-k", "memory"),
+    ),
     "notebook-without-policy": Defect(
         "Output in a notebook has no content security policy, and runs scripts.",
         5,
