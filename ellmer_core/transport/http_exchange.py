@@ -80,7 +80,7 @@ class HttpExchange:
             logger.debug("%s %s, %d bytes", sent.request.method, where, len(sent.body))
         limits = self.connection.timeouts
         self.watch.begin(sent.request.url, limits)
-        extensions = {"timeout": _httpx_timeouts(limits)} if limits else {}
+        extensions = {"timeout": _httpx_timeouts(limits), "ends": self.watch.ends} if limits else {}
         url = self.connection.url(sent.request.url)
         return client.build_request(
             sent.request.method, url, headers=headers, content=sent.body, extensions=extensions
