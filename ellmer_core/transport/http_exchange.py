@@ -307,7 +307,10 @@ class ConnectionMonitor:
             limit if total is None or (limit is not None and limit <= total) else total
             for limit in (limits.connect, limits.idle)
         )
-        return {"timeout": {"connect": connect, "read": idle, "write": idle, "pool": None}}
+        return {
+            "timeout": {"connect": connect, "read": idle, "write": idle, "pool": None},
+            "ends": self.ends,
+        }
 
     @property
     def left(self) -> float | None:
