@@ -59,7 +59,7 @@ as the order of messages, is not recorded with every model: the cell then names 
 [facts.json](facts.json) has all answers, in the form of [facts.schema.json](facts.schema.json). `version` changes if a field is
 changed or removed. On the command line, `conformance facts --model gpt-5-mini --provider openai` shows them, `--format json` prints the
 data, and in Python it is `ellmer_conformance.facts.cells()`. `conformance facts --check FILE` lists where another table contradicts the evidence:
-LiteLLM's, models.dev's, or LangChain's profiles.
+LiteLLM's, models.dev's, or LangChain's profiles. [What it found in November 2026](../tables-compared.md) can be sent to these projects.
 
 ## How the answers were checked
 

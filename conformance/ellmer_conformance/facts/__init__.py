@@ -334,9 +334,10 @@ def _of_rules() -> Iterator[Cell]:
                 link = next(iter(shown or _proofs(wire, provider, rule.id)), "")
                 days = {"since": str(rule.since or ""), "until": str(rule.until or "")}
                 proof = Evidence("rule", link, words, days["since"], rule.id)
-                graded = feature.id == "effort" and _OTHER_VALUES in words
-                answer: Answer = "yes" if graded else "no" if rule.refuses else "ignored"
-                more = {"note": f"Not every value is taken: {words}"} if graded else days
+                form = _OTHER_FORMS.get(feature.id)
+                taken = form is not None and form in words
+                answer: Answer = "yes" if taken else "no" if rule.refuses else "ignored"
+                more = {"note": f"Not in every form: {words}"} if taken else days
                 yield _cell(feature.id, (wire, provider, model), answer, proof, **more)
 
 
@@ -362,8 +363,8 @@ def _decided(violation: Any) -> list[str]:
     return re.findall(r"https://[^\s;]+", str(violation.facts.get("decided", "")))
 
 
-#: What a refusal says of a model that has the feature, with other values than the example's.
-_OTHER_VALUES = "Supported values are"
+#: What a refusal says of a model that has the feature, in another form than the example's.
+_OTHER_FORMS = {"effort": "Supported values are", "prefill": "Assistant with prefix"}
 #: Features whose values differ between models.
 _GRADED = {"effort", "thinking_off"}
 

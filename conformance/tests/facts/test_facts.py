@@ -21,12 +21,13 @@ from ellmer_conformance.facts.features import FEATURES, found
 from ellmer_conformance.facts.feed import Entry
 
 #: Places at which a recording was accepted and a rule or a profile says no. The recording counts, and the cell's note names the
-#: other source. Groq runs a browser for gpt-oss, and no `web_search`. Hosts behind OpenRouter and Together differ. Of the others
-#: it is not known yet why.
+#: other source. Groq runs a browser for gpt-oss, and no `web_search`. Hosts behind OpenRouter and Together differ. When it was
+#: recorded, `gemini-flash-latest` was a model of the second generation. Of the others it is not known yet why.
 DISPUTED = {
     "anthropic anthropic claude-3-opus-20240229 call_without_result",
     "anthropic anthropic claude-3-opus-20240229 result_without_call",
     "anthropic bedrock claude-v2 temperature",
+    "gemini google gemini-flash-latest call_without_result",
     "ollama ollama gemma3:1b image_in_user",
     "openai-chat cerebras gpt-oss-120b forced_call",
     "openai-chat deepseek deepseek-chat seed",
@@ -78,17 +79,13 @@ def test_the_data_fits_its_schema():
     jsonschema.validate(json.loads(json.dumps(facts.as_data(facts.cells()[::40]))), facts.schema())
 
 
-#: What a request of Google does not show, because its calls have no ids.
-UNPAIRED = {("gemini", "call_without_result"), ("gemini", "result_without_call")}
-
-
 @pytest.mark.parametrize(
     "wire", ["openai-chat", "openai-responses", "anthropic", "gemini", "bedrock", "mistral"]
 )
 def test_the_example_of_a_feature_uses_it(wire):
     for feature in FEATURES:
         body = example(feature, wire, "m")
-        if body and (wire, feature.id) not in UNPAIRED:
+        if body:
             assert feature.id in found(Request(wire, wire, body, model="m")), feature.id
 
 
@@ -100,13 +97,13 @@ def test_the_request_of_another_format_is_none_of_this_one():
     assert "video_url" in json.dumps(foreign(video, "anthropic", "m"))
 
 
-def test_at_most_one_cell_in_ten_of_the_most_used_models_is_unknown():
+def test_at_most_one_cell_in_twenty_of_the_most_used_models_is_unknown():
     used = {tuple(place[:3]) for place in facts.most_used()}
     cells = [cell for cell in facts.cells() if (cell.wire, cell.provider, cell.model) in used]
     unknown = [cell for cell in cells if cell.answer == "unknown"]
 
     assert len({(provider, model) for _, provider, model in used}) == 30
-    assert len(unknown) <= 0.10 * len(cells), Counter(cell.feature for cell in unknown).most_common(12)
+    assert len(unknown) <= 0.05 * len(cells), Counter(cell.feature for cell in unknown).most_common(12)
 
 
 def test_documents_are_about_known_features_and_models():
