@@ -58,6 +58,17 @@ def test_rules_profiles_and_recordings_agree():
     assert {line.partition(": ")[0] for line in facts.disagreements()} == DISPUTED
 
 
+def test_a_planted_contradiction_is_found(monkeypatch):
+    place = "openai-chat openai gpt-4.1"
+    planted = facts.Document(
+        "https://example.com", "No.", "2026-11-27", (place.replace(".", r"\."),), no=("tools",)
+    )
+    monkeypatch.setattr(facts, "documents", lambda: (planted,))
+    monkeypatch.setattr(facts, "_of_rules", lambda: iter(()))  # they take ten seconds
+
+    assert f"{place} tools" in {line.partition(": ")[0] for line in facts.disagreements()}
+
+
 def test_a_refusal_has_the_words_of_the_api():
     refused = [e for cell in facts.cells() for e in cell.evidence if e.kind == "refused"]
 
@@ -162,6 +173,36 @@ def test_the_result_of_a_search_of_tools_has_its_call():
     assert "result_without_call" in stray
 
 
+@pytest.mark.parametrize(
+    ("feature", "model", "provider", "wire", "note"),
+    [
+        ("effort", "gpt-5.1-chat-latest", "openai", "openai-responses", "Supported values are: 'medium'"),
+        ("prefill", "mistral-small-latest", "mistral", "mistral", "Assistant with prefix"),
+    ],
+)
+def test_a_feature_that_is_refused_in_one_form_is_there(feature, model, provider, wire, note):
+    [cell] = facts.chosen(model=model, feature=feature, provider=provider, wire=wire)
+
+    assert cell.answer == "yes"
+    assert note in cell.note
+
+
+@pytest.mark.parametrize(
+    ("calls", "results", "unusual"),
+    [(2, 2, set()), (2, 1, {"call_without_result"}), (1, 2, {"result_without_call"})],
+)
+def test_googles_calls_and_results_are_counted(calls, results, unusual):
+    call, result = ({"functionCall": {"name": "f"}}, {"functionResponse": {"name": "f", "response": {}}})
+    contents = [
+        {"role": "user", "parts": [{"text": "Hi"}]},
+        {"role": "model", "parts": [{**call, "thoughtSignature": "a"}] * calls},
+        *[{"role": "user", "parts": [result]}] * results,
+    ]
+    pairs = {"call_without_result", "result_without_call"}
+
+    assert pairs & found(Request("gemini", "google", {"contents": contents})).keys() == unusual
+
+
 def test_defaults_prove_nothing():
     body = {"messages": [], "temperature": 1, "n": 1, "logprobs": False, "frequency_penalty": 0}
 
@@ -200,6 +241,21 @@ def test_a_table_is_compared_with_the_evidence():
 
     assert (wrong.kind, wrong.claim.feature) == ("contradicted", "temperature")
     assert (question.kind, question.claim.feature) == ("question", "two_user_turns")
+
+
+def test_what_can_be_sent_is_a_recording_or_a_document_that_no_other_source_disputes():
+    claims = [
+        Claim("openai", "gpt-3.5-turbo", "tools", "no", "tool_calling: false"),
+        Claim("openrouter", "openai/gpt-5", "temperature", "no", "temperature: false"),  # it is left out
+        Claim(
+            "together", "openai/gpt-oss-120b", "image_in_user", "no", "image: false"
+        ),  # a profile says so, too
+        Claim("google", "gemma-4-31b-it", "tools", "yes", "tools: true"),  # only a profile says no
+    ]
+    found = comparison.contradictions(claims)
+
+    assert len(found) == 4
+    assert [each.claim for each in comparison.proved(found)] == claims[:1]
 
 
 def test_a_cache_without_marks_is_a_cache():
