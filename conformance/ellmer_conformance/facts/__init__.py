@@ -534,6 +534,8 @@ _PARAMETERS = {
     "stop_sequences": "stop",
     "log_probs": "logprobs",
 }
+#: A parameter that the library does not send over a wire format, which has something else for it.
+_OTHERWISE_NAMED = {("log_probs", "openai-responses")}
 
 
 def _of_profiles() -> Iterator[Cell]:
@@ -550,7 +552,7 @@ def _profiled(wire: str, provider: str, model: str) -> Iterator[tuple[str, Answe
         if here and re.search(row["model"], model, re.IGNORECASE):
             values |= {key: (value, row["source"]) for key, value in row.items()}
     for name in values.get("refuses", ((), ""))[0]:
-        if name in _PARAMETERS:
+        if name in _PARAMETERS and (name, wire) not in _OTHERWISE_NAMED:
             yield _PARAMETERS[name], "no", values["refuses"][1]
     for key, feature in {"images": "image_in_user", "pdfs": "pdf_in_user", "audio": "audio_in_user"}.items():
         if key in values and values[key][0] is not None:

@@ -41,7 +41,6 @@ DISPUTED = {
     "openai-chat openrouter qwen/qwen3.5-35b-a3b forced_call",
     "openai-chat together openai/gpt-oss-120b image_in_user",
     "openai-chat together openai/gpt-oss-20b image_in_user",
-    "openai-responses openai gpt-5.4 logprobs",
     "openai-responses openai gpt-5.6-sol temperature",
 }
 
