@@ -316,6 +316,18 @@ def test_what_is_not_served_is_501_in_the_providers_form(server, name):
     assert "does not serve" in json.dumps(reply.json())
 
 
+@pytest.mark.parametrize(
+    ("path", "body"),
+    [
+        ("/v1/embeddings", {"model": "text-embedding-3-small", "input": "Hi"}),
+        ("/v1/moderations", {"input": "Hi"}),
+    ],
+)
+@pytest.mark.parametrize("other", [GOOGLE, CLAUDE], ids=["google", "anthropic"])
+def test_a_path_of_one_provider_is_its_own_whatever_keys_a_request_carries(server, path, body, other):
+    assert post(server, path, body, KEYS | other).json()["model"]
+
+
 def test_what_no_provider_has_is_404(server):
     assert post(server, "/v1/no-such-endpoint", {}).status_code == 404
 
