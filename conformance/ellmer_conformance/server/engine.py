@@ -48,6 +48,7 @@ _ENDLESS = Refusal(
 )
 _CONVERSATIONS = 65_536  # whose place in the script is remembered
 _REFERENCES = {
+    "background",
     "previous_response_id",
     "conversation",
     "cachedContent",
