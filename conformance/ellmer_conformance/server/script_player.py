@@ -235,10 +235,38 @@ def _reply(api: ChatApi, entry: AnswerEntry) -> Reply:
     return replace(reply, first=pace.first) if pace.first else reply
 
 
+#: The type of an error by its status, in the formats that name it: https://platform.claude.com/docs/en/api/errors,
+#: https://ai.google.dev/gemini-api/docs/troubleshooting, https://docs.aws.amazon.com/bedrock/latest/APIReference/API_runtime_Converse.html
+_TYPES: dict[str, Mapping[int, str]] = {
+    "anthropic": {
+        401: "authentication_error", 403: "permission_error", 404: "not_found_error", 413: "request_too_large",
+        429: "rate_limit_error", 500: "api_error", 503: "api_error", 504: "timeout_error", 529: "overloaded_error",
+    },
+    "gemini": {
+        401: "UNAUTHENTICATED", 403: "PERMISSION_DENIED", 404: "NOT_FOUND", 409: "ABORTED", 429: "RESOURCE_EXHAUSTED",
+        499: "CANCELLED", 500: "INTERNAL", 501: "UNIMPLEMENTED", 503: "UNAVAILABLE", 504: "DEADLINE_EXCEEDED",
+    },
+    "bedrock": {
+        403: "AccessDeniedException", 404: "ResourceNotFoundException", 408: "ModelTimeoutException", 424: "ModelErrorException",
+        429: "ThrottlingException", 500: "InternalServerException", 503: "ServiceUnavailableException",
+    },
+}  # fmt: skip
+_TYPES |= dict.fromkeys(("openai-chat", "openai-responses"), {429: "requests"})
+_USUAL_TYPES = {"gemini": "INVALID_ARGUMENT", "bedrock": "ValidationException"}
+
+
+def _type_of(api: ChatApi, status: int) -> str:
+    """Returns the type that an error with a status has if the script names none."""
+    wire = api.ticket.request.wire
+    server = "server_error" if status >= 500 and wire.startswith("openai") else ""
+    return _TYPES.get(wire, {}).get(status) or server or _USUAL_TYPES.get(wire, "invalid_request_error")
+
+
 def _at_once(api: ChatApi, entry: AnswerEntry) -> Reply:
     error = entry.error
     if error and not error.kind:
-        refusal = Refusal(error.message, error.status, error.type, error.code)
+        type = error.type or _type_of(api, error.status)
+        refusal = Refusal(error.message, error.status, type, error.code)
         return refuse(api, refusal, tuple(error.headers.items()))
     if entry.ask_model:
         return render(api, AskModel())
