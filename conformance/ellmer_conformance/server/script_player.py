@@ -251,7 +251,7 @@ _TYPES: dict[str, Mapping[int, str]] = {
         429: "ThrottlingException", 500: "InternalServerException", 503: "ServiceUnavailableException",
     },
 }  # fmt: skip
-_TYPES |= dict.fromkeys(("openai-chat", "openai-responses"), {429: "requests"})
+_TYPES |= {wire: {429: "requests"} for wire in ("openai-chat", "openai-responses")}
 _USUAL_TYPES = {"gemini": "INVALID_ARGUMENT", "bedrock": "ValidationException"}
 
 

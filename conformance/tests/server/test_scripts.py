@@ -6,6 +6,8 @@ import httpx
 import pytest
 from questions_to_the_server import CHAT, DATA_URL, NONCES, PROVIDERS, assistant, chat, result
 
+from ellmer_conformance.server import StrictServer
+
 
 @pytest.mark.parametrize("stream", [False, True])
 @pytest.mark.parametrize("provider", PROVIDERS.values(), ids=PROVIDERS)
