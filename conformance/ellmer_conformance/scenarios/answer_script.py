@@ -471,10 +471,18 @@ def script_of(value: Any, place: str = "the script") -> AnswerScript:
     try:
         return AnswerScript.model_validate({"answers": value} if isinstance(value, list) else value)
     except ValidationError as error:
-        faults = [
-            f"{'.'.join(map(str, each['loc'])) or 'script'}: {_sentence(each)}" for each in error.errors()[:5]
-        ]
-        raise ScriptError(f"{place} is not valid: {'; '.join(faults)}") from error
+        faults: dict[str, str] = {}
+        for each in error.errors():
+            faults.setdefault(_place(each), _sentence(each))
+        told = [f"{where}: {sentence}" for where, sentence in faults.items()][:5]
+        raise ScriptError(f"{place} is not valid: {'; '.join(told)}") from error
+
+
+def _place(fault: Any) -> str:
+    """Returns the place of a fault in the script, without the names of the types that were tried there."""
+    parts = [part for part in fault["loc"] if isinstance(part, int) or re.fullmatch("[a-z_]+", part)]
+    types = {"str", "int", "float", "bool", "list"} if fault["type"] != "missing" else set()
+    return ".".join(str(part) for part in parts if part not in types) or "script"
 
 
 def _sentence(fault: Any) -> str:

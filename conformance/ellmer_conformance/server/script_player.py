@@ -9,6 +9,7 @@ from dataclasses import replace
 from functools import cached_property, partial
 from pathlib import Path
 from random import Random
+from typing import Any
 
 from ..contract import readers
 from ..contract.exchange import Item, Request
@@ -30,6 +31,7 @@ from .model.behaviour import question_of, results_of
 from .model.request_options import options_of
 from .replies import refuse, render
 
+_SHOWN = 200  # entries on the page
 _GARBAGE = b"\x00\xff{]garbage"
 
 
@@ -44,6 +46,7 @@ class ScriptPlayer:
     def __init__(self, script: AnswerScript | Path, *, strict: bool = False) -> None:
         self._path = script if isinstance(script, Path) else None
         self._strict = strict
+        self._fault: str | None = None
         self._stamp = self._stamp_now()
         self._script = load(script) if isinstance(script, Path) else script
         self._entries = _Entries(self._script)
@@ -65,6 +68,22 @@ class ScriptPlayer:
         if self._strict or self._script.strict:
             return refuse(api, _unmatched(facts, len(self._script.answers))), "no entry"
         return render(api, AskModel()), ""
+
+    def shown(self) -> dict[str, Any]:
+        """Returns the script for people: its file, its fault if the latest version has one, and each entry with its uses."""
+        self._reload()
+        entries = [
+            {
+                "name": f"answers.{index}",
+                "uses": self._uses[index],
+                "entry": entry.model_dump(mode="json", exclude_defaults=True),
+            }
+            for index, entry in enumerate(self._script.answers[:_SHOWN])
+        ]
+        strict = self._strict or self._script.strict
+        path = str(self._path) if self._path else None
+        count = len(self._script.answers)
+        return {"path": path, "strict": strict, "fault": self._fault, "count": count, "entries": entries}
 
     def _played(self, api: ChatApi, index: int, entry: AnswerEntry) -> Reply:
         self._uses[index] += 1
@@ -90,8 +109,10 @@ class ScriptPlayer:
         try:
             self._script = load(self._path)
         except ScriptError as error:
-            sys.stderr.write(f"{error}; the earlier script stays\n")
+            self._fault = f"{error}; the earlier script stays"
+            sys.stderr.write(f"{self._fault}\n")
             return
+        self._fault = None
         self._entries = _Entries(self._script)
         self._uses.clear()
         self._chances.clear()
