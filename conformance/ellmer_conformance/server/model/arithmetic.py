@@ -32,6 +32,13 @@ _EXPRESSION = re.compile(
 _DATED = re.compile(
     r"\b\d{4}-\d{1,2}-\d{1,2}\b|\b\d{1,2}[./]\d{1,2}[./]\d{2,4}\b|\b\d{1,2}:\d{2}\b|\b\d{3}-\d{3,4}(?:-\d{4})?\b"
 )
+#: What every expression has; most texts with numbers have none of it.
+_DIGIT = re.compile(r"\d")
+_LIKELY = re.compile(
+    rf"\d\s*(?:[-+*/^%×÷−·＋－)]|x\s*\d|{'|'.join(words for _, words in _WORDS)}|percent|per cent|Prozent)",
+    re.IGNORECASE,
+)
+_ROOTS = ("sqrt", "oot", "urzel", "acine", "aíz")
 _LONGEST = 200  # characters of an expression
 _GREATEST = 100  # of an exponent
 _OPERATIONS: dict[type[ast.AST], Callable[..., float]] = {
@@ -51,7 +58,7 @@ def expression_in(text: str) -> str:
         >>> expression_in("What is 12 times 7?"), expression_in("and 15% of 240?"), expression_in("on 2026-12-24")
         ('12 * 7', '15 / 100 * 240', '')
     """
-    if not any(map(str.isdigit, text)):
+    if not (_DIGIT.search(text) and (_LIKELY.search(text) or any(word in text for word in _ROOTS))):
         return ""
     plain = _DATED.sub(" # ", text[:20_000]).translate(_SIGNS)
     plain = _SHARE.sub(r"\1 / 100 * \2", _ROOT.sub(r"sqrt(\1)", plain))

@@ -185,12 +185,11 @@ def _calls_of(tool: Tool, question: str) -> list[Call]:
     schema = {"type": "object", **tool.schema}
     if takes_names(schema) == 1 and not takes_a_list(schema):
         words.narrow(sentences_for(tool, question))
-    before = words.left()
     calls = [Call(tool.name, _object(filled(schema, words)))]
-    kind, each = _several(tool, before, words)
-    count = each if kind == "options" else 1 + len(words.left()[kind]) // each if kind else 1
+    kind, each = _several(tool, words)
+    count = each if kind == "options" else 1 + len(getattr(words, kind)) // each if kind else 1
     for _ in range(1, min(count, _MOST_CALLS)):
-        words.restore({other: values for other, values in before.items() if other not in {kind, "options"}})
+        words.restore(kind)
         values = _object(filled(schema, words))
         if all(values != call.arguments for call in calls):
             calls.append(Call(tool.name, values))
@@ -201,24 +200,18 @@ def _object(value: Any) -> dict[str, Any]:
     return value if isinstance(value, dict) else {}
 
 
-def _several(tool: Tool, before: dict[str, list[Any]], words: UserWords) -> tuple[str, int]:
+def _several(tool: Tool, words: UserWords) -> tuple[str, int]:
     """Returns the kind of value of which the question has enough for further calls, and how many each call takes."""
-    left = words.left()
     slots = 0 if takes_a_list(tool.schema) else takes_names(tool.schema)
     kinds = ("names", "urls", "files", "emails", "quotes", "numbers")
     if takes_a_list(tool.schema):
         return "", 0
     for kind in kinds:
-        used = 1 if kind == "names" and words.took_small_words else len(before[kind]) - len(left[kind])
+        left = words.__dict__.get(kind, ())
+        used = 1 if kind == "names" and words.took_small_words else words.used(kind)
         alone = kind not in {"numbers", "quotes"} or _only_required(tool)
-        alone = alone and (kind != "numbers" or words.are_listed(before["numbers"]))
-        if (
-            used > 0
-            and left[kind]
-            and len(left[kind]) % used == 0
-            and alone
-            and (kind != "names" or used == slots)
-        ):
+        alone = alone and (kind != "numbers" or words.are_listed(words.originals[kind]))
+        if used > 0 and left and len(left) % used == 0 and alone and (kind != "names" or used == slots):
             return kind, used
     return _several_options(tool, words)
 

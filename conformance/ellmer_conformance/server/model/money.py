@@ -30,6 +30,13 @@ CURRENCY = re.compile(
     ),
     re.IGNORECASE,
 )
+#: The words of these names, singular and plural. A text in ASCII has one of them, or a sign.
+_WORDS = frozenset(
+    word + ending
+    for names in _NAMES.values()
+    for word in re.findall("[a-z]{3,}", names.replace("?", "").lower())
+    for ending in ("", "s", word[:0])
+) | {word[:-1] for names in _NAMES.values() for word in re.findall("[a-z]{3,}s(?=[?])", names.lower())}
 _WEIGHED = re.compile(r"\b(?:grams?|kilos?|kilograms?|kg|ounces?|lbs?|weigh)\b", re.IGNORECASE)
 
 
@@ -40,6 +47,8 @@ def currencies_in(text: str) -> list[str]:
         >>> currencies_in("Convert $40 to euros"), currencies_in("How many yen are 50 GBP?")
         (['USD', 'EUR'], ['GBP', 'JPY'])
     """
+    if text.isascii() and "$" not in text and _WORDS.isdisjoint(re.findall("[a-z]+", text.lower())):
+        return []
     found = [(each.lastgroup or "", each.start()) for each in CURRENCY.finditer(text)]
     if _WEIGHED.search(text):
         found = [(code, start) for code, start in found if code != "GBP"]

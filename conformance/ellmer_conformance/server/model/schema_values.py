@@ -230,7 +230,7 @@ class _Filling:
         outer, self._claimed = self._claimed, {**self._claimed, **self._claims(properties, depth)}
         claimed = self._claimed_names(properties, required)
         found = {name: self.value(properties.get(name, {}), name, depth + 1) for name in ordered}
-        self._words.restore({"names": [*self._words.names, *claimed.values()]})
+        self._words.names += claimed.values()
         for name in properties:
             if name not in found and (value := self._optional(properties[name], name, depth)) is not _ABSENT:
                 found[name] = value
@@ -399,9 +399,9 @@ class _Filling:
             ]
         found = []
         for number, thing in pairs[:wanted]:
-            left = self._words.left()
+            names, quotes = list(self._words.names), list(self._words.quotes)
             value = self.value(items, name, depth + 1)
-            self._words.restore({"names": left["names"], "quotes": left["quotes"]})
+            self._words.names, self._words.quotes = names, quotes
             found.append({**value, text: thing, count: int(number)})
         return [*found, *(self.value(items, name, depth + 1) for _ in range(wanted - len(found)))]
 

@@ -20,6 +20,7 @@ _UNIT_WORD = re.compile(
     r"|fahrenheit|kelvin|gallons?|cups?|pints?|acres?|hectares?|meilen|kilometern?|pouces|pulgadas)\b",
     re.IGNORECASE,
 )
+_VALUES = re.compile(r"\d|[./]\w")  # what a number, a file and a URL have
 _SIGNS = {"+": "sum", "*": "multiply", "-": "subtract", "/": "divide", "^": "power", "sqrt": "sqrt"}
 _READS = re.compile(
     r"\b(?:open|show|view|display|cat|print|what(?:'s| is| does)|contents? of|tell me|lies|affiche|lee)\b",
@@ -117,6 +118,8 @@ def asked_words(question: str) -> frozenset[str]:
 
 @lru_cache(512)
 def _meant_by_values(question: str) -> frozenset[str]:
+    if not _VALUES.search(question):
+        return frozenset()
     words, meant = UserWords(question), set[str]()
     if expression := expression_in(question):
         meant |= {"calculate", "expression"} | {word for sign, word in _SIGNS.items() if sign in expression}

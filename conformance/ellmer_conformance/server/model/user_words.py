@@ -7,7 +7,7 @@ import re
 from collections.abc import Iterable, Sequence
 from functools import cached_property, lru_cache
 from itertools import pairwise
-from typing import NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 from . import written_dates
 from .meanings import EMPTY, SIGNS, STARTERS, has_a_meaning, is_foreign, stem
@@ -89,6 +89,15 @@ _PEOPLE = frozenset(
 )
 
 
+_DIGIT = re.compile(r"\d")
+
+_NEEDS = {_URL: "://", _EMAIL: "@"}
+
+
+def _hidden(found: re.Match[str]) -> str:
+    return "#" * len(found[0])
+
+
 class Number(NamedTuple):
     """A number of a text, and where it is."""
 
@@ -97,35 +106,49 @@ class Number(NamedTuple):
     end: int
 
 
+if TYPE_CHECKING:
+    _Values = cached_property  # the checkers know what it returns
+else:
+
+    class _Values(cached_property):
+        """Values that are found when they are first asked for. Their first state is kept in `originals`."""
+
+        def __get__(self, instance: Any, owner: type | None = None) -> Any:
+            found = super().__get__(instance, owner)
+            if instance is not None:
+                instance.originals[self.attrname] = list(found)
+            return found
+
+
 class UserWords:
     """The values of a text, in their order. A value that was taken is not offered again."""
-
-    KINDS = ("names", "numbers", "quotes", "dates", "clocks", "emails", "urls", "files", "handles", "options")
 
     def __init__(self, text: str, ignored: Iterable[str] = ()) -> None:
         self.text = text[:_MOST].strip()
         self._ignored = {word.lower() for word in ignored}
         self.took_small_words = False
+        self.originals: dict[str, list[Any]] = {}
 
-    def left(self) -> dict[str, list[object]]:
-        """Returns copies of the values that were not taken yet, by their kind."""
-        return {kind: list(getattr(self, kind)) for kind in self.KINDS}
+    def used(self, kind: str) -> int:
+        """Returns how many values of a kind were taken."""
+        return len(self.originals.get(kind, ())) - len(self.__dict__.get(kind, ()))
 
-    def restore(self, values: dict[str, list[object]]) -> None:
-        """Offers values again.
+    def restore(self, but: str) -> None:
+        """Offers all values again, but those of one kind, and the options.
 
         Args:
-            values: What `left` returned, or a part of it.
+            but: The kind.
         """
-        for kind, found in values.items():
-            setattr(self, kind, list(found))
+        for kind, found in self.originals.items():
+            if kind not in {but, "options"}:
+                self.__dict__[kind] = list(found)
 
-    @cached_property
+    @_Values
     def options(self) -> list[str]:
         """The options of an `enum` that were taken."""
         return []
 
-    @cached_property
+    @_Values
     def names(self) -> list[str]:
         """The groups of words with capital letters, and the names in scripts that have none."""
         found = self._found_names()
@@ -133,10 +156,10 @@ class UserWords:
             found += [name for name in self._eastern_names() if name not in found]
         return found
 
-    @cached_property
+    @_Values
     def numbers(self) -> list[Number]:
         """The numbers that are not part of a date, a file, a URL or an address of mail."""
-        plain = self._masked(_URL, _EMAIL, *written_dates.PATTERNS)
+        plain = self._masked(_URL, _EMAIL, written_dates.DATED)
         found = [
             Number(_multiplied(_number(each[0]), plain[each.end() :]), *each.span())
             for each in _NUMBER.finditer(plain)
@@ -144,44 +167,46 @@ class UserWords:
         written = [Number(_COUNTS[each[0].lower()], *each.span()) for each in _COUNT_WORD.finditer(plain)]
         return sorted([*found, *written], key=lambda number: number.start)
 
-    @cached_property
+    @_Values
     def quotes(self) -> list[str]:
         """The passages in quotation marks."""
         return ["".join(groups) for groups in _QUOTED.findall(self.text)]
 
-    @cached_property
+    @_Values
     def dates(self) -> list[str]:
         """The dates with a year, a month and a day, as `2026-12-24`."""
         return written_dates.dates_in(self._masked(_QUOTED))
 
-    @cached_property
+    @_Values
     def clocks(self) -> list[str]:
         """The times of day, as `17:30:00`."""
         return written_dates.clocks_in(self.text)
 
-    @cached_property
+    @_Values
     def emails(self) -> list[str]:
         """The addresses of mail."""
         return _EMAIL.findall(self.text)
 
-    @cached_property
+    @_Values
     def urls(self) -> list[str]:
         """The URLs."""
         return [url.rstrip(".,;?!") for url in _URL.findall(self.text)]
 
-    @cached_property
+    @_Values
     def files(self) -> list[str]:
         """The names of files and their paths."""
+        if "." not in self.text and "/" not in self.text:
+            return []
         return [found[0] for found in _FILE.finditer(_EMAIL.sub(" ", _URL.sub(" ", self.text)))]
 
-    @cached_property
+    @_Values
     def handles(self) -> list[str]:
         """Names of channels and people, such as `#general` and `@ada`."""
         return _HANDLE.findall(self.text)
 
     def code(self) -> str | None:
         """Returns the first word with digits, such as `A-1234`."""
-        plain = self._masked(_URL, _EMAIL, *written_dates.PATTERNS)
+        plain = self._masked(_URL, _EMAIL, written_dates.DATED)
         found = _CODE.search(plain)
         return found[0].lstrip("#") if found else None
 
@@ -297,6 +322,7 @@ class UserWords:
             told += more
         if told:
             self.names = [name for name in self.names if name in told]
+        self.originals["names"] = list(self.names)
 
     def _follows(self, name: str, told: Sequence[str]) -> bool:
         before = self.text[: self.text.find(name)]
@@ -345,14 +371,16 @@ class UserWords:
     def _masked(self, *patterns: re.Pattern[str]) -> str:
         """Returns the text with other characters in place of what the patterns find."""
         text = self.text
+        digits = _DIGIT.search(text) is not None
         for pattern in patterns:
-            text = pattern.sub(lambda found: "#" * len(found[0]), text)
+            if (digits or pattern is not written_dates.DATED) and _NEEDS.get(pattern, "") in text:
+                text = pattern.sub(_hidden, text)
         return text
 
     def _found_names(self) -> list[str]:
         """Returns the groups of words with capital letters, without the words that only begin a sentence."""
-        text = self._masked(_URL, _EMAIL, _QUOTED, _HANDLE, *written_dates.PATTERNS)
-        for found in _FILE.finditer(text):
+        text = self._masked(_URL, _EMAIL, _QUOTED, _HANDLE, written_dates.DATED)
+        for found in _FILE.finditer(text) if "." in text or "/" in text else ():
             text = text[: found.start()] + "#" * len(found[0]) + text[found.end() :]
         tokens = list(_TOKEN.finditer(text))
         capital = [token for token in tokens if self._is_name(token)]
@@ -402,7 +430,7 @@ class UserWords:
             found = [last[1]]
         if not _EAST.search(self.text):
             return found
-        text = self._masked(_URL, _EMAIL, _QUOTED, *written_dates.PATTERNS)
+        text = self._masked(_URL, _EMAIL, _QUOTED, written_dates.DATED)
         text = _EAST_EMPTY.sub(" ", CURRENCY.sub(" ", text))
         return found + _HAN.findall(text if _KANA.search(self.text) else _CHINESE_EMPTY.sub(" ", text))
 
@@ -445,6 +473,7 @@ def _forms(word: str) -> tuple[str, ...]:
     return (word, stem(word), *(form for form in endings if len(form) > 2))
 
 
+@lru_cache(1024)
 def hints_of(name: str, description: str = "") -> frozenset[str]:
     """Returns the words that name a property of a schema, without endings.
 

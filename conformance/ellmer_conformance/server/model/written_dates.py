@@ -48,13 +48,16 @@ _FORMS = tuple(
     re.compile(form, re.IGNORECASE)
     for form in (_ISO, _EAST, _MONTH_FIRST, _DAY_FIRST, _DOTTED, _SLASHED, _WEEKDAY, _RELATIVE)
 )
+_DIGIT = re.compile(r"\d")
 _CLOCK = re.compile(
     r"(?<![\d:.-])([01]?\d|2[0-3]):([0-5]\d)(?: ?([ap])\.?m\b)?(?!\d)|(?<![\d:.])(1[0-2]|[1-9]) ?([ap])\.?m\b"
     r"|(?<![\d:.])([01]?\d|2[0-3])\s?(?:Uhr|h\b|時|点|點|시)\s?([0-5]\d)?",
     re.IGNORECASE,
 )
 #: What is no number although it has digits.
-PATTERNS = (*_FORMS[:6], _CLOCK)
+DATED = re.compile(
+    "|".join(re.sub(r"\?P<\w+>", "?:", form.pattern) for form in (*_FORMS[:6], _CLOCK)), re.IGNORECASE
+)
 
 
 def dates_in(text: str) -> list[str]:
@@ -65,7 +68,7 @@ def dates_in(text: str) -> list[str]:
         ['2026-05-03', '2027-05-05', '2026-01-02']
     """
     found: list[tuple[int, int, str]] = []
-    for form in _FORMS:
+    for form in _FORMS if _DIGIT.search(text) else _FORMS[6:]:
         for each in form.finditer(text):
             free = all(each.end() <= start or each.start() >= end for start, end, _ in found)
             if free and (value := _iso(each)):
