@@ -192,7 +192,7 @@ def results_follow_calls(request: Request) -> Iterator[Finding]:
         count = len(_results(found, index)) if message.get("role") == "user" else 0
         if count:
             many = count > calls.get(index - 1, 0)
-            problem = f"{count} results for {calls.get(index - 1, 0)} calls"
+            problem = f"the calls are {calls.get(index - 1, 0)} and the results {count}"
             yield broken(pointer, problem, place=dotted(pointer)) if many else met(pointer)
 
 
