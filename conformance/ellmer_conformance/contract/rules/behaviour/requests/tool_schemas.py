@@ -110,7 +110,7 @@ def _lost_types(wanted: Json, branches: Sequence[Json], place: str) -> Iterator[
     valued = any(each.get("enum") or "const" in each or "properties" in each for each in branches)
     missing = types - sent
     if missing and not (valued and not sent):
-        yield f"{place} no longer accepts {' or '.join(sorted(missing))}, but {' or '.join(sorted(sent)) or 'anything'}"
+        yield f"{place} accepts {' or '.join(sorted(sent)) or 'anything'} and no longer {' or '.join(sorted(missing))}"
     elif "null" in _types([wanted]) and sent and not any(map(_allows_null, branches)):
         yield f"{place} can no longer be null"
 
