@@ -326,7 +326,9 @@ class _Check:
             value.encode()
         except UnicodeEncodeError as error:
             raise self.error(
-                path, value, f"The character at {error.start} is half of a pair (not valid Unicode)."
+                path,
+                value,
+                f"The character at {error.start} is half of a surrogate pair, which is not valid Unicode.",
             ) from None
         return value
 

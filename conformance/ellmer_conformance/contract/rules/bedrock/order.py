@@ -193,7 +193,8 @@ def results_follow_calls(request: Request) -> Iterator[Finding]:
         count = len(_results(found, index)) if message.get("role") == "user" else 0
         if count:
             many = count > calls.get(index - 1, 0)
-            problem = f"{counted(count, 'result')} for {counted(calls.get(index - 1, 0), 'call')}"
+            made = counted(calls.get(index - 1, 0), "call")
+            problem = f"the message has {counted(count, 'result')}, and the model made {made}"
             yield broken(pointer, problem, place=dotted(pointer)) if many else met(pointer)
 
 

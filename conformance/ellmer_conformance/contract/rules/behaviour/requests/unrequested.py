@@ -206,7 +206,9 @@ def tools_are_the_callers(run: Run) -> Iterator[Finding]:
         more = sorted({name for name in names if name not in wanted or names.count(name) > 1})
         if names:
             yield found(
-                not more, f"/exchanges/{index}/request", f"nobody offered {', '.join(more)}, or only once"
+                not more,
+                f"/exchanges/{index}/request",
+                f"{', '.join(more)} was not offered, or is declared twice",
             )
 
 
