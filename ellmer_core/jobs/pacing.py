@@ -291,6 +291,7 @@ class PromptConnection(Connection):
     def __init__(self, inner: Connection, pace: Pace, budget: Budget) -> None:
         super().__init__(inner.client, inner.timeouts, inner.limits)
         self.inner, self.pace, self.budget = inner, pace, budget
+        self.heard = self.answered
         self.reserved = self.unanswered = False
 
     async def concurrent(self) -> Any:

@@ -112,7 +112,7 @@ class BlockingDriver(HttpExchange):
         except Exception as error:
             self.watch.translate(error)
             raise
-        return self.keys.hidden_in_body(b"".join(body), failed=not self.succeeded)
+        return self.whole(body)
 
     def finish(self) -> None:
         if self.framing is not None:  # the end of the stream was not read

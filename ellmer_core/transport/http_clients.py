@@ -8,7 +8,7 @@ event loop has its own client, which is closed when the loop ends at the latest.
 from __future__ import annotations
 
 import os
-from collections.abc import AsyncGenerator, Mapping, MutableMapping
+from collections.abc import AsyncGenerator, Callable, Mapping, MutableMapping
 from dataclasses import dataclass, field
 from functools import cache
 from typing import TYPE_CHECKING, Any
@@ -81,6 +81,8 @@ class Connection:
     timeouts: Timeouts | None = None
     limits: Limits = field(default_factory=Limits)
     proxy: str | None = None
+    #: Hears the status and the headers of each answer, with the names of the headers in lower case.
+    heard: Callable[[int, Mapping[str, str]], object] | None = None
     _blocking: dict[int, Any] = field(default_factory=dict, repr=False)
     _async: MutableMapping[AbstractEventLoop, _Tracked] = field(default_factory=WeakKeyDictionary, repr=False)
 
@@ -124,9 +126,6 @@ class Connection:
             self._async[loop] = tracked = _Tracked(_client(self.proxy, concurrent=True))
             await tracked.start()
         return self._async[loop].client
-
-    def answered(self, status: int, headers: Mapping[str, str]) -> None:
-        """Hears the head of each answer, with the names of the headers in lower case."""
 
     def close(self) -> None:
         """Closes the blocking client's connections. The chat stays usable."""

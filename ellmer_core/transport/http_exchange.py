@@ -104,7 +104,8 @@ class HttpExchange:
         self.unpacker = Unpacker(encoding if self.raw else "", self.bound)
         if "retry-after" in headers:  # it may be a date, to be compared with this one
             headers.setdefault("date", _http_date())
-        self.connection.answered(response.status_code, headers)
+        if self.connection.heard is not None:
+            self.connection.heard(response.status_code, headers)
         return Answer(response.status_code, headers)
 
     def fed(self, chunk: bytes) -> list[Any]:
@@ -169,6 +170,10 @@ class HttpExchange:
         last = self.decoder or decoder(self.framing)
         self.framing = None
         return self.keys.hidden_in_events(b"", last.flush(), last=True)
+
+    def whole(self, body: list[bytes]) -> bytes:
+        """Returns a body that was read, without the keys of its request."""
+        return self.keys.hidden_in_body(b"".join(body), failed=not self.succeeded)
 
 
 def _http_date() -> str:
