@@ -166,8 +166,10 @@ def _failure(error: BaseException) -> Failure:
 
 
 _LEAST = 65536
-_TURNS = 10  # of the event loop without anything to read
-_AT_ONCE, _MOST = 1_000, 20_000  # turns: the later ones take a millisecond each
+_TURNS, _WAITING = (
+    10,
+    200,
+)  # of the event loop without a change: nothing is left to read, or tornado waits for more
 
 
 def _played(connection: Any, take: RequestInFlight) -> IOStream:
@@ -238,12 +240,11 @@ class _Line:
     async def deliver(self, data: bytes) -> None:
         """Writes bytes, and waits until tornado has read them: it delivers nothing after the end of a connection."""
         await self.server.write(data)
-        quiet = 0
-        for turn in range(_MOST):
-            await asyncio.tasks.sleep(0 if turn < _AT_ONCE else 0.001)  # suites replace `asyncio.sleep`
-            quiet = 0 if self.client._read_buffer_size else quiet + 1  # noqa: SLF001  # nothing public tells
-            if quiet == _TURNS or self.client.closed():
-                return
+        quiet = before = 0
+        while quiet < (_WAITING if before else _TURNS) and not self.client.closed():
+            await asyncio.tasks.sleep(0)  # suites replace `asyncio.sleep`
+            left = self.client._read_buffer_size  # noqa: SLF001  # nothing public tells
+            quiet, before = quiet + 1 if left == before else 0, left
 
 
 def _end_broken(connection: Any, stream: IOStream, broken: BrokenError) -> None:

@@ -4,11 +4,14 @@ and a server that is still there is not asked."""
 
 import asyncio
 import http.client
+import socket
 import subprocess
 import sys
+import threading
 import urllib.error
 import urllib.request
 import xmlrpc.client
+from contextlib import suppress
 from urllib.parse import urlsplit
 
 import httpx
@@ -187,6 +190,52 @@ def test_a_connection_that_fails_keeps_its_class(url, record, tmp_path):
         expected = ask()
     with use_cassette(tmp_path / "c.json"):
         assert ask() == expected
+
+
+class Raw:
+    """A server on a port of its own that answers each request with the same bytes and hangs up."""
+
+    def __init__(self, answer):
+        self.answer, self.listening = answer, socket.create_server(("127.0.0.1", 0))
+        self.url = f"http://127.0.0.1:{self.listening.getsockname()[1]}/x"
+        threading.Thread(target=self._run, daemon=True).start()
+
+    def _run(self):
+        with suppress(OSError):
+            while True:
+                connection, _ = self.listening.accept()
+                connection.recv(65536)
+                connection.sendall(self.answer)
+                connection.close()
+
+
+def seen(client, url):
+    try:
+        return client(url)
+    except Exception as error:  # noqa: BLE001  # each client has its own
+        return type(error).__name__
+
+
+HEAD = b"HTTP/1.1 200 OK\r\n"
+
+
+ODD = {
+    "half a head": HEAD + b"content-",
+    "a folded header": HEAD + b"x-ratelimit-left: 1\r\n\t2\r\ncontent-length: 0\r\n\r\n",
+    "a trailer": HEAD + b"transfer-encoding: chunked\r\n\r\n2\r\nab\r\n0\r\nx-sum: 1\r\n\r\n",
+    "a chunk without a size": HEAD + b"transfer-encoding: chunked\r\n\r\nzz\r\nabc\r\n",
+}
+
+
+@pytest.mark.parametrize("answer", ODD)
+def test_odd_answers_come_back_as_the_client_saw_them(answer, client, tmp_path):
+    server = Raw(ODD[answer])
+    expected = seen(client, server.url)
+    with use_cassette(tmp_path / "odd.json", mode="rewrite"):
+        assert seen(client, server.url) == expected
+    server.listening.close()
+    with use_cassette(tmp_path / "odd.json"):
+        assert seen(client, server.url) == expected
 
 
 def test_xmlrpc(server, record, tmp_path):

@@ -404,6 +404,17 @@ def test_keys_that_are_split_over_events(data):
             "thought": "gAAAAABow5mIpncOw3sk_xuIRtmC8SQwnYkKsuHNTCOzgaYm92ouU25znn9xnsNxxaUQLA0dGesut1vbLIWjENX9ZWXl6Ky"
         },
         {
+            "set-cookie": [
+                "WMF-Last-Access-Global=04-Apr-2023;Path=/;Domain=.wikipedia.org;HttpOnly;secure;Expires=Sat, 06 May 2023",
+                "acw_tc=ac11000117590534470462294e03d55ceb9a442bcbcb8a410844d;path=/;HttpOnly;Max-Age=1800",
+                "2eef5f4c257f6bca76e8da5586743beb=de04e502e3969a930842cae695f8b12c; path=/; HttpOnly; Secure",
+            ]
+        },
+        {
+            "authorization": "AWS4-HMAC-SHA256 Credential=<KEY_ID>/<DATE>/<REGION>/bedrock/aws4_request, SignedHeaders=host;x-amz-content-sha256;x-amz-date, Signature=<SIGNATURE>"
+        },
+        {"typed": "sk-ant-api03-invalid-key", "x-api-key": "invalid_key_12345", "id": "AKIATEST1234567890AB"},
+        {
             "said": "HTTP/1.1 200 OK\r\nSet-Cookie: AWSALB=Kx9WqT2rYp4ZLmN8vB3cJd7HgF1sAeUi0123456789; Expires=x\r\n"
         },
     ],
@@ -411,6 +422,12 @@ def test_keys_that_are_split_over_events(data):
 )
 def test_public_ids_and_cookies_of_visitors_are_none(place):
     assert not [*scan(place)]
+
+
+def test_beside_what_is_none_a_secret_is_found():
+    signature = "5f69d324c05740f272e7c07046b973076335bd284cd150f03901ba9b30a62f4e"
+    assert [*scan({"authorization": f"AWS4-HMAC-SHA256 Credential=<KEY_ID>/x, Signature={signature}"})]
+    assert [*scan({"cookie": f"acw_tc={signature}; connect.sid={signature}"})]
 
 
 @pytest.mark.parametrize(
