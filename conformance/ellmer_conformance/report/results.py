@@ -299,9 +299,10 @@ _MISSING_PIECE = {
     "STR-012": "STR-012",
     "STR-013": "STR-012",
 }
-#: How the provider refuses a request that lost calls, and how HIS-006 says so where it refuses nothing.
+#: How the provider refuses a request that lost calls, and how HIS-006 says so where it refuses nothing. Which parts of an answer
+#: a format loses depends on the case.
 _TOO_FEW_CALLS = re.compile(r"(\d+) (?:responses|results) (?:to|for) (\d+) calls?")
-_CALLS_LOST = ("HIS-006", "/exchanges/*/request", "calls are lost or merged")
+_LOST = ("its text is lost", "calls are lost or merged")
 #: What the strict server answers if the media of a request are lost.
 _NOTHING_SEEN = "the text is 'no image received'"
 _ENOUGH = 0.5  # of the plays of a cause must show a failure that follows from it
@@ -398,10 +399,16 @@ def _key(row: Row) -> str:
     """Returns a key that failures of one cause share, whatever the case, the mode and the wire format."""
     if row.rule in _MISSING_PIECE:
         return f"{row.adapter}\n{_MISSING_PIECE[row.rule]}"
-    counts = _TOO_FEW_CALLS.fullmatch(row.message)
-    if counts and int(counts[1]) > int(counts[2]):
-        return "\n".join((row.adapter, *_CALLS_LOST))
+    if _loses_parts(row):
+        return "\n".join((row.adapter, row.wire, *_LOST))
     return "\n".join((row.adapter, row.rule, "" if _raised_at(row) else _anywhere(row), _symptom(row)))
+
+
+def _loses_parts(row: Row) -> bool:
+    """Tells whether parts of an answer do not go back."""
+    counts = _TOO_FEW_CALLS.fullmatch(row.message)
+    fewer = counts is not None and int(counts[1]) > int(counts[2])
+    return fewer or (row.rule == "HIS-006" and row.message.startswith(_LOST))
 
 
 def _symptom(row: Row) -> str:

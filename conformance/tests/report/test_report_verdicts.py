@@ -295,15 +295,17 @@ def test_one_missing_piece_is_one_cause_whatever_its_symptom():
     )
 
 
-def test_a_request_that_lost_calls_is_one_cause_refused_or_not():
+def test_what_a_format_loses_of_answers_is_one_cause_refused_or_not():
     refused = failed("PAR-003", "reject", "/exchanges/1/request/contents/2", "two", "2 responses to 1 call")
     lost = failed(
         "HIS-006", "loss", "/exchanges/1/request", "five", "calls are lost or merged: the model said x"
     )
+    text = replace(lost, case="four", message="its text is lost: the model said x")
     unanswered = replace(refused, case="three", message="1 response to 2 calls")
 
-    assert headline(Report([refused, lost])) == "1 cause, 2 runs"
+    assert headline(Report([refused, lost, text])) == "1 cause, 3 runs"
     assert headline(Report([refused, lost, unanswered])) == "2 causes, 3 runs"
+    assert headline(Report([lost, replace(text, wire="gemini")])) == "2 causes, 2 runs"
 
 
 def test_that_nothing_was_seen_follows_from_what_was_lost():
