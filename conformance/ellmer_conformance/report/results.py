@@ -283,6 +283,7 @@ _NO_RESULT = "RUN-"
 _VALUES = re.compile(
     r"""'[^']*'|"[^"]*"|`[^`]*`|\[[^\]]*\]|\{[^}]*\}|\b(?:image|application)/[\w.+-]+ [0-9a-f]{8}\b|\b[0-9a-f]{8}\b|\d+"""
 )
+_CALL = re.compile(r"\b\w+\(\*\)")
 #: Rules that show one event from several sides: what the model said goes back changed, media are lost, an answer is cut.
 _EVENTS = (
     frozenset(
@@ -303,6 +304,8 @@ _MISSING_PIECE = {
 #: a format loses depends on the case.
 _TOO_FEW_CALLS = re.compile(r"(\d+) (?:responses|results) (?:to|for) (\d+) calls?")
 _LOST = ("its text is lost", "calls are lost or merged")
+#: The rules about a call that was lost: it is not run, and it has no result.
+_AFTER_LOST = {"HIS-012", "PAR-001", "PAR-005"}
 #: What the strict server answers if the media of a request are lost.
 _NOTHING_SEEN = "the text is 'no image received'"
 _ENOUGH = 0.5  # of the plays of a cause must show a failure that follows from it
@@ -384,8 +387,9 @@ def _follows(row: Row, cause: Row, together: Mapping[tuple[str, str], float]) ->
         return False
     ended = cause.verdict == "harness-error" or cause.rule.startswith(_NO_RESULT)
     refused = cause.kind == "reject" and not cause.preview
+    unknown = _loses_parts(cause) and row.rule in _AFTER_LOST
     blind = row.message.startswith(_NOTHING_SEEN) and cause.pointer.startswith("/exchanges/")
-    whole = row.rule.startswith(_WHOLE) or _is_one_event(row, cause) or blind
+    whole = row.rule.startswith(_WHOLE) or _is_one_event(row, cause) or blind or unknown
     return ended or refused or whole or together.get((_key(cause), row.rule), 0) >= _ENOUGH
 
 
@@ -417,7 +421,9 @@ def _symptom(row: Row) -> str:
     """
     sentence = next(iter(row.message.splitlines()), "")
     where = _raised_at(row)
-    return f"{sentence.partition(':')[0]}\n{where}" if where else _VALUES.sub("*", _plain(sentence))
+    if where:
+        return f"{sentence.partition(':')[0]}\n{where}"
+    return _CALL.sub("*", _VALUES.sub("*", _plain(sentence)))
 
 
 def _raised_at(row: Row) -> str:

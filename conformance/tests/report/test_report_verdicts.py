@@ -335,3 +335,22 @@ def test_texts_that_are_missing_after_a_declared_error_are_declared():
 
     assert {r.verdict for r in judged("theirs", run, verdicts, [own]).rows} == {"differs-as-declared"}
     assert {r.verdict for r in judged("theirs", run, verdicts, [elsewhere]).rows} == {"fail"}
+
+
+def test_a_lost_call_is_not_run_and_has_no_result():
+    """The plays of the cause are too many for a statistic to find the few whose calls are lost."""
+    many = [failed("HIS-006", "loss", "/exchanges/1/request", f"c{n}", "its text is lost") for n in range(9)]
+    lost = failed("HIS-006", "loss", "/exchanges/1/request", "two", "calls are lost or merged")
+    after = [
+        failed("PAR-005", "loss", "/tool_runs", "two", "draw({}) was called once and run not at all"),
+        failed("PAR-001", "loss", "/exchanges/1/request", "two", "it has no result"),
+    ]
+    alone = [
+        replace(
+            after[0], case=f"case_{name}", message=f'{name}({{"a": 1}}) was called once and run not at all'
+        )
+        for name in ("draw", "look_up")
+    ]
+
+    assert headline(Report([*many, lost, *after])) == "1 cause, 10 runs"
+    assert headline(Report([*many, lost, *alone])) == "2 causes, 12 runs"
