@@ -354,3 +354,36 @@ def test_a_lost_call_is_not_run_and_has_no_result():
 
     assert headline(Report([*many, lost, *after])) == "1 cause, 10 runs"
     assert headline(Report([*many, lost, *alone])) == "2 causes, 12 runs"
+
+
+def test_a_rule_that_a_case_breaks_in_several_formats_is_one_cause():
+    """Each provider refuses it in its own words and at its own place."""
+    chat = failed(
+        "PAIR-001", "reject", "/exchanges/1/request/messages/1/tool_calls", "dangling", "no result for a"
+    )
+    messages = replace(
+        chat, wire="anthropic", pointer="/exchanges/1/request/messages/1/content/0", message="none"
+    )
+    elsewhere = replace(messages, case="two_parallel_tools")
+
+    assert headline(Report([chat, messages])) == "1 cause, 2 runs"
+    assert headline(Report([chat, elsewhere])) == "2 causes, 2 runs"
+
+
+def test_fields_of_one_object_are_one_cause():
+    type = failed("REQ-009", "reject", "/exchanges/1/request/messages/2/content/0/type", "image", "no type")
+    missing = replace(type, rule="REQ-010", case="file", pointer="/exchanges/1/request/messages/4/content/1")
+
+    assert headline(Report([type, missing])) == "1 cause, 2 runs"
+    assert (
+        headline(Report([type, replace(missing, pointer="/exchanges/1/request/tools/0")]))
+        == "2 causes, 2 runs"
+    )
+
+
+def test_a_cut_call_runs_before_its_result_is_sent():
+    ran = failed("STR-008", "loss", "/tool_runs", "cut", "get_weather was run")
+    marked = failed("PAIR-010", "loss", "/exchanges/1/request/messages/2", "cut", "the failure is not marked")
+    [cause] = causes(Report([marked, ran]))
+
+    assert cause.rows == [ran]
