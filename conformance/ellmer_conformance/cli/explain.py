@@ -98,8 +98,9 @@ def _unknown(text: str, books: list[RuleBook]) -> str:
 
 
 def _all_books() -> Iterator[RuleBook]:
-    """Yields the books of all providers; a format's own provider comes first."""
+    """Yields the books of all providers, and that of whole conversations; a format's own provider comes first."""
     yield from map(rules.book, rules.WIRES)
+    yield behaviour.book
     yield from (rules.book(wire, provider) for wire, provider in sorted(WHERE))
     yield from rules.books()
 

@@ -153,7 +153,7 @@ class Rule:
         check: The function that yields a `Finding` for each place that it checks.
         source: Links and recordings that prove the rule.
         refusal: The provider's answer to a violation; `None` (default) if it does not refuse.
-        formerly: The provider's answers in older recordings.
+        formerly: The provider's answers in older recordings, or to what only a whole conversation shows.
         explain: The other paragraphs of the docstring.
         models: The models that the rule holds for, as `Scope` has them. Default: all models.
         providers: The providers that it holds for. Default: all that have the rule.

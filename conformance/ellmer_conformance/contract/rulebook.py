@@ -82,7 +82,7 @@ class RuleBook:
             kind: `Kind.REJECT` or `Kind.LOSS`.
             source: Links and recordings that prove the rule.
             refusal: The provider's answer to a violation; `None` (default) if it does not refuse.
-            formerly: The provider's answers in older recordings.
+            formerly: The provider's answers in older recordings, or to what only a whole conversation shows.
             models: The models that the rule holds for, as `Scope` has them. Default: all models.
             providers: The providers that it holds for. Default: all that have the rule.
             versions: The API versions that it holds for. Default: all versions.

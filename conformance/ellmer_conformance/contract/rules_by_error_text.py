@@ -57,7 +57,10 @@ def nearest(text: str, books: Iterable[RuleBook]) -> list[Match]:
     """
     wanted = [_said(part) for each in texts_in(text) for part in (each, *sentences(each))]
     refusing = {
-        (book.wire, id(rule)): (book, rule) for book in books for rule in book.rules.values() if rule.refusal
+        (book.wire, id(rule)): (book, rule)
+        for book in books
+        for rule in book.rules.values()
+        if rule.refusal or rule.formerly
     }
     found = [(Match(*_best(wanted, book, rule), book, rule)) for book, rule in refusing.values()]
     return sorted(found, key=lambda each: (-each.alike, -each.named, each.rule.preview))

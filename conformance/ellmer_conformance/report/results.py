@@ -11,7 +11,7 @@ import re
 import shlex
 from collections import Counter, defaultdict
 from collections.abc import Collection, Iterable, Mapping, Sequence
-from dataclasses import dataclass, field, fields
+from dataclasses import dataclass, field, fields, replace
 from functools import cache
 from typing import Any, TypeVar
 
@@ -283,25 +283,28 @@ _NO_RESULT = "RUN-"
 _VALUES = re.compile(
     r"""'[^']*'|"[^"]*"|`[^`]*`|\[[^\]]*\]|\{[^}]*\}|\b(?:image|application)/[\w.+-]+ [0-9a-f]{8}\b|\b[0-9a-f]{8}\b|\d+"""
 )
+_CALL = re.compile(r"\b\w+\(\*\)")
 #: Rules that show one event from several sides: what the model said goes back changed, media are lost, an answer is cut.
 _EVENTS = (
     frozenset(
         {"HIS-002", "HIS-006", "HIS-009", "HIS-011", "HIS-012", "HIS-013", "PAR-001", "PAR-005", "TRM-007"}
     ),
-    frozenset({"IMG-001", "TRM-001", "TRM-007", "TRM-010", "TRM-011"}),
+    frozenset({"IMG-001", "TRM-001", "TRM-002", "TRM-007", "TRM-010", "TRM-011"}),
     frozenset({"STR-007", "STR-008", "STR-009", "STP-004"}),
 )
-#: Rules whose failures show one missing piece, whatever a library does without it: nothing looks whether an answer is one, and
-#: the pieces of parallel calls in a stream are not told apart.
-_MISSING_PIECE = {
-    "ERR-006": "ERR-006",
-    "ERR-007": "ERR-006",
-    "STR-012": "STR-012",
-    "STR-013": "STR-012",
-}
-#: How the provider refuses a request that lost calls, and how HIS-006 says so where it refuses nothing.
+#: Rules about how an answer is read. The failures of one show one missing piece, whatever a library does without it in a format or
+#: a mode; some rules share one: nothing looks whether an answer is one, or whether a stream has ended.
+_READING = re.compile(r"STR-\d+|STP-00[23]|ERR-00[67]")
+_MISSING_PIECE = {"ERR-007": "ERR-006", "STR-011": "STR-007", "STR-013": "STR-012", "STR-004": "STR-003"}
+#: Rules about the form of one object of a request, and the places of its fields.
+_FORM = re.compile(r"REQ-(?:009|010|10[1-7])")
+_FIELD = re.compile(r"(/(?:content|parts|input|output|items)/\d+)(?:/.*)?$")
+#: How the provider refuses a request that lost calls, and how HIS-006 says so where it refuses nothing. Which parts of an answer
+#: a format loses depends on the case.
 _TOO_FEW_CALLS = re.compile(r"(\d+) (?:responses|results) (?:to|for) (\d+) calls?")
-_CALLS_LOST = ("HIS-006", "/exchanges/*/request", "calls are lost or merged")
+_LOST = ("its text is lost", "calls are lost or merged")
+#: The rules about a call that was lost: it is not run, and it has no result.
+_AFTER_LOST = {"HIS-012", "PAR-001", "PAR-005"}
 #: What the strict server answers if the media of a request are lost.
 _NOTHING_SEEN = "the text is 'no image received'"
 _ENOUGH = 0.5  # of the plays of a cause must show a failure that follows from it
@@ -339,7 +342,26 @@ def causes(report: Report) -> list[Cause]:
             cause.rows.append(first)
             cause.follows.extend(row for row in others if _follows(row, first, together))
             left = [row for row in others if not _follows(row, first, together)]
-    return sorted(found.values(), key=lambda each: _weight(each.rows[0]))
+    return sorted(_of_one_case(found.values()), key=lambda each: _weight(each.rows[0]))
+
+
+def _of_one_case(found: Iterable[Cause]) -> list[Cause]:
+    """Joins causes for which providers refuse requests of the same case by the same rule: each format puts it in its own way."""
+    joined: list[Cause] = []
+    for cause in found:
+        first = cause.rows[0]
+        same = next((each for each in joined if first.kind == "reject" and _share_a_case(each, cause)), None)
+        if same is None:
+            joined.append(cause)
+            continue
+        same.rows.extend(cause.rows)
+        same.follows.extend(cause.follows)
+    return joined
+
+
+def _share_a_case(one: Cause, other: Cause) -> bool:
+    of, theirs = ({(row.adapter, row.rule, row.case) for row in each.rows} for each in (one, other))
+    return not of.isdisjoint(theirs)
 
 
 def headline(report: Report) -> str:
@@ -383,8 +405,9 @@ def _follows(row: Row, cause: Row, together: Mapping[tuple[str, str], float]) ->
         return False
     ended = cause.verdict == "harness-error" or cause.rule.startswith(_NO_RESULT)
     refused = cause.kind == "reject" and not cause.preview
+    unknown = _loses_parts(cause) and row.rule in _AFTER_LOST
     blind = row.message.startswith(_NOTHING_SEEN) and cause.pointer.startswith("/exchanges/")
-    whole = row.rule.startswith(_WHOLE) or _is_one_event(row, cause) or blind
+    whole = row.rule.startswith(_WHOLE) or _is_one_event(row, cause) or blind or unknown
     return ended or refused or whole or together.get((_key(cause), row.rule), 0) >= _ENOUGH
 
 
@@ -396,12 +419,22 @@ def _is_one_event(row: Row, cause: Row) -> bool:
 
 def _key(row: Row) -> str:
     """Returns a key that failures of one cause share, whatever the case, the mode and the wire format."""
-    if row.rule in _MISSING_PIECE:
-        return f"{row.adapter}\n{_MISSING_PIECE[row.rule]}"
-    counts = _TOO_FEW_CALLS.fullmatch(row.message)
-    if counts and int(counts[1]) > int(counts[2]):
-        return "\n".join((row.adapter, *_CALLS_LOST))
+    if _READING.fullmatch(row.rule):
+        return f"{row.adapter}\n{_MISSING_PIECE.get(row.rule, row.rule)}"
+    if _FORM.fullmatch(row.rule) and _FIELD.search(row.pointer):
+        return "\n".join(
+            (row.adapter, row.wire, "form", _anywhere(replace(row, pointer=_FIELD.sub(r"\1", row.pointer))))
+        )
+    if _loses_parts(row):
+        return "\n".join((row.adapter, row.wire, *_LOST))
     return "\n".join((row.adapter, row.rule, "" if _raised_at(row) else _anywhere(row), _symptom(row)))
+
+
+def _loses_parts(row: Row) -> bool:
+    """Tells whether parts of an answer do not go back."""
+    counts = _TOO_FEW_CALLS.fullmatch(row.message)
+    fewer = counts is not None and int(counts[1]) > int(counts[2])
+    return fewer or (row.rule == "HIS-006" and row.message.startswith(_LOST))
 
 
 def _symptom(row: Row) -> str:
@@ -410,7 +443,9 @@ def _symptom(row: Row) -> str:
     """
     sentence = next(iter(row.message.splitlines()), "")
     where = _raised_at(row)
-    return f"{sentence.partition(':')[0]}\n{where}" if where else _VALUES.sub("*", _plain(sentence))
+    if where:
+        return f"{sentence.partition(':')[0]}\n{where}"
+    return _CALL.sub("*", _VALUES.sub("*", _plain(sentence)))
 
 
 def _raised_at(row: Row) -> str:
@@ -434,12 +469,15 @@ def _anywhere(row: Row) -> str:
 
 
 def _order(row: Row) -> tuple[bool, bool, int, bool, int]:
-    """Returns the place of a failure in its play: comparisons of the whole come last, and outcomes after requests."""
+    """Returns the place of a failure in its play: comparisons of the whole come last, and outcomes after requests. A call that was
+    cut runs before the request that has its result.
+    """
     inside = re.match(r"/exchanges/(\d+)", row.pointer)
+    ran = (row.rule, row.pointer) == ("STR-008", "/tool_runs")
     return (
         row.verdict != "harness-error",
         row.rule.startswith(_WHOLE),
-        int(inside[1]) if inside else _LAST,
+        int(inside[1]) if inside else 0 if ran else _LAST,
         row.kind != "reject",
         not row.rule.startswith(_NO_RESULT),
     )

@@ -63,8 +63,9 @@ def judged(
 
 
 def _with_what_follows(rows: Sequence[Row]) -> list[Row]:
-    """Returns the rows, in which texts that are missing after a declared error are declared, too."""
-    raised = next((r.reason for r in rows if r.rule == _RAISED and r.verdict == "differs-as-declared"), "")
+    """Returns the rows, in which texts that are missing after a declared error or a declared refusal are declared, too."""
+    ends = (r for r in rows if r.rule == _RAISED or r.kind == "reject")
+    raised = next((r.reason for r in ends if r.verdict == "differs-as-declared"), "")
     return [
         replace(row, verdict="differs-as-declared", reason=raised)
         if raised and row.rule == _TEXT and row.verdict == "fail"

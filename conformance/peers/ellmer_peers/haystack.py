@@ -232,12 +232,15 @@ class Haystack(BridgeAdapter):
             "2026-11-27",
             "anthropic",
         ),
-        Difference(
-            "PAIR-007",
-            "'functions.get_weather:0' has other characters",
-            "a history that the caller writes is sent as it was given, with its ids",
-            "2026-11-27",
-            "anthropic",
+        *(
+            Difference(
+                rule,
+                shown,
+                "a history that the caller writes is sent as it was given, with its ids",
+                "2026-11-27",
+                "anthropic",
+            )
+            for rule, shown in (("PAIR-007", "has other characters"), ("REQ-106", "the pattern here is"))
         ),
     )
 

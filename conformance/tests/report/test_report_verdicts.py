@@ -295,15 +295,17 @@ def test_one_missing_piece_is_one_cause_whatever_its_symptom():
     )
 
 
-def test_a_request_that_lost_calls_is_one_cause_refused_or_not():
+def test_what_a_format_loses_of_answers_is_one_cause_refused_or_not():
     refused = failed("PAR-003", "reject", "/exchanges/1/request/contents/2", "two", "2 responses to 1 call")
     lost = failed(
         "HIS-006", "loss", "/exchanges/1/request", "five", "calls are lost or merged: the model said x"
     )
+    text = replace(lost, case="four", message="its text is lost: the model said x")
     unanswered = replace(refused, case="three", message="1 response to 2 calls")
 
-    assert headline(Report([refused, lost])) == "1 cause, 2 runs"
+    assert headline(Report([refused, lost, text])) == "1 cause, 3 runs"
     assert headline(Report([refused, lost, unanswered])) == "2 causes, 3 runs"
+    assert headline(Report([lost, replace(text, wire="gemini")])) == "2 causes, 2 runs"
 
 
 def test_that_nothing_was_seen_follows_from_what_was_lost():
@@ -333,3 +335,55 @@ def test_texts_that_are_missing_after_a_declared_error_are_declared():
 
     assert {r.verdict for r in judged("theirs", run, verdicts, [own]).rows} == {"differs-as-declared"}
     assert {r.verdict for r in judged("theirs", run, verdicts, [elsewhere]).rows} == {"fail"}
+
+
+def test_a_lost_call_is_not_run_and_has_no_result():
+    """The plays of the cause are too many for a statistic to find the few whose calls are lost."""
+    many = [failed("HIS-006", "loss", "/exchanges/1/request", f"c{n}", "its text is lost") for n in range(9)]
+    lost = failed("HIS-006", "loss", "/exchanges/1/request", "two", "calls are lost or merged")
+    after = [
+        failed("PAR-005", "loss", "/tool_runs", "two", "draw({}) was called once and run not at all"),
+        failed("PAR-001", "loss", "/exchanges/1/request", "two", "it has no result"),
+    ]
+    alone = [
+        replace(
+            after[0], case=f"case_{name}", message=f'{name}({{"a": 1}}) was called once and run not at all'
+        )
+        for name in ("draw", "look_up")
+    ]
+
+    assert headline(Report([*many, lost, *after])) == "1 cause, 10 runs"
+    assert headline(Report([*many, lost, *alone])) == "2 causes, 12 runs"
+
+
+def test_a_rule_that_a_case_breaks_in_several_formats_is_one_cause():
+    """Each provider refuses it in its own words and at its own place."""
+    chat = failed(
+        "PAIR-001", "reject", "/exchanges/1/request/messages/1/tool_calls", "dangling", "no result for a"
+    )
+    messages = replace(
+        chat, wire="anthropic", pointer="/exchanges/1/request/messages/1/content/0", message="none"
+    )
+    elsewhere = replace(messages, case="two_parallel_tools")
+
+    assert headline(Report([chat, messages])) == "1 cause, 2 runs"
+    assert headline(Report([chat, elsewhere])) == "2 causes, 2 runs"
+
+
+def test_fields_of_one_object_are_one_cause():
+    type = failed("REQ-009", "reject", "/exchanges/1/request/messages/2/content/0/type", "image", "no type")
+    missing = replace(type, rule="REQ-010", case="file", pointer="/exchanges/1/request/messages/4/content/1")
+
+    assert headline(Report([type, missing])) == "1 cause, 2 runs"
+    assert (
+        headline(Report([type, replace(missing, pointer="/exchanges/1/request/tools/0")]))
+        == "2 causes, 2 runs"
+    )
+
+
+def test_a_cut_call_runs_before_its_result_is_sent():
+    ran = failed("STR-008", "loss", "/tool_runs", "cut", "get_weather was run")
+    marked = failed("PAIR-010", "loss", "/exchanges/1/request/messages/2", "cut", "the failure is not marked")
+    [cause] = causes(Report([marked, ran]))
+
+    assert cause.rows == [ran]

@@ -11,7 +11,7 @@ from .....scenarios.script import Answer, Sees
 from ....counts import counted
 from ....exchange import Item
 from ....observed_run import Run
-from ....rule import Finding
+from ....rule import Finding, Refusal
 from .._rulebook import LOSS, MUST, SHOULD, book, found, last, taken
 
 
@@ -92,6 +92,7 @@ def foreign_histories_are_sent(run: Run) -> Iterator[Finding]:
         "https://github.com/bigduu/Bamboo-agent/issues/64",
         "https://github.com/maximhq/bifrost/issues/2441",
     ],
+    formerly=[Refusal("Previous response with id '{id}' not found.")],
 )
 def named_answers_are_stored(run: Run) -> Iterator[Finding]:
     """A request that names an earlier answer (`previous_response_id`) names one of this conversation, which the provider stored.

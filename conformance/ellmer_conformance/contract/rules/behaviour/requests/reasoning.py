@@ -17,7 +17,7 @@ from ....exchange import Exchange, Json
 from ....observed_run import Run
 from ....readers.anthropic import PRESERVES_THINKING, drops_stale_thoughts
 from ....readers.json_access import text_of
-from ....rule import Finding
+from ....rule import Finding, Refusal
 from .._rulebook import LOSS, MUST, SHOULD, book, found, new, objects, taken
 
 #: Signatures that Gemini's documentation gives for calls of other models. The field holds bytes, so an SDK may send them encoded.
@@ -38,6 +38,13 @@ _SIGNED = re.compile(r'"(?:signature|thoughtSignature|encrypted_content)": ?"([^
         "https://platform.claude.com/docs/en/build-with-claude/extended-thinking",
         "https://ai.google.dev/gemini-api/docs/thought-signatures",
         "https://github.com/Yeachan-Heo/gajae-code/issues/4247",
+        "https://github.com/anthropics/claude-code/issues/63295",
+    ],
+    formerly=[
+        Refusal(
+            "`thinking` or `redacted_thinking` blocks in the latest assistant message cannot be modified. These blocks must remain "
+            "as they were in the original response."
+        )
     ],
 )
 def reasoning_goes_back_as_it_came(run: Run) -> Iterator[Finding]:

@@ -211,6 +211,12 @@ def parts_are_text(request: Request) -> Iterator[Finding]:
         "https://api-docs.deepseek.com/guides/thinking_mode",
     ],
     refusal=refused("The `reasoning_content` in the thinking mode must be passed back to the API."),
+    formerly=[
+        refused(
+            "Missing `reasoning_content` field in the assistant message at message index {index}. For more information, please "
+            "refer to https://api-docs.deepseek.com/guides/thinking_mode#tool-calls"
+        )
+    ],
     models=["deepseek-v4*", "deepseek-chat", "deepseek-reasoner"],
     examples=[
         body(
