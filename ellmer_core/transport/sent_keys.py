@@ -38,9 +38,27 @@ class SentKeys:
         self._held: list[Any] = []  # the events since one that ends with the beginning of a key
         self._open: dict[tuple[Any, ...], _Open] = {}  # by the place of the text in its event
 
-    def hidden_in_headers(self, headers: Mapping[str, str]) -> dict[str, str]:
-        """Returns the headers of an error without the keys."""
+    def hidden_in_headers(self, headers: dict[str, str], *, failed: bool) -> dict[str, str]:
+        """Returns the headers of an answer without the keys. `failed` is whether it is an error."""
+        if not failed and not self._forms.in_answer("\n".join(headers.values()).encode()):
+            return headers
         return {name: self.hidden_in_error(value) for name, value in headers.items()}
+
+    def hide_in_exception(self, error: BaseException | None) -> None:
+        """Replaces the keys in an exception, and in those that it followed: clients quote what they cannot read."""
+        seen: set[int] = set()
+        while error is not None and id(error) not in seen:
+            seen.add(id(error))
+            error.args = tuple(map(self._hidden_in_value, error.args))
+            for name, value in list(vars(error).items()):
+                if isinstance(value, str | bytes):
+                    setattr(error, name, self._hidden_in_value(value))
+            error = error.__cause__ or error.__context__
+
+    def _hidden_in_value(self, value: Any) -> Any:
+        if isinstance(value, str):
+            return self.hidden_in_error(value)
+        return self.hidden_in_body(value, failed=True) if isinstance(value, bytes) else value
 
     def hidden_in_body(self, body: bytes, *, failed: bool) -> bytes:
         """Returns a whole body without the keys. `failed` is whether it is an error's."""
