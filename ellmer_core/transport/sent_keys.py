@@ -103,8 +103,17 @@ class SentKeys:
                 found += self._held
                 self._held = []
         if last:
-            found, self._held = [*found, *self._held], []
+            for each in self._open.values():
+                self._release(each, each.text)
+            found, self._held, self._open = [*found, *self._held], [], {}
         return found
+
+    def _release(self, before: _Open, text: str) -> None:
+        """Hides a beginning that does not become a key, if it is long."""
+        if before.held and self._forms.tells(text):
+            before.holder[before.name] = (
+                before.holder[before.name].removesuffix(text[-before.held :]) + HIDDEN
+            )
 
     def _read(self, place: tuple[Any, ...], holder: Any, name: Any, text: str) -> None:
         """Reads the next piece of a text. With the pieces before, it may be a key, or the beginning of one."""
@@ -117,6 +126,8 @@ class SentKeys:
         if before.text and cut < len(before.text):
             before.holder[before.name] = before.holder[before.name].removesuffix(before.text[cut:])
             text = whole[cut:]
+        elif before.text:
+            self._release(before, before.text)
         if key:
             text = HIDDEN + whole[key[1] :]
             holder[name] = text
@@ -151,13 +162,18 @@ class SentKeys:
     def _hidden_in_event(self, event: Any) -> Any:
         if isinstance(event, dict) and event.keys() & {"error", "errors", ":exception"}:
             return _replaced(event, self.hidden_in_error)
-        return _replaced(event, self._hidden) if self._quoted else event
+        return _replaced(event, self._hidden_in_text) if self._quoted else event
 
     def hidden_in_error(self, text: str) -> str:
         """Returns a text of an error without the keys, their parts, their masked forms, and other encodings."""
         from .key_traces import hidden_traces  # noqa: PLC0415 - few answers are errors
 
         return hidden_traces(text, self._keys) if self._keys else text
+
+    def _hidden_in_text(self, text: str) -> str:
+        if not self._forms.in_answer(text.encode("utf-8", "replace")):
+            return text  # another text of the same chunk quotes a key
+        return self._hidden(text)
 
     def _hidden(self, text: str) -> str:
         from .key_traces import hidden_in_answer  # noqa: PLC0415 - few answers quote a key
