@@ -58,7 +58,7 @@ async def adrive(
                 try:
                     outcome = await line.do(effect)
                 except BaseException as error:  # noqa: BLE001 - likewise; a task's cancellation above all
-                    step, outcome = loop.throw, error
+                    step, outcome = loop.throw, line.without_keys(error)
         finally:
             loop.close()
             await line.drop()

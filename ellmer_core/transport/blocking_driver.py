@@ -39,7 +39,7 @@ def drive(loop: io.Loop[T], line: BlockingDriver) -> Generator[Content | Turn | 
                 try:
                     outcome = line.do(effect)
                 except BaseException as error:  # noqa: BLE001 - the loop lets through what is not its own
-                    step, outcome = loop.throw, error
+                    step, outcome = loop.throw, line.without_keys(error)
         except StopIteration as end:
             return end.value  # type: ignore[no-any-return]  # StopIteration has no type parameter
         finally:

@@ -95,8 +95,7 @@ class HttpExchange:
         logger.debug("answered %d after %.3f s", response.status_code, time.monotonic() - self.sent_at)
         self.framing, self.decoder = sent.request.framing, None
         headers = {name.lower(): value for name, value in response.headers.items()}
-        if not self.succeeded:
-            headers = self.keys.hidden_in_headers(headers)
+        headers = self.keys.hidden_in_headers(headers, failed=not self.succeeded)
         encoding = headers.get("content-encoding", "").strip().lower()
         if encoding not in ENCODINGS:
             raise ResponseError(f"The answer is encoded as {encoding!r:.60}, which was not requested.")
@@ -132,6 +131,7 @@ class HttpExchange:
         self.events_taken += len(events)
         if failure is None:
             return events
+        self.keys.hide_in_exception(failure)
         return [*events, *self.keys.hidden_in_events(b"", [], last=True), failure]
 
     def unpacked(self, chunk: bytes) -> bytes:
@@ -170,6 +170,12 @@ class HttpExchange:
         last = self.decoder or decoder(self.framing)
         self.framing = None
         return self.keys.hidden_in_events(b"", last.flush(), last=True)
+
+    def without_keys(self, error: BaseException) -> BaseException:
+        """Returns an exception, in which the keys of the request are replaced."""
+        if isinstance(error, Exception):
+            self.keys.hide_in_exception(error)
+        return error
 
     def whole(self, body: list[bytes]) -> bytes:
         """Returns a body that was read, without the keys of its request."""

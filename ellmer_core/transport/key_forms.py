@@ -51,6 +51,12 @@ class Forms(NamedTuple):
         )
         return near and any(form in letters for form in self.letters)
 
+    def tells(self, beginning: str) -> bool:
+        """Tells whether the beginning of a form has four characters of a key's secret at least."""
+        return len(beginning) >= 16 or beginning.lower().startswith(
+            tuple(end.decode().lower() for end in self.shown)
+        )
+
     def begins(self, data: bytes) -> bool:
         """Tells whether a text may end with the beginning of a key."""
         return any(map(data.__contains__, self.beginnings))

@@ -38,9 +38,27 @@ class SentKeys:
         self._held: list[Any] = []  # the events since one that ends with the beginning of a key
         self._open: dict[tuple[Any, ...], _Open] = {}  # by the place of the text in its event
 
-    def hidden_in_headers(self, headers: Mapping[str, str]) -> dict[str, str]:
-        """Returns the headers of an error without the keys."""
+    def hidden_in_headers(self, headers: dict[str, str], *, failed: bool) -> dict[str, str]:
+        """Returns the headers of an answer without the keys. `failed` is whether it is an error."""
+        if not failed and not self._forms.in_answer("\n".join(headers.values()).encode()):
+            return headers
         return {name: self.hidden_in_error(value) for name, value in headers.items()}
+
+    def hide_in_exception(self, error: BaseException | None) -> None:
+        """Replaces the keys in an exception, and in those that it followed: clients quote what they cannot read."""
+        seen: set[int] = set()
+        while error is not None and id(error) not in seen:
+            seen.add(id(error))
+            error.args = tuple(map(self._hidden_in_value, error.args))
+            for name, value in list(vars(error).items()):
+                if isinstance(value, str | bytes):
+                    setattr(error, name, self._hidden_in_value(value))
+            error = error.__cause__ or error.__context__
+
+    def _hidden_in_value(self, value: Any) -> Any:
+        if isinstance(value, str):
+            return self.hidden_in_error(value)
+        return self.hidden_in_body(value, failed=True) if isinstance(value, bytes) else value
 
     def hidden_in_body(self, body: bytes, *, failed: bool) -> bytes:
         """Returns a whole body without the keys. `failed` is whether it is an error's."""
@@ -85,8 +103,17 @@ class SentKeys:
                 found += self._held
                 self._held = []
         if last:
-            found, self._held = [*found, *self._held], []
+            for each in self._open.values():
+                self._release(each, each.text)
+            found, self._held, self._open = [*found, *self._held], [], {}
         return found
+
+    def _release(self, before: _Open, text: str) -> None:
+        """Hides a beginning that does not become a key, if it is long."""
+        if before.held and self._forms.tells(text):
+            before.holder[before.name] = (
+                before.holder[before.name].removesuffix(text[-before.held :]) + HIDDEN
+            )
 
     def _read(self, place: tuple[Any, ...], holder: Any, name: Any, text: str) -> None:
         """Reads the next piece of a text. With the pieces before, it may be a key, or the beginning of one."""
@@ -99,6 +126,8 @@ class SentKeys:
         if before.text and cut < len(before.text):
             before.holder[before.name] = before.holder[before.name].removesuffix(before.text[cut:])
             text = whole[cut:]
+        elif before.text:
+            self._release(before, before.text)
         if key:
             text = HIDDEN + whole[key[1] :]
             holder[name] = text
@@ -133,13 +162,18 @@ class SentKeys:
     def _hidden_in_event(self, event: Any) -> Any:
         if isinstance(event, dict) and event.keys() & {"error", "errors", ":exception"}:
             return _replaced(event, self.hidden_in_error)
-        return _replaced(event, self._hidden) if self._quoted else event
+        return _replaced(event, self._hidden_in_text) if self._quoted else event
 
     def hidden_in_error(self, text: str) -> str:
         """Returns a text of an error without the keys, their parts, their masked forms, and other encodings."""
         from .key_traces import hidden_traces  # noqa: PLC0415 - few answers are errors
 
         return hidden_traces(text, self._keys) if self._keys else text
+
+    def _hidden_in_text(self, text: str) -> str:
+        if not self._forms.in_answer(text.encode("utf-8", "replace")):
+            return text  # another text of the same chunk quotes a key
+        return self._hidden(text)
 
     def _hidden(self, text: str) -> str:
         from .key_traces import hidden_in_answer  # noqa: PLC0415 - few answers quote a key

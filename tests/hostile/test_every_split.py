@@ -5,10 +5,14 @@ tests take the smallest stream of each wire format, and every seventh place; `no
 """
 
 import gzip
+import json
 import os
+from itertools import pairwise
 from pathlib import Path
 
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
 from ellmer_core.conversation.settings import StreamController
 from ellmer_core.transport.http_clients import Connection, Limits
@@ -50,11 +54,14 @@ def forms(wire, body):
         yield "", plain.replace(b"\n", b"\r")
 
 
-def events(wire, encoding, chunks):
+KEY = "data-1234567890123"
+
+
+def events(wire, encoding, chunks, key=KEY):
     """Returns the events of a stream in chunks, and what went wrong."""
     exchange = HttpExchange(Connection(limits=Limits(None, None, None)), StreamController())
     exchange.framing, exchange.unpacker = FRAMINGS.get(wire, "sse"), Unpacker(encoding)
-    exchange.keys = SentKeys({"x-api-key": "data-1234567890123"})
+    exchange.keys = SentKeys({"x-api-key": key})
     found = []
     for chunk in chunks:
         found += exchange.fed(chunk)
@@ -83,3 +90,35 @@ def test_every_split_gives_the_same_events(wire, record_property):
             compared += len(form) // STEP
     record_property("cases", compared)
     assert compared > 100
+
+
+SECRET = "sk-proj-Ab3dE7gH9kL2mN5pQ8rT1uW4xY7f3A"
+TEXTS = [
+    SECRET,
+    SECRET[:20],
+    "s" * 9 + SECRET,
+    "xx" + SECRET * 2 + "s",
+    "sk-sk-proj-sk-" + SECRET,
+    "classes of things",
+]
+OTHERS = ["", ": c\n", "event: x\n", "id: 1\n", "data\n", 'data: {"x": "sk-p"}\n\n']
+
+
+@given(
+    st.sampled_from(TEXTS),
+    st.lists(st.integers(1, 60)),
+    st.sampled_from(OTHERS),
+    st.sampled_from(["\n", "\r\n", "\r"]),
+    st.lists(st.integers(1, 3_000)),
+)
+def test_a_key_is_replaced_however_deltas_and_bytes_are_cut(text, places, other, end, cuts):
+    places = sorted({0, *places, len(text)})
+    pieces = [text[start:stop] for start, stop in pairwise(places)]
+    deltas = [json.dumps({"delta": {"content": piece}}) for piece in pieces]
+    deltas.append(json.dumps({"other": SECRET}))
+    body = "".join(f"{other}data: {delta}\n\n" for delta in deltas).replace("\n", end).encode()
+    whole = events("openai-chat", "", [body], SECRET)
+    chunks = [body[start:stop] for start, stop in pairwise(sorted({0, *cuts, len(body)}))]
+    assert events("openai-chat", "", chunks, SECRET) == whole
+    assert events("openai-chat", "", [body[at : at + 1] for at in range(len(body))], SECRET) == whole
+    assert SECRET[:14] not in "".join(each["delta"]["content"] for each in whole if "delta" in each)

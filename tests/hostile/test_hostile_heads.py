@@ -6,6 +6,7 @@ import asyncio
 import json
 import socket
 import time
+import traceback
 from contextlib import contextmanager, suppress
 from threading import Thread
 
@@ -46,10 +47,10 @@ FAILS = {
     "another protocol": lambda: [
         b"HTTP/1.1 101 Switching Protocols\r\nupgrade: x\r\nconnection: upgrade\r\n\r\n"
     ],
-    "a head, byte by byte": lambda: slowly(HEAD + b"x: " + b"y" * 10_000),
+    "a head, byte by byte": lambda: slowly(HEAD + b"x: " + b"y" * 250),
     "a chunk's extension without an end": lambda: endless(CHUNKED + b"5;", b"y"),
     "a chunk's size without an end": lambda: endless(CHUNKED, b"0"),
-    "a chunk's size, byte by byte": lambda: slowly(CHUNKED + b"0" * 10_000),
+    "a chunk's size, byte by byte": lambda: slowly(CHUNKED + b"0" * 250),
     "chunks of one byte without an end": lambda: endless(CHUNKED, b"1\r\n \r\n"),
     "chunks with long extensions": lambda: endless(CHUNKED, b"1;" + b"e" * 10_000 + b"\r\n \r\n"),
     "trailers without an end": lambda: endless(
@@ -95,9 +96,9 @@ def answering(pieces):
         assert not thread.is_alive()  # the connection was closed
 
 
-def asked(url, way):
+def asked(url, way, chat=ec.chat_openai_completions, key="k"):
     options = {"timeout": ec.Timeouts(connect=1, idle=1, total=1), "max_tries": 1, "echo": "none"}
-    chat = ec.chat_openai_completions(base_url=url, api_key="k", model="m", **options)
+    chat = chat(base_url=url, api_key=key, model="m", **options)
     if way == "blocking":
         return str(chat.chat("Hi"))
     if way == "stream":
@@ -113,3 +114,37 @@ def test_what_has_no_end_or_lies_is_an_error_in_time(pieces, way):
         with pytest.raises(ec.EllmerError):
             asked(url, way)
         assert time.monotonic() - began < 4
+
+
+KEY = "sk-proj-Ab3dE7gH9kL2mN5pQ8rT1uW4xY7f3A"
+EVENTS = b"HTTP/1.1 200 OK\r\ncontent-type: text/event-stream\r\nconnection: close\r\n\r\n"
+QUOTED = {
+    "the status line": b"HTTP/1.1 %s\r\n\r\n",
+    "the version": b"%s 200 OK\r\n\r\n",
+    "the reason": b"HTTP/1.1 500 %s\r\ncontent-length: 0\r\n\r\n",
+    "a header with NUL": HEAD + b"x: %s\0\r\n\r\n",
+    "the name of a header": HEAD + b"%s : x\r\n\r\n",
+    "the encoding": HEAD + b"content-encoding: %s\r\n\r\n{}",
+    "the length": HEAD + b"content-length: %s\r\n\r\n",
+    "the transfer encoding": HEAD + b"transfer-encoding: %s\r\n\r\n",
+    "the size of a chunk": CHUNKED + b"%s\r\n",
+    "the time to wait": b"HTTP/1.1 429 x\r\nretry-after: %s\r\ncontent-length: 0\r\n\r\n",
+    "where it moved": b"HTTP/1.1 302 x\r\nlocation: https://%s\r\ncontent-length: 0\r\n\r\n",
+    "half of an object": HEAD + b'connection: close\r\n\r\n{"a": %s',
+    "half of an event": EVENTS + b"data: {%s\n\n",
+    "a line of an event": EVENTS + b"%s\n\nevent: %s\ndata: {\n\n",
+}
+CHATS = ec.chat_openai_completions, ec.chat_openai, ec.chat_anthropic, ec.chat_google_gemini, ec.chat_ollama
+
+
+@pytest.mark.parametrize("way", ["blocking", "stream", "async"])
+@pytest.mark.parametrize("answer", QUOTED.values(), ids=QUOTED)
+def test_no_error_quotes_a_key_in_what_cannot_be_read(answer, way):
+    for chat in CHATS:
+        with answering([answer.replace(b"%s", KEY.encode())]) as url, pytest.raises(ec.EllmerError) as raised:
+            asked(url, way, chat, KEY)
+        error, told = raised.value, "".join(traceback.format_exception(raised.value))
+        while error is not None:
+            told += f"{error!r} {vars(error)} {error.args}"
+            error = error.__cause__ or error.__context__
+        assert KEY.lower() not in told.lower()

@@ -124,10 +124,8 @@ def test_certificates_are_read_for_https_only(monkeypatch):
     read = []
     pools = httpx_clients.Pools(lambda: [read.append("certificates"), real][1])
     contexts = []
-    whole = httpx.HTTPTransport
-    monkeypatch.setattr(
-        httpx, "HTTPTransport", lambda **how: [whole(**how), contexts.append(how["verify"])][0]
-    )
+    monkeypatch.setattr(httpx_clients, "_timed", lambda pool: pool)
+    monkeypatch.setattr(httpx, "HTTPTransport", lambda **options: contexts.append(options["verify"]))
     for url in ("http://a", "https://a"):
         pools._stacks.taken(httpx.URL(url))
 

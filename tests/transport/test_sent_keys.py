@@ -340,3 +340,10 @@ def test_texts_of_two_places_are_read_apart():
     shown = [event for each in events for event in keys.hidden_in_events(json.dumps(each).encode(), [each])]
     shown += keys.hidden_in_events(b"", [], last=True)
     assert shown == [{"a": ""}, {"b": "x"}, {"a": f"{HIDDEN}!"}, {"b": "y"}]
+
+
+@pytest.mark.parametrize("failed", [True, False])
+def test_no_header_of_an_answer_has_the_key(failed):
+    headers = {"x-request-id": f"id {KEY.encode().hex(':')}", "date": "Fri, 27 Nov 2026 23:00:00 GMT"}
+    shown = SentKeys(BEARER).hidden_in_headers(headers, failed=failed)
+    assert shown == headers | {"x-request-id": f"id {HIDDEN}"}

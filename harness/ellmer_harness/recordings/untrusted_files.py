@@ -93,7 +93,7 @@ def few(text: T) -> T:
 
 
 def modest(text: str) -> str:
-    """Returns a YAML text of acceptable size. Raises `ValueError` if it nests too deeply, or if aliases and
+    """Returns a YAML text of acceptable size. Raises `ValueError` if it nests too deeply, if it contains itself, or if aliases and
     merge keys would expand it without limit, or if it has too many values (the ends of lists and objects count, too).
     """
     depth, copies = 0, 0
@@ -110,6 +110,8 @@ def modest(text: str) -> str:
                 sizes[anchor] = size
                 open_[-1] = (open_[-1][0], open_[-1][1] + size)
             case yaml.AliasEvent():
+                if any(anchor == event.anchor for anchor, _ in open_):
+                    raise ValueError("it contains itself")
                 size = sizes.get(event.anchor, 1)
                 copies += size
                 open_[-1] = (open_[-1][0], open_[-1][1] + size)

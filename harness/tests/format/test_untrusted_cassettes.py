@@ -3,6 +3,7 @@
 import gzip
 import json
 import os
+import time
 import zlib
 from base64 import b64encode
 from dataclasses import replace
@@ -148,3 +149,10 @@ def test_the_import_of_a_file_ends(cassette, capsys, monkeypatch, tmp_path, slow
     assert main(["import", str(path), "--out", str(tmp_path / "out")]) != 0
     printed = capsys.readouterr()
     assert "it took longer than 0.05 seconds" in printed.out + printed.err
+
+
+def test_yaml_that_contains_itself_is_no_recording(tmp_path):
+    (tmp_path / "itself.yaml").write_text("interactions: [&a [*a]]\n")
+    began = time.monotonic()
+    assert main(["scan", str(tmp_path)]) == 0
+    assert time.monotonic() - began < 20
