@@ -15,7 +15,11 @@ from ellmer_conformance.facts import comparison
 from ellmer_conformance.facts.comparison import Difference
 
 PAGE = Path(__file__).parents[1] / "docs/tables-compared.md"
-HEAD = """# Other tables, compared with the evidence
+HEAD = """---
+hide: [toc]
+---
+
+# Other tables, compared with the evidence
 
 `conformance facts --check FILE` compares a table of models with the recordings, rules and documents that are known here. This page
 is what it found in November 2026 and can be sent to the projects: {count} entries that are contradicted by a recorded request to the

@@ -64,8 +64,8 @@ LiteLLM's, models.dev's, or LangChain's profiles. [What it found in November 202
 ## How the answers were checked
 
 A test compares what recordings, rules, profiles and documents say, and names each place at which they differ. Another counts the
-unknown answers of the thirty models that the public recordings of most projects use. In November 2026 they are 110 of 2,310, or
-4.8 %; the test allows 5 %. A document is quoted with the day on which its words were read, on the page or in a stored copy of it,
+unknown answers of the thirty models that the public recordings of most projects use. In November 2026 they are 107 of 2,310, or
+4.6 %; the test allows 5 %. A document is quoted with the day on which its words were read, on the page or in a stored copy of it,
 which may be older than that day.
 
 `python -m devtools.drawn_facts --seed 20261128` draws a hundred answers at random and opens what proves each. A recording must have the

@@ -194,6 +194,8 @@ def _is_models_dev(data: dict[str, Any]) -> bool:
     return any(isinstance(each, dict) and isinstance(each.get("models"), dict) for each in data.values())
 
 
+#: A model that thinks need not show it, nor take an effort: these say something of a feature only if they are false.
+_IF_FALSE = {"supports_reasoning", "reasoning", "reasoning_output"}
 _LITELLM = {
     "supports_function_calling": "tools",
     "supports_vision": "image_in_user",
@@ -206,6 +208,7 @@ _LITELLM = {
     "supports_parallel_function_calling": "parallel_calls",
     "supports_prompt_caching": "cache_marks",
     "supports_reasoning": "effort",
+    "supports_tool_choice": "forced_call",
     "supports_native_streaming": "stream",
 }
 _ROUTES = {
@@ -226,7 +229,7 @@ def _of_litellm(data: dict[str, Any]) -> Iterator[Claim]:
         route = str(facts.get("litellm_provider", ""))
         provider, model = _ROUTES.get(route, route), name.removeprefix(f"{route}/")
         for key, feature in _LITELLM.items():
-            if isinstance(facts.get(key), bool) and (key != "supports_reasoning" or not facts[key]):
+            if isinstance(facts.get(key), bool) and not (facts[key] and key in _IF_FALSE):
                 yield _claim(provider, model, feature, key, facts[key])
         if day := _day(facts.get("deprecation_date")):
             yield Claim(provider, model, "available", day, f"deprecation_date: {day}")
@@ -246,7 +249,12 @@ def _day(value: object) -> str:
         return ""
 
 
-_MODELS_DEV = {"tool_call": "tools", "structured_output": "structured_output", "temperature": "temperature"}
+_MODELS_DEV = {
+    "tool_call": "tools",
+    "structured_output": "structured_output",
+    "temperature": "temperature",
+    "reasoning": "thinking_shown",
+}
 _IDS = {"amazon-bedrock": "bedrock", "google-vertex": "vertex", "togetherai": "together", "azure": "azure"}
 
 
@@ -255,7 +263,7 @@ def _of_models_dev(data: dict[str, Any]) -> Iterator[Claim]:
         models = provider.get("models") if isinstance(provider, dict) else None
         for model, facts in (models if isinstance(models, dict) else {}).items():
             for key, feature in _MODELS_DEV.items():
-                if isinstance(facts.get(key), bool):
+                if isinstance(facts.get(key), bool) and not (facts[key] and key in _IF_FALSE):
                     yield _claim(_IDS.get(id, id), model, feature, key, facts[key])
             taken: object = (facts.get("modalities") or {}).get("input")
             if not isinstance(taken, list):
@@ -278,6 +286,7 @@ _LANGCHAIN = {
     "pdf_tool_message": "pdf_in_result",
     "temperature": "temperature",
     "tool_choice": "forced_call",
+    "reasoning_output": "thinking_shown",
 }
 _PACKAGES = {
     "langchain_openai": "openai",
@@ -305,5 +314,5 @@ def _of_langchain(file: Path) -> Iterator[Claim]:
         told = ast.literal_eval(value) if isinstance(value, ast.Dict) else {}
         for model, facts in told.items():
             for key, feature in _LANGCHAIN.items() if isinstance(facts, dict) else ():
-                if isinstance(facts.get(key), bool):
+                if isinstance(facts.get(key), bool) and not (facts[key] and key in _IF_FALSE):
                     yield _claim(provider, model, feature, key, facts[key])
