@@ -71,6 +71,38 @@ def test_a_question_that_only_names_another_thing_repeats_the_call(question, pla
     assert call.arguments == {"location": place, "unit": "celsius"}
 
 
+@pytest.mark.parametrize("question", ["How warm was it?", "Was it sunny?"])
+def test_a_question_that_points_back_repeats_the_call(question):
+    (call,) = asked(question, ["get_weather", "convert_units"], WEATHER).calls
+    assert (call.name, call.arguments["location"]) == ("get_weather", "Paris")
+
+
+def test_a_number_of_the_last_answer_is_taken():
+    (call,) = asked("Convert that to fahrenheit", ["get_weather", "convert_units"], WEATHER).calls
+    assert (call.name, call.arguments["value"], call.arguments["to_unit"]) == (
+        "convert_units",
+        21,
+        "fahrenheit",
+    )
+
+
+def test_what_was_asked_is_remembered():
+    answer = "You said: “What is the weather in Paris in celsius?”"
+    assert asked("What did I ask first?", [], WEATHER).text == answer
+
+
+@pytest.mark.parametrize("question", ["What is my name?", "Who am I?", "Wie heiße ich?"])
+def test_a_name_is_remembered(question):
+    history = said("My name is Bob and I live in Lima.", "Hello, Bob.")
+    assert asked(question, [], history).text == "You said: “My name is Bob and I live in Lima.”"
+
+
+def test_a_price_is_no_end_of_a_sentence():
+    history = said("I bought a pen for $3 and a book for $12.50", "Good.")
+    assert "12.50" in asked("What did the book cost?", [], history).text
+    assert asked("How much was that in total?", [], history).text == "It was 15.5 in total."
+
+
 def test_a_question_for_the_total_adds_the_results():
     history = [
         *said("What do the pen and the book cost?"),
@@ -90,6 +122,9 @@ def test_a_question_for_the_total_adds_the_results():
         ("What is the square root of 144?", "12"),
         ("12 mal 7", "84"),
         ("15かける3はいくつ？", "45"),
+        ("What is 2 to the power of 10?", "1024"),
+        ("What is the sum of 4 and 5?", "9"),
+        ("2,5 + 3,5", "6"),
         ("7 / 0", "A division by zero has no result."),
         ("9^9^9", "This expression has no result."),
         ("Merci beaucoup", "You are welcome."),
@@ -98,6 +133,10 @@ def test_a_question_for_the_total_adds_the_results():
 )
 def test_sums_and_sayings_have_an_answer(question, answer):
     assert asked(question, []).text == answer
+
+
+def test_a_range_is_no_sum():
+    assert asked("The price rose 3-5% this year", []).text.startswith("I read your message")
 
 
 def test_a_date_is_no_sum():

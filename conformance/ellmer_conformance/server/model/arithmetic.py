@@ -13,6 +13,7 @@ _WORDS = (
     ("+", r"plus|added to|más|加上|加|足す|زائد|più|mais"),
     ("-", r"minus|menos|moins|減去|减去|减|引く|ناقص|meno"),
     ("*", r"times|multiplied by|mal|fois|por|乘以|乘|掛ける|かける|ضرب|vezes|volte"),
+    ("^", r"to the power of|hoch"),
     ("/", r"divided by|geteilt durch|divisé par|dividido (?:por|entre)|除以|割る|قسمة|diviso"),
 )
 _SIGNS = str.maketrans({"×": "*", "·": "*", "−": "-", "÷": "/", "＋": "+", "－": "-"})
@@ -33,12 +34,17 @@ _DATED = re.compile(
     r"\b\d{4}-\d{1,2}-\d{1,2}\b|\b\d{1,2}[./]\d{1,2}[./]\d{2,4}\b|\b\d{1,2}:\d{2}\b|\b\d{3}-\d{3,4}(?:-\d{4})?\b"
 )
 #: What every expression has; most texts with numbers have none of it.
+_COMMA = re.compile(r"(?<![\d,.])(\d{1,9}),(\d{1,2})(?![\d,])(?=\s*[-+*/^)=]|\s*\Z|\s*\?)")
+_OF_TWO = {
+    name: re.compile(rf"{name} (?:of|between) ({_NUMBER}) and ({_NUMBER})", re.IGNORECASE)
+    for name in ("sum", "product", "difference", "quotient")
+}
 _DIGIT = re.compile(r"\d")
 _LIKELY = re.compile(
     rf"\d\s*(?:[-+*/^%×÷−·＋－)]|x\s*\d|{'|'.join(words for _, words in _WORDS)}|percent|per cent|Prozent)",
     re.IGNORECASE,
 )
-_ROOTS = ("sqrt", "oot", "urzel", "acine", "aíz")
+_ROOTS = ("sqrt", "oot", "urzel", "acine", "aíz", "sum of", "product of", "difference", "quotient")
 _LONGEST = 200  # characters of an expression
 _GREATEST = 100  # of an exponent
 _OPERATIONS: dict[type[ast.AST], Callable[..., float]] = {
@@ -61,6 +67,9 @@ def expression_in(text: str) -> str:
     if not (_DIGIT.search(text) and (_LIKELY.search(text) or any(word in text for word in _ROOTS))):
         return ""
     plain = _DATED.sub(" # ", text[:20_000]).translate(_SIGNS)
+    plain = _COMMA.sub(r"\1.\2", plain)
+    for name, sign in (("sum", "+"), ("product", "*"), ("difference", "-"), ("quotient", "/")):
+        plain = _OF_TWO[name].sub(rf"\1 {sign} \2", plain) if name in plain else plain
     plain = _SHARE.sub(r"\1 / 100 * \2", _ROOT.sub(r"sqrt(\1)", plain))
     for pattern, sign in (*_NAMED, (_BY, " * ")):
         plain = pattern.sub(sign, plain)

@@ -42,7 +42,7 @@ _USE_A_TOOL = re.compile(r"\b(?:use|call|run|invoke|try)\b.{0,40}\btools?\b", re
 _QUESTION = re.compile(
     r"\?\s*$|^\s*(?:what|which|who|where|when|why|how|do you remember|remind)\b", re.IGNORECASE
 )
-_SENTENCE = re.compile(r"[^.!?\n]+[.!?]*")
+_SENTENCE = re.compile(r"[^.!?\n]+(?:[.!?](?=\w)[^.!?\n]+)*[.!?]*")
 
 
 def answer_of(request: Request) -> Answer:
@@ -127,8 +127,32 @@ def _calls(talk: _Talk, options: Options) -> tuple[Said, ...]:
         return tuple(again[: _MOST_CALLS if options.parallel else 1])
     if not tools and (options.forced or (options.tools and _USE_A_TOOL.search(talk.question))):
         tools = [options.tools[0]]
-    calls = [call for tool in tools for call in _calls_of(tool, about(tool, tools, talk.question))]
+    calls = [call for tool in tools for call in _calls_for(tool, about(tool, tools, talk.question), talk)]
     return tuple(calls[: _MOST_CALLS if options.parallel else 1])
+
+
+_POINTS = re.compile(r"\b(?:it|that|there|here|them|this|es|das|dort|hier|là|ça|allí|eso)\b", re.IGNORECASE)
+
+
+def _calls_for(tool: Tool, question: str, talk: _Talk) -> list[Call]:
+    """Returns the calls for a question. One that points to what was said, and names nothing, has the values from there."""
+    words = UserWords(question)
+    if not talk.before or words.names or words.numbers or not _POINTS.search(question):
+        return _calls_of(tool, question)
+    called = [item for item in talk.before if item.kind == "call" and item.name == tool.name]
+    if called and isinstance(called[-1].arguments, dict):
+        return [
+            _with_earlier(call, called[-1].arguments, tool, question) for call in _calls_of(tool, question)
+        ]
+    said = [item.text for item in talk.before if item.text.strip() and item.role != "system"]
+    earlier = [UserWords(text) for text in reversed(said)]
+    name = (
+        next((" in " + each.names[-1] for each in earlier if each.names), "")
+        if takes_names(tool.schema)
+        else ""
+    )
+    number = next((f" {each.numbers[0].value:g}" for each in earlier if each.numbers), "")
+    return _calls_of(tool, question + name + number)
 
 
 _FOLLOWS = re.compile(
@@ -294,7 +318,7 @@ def _about_result(result: Item, talk: _Talk) -> str:
     if _fails(result):
         call = talk.call_of(result)
         return f"The tool {(call.name if call else result.name) or 'call'} failed: {text[:300]}"
-    if not text:
+    if text in {"", '""'}:
         return "The tool gave no result."
     if text[-1] in ".!?" and " " in text:
         return text
@@ -380,7 +404,14 @@ def _total(talk: _Talk) -> str:
 
 def _recalled(talk: _Talk) -> str:
     """Returns the earlier sentence that has most words of the question, of the user and the tools before the model."""
-    asked = content_words(talk.question)
+    said = [
+        item.text
+        for item in talk.earlier
+        if item.kind == "text" and item.role == "user" and item.text.strip()
+    ]
+    if said and (which := _MY_QUESTION.search(talk.question)):
+        return f"You said: “{_quoted(said[0] if which['first'] or which['first2'] else said[-1])}”"
+    asked = frozenset({"name"}) if _WHO_AM_I.search(talk.question) else content_words(talk.question)
     if not asked:
         return ""
     items = [
@@ -401,6 +432,14 @@ def _recalled(talk: _Talk) -> str:
     return ""
 
 
+_MY_QUESTION = re.compile(
+    r"\bwhat (?:did|have) i (?:just )?(?:ask(?:ed)?|say|said|tell|told)\b(?: you)?(?P<first> first| at the beginning)?\W*(?:before|last|earlier|just now)?\W*$"
+    r"|\bwhat was my (?:last|previous|(?P<first2>first)) (?:question|message)\b",
+    re.IGNORECASE,
+)
+_WHO_AM_I = re.compile(
+    r"\bwho am i\b|\bwer bin ich\b|\bwie heiße ich\b|\bcomment je m'appelle\b|\bqui suis-je\b", re.IGNORECASE
+)
 _SPEAKERS = {"user": "You said", "tool": "The result said", "assistant": "I said"}
 _GREETING = re.compile(
     r"(?:hi|hello|hey|good (?:morning|day|evening)|hallo|guten (?:tag|morgen)|bonjour|salut|¡?hola|ciao|olá|привет|こんにちは|你好|您好"
@@ -413,6 +452,11 @@ _REPEAT = re.compile(
     re.IGNORECASE,
 )
 _COUNT = re.compile(r"\bcount\b(?:.{0,20}?\bfrom (\d{1,4}))?.{0,20}?\bto (\d{1,4})\b", re.IGNORECASE)
+_ASKS_SUM = re.compile(
+    r"[?？=]\s*$|\b(?:what|what's|how much|calculate|compute|solve|evaluate|was ist|wie ?viel|rechne|combien|calcule|cuánto|calcula|quanto)\b"
+    r"|いくつ|計算|多少|计算|احسب|сколько",
+    re.IGNORECASE,
+)
 _SAYINGS = (
     (
         re.compile(
@@ -455,7 +499,8 @@ def _known_reply(question: str) -> str:
     if numbers := _COUNT.search(question):
         first, last = int(numbers[1] or 1), int(numbers[2])
         return ", ".join(map(str, range(first, min(last, first + 999) + 1))) or "There is nothing to count."
-    if found := expression_in(question):
+    found = expression_in(question)
+    if found and (_ASKS_SUM.search(question) or 2 * len(found) > len(question)):
         return result_of(found)
     replies = (reply for pattern, reply in _SAYINGS if pattern.search(question))
     return next(replies, "")

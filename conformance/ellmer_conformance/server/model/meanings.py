@@ -35,7 +35,7 @@ VERBS = frozenset(
     "add book buy calculate cancel commit compare compute convert copy count create delete describe draw email extract fetch "
     "generate google list mail message multiply name order paint pay play plot post print read register remind remove rename "
     "reserve roll save schedule search select send solve sum summarise summarize transfer translate update write evaluate "
-    "execute install download upload lock wake".split()
+    "execute install download upload lock wake invite".split()
 )
 #: Words without a meaning of their own, in questions and in the names of tools.
 _WEAK = (STARTERS - VERBS) | frozenset(
@@ -60,7 +60,7 @@ _SAME = {
         "summary summarise summarize",
         "delete remove erase",
         "book reserve booking reservation",
-        "event meeting appointment",
+        "event meeting appointment invite",
         "distance far",
         "population inhabitant resident",
         "pay payment transfer",
@@ -169,6 +169,8 @@ _PHRASES = tuple(
         (r"\bwie weit\b|\bà quelle distance\b|\ba qué distancia\b", "distance"),
         (r"\bhow (?:do|can|would) (?:i|we|you) get (?:from|to)\b", "direction"),
         (r"`[^`\n]+`", "command"),
+        (r"\blook(?:ing)? (?:it |this )?up\b|\bfind out\b", "search"),
+        (r"\btickets? (?:from|to)\b", "flight"),
         (r"\bpeople (?:live|are there|does|are living)\b", "population"),
         (r"\b(?:write|wrote) to\b.{0,60}@|\b(?:contact|notify|inform) \S+@", "mail"),
         (r"\bche tempo fa\b", "weather"),

@@ -40,6 +40,7 @@ _IS_ID = re.compile(
     re.ASCII,
 )
 _SQL = re.compile(r"\b((?:SELECT|INSERT|UPDATE|DELETE|WITH|CREATE|DROP)\b[^\n`]+)")
+_IS_PEOPLE = re.compile(r"attendee|guest|participant|invitee|recipient|people|members", re.IGNORECASE)
 _IS_SQL = re.compile(r"sql|statement|^query$", re.IGNORECASE)
 _IS_SONG = re.compile(r"song|track", re.IGNORECASE)
 _IS_STREET = re.compile(r"street|^address|shipping", re.IGNORECASE)
@@ -327,7 +328,7 @@ class _Filling:
                 if named or (told and self._available(items, name))
                 else _ABSENT
             )
-        with_people = re.search(r"attendee|guest|participant|invitee|people|members", name, re.IGNORECASE)
+        with_people = _IS_PEOPLE.search(name)
         files = re.search(r"file|path", name, re.IGNORECASE) and self._words.files
         email = items.get("format") == "email" and told and self._words.emails
         if _type(items) == "string" and (
@@ -413,7 +414,8 @@ class _Filling:
             and not special
             and not re.search(r"file|path|ur[il]|link|mail|date", name)
         )
-        return self._words.listed() if plain and not self._words.quotes else []
+        addressed = _IS_PEOPLE.search(name) and self._words.emails
+        return self._words.listed() if plain and not self._words.quotes and not addressed else []
 
     def _available(self, items: Json, name: str) -> int:
         """Returns the number of elements that the text has values for."""
@@ -446,6 +448,8 @@ class _Filling:
             return words.emails
         if form in {"uri", "url"} or re.search(r"urls?$|links?$", name.lower()):
             return words.urls
+        if _IS_PEOPLE.search(name) and not words.names and words.emails:
+            return words.emails
         files = re.search(r"file|path", name, re.IGNORECASE)
         return words.files if files else words.names or words.quotes or self._listed(items, name)
 
@@ -504,6 +508,8 @@ class _Filling:
     def _address(self, name: str, form: str) -> str | None:
         """Takes an address of mail, a URL or a file."""
         words, hints = self._words, f"{name} {form}"
+        if _IS_PEOPLE.search(name) and words.emails and not words.names:
+            return words.take(words.emails)
         if re.search(r"mail", hints, re.IGNORECASE) and (form or words.emails):
             return words.take(words.emails) or ""
         if re.search(r"ur[il]|link", hints, re.IGNORECASE) and (form or words.urls):

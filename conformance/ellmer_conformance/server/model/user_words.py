@@ -126,7 +126,7 @@ class UserWords:
     def __init__(self, text: str, ignored: Iterable[str] = ()) -> None:
         self.text = text[:_MOST].strip()
         self._ignored = {word.lower() for word in ignored}
-        self.took_small_words = False
+        self._small: set[str] = set()
         self.originals: dict[str, list[Any]] = {}
 
     def used(self, kind: str) -> int:
@@ -222,7 +222,7 @@ class UserWords:
 
     def listed(self) -> list[str]:
         """Returns the members of a list in small letters, as in `red, green and blue`."""
-        after_colon = re.search(r":\s*([^\n.?!]+)", self.text)
+        after_colon = re.search(r":\s+([^\n.?!]+)", self.text)
         found = after_colon[1] if after_colon else (each[1] if (each := _LIST.search(self.text)) else "")
         members = [each.strip() for each in re.split(r",\s*(?:and |or )?| and | or | und | et | y ", found)]
         return [
@@ -242,13 +242,22 @@ class UserWords:
             place for place in places if place[1].islower() and place[1].isalpha() and place[1] not in EMPTY
         ]
         small = [place for place in small if not has_a_meaning(place[1]) and place[1] not in _NO_PLACES]
-        if not small or self.names or self.took_small_words:
+        small = [place for place in small if place[1] not in self._small]
+        if not small or self.names:
             return None
-        self.took_small_words = True
         more = _SMALL_LIST.match(self.text, small[0].end())
         rest = re.split(r", and |, | and ", more[0])[1:] if more else []
-        self.names += [name for name in rest if name not in EMPTY]
-        return small[0][1]
+        self.names += [name for name in rest if name not in EMPTY and name not in self._small]
+        self._small |= {small[0][1], *rest}
+        second = (
+            re.match(r" [a-z]{3,}", self.text[small[0].end(1) :]) if small[0][1] in _FIRST_WORDS else None
+        )
+        return small[0][1] + (second[0] if second else "")
+
+    @property
+    def took_small_words(self) -> bool:
+        """Whether a place in small letters was taken."""
+        return bool(self._small)
 
     def take(self, values: list[str]) -> str | None:
         """Takes the first of the values."""
@@ -328,7 +337,8 @@ class UserWords:
         before = self.text[: self.text.find(name)]
         return any(
             re.search(
-                rf"{re.escape(other)}\W*(?:and|or|und|et|y|e|и|than|versus|vs\.?)?\W*(?:in |à |en )?$", before
+                rf"{re.escape(other)}\W*(?:and|or|und|et|y|e|и|than|versus|vs\.?|with|to)?\W*(?:in |à |en )?$",
+                before,
             )
             for other in told
         )
@@ -440,6 +450,10 @@ _FOREIGN_NOUNS = frozenset(
     "stunden sekunden tage nächte guten morgen abend euro dollar text jaka jaki celsius fahrenheit kelvin web internet".split()
 )
 _ARTICLES = frozenset("el la las le les los".split())
+#: Words in small letters that begin a name of two words, as in `new york`.
+_FIRST_WORDS = frozenset(
+    "new san los las saint st hong kuala buenos mexico cape tel abu el la salt santa porto fort great".split()
+)
 _NO_PLACES = frozenset(
     "it me you him her us them my your this that these those each all degrees celsius fahrenheit english general total "
     "advance detail case order time zip advance stock".split()
