@@ -218,10 +218,15 @@ def left_out(played: Iterable[tuple[str, str]], named: Mapping[str, str]) -> Ite
 def _imported(name: str, module: str, attribute: str) -> Any:
     """Returns the object that `package.module:name` names. Raises UnknownChoice."""
     try:
-        return attrgetter(attribute)(import_module(module))
-    except (ImportError, AttributeError) as error:
+        found = import_module(module)
+        return attrgetter(attribute)(found)
+    except ImportError as error:
         raise UnknownChoice(
-            f"the adapter {name!r} cannot be imported: {error}. Is its library installed here?"
+            f"the adapter {name!r} cannot be imported: {error}. Run this in the folder of the module, or install its library."
+        ) from error
+    except AttributeError as error:
+        raise UnknownChoice(
+            f"the adapter {name!r} cannot be imported: {error}{did_you_mean(attribute, vars(found))}"
         ) from error
     except (TypeError, ValueError) as error:  # what `import_module` says to `./lib.py`
         raise UnknownChoice(
