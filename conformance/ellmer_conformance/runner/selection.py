@@ -43,13 +43,13 @@ def why_not(adapter: Adapter, wire: str, provider: str, case: Case, *, record: b
     A case that uses another case's recording, or none, is not recorded.
     """
     if record and case.recording:
-        return f"it is played from the recordings of {case.recording}"
+        return f"it uses the recordings of {case.recording}"
     if record and case.on_server:
-        return "it is played only against the strict server, and never recorded"
+        return "it runs only against the strict server, and is never recorded"
     if cannot := case.cannot(wire, provider):
         return cannot
     if not case.everywhere and (wire, provider) not in WHERE:
-        return "it is played only at the provider whose own format it is"
+        return "it runs only at the provider that defined the wire format"
     own = getattr(adapter, "why_not", None)
     return own(case) if own else ""
 
@@ -57,7 +57,7 @@ def why_not(adapter: Adapter, wire: str, provider: str, case: Case, *, record: b
 def why_not_in(mode: Mode, modes: Sequence[Mode], case: Case, wire: str) -> str:
     """Returns the reason why it is not played in a mode, if the adapter has these modes, or `""`."""
     if mode not in modes:
-        return f"it is played in the modes {', '.join(modes)}"
+        return f"it runs only in the modes {', '.join(modes)}"
     return "" if case.shows(wire, mode) else f"it tests nothing in the mode {mode}"
 
 
