@@ -35,5 +35,5 @@ def test_a_command_that_resembles_none_is_unknown():
 
 def test_the_list_of_commands_has_whole_sentences():
     told = CliRunner().invoke(_group, ["--help"]).output
-    assert "..." not in told
+    assert "..." not in told.partition("Commands:")[2]
     assert "answers everything else." in " ".join(told.split())
