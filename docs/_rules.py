@@ -8,8 +8,10 @@ from __future__ import annotations
 
 import json
 import re
+import tomllib
 from collections import defaultdict
 from collections.abc import Iterable, Iterator, Mapping
+from pathlib import Path
 from typing import Any
 
 from _cases import cases
@@ -26,6 +28,9 @@ from ellmer_conformance.recordings.corpus.evidence import Evidence, evidence_of
 
 #: The archives that recordings are cited from.
 PINS = {pin.name: pin for pin in pins.load(pins.shipped())}
+
+#: Fixes in other libraries' terms, and the state of cited issues.
+UPSTREAM = tomllib.loads((Path(__file__).parent / "_upstream.toml").read_text("utf-8"))
 
 #: The subject of each group of rules.
 GROUPS = {
@@ -173,7 +178,8 @@ def rule_page(book: RuleBook, rule: Rule) -> str:
         f"{' · '.join(map(prose, facts))}\n{{ .facts }}",
         reasons(rule),
         shown(book, rule),
-        f"## Source\n\n{listed(map(linking, rule.source))}",
+        in_libraries(rule),
+        f"## Source\n\n{listed(map(sourced, rule.source))}",
         opened(book, rule) if rule.refuses else "",
         "[Paste a request](../../judge.md) to judge it by this rule and all others.",
         cases(rule),
@@ -227,6 +233,19 @@ def shortened(text: str, most: int) -> str:
 def reasons(rule: Rule) -> str:
     """Returns the explanation of a rule: why, and how to fix it, each in a paragraph."""
     return re.sub(r"(?:^|\s+)(Why|Fix): ", r"\n\n**\1:** ", prose(rule.explain)).strip()
+
+
+def in_libraries(rule: Rule) -> str:
+    """Returns the fix in the terms of the libraries of which it is known."""
+    found = [each for each in UPSTREAM["fix"] if rule.full_id in each["rules"]]
+    lines = [f"**{each['library']}:** {each['fix']} ([source]({each['source']}))" for each in found]
+    return f"## In your library\n\n{listed(lines)}" if lines else ""
+
+
+def sourced(text: str) -> str:
+    """Returns a source with its links. Issues have their state, where it is known."""
+    state = UPSTREAM["states"].get(text)
+    return f"{linking(text)} ({state}, {UPSTREAM['read']:%B %Y})" if state else linking(text)
 
 
 def listed(lines: Iterable[str]) -> str:

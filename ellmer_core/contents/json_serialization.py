@@ -293,7 +293,7 @@ def _hashable(key: Any, path: str) -> Hashable:
     try:
         hash(key)
     except TypeError:
-        raise UsageError(f"{path} has a {type(key).__name__} for a key.") from None
+        raise UsageError(f"{path} has a key of type {type(key).__name__}, which cannot be a key.") from None
     return key  # type: ignore[no-any-return]  # hash() told
 
 

@@ -356,7 +356,9 @@ class _Check:
     def error(self, path: str, value: object, advice: str) -> ToolResultError:
         tool = f"Tool `{self.tool}`" if self.tool else "A tool"
         kind = type(value).__name__
-        return ToolResultError(f"{tool} returned what a model cannot be sent: `{path}` is {kind}. {advice}")
+        return ToolResultError(
+            f"{tool} returned a value that cannot be sent to a model: `{path}` is {kind}. {advice}"
+        )
 
 
 #: Classes whose values are sent as their `str()`, by name: importing them takes longer than the rest of this module.

@@ -153,3 +153,18 @@ def test_pages_have_one_word_for_each_thing():
         if re.search(r"(?i)\b(vendors?|tapes?|plays?|playing|played(?! yet))\b", line)
     ]
     assert found == []
+
+
+def test_what_rule_pages_say_about_other_projects_fits_the_rules(monkeypatch):
+    from ellmer_conformance.contract import rules
+
+    monkeypatch.syspath_prepend(str(ROOT / "docs"))
+    pages = import_module("_rules")
+    known = {rule.full_id: rule for book in rules.books() for rule in book.rules.values()}
+    cited = {source for rule in known.values() for source in rule.source}
+    assert {id for fix in pages.UPSTREAM["fix"] for id in fix["rules"]} <= known.keys()
+    assert pages.UPSTREAM["states"].keys() <= cited
+    assert {*pages.UPSTREAM["states"].values()} <= {"open", "closed", "merged"}
+    page = pages.rule_page(rules.book("anthropic"), known["anthropic/PAIR-002"])
+    assert "**LiteLLM:** `litellm.modify_params = True`" in page
+    assert "/issues/497> (closed, November 2026)" in page

@@ -203,7 +203,7 @@ def markdown(checked: Sequence[Checked]) -> str:
     lines = [
         "# Drift report",
         "",
-        f"{len(checked)} cases were played live, with {requests} requests; the strict server disagrees in {len(found)} points.",
+        f"{len(checked)} cases were run live, with {requests} requests; the strict server disagrees in {len(found)} points.",
     ]
     for place, sentences in _grouped(found):
         lines += ["", f"## {place}", ""]

@@ -43,13 +43,13 @@ def why_not(adapter: Adapter, wire: str, provider: str, case: Case, *, record: b
     A case that uses another case's recording, or none, is not recorded.
     """
     if record and case.recording:
-        return f"it is played from the recordings of {case.recording}"
+        return f"it uses the recordings of {case.recording}"
     if record and case.on_server:
-        return "it is played only against the strict server, and never recorded"
+        return "it runs only against the strict server, and is never recorded"
     if cannot := case.cannot(wire, provider):
         return cannot
     if not case.everywhere and (wire, provider) not in WHERE:
-        return "it is played only at the provider whose own format it is"
+        return "it runs only at the provider that defined the wire format"
     own = getattr(adapter, "why_not", None)
     return own(case) if own else ""
 
@@ -57,7 +57,7 @@ def why_not(adapter: Adapter, wire: str, provider: str, case: Case, *, record: b
 def why_not_in(mode: Mode, modes: Sequence[Mode], case: Case, wire: str) -> str:
     """Returns the reason why it is not played in a mode, if the adapter has these modes, or `""`."""
     if mode not in modes:
-        return f"it is played in the modes {', '.join(modes)}"
+        return f"it runs only in the modes {', '.join(modes)}"
     return "" if case.shows(wire, mode) else f"it tests nothing in the mode {mode}"
 
 
@@ -218,10 +218,15 @@ def left_out(played: Iterable[tuple[str, str]], named: Mapping[str, str]) -> Ite
 def _imported(name: str, module: str, attribute: str) -> Any:
     """Returns the object that `package.module:name` names. Raises UnknownChoice."""
     try:
-        return attrgetter(attribute)(import_module(module))
-    except (ImportError, AttributeError) as error:
+        found = import_module(module)
+        return attrgetter(attribute)(found)
+    except ImportError as error:
         raise UnknownChoice(
-            f"the adapter {name!r} cannot be imported: {error}. Is its library installed here?"
+            f"the adapter {name!r} cannot be imported: {error}. Run this in the folder of the module, or install its library."
+        ) from error
+    except AttributeError as error:
+        raise UnknownChoice(
+            f"the adapter {name!r} cannot be imported: {error}{did_you_mean(attribute, vars(found))}"
         ) from error
     except (TypeError, ValueError) as error:  # what `import_module` says to `./lib.py`
         raise UnknownChoice(

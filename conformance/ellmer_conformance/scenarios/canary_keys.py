@@ -64,7 +64,7 @@ def said_who(text: str, own: Collection[str]) -> str:
     if not re.search(r"api.?key|credential|auth|token", text, re.IGNORECASE):
         return ""
     names = ", ".join(sorted(environment(own)))
-    return f"\n(While a case plays, the suite sets keys that open nothing: {names}.)"
+    return f"\n(While a case runs, the suite sets keys that open nothing: {names}.)"
 
 
 @contextmanager

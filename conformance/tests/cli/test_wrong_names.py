@@ -31,3 +31,9 @@ def test_a_wrong_name_is_answered_with_the_nearest(arguments, told):
 
 def test_a_command_that_resembles_none_is_unknown():
     assert "No such command 'xyz'" in CliRunner().invoke(_group, ["xyz"]).output
+
+
+def test_the_list_of_commands_has_whole_sentences():
+    told = CliRunner().invoke(_group, ["--help"]).output
+    assert "..." not in told.partition("Commands:")[2]
+    assert "answers everything else." in " ".join(told.split())

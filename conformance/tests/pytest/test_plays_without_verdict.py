@@ -181,7 +181,7 @@ def test_a_run_that_meets_no_rule_that_was_asked_for_is_not_green(run, tmp_path,
             False,
             "it tests nothing in the mode sync",
         ),
-        ({"case": ["broken_anywhere"]}, True, "it is played from the recordings of text_then_tool"),
+        ({"case": ["broken_anywhere"]}, True, "it uses the recordings of text_then_tool"),
     ],
 )
 def test_why_nothing_is_left_is_said(wanted, record, reason):

@@ -13,7 +13,7 @@ from ..recordings import Found, Unreadable
 from ..recordings.conversion import Converted, Rules, convert
 from ..recordings.untrusted_files import TooSlow, time_limit
 from ..secrets.redaction import Scrub
-from ._terminal import complain, one_line, rewritten, say
+from ._terminal import complain, counted, one_line, rewritten, say
 
 _HINT = (
     "  --secret NAME=VALUE writes <NAME> in its place, as for keys in the environment. --mask writes REDACTED for "
@@ -125,7 +125,7 @@ class Tally:
             say(f"headers not written (--keep-header NAME writes one): {most}{more}")
         unchanged, failed = f", {self.unchanged} unchanged", f", {self.failed} failed"
         say(
-            f"{self.done} recordings {what}, {self.interactions} interactions"
+            f"{counted(self.done, 'recording')} {what}, {counted(self.interactions, 'interaction')}"
             + unchanged * bool(self.unchanged)
             + failed * bool(self.failed)
         )

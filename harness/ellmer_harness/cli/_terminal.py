@@ -31,6 +31,11 @@ def complain(text: str) -> None:
     print(harmless(text), file=sys.stderr)
 
 
+def counted(number: int, noun: str) -> str:
+    """Returns a number with its noun: `1 recording`, `2 recordings`."""
+    return f"{number} {noun}{'' if number == 1 else 's'}"
+
+
 def harmless(text: str) -> str:
     """Returns a text whose control characters, and commands of GitHub Actions at the beginning of a line, are shown and not
     obeyed: a recording may come from anywhere.

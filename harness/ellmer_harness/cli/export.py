@@ -14,7 +14,7 @@ from pathlib import Path
 from ..format.blobs import replace_file
 from ..recordings import Found, Unreadable
 from ..recordings.conversion import to_yaml
-from ._terminal import complain, one, one_line, recordings, rewritten, say
+from ._terminal import complain, counted, one, one_line, recordings, rewritten, say
 
 
 def arguments(parser: argparse.ArgumentParser) -> None:
@@ -38,7 +38,7 @@ def run(options: argparse.Namespace) -> int:
             failed += _written(found, file, options.out / inside / rewritten(file, ".yaml"))
             count += 1
     say(
-        f"{count - failed} recordings written to {options.out}"
+        f"{counted(count - failed, 'recording')} written to {options.out}"
         + f", {failed} could not be read" * bool(failed)
     )
     return 1 if failed else 0

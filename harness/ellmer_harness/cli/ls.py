@@ -14,7 +14,7 @@ from urllib.parse import urlsplit
 from ..display import size
 from ..format.serializer import OURS
 from ..recordings import Found, Unreadable
-from ._terminal import complain, one_line, recordings, say
+from ._terminal import complain, counted, one_line, recordings, say
 
 
 def arguments(parser: argparse.ArgumentParser) -> None:
@@ -35,7 +35,7 @@ def run(options: argparse.Namespace) -> int:
         total += file.stat().st_size
         say(one_line(_line(file, found)))
     say(
-        f"{count} recordings, {interactions} interactions, {size(total)}"
+        f"{counted(count, 'recording')}, {counted(interactions, 'interaction')}, {size(total)}"
         + f", {broken} unreadable" * bool(broken)
     )
     return 1 if broken else 0

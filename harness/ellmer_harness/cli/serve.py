@@ -15,7 +15,7 @@ from pathlib import Path
 
 from ..serving import serving
 from ..tape.request_key import Match
-from ._terminal import complain, say
+from ._terminal import complain, counted, say
 
 
 def arguments(parser: argparse.ArgumentParser) -> None:
@@ -50,7 +50,7 @@ def run(options: argparse.Namespace) -> int:
     played = {"on_repeat": options.repeat, "delays": "real" if options.delays else None, "match": match}
     with serving(options.path, host=options.host, port=options.port, **played) as server:
         count = len(server.tape.index or ())
-        say(f"{server.url} replays {count} interactions of {options.path}; Ctrl-C ends it")
+        say(f"{server.url} replays {counted(count, 'interaction')} of {options.path}; Ctrl-C ends it")
         over.wait()
     for miss in server.missed:
         complain(miss)

@@ -164,7 +164,7 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
 
 
 _NOBODY = (
-    "{} is marked `vcr`, but no plugin takes this mark, and the test would reach the network. Play vcrpy's cassettes with "
+    "{} is marked `vcr`, but no plugin takes this mark, and the test would reach the network. Replay vcrpy's cassettes with "
     "`-p ellmer_harness.pytest.vcr_engine`, or install pytest-recording or cassetter."
 )
 

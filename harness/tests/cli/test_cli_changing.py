@@ -212,7 +212,7 @@ def test_migrate_writes_ours_anew(server, record, tmp_path, capsys):
         json.dumps(json.loads(good))
     )  # as a formatter, or an older version, has it
     assert main(["migrate", str(tmp_path)]) == 0
-    assert capsys.readouterr().out == "1 recordings migrated, 1 interactions\n"
+    assert capsys.readouterr().out == "1 recording migrated, 1 interaction\n"
     assert (tmp_path / "c.json").read_bytes() == good
 
 

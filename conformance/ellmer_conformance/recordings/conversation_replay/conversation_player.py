@@ -237,7 +237,7 @@ class ConversationPlayer:
         except CannotBeGiven as error:
             return replace(outcome, not_driven=str(error))
         except NotTestable as error:
-            return replace(outcome, not_driven=f"the adapter cannot be played: {error}")
+            return replace(outcome, not_driven=f"the adapter cannot be run: {error}")
         run, verdicts = _judged(recorded, run)
         if reason := playing.other_form or _refusal_to_send(run) or _needs_parameters(run, verdicts):
             return replace(outcome, not_driven=reason)

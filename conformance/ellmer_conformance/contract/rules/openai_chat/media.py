@@ -274,7 +274,7 @@ def images_are_called_images(request: Request) -> Iterator[Finding]:
     for item in read(request):
         if item.kind == "image" and item.media and item.media.data:
             fine = not item.media.type or item.media.type.startswith("image/")
-            yield met(item.pointer) if fine else broken(item.pointer, f"it is called {item.media.type}")
+            yield met(item.pointer) if fine else broken(item.pointer, f"it is declared as {item.media.type}")
 
 
 @book.rule(
