@@ -50,6 +50,7 @@ INVARIANTS = (
             "tests/hostile/test_long_chunks.py",
             "tests/hostile/test_hostile_limits.py",
             "tests/hostile/test_hostile_heads.py",
+            "tests/hostile/test_under_load.py",
             "tests/hostile/test_compressed_answers.py",
             "harness/tests/format/test_untrusted_cassettes.py",
             "conformance/tests/recordings/test_hostile_files.py",

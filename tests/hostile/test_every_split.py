@@ -100,6 +100,7 @@ TEXTS = [
     "xx" + SECRET * 2 + "s",
     "sk-sk-proj-sk-" + SECRET,
     "classes of things",
+    SECRET[12:26],
 ]
 OTHERS = ["", ": c\n", "event: x\n", "id: 1\n", "data\n", 'data: {"x": "sk-p"}\n\n']
 

@@ -202,6 +202,27 @@ def test_what_is_said_is_there_only_if_asked_for(server, reply, chat, spans, mon
     assert ran.attributes["gen_ai.tool.call.result"] == "5"
 
 
+def test_what_is_said_is_in_no_span_and_no_log_if_it_is_not_asked_for(server, reply, chat, spans, caplog):
+    caplog.set_level(0)
+    secret = "canary-4711"
+    refusal = json.dumps({"error": {"message": secret}}).encode()
+    calls = call("c1", arguments=json.dumps({"x": secret, "y": 3})), call("c2", "fail", "{}")
+    server.answers(
+        reply([whole(secret, *calls, finish="tool_calls")]),
+        reply([whole(secret)]),
+        reply([refusal], status=400),
+    )
+    chat.chat(secret, ContentImageInline("image/png", "iVBORw0KGgo="))
+    with pytest.raises(ellmer_core.BadRequestError):
+        chat.chat(secret)
+    told = "".join(span.to_json() for span in spans())
+    told += "".join(record.getMessage() for record in caplog.records if record.name.startswith("ellmer"))
+
+    assert secret not in told
+    assert "iVBORw0KGgo=" not in told
+    assert KEY not in told
+
+
 def test_every_content_has_a_part():
     request = ContentToolRequest("c", "draw", {"x": 1})
     said = [

@@ -1,0 +1,78 @@
+"""Servers under load: half-sent requests of many clients, a stop and a restart while clients ask, and threads and event loops that share
+one client's connections.
+"""
+
+import asyncio
+import gc
+import socket
+from concurrent.futures import ThreadPoolExecutor
+from contextlib import ExitStack
+from threading import Event
+
+import pytest
+
+import ellmer_core as ec
+from ellmer_conformance.server import StrictServer
+
+
+def chat_at(url, **options):
+    options = {"timeout": ec.Timeouts(connect=5, idle=10, total=20), "max_tries": 1, "echo": "none"} | options
+    return ec.chat_openai_completions(base_url=f"{url}/v1", api_key="k", model="gpt-4.1", **options)
+
+
+def test_half_sent_requests_of_many_clients_do_not_stop_others():
+    with StrictServer() as server, ExitStack() as opened:
+        for number in range(200):
+            client = opened.enter_context(socket.create_connection((server.host, server.port), timeout=10))
+            client.sendall(
+                b"POST /v1/chat/completions HTTP/1.1\r\nhost: 127.0.0.1\r\nx: "[: 10 + number % 50]
+            )
+        assert str(chat_at(server.origin).chat("Hi"))
+
+
+# A socket that is accepted while the server stops is closed by the garbage collector, which warns.
+@pytest.mark.filterwarnings("ignore::pytest.PytestUnraisableExceptionWarning")
+def test_a_restart_under_load_leaves_answers_or_errors():
+    stopped, errors = Event(), []
+
+    def ask(url):
+        answers = 0
+        while not stopped.is_set():
+            try:
+                answers += bool(str(chat_at(url).chat("Hi")))
+            except ec.ConnectError:
+                errors.append("connection")
+        return answers
+
+    with ThreadPoolExecutor(4) as pool:
+        with StrictServer() as first:
+            url, port = first.origin, first.port
+            asking = [pool.submit(ask, url) for _ in range(4)]
+            assert str(chat_at(url).chat("Hi"))
+        for _ in range(3):
+            with StrictServer(port=port):
+                assert str(chat_at(url).chat("Hi"))
+        stopped.set()
+    gc.collect()
+    assert all(each.result() for each in asking)  # each thread got answers, and no other error
+
+
+def test_threads_and_event_loops_share_one_client():
+    with StrictServer() as server:
+        shared = chat_at(server.origin)
+
+        def blocking(number):
+            return str(shared.fork().chat(f"Say {number}"))
+
+        def concurrent(number):
+            async def several():
+                chats = [shared.fork() for _ in range(5)]
+                return await asyncio.gather(*(each.chat_async(f"Say {number}") for each in chats))
+
+            return [str(each) for each in asyncio.run(several())]
+
+        with ThreadPoolExecutor(8) as pool:
+            plain = list(pool.map(blocking, range(40)))
+            many = list(pool.map(concurrent, range(8)))
+    assert all(plain)
+    assert all(each and all(each) for each in many)
