@@ -177,10 +177,6 @@ class HttpExchange:
             self.keys.hide_in_exception(error)
         return error
 
-    def whole(self, body: list[bytes]) -> bytes:
-        """Returns a body that was read, without the keys of its request."""
-        return self.keys.hidden_in_body(b"".join(body), failed=not self.succeeded)
-
 
 def _http_date() -> str:
     from email.utils import formatdate  # noqa: PLC0415 - few answers need it

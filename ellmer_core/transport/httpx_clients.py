@@ -87,13 +87,6 @@ class _Timed(httpcore.NetworkStream):
         return _Timed(self.stream.start_tls(*how, **more), self.network)
 
 
-def _timed(pool: httpx.HTTPTransport) -> httpx.HTTPTransport:
-    """Returns the pool with such a network, for which httpx has no option."""
-    inner = pool._pool  # noqa: SLF001
-    inner._network_backend = _Network(inner._network_backend)  # noqa: SLF001
-    return pool
-
-
 # --- Pools -----------------------------------------------------------------------------------------------
 
 
@@ -141,15 +134,16 @@ class Pools(httpx.BaseTransport):
 
     def __init__(self, tls: Callable[[], SSLContext], **options: Any) -> None:
         self._stacks = _Stacks(
-            lambda scheme: _timed(
-                httpx.HTTPTransport(verify=tls() if scheme == "https" else _NO_TLS, **options)
-            )
+            lambda scheme: httpx.HTTPTransport(verify=tls() if scheme == "https" else _NO_TLS, **options)
         )
 
     def handle_request(self, request: httpx.Request) -> httpx.Response:
         """Sends the request with a free pool, which is free again when the response is closed."""
         place, pool = self._stacks.taken(request.url)
-        pool._pool._network_backend.ends = request.extensions.get("ends")  # noqa: SLF001 - see `_timed`
+        inner = pool._pool  # noqa: SLF001 - httpx has no option for the network
+        if not isinstance(inner._network_backend, _Network):  # noqa: SLF001
+            inner._network_backend = _Network(inner._network_backend)  # noqa: SLF001
+        inner._network_backend.ends = request.extensions.get("ends")  # noqa: SLF001
         try:
             response: httpx.Response = pool.handle_request(request)
         except BaseException:

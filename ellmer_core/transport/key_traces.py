@@ -16,10 +16,9 @@ from typing import NamedTuple
 from unicodedata import normalize
 from urllib.parse import quote
 
-from .key_forms import HIDDEN, readable
+__all__ = ["HIDDEN", "hidden_in_answer", "hidden_traces", "readable"]
 
-__all__ = ["hidden_in_answer", "hidden_traces"]
-
+HIDDEN = "[key]"
 PART = 10  # letters and digits that are a part of a key wherever they stand
 PIECE = 6  # characters that are a piece of a key if they are a word
 EDGE = 4  # the same at the key's beginning and end, and beside a mask
@@ -38,6 +37,7 @@ _ESCAPED = re.compile(  # a letter: in JSON, Python, C, a URL, quoted-printable,
     |&(?:amp;){0,3}\#(?:x0{0,6}(?P<hex>[1-9a-f][0-9a-f]{1,4}(?=;)|[2-7][0-9a-f])|0{0,6}(?P<decimal>[1-9]\d{1,5}(?=;)|1[012]\d|[3-9]\d));?""",
     re.IGNORECASE | re.VERBOSE,
 )
+_READABLE = re.compile(r"(?:[A-Za-z]+\d{0,2}[-_.])*+")
 _LINES_IN_JSON = re.compile(r"\\{1,8}[nrtbfv]")
 _MASK = re.compile(r"[*•●·…⋯█#]++|\.{2,}+|\[[^\]\s]{0,20}+\]|<[^<>\s]{0,20}+>|(?i:x{4,}+)|[-_]{3,}+")
 _RUN = r"[\w\-/+=~]*+(?:\.[\w\-/+=~]++)*+"
@@ -51,6 +51,12 @@ _LINE_END = re.compile(r"\\[rn]|[\r\n=]")
 _HEX32 = str.maketrans("0123456789ABCDEFGHIJKLMNOPQRSTUV", "ABCDEFGHIJKLMNOPQRSTUVWXYZ234567")
 _OTHER_BYTES = bytes(range(128)) + b" " * 128
 _NUMBERS = re.compile(r"(?<![\w.])\d{2,8}+(?:[\s,;:|.'\"\\-]{1,4}+\d{2,8}+){9,}+", re.ASCII)
+
+
+def readable(key: str) -> str:
+    """Returns the beginning of a key that says whose it is, as `sk-proj-`. It is not secret."""
+    found = _READABLE.match(key)
+    return found[0] if found else ""
 
 
 def hidden_traces(text: str, keys: Iterable[str]) -> str:

@@ -4,16 +4,29 @@ A provider or a gateway may quote a key, and its words end up in exceptions, log
 key is replaced before anything else reads the answer: as it is, and in its encoded forms. In errors, `key_traces` also finds
 parts and masked forms of it. A stream may bring a key in pieces: an event that ends with the beginning of a key is held back until the
 text goes on.
+
+An answer is read as its letters and digits in lower case, of which few are compared: any form of a key has one of them.
 """
 
 from __future__ import annotations
 
 import re
-from base64 import b64decode
-from collections.abc import Iterator, Mapping
+from base64 import b32encode, b64decode, b64encode, urlsafe_b64encode
+from codecs import encode
+from collections.abc import Callable, Iterator, Mapping
+from functools import lru_cache
 from typing import Any, NamedTuple
+from urllib.parse import quote
 
-from .key_forms import BEGINNING, HIDDEN, all_forms, prefixes
+from .key_traces import HIDDEN, hidden_in_answer, hidden_traces, readable
+
+BEGINNING = 4  # characters of a key at the end of an event, after which the next one is waited for
+GRAM = 5  # letters of a form that are searched in answers
+LONGEST = 8  # bytes that a form has at most for each character of a key
+
+_LOWER = bytes(range(256)).lower()
+#: Of a text in bytes only its letters and digits are compared, in lower case: so most ways to write a key are the same. `\\x73` has an x.
+_DELETED = bytes(code for code in range(128) if not chr(code).isalnum()) + b"xX"
 
 LEAST = 8  # characters of a key that is replaced in errors; shorter ones are words of the language
 LEAST_IN_ANSWERS = 16  # characters of a key that is replaced in answers, too; and it has a digit
@@ -166,7 +179,6 @@ class SentKeys:
 
     def hidden_in_error(self, text: str) -> str:
         """Returns a text of an error without the keys, their parts, their masked forms, and other encodings."""
-        from .key_traces import hidden_traces  # noqa: PLC0415 - few answers are errors
 
         return hidden_traces(text, self._keys) if self._keys else text
 
@@ -176,7 +188,6 @@ class SentKeys:
         return self._hidden(text)
 
     def _hidden(self, text: str) -> str:
-        from .key_traces import hidden_in_answer  # noqa: PLC0415 - few answers quote a key
 
         return hidden_in_answer(text, self._answered)
 
@@ -237,3 +248,94 @@ def _replaced(value: Any, replace: Any) -> Any:
         case dict():
             return {_replaced(name, replace): _replaced(item, replace) for name, item in value.items()}
     return value
+
+
+# --- The forms of a key --------------------------------------------------------------------------------------
+
+
+class Forms(NamedTuple):
+    """What tells that an answer may have one of some keys."""
+
+    letters: tuple[bytes, ...]  # the letters and digits of all forms
+    grams: frozenset[bytes]  # all short texts in them
+    step: int  # between the places of an answer that are looked at: a form that is there has a gram at one of them
+    shown: tuple[bytes, ...]  # the ends of the keys
+    longest: int
+    split: tuple[str, ...]  # forms that are found in pieces, too
+    beginnings: tuple[bytes, ...]  # how one of their first pieces ends in JSON
+
+    def in_answer(self, data: bytes) -> bool:
+        """Tells whether an answer may have a key."""
+        if any(map(data.__contains__, self.shown)):
+            return True
+        letters = data.translate(_LOWER, _DELETED)
+        near = not self.grams.isdisjoint(
+            [letters[at : at + GRAM] for at in range(0, len(letters), self.step)]
+        )
+        return near and any(form in letters for form in self.letters)
+
+    def tells(self, beginning: str) -> bool:
+        """Tells whether the beginning of a form has four characters of a key's secret at least."""
+        return len(beginning) >= 16 or beginning.lower().startswith(
+            tuple(end.decode().lower() for end in self.shown)
+        )
+
+    def begins(self, data: bytes) -> bool:
+        """Tells whether a text may end with the beginning of a key."""
+        return any(map(data.__contains__, self.beginnings))
+
+
+@lru_cache(64)
+def all_forms(keys: tuple[str, ...]) -> Forms:
+    split = tuple(form for key in keys for form in (key, key.upper(), key.lower(), *_encoded(key.encode())))
+    starts = (key[:size].encode() for key in keys for size in range(1, BEGINNING))
+    beginnings = {form[:BEGINNING].encode() for form in split}
+    letters = tuple({form.translate(_LOWER, _DELETED) for key in keys for form in _forms(key)})
+    return Forms(
+        letters,
+        frozenset(form[at : at + GRAM] for form in letters for at in range(len(form) - GRAM + 1)),
+        max(min(map(len, letters), default=0) - GRAM + 1, 1),
+        tuple(
+            end.encode() for key in keys for end in (key[: len(readable(key)) + BEGINNING], key[-BEGINNING:])
+        ),
+        max((len(key) * LONGEST for key in keys), default=0),
+        split,
+        (*sorted(beginnings), *(start + end for start in starts for end in (b'"}', b'",'))),
+    )
+
+
+def _forms(key: str) -> Iterator[bytes]:
+    """Yields the ways to write a key, which differ in more than marks between the letters."""
+    data = key.encode()
+    percent = quote(key, safe="")
+    yield from (
+        data,
+        data[::-1],
+        encode(key, "rot13").encode(),
+        percent.encode(),
+        quote(percent, safe="").encode(),
+    )
+    for spelled in ("{:02x}", "0{:02x}", "u00{:02x}", "u{:02x}", "{:03o}", "0{:03o}", "{}", "{:08b}"):
+        yield "".join(spelled.format(code) for code in data).encode()
+    yield re.sub(rb"[^\w.-]", lambda found: b"u00%02x" % ord(found[0]), data)
+    for form in (*_encoded(data), *_within(data, b32encode, 5)):
+        yield form.encode()
+
+
+def _encoded(data: bytes) -> Iterator[str]:
+    """Yields data in hexadecimal and in Base64."""
+    yield from (data.hex(), data.hex().upper())
+    for encode_ in (b64encode, urlsafe_b64encode):
+        yield from _within(data, encode_, 6)
+
+
+def _within(data: bytes, encode_: Callable[[bytes], bytes], bits: int) -> Iterator[str]:
+    """Yields what is always the same where data are encoded within others, with so many bits a letter."""
+    for before in range(bits // 2 if bits == 6 else bits):
+        text = encode_(b"\0" * before + data).decode().rstrip("=")
+        yield text[-(-8 * before // bits) : 8 * (before + len(data)) // bits]
+
+
+@lru_cache(8)
+def prefixes(forms: tuple[str, ...]) -> frozenset[str]:
+    return frozenset(form[:size] for form in forms for size in range(1, len(form)))

@@ -124,7 +124,6 @@ def test_certificates_are_read_for_https_only(monkeypatch):
     read = []
     pools = httpx_clients.Pools(lambda: [read.append("certificates"), real][1])
     contexts = []
-    monkeypatch.setattr(httpx_clients, "_timed", lambda pool: pool)
     monkeypatch.setattr(httpx, "HTTPTransport", lambda **options: contexts.append(options["verify"]))
     for url in ("http://a", "https://a"):
         pools._stacks.taken(httpx.URL(url))
