@@ -121,6 +121,13 @@ _MAGIC = {
     b"OggS": "ogg",
     b"PK\x03\x04": "zip",
 }
+
+
+def kind_of(data: bytes) -> str:
+    """Returns the suffix of a media file by its first bytes; `bin` for any other."""
+    return next((suffix for magic, suffix in _MAGIC.items() if data.startswith(magic)), "bin")
+
+
 _ALPHABETS: dict[str, tuple[Callable[[str], bytes], Callable[[bytes], bytes]]] = {
     "base64": (lambda text: b64decode(text, validate=True), b64encode),
     "base64url": (urlsafe_b64decode, urlsafe_b64encode),
@@ -140,8 +147,7 @@ class Blobs:
 
     def put(self, data: bytes) -> str:
         """Stores the data and returns its name."""
-        kind = next((ext for magic, ext in _MAGIC.items() if data.startswith(magic)), "bin")
-        name = f"{sha256(data).hexdigest()}.{kind}"
+        name = f"{sha256(data).hexdigest()}.{kind_of(data)}"
         self.used.add(name)
         self.fresh[name] = data
         return name

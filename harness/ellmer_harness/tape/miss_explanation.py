@@ -21,6 +21,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 from urllib.parse import parse_qsl
 
+from ..format.blobs import kind_of
 from .request_key import RequestKey, without_number
 
 if TYPE_CHECKING:
@@ -193,7 +194,7 @@ def _binary_changes(old: bytes, new: bytes) -> Iterator[str]:
             (at for at, (a, b) in enumerate(zip(old, new, strict=False)) if a != b), min(len(old), len(new))
         )
         yield (
-            f"~ body: [-{len(old)} bytes-]{{+{len(new)} bytes+}}, the first difference is at byte {at}: "
+            f"~ body: [-{_size(old)}-]{{+{_size(new)}+}}, the first difference is at byte {at}: "
             f"[-{old[at : at + 8].hex(' ') or 'the end'}-]{{+{new[at : at + 8].hex(' ') or 'the end'}+}}"
         )
 
@@ -240,7 +241,13 @@ def _part(data: bytes) -> str:
     with suppress(UnicodeDecodeError):
         if not _CONTROL.search(text := data.decode()):
             return text
-    return f"{len(data)} bytes, sha256 {sha256(data).hexdigest()[:8]}…"
+    return f"{_size(data)}, sha256 {sha256(data).hexdigest()[:8]}…"
+
+
+def _size(data: bytes) -> str:
+    """Returns the length, and the kind of a media file."""
+    kind = kind_of(data)
+    return f"{len(data)} bytes" if kind == "bin" else f"{len(data)} bytes of {kind}"
 
 
 def _leaves(value: Any, pointer: str = "") -> dict[str, str]:

@@ -71,6 +71,11 @@ def test_binary_bodies_have_a_length_and_a_first_difference(miss):
     assert line.endswith(": [-00 00 00 00 00 00 00 00-]{+1b 00 00 00 00 00 00 00+}")
 
 
+def test_binary_bodies_have_the_kind_of_a_media_file(miss):
+    (line,) = changed(miss({"content": b"\x89PNG\x00\xff1"}, {"content": b"\xff\xd8\xff\x00\xff"}))
+    assert line.startswith("~ body: [-7 bytes of png-]{+5 bytes of jpg+}, the first difference is at byte 0")
+
+
 def test_control_characters_are_not_shown(miss):
     text = miss({"json": {"a": "\x1b[31m one"}}, {"json": {"a": "\x1b[32m two"}})
 
