@@ -2,6 +2,9 @@
 
 from conformance_command import run, run_in
 
+from ellmer_conformance.report import Report, Row
+from ellmer_conformance.report.formats.upstream import reports
+
 WANTED = ("**What happens.**", "**What the API says.**", "**How to see it.**", "**Versions.**", "**Rule.**")
 CHOSEN = ("--wire", "openai-chat", "--case", "plain_text", "--mode", "sync")
 
@@ -30,3 +33,13 @@ def test_without_a_failure_nothing_is_written(tmp_path):
     assert done.exit_code == 0
     assert "Nothing failed" in done.output
     assert not (tmp_path / "upstream").exists()
+
+
+def test_what_a_baseline_expects_is_reported_unless_it_passes():
+    place = ("theirs", "openai-chat", "openai", "plain_text", "sync")
+    known = Row(
+        *place, "HIS-006", "MUST", "loss", "expected-fail", 1, "/exchanges/1/request", "its text is lost"
+    )
+    passing = Row(*place, "TXT-005", "MUST", "loss", "unexpected-pass", 1)
+
+    assert [name for name, _ in reports(Report([passing, known]))] == ["01-theirs-openai-chat-HIS-006.md"]

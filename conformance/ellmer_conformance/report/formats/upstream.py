@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import platform
 from collections.abc import Iterator, Mapping
+from dataclasses import replace
 from importlib.metadata import PackageNotFoundError, packages_distributions, version
 from typing import Any
 
@@ -22,7 +23,8 @@ _SHOWN = 5  # plays by name
 
 
 def reports(report: Report) -> Iterator[tuple[str, str]]:
-    """Yields a name for the file and the text of each cause's bug report, in the order of the causes.
+    """Yields a name for the file and the text of each cause's bug report, in the order of the causes. A failure that a baseline
+    expects is a bug, too, and what passes although a baseline expects its failure is none.
 
     Args:
         report: The report of a run.
@@ -32,11 +34,17 @@ def reports(report: Report) -> Iterator[tuple[str, str]]:
         []
     """
     texts = {(text["wire"], text["id"]): text for text in report.rules}
-    for number, cause in enumerate(causes(report), 1):
+    for number, cause in enumerate(causes(_without_baseline(report)), 1):
         row = cause.rows[0]
         if row.verdict != "harness-error":
             name = f"{number:02}-{row.adapter}-{row.wire}-{row.rule}.md".replace("/", "-").replace(":", "-")
             yield name, "\n\n".join(_parts(report, cause, texts.get((row.wire, row.rule), {}))) + "\n"
+
+
+def _without_baseline(report: Report) -> Report:
+    failed = [row for row in report.rows if row.verdict != "unexpected-pass"]
+    rows = [replace(row, verdict="fail") if row.verdict == "expected-fail" else row for row in failed]
+    return replace(report, rows=rows)
 
 
 def title_of(row: Row) -> str:
