@@ -82,12 +82,13 @@ def document(wire: str, provider: str = "") -> dict[str, Any]:
 class Endpoint:
     """An endpoint. `answer` are the fields that every answer has, and `stream` is the media type of a stream.
 
-    `always` tells whether it answers with a stream only.
+    `always` tells whether it answers with a stream only, and `listed` whether the stream is a JSON array unless events are asked for.
     """
 
     answer: tuple[str, ...] = ()
     stream: str = "text/event-stream"
     always: bool = False
+    listed: bool = False
 
 
 _CHAT = Endpoint(("choices",))
@@ -98,7 +99,7 @@ ENDPOINTS: Mapping[str, Mapping[str, Endpoint]] = {
     "anthropic": {"/v1/messages": Endpoint(("type", "role", "content"))},
     "gemini": {
         "/v1beta/models/{model}:generateContent": _GEMINI,
-        "/v1beta/models/{model}:streamGenerateContent": Endpoint((), always=True),
+        "/v1beta/models/{model}:streamGenerateContent": Endpoint((), always=True, listed=True),
     },
     "bedrock": {
         "/model/{model}/converse": Endpoint(("output", "stopReason", "usage")),
@@ -143,7 +144,8 @@ def _parameter(name: str, place: str, **more: Any) -> Schema:
 def _operation(book: RuleBook, endpoint: Endpoint, body: Schema) -> Schema:
     properties: Schema = {name: {} for name in endpoint.answer}
     answer: Schema = {"type": "object", "properties": properties, "required": list(endpoint.answer)}
-    contents = {} if endpoint.always else {"application/json": {"schema": answer}}
+    whole = {"type": "array"} if endpoint.listed else answer
+    contents = {"application/json": {"schema": whole}} if endpoint.listed or not endpoint.always else {}
     return {
         "operationId": "stream" if endpoint.always else "chat",
         "requestBody": {"required": True, "content": {"application/json": {"schema": body}}},
