@@ -387,7 +387,11 @@ _IN_TOTAL = re.compile(
 
 def _total(talk: _Talk) -> str:
     """Returns the sum of the numbers of the last results, one of each, or of the user's last text that has several."""
-    asked = [n for n, item in enumerate(talk.earlier) if item.kind == "text" and item.role == "user"]
+    asked = [
+        n
+        for n, item in enumerate(talk.earlier)
+        if item.kind == "text" and item.role == "user" and item.within is None
+    ]
     texts = [item.text for item in talk.earlier[asked[-1] if asked else 0 :] if item.kind == "result"]
     numbers = [found[0].value for text in texts if (found := UserWords(text).numbers)]
     if len(numbers) == 1:
