@@ -187,6 +187,7 @@ def test_a_cache_is_read_before_the_request(google):
         model="gemini-3.5-flash", contents="What is the code word?", config=asked
     )
     assert "violet" in found.text
+    assert found.usage_metadata.cached_content_token_count == cache.usage_metadata.total_token_count
     assert [each.name for each in google.caches.list()] == [cache.name]
     assert google.caches.update(name=cache.name, config={"ttl": "600s"}).name == cache.name
     google.caches.delete(name=cache.name)

@@ -476,3 +476,16 @@ def test_data_satisfy_their_schema(schema, text):
 )
 def test_a_request_of_any_shape_is_answered(wire, body):
     assert answer_of(Request(wire, "", body)).usage.input > 0
+
+
+@EACH_WIRE
+def test_the_total_of_the_last_results_is_known(chat, wire):
+    @ec.tool
+    def get_price(item: str) -> str:
+        """Looks up the price of an item."""
+        return {"Pen": "2.50 EUR", "Book": "12 EUR"}[item]
+
+    talk = chat(wire)
+    talk.register_tool(get_price)
+    assert ask(talk, False, "What is the price of a Pen and a Book?") == "Pen: 2.50 EUR. Book: 12 EUR."
+    assert ask(talk, False, "How much was that in total?") == "It was 14.5 in total."

@@ -141,3 +141,8 @@ def test_a_range_is_no_sum():
 
 def test_a_date_is_no_sum():
     assert "2014" not in asked("My dentist has time on 2026-12-03 at 14:30", []).text
+
+
+def test_a_verb_within_a_sentence_is_a_name_if_it_has_a_capital_letter():
+    calls = asked("What is the price of a Pen and a Book?", ["get_stock_price"]).calls
+    assert [call.arguments for call in calls] == [{"ticker": "Pen"}, {"ticker": "Book"}]

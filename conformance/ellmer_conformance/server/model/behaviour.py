@@ -34,6 +34,8 @@ from .schema_values import filled, named_options, takes_a_list, takes_names
 from .tool_choice import about, fitting, options_in, sentences_for
 from .user_words import UserWords
 
+#: The field that tells the model how many tokens of a request come from a cache. No client can set it.
+CACHED_TOKENS = "_cachedContentTokens"
 _MOST_CALLS = 8
 _MEDIA_TOKENS = 85  # of an image or a document; https://developers.openai.com/api/docs/guides/images-vision
 _TAG = re.compile(r"\s*</?content\b[^>]*>\s*")  # around media of a result that a format cannot hold
@@ -61,7 +63,11 @@ def answer_of(request: Request) -> Answer:
     parts = _calls(talk, options) or _own_tools(talk, options) or (Say(_text(talk, options)),)
     if options.thinks:
         parts = (Think(_thought(talk, parts)), *parts)
-    return _counted(_limited(parts, options), _input_tokens(items, options))
+    answer = _counted(_limited(parts, options), _input_tokens(items, options))
+    cached = request.body.get(CACHED_TOKENS)
+    if not isinstance(cached, int):
+        return answer
+    return replace(answer, usage=replace(answer.usage, cached=min(cached, answer.usage.input)))
 
 
 def question_of(request: Request) -> str:
@@ -387,7 +393,11 @@ _IN_TOTAL = re.compile(
 
 def _total(talk: _Talk) -> str:
     """Returns the sum of the numbers of the last results, one of each, or of the user's last text that has several."""
-    asked = [n for n, item in enumerate(talk.earlier) if item.kind == "text" and item.role == "user"]
+    asked = [
+        n
+        for n, item in enumerate(talk.earlier)
+        if item.kind == "text" and item.role == "user" and item.within is None
+    ]
     texts = [item.text for item in talk.earlier[asked[-1] if asked else 0 :] if item.kind == "result"]
     numbers = [found[0].value for text in texts if (found := UserWords(text).numbers)]
     if len(numbers) == 1:

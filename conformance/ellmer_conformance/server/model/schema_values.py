@@ -559,7 +559,10 @@ class _Filling:
             _SQL if _IS_SQL.search(name) else _SONG if _IS_SONG.search(name) and not words.quotes else None
         )
         found = pattern.search(words.text) if pattern else None
-        return found[1].strip() if found else None
+        if found is None:
+            return None
+        words.names = [each for each in words.names if each not in found[1]]
+        return found[1].strip()
 
     def _passage(self, name: str) -> str | None:
         """Returns the words that a message should have, as in `tell Bob that lunch is ready`."""

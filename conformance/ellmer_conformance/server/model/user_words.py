@@ -235,7 +235,7 @@ class UserWords:
         """Takes the name after one of the words, as in `from Paris`, or else a small word there, as in `in paris`."""
         places = [*_after(words).finditer(self.text)]
         for name in self.names:
-            if any(name.split(" ")[0].rstrip(",") == place[1] for place in places):
+            if any(name.removeprefix("The ").split(" ")[0].rstrip(",") == place[1] for place in places):
                 self.names.remove(name)
                 return name
         small = [
@@ -414,14 +414,14 @@ class UserWords:
             return False
         after = self.text[token.end() : token.end() + 9]
         if len(word) == 1:  # one of "A, B and C"
-            listed = self.text[: token.start()].endswith((" and ", " or ", ", ")) and not after.startswith(
-                "."
-            )
+            listed = self.text[: token.start()].endswith((" and ", " or ", ", ")) and after[:1] != "."
             return listed or re.match(r",|\s+(?:and|or) [A-Z]\b", after) is not None
         if low in _ARTICLES:  # Los Angeles, La Paz
             return re.match(r" [A-Z]", after) is not None
         before = self.text[max(0, token.start() - _NEAR) : token.start()]
         starts = not before.strip(" ¿¡\"'(") or _SENTENCE_END.search(before) is not None
+        if _begins_sentences(low):  # a book is called "Book" within a sentence
+            return not (starts or word.isupper() or low in _PRONOUNS)
         return not starts or not has_a_meaning(low)
 
     def _eastern_names(self) -> list[str]:
@@ -454,24 +454,23 @@ _ARTICLES = frozenset("el la las le les los".split())
 _FIRST_WORDS = frozenset(
     "new san los las saint st hong kuala buenos mexico cape tel abu el la salt santa porto fort great".split()
 )
+_PRONOUNS = frozenset("i i'm i'd i'll i've".split())
 _NO_PLACES = frozenset(
     "it me you him her us them my your this that these those each all degrees celsius fahrenheit english general total "
     "advance detail case order time zip advance stock".split()
 )
 
 
+def _begins_sentences(word: str) -> bool:
+    return len(word) > 1 and (word in STARTERS or re.split(r"['’]", word)[0] in STARTERS)
+
+
 def _is_no_name(word: str) -> bool:
-    """Tells whether a word, in small letters, begins sentences, or has a capital letter for another reason."""
+    """Tells whether a word, in small letters, has a capital letter for another reason than that it is a name."""
     if len(word) == 1:
         return False
-    starts = word in STARTERS or re.split(r"['’]", word)[0] in STARTERS
-    return (
-        starts
-        or word in written_dates.WEEKDAYS
-        or is_foreign(word)
-        or word in _FOREIGN_NOUNS
-        or is_currency(word)
-    )
+    dated = word in written_dates.WEEKDAYS
+    return dated or is_foreign(word) or word in _FOREIGN_NOUNS or is_currency(word)
 
 
 def _hints(words: Iterable[str]) -> frozenset[str]:

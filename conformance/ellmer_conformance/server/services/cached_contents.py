@@ -14,6 +14,7 @@ from ...contract.readers.json_access import items_of, object_of, text_of
 from ...contract.rule import Refusal
 from ..chat_apis.base import ALNUM, pretty
 from ..http.messages import Reply, plain
+from ..model.behaviour import CACHED_TOKENS
 from .pages import google_page
 from .service_request import ServiceRequest, StoredObjects
 
@@ -38,7 +39,8 @@ def with_cache(request: Request, shelf: StoredObjects) -> Request | Refusal:
     asked = found["asked"]
     contents = [*items_of(get(asked, "contents")), *items_of(request.body.get("contents"))]
     more = {field: value for field in _READ if (value := get(asked, field)) is not None}
-    return replace(request, body={**request.body, **more, "contents": contents})
+    count = {CACHED_TOKENS: found["shown"]["usageMetadata"]["totalTokenCount"]}
+    return replace(request, body={**request.body, **more, **count, "contents": contents})
 
 
 def create(service: ServiceRequest) -> Reply:
