@@ -15,7 +15,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import ellmer_core as ec
-from ellmer_core.transport.key_traces import HIDDEN, SentKeys
+from ellmer_core.transport.key_traces import HIDDEN
+from ellmer_core.transport.sent_keys import SentKeys
 
 KEY = "sk-proj-Ab3/dE7+gH9=kL2mN5pQ8rT1uW4xY7f3A"
 BEARER = {"authorization": f"Bearer {KEY}"}
