@@ -146,3 +146,12 @@ def test_a_date_is_no_sum():
 def test_a_verb_within_a_sentence_is_a_name_if_it_has_a_capital_letter():
     calls = asked("What is the price of a Pen and a Book?", ["get_stock_price"]).calls
     assert [call.arguments for call in calls] == [{"ticker": "Pen"}, {"ticker": "Book"}]
+
+
+@pytest.mark.parametrize(
+    "odd",
+    ["5 aprİl 2027", "ſunday", "ſix tickets", "١٢ + ٣", "2027-13-45", "31 Feb", "99:99", "1.2.3.4", "$"],
+)
+def test_odd_letters_and_dates_are_answered(odd):
+    answer = asked(f"Find a flight from Rome to Oslo on {odd}", ["search_flights", "calculate"])
+    assert answer.calls[0].arguments["origin"] == "Rome"

@@ -164,7 +164,9 @@ class UserWords:
             Number(_multiplied(_number(each[0]), plain[each.end() :]), *each.span())
             for each in _NUMBER.finditer(plain)
         ]
-        written = [Number(_COUNTS[each[0].lower()], *each.span()) for each in _COUNT_WORD.finditer(plain)]
+        written = [
+            Number(_COUNTS.get(each[0].lower(), 2), *each.span()) for each in _COUNT_WORD.finditer(plain)
+        ]
         return sorted([*found, *written], key=lambda number: number.start)
 
     @_Values

@@ -98,13 +98,14 @@ def _iso(found: re.Match[str]) -> str:
     """Returns a date as 2026-12-24, or an empty text if there is no such day."""
     parts = {name: value for name, value in found.groupdict().items() if value}
     if later := parts.get("later"):
-        return "" if later == "Morgen" else str(TODAY + timedelta(_LATER[later.lower()]))
+        days = _LATER.get(later.lower())
+        return "" if later == "Morgen" or days is None else str(TODAY + timedelta(days))
     if weekday := parts.get("weekday"):
-        return str(TODAY + timedelta((_DAYS[weekday.lower()] - TODAY.weekday() - 1) % 7 + 1))
+        return str(TODAY + timedelta((_DAYS.get(weekday.lower(), 0) - TODAY.weekday() - 1) % 7 + 1))
     name = parts.get("name", "")
     if name and "year" not in parts and not name[0].isupper() and name.lower() in {"may", "march", "mars"}:
         return ""
-    month = _MONTHS[name.lower()] if name else int(parts["month"])
+    month = _MONTHS.get(name.lower(), 0) if name else int(parts["month"])  # "aprİl" fits the pattern, too
     day = int(parts["day"])
     if month > 12 >= day:
         month, day = day, month
