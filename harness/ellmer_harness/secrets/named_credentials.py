@@ -85,7 +85,7 @@ AFTER = {"", "value", "base64", "b64", "digest", "hash", "text", "confirmation",
 # In these names, "token" means a position in a list, a request, or a part of a text.
 _PLACES = {
     *("page", "next", "previous", "prev", "continuation", "resumption", "pagination", "sync", "start"),
-    "cursor",
+    *("cursor", "turn"),
     *("request", "offset", "delta", "skip", "resume", "idempotency", "max", "total", "stop", "eos", "bos"),
 }
 

@@ -468,6 +468,7 @@ def test_placeholders_are_none(word):
         "nextPageToken": "",
         "continuation-token": "",
         "resumptionToken": "",
+        "turnToken": "",
         "total_tokens": "",
         "token_type": "",
         "authorization_endpoint": "",
