@@ -44,7 +44,11 @@ def main(arguments: list[str]) -> None:
         name, file = arguments
         trials = json.loads(Path(file).read_text("utf-8"))
         found = [{key: trial[key] for key in ("attack", "mode", "broken")} for trial in trials]
-        about = {"version": version(PACKAGES.get(name, name)), "date": str(datetime.now(UTC).date()), "wire": trials[0]["wire"]}
+        about = {
+            "version": version(PACKAGES.get(name, name)),
+            "date": str(datetime.now(UTC).date()),
+            "wire": trials[0]["wire"],
+        }
         RESULTS.mkdir(exist_ok=True)
         text = json.dumps({**about, "trials": found}, indent=1)
         (RESULTS / f"{name}.json").write_text(f"{text}\n", "utf-8")
