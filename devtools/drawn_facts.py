@@ -70,9 +70,8 @@ _RECORDED = {"accepted", "refused", "elsewhere"}
 def _opened(links: set[str]) -> dict[str, list[Recording]]:
     """Returns the exchanges of the files at some links."""
     opened: dict[str, list[Recording]] = defaultdict(list)
-    for link, recording in recordings():
-        if link in links:
-            opened[link].append(recording)
+    for link, recording in recordings(links):
+        opened[link].append(recording)
     return opened
 
 

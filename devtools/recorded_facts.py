@@ -14,7 +14,7 @@ import os
 import re
 import tomllib
 from collections import defaultdict
-from collections.abc import Iterator
+from collections.abc import Container, Iterator
 from pathlib import Path
 from typing import Any
 from urllib.parse import quote
@@ -39,9 +39,11 @@ _LACKS = re.compile(
 #: Texts that say that a value, a file or a combination is wrong: the model may well have the feature.
 _VALUES = re.compile(
     r"unsupported value|effort level|mime type|file data|schema (format|contains)|stream=true|thinking mode|url sources"
-    r"|reasoning_effort=|file uri|unsupported image|s3uri|extraneous key|multipleof|unknown parameter: .*\[",
+    r"|reasoning_effort=|file uri|unsupported image|s3uri|extraneous key|multipleof|unknown parameter: .*\[|extra inputs are not permitted, field",
     re.IGNORECASE,
 )
+#: Models of a server that the recorder did not name (OpenAI has no such model), and agents, which are no models.
+_ELSEWHERE = re.compile(r"openai .*(gpt-oss|muse-spark)|mistral ag_")
 _PRIVATE = re.compile(r"localhost|[\d.]+|.*\.local|.*pydantic.*|compatible|openai-compatible|")
 _KEPT = 1  # recordings for each model, feature and verdict
 
@@ -63,8 +65,8 @@ def main() -> None:
         request = request_of(recording)
         if isinstance(request, Skip) or _PRIVATE.fullmatch(request.provider):
             continue
-        if request.provider == "openai" and "gpt-oss" in request.model:
-            continue  # a server that the recorder did not name: OpenAI has no such model
+        if _ELSEWHERE.match(f"{request.provider} {request.model}"):
+            continue
         if request.wire not in rules.WIRES or not re.fullmatch(r"[\w./:@-]{2,90}", request.model):
             continue
         users[request.wire, request.provider, request.model].add(_project(link))
@@ -189,18 +191,28 @@ def _listed() -> Iterator[str]:
 # --- Recordings with their public address ----------------------------------------------------------------
 
 
-def recordings() -> Iterator[tuple[str, Recording]]:
+def recordings(wanted: Container[str] | None = None) -> Iterator[tuple[str, Recording]]:
+    """Yields the recordings of the corpus, of the traffic and of the public repositories, each with its public address.
+
+    Args:
+        wanted: The addresses of the files to read. Default: all.
+    """
+    for link, path in _files():
+        if wanted is None or link in wanted:
+            yield from ((link, each) for each in _read(path))
+    if public := os.environ.get("CONFORMANCE_PUBLIC"):
+        yield from _public(Path(public), wanted)
+
+
+def _files() -> Iterator[tuple[str, Path]]:
     for pin in pins.load(pins.shipped()):
         if pins.present(pin):
             folder = pins.folder_of(pin)
-            for path in find([folder]):
-                yield from ((pin.link(str(path.relative_to(folder))), each) for each in _read(path))
+            yield from ((pin.link(str(path.relative_to(folder))), path) for path in find([folder]))
     for top in filter(None, os.environ.get("CONFORMANCE_TRAFFIC", "").split(os.pathsep)):
         for path in find([Path(top)]):
             if path.suffix == ".json" and (link := _link(path)):
-                yield from ((link, each) for each in _read(path))
-    if public := os.environ.get("CONFORMANCE_PUBLIC"):
-        yield from _public(Path(public))
+                yield link, path
 
 
 #: Files of real recorders that somebody wrote by hand: their ids and fingerprints are invented.
@@ -209,13 +221,13 @@ _INVENTED = ("tests/contrib/litellm/cassettes/completion_reasoning.yaml",)
 _RECORDERS = {"vcrpy", "pydantic-ai", "VCR", "httpmock"}
 
 
-def _public(top: Path) -> Iterator[tuple[str, Recording]]:
+def _public(top: Path, wanted: Container[str] | None) -> Iterator[tuple[str, Recording]]:
     """Yields the recordings of the pinned public repositories that are there."""
     for repo, commit in json.loads(PINS.read_text("utf-8")).items():
         folder = top / repo.replace("/", "+") / commit[:12]
         for path in find([folder]) if folder.is_dir() else ():
             link = f"https://github.com/{repo}/blob/{commit}/{quote(str(path.relative_to(folder)))}"
-            recorded = _read(path)
+            recorded = _read(path) if wanted is None or link in wanted else []
             if any(each.when for each in recorded) or (recorded and _format(path) in _RECORDERS):
                 yield from ((link, each) for each in recorded)
 

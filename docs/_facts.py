@@ -59,20 +59,21 @@ as the order of messages, is not recorded with every model: the cell then names 
 [facts.json](facts.json) has all answers, in the form of [facts.schema.json](facts.schema.json). `version` changes if a field is
 changed or removed. On the command line, `conformance facts --model gpt-5-mini --provider openai` shows them, `--format json` prints the
 data, and in Python it is `ellmer_conformance.facts.cells()`. `conformance facts --check FILE` lists where another table contradicts the evidence:
-LiteLLM's, models.dev's, or LangChain's profiles.
+LiteLLM's, models.dev's, or LangChain's profiles. [What it found in November 2026](../tables-compared.md) can be sent to these projects.
 
 ## How the answers were checked
 
 A test compares what recordings, rules, profiles and documents say, and names each place at which they differ. Another counts the
-unknown answers of the thirty models that the public recordings of most projects use. In November 2026 they are 206 of 2,200, or
-9.4 %; the test allows 10 %. A document is quoted with the day on which its words were read, on the page or in a stored copy of it,
+unknown answers of the thirty models that the public recordings of most projects use. In November 2026 they are 110 of 2,310, or
+4.8 %; the test allows 5 %. A document is quoted with the day on which its words were read, on the page or in a stored copy of it,
 which may be older than that day.
 
-`python -m devtools.drawn_facts --seed 42` draws a hundred answers at random and opens what proves each. A recording must have the model, the
-feature and the answer, and a rule must find the example wrong. On 27 November 2026, the program opened 80 of the hundred, and no recording
-and no rule was wrong. The other 20 can only be read: 10 are documents, whose words had been read before; 10 are profiles, whose pages
-were not opened. The links of some profiles are pages about a sibling of the model or about something else, so such an
-answer is the least certain kind. One recording with an answer written by hand was found by a contradiction, and is left out.
+`python -m devtools.drawn_facts --seed 20261128` draws a hundred answers at random and opens what proves each. A recording must have the
+model, the feature and the answer, and a rule must find the example wrong. In the last draw, of 28 November 2026, no recording (46) and no rule
+(37) was wrong. The words of all 12 documents were found on their pages or in stored copies. Of the 5 profiles, 2 named a page that does
+not say it (a page that does is a document now), 1 was about a field of another format and is left out, and 2 could not be opened. So an
+answer that only a profile proves is the least certain kind. Not opened were the issues that rules link to; their words are the
+rules' own evidence.
 
 ## As OpenAPI
 

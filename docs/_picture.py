@@ -21,33 +21,31 @@ from ellmer_conformance.server import StrictServer
 IMAGES = Path(__file__).parent / "images"
 SIZE = {"width": 1240, "height": 900}
 CARD = (1200, 630)
-MESSAGE = (357, 60, 1220, 880)  # the request without the list of conversations
+MESSAGE = (357, 60, 1220, 478)  # the finding and the request
 PAUSE = 2200  # milliseconds of a frame
 
 Message = dict[str, Any]
 
-QUESTION: Message = {"role": "user", "content": "What is the weather in Oslo and Zürich?"}
+CALL = {"name": "get_weather", "arguments": '{"city": "Oslo"}'}
+BEGUN: list[Message] = [
+    {"role": "system", "content": "You are a weather agent."},
+    {"role": "user", "content": "What is the weather in Oslo?"},
+]
+CALLED: Message = {
+    "role": "assistant",
+    "content": None,
+    "tool_calls": [{"id": "call_1", "type": "function", "function": CALL}],
+}
+ANSWERED: list[Message] = [
+    {"role": "tool", "tool_call_id": "call_1", "content": "-3 °C, snow"},
+    {"role": "user", "content": "And tomorrow?"},
+]
 
-
-def call(number: int, city: str) -> dict[str, Any]:
-    """Returns a tool call of the assistant."""
-    function = {"name": "get_weather", "arguments": f'{{"city": "{city}"}}'}
-    return {"id": f"call_{number}", "type": "function", "function": function}
-
-
-def result(number: int, text: str) -> Message:
-    """Returns a tool message."""
-    return {"role": "tool", "tool_call_id": f"call_{number}", "content": text}
-
-
-CALLS: Message = {"role": "assistant", "content": None, "tool_calls": [call(1, "Oslo"), call(2, "Zürich")]}
-IMAGE: Message = {"role": "user", "content": "The chart of call_1 follows."}
-
-#: The requests in turn: what the client did wrong last, and the request that corrects it.
+#: The requests in turn: the client shortens the history between a call and its result, and then keeps both.
 REQUESTS: tuple[list[Message], ...] = (
-    [QUESTION],
-    [QUESTION, CALLS, result(1, "snow"), IMAGE, result(2, "sunny")],
-    [QUESTION, CALLS, result(1, "snow"), result(2, "sunny"), IMAGE],
+    BEGUN,
+    [BEGUN[0], *ANSWERED],
+    [*BEGUN, CALLED, *ANSWERED],
 )
 
 

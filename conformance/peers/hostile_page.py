@@ -1,14 +1,14 @@
 """Writes docs/hostile.md: what the hostile provider found in each library.
 
-`conformance hostile --adapter NAME --wire WIRE --json FILE`, run in the library's pinned environment, writes the results;
-`python conformance/peers/hostile_page.py NAME FILE` adds them, with today's date and the pinned version, and writes the page.
+`conformance hostile --adapter NAME --wire WIRE --json FILE`, run in an environment with the library's newest version, writes the
+results; `python conformance/peers/hostile_page.py NAME FILE`, run in the same environment, adds them, with today's date and that
+version, and writes the page.
 """
 
 # ruff: noqa: INP001 - a script beside others
 from __future__ import annotations
 
 import json
-import re
 import sys
 from datetime import UTC, datetime
 from importlib.metadata import version
@@ -44,7 +44,11 @@ def main(arguments: list[str]) -> None:
         name, file = arguments
         trials = json.loads(Path(file).read_text("utf-8"))
         found = [{key: trial[key] for key in ("attack", "mode", "broken")} for trial in trials]
-        about = {"version": pinned(name), "date": str(datetime.now(UTC).date()), "wire": trials[0]["wire"]}
+        about = {
+            "version": version(PACKAGES.get(name, name)),
+            "date": str(datetime.now(UTC).date()),
+            "wire": trials[0]["wire"],
+        }
         RESULTS.mkdir(exist_ok=True)
         text = json.dumps({**about, "trials": found}, indent=1)
         (RESULTS / f"{name}.json").write_text(f"{text}\n", "utf-8")
@@ -52,16 +56,6 @@ def main(arguments: list[str]) -> None:
         page({file.stem: json.loads(file.read_text("utf-8")) for file in sorted(RESULTS.glob("*.json"))}),
         "utf-8",
     )
-
-
-def pinned(name: str) -> str:
-    """Returns the version of the library that is pinned for its bridge."""
-    if name == "ellmer-core":
-        return version("ellmer-core")
-    package = PACKAGES.get(name, name)
-    text = (HERE / "pins" / f"{name}.txt").read_text("utf-8")
-    found = re.search(rf"^{re.escape(package)}(?:\[[^\]]*\])?==(\S+)", text, re.MULTILINE | re.IGNORECASE)
-    return found[1] if found else "?"
 
 
 def page(results: dict[str, Any]) -> str:

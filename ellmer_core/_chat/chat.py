@@ -69,7 +69,7 @@ from ..errors import UsageError, spelt
 from ..log import warn
 from ..models.prices.price_lookup import cost, log_usage
 from ..models.unsupported_parameters import Asked, fitted
-from ..telemetry.spans import traced
+from ..telemetry.spans import traced, tracer
 from ..transport.blocking_driver import BlockingDriver, drive
 from ..transport.http_clients import Connection, Limits, Timeouts
 from ..transport.single_requests import arun, counted, deleted, run, uploaded
@@ -1209,7 +1209,8 @@ class Chat(Displayed):
         return [ContentText(value) if isinstance(value, str) else value for value in inputs]
 
     def _converse(self, inputs: Sequence[Input], settings: Settings) -> Loop[AssistantTurn | None]:
-        return traced(converse(self._history, settings, self._contents(inputs)), self._history, settings)
+        loop, found = converse(self._history, settings, self._contents(inputs)), tracer()
+        return loop if found is None else traced(found, loop, self._history, settings)
 
     async def _exhaust_async(self, inputs: Sequence[Input], mode: EchoMode, settings: Settings) -> None:
         loop = self._converse(inputs, settings)

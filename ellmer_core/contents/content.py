@@ -105,21 +105,6 @@ def media_type(data: str) -> str | None:
         return None
 
 
-def fault(type: str, data: str) -> str:
-    """Returns what is wrong with a medium's data in base64, as a clause; `""` if they are the bytes that `type` names."""
-    if not data:
-        return "its data is empty"
-    try:
-        bytes = b64decode(data, validate=True)
-    except ValueError:
-        return "its data is not standard base64"
-    types = {**SIGNATURES, **AUDIO}.keys()
-    actual = sniffed(bytes) or sniffed_audio(bytes)
-    if type.lower() not in types or actual == type.lower():
-        return ""
-    return f"its bytes are {actual}, not {type}" if actual else f"its bytes are not {type}"
-
-
 # --- contents --------------------------------------------------------------------------------------------
 
 
@@ -225,7 +210,16 @@ class _Data:
     @cached_property
     def fault(self) -> str:
         """What is wrong with the data, as a clause; `""` if they are the bytes that `type` names."""
-        return fault(self.type, self.data)
+        if not self.data:
+            return "its data is empty"
+        try:
+            bytes = b64decode(self.data, validate=True)
+        except ValueError:
+            return "its data is not standard base64"
+        type, actual = self.type.lower(), sniffed(bytes) or sniffed_audio(bytes)
+        if type not in {**SIGNATURES, **AUDIO} or actual == type:
+            return ""
+        return f"its bytes are {actual}, not {self.type}" if actual else f"its bytes are not {self.type}"
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -621,11 +615,6 @@ class ContentToolResult(Content):
     def id(self) -> str:
         """The id of the request that this result answers; `""` without a request."""
         return self.request.id if self.request else ""
-
-    @property
-    def is_flat(self) -> bool:
-        """Whether the value has no content in it, such as an image."""
-        return next(contents_in(self.value), None) is None
 
     @property
     def decision(self) -> str:

@@ -71,7 +71,7 @@ def addresses_of(host: str, *, resolve: bool) -> list[Address]:
     try:
         return [ip_address(str(info[4][0]).partition("%")[0]) for info in socket.getaddrinfo(host, None)]
     except (OSError, ValueError) as error:
-        raise ConnectError(f"{host}: {getattr(error, 'strerror', None) or error}") from error
+        raise ConnectError(f"{host} cannot be found: {getattr(error, 'strerror', None) or error}") from error
 
 
 # --- downloads -------------------------------------------------------------------------------------------
@@ -105,7 +105,7 @@ def download(
                     url = urljoin(url, response.headers["location"])
             except (httpx.HTTPError, httpx.InvalidURL, ValueError) as error:
                 raise ConnectError(f"{url} could not be downloaded: {error}") from error
-    raise UsageError(f"{url}: redirected more than {MAX_REDIRECTS} times.")
+    raise UsageError(f"{url} redirected more than {MAX_REDIRECTS} times.")
 
 
 def _at(url: httpx.URL, addresses: Sequence[IPv4Address | IPv6Address]) -> dict[str, Any]:

@@ -308,7 +308,7 @@ def _citations(values: Any, path: str) -> tuple[ours.ContentCitation, ...]:
     citations = tuple(values) if isinstance(values, (list, tuple)) else (values,)
     for value in citations:
         if not isinstance(value, ours.ContentCitation):
-            raise UsageError(f"{path} is a list of ContentCitation, with no {type(value).__name__} in it.")
+            raise UsageError(f"{path} must contain only ContentCitation, not {type(value).__name__}.")
     return citations
 
 

@@ -38,7 +38,7 @@ def interpolate(template: str, /, **values: Any) -> str:
             raise UsageError(f"The text between {{{{ and }}}} must be a name, not {name!r}.")
         if name not in values:
             raise UsageError(
-                f"The template needs a value for `{name}`; given: {', '.join(values) or 'none'}."
+                f"The template needs a value for `{name}`; the values given are: {', '.join(values) or 'none'}."
             )
         return str(values[name])
 

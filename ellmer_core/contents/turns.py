@@ -21,6 +21,7 @@ from .content import (
     ContentThinking,
     ContentToolRequest,
     ContentToolResult,
+    contents_in,
     is_json,
     is_media,
 )
@@ -148,7 +149,9 @@ class Turn(Displayed, Value):
         tool calls and needs no conversion for a model.
         """
         return all(
-            type(c) in self.plain or (isinstance(c, ContentToolResult) and c.is_flat) for c in self.contents
+            type(c) in self.plain
+            or (isinstance(c, ContentToolResult) and next(contents_in(c.value), None) is None)
+            for c in self.contents
         )
 
 

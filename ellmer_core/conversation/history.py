@@ -301,7 +301,9 @@ def chat_of_record(
     }
     history = History(turns)
     if stray := results.keys() - set(map(str, range(len(history.open_requests)))):
-        raise UsageError(f"This saved chat is damaged: no open tool request for results.{min(stray)}.")
+        raise UsageError(
+            f"This saved chat is damaged: there is no open tool request for results.{min(stray)}."
+        )
     history.results |= {int(place): result for place, result in results.items()}
     return history, props["provider"], props["model"]
 

@@ -279,7 +279,7 @@ def _completed(turn: AssistantTurn, settings: Settings, duration: float) -> Assi
     if settings.type is not None:
         turn = answer_of(turn)
         if cut := cut_short(turn):
-            raise IncompleteResponseError(f"No structured data: {cut}")
+            raise IncompleteResponseError(f"The answer has no structured data: {cut}")
     contents = tuple(
         matched(c, settings.tools.get(c.name)) if isinstance(c, ContentToolRequest) else c
         for c in turn.contents

@@ -205,7 +205,7 @@ def _data(outcome: Outcome, wanted: Structured) -> Outcome:
     turn = fork.last_turn("assistant") or AssistantTurn()
     try:
         if cut := cut_short(turn):
-            raise errors.IncompleteResponseError(f"No structured data: {cut}")
+            raise errors.IncompleteResponseError(f"The answer has no structured data: {cut}")
         return wanted.value(turn), fork
     except errors.ResponseError as error:
         return error

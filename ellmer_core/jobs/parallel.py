@@ -612,7 +612,7 @@ class Parallel:
     def unsent(self) -> NotSentError:
         """Returns the error of a prompt that was not sent."""
         error = NotSentError(
-            f"Not sent, because another prompt failed ({type(self.failure).__name__}: {self.failure}). "
+            f"This prompt was not sent, because another prompt failed ({type(self.failure).__name__}: {self.failure}). "
             'on_error="continue" goes on with the others.'
         )
         error.__cause__ = self.failure

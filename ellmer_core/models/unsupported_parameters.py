@@ -103,7 +103,7 @@ def profiled(wire: Wire, profile: Profile | Mapping[str, Any] | None) -> Profile
     try:
         return replace(profile_of(wire), **profile) if profile else profile_of(wire)
     except TypeError as error:
-        raise UsageError(f"profile=: {error}. See `Profile` for its fields.") from error
+        raise UsageError(f"profile= is not valid: {error}. See `Profile` for its fields.") from error
 
 
 def fitted(wire: Wire, asked: Asked) -> tuple[Wire, str]:

@@ -25,7 +25,7 @@ def aws_credentials(profile: str | None = None) -> Callable[[], str | AwsKeys]:
     found = _library("botocore.session").Session(profile=profile).get_credentials()
     if found is None:
         raise UsageError(
-            "No credentials for AWS: set AWS_BEARER_TOKEN_BEDROCK, or AWS_ACCESS_KEY_ID and AWS_SECRET_ACCESS_KEY, "
+            "There are no credentials for AWS: set AWS_BEARER_TOKEN_BEDROCK, or AWS_ACCESS_KEY_ID and AWS_SECRET_ACCESS_KEY, "
             "or log in with the AWS command line."
         )
 

@@ -90,7 +90,7 @@ def _environment_key(provider: str, variables: Sequence[str]) -> str:
         if key := variable(name):
             return key
     raise UsageError(
-        f"No key for {provider}: set the environment variable {' or '.join(variables)}, or give api_key=."
+        f"There is no key for {provider}: set the environment variable {' or '.join(variables)}, or give api_key=."
     )
 
 

@@ -83,7 +83,7 @@ def turns_of(value: Any) -> list[Turn]:
     turns = value.get_turns() if hasattr(value, "get_turns") else value
     if isinstance(turns, (list, tuple)) and all(isinstance(turn, Turn) for turn in turns):
         return list(turns)
-    raise UsageError(f"Expected a content, a turn, a list of turns or a chat, not {type(value).__name__}.")
+    raise UsageError(f"Pass a content, a turn, a list of turns or a chat, not {type(value).__name__}.")
 
 
 def turns_shown(value: Any) -> list[Turn]:

@@ -201,7 +201,7 @@ def _misshapen(schema: Mapping[str, Any]) -> Iterator[str]:
         not isinstance(name, str) or name not in _KINDS
         for name in (kind if isinstance(kind, list) else [kind])
     ):
-        yield f"{kind!r} is no type"
+        yield f"{kind!r} is not a type"
     for keyword, shape in _SHAPES.items():
         if keyword in schema and not isinstance(schema[keyword], shape):
             yield f"`{keyword}` is {json.dumps(schema[keyword], default=repr):.60}"

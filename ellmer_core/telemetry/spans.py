@@ -114,10 +114,9 @@ def failed(span: Span, error: BaseException | None) -> None:
 T = TypeVar("T")
 
 
-def traced(loop: Loop[T], history: History, settings: Settings) -> Loop[T]:
-    """Returns the same conversation, with spans if tracing is on."""
-    found = tracer()
-    return loop if found is None else _Conversation(found, history, settings).run(loop)
+def traced(found: Tracer, loop: Loop[T], history: History, settings: Settings) -> Loop[T]:
+    """Returns the same conversation, with spans of this tracer."""
+    return _Conversation(found, history, settings).run(loop)
 
 
 class _Conversation:

@@ -165,7 +165,7 @@ class ToolContext(Generic[D]):
                 if iscoroutine(answer):
                     answer.close()
                 raise AsyncToolError(
-                    "Who is asked is async. Use chat_async() or stream_async(), and in an async tool ask_async()."
+                    "The function that answers the question is async. Use chat_async() or stream_async(), and in an async tool ask_async()."
                 )
             answer = self.scope.wait(answer)
         return self._answers(question, answer)
@@ -243,7 +243,7 @@ def question_of(id: str, name: str, asked: Mapping[str, Any]) -> ContentToolQues
 
 
 def _unasked(**_answers: Any) -> None:
-    raise UsageError("A question is answered and not called.")
+    raise UsageError("A ContentToolQuestion is not a call of a function. Answer it with a decision.")
 
 
 def tool_context(

@@ -114,7 +114,7 @@ def result_parts(result: ContentToolResult) -> list[Content] | None:
 
 def pointed(result: ContentToolResult, named: Callable[[ContentToolResult], str] = result_id) -> list[Any]:
     """Returns the result with pointers instead of media, and the media between their tags, as `flatten()` says."""
-    if result.error is not None or result.is_flat:
+    if result.error is not None or next(contents_in(result.value), None) is None:
         return [result]
     from html import escape  # noqa: PLC0415 - many chats have no tools
 
@@ -326,7 +326,9 @@ class _Check:
             value.encode()
         except UnicodeEncodeError as error:
             raise self.error(
-                path, value, f"The character at {error.start} is half of a pair (not valid Unicode)."
+                path,
+                value,
+                f"The character at {error.start} is half of a surrogate pair, which is not valid Unicode.",
             ) from None
         return value
 

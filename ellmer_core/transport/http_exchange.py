@@ -312,7 +312,10 @@ class ConnectionMonitor:
             limit if total is None or (limit is not None and limit <= total) else total
             for limit in (limits.connect, limits.idle)
         )
-        return {"timeout": {"connect": connect, "read": idle, "write": idle, "pool": None}}
+        return {
+            "timeout": {"connect": connect, "read": idle, "write": idle, "pool": None},
+            "ends": self.ends,
+        }
 
     @property
     def left(self) -> float | None:
@@ -333,7 +336,9 @@ class ConnectionMonitor:
         """Raises our error for an error of the client. Other errors pass."""
         names = {kind.__name__ for kind in type(error).__mro__}
         if {"UnsupportedProtocol", "InvalidURL"} & names:
-            raise UsageError(f"base_url= is invalid: {error}") from error
+            raise UsageError(
+                f"The base URL of {self.where} is invalid: {error} Check base_url=, or its environment variable."
+            ) from error
         if "LocalProtocolError" in names or isinstance(error, UnicodeEncodeError):
             # Its message would quote the header, which may be the key.
             raise UsageError("A header of the request is not valid HTTP. Check the API key.") from None
@@ -351,7 +356,7 @@ class ConnectionMonitor:
             return TimeoutError(
                 f"{self.where} sent nothing for {_seconds(self.limits.idle)} (timeout: idle).", "idle"
             )
-        return ConnectError(f"{self.where}: {str(error) or type(error).__name__}")
+        return ConnectError(f"The connection to {self.where} failed: {str(error) or type(error).__name__}")
 
 
 def _seconds(limit: float | None) -> str:

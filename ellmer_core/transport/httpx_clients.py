@@ -12,10 +12,11 @@ import time
 from collections import defaultdict, deque
 from collections.abc import AsyncIterator, Callable, Iterator
 from dataclasses import dataclass, field
-from functools import lru_cache
+from functools import lru_cache, partial
 from ssl import PROTOCOL_TLS_CLIENT, SSLContext
 from typing import Any
 
+import httpcore
 import httpx
 
 # --- Clients ---------------------------------------------------------------------------------------------
@@ -54,6 +55,49 @@ class Client(_Plain, httpx.Client):
 
 class AsyncClient(_Plain, httpx.AsyncClient):
     """The client for async calls."""
+
+
+# --- The end of an answer's time -------------------------------------------------------------------------
+
+
+@dataclass(eq=False, repr=False)
+class _Network(httpcore.NetworkBackend):
+    """The network of one pool. It reads until an answer must be complete: httpcore reads a head without an end, byte by byte, for as
+    long as each byte comes in time.
+    """
+
+    network: Any
+    ends: float | None = None  # by time.monotonic(), of the request that has the pool
+
+    def connect_tcp(self, *where: Any, **how: Any) -> httpcore.NetworkStream:
+        return _Timed(self.network.connect_tcp(*where, **how), self)
+
+
+class _Timed(httpcore.NetworkStream):
+    """A connection of such a network."""
+
+    def __init__(self, stream: httpcore.NetworkStream, network: _Network) -> None:
+        self.stream, self.network = stream, network
+        self.write, self.close, self.get_extra_info = stream.write, stream.close, stream.get_extra_info  # type: ignore[method-assign]  # the stream's own are faster
+
+    def read(self, max_bytes: int, timeout: float | None = None) -> bytes:
+        ends = self.network.ends
+        if ends is not None:
+            left = ends - time.monotonic()
+            if left <= 0:
+                raise httpcore.ReadTimeout("the answer's time is over")
+            timeout = left if timeout is None else min(timeout, left)
+        return self.stream.read(max_bytes, timeout)
+
+    def start_tls(self, *how: Any, **more: Any) -> httpcore.NetworkStream:
+        return _Timed(self.stream.start_tls(*how, **more), self.network)
+
+
+def _timed(pool: httpx.HTTPTransport) -> httpx.HTTPTransport:
+    """Returns the pool with such a network, for which httpx has no option."""
+    inner = pool._pool  # noqa: SLF001
+    inner._network_backend = _Network(inner._network_backend)  # noqa: SLF001
+    return pool
 
 
 # --- Pools -----------------------------------------------------------------------------------------------
@@ -103,27 +147,27 @@ class Pools(httpx.BaseTransport):
 
     def __init__(self, tls: Callable[[], SSLContext], **options: Any) -> None:
         self._stacks = _Stacks(
-            lambda scheme: httpx.HTTPTransport(verify=tls() if scheme == "https" else _NO_TLS, **options)
+            lambda scheme: _timed(
+                httpx.HTTPTransport(verify=tls() if scheme == "https" else _NO_TLS, **options)
+            )
         )
 
     def handle_request(self, request: httpx.Request) -> httpx.Response:
         """Sends the request with a free pool, which is free again when the response is closed."""
         place, pool = self._stacks.taken(request.url)
+        pool._pool._network_backend.ends = request.extensions.get("ends")  # noqa: SLF001 - see `_timed`
         try:
             response: httpx.Response = pool.handle_request(request)
         except BaseException:
-            self._back(place, pool)
+            for old in self._stacks.returned(place, pool):
+                old.close()
             raise
-        response.stream = _Lent(response.stream, lambda: self._back(place, pool))
+        response.stream = _Lent(response.stream, partial(self._stacks.returned, place, pool))
         return response
 
     def close(self) -> None:
         for pool in self._stacks.emptied():
             pool.close()
-
-    def _back(self, place: tuple[str, ...], pool: Any) -> None:
-        for old in self._stacks.returned(place, pool):
-            old.close()
 
 
 class AsyncPools(httpx.AsyncBaseTransport):
@@ -161,7 +205,7 @@ class _Lent(httpx.SyncByteStream):
     """The body of a response. Its pool is returned once."""
 
     _stream: Any
-    _back: Callable[[], object]
+    _back: Callable[[], list[Any]]  # returns the pools that must be closed
 
     def __iter__(self) -> Iterator[bytes]:
         return iter(self._stream)
@@ -170,8 +214,9 @@ class _Lent(httpx.SyncByteStream):
         try:
             self._stream.close()
         finally:
-            back, self._back = self._back, lambda: None
-            back()
+            back, self._back = self._back, list
+            for old in back():
+                old.close()
 
 
 @dataclass(eq=False, repr=False)

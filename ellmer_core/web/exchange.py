@@ -145,7 +145,7 @@ def file_of(url: str, name: object = "") -> ours.Content:
 def content_of(type: str, data: str | bytes, name: object = "") -> ours.Content:
     """Returns the content of a file of the client, from its bytes or base64. Raises `UsageError` if it cannot be sent."""
     if isinstance(data, str):
-        if problem := ours.fault(type, data):
+        if problem := ours.ContentFile(type, data).fault:
             raise UsageError(f"A file of type {type} cannot be read: {problem}.")
         data = b64decode(data)
     name = re.split(r"[/\\]", str(name or ""))[-1][:100]

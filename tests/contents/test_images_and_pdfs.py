@@ -312,7 +312,7 @@ def test_a_name_is_resolved_before_it_is_fetched(monkeypatch):
 
     with pytest.raises(UsageError, match="inside a private network"):
         content_pdf_url("https://both.example/x.pdf")
-    with pytest.raises(ConnectError, match=r"nowhere\.example: Name or service not known"):
+    with pytest.raises(ConnectError, match=r"nowhere\.example cannot be found: Name or service not known"):
         content_pdf_url("https://nowhere.example/x.pdf")
 
 

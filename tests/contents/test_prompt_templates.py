@@ -36,7 +36,7 @@ def test_values_may_bear_any_name(tmp_path):
 @pytest.mark.parametrize(
     ("template", "said"),
     [
-        ("{{ town }}", "needs a value for `town`; given: city, n"),
+        ("{{ town }}", "needs a value for `town`; the values given are: city, n"),
         ("{{ city.name }}", "not 'city.name'"),
         ("{{ }}", "not ''"),
         ("{{ n + 1 }}", "not 'n + 1'"),

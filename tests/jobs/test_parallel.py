@@ -238,7 +238,7 @@ def test_a_data_frame_with_a_row_per_prompt(library, type):
     assert frame["age"].to_list()[0] == 3
     refused, unsent = frame[".error"].to_list()[1:]
     assert refused.startswith("OpenAI-compatible's m (status 400): no\n")
-    assert unsent.startswith("Not sent, because another prompt failed (BadRequestError")
+    assert unsent.startswith("This prompt was not sent, because another prompt failed (BadRequestError")
     assert frame[".input_tokens"].to_list()[0] == 3
 
 

@@ -79,7 +79,7 @@ def test_aws_profiles_are_read_by_botocore(variables):
     wire = chat("aws_bedrock/m", aws_profile="work").wire
     assert wire.credentials() == ellmer_core.AwsKeys("AKID", "s", "t")
     assert asked == ["work"]
-    with pytest.raises(UsageError, match="No credentials for AWS"):
+    with pytest.raises(UsageError, match="There are no credentials for AWS"):
         chat("aws_bedrock/m")
 
 

@@ -67,8 +67,8 @@ def test_the_sixty_values_fit(name, type, value):
 @pytest.mark.parametrize(
     ("schema", "words"),
     [
-        ({"type": "text"}, "'text' is no type"),
-        ({"type": 3}, "3 is no type"),
+        ({"type": "text"}, "'text' is not a type"),
+        ({"type": 3}, "3 is not a type"),
         ({"properties": []}, "`properties`"),
         ({"properties": {"a": {"items": [{}]}}}, "`items`"),
         ({"required": True}, "`required` is true"),

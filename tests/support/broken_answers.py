@@ -175,6 +175,10 @@ ANSWERS = {
         }.items()
     },
     "STR-011": (lambda: broken_off("reset:2"), lambda r: otherwise(r, replies=[Reply("21C ")])),
+    "STR-024": (
+        lambda: replace(two_tools(), replies=[replace(two_tools().replies[0], pieces=["21C ", "and 9C."])]),
+        lambda r: replace(r, replies=[replace(r.replies[0], pieces=["and 9C.", "21C "])]),
+    ),
     "STR-017": (two_tools, lambda r: replace(r, replies=[replace(r.replies[0], pieces=["21C ", "and"])])),
     "STP-002": (
         lambda: otherwise(under("unknown-stop"), replies=stopping("brand_new")),

@@ -20,6 +20,7 @@ from coherent_runs import (
     user,
 )
 
+from ellmer_conformance.contract.exchange import Exchange, Request, Response
 from ellmer_conformance.contract.observed_run import ToolRun
 from ellmer_conformance.scenarios.case import Case, ask
 from ellmer_conformance.scenarios.cases._media_and_tools import BLUE, RED, REPORT, weather
@@ -138,6 +139,14 @@ def numbered(**arguments):
 
 
 #: rule id: (a run that keeps it, how to break it)
+def named(*, store):
+    """Returns a run whose second request names the answer to the first one."""
+    asked = Request("openai-responses", "openai", {"input": "Hello", "store": store})
+    more = Request("openai-responses", "openai", {"input": "More.", "previous_response_id": "resp_1"})
+    exchanges = [Exchange(asked, Response(200, body=b'{"id": "resp_1"}')), Exchange(more, Response(200))]
+    return replace(two_tools(), wire="openai-responses", exchanges=exchanges)
+
+
 REQUESTS = {
     "PAIR-003": (dangling, lambda r: replace(r, exchanges=[exchange(ASKED, calling(PARIS), user("go on"))])),
     "PAIR-004": (
@@ -189,6 +198,7 @@ REQUESTS = {
         lambda: replace(two_tools(), reloaded=True),
         lambda r: replace(r, exchanges=[*r.exchanges, exchange(user("Thanks!"))]),
     ),
+    "HIS-015": (lambda: named(store=True), lambda _: named(store=False)),
     "IMG-001": (
         lambda: given(RED, body=seen(picture(RED))),
         lambda _: given(RED, body=seen(picture(BLUE))),

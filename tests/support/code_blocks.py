@@ -15,11 +15,8 @@ from pathlib import Path
 
 ROOT = Path(__file__).parents[2]
 
-#: Pages with tests of their own: tests/documentation/test_docs_library.py, tests/documentation/test_docs_ui.py, harness/tests/documentation/test_readme.py.
-ELSEWHERE = {"docs/ui.md", *(f"docs/{name}.md" for name in ("library", "operation"))}
-PAGES = sorted(
-    {"README.md", "conformance/README.md", *(f"docs/{p.name}" for p in ROOT.glob("docs/*.md"))} - ELSEWHERE
-)
+#: The README of the harness has tests of its own, in harness/tests/documentation/test_readme.py.
+PAGES = sorted({"README.md", "conformance/README.md", *(f"docs/{p.name}" for p in ROOT.glob("docs/*.md"))})
 
 _COMMENT = re.compile(r"<!-- (not run|model|file|prints|exits)(?:: (.+?))? -->")
 _FENCE = re.compile(r"( *)```(\w*)")

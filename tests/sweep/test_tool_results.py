@@ -21,7 +21,7 @@ from ellmer_core.tool_execution import ainvoke, invoke
 sys.path.append(str(Path(__file__).parents[1]))  # the sweep is a package of these tests
 
 from sweep.every_content import BROKEN, NESTED, NO_CONTENTS, WHOLE
-from sweep.grid import Cell, one_of_each
+from sweep.grid import Cell, places
 from sweep.judge import _chat, refusal
 
 VALUES: dict[str, Any] = {**WHOLE, **BROKEN, **NO_CONTENTS}
@@ -92,7 +92,7 @@ def history() -> list[ec.Turn]:
     return rounds()
 
 
-@pytest.mark.parametrize("provider", one_of_each(), ids=lambda provider: provider.name)
+@pytest.mark.parametrize("provider", places(), ids=lambda provider: provider.name)
 @pytest.mark.parametrize("tool_media", ["pointer", "native"])
 def test_the_next_request_is_legal(history, provider, tool_media):
     chat = _chat(Cell(provider, provider.wire.default_model or provider.place.model, {}))

@@ -124,7 +124,10 @@ def test_certificates_are_read_for_https_only(monkeypatch):
     read = []
     pools = httpx_clients.Pools(lambda: [read.append("certificates"), real][1])
     contexts = []
-    monkeypatch.setattr(httpx, "HTTPTransport", lambda **options: contexts.append(options["verify"]))
+    whole = httpx.HTTPTransport
+    monkeypatch.setattr(
+        httpx, "HTTPTransport", lambda **how: [whole(**how), contexts.append(how["verify"])][0]
+    )
     for url in ("http://a", "https://a"):
         pools._stacks.taken(httpx.URL(url))
 

@@ -3,7 +3,8 @@
 import json
 import time
 import traceback
-from base64 import b64encode, encodebytes, urlsafe_b64encode
+from base64 import b32encode, b64encode, encodebytes, urlsafe_b64encode
+from codecs import encode
 from itertools import pairwise
 from textwrap import wrap
 from urllib.parse import quote
@@ -14,7 +15,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import ellmer_core as ec
-from ellmer_core.transport.sent_keys import HIDDEN, SentKeys
+from ellmer_core.transport.key_forms import HIDDEN
+from ellmer_core.transport.sent_keys import SentKeys
 
 KEY = "sk-proj-Ab3/dE7+gH9=kL2mN5pQ8rT1uW4xY7f3A"
 BEARER = {"authorization": f"Bearer {KEY}"}
@@ -65,6 +67,37 @@ QUOTED = {
     "escaped in three ways, a part": each_second(lambda letter: f"%{ord(letter):02x}")[:30],
     "masked": "Incorrect API key provided: sk-proj-****************7f3A.",
     "with dots": "The key sk-proj-Ab3... was revoked.",
+    "masked in its middle": "The key ***Ab3/dE7*** was revoked.",
+    "masked with words": "The key sk-proj-[redacted]7f3A or <hidden>Y7f3A was revoked.",
+    "masked with letters": "The key sk-proj-XXXXXXXXXXXXxY7f3A was revoked.",
+    "masked, with spaces": "The key sk-proj-Ab3d ... Y7f3A was revoked.",
+    "its first twelve characters": f"Unknown key {KEY[:12]}",
+    "six characters": f"Unknown key {KEY[20:26]}",
+    "six characters in lower case": f"Unknown key {KEY[20:26].lower()}",
+    "in hexadecimal, with colons": ":".join(wrap(KEY.encode().hex(), 2)),
+    "in hexadecimal, with spaces, in capitals": " ".join(wrap(KEY.encode().hex().upper(), 2)),
+    "in hexadecimal, as a program has it": ", ".join(f"0x{code:02x}" for code in KEY.encode()),
+    "in hexadecimal, cut off": KEY[8:20].encode().hex(),
+    "in hexadecimal, in UTF-16": KEY.encode("utf-16-le").hex(),
+    "in octal": "".join(f"\\{code:03o}" for code in KEY.encode()),
+    "in octal, with each second letter": each_second(lambda letter: f"\\{ord(letter):03o}"),
+    "in decimal numbers": str(list(KEY.encode())),
+    "in octal numbers": " ".join(f"{code:o}" for code in KEY.encode()),
+    "in binary": " ".join(f"{code:08b}" for code in KEY.encode()),
+    "in Base32": b32encode(KEY.encode()).decode(),
+    "in Base32, within others, in lower case": b32encode(f"key={KEY}&x=1".encode()).decode().lower(),
+    "in Base32, cut off": b32encode(f"key={KEY}&x=1".encode()).decode()[3:44],
+    "in Base64, in UTF-16": b64encode(KEY.encode("utf-16-le")).decode(),
+    "in Base64 in Base32": b32encode(b64encode(KEY.encode())).decode(),
+    "from behind": KEY[::-1],
+    "from behind, a part": f"Unknown key {KEY[8:22][::-1]}",
+    "in ROT13": encode(KEY, "rot13"),
+    "letter by letter": " ".join(KEY),
+    "in letters of a list": json.dumps(list(KEY)),
+    "over lines": "\n".join(wrap(KEY, 5)),
+    "with invisible letters": "\u200b".join(KEY),
+    "in wide letters": KEY.translate({code: code + 0xFEE0 for code in range(33, 127)}),
+    "percent-encoded in JSON's escapes": "".join(f"\\u0025{ord(letter):02x}" for letter in KEY),
     "its beginning": f"Unknown key {KEY[:16]}",
     "its end": "The key that ends in Y7f3A was revoked.",
 }
@@ -79,6 +112,24 @@ LEAKS = (
     KEY.lower()[10:24],
     "".join(f"\\u{ord(letter):04x}" for letter in KEY[4:9]),
     quote(KEY[8:], safe="%")[:20],
+    KEY[20:26],
+    KEY[20:26].lower(),
+    KEY[8:22][::-1],
+    KEY[8:12],
+    KEY[8:15],
+    encode(KEY, "rot13")[8:20],
+    ":".join(wrap(KEY.encode().hex(), 2))[30:60],
+    " ".join(wrap(KEY.encode().hex().upper(), 2))[30:60],
+    ", ".join(f"0x{code:02x}" for code in KEY.encode())[60:90],
+    KEY[9:19].encode().hex(),
+    KEY[9:19].encode("utf-16-le").hex(),
+    "".join(f"\\{code:03o}" for code in KEY.encode())[40:60],
+    str(list(KEY.encode()))[40:60],
+    " ".join(f"{code:08b}" for code in KEY.encode())[40:80],
+    b32encode(KEY.encode()).decode()[16:30],
+    " ".join(KEY)[20:40],
+    json.dumps(list(KEY))[40:80],
+    "\u200b".join(KEY)[20:40],
 )
 SSE = {"content-type": "text/event-stream"}
 
@@ -97,7 +148,7 @@ def answering(respond):
 @pytest.mark.parametrize("status", [400, 401, 429, 500])
 def test_no_error_has_the_key(status, text, caplog):
     body = {"error": {"message": text, "code": text, "param": {"deep": [text]}}, text: 1}
-    headers = {"x-request-id": text}
+    headers = {"x-request-id": text if text.isascii() else KEY}
     chat = answering(lambda _: httpx.Response(status, json=body, headers=headers))
     with pytest.raises(ec.ProviderError) as raised:
         chat.chat("Hi")
@@ -171,11 +222,11 @@ def test_escapes_are_read_in_linear_time(unit):
 
     def seconds(size):
         began = time.process_time()
-        keys.hidden_in_error("* " + unit * (size // len(unit)))
+        keys.hidden_in_error("Key: " + unit * (size // len(unit)))
         return time.process_time() - began
 
-    few, many = (min(seconds(size) for _ in range(3)) for size in (3_000, 12_000))
-    assert many < 8 * few + 0.02
+    few, many = (min(seconds(size) for _ in range(3)) for size in (5_000, 40_000))
+    assert many < 16 * few + 0.02
 
 
 def test_a_redirect_to_an_address_with_the_key_does_not_show_it():
@@ -251,3 +302,41 @@ def test_the_beginning_of_a_key_that_does_not_go_on_is_text():
     for pieces in (["a sk-p", "et"], ["a sk-proj-"], ["sk-pro", "", "j-"], ["in sk-p", "roj-X"]):
         text, yielded, _ = streamed_text(pieces)
         assert text == yielded == "".join(pieces)
+
+
+@given(st.lists(st.integers(1, len(KEY) - 1)), st.booleans())
+def test_a_key_in_any_deltas_is_replaced_from_its_fourth_character_on(places, other):
+    cuts = [0, *sorted(set(places)), len(KEY)]
+    pieces = [KEY[start:end] for start, end in pairwise(cuts)]
+    for told in streamed_text([each for piece in pieces for each in ([piece, ""] if other else [piece])]):
+        assert HIDDEN in told
+        assert KEY[:5] not in told
+        assert KEY[3:] not in told
+
+
+@pytest.mark.parametrize(
+    "text", ["sk-proj-Ab3/d...", "key …Y7f3A", "****7f3A", "sk-proj-Ab3/***", f"{KEY[:14]} is wrong"]
+)
+def test_an_answer_has_no_beginning_and_no_end_of_the_key(text):
+    keys = SentKeys(BEARER)
+    body = json.dumps({"text": text}, ensure_ascii=False).encode()
+    assert HIDDEN.encode() in keys.hidden_in_body(body, failed=False)
+    assert HIDDEN in keys.hidden_in_events(body, [{"text": text}], last=True)[0]["text"]
+
+
+@pytest.mark.parametrize(
+    "text", ["A key begins with sk-proj-...", "sk-...", "the word 7f3A", "and so on...", "sk-proj-"]
+)
+def test_an_answer_may_speak_of_keys(text):
+    keys = SentKeys(BEARER)
+    body = json.dumps({"text": text}).encode()
+    assert keys.hidden_in_body(body, failed=False) == body
+    assert keys.hidden_in_events(body, [{"text": text}], last=True) == [{"text": text}]
+
+
+def test_texts_of_two_places_are_read_apart():
+    events = [{"a": KEY[:9]}, {"b": "x"}, {"a": KEY[9:] + "!"}, {"b": "y"}]
+    keys = SentKeys(BEARER)
+    shown = [event for each in events for event in keys.hidden_in_events(json.dumps(each).encode(), [each])]
+    shown += keys.hidden_in_events(b"", [], last=True)
+    assert shown == [{"a": ""}, {"b": "x"}, {"a": f"{HIDDEN}!"}, {"b": "y"}]

@@ -176,10 +176,13 @@ class Difference:
         shown: Part of the message with which the rule reports it. A violation with another message stays a failure.
         reason: What the library does, and why, as a sentence without a full stop.
         since: The date of the declaration, for example `"2026-11-26"`.
+        wire: The wire format in which it does so; `""` (default) for all.
+
+    An error that is declared with `RUN-003`, which forbids errors, also explains why texts of answers are missing in the run.
 
     Examples:
         >>> own = Difference("SYS-010", "You are an agent.", "it tells the model its name", "2026-11-26")
-        >>> own.allows("SYS-010", "the caller did not say 'You are an agent. Your name is Ann.'")
+        >>> own.allows("SYS-010", "the caller did not say 'You are an agent. Your name is Ann.'", "gemini")
         True
     """
 
@@ -187,15 +190,18 @@ class Difference:
     shown: str
     reason: str
     since: str
+    wire: str = ""
 
-    def allows(self, rule: str, message: str) -> bool:
+    def allows(self, rule: str, message: str, wire: str) -> bool:
         """Tells whether a violation is this difference.
 
         Args:
             rule: ID of the violated rule.
             message: The message of the violation.
+            wire: The wire format of the run.
         """
-        return self.rule == rule and bool(self.shown) and self.shown in message
+        meant = rule == self.rule and self.wire in {"", wire}
+        return meant and bool(self.shown) and self.shown in message
 
 
 @runtime_checkable

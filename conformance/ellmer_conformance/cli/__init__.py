@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import pkgutil
 import sys
+from difflib import get_close_matches
 from importlib import import_module
 
 import click
@@ -23,6 +24,14 @@ class _Commands(click.Group):
             return None
         found: click.Command = import_module(f"{__name__}.{cmd_name.replace('-', '_')}").command
         return found
+
+    def resolve_command(
+        self, ctx: click.Context, args: list[str]
+    ) -> tuple[str | None, click.Command | None, list[str]]:
+        near = get_close_matches(args[0], self.list_commands(ctx), n=1)
+        if near and args[0] not in near:
+            ctx.fail(f"There is no command {args[0]!r}. Did you mean {near[0]!r}?")
+        return super().resolve_command(ctx, args)
 
 
 @click.group(cls=_Commands, context_settings={"help_option_names": ["-h", "--help"]})

@@ -264,7 +264,7 @@ _EFFORT = (
         "--jobs",
         type=click.IntRange(min=0),
         default=1,
-        help="Number of processes [1]; 0: one for each core.",
+        help="The number of processes; 0 means one for each core [1].",
     ),
     click.option(
         "--engine",

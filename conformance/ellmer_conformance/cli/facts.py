@@ -11,6 +11,7 @@ import click
 
 from .. import facts
 from ..facts import changes, comparison, feed, openapi
+from ..runner.selection import did_you_mean
 
 if TYPE_CHECKING:
     from rich.table import Table
@@ -67,7 +68,7 @@ def command(form: str, *, schema: bool, as_openapi: bool, checked: Path | None, 
         _check(checked, form)
     found = facts.chosen(**wanted)
     if not found:
-        raise click.UsageError("No cell fits. Without options, `conformance facts` shows all cells.")
+        raise click.UsageError(f"{_unknown(wanted)} `conformance facts` without options shows all cells.")
     if form == "json":
         click.echo(json.dumps(facts.as_data(found), indent=1, ensure_ascii=False))
     elif form in {"atom", "feed"}:
@@ -98,6 +99,17 @@ def _table(found: list[facts.Cell]) -> Table:
             cell.model, cell.provider, cell.wire, cell.feature, cell.answer + days, cell.last_seen, shown
         )
     return table
+
+
+def _unknown(wanted: dict[str, str]) -> str:
+    """Returns the message that no cell fits: the first name that no cell has, or that the names do not occur together."""
+    cells = facts.cells()
+    for name in ("model", "feature", "provider", "wire"):
+        if wanted[name] and not facts.chosen(**{name: wanted[name]}):
+            known = {getattr(cell, name) for cell in cells}
+            known |= {cell.family for cell in cells} if name == "model" else set()
+            return f"No {name} here is called {wanted[name]!r}{did_you_mean(wanted[name], known)}."
+    return "No cell has all of these."
 
 
 def _check(path: Path, form: str) -> None:

@@ -104,7 +104,7 @@ def next_id(group: str) -> str:
     ]
     if not numbers:
         groups = sorted({rule.group for rule, _ in all_rules()})
-        raise click.UsageError(f"There is no group {group}. Groups: {', '.join(groups)}.")
+        raise click.UsageError(f"There is no group {group}. The groups are {', '.join(groups)}.")
     return f"{group}-{max(numbers) + 1:03}"
 
 

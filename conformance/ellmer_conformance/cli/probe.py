@@ -32,7 +32,11 @@ if TYPE_CHECKING:
     help="The environment variable with the API key. If it is given, the server must refuse a wrong key.",
 )
 @click.option(
-    "--header", "more", multiple=True, metavar="NAME=VALUE", help="An additional request header. Repeatable."
+    "--header",
+    "more",
+    multiple=True,
+    metavar="NAME=VALUE",
+    help="Send this header with every request. Repeatable.",
 )
 @click.option(
     "--rules/--no-rules",
@@ -45,7 +49,9 @@ if TYPE_CHECKING:
     "--report", type=click.Path(path_type=Path), help="Folder for report.json and the other report forms."
 )
 @click.option(
-    "--baseline", type=click.Path(path_type=Path, exists=True, dir_okay=False), help="Expected failures."
+    "--baseline",
+    type=click.Path(path_type=Path, exists=True, dir_okay=False),
+    help="The file of expected failures.",
 )
 def command(
     *,
@@ -99,6 +105,8 @@ def _target(base_url: str, wire: str, model: str, key_env: str | None, **more: A
         raise click.UsageError(
             f"There is no wire format {wire!r}. The wire formats are {', '.join(rules.WIRES)}."
         )
+    if not base_url.startswith(("http://", "https://")):
+        raise click.UsageError(f"{base_url} is not an http or https URL. Did you mean http://{base_url}?")
     key = os.environ.get(key_env or "", "")
     if key_env and not key:
         raise click.UsageError(f"The environment variable {key_env} is empty or not set.")

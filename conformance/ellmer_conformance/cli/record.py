@@ -17,7 +17,7 @@ from .run import filters, run
 @click.option(
     "--base-url",
     default="",
-    help="With --live: a base URL in place of the provider's own (a gateway, a region). Needs one --wire and --provider.",
+    help="With --live: send requests to this base URL instead of the provider's (a gateway, a region). Needs one --wire and --provider.",
 )
 @click.argument("pytest_args", nargs=-1, type=click.UNPROCESSED)
 def command(

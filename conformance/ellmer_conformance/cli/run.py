@@ -19,11 +19,11 @@ import click
 F = TypeVar("F", bound=Callable[..., object])
 
 _REPEATED = {
-    "adapter": "Installed adapter, or package.module:name [ellmer-core]. Repeatable.",
-    "wire": "Only this wire format, at its own provider. This option and the next three are repeatable and accept `*` and `?`.",
-    "provider": "Only this provider; with --wire, `*` means every provider of the format.",
-    "case": "Only this case.",
-    "mode": "Only this mode: sync, async, stream, async-stream.",
+    "adapter": "The adapter: an installed one, or package.module:name [ellmer-core]. Repeatable.",
+    "wire": "Run only this wire format, at its own provider. This option and the next three are repeatable and accept `*` and `?`.",
+    "provider": "Run only this provider; with --wire, `*` means every provider of the format.",
+    "case": "Run only this case.",
+    "mode": "Run only this mode: sync, async, stream, async-stream.",
 }
 
 
@@ -77,15 +77,19 @@ def filters(function: F) -> F:
     "--combinations",
     type=click.Choice(["none", "usual", "all"]),
     default="usual",
-    help="Generated cases, beside the hand-written ones. `usual` adds six for each wire format. "
+    help="Run generated cases beside the hand-written ones. `usual` adds six for each wire format. "
     "`all` covers each pair of values, and needs covertable. [usual]",
 )
-@click.option("-n", "--workers", type=int, default=0, help="Number of processes (needs pytest-xdist).")
 @click.option(
+    "-n", "--workers", type=int, default=0, help="The number of processes. More than one needs pytest-xdist."
+)
+@click.option(
+    "--case-timeout",
     "--play-timeout",
+    "case_timeout",
     type=float,
     metavar="SECONDS",
-    help="Seconds for each run of a case, after which it fails [60].",
+    help="A run of a case fails after this many seconds [60].",
 )
 @click.option(
     "--shard", metavar="I/N", help="Run only every N-th test, from the I-th on. `merge` joins the reports."
@@ -102,7 +106,7 @@ def command(
     spec_version: str | None,
     workers: int,
     shard: str | None,
-    play_timeout: float | None,
+    case_timeout: float | None,
     combinations: str,
     pytest_args: tuple[str, ...],
     **wanted: tuple[str, ...],
@@ -126,7 +130,7 @@ def command(
     more = ["--tb=no", f"--against={against}", *([f"--baseline={baseline}"] if baseline else [])]
     more += _shares(workers, shard)
     more += [f"--rule={each}" for each in ruled]
-    more += [f"--play-timeout={play_timeout}"] if play_timeout else []
+    more += [f"--case-timeout={case_timeout}"] if case_timeout else []
     more += [f"--combinations={combinations}"]
     more += [f"--spec-version={spec_version}"] if spec_version else []
     sys.exit(run(cassettes, report, wanted, [*more, *pytest_args]))

@@ -49,7 +49,7 @@ from ..server.status_page import named
     "--script",
     type=click.Path(path_type=Path, dir_okay=False),
     metavar="FILE",
-    help="Answers for requests that name no case, in YAML or JSON. The file is read again when it changes.",
+    help="A file with the answers for requests that name no case, in YAML or JSON. The file is read again when it changes.",
 )
 @click.option(
     "--strict-script",

@@ -37,11 +37,18 @@ class Match(NamedTuple):
 
 
 def matches(text: str, books: Iterable[RuleBook]) -> list[Match]:
-    """Returns the rules whose refusals are most similar to the text, best first; an empty list if none is similar."""
+    """Returns the rules whose refusals are most similar to the text, best first; an empty list if none is similar.
+
+    Of rules with one text, those about calls and their results come first, because a missing result is the usual cause.
+    """
     found = nearest(text, books)
     best = max((each.alike for each in found), default=0.0)
     close = [each for each in found if each.alike >= max(LEAST, best - BEHIND)]
-    return sorted(close, key=lambda each: (-each.named, -each.alike, each.rule.preview))
+    return sorted(close, key=_rank)
+
+
+def _rank(match: Match) -> tuple[float, float, bool, bool]:
+    return -match.named, -match.alike, match.rule.preview, match.rule.group != "PAIR"
 
 
 def nearest(text: str, books: Iterable[RuleBook]) -> list[Match]:

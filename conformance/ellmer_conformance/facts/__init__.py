@@ -334,8 +334,11 @@ def _of_rules() -> Iterator[Cell]:
                 link = next(iter(shown or _proofs(wire, provider, rule.id)), "")
                 days = {"since": str(rule.since or ""), "until": str(rule.until or "")}
                 proof = Evidence("rule", link, words, days["since"], rule.id)
-                answer: Answer = "no" if rule.refuses else "ignored"
-                yield _cell(feature.id, (wire, provider, model), answer, proof, **days)
+                form = _OTHER_FORMS.get(feature.id)
+                taken = form is not None and form in words
+                answer: Answer = "yes" if taken else "no" if rule.refuses else "ignored"
+                more = {"note": f"Not in every form: {words}"} if taken else days
+                yield _cell(feature.id, (wire, provider, model), answer, proof, **more)
 
 
 def _broken(wire: str, provider: str, model: str, feature: str) -> Iterator[tuple[Any, str, list[str]]]:
@@ -360,6 +363,8 @@ def _decided(violation: Any) -> list[str]:
     return re.findall(r"https://[^\s;]+", str(violation.facts.get("decided", "")))
 
 
+#: What a refusal says of a model that has the feature, in another form than the example's.
+_OTHER_FORMS = {"effort": "Supported values are", "prefill": "Assistant with prefix"}
 #: Features whose values differ between models.
 _GRADED = {"effort", "thinking_off"}
 
@@ -529,6 +534,8 @@ _PARAMETERS = {
     "stop_sequences": "stop",
     "log_probs": "logprobs",
 }
+#: A parameter that the library does not send over a wire format, which has something else for it.
+_OTHERWISE_NAMED = {("log_probs", "openai-responses")}
 
 
 def _of_profiles() -> Iterator[Cell]:
@@ -545,7 +552,7 @@ def _profiled(wire: str, provider: str, model: str) -> Iterator[tuple[str, Answe
         if here and re.search(row["model"], model, re.IGNORECASE):
             values |= {key: (value, row["source"]) for key, value in row.items()}
     for name in values.get("refuses", ((), ""))[0]:
-        if name in _PARAMETERS:
+        if name in _PARAMETERS and (name, wire) not in _OTHERWISE_NAMED:
             yield _PARAMETERS[name], "no", values["refuses"][1]
     for key, feature in {"images": "image_in_user", "pdfs": "pdf_in_user", "audio": "audio_in_user"}.items():
         if key in values and values[key][0] is not None:

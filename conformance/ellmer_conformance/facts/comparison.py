@@ -9,6 +9,7 @@ from __future__ import annotations
 import ast
 import gzip
 import json
+import re
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from datetime import date
@@ -16,8 +17,9 @@ from pathlib import Path
 from typing import Any
 
 from . import Cell, cells
+from .features import FEATURES
 
-__all__ = ["Claim", "Difference", "claims", "contradictions"]
+__all__ = ["Claim", "Difference", "claims", "contradictions", "proved"]
 
 
 @dataclass(frozen=True)
@@ -114,6 +116,44 @@ def _compared(claim: Claim, told: list[Cell]) -> Difference | None:
     if sure and wrong and len(wrong) == len(told):
         return Difference("contradicted", claim, min(wrong, key=_strength))
     return Difference("question", claim, None) if told and not sure else None
+
+
+#: Hosts that leave out what a model does not take: an accepted request proves neither an option nor a file.
+_LENIENT = {"openrouter", "together", "huggingface"}
+_LEFT_OUT = {"content", "sampling", "thinking"}
+
+
+def proved(differences: Iterable[Difference]) -> list[Difference]:
+    """Returns the contradictions that can be sent to the table's project.
+
+    A recording of the very model proves one, and so do the provider's document, and a refusal of an output format at every model.
+
+    Args:
+        differences: What `contradictions()` returns.
+
+    Examples:
+        >>> proved([Difference("question", Claim("openai", "x", "tools", "yes", "tools: true"), None)])
+        []
+    """
+    return [each for each in differences if each.cell and _is_proof(each.cell)]
+
+
+def _is_proof(cell: Cell) -> bool:
+    from ..contract.rules import book  # noqa: PLC0415 - rules take a second to import
+
+    proof, group = cell.evidence[0], next((f.group for f in FEATURES if f.id == cell.feature), "")
+    if " says " in cell.note:  # another source disagrees
+        return False
+    if proof.kind == "accepted":
+        return not (cell.provider in _LENIENT and group in _LEFT_OUT)
+    if proof.kind == "rule":
+        named = _plain_name(cell.model.rpartition("/")[2]) in _plain_name(proof.link)
+        return named or (group == "output" and not book(cell.wire, cell.provider).rules[proof.place].models)
+    return proof.kind in {"refused", "document"}
+
+
+def _plain_name(text: str) -> str:
+    return re.sub(r"[^a-z0-9]+", "-", text.lower())
 
 
 def _strength(cell: Cell) -> int:

@@ -9,7 +9,7 @@ from __future__ import annotations
 import json
 import re
 from collections.abc import Iterator, Mapping
-from itertools import pairwise
+from itertools import groupby, pairwise
 from typing import Any, NamedTuple
 
 from ..contract import readers
@@ -466,7 +466,7 @@ def _counts(request: Request, items: list[Item]) -> Iterator[tuple[str, str]]:
     stops, heat = _value(request.body, at["stop"]), _value(request.body, at["temperature"])
     if isinstance(stops, list) and len(stops) > 4:
         yield "stop_sequences_5", "/" + at["stop"].replace(".", "/")
-    if isinstance(heat, int | float) and heat > 1:
+    if isinstance(heat, int | float) and 1 < heat <= 2:  # more is wrong everywhere
         yield "temperature_1_5", "/" + at["temperature"].replace(".", "/")
     names = list(_names(_value(request.body, at["tools"])))
     if len(names) > 128:
@@ -508,10 +508,12 @@ _OWN_IDS: Mapping[str, str] = {
 
 
 def _pairs(request: Request, items: list[Item]) -> Iterator[tuple[str, str]]:
-    """Yields what is unusual about calls and their results. Google's calls have no ids, and are not paired here."""
+    """Yields what is unusual about calls and their results. Google's calls need no ids, and are counted."""
     called = {item.id: item for item in items if item.kind == "call" and item.id}
     answered = {item.id: item for item in items if item.kind == "result" and item.id}
-    if request.wire != "gemini" and not _continues(request.body):
+    if request.wire == "gemini":
+        yield from _uncounted(request.body.get("contents"))
+    elif not _continues(request.body):
         hosted = _hosted(request)
         last = max((item.turn for item in items), default=0)
         unusual = _unpaired(called, answered, last)
@@ -520,6 +522,28 @@ def _pairs(request: Request, items: list[Item]) -> Iterator[tuple[str, str]]:
     if own and (foreign := [item for id, item in called.items() if not re.match(own, id)]):
         yield "foreign_call_id", foreign[0].pointer
     yield from _text_first(items)
+
+
+def _uncounted(contents: Any) -> Iterator[tuple[str, str]]:
+    """Yields Google's turns with more calls, or fewer, than results follow before the model's next turn."""
+    turns = [each for each in contents if isinstance(each, dict)] if isinstance(contents, list) else []
+    at = called = place = 0
+    for of_model, group in groupby(turns, key=lambda turn: turn.get("role") == "model"):
+        members = list(group)
+        results = sum(_parts(each, "Response") for each in members)
+        if of_model:
+            called, place = sum(_parts(each, "Call") for each in members), at
+        elif called > results:
+            yield "call_without_result", f"/contents/{place}"
+        elif called < results:
+            yield "result_without_call", f"/contents/{at}"
+        at += len(members)
+
+
+def _parts(turn: dict[str, Any], kind: str) -> int:
+    """Returns how many parts of a turn are a `functionCall` or a `functionResponse`."""
+    names = {f"function{kind}", f"function_{kind.lower()}"}
+    return sum(bool(isinstance(part, dict) and names & part.keys()) for part in turn.get("parts") or ())
 
 
 def _hosted(request: Request) -> set[str]:

@@ -318,7 +318,7 @@ class _Schemas:
     def _object(self, spec: Mapping[str, Any], hint: str) -> Schema:
         spec = self._named(spec)
         if "tag" in spec:
-            raise TypeError("a union has a place")
+            raise TypeError("a union cannot be a named object")
         name = re.sub(r"\W", "_", str(spec.get("type") or hint))
         while name in self._specs and self._specs[name] is not spec:
             name += "_"

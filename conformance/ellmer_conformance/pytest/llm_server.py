@@ -56,7 +56,11 @@ class LLMServer:
         keys = ("OPENAI", "ANTHROPIC", "GEMINI", "CO", "MISTRAL")
         return {
             **{f"{name}_API_KEY": self.key for name in keys},
-            "AWS_BEARER_TOKEN_BEDROCK": self.key,
+            # boto3 since 1.44 sends a bearer token over HTTPS only
+            "AWS_ACCESS_KEY_ID": self.key,
+            "AWS_SECRET_ACCESS_KEY": self.key,
+            "AWS_REGION": "us-east-1",
+            "AWS_DEFAULT_REGION": "us-east-1",
             "OPENAI_BASE_URL": self.base_urls["openai"],
             "ANTHROPIC_BASE_URL": self.base_urls["anthropic"],
             "GOOGLE_GEMINI_BASE_URL": self.base_urls["google"],
@@ -101,6 +105,7 @@ def llm_server(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) 
         script = request.path.parent / script
     with StrictServer(script=script, strict_script=bool(options.get("strict"))) as started:
         server = LLMServer(started)
+        monkeypatch.delenv("AWS_BEARER_TOKEN_BEDROCK", raising=False)
         for name, value in server.environment.items():
             monkeypatch.setenv(name, value)
         yield server

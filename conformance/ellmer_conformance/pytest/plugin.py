@@ -107,7 +107,7 @@ def pytest_addoption(parser: pytest.Parser) -> None:
     """Adds the options of `conformance run`."""
     group = parser.getgroup("conformance")
     group.addoption(
-        "--adapter", action="append", default=[], help="installed adapter, or package.module:name"
+        "--adapter", action="append", default=[], help="the adapter: an installed one, or package.module:name"
     )
     for name in FILTERS:
         old = ("--vendor",) if name == "provider" else ()
@@ -117,7 +117,7 @@ def pytest_addoption(parser: pytest.Parser) -> None:
             action="append",
             default=[],
             dest=name,
-            help=f"only this {name} (glob, repeatable)",
+            help=f"run only this {name} (a glob; repeatable)",
         )
     group.addoption(
         "--rule",
@@ -144,14 +144,18 @@ def pytest_addoption(parser: pytest.Parser) -> None:
         help="generated cases: none; `usual` adds six for each wire format; `all` covers each pair of values [usual]",
     )
     group.addoption(
+        "--case-timeout",
         "--play-timeout",
+        dest="case_timeout",
         type=float,
         default=BUDGET,
-        help=f"seconds for each run of a case, after which it fails [{BUDGET:g}]",
+        help=f"a run of a case fails after this many seconds [{BUDGET:g}]",
     )
     group.addoption("--record", action="store_true", help="record again instead of replaying")
     group.addoption(
-        "--live-base-url", default="", help="with --live: a base URL in place of the provider's own"
+        "--live-base-url",
+        default="",
+        help="with --live: send requests to this base URL instead of the provider's",
     )
     group.addoption("--live", action="store_true", help="with --record: record only from the real API")
 
@@ -273,7 +277,7 @@ def _play(request: pytest.FixtureRequest) -> Callable[[Play], Run]:
         )
     if (option("against") or getattr(request.cls, "against", "cassettes")) == "cassettes":
         return partial(_from_cassette, cassettes)
-    return _against(request.getfixturevalue("_server"), option("play_timeout"))
+    return _against(request.getfixturevalue("_server"), option("case_timeout"))
 
 
 def _from_cassette(cassettes: Path, play: Play, **how: Any) -> Run:
@@ -313,7 +317,7 @@ def play_context(request: pytest.FixtureRequest, _play: Callable[[Play], Run]) -
         request.node.stash[_KEPT] = found
         return found.rows
 
-    return PlayContext(partial(limited, _play, config.getoption("play_timeout")), report)
+    return PlayContext(partial(limited, _play, config.getoption("case_timeout")), report)
 
 
 @pytest.fixture

@@ -284,7 +284,7 @@ def _oversized(path: Path, most: int) -> str:
     """Returns why a file that is too large, and does not begin like a recording, is not judged."""
     size = f"more than {most // 1024**2} MB"
     if path.name.lower().removesuffix(".gz").endswith(SUFFIXES):
-        return f"a file of {size}, which may be a recording (--max-size)"
+        return f"the file has {size} and may be a recording (--max-size)"
     return f"{NO_RECORDING}: a file of {size}"
 
 

@@ -307,7 +307,7 @@ def every_call_is_answered(request: Request) -> Iterator[Finding]:
     for item in items:
         if item.kind == "call" and item.id:
             fine = item.id in answered
-            yield met(item.pointer) if fine else broken(item.pointer, f"no result for {item.id!r}")
+            yield met(item.pointer) if fine else broken(item.pointer, f"there is no result for {item.id!r}")
 
 
 @BOOK.rule(

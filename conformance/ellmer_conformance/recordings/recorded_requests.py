@@ -166,7 +166,7 @@ UNKNOWN_ADDRESS = "the address is unknown, and the body does not tell the format
 #: Reasons of exchanges that no rule concerns. All others mean that something was missed.
 _NOT_MEANT = (
     "not a chat request",
-    "a line without an exchange",
+    "the line has no exchange",
     "a bare prompt",
     "not a recording of HTTP",
     "an empty recording",
@@ -181,7 +181,7 @@ def is_missed(reason: str) -> bool:
 def request_of(recording: Recording, assumed: Assumed = UNASSUMED) -> Request | Skip:
     """Returns the request of a recording."""
     if not recording.url and not recording.body:
-        return Skip("a line without an exchange")
+        return Skip("the line has no exchange")
     try:
         recording = addressed(_with_sibling(_of_chat(recording)), assumed)
         wire = _wire_of(recording)

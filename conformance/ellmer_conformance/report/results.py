@@ -291,6 +291,19 @@ _EVENTS = (
     frozenset({"IMG-001", "TRM-001", "TRM-007", "TRM-010", "TRM-011"}),
     frozenset({"STR-007", "STR-008", "STR-009", "STP-004"}),
 )
+#: Rules whose failures show one missing piece, whatever a library does without it: nothing looks whether an answer is one, and
+#: the pieces of parallel calls in a stream are not told apart.
+_MISSING_PIECE = {
+    "ERR-006": "ERR-006",
+    "ERR-007": "ERR-006",
+    "STR-012": "STR-012",
+    "STR-013": "STR-012",
+}
+#: How the provider refuses a request that lost calls, and how HIS-006 says so where it refuses nothing.
+_TOO_FEW_CALLS = re.compile(r"(\d+) (?:responses|results) (?:to|for) (\d+) calls?")
+_CALLS_LOST = ("HIS-006", "/exchanges/*/request", "calls are lost or merged")
+#: What the strict server answers if the media of a request are lost.
+_NOTHING_SEEN = "the text is 'no image received'"
 _ENOUGH = 0.5  # of the plays of a cause must show a failure that follows from it
 
 
@@ -300,6 +313,14 @@ class Cause:
 
     rows: list[Row]
     follows: list[Row]
+
+    @property
+    def symptoms(self) -> list[Row]:
+        """The first row with each kind of message, because a missing piece shows itself differently in other formats and modes."""
+        first: dict[str, Row] = {}
+        for row in self.rows:
+            first.setdefault(_symptom(row), row)
+        return list(first.values())
 
 
 def causes(report: Report) -> list[Cause]:
@@ -362,7 +383,8 @@ def _follows(row: Row, cause: Row, together: Mapping[tuple[str, str], float]) ->
         return False
     ended = cause.verdict == "harness-error" or cause.rule.startswith(_NO_RESULT)
     refused = cause.kind == "reject" and not cause.preview
-    whole = row.rule.startswith(_WHOLE) or _is_one_event(row, cause)
+    blind = row.message.startswith(_NOTHING_SEEN) and cause.pointer.startswith("/exchanges/")
+    whole = row.rule.startswith(_WHOLE) or _is_one_event(row, cause) or blind
     return ended or refused or whole or together.get((_key(cause), row.rule), 0) >= _ENOUGH
 
 
@@ -373,13 +395,28 @@ def _is_one_event(row: Row, cause: Row) -> bool:
 
 
 def _key(row: Row) -> str:
-    """Returns a key that failures of one cause share, whatever the case, the mode and the wire format. A crash is known by
-    its exception and the line that raised it, from wherever the adapter called.
+    """Returns a key that failures of one cause share, whatever the case, the mode and the wire format."""
+    if row.rule in _MISSING_PIECE:
+        return f"{row.adapter}\n{_MISSING_PIECE[row.rule]}"
+    counts = _TOO_FEW_CALLS.fullmatch(row.message)
+    if counts and int(counts[1]) > int(counts[2]):
+        return "\n".join((row.adapter, *_CALLS_LOST))
+    return "\n".join((row.adapter, row.rule, "" if _raised_at(row) else _anywhere(row), _symptom(row)))
+
+
+def _symptom(row: Row) -> str:
+    """Returns the message without what differs from play to play. A crash is known by its exception and the line that raised it,
+    from wherever the adapter called.
     """
-    sentence, *where = row.message.splitlines() or [""]
-    crashed = row.rule.startswith(_NO_RESULT) and where
-    text = f"{sentence.partition(':')[0]}\n{where[-1]}" if crashed else _VALUES.sub("*", _plain(sentence))
-    return "\n".join((row.adapter, row.rule, "" if crashed else _anywhere(row), text))
+    sentence = next(iter(row.message.splitlines()), "")
+    where = _raised_at(row)
+    return f"{sentence.partition(':')[0]}\n{where}" if where else _VALUES.sub("*", _plain(sentence))
+
+
+def _raised_at(row: Row) -> str:
+    """Returns the line that raised a crash, if the message has it."""
+    lines = row.message.splitlines()
+    return lines[-1] if row.rule.startswith(_NO_RESULT) and len(lines) > 1 else ""
 
 
 def _plain(sentence: str) -> str:

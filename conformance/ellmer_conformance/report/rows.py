@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import re
 from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import replace
 from hashlib import sha256
 from typing import Any
 
@@ -23,6 +24,8 @@ _PASSING = re.compile(r"\S+\.json\b|\b(?:\w*[_-])?(?=\w*\d)[0-9A-Za-z]{8,}\b")  
 
 #: The rule that looks into a refusal that the adapter declared.
 _PROBE = "TRM-010"
+#: The rule that forbids errors, and the rule about the text that the caller gets.
+_RAISED, _TEXT = "RUN-003", "TXT-005"
 #: The rules about calls without results, which a client may leave to the provider's error.
 _OPEN_CALLS = ("PAIR-001", "PAIR-003", "TXT-002")
 
@@ -54,8 +57,20 @@ def judged(
         {"adapter": adapter, "wire": run.wire, "case": "*", "rule": rule, "reason": reason}
         for rule, reason in run.unseen.items()
     ]
-    report.rows = [row for found in verdicts if (row := _row(report, adapter, run, found, differences))]
+    rows = [row for found in verdicts if (row := _row(report, adapter, run, found, differences))]
+    report.rows = _with_what_follows(rows)
     return report
+
+
+def _with_what_follows(rows: Sequence[Row]) -> list[Row]:
+    """Returns the rows, in which texts that are missing after a declared error are declared, too."""
+    raised = next((r.reason for r in rows if r.rule == _RAISED and r.verdict == "differs-as-declared"), "")
+    return [
+        replace(row, verdict="differs-as-declared", reason=raised)
+        if raised and row.rule == _TEXT and row.verdict == "fail"
+        else row
+        for row in rows
+    ]
 
 
 def _row(
@@ -67,7 +82,7 @@ def _row(
     if outcome == "not-applicable":
         return None
     place = (adapter, run.wire, run.provider, run.case.name, run.mode)
-    reason = _declared(verdict, differences) if outcome in {"fail", "warn"} else ""
+    reason = _declared(verdict, run.wire, differences) if outcome in {"fail", "warn"} else ""
     if reason:
         outcome = "differs-as-declared"
     row = Row(
@@ -100,11 +115,12 @@ def _row(
     )
 
 
-def _declared(verdict: Verdict, differences: Sequence[Difference]) -> str:
+def _declared(verdict: Verdict, wire: str, differences: Sequence[Difference]) -> str:
     """Returns the reasons for which the adapter declares all violations as differences, or an empty text if it does not."""
     reasons = dict[str, None]()
     for violation in verdict.violations:
-        found = next((each for each in differences if each.allows(verdict.rule.id, violation.message)), None)
+        rule, message = verdict.rule.id, violation.message
+        found = next((each for each in differences if each.allows(rule, message, wire)), None)
         if found is None:
             return ""
         reasons[f"{found.reason} (declared on {found.since})"] = None

@@ -100,14 +100,14 @@ def _declared(found: Mapping[str, Any]) -> Declared:
     told, features = ({} if found.get(k) is None else found[k] for k in ("capabilities", "features"))
     features = features or []
     if not isinstance(told, dict) or not isinstance(features, list):
-        raise DeclaredWrongly("`capabilities` is an object, `features` a list")
+        raise DeclaredWrongly("`capabilities` must be an object, and `features` a list")
     unknown = sorted({*told} - _NAMES) + sorted(set(map(str, features)) - set(FEATURES))
     if unknown:
         names = f"capabilities: {', '.join(sorted(_NAMES))}; features: {', '.join(FEATURES)}"
-        raise DeclaredWrongly(f"unknown: {', '.join(unknown)}; the known names are {names}")
+        raise DeclaredWrongly(f"there is no {', '.join(unknown)}; the known names are {names}")
     wrong = sorted(name for name, value in told.items() if value not in {"native", "pointer", "refused"})
     if wrong:
-        raise DeclaredWrongly(f"{', '.join(wrong)}: use native, pointer or refused")
+        raise DeclaredWrongly(f"{', '.join(wrong)} must be native, pointer or refused")
     return Declared(Capabilities(modes=_MODES, **told), frozenset(features), str(found.get("name") or ""))
 
 

@@ -180,7 +180,7 @@ def _registered(name: str) -> str:
         return installed[name]
     there_are = ", ".join(sorted({*installed, *bridges}))
     raise UnknownChoice(
-        f"unknown adapter {name!r}{did_you_mean(name, [*installed, *bridges])}; there are: {there_are}. "
+        f"there is no adapter {name!r}{did_you_mean(name, [*installed, *bridges])}; the adapters are {there_are}. "
         f"Give package.module:name for one that is not installed.{'' if bridges else _ELSEWHERE}"
     )
 
@@ -358,10 +358,15 @@ def _check_filters(wanted: Mapping[str, Sequence[str]], adapters: Sequence[Adapt
             if name == "case" and by_combination.case_named(glob):
                 continue
             if not any(fnmatchcase(value, glob) for value in choices[name]):
-                near = did_you_mean(glob, choices[name])
-                raise UnknownChoice(
-                    f"there is no {name} {glob!r}{near}; there are {', '.join(sorted(choices[name]))}"
-                )
+                raise UnknownChoice(_not_there(name, glob, choices[name]))
+
+
+def _not_there(name: str, glob: str, choices: Iterable[str]) -> str:
+    """Returns the message about a name that is none of the choices. The cases are too many to be listed."""
+    near = did_you_mean(glob, choices)
+    if name == "case":
+        return f"there is no case {glob!r}{near}; `conformance serve --list-cases` lists them"
+    return f"there is no {name} {glob!r}{near}; there are {', '.join(sorted(choices))}"
 
 
 def _check_keys(plays: Sequence[Play]) -> None:
@@ -370,5 +375,5 @@ def _check_keys(plays: Sequence[Play]) -> None:
         if live_key(place) is None:
             variables = " or ".join(place.key_vars)
             raise UnknownChoice(
-                f"no key to record {play.wire} at {play.provider} live: set {variables}, or record from the strict server without --live."
+                f"there is no key to record {play.wire} at {play.provider} live: set {variables}, or record from the strict server without --live."
             )

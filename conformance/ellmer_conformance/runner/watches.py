@@ -126,7 +126,9 @@ def _refuse_other_hosts(event: str, args: tuple[Any, ...]) -> None:
     if where:
         if where not in seen:
             seen.append(where)
-        raise Elsewhere(f"{event} to {where}: the session may connect only to 127.0.0.1:{port}")
+        raise Elsewhere(
+            f"the code connects to {where} ({event}), and the session may connect only to 127.0.0.1:{port}"
+        )
 
 
 def _elsewhere(address: object, port: int) -> str:

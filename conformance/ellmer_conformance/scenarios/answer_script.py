@@ -16,7 +16,8 @@ import base64
 import binascii
 import json
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
+from difflib import get_close_matches
 from functools import cached_property
 from pathlib import Path
 from typing import Annotated, Any
@@ -40,6 +41,12 @@ __all__ = [
 ]
 
 
+def _meant(word: str, known: Iterable[str]) -> str:
+    """Returns what a wrong word may have meant, as the end of a sentence."""
+    near = get_close_matches(word, list(known), 1)
+    return f"; did you mean {near[0]!r}?" if near else ""
+
+
 class _Strict(BaseModel):
     model_config = ConfigDict(extra="forbid", frozen=True)
 
@@ -50,6 +57,7 @@ class _Strict(BaseModel):
         if extra:
             raise ValueError(
                 f"there is no field {extra[0]!r} here; the fields are {', '.join(cls.model_fields)}"
+                + _meant(extra[0], cls.model_fields)
             )
         return value
 
@@ -463,11 +471,29 @@ def script_of(value: Any, place: str = "the script") -> AnswerScript:
     try:
         return AnswerScript.model_validate({"answers": value} if isinstance(value, list) else value)
     except ValidationError as error:
-        faults = [
-            f"{'.'.join(map(str, each['loc'])) or 'script'}: {each['msg'].removeprefix('Value error, ')}"
-            for each in error.errors()[:5]
-        ]
-        raise ScriptError(f"{place} is not valid: {'; '.join(faults)}") from error
+        faults: dict[str, str] = {}
+        for each in error.errors():
+            faults.setdefault(_place(each), _sentence(each))
+        told = [f"{where}: {sentence}" for where, sentence in faults.items()][:5]
+        raise ScriptError(f"{place} is not valid: {'; '.join(told)}") from error
+
+
+def _place(fault: Any) -> str:
+    """Returns the place of a fault in the script, without the names of the types that were tried there."""
+    parts = [part for part in fault["loc"] if isinstance(part, int) or re.fullmatch("[a-z_]+", part)]
+    types = {"str", "int", "float", "bool", "list"} if fault["type"] != "missing" else set()
+    return ".".join(str(part) for part in parts if part not in types) or "script"
+
+
+def _sentence(fault: Any) -> str:
+    """Returns what is wrong at one place, with the value that was found there."""
+    sentence, found = str(fault["msg"]).removeprefix("Value error, "), fault["input"]
+    if fault["type"] == "literal_error" and isinstance(found, str):
+        known = re.findall("'([^']+)'", str(fault["ctx"]["expected"]))
+        return f"{sentence}, and not {found!r}{_meant(found, known)}"
+    if fault["type"] == "string_type" and isinstance(found, bool):
+        return f"{sentence}; YAML reads yes, no, on and off as true and false if they are not in quotes"
+    return sentence
 
 
 def load(path: Path) -> AnswerScript:

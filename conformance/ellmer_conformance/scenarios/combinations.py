@@ -14,15 +14,24 @@ from typing import Any
 
 from .case import MODES, Ask, Case, Mode, Outcome, ask
 from .cases._media_and_tools import RED, plan_trip, string_argument, weather
+from .cases.options import ANOTHER
 from .messages import Image, Part, Text, Tool, ToolCall, ToolResult, Turn
 from .script import Answer, Call, Cut, Delivery, Failure, Said, Say, Step, Think, Usage
 
 AREA = "combined"
-#: The combinations that are played unless all are asked for: the first rows of the array over all values. They have a third
-#: of its pairs, in a second.
+#: The combinations that are played unless all are asked for: the first rows of the array over all values, and one with another
+#: model for a turn with several calls. They have a third of its pairs, in a second.
 DEFAULT = tuple(
     f"combined_{letters}"
-    for letters in ("baaaaaaabab", "abcbcbbbcaa", "bedcebbcfbd", "cdcfbaacbbc", "cfadcabcebb", "cgbcaaabcad")
+    for letters in (
+        "baaaaaaabab",
+        "abcbcbbbcaa",
+        "bedcebbcfbd",
+        "cdcfbaacbbc",
+        "cfadcabcebb",
+        "cgbcaaabcad",
+        "bccafaababa",
+    )
 )
 
 #: Every factor with its values, the plain one first.
@@ -31,7 +40,7 @@ FACTORS: Mapping[str, tuple[str, ...]] = {
     "tools": ("none", "one", "several", "optional", "nested", "no parameters", "long"),
     "calls": ("one", "parallel", "in sequence", "beside text"),
     "result": ("text", "error", "empty", "object", "digits", "error-like"),
-    "option": ("none", "tool_choice", "stop", "json", "cache"),
+    "option": ("none", "tool_choice", "stop", "json", "cache", "model"),
     "thoughts": ("none", "thought"),
     "media": ("none", "image"),
     "before": ("nothing", "a turn", "a call"),
@@ -49,6 +58,7 @@ _NEEDS: Mapping[tuple[str, str], str] = {
     ("option", "stop"): "stop_sequences",
     ("option", "json"): "json_mode",
     ("option", "cache"): "prompt_caching",
+    ("option", "model"): "model_override",
     ("media", "image"): "image_in_user",
 }
 #: Values that a wire format cannot express, as the hand-written cases say.
@@ -148,6 +158,8 @@ _FITS: tuple[tuple[tuple[str, ...], Callable[[Combination], bool]], ...] = (
     (("thoughts", "option"), lambda row: row["thoughts"] == "none" or row["option"] != "tool_choice"),
     (("thoughts", "system"), lambda row: row["thoughts"] == "none" or row["system"] != "changed"),
     (("event", "option"), lambda row: row["event"] == "none" or row["option"] != "json"),
+    (("thoughts", "option"), lambda row: row["thoughts"] == "none" or row["option"] != "model"),
+    (("media", "option"), lambda row: row["media"] == "none" or row["option"] != "model"),
 )
 _CONSTRAINTS = [{"operator": "fn", "requires": list(requires), "evaluate": fits} for requires, fits in _FITS]
 
@@ -272,6 +284,7 @@ _OPTIONS = {
     "stop": {"stop": ["never said", "nor this"]},
     "json": {"json": True},
     "cache": {"cache": True},
+    "model": {"model": ANOTHER},
 }
 
 

@@ -48,6 +48,7 @@ _ENDLESS = Refusal(
 )
 _CONVERSATIONS = 65_536  # whose place in the script is remembered
 _REFERENCES = {
+    "background",
     "previous_response_id",
     "conversation",
     "cachedContent",
@@ -140,7 +141,7 @@ class Engine:
         last = query.get("last", "")
         count = int(last[:9]) if last.isascii() and last.isdecimal() else 0
         if route.page == "index":
-            body = self.journal.index()
+            body = self.journal.index(self.player.shown() if self.player else None)
         elif route.page == "journal":
             body = self.journal.everything(count)
         else:

@@ -192,15 +192,21 @@ class Journal:
         rows = [{"case": entry.case, "nonce": entry.nonce, **entry.report()} for entry in entries[-last:]]
         return _json({"entries": count, "requests": rows})
 
-    def index(self) -> bytes:
-        """Returns the conversations as JSON text, the latest first."""
+    def index(self, script: Mapping[str, Any] | None = None) -> bytes:
+        """Returns the conversations as JSON text, the latest first.
+
+        Args:
+            script: The script of the server, if it has one.
+        """
         with self._lock:
             entries = [entry for entry, _ in self._kept]
         found: dict[tuple[str, str], list[Entry]] = {}
         for entry in entries:
             found.setdefault((entry.case, entry.nonce), []).append(entry)
         latest = sorted(found.values(), key=lambda entries: -entries[-1].number)
-        return _json({"entries": self._count, "conversations": [_summary(entries) for entries in latest]})
+        conversations = [_summary(entries) for entries in latest]
+        more = {"script": script} if script else {}
+        return _json({"entries": self._count, "conversations": conversations, **more})
 
 
 def _summary(entries: list[Entry]) -> dict[str, Any]:

@@ -9,6 +9,7 @@ from dataclasses import replace
 from functools import cached_property, partial
 from pathlib import Path
 from random import Random
+from typing import Any
 
 from ..contract import readers
 from ..contract.exchange import Item, Request
@@ -30,6 +31,7 @@ from .model.behaviour import question_of, results_of
 from .model.request_options import options_of
 from .replies import refuse, render
 
+_SHOWN = 200  # entries on the page
 _GARBAGE = b"\x00\xff{]garbage"
 
 
@@ -44,6 +46,7 @@ class ScriptPlayer:
     def __init__(self, script: AnswerScript | Path, *, strict: bool = False) -> None:
         self._path = script if isinstance(script, Path) else None
         self._strict = strict
+        self._fault: str | None = None
         self._stamp = self._stamp_now()
         self._script = load(script) if isinstance(script, Path) else script
         self._entries = _Entries(self._script)
@@ -65,6 +68,22 @@ class ScriptPlayer:
         if self._strict or self._script.strict:
             return refuse(api, _unmatched(facts, len(self._script.answers))), "no entry"
         return render(api, AskModel()), ""
+
+    def shown(self) -> dict[str, Any]:
+        """Returns the script for people: its file, its fault if the latest version has one, and each entry with its uses."""
+        self._reload()
+        entries = [
+            {
+                "name": f"answers.{index}",
+                "uses": self._uses[index],
+                "entry": entry.model_dump(mode="json", exclude_defaults=True),
+            }
+            for index, entry in enumerate(self._script.answers[:_SHOWN])
+        ]
+        strict = self._strict or self._script.strict
+        path = str(self._path) if self._path else None
+        count = len(self._script.answers)
+        return {"path": path, "strict": strict, "fault": self._fault, "count": count, "entries": entries}
 
     def _played(self, api: ChatApi, index: int, entry: AnswerEntry) -> Reply:
         self._uses[index] += 1
@@ -90,8 +109,10 @@ class ScriptPlayer:
         try:
             self._script = load(self._path)
         except ScriptError as error:
-            sys.stderr.write(f"{error}; the earlier script stays\n")
+            self._fault = f"{error}; the earlier script stays"
+            sys.stderr.write(f"{self._fault}\n")
             return
+        self._fault = None
         self._entries = _Entries(self._script)
         self._uses.clear()
         self._chances.clear()
@@ -235,10 +256,38 @@ def _reply(api: ChatApi, entry: AnswerEntry) -> Reply:
     return replace(reply, first=pace.first) if pace.first else reply
 
 
+#: The type of an error by its status, in the formats that name it: https://platform.claude.com/docs/en/api/errors,
+#: https://ai.google.dev/gemini-api/docs/troubleshooting, https://docs.aws.amazon.com/bedrock/latest/APIReference/API_runtime_Converse.html
+_TYPES: dict[str, Mapping[int, str]] = {
+    "anthropic": {
+        401: "authentication_error", 403: "permission_error", 404: "not_found_error", 413: "request_too_large",
+        429: "rate_limit_error", 500: "api_error", 503: "api_error", 504: "timeout_error", 529: "overloaded_error",
+    },
+    "gemini": {
+        401: "UNAUTHENTICATED", 403: "PERMISSION_DENIED", 404: "NOT_FOUND", 409: "ABORTED", 429: "RESOURCE_EXHAUSTED",
+        499: "CANCELLED", 500: "INTERNAL", 501: "UNIMPLEMENTED", 503: "UNAVAILABLE", 504: "DEADLINE_EXCEEDED",
+    },
+    "bedrock": {
+        403: "AccessDeniedException", 404: "ResourceNotFoundException", 408: "ModelTimeoutException", 424: "ModelErrorException",
+        429: "ThrottlingException", 500: "InternalServerException", 503: "ServiceUnavailableException",
+    },
+}  # fmt: skip
+_TYPES |= {wire: {429: "requests"} for wire in ("openai-chat", "openai-responses")}
+_USUAL_TYPES = {"gemini": "INVALID_ARGUMENT", "bedrock": "ValidationException"}
+
+
+def _type_of(api: ChatApi, status: int) -> str:
+    """Returns the type that an error with a status has if the script names none."""
+    wire = api.ticket.request.wire
+    server = "server_error" if status >= 500 and wire.startswith("openai") else ""
+    return _TYPES.get(wire, {}).get(status) or server or _USUAL_TYPES.get(wire, "invalid_request_error")
+
+
 def _at_once(api: ChatApi, entry: AnswerEntry) -> Reply:
     error = entry.error
     if error and not error.kind:
-        refusal = Refusal(error.message, error.status, error.type, error.code)
+        type = error.type or _type_of(api, error.status)
+        refusal = Refusal(error.message, error.status, type, error.code)
         return refuse(api, refusal, tuple(error.headers.items()))
     if entry.ask_model:
         return render(api, AskModel())

@@ -32,7 +32,10 @@ _VARIABLES = (
     ("OpenAI", "export OPENAI_API_KEY=any-key OPENAI_BASE_URL={base}/v1"),
     ("Anthropic", "export ANTHROPIC_API_KEY=any-key ANTHROPIC_BASE_URL={base}"),
     ("Gemini", "export GEMINI_API_KEY=any-key GOOGLE_GEMINI_BASE_URL={base}"),
-    ("Bedrock", "export AWS_BEARER_TOKEN_BEDROCK=any-key AWS_ENDPOINT_URL_BEDROCK_RUNTIME={base}"),
+    (
+        "Bedrock",
+        "export AWS_ACCESS_KEY_ID=any-key AWS_SECRET_ACCESS_KEY=any-key AWS_ENDPOINT_URL_BEDROCK_RUNTIME={base}",
+    ),
     ("Cohere", "export CO_API_KEY=any-key CO_API_URL={base}"),
     ("Ollama", "export OLLAMA_HOST={base}"),
     ("others", "name the provider or its host: {base}/c/any/1@mistral, {base}/c/any/1@api.deepseek.com/v1"),

@@ -175,12 +175,15 @@ def _told(tool: BaseTool, args: Any, tool_context: Any, error: Exception) -> Map
 
 
 def _reply(last: Any, pieces: Sequence[str]) -> Reply:
-    """Returns the last event of a turn as a reply. An event of an error has its code and a message."""
+    """Returns the last event of a turn as a reply. An event of an error has a code, and a message or no content; one with a
+    content and no message has an unusual stop reason as its code.
+    """
     if last is None:
         return Reply("".join(pieces), pieces=pieces)
     stop = last.finish_reason.name if last.finish_reason else None
-    if last.error_code and stop not in _STOPS:
-        error = RuntimeError(f"{last.error_code}: {last.error_message}")
+    if last.error_code and stop not in _STOPS and (last.error_message or not last.content):
+        code = getattr(last.error_code, "name", last.error_code)
+        error = RuntimeError(f"{code}: {last.error_message}")
         return Reply(
             "".join(pieces), _STOPS.get(stop or "", stop), complete=False, error=error, pieces=pieces
         )
@@ -260,6 +263,20 @@ class GoogleADK(BridgeAdapter):
             'You are an agent. Your internal name is "assistant".',
             "it tells the model the agent's name, in a sentence of its own behind the system prompt",
             "2026-11-26",
+        ),
+        Difference(
+            "RUN-003",
+            "MALFORMED_FUNCTION_CALL",
+            "it ends the turn with an error of its own if the arguments of a call are no JSON",
+            "2026-11-27",
+            "openai-chat",
+        ),
+        Difference(
+            "STP-003",
+            "under stop:pause_turn, the stop reasons are ['stop']",
+            "its stop reasons are those of Gemini, and it maps `pause_turn` to one of them by name",
+            "2026-11-27",
+            "anthropic",
         ),
     )
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+from base64 import b64encode
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any, Literal
 
@@ -18,7 +19,7 @@ from haystack.utils import Secret
 from haystack_integrations.components.generators.anthropic import AnthropicChatGenerator
 from haystack_integrations.components.generators.google_genai import GoogleGenAIChatGenerator
 
-from ellmer_conformance.adapters import Capabilities, Endpoint
+from ellmer_conformance.adapters import Capabilities, Difference, Endpoint
 from ellmer_conformance.adapters.base_adapter import FOUR_WIRES, BridgeAdapter
 from ellmer_conformance.scenarios.messages import (
     PDF,
@@ -35,6 +36,8 @@ from .sdk_conversation import base64_of, call_of, calls_in, media_type, paramete
 
 __all__ = ["Haystack", "adapter"]
 
+#: What Google's documentation has for a call of another model, which has no signature.
+_NO_SIGNATURE = b64encode(b"skip_thought_signature_validator").decode()
 _STOPS = {"tool_calls": "tool", "content_filter": "filter"}
 
 
@@ -82,6 +85,7 @@ class Session:
         self, endpoint: Endpoint, system: str | None, tools: Sequence[Tool], history: Sequence[Turn]
     ) -> None:
         self.calls = calls_in(history)
+        self.signed = endpoint.wire == "gemini"
         self.messages = [message for turn in history for message in self._messages(turn.role, turn.parts)]
         self.system = [ChatMessage.from_system(system)] if system else []
         offered = [_tool(tool) for tool in tools]
@@ -142,7 +146,8 @@ class Session:
         if role == "assistant":
             text, calls = texts_and_calls(parts)
             called = [Called(tool_name=c.name, arguments=dict(c.arguments), id=c.id) for c in calls]
-            return [ChatMessage.from_assistant(text or None, tool_calls=called)]
+            meta = _signed(text, len(calls)) if self.signed and calls else {}
+            return [ChatMessage.from_assistant(text or None, tool_calls=called, meta=meta)]
         results = [
             ChatMessage.from_tool(_content(part.value), _called(self.calls[part.id]), error=False)
             for part in parts
@@ -150,6 +155,23 @@ class Session:
         ]
         rest = [_part(part) for part in parts if not isinstance(part, ToolResult)]
         return [*results, *([ChatMessage.from_user(content_parts=rest)] if rest else [])]
+
+
+def _signed(text: str, calls: int) -> dict[str, Any]:
+    """Returns what the generator for Gemini keeps with a message: a signature for its text and for each call."""
+    kinds = [*([True] if text else []), *([False] * calls)]
+    return {
+        "thought_signatures": [
+            {
+                "part_index": index,
+                "signature": _NO_SIGNATURE,
+                "has_text": is_text,
+                "has_function_call": not is_text,
+                "is_thought": False,
+            }
+            for index, is_text in enumerate(kinds)
+        ]
+    }
 
 
 def _called(part: Part) -> Any:
@@ -164,9 +186,9 @@ def _part(part: Part) -> Any:
         case Image(url=url) if url:
             raise TypeError("haystack does not support images by URL without a download")
         case Image():
-            return ImageContent(base64_of(part), media_type(part), validation=False)
+            return ImageContent(base64_of(part), media_type(part))
         case PDF(filename=filename):
-            return FileContent(base64_of(part), media_type(part), filename, validation=False)
+            return FileContent(base64_of(part), media_type(part), filename)
     raise TypeError(f"haystack does not support {type(part).__name__}")
 
 
@@ -194,6 +216,30 @@ class Haystack(BridgeAdapter):
     name = "haystack"
     sessions = Session
     wires = FOUR_WIRES
+
+    differences = (
+        Difference(
+            "HIS-006",
+            "its text is lost",
+            "`ignore_tools_thinking_messages`, which is on by default, drops the text of an answer that has calls",
+            "2026-11-27",
+            "anthropic",
+        ),
+        Difference(
+            "STP-003",
+            "under stop:pause_turn, the stop reasons are ['stop']",
+            "its stop reasons are a closed list, and it maps `pause_turn` to one of them by name",
+            "2026-11-27",
+            "anthropic",
+        ),
+        Difference(
+            "PAIR-007",
+            "'functions.get_weather:0' has other characters",
+            "a history that the caller writes is sent as it was given, with its ids",
+            "2026-11-27",
+            "anthropic",
+        ),
+    )
 
     def capabilities(self, wire: str, provider: str) -> Capabilities:  # noqa: ARG002 - the protocol's
         """Returns the capabilities. Media are inside results, except in Chat Completions."""

@@ -132,3 +132,9 @@ def test_a_wrong_id_is_told_with_the_nearest():
 
     assert told.exit_code == 2
     assert "There is no rule ORD-0002 (did you mean 'ORD-002'" in told.output
+
+
+def test_of_rules_with_one_text_the_one_about_missing_results_is_first():
+    told = CliRunner().invoke(_group, ["explain", "tool_use ids were found without tool_result blocks"])
+    assert told.output.startswith("anthropic/PAIR-001  ")
+    assert "conformance explain anthropic/ORD-001  " in told.output

@@ -20,21 +20,27 @@ from ellmer_conformance.facts.examples import example, foreign
 from ellmer_conformance.facts.features import FEATURES, found
 from ellmer_conformance.facts.feed import Entry
 
-#: Places at which a recording was accepted and a rule or a profile says no. Why is not known yet; the recording counts, and
-#: the cell's note names the other source.
+#: Places at which a recording was accepted and a rule or a profile says no. The recording counts, and the cell's note names the
+#: other source. Groq runs a browser for gpt-oss, and no `web_search`. Hosts behind OpenRouter and Together differ. When it was
+#: recorded, `gemini-flash-latest` was a model of the second generation. Of the others it is not known yet why.
 DISPUTED = {
     "anthropic anthropic claude-3-opus-20240229 call_without_result",
     "anthropic anthropic claude-3-opus-20240229 result_without_call",
     "anthropic bedrock claude-v2 temperature",
+    "gemini google gemini-flash-latest call_without_result",
     "ollama ollama gemma3:1b image_in_user",
     "openai-chat cerebras gpt-oss-120b forced_call",
     "openai-chat deepseek deepseek-chat seed",
     "openai-chat deepseek deepseek-v4-flash seed",
+    "openai-chat groq openai/gpt-oss-120b server_tools",
+    "openai-chat groq openai/gpt-oss-20b server_tools",
+    "openai-chat groq openai/gpt-oss-safeguard-20b server_tools",
     "openai-chat groq qwen/qwen3-32b effort",
     "openai-chat openai gpt-5.4 logprobs",
     "openai-chat openai o3-mini stop",
+    "openai-chat openrouter qwen/qwen3.5-35b-a3b forced_call",
     "openai-chat together openai/gpt-oss-120b image_in_user",
-    "openai-responses openai gpt-5.4 logprobs",
+    "openai-chat together openai/gpt-oss-20b image_in_user",
     "openai-responses openai gpt-5.6-sol temperature",
 }
 
@@ -49,6 +55,17 @@ def test_every_answer_has_evidence_that_can_be_opened():
 
 def test_rules_profiles_and_recordings_agree():
     assert {line.partition(": ")[0] for line in facts.disagreements()} == DISPUTED
+
+
+def test_a_planted_contradiction_is_found(monkeypatch):
+    place = "openai-chat openai gpt-4.1"
+    planted = facts.Document(
+        "https://example.com", "No.", "2026-11-27", (place.replace(".", r"\."),), no=("tools",)
+    )
+    monkeypatch.setattr(facts, "documents", lambda: (planted,))
+    monkeypatch.setattr(facts, "_of_rules", lambda: iter(()))  # they take ten seconds
+
+    assert f"{place} tools" in {line.partition(": ")[0] for line in facts.disagreements()}
 
 
 def test_a_refusal_has_the_words_of_the_api():
@@ -72,17 +89,13 @@ def test_the_data_fits_its_schema():
     jsonschema.validate(json.loads(json.dumps(facts.as_data(facts.cells()[::40]))), facts.schema())
 
 
-#: What a request of Google does not show, because its calls have no ids.
-UNPAIRED = {("gemini", "call_without_result"), ("gemini", "result_without_call")}
-
-
 @pytest.mark.parametrize(
     "wire", ["openai-chat", "openai-responses", "anthropic", "gemini", "bedrock", "mistral"]
 )
 def test_the_example_of_a_feature_uses_it(wire):
     for feature in FEATURES:
         body = example(feature, wire, "m")
-        if body and (wire, feature.id) not in UNPAIRED:
+        if body:
             assert feature.id in found(Request(wire, wire, body, model="m")), feature.id
 
 
@@ -94,13 +107,13 @@ def test_the_request_of_another_format_is_none_of_this_one():
     assert "video_url" in json.dumps(foreign(video, "anthropic", "m"))
 
 
-def test_at_most_one_cell_in_ten_of_the_most_used_models_is_unknown():
+def test_at_most_one_cell_in_twenty_of_the_most_used_models_is_unknown():
     used = {tuple(place[:3]) for place in facts.most_used()}
     cells = [cell for cell in facts.cells() if (cell.wire, cell.provider, cell.model) in used]
     unknown = [cell for cell in cells if cell.answer == "unknown"]
 
     assert len({(provider, model) for _, provider, model in used}) == 30
-    assert len(unknown) <= 0.10 * len(cells), Counter(cell.feature for cell in unknown).most_common(12)
+    assert len(unknown) <= 0.05 * len(cells), Counter(cell.feature for cell in unknown).most_common(12)
 
 
 def test_documents_are_about_known_features_and_models():
@@ -159,6 +172,36 @@ def test_the_result_of_a_search_of_tools_has_its_call():
     assert "result_without_call" in stray
 
 
+@pytest.mark.parametrize(
+    ("feature", "model", "provider", "wire", "note"),
+    [
+        ("effort", "gpt-5.1-chat-latest", "openai", "openai-responses", "Supported values are: 'medium'"),
+        ("prefill", "mistral-small-latest", "mistral", "mistral", "Assistant with prefix"),
+    ],
+)
+def test_a_feature_that_is_refused_in_one_form_is_there(feature, model, provider, wire, note):
+    [cell] = facts.chosen(model=model, feature=feature, provider=provider, wire=wire)
+
+    assert cell.answer == "yes"
+    assert note in cell.note
+
+
+@pytest.mark.parametrize(
+    ("calls", "results", "unusual"),
+    [(2, 2, set()), (2, 1, {"call_without_result"}), (1, 2, {"result_without_call"})],
+)
+def test_googles_calls_and_results_are_counted(calls, results, unusual):
+    call, result = ({"functionCall": {"name": "f"}}, {"functionResponse": {"name": "f", "response": {}}})
+    contents = [
+        {"role": "user", "parts": [{"text": "Hi"}]},
+        {"role": "model", "parts": [{**call, "thoughtSignature": "a"}] * calls},
+        *[{"role": "user", "parts": [result]}] * results,
+    ]
+    pairs = {"call_without_result", "result_without_call"}
+
+    assert pairs & found(Request("gemini", "google", {"contents": contents})).keys() == unusual
+
+
 def test_defaults_prove_nothing():
     body = {"messages": [], "temperature": 1, "n": 1, "logprobs": False, "frequency_penalty": 0}
 
@@ -197,6 +240,21 @@ def test_a_table_is_compared_with_the_evidence():
 
     assert (wrong.kind, wrong.claim.feature) == ("contradicted", "temperature")
     assert (question.kind, question.claim.feature) == ("question", "two_user_turns")
+
+
+def test_what_can_be_sent_is_a_recording_or_a_document_that_no_other_source_disputes():
+    claims = [
+        Claim("openai", "gpt-3.5-turbo", "tools", "no", "tool_calling: false"),
+        Claim("openrouter", "openai/gpt-5", "temperature", "no", "temperature: false"),  # it is left out
+        Claim(
+            "together", "openai/gpt-oss-120b", "image_in_user", "no", "image: false"
+        ),  # a profile says so, too
+        Claim("google", "gemma-4-31b-it", "tools", "yes", "tools: true"),  # only a profile says no
+    ]
+    found = comparison.contradictions(claims)
+
+    assert len(found) == 4
+    assert [each.claim for each in comparison.proved(found)] == claims[:1]
 
 
 def test_a_cache_without_marks_is_a_cache():

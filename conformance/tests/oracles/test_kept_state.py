@@ -179,7 +179,7 @@ def test_a_background_interaction_runs_and_can_be_cancelled(google):
 
 def test_a_cache_is_read_before_the_request(google):
     config = types.CreateCachedContentConfig(
-        contents="The code word is violet.", display_name="words", ttl="300s"
+        contents="The code word is violet. " * 200, display_name="words", ttl="300s"
     )
     cache = google.caches.create(model="gemini-3.5-flash", config=config)
     asked = types.GenerateContentConfig(cached_content=cache.name)

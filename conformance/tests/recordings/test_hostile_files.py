@@ -149,7 +149,7 @@ def test_the_good_file_is_judged_all_the_same(folder):
     for name in ("deep.yaml", "laughs.yaml", "merges.yaml", "not there.json"):
         assert reports[name].problem, name
     assert [*reports["bomb.json.gz"].skipped] == [
-        "a file of more than 256 MB, which may be a recording (--max-size)"
+        "the file has more than 256 MB and may be a recording (--max-size)"
     ]
 
 

@@ -104,8 +104,8 @@ PROBLEM = "it is larger than 1 MB"
         ("a.json", RECORDED + LARGE, f"{PROBLEM} (--max-size)", None),
         ("a.json.gz", RECORDED + LARGE, f"{PROBLEM} when it is unpacked (--max-size)", None),
         ("a.jsonl", f"{LINE}\n{LINE}{LARGE}\n", "line 2 is larger than 1 MB (--max-size)", None),
-        ("a.json", LARGE, None, "a file of more than 1 MB, which may be a recording (--max-size)"),
-        ("a.json.gz", LARGE, None, "a file of more than 1 MB, which may be a recording (--max-size)"),
+        ("a.json", LARGE, None, "the file has more than 1 MB and may be a recording (--max-size)"),
+        ("a.json.gz", LARGE, None, "the file has more than 1 MB and may be a recording (--max-size)"),
         ("a.bin", LARGE, None, "not a recording of HTTP: a file of more than 1 MB"),
     ],
 )

@@ -61,7 +61,7 @@ def test_a_log_is_read_line_by_line(tmp_path, name):
     tracemalloc.stop()
 
     assert (report.problem, report.judged, report.complaints) == (None, 100, [])
-    assert dict(report.skipped) == {"a line without an exchange": 2}
+    assert dict(report.skipped) == {"the line has no exchange": 2}
     assert most < len(data) / 4, most
 
 

@@ -8,6 +8,7 @@ from broken_report import Ours, played, row
 from ellmer_conformance.adapters import Capabilities, Difference
 from ellmer_conformance.contract.exchange import Exchange, Request, Response
 from ellmer_conformance.contract.observed_run import Run, Trouble
+from ellmer_conformance.contract.rule import Violation
 from ellmer_conformance.report import (
     Report,
     Row,
@@ -275,3 +276,60 @@ def test_rules_that_show_one_event_in_one_request_are_one_cause():
 
     assert headline(Report([*many, both])) == "1 cause, 9 runs"
     assert headline(Report([*many, elsewhere])) == "2 causes, 9 runs"
+
+
+def test_one_missing_piece_is_one_cause_whatever_its_symptom():
+    """Each symptom is in the cause, so that nothing is hidden."""
+    page = [
+        failed("ERR-006", "loss", "/varied/page-200", "not_an_answer", "under page-200, no error was raised"),
+        failed(
+            "ERR-006", "loss", "/varied/page-200", "other", "under page-200, it raises a bare KeyError: 1"
+        ),
+        failed("ERR-007", "loss", "/varied/error-200", "third", "under error-200, no error was raised"),
+    ]
+    [cause] = causes(Report(page))
+
+    assert cause.symptoms == page[:2]
+    assert headline(Report([*page, failed("STR-012", "loss", "/varied/crosswise", "fourth")])).startswith(
+        "2 "
+    )
+
+
+def test_a_request_that_lost_calls_is_one_cause_refused_or_not():
+    refused = failed("PAR-003", "reject", "/exchanges/1/request/contents/2", "two", "2 responses to 1 call")
+    lost = failed(
+        "HIS-006", "loss", "/exchanges/1/request", "five", "calls are lost or merged: the model said x"
+    )
+    unanswered = replace(refused, case="three", message="1 response to 2 calls")
+
+    assert headline(Report([refused, lost])) == "1 cause, 2 runs"
+    assert headline(Report([refused, lost, unanswered])) == "2 causes, 3 runs"
+
+
+def test_that_nothing_was_seen_follows_from_what_was_lost():
+    """The plays of the cause are too many for a statistic to find the few with media."""
+    lost = [
+        failed("HIS-006", "loss", "/exchanges/1/request", f"case_{n}", "calls are lost") for n in range(9)
+    ]
+    blind = failed("TXT-005", "loss", "/replies/0", "case_3", "the text is 'no image received', the model")
+    other = replace(blind, case="case_4", message="the text is 'It rains', the model said 'It snows'")
+
+    assert headline(Report([*lost, blind])) == "1 cause, 9 runs"
+    assert headline(Report([*lost, other])) == "2 causes, 9 runs"
+
+
+def test_texts_that_are_missing_after_a_declared_error_are_declared():
+    run = Run(CASE, "openai-chat", "openai", "sync", replies=[Reply(error=ValueError("NO_JSON: no object"))])
+    [raised] = [v for v in judge(run) if v.rule.id == "RUN-003"]
+    verdicts = [
+        replace(
+            raised,
+            violations=[Violation(raised.rule, "/replies/0", "the call raised ValueError: NO_JSON", {})],
+        ),
+        *(v for v in judge(run) if v.rule.id == "TXT-005"),
+    ]
+    own = Difference("RUN-003", "NO_JSON", "it ends the turn with an error", "2026-11-27", "openai-chat")
+    elsewhere = replace(own, wire="gemini")
+
+    assert {r.verdict for r in judged("theirs", run, verdicts, [own]).rows} == {"differs-as-declared"}
+    assert {r.verdict for r in judged("theirs", run, verdicts, [elsewhere]).rows} == {"fail"}

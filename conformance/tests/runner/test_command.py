@@ -147,10 +147,10 @@ def test_a_line_that_is_no_reply_is_named(line):
 @pytest.mark.parametrize(
     ("line", "sentence"),
     [
-        ('{"capabilities": {"colours": "native"}}', "unknown: colours"),
-        ('{"features": ["flight"]}', "unknown: flight"),
-        ('{"capabilities": {"tools": "maybe"}}', "tools: use native, pointer or refused"),
-        ('{"capabilities": []}', "`capabilities` is an object"),
+        ('{"capabilities": {"colours": "native"}}', "there is no colours"),
+        ('{"features": ["flight"]}', "there is no flight"),
+        ('{"capabilities": {"tools": "maybe"}}', "tools must be native, pointer or refused"),
+        ('{"capabilities": []}', "`capabilities` must be an object"),
     ],
 )
 def test_a_declaration_that_is_wrong_says_why(line, sentence):

@@ -41,7 +41,8 @@ def test_each_name_has_its_module():
 
 def test_a_wrong_name_is_told_with_the_nearest_ones():
     with pytest.raises(
-        UnknownChoice, match=r"unknown adapter 'antropic' \(did you mean 'anthropic'\?\); there are: agno, "
+        UnknownChoice,
+        match=r"there is no adapter 'antropic' \(did you mean 'anthropic'\?\); the adapters are agno, ",
     ):
         find_adapter("antropic")
 

@@ -180,7 +180,7 @@ def test_the_run_goes_on_after_a_call_that_blocks_its_loop(tmp_path):
             "async-stream",
         ),
         *cases,
-        *("--play-timeout", "2", "--report", "out"),
+        *("--case-timeout", "2", "--report", "out"),
     )
 
     results = json.loads((tmp_path / "out" / "report.json").read_text())["results"]

@@ -2,8 +2,11 @@
 
 import json
 
+import httpx
 import pytest
 from questions_to_the_server import CHAT, DATA_URL, NONCES, PROVIDERS, assistant, chat, result
+
+from ellmer_conformance.server import StrictServer
 
 
 @pytest.mark.parametrize("stream", [False, True])
@@ -80,3 +83,36 @@ def test_a_failure_comes_after_the_text_that_was_sent(post, wire):
     assert "moment" in said
     assert "overloaded" in failed.lower()
     assert post(PROVIDERS[wire], "fails").status_code in {503, 529}
+
+
+@pytest.mark.parametrize(
+    ("status", "path", "body", "headers", "type"),
+    [
+        (
+            429,
+            "/v1/messages",
+            {"model": "claude-sonnet-5", "max_tokens": 9},
+            {"x-api-key": "k", "anthropic-version": "2023-06-01"},
+            "rate_limit_error",
+        ),
+        (
+            503,
+            "/v1/chat/completions",
+            {"model": "gpt-4.1"},
+            {"authorization": "Bearer k"},
+            "server_error",
+        ),
+        (
+            418,
+            "/v1/chat/completions",
+            {"model": "gpt-4.1"},
+            {"authorization": "Bearer k"},
+            "invalid_request_error",
+        ),
+    ],
+)
+def test_an_error_with_a_status_has_the_providers_type_for_it(status, path, body, headers, type):
+    with StrictServer(script=[{"error": {"status": status, "message": "No."}}]) as server:
+        body = {**body, "messages": [{"role": "user", "content": "Hi"}]}
+        reply = httpx.post(server.origin + path, json=body, headers=headers)
+    assert (reply.status_code, reply.json()["error"]["type"]) == (status, type)

@@ -118,6 +118,8 @@ def test_a_text_is_moderated(server):
         post(server, "/v1/moderations", {"input": text}).json()["results"][0] for text in ("Hello", "kill")
     )
     assert (kind["flagged"], bad["flagged"], bad["categories"]["violence"]) == (False, True, True)
+    assert len(bad["categories"]) == len(bad["category_scores"]) == 13
+    assert bad["categories"]["violence/graphic"] is False
 
 
 # models and counts ----------------------------------------------------------------------------------------
@@ -314,6 +316,18 @@ def test_what_is_not_served_is_501_in_the_providers_form(server, name):
     assert "does not serve" in json.dumps(reply.json())
 
 
+@pytest.mark.parametrize(
+    ("path", "body"),
+    [
+        ("/v1/embeddings", {"model": "text-embedding-3-small", "input": "Hi"}),
+        ("/v1/moderations", {"input": "Hi"}),
+    ],
+)
+@pytest.mark.parametrize("other", [GOOGLE, CLAUDE], ids=["google", "anthropic"])
+def test_a_path_of_one_provider_is_its_own_whatever_keys_a_request_carries(server, path, body, other):
+    assert post(server, path, body, KEYS | other).json()["model"]
+
+
 def test_what_no_provider_has_is_404(server):
     assert post(server, "/v1/no-such-endpoint", {}).status_code == 404
 
@@ -431,3 +445,97 @@ def test_a_cloud_has_a_version_from_its_first_day_on():
     with StrictServer(today=date(2026, 10, 20)) as earlier:
         reply = post(earlier, CLOUD_PATHS["vertex"], body, {"authorization": "Bearer any-key"})
     assert reply.json()["error"]["message"] == NOT_VALID.format("2026-10-21")
+
+
+# lists in pages, and what excludes each other -----------------------------------------------------------
+
+
+def test_stored_completions_come_in_pages(server):
+    ask = {"model": "gpt-4.1", "store": True}
+    made = [
+        post(
+            server,
+            "/v1/chat/completions",
+            {**ask, "messages": [{"role": "user", "content": word}], "metadata": {"n": word}},
+        ).json()["id"]
+        for word in ("one", "two", "three")
+    ]
+    first = get(server, "/v1/chat/completions?limit=2").json()
+    assert [each["id"] for each in first["data"]] == made[:2]
+    assert first["has_more"] is True
+    rest = get(server, f"/v1/chat/completions?limit=2&after={first['last_id']}").json()
+    assert ([each["id"] for each in rest["data"]], rest["has_more"]) == (made[2:], False)
+    named = get(server, "/v1/chat/completions?metadata[n]=two").json()
+    assert [each["id"] for each in named["data"]] == [made[1]]
+
+
+def test_items_and_files_come_in_pages(server):
+    items = [{"type": "message", "role": "user", "content": str(n)} for n in range(3)]
+    id = post(server, "/v1/conversations", {"items": items}).json()["id"]
+    found = get(server, f"/v1/conversations/{id}/items?order=asc&limit=2").json()
+    assert [item["content"] for item in found["data"]] == ["0", "1"]
+    before = get(server, f"/v1/conversations/{id}/items?order=asc&limit=1&before={found['last_id']}").json()
+    assert [item["content"] for item in before["data"]] == ["0"]
+    models = get(server, "/v1/models?limit=1", CLAUDE).json()
+    assert (len(models["data"]), models["has_more"]) == (1, True)
+    google = get(server, "/v1beta/models?pageSize=1", GOOGLE).json()
+    more = get(server, f"/v1beta/models?pageSize=1&pageToken={google['nextPageToken']}", GOOGLE).json()
+    assert google["models"] != more["models"]
+
+
+@pytest.mark.parametrize(
+    "more",
+    [{"background": True, "store": False}, {"previous_response_id": "resp_1", "conversation": "conv_1"}],
+)
+def test_settings_that_exclude_each_other_are_refused(server, more):
+    assert post(server, "/v1/responses", {"model": "gpt-5.6-terra", "input": "Hi", **more}).status_code == 400
+
+
+def test_a_stream_can_be_read_again_from_an_event(server):
+    asked = {"model": "gpt-5.6-terra", "input": "2 + 2?", "background": True, "stream": True}
+    events = post(server, "/v1/responses", asked).text
+    id = json.loads(events.partition("data: ")[2].partition("\n")[0])["response"]["id"]
+    assert get(server, f"/v1/responses/{id}?stream=true").text == events
+    rest = get(server, f"/v1/responses/{id}?stream=true&starting_after=1").text
+    assert events.endswith(rest)
+    assert '"sequence_number":2' in rest.partition("\n\n")[0]
+    whole = post(server, "/v1/responses", {"model": "gpt-5.6-terra", "input": "Hi"}).json()["id"]
+    assert get(server, f"/v1/responses/{whole}?stream=true").status_code == 400
+
+
+def test_a_vector_is_no_longer_than_its_model_has(server):
+    asked = {"model": "text-embedding-3-small", "input": [1, 2, 3]}
+    refused = post(server, "/v1/embeddings", asked | {"dimensions": 1537})
+    assert (refused.status_code, "1536" in refused.text) == (400, True)
+    assert post(server, "/v1/embeddings", asked).json()["usage"]["total_tokens"] == 3
+
+
+def test_mistral_has_its_own_categories_and_ids(server):
+    base = "/c/any/1@mistral/v1"
+    found = post(
+        server, f"{base}/moderations", {"model": "mistral-moderation-latest", "input": "I will kill it"}
+    )
+    categories = found.json()["results"][0]["categories"]
+    assert [name for name, flag in categories.items() if flag] == ["violence_and_threats"]
+    assert "pii" in categories
+    assert post(server, f"{base}/embeddings", {"model": "mistral-embed", "input": "a"}).json()["id"]
+
+
+def test_a_cache_needs_a_size(server):
+    asked = {
+        "model": "models/gemini-3.5-flash",
+        "contents": [{"role": "user", "parts": [{"text": "short"}]}],
+    }
+    refused = post(server, "/v1beta/cachedContents", asked, GOOGLE).json()["error"]
+    assert refused["message"].startswith("Cached content is too small. total_token_count=")
+
+
+def test_a_batch_of_claude_in_progress_is_not_deleted(server):
+    params = {"model": "claude-sonnet-5", "max_tokens": 9, "messages": [{"role": "user", "content": "Hi"}]}
+    id = post(
+        server, "/v1/messages/batches", {"requests": [{"custom_id": "a", "params": params}]}, CLAUDE
+    ).json()["id"]
+    path = f"/v1/messages/batches/{id}"
+    assert httpx.delete(server.origin + path, headers=CLAUDE).status_code == 400
+    post(server, f"{path}/cancel", {}, CLAUDE)
+    assert httpx.delete(server.origin + path, headers=CLAUDE).json()["type"] == "message_batch_deleted"

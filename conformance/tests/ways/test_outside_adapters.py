@@ -85,7 +85,7 @@ def test_a_module_of_the_working_folder_is_found_and_its_pytest_settings_are_not
 
 NO_ADAPTERS = {
     "my_library:Nothing": "cannot be imported",
-    "no-such-adapter": "unknown adapter",
+    "no-such-adapter": "there is no adapter",
     "my_library:": "cannot be imported",
     "./my_library.py:MyLibrary": "cannot be imported",
     "my_library:Session": "cannot be made without arguments: TypeError",

@@ -146,7 +146,7 @@ def parameters(params: Mapping[str, Any], names: Mapping[str, str], wire: str) -
     """
     unsupported = [name for name in params if name in NEUTRAL and name not in names]
     if unsupported:
-        warn(f"{wire} has no parameter {', '.join(map(repr, unsupported))}: ignored")
+        warn(f"{wire} has no parameter {', '.join(map(repr, unsupported))}, so it is not sent")
     body: Json = {}
     for name, value in params.items():
         if name not in unsupported and value is not None:

@@ -40,7 +40,11 @@ _CODES = "Exit code 0: success; 1: a problem or difference was found, or a file 
 
 def main(arguments: Sequence[str] | None = None) -> int:
     """Runs the command and returns its exit code."""
-    options = _parser().parse_args(arguments)
+    parser = _parser()
+    options = parser.parse_args(arguments)
+    if not hasattr(options, "run"):
+        parser.print_help(sys.stderr)
+        return 2
     try:
         return int(options.run(options))
     except BrokenPipeError:  # `… | head` has seen enough
@@ -56,7 +60,7 @@ def _parser() -> argparse.ArgumentParser:
     parser = argparse.ArgumentParser(
         prog="ellmer-harness", description=_ABOUT, epilog=_CODES, formatter_class=form
     )
-    commands = parser.add_subparsers(required=True, metavar="COMMAND", title="commands")
+    commands = parser.add_subparsers(metavar="COMMAND", title="commands")
     for name, module in _COMMANDS.items():
         about = (module.__doc__ or "").strip()
         command = commands.add_parser(

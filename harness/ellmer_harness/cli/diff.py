@@ -37,7 +37,7 @@ def arguments(parser: argparse.ArgumentParser) -> None:
         default=[],
         choices=KINDS,
         metavar="KIND",
-        help=f"one of {', '.join(KINDS)}",
+        help=f"allow differences of this kind: one of {', '.join(KINDS)}",
     )
 
 

@@ -19,7 +19,9 @@ from ._terminal import complain, one, one_line, recordings, rewritten, say
 
 def arguments(parser: argparse.ArgumentParser) -> None:
     """Declares the arguments of the command."""
-    parser.add_argument("paths", nargs="+", type=Path, metavar="PATH", help="recordings, or folders of them")
+    parser.add_argument(
+        "paths", nargs="+", type=Path, metavar="PATH", help="the cassettes to export, or folders of them"
+    )
     parser.add_argument("--out", type=Path, help="a folder, or a file named .yaml")
 
 

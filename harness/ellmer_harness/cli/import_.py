@@ -21,7 +21,9 @@ from ._terminal import complain, one_line, recordings, say
 
 def arguments(parser: argparse.ArgumentParser) -> None:
     """Declares the arguments of the command."""
-    parser.add_argument("paths", nargs="+", type=Path, metavar="PATH", help="recordings, or folders of them")
+    parser.add_argument(
+        "paths", nargs="+", type=Path, metavar="PATH", help="the recordings to import, or folders of them"
+    )
     parser.add_argument(
         "--out", type=Path, required=True, help="a folder, or a file named .json for one recording"
     )

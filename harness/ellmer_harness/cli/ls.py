@@ -19,7 +19,7 @@ from ._terminal import complain, one_line, recordings, say
 
 def arguments(parser: argparse.ArgumentParser) -> None:
     """Declares the arguments of the command."""
-    parser.add_argument("paths", nargs="+", type=Path, metavar="PATH", help="files or folders")
+    parser.add_argument("paths", nargs="+", type=Path, metavar="PATH", help="the files or folders to list")
 
 
 def run(options: argparse.Namespace) -> int:

@@ -22,7 +22,9 @@ from ._terminal import complain, one_line, recordings, say
 
 def arguments(parser: argparse.ArgumentParser) -> None:
     """Declares the arguments of the command."""
-    parser.add_argument("paths", nargs="+", type=Path, metavar="PATH", help="recordings, or folders of them")
+    parser.add_argument(
+        "paths", nargs="+", type=Path, metavar="PATH", help="the recordings to convert, or folders of them"
+    )
     parser.add_argument("--keep", action="store_true", help="do not remove the recordings of other tools")
     shared(parser)
 

@@ -42,7 +42,7 @@ BLOB = re.compile(r"[0-9a-f]{64}\.\w+")
 
 def arguments(parser: argparse.ArgumentParser) -> None:
     """Declares the arguments of the command."""
-    parser.add_argument("paths", nargs="+", metavar="PATH", help="files or folders")
+    parser.add_argument("paths", nargs="+", metavar="PATH", help="the files or folders to search")
     parser.add_argument(
         "--accept",
         action="append",
@@ -51,7 +51,7 @@ def arguments(parser: argparse.ArgumentParser) -> None:
         help="the fingerprint of a finding that is not a secret",
     )
     parser.add_argument(
-        "-j", "--jobs", type=int, default=1, help="number of processes [1]; 0: one for each core"
+        "-j", "--jobs", type=int, default=1, help="the number of processes; 0 means one for each core [1]"
     )
     parser.add_argument(
         "--engine",

@@ -24,7 +24,7 @@ _DULL = {"accept-encoding", "connection", "host", "user-agent", "content-length"
 
 def arguments(parser: argparse.ArgumentParser) -> None:
     """Declares the arguments of the command."""
-    parser.add_argument("path", type=Path, metavar="FILE", help="a recording")
+    parser.add_argument("path", type=Path, metavar="FILE", help="the recording to show")
     parser.add_argument(
         "-n", "--number", type=int, action="append", help="print only the n-th interaction; repeatable"
     )

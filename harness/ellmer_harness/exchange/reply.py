@@ -98,8 +98,7 @@ def shape(reply: Reply, *, timed: bool) -> dict[str, str]:
     sizes = [len(piece.data) for piece in reply.pieces]
     found: dict[str, str] = {}
     if len(sizes) > 1:
-        events = event_sizes(reply.body, reply.content_type)
-        found["sizes"] = "events" if sizes == events else " ".join(map(str, sizes))
+        found["sizes"] = "events" if _in_events(reply, sizes) else " ".join(map(str, sizes))
         if timed:
             found["ms"] = " ".join(str(round(piece.wait * 1000)) for piece in reply.pieces)
     if reply.ended == "closed":
@@ -107,6 +106,13 @@ def shape(reply: Reply, *, timed: bool) -> dict[str, str]:
     if reply.http_version != "HTTP/1.1":
         found["version"] = reply.http_version
     return found
+
+
+def _in_events(reply: Reply, sizes: Sequence[int]) -> bool:
+    """Tells whether each chunk is an event of a stream. Most are not, which the end of the first one shows."""
+    if "event-stream" in reply.content_type and reply.pieces[0].data[-1:] not in (b"\n", b"\r"):
+        return False
+    return sizes == event_sizes(reply.body, reply.content_type)
 
 
 def event_sizes(body: bytes, content_type: str) -> list[int]:

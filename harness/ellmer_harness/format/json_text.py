@@ -15,7 +15,7 @@ from __future__ import annotations
 
 import json
 import re
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import suppress
 from functools import lru_cache
 from math import inf
@@ -34,7 +34,7 @@ Form = dict[str, Any]
 class Spelled(Form):
     """The form of a body whose JSON was compact. `text` is its spelling, which need not be written again."""
 
-    text = ""
+    text = b""
 
 
 BETWEEN = "the next value of several"
@@ -42,6 +42,8 @@ BETWEEN = "the next value of several"
 _SPACE = " \t\r\n"
 _ESCAPES = re.compile(r"\\u00([2-7][0-9a-f])")
 _BEYOND_ASCII = re.compile(r"\\u(?!00[0-7])")
+_OPENING = (b"{", b"[")
+_BEGINNING = 1000  # bytes that show how most JSON is spelled
 _DEEPEST = 100  # levels; deeper JSON is stored as text
 _plainest = json.JSONEncoder(ensure_ascii=False, separators=(",", ":")).encode
 _BEGINNINGS = bytes.maketrans(b"[,E", b"::e")
@@ -51,6 +53,8 @@ _SEPARATORS = {"": (",", ":"), "spaced": (", ", ": "), "colon": (",", ": ")}
 
 def parse(body: bytes) -> Form | None:
     """Returns the form of a JSON body, or `None` if it is not JSON or cannot be restored byte for byte."""
+    if compact_form := parse_compact(body):
+        return compact_form
     try:
         text = body.decode()
     except UnicodeDecodeError:
@@ -60,12 +64,27 @@ def parse(body: bytes) -> Form | None:
     if found is None or not core:
         return None
     at = len(text) - len(text.lstrip(_SPACE))
-    if not found[1] and core == text:
-        form = Spelled(json=found[0])
-        form.text = core
-        return form
     told = {"json": found[0], "style": found[1], "start": text[:at], "end": text[at + len(core) :]}
     return {key: value for key, value in told.items() if key == "json" or value}
+
+
+def parse_compact(body: bytes) -> Spelled | None:
+    """Returns the form of a JSON body without any space, which is compared as it is: text would be made of it only for that."""
+    if body[:1] not in _OPENING or b'": ' in body[:_BEGINNING] or has_more_values(body, RECORDING.values):
+        return None
+    try:
+        value = from_json(body, allow_inf_nan=False)
+        if (
+            to_json(value) != body
+            or _has_exponents(body)
+            or (_seems_deep(body) and _too_deep(value, _DEEPEST))
+        ):
+            return None
+    except (ValueError, RecursionError):
+        return None
+    form = Spelled(json=value)
+    form.text = body
+    return form
 
 
 def write(form: Form) -> bytes:
@@ -82,7 +101,7 @@ def parse_text(text: str, hint: str = "") -> tuple[Any, str] | None:
         return None
     try:
         value = from_json(text, allow_inf_nan=False)
-        if _seems_deep(text) and _too_deep(value, _DEEPEST):
+        if _seems_deep(text.encode("utf-8", "replace")) and _too_deep(value, _DEEPEST):
             return None
         if spell(value, hint) == text:
             return value, hint
@@ -126,10 +145,15 @@ def spell(value: Any, style: str) -> str:
 def compact(value: Any) -> str:
     """Returns the JSON text without spaces, as `json` writes it, in a third of the time."""
     try:
-        text = to_json(value, inf_nan_mode="constants")
+        return _compact(value).decode()
     except ValueError:  # half a surrogate
         return _plainest(value)
-    return _plainest(value) if _has_exponents(text) else text.decode()
+
+
+def _compact(value: Any) -> bytes:
+    """Returns the JSON text without spaces. Raises `ValueError` if it has no UTF-8."""
+    text = to_json(value, inf_nan_mode="constants")
+    return _plainest(value).encode() if _has_exponents(text) else text
 
 
 def _has_exponents(text: bytes) -> bool:
@@ -138,11 +162,11 @@ def _has_exponents(text: bytes) -> bool:
     return beginnings.startswith(b"e") or b":e" in beginnings or b"0.0000" in text
 
 
-def _seems_deep(text: str) -> bool:
+def _seems_deep(text: bytes) -> bool:
     """Tells whether the brackets are nested too deeply. Brackets in strings count, too."""
-    if text.count("{") + text.count("[") <= _DEEPEST:
+    left = text.translate(None, _NO_BRACKETS)
+    if len(left) <= 2 * _DEEPEST:
         return False
-    left = text.encode("utf-8", "replace").translate(None, _NO_BRACKETS)
     for _ in range(_DEEPEST):
         left, before = left.replace(b"[]", b"").replace(b"{}", b""), left
         if left == before:
@@ -214,16 +238,26 @@ def _label(name: str) -> str:
 
 def layout(value: Any) -> str:
     """Returns the text with a newline at its end."""
-    text: list[str] = []
+    return layout_bytes(value, "surrogatepass").decode(errors="surrogatepass")
+
+
+def layout_bytes(value: Any, errors: str = "strict") -> bytes:
+    """Returns the text in UTF-8. `errors` says what happens to half a surrogate, as in `str.encode`."""
+    text: list[Piece] = []
     _add(text, value, "", WIDTH, inf)
-    return "".join(text) + "\n"
+    text.append("\n")
+    return b"".join([piece.encode(errors=errors) if isinstance(piece, str) else piece for piece in text])
+
+
+Piece = str | bytes
+"""Bodies are bytes already, and large. All else is short text."""
 
 
 class _TooMuchIndentation(Exception):
     pass
 
 
-def _add(text: list[str], value: Any, indent: str, room: int, spare: float) -> float:
+def _add(text: list[Piece], value: Any, indent: str, room: int, spare: float) -> float:
     """Adds the pieces of a value. Returns the remaining bytes for indentation."""
     if not value or not isinstance(value, dict | list) or _cost(value, room) <= room:
         text.append(_spaced(value))
@@ -257,44 +291,53 @@ def _spent(piece: str, spare: float) -> float:
     return spare - len(piece)
 
 
-def _add_body(text: list[str], form: dict[str, Any], indent: str, room: int) -> None:
+def _add_body(text: list[Piece], form: dict[str, Any], indent: str, room: int) -> None:
     """Adds a body: densely, if indentation takes too much."""
     before = len(text)
     try:
         _add(text, form, indent, room, SPARE)
     except _TooMuchIndentation:
-        text[before:] = [_dense(form)]
+        text[before:] = _dense(form)
 
 
-def _dense(form: dict[str, Any]) -> str:
-    known = form.text if isinstance(form, Spelled) else ""
-    items = [f"{_spaced(key)}: {_lines(value, known or _written(value))}" for key, value in form.items()]
-    return "{" + ", ".join(items) + "}"
+def _dense(form: dict[str, Any]) -> Iterator[Piece]:
+    known, separator = form.text if isinstance(form, Spelled) else b"", "{"
+    for key, value in form.items():
+        yield f"{separator}{_label(key)}"
+        yield from _lines(value, known or _written(value))
+        separator = ", "
+    yield "}"
 
 
-def _written(value: Any) -> str:
+def _written(value: Any) -> bytes:
     """Returns the compact text of a value. Texts have no numbers, which need a look."""
-    if isinstance(value, list) and {*map(type, value)} == {str}:
-        with suppress(ValueError):  # half a surrogate
-            return to_json(value).decode()
-    return compact(value)
+    with suppress(ValueError):  # half a surrogate
+        return to_json(value) if isinstance(value, list) and {*map(type, value)} == {str} else _compact(value)
+    return _plainest(value).encode(errors="surrogatepass")
 
 
-def _lines(value: Any, text: str) -> str:
-    """Returns the compact text of a value with a line for each item of a list, or for each object in the lists of another value."""
+def _lines(value: Any, text: bytes) -> Iterator[Piece]:
+    """Yields the compact text of a value with a line for each item of a list, or for each object in the lists of another value."""
     if isinstance(value, list) and not _numbers(value):
-        return "[\n" + _items(value, text) + "\n]"
-    in_a_string = any(f'}},{{"{after}' in text for after in ",:]}") or text.endswith('},{"')
-    return text if in_a_string else text.replace('},{"', '},\n{"')
+        yield "[\n"
+        yield from _items(value, text)
+        yield "\n]"
+        return
+    in_a_string = any(b'},{"' + after in text for after in _AFTER) or text.endswith(b'},{"')
+    yield text if in_a_string else text.replace(b'},{"', b'},\n{"')
 
 
-def _items(values: list[Any], text: str) -> str:
-    """Returns the items on lines. The marks between texts are in none of them; those between objects are, unless there are so many."""
+_AFTER = (b",", b":", b"]", b"}")
+
+
+def _items(values: list[Any], text: bytes) -> Iterator[Piece]:
+    """Yields the items on lines. The marks between texts are in none of them; those between objects are, unless there are so many."""
     kinds = {*map(type, values)}
-    mark = '","' if kinds == {str} else "},{"
+    mark = b'","' if kinds == {str} else b"},{"
     if kinds in ({str}, {dict}) and text.count(mark) == len(values) - 1:
-        return text[1:-1].replace(mark, mark.replace(",", ",\n"))
-    return ",\n".join(map(compact, values))
+        yield text[1:-1].replace(mark, mark.replace(b",", b",\n"))
+    else:
+        yield ",\n".join(map(compact, values))
 
 
 def _numbers(value: Any) -> bool:
@@ -310,9 +353,9 @@ def _cost(value: Any, room: int) -> int:
         return len(value) + 2
     if not isinstance(value, dict | list):
         return len(str(value))
-    total = 2
-    for key, item in value.items() if isinstance(value, dict) else (("", item) for item in value):
-        total += len(key) + 4 + _cost(item, room - total)
+    total = 2 + (sum(map(len, value)) if isinstance(value, dict) else 0)
+    for item in value.values() if isinstance(value, dict) else value:
+        total += 4 + (len(item) + 2 if type(item) is str else _cost(item, room - total))
         if total > room:
             break
     return total

@@ -129,8 +129,8 @@ class Serializer:
         leaves = PurePosixPath(name).is_absolute() or ".." in parts[up:] or not beside
         if leaves and (near / name).resolve() != self.blobs.folder.resolve():
             raise CassetteError(
-                f"it has its blobs in {name!r}, outside of its own folder; a folder `blobs` there or above is read, and the one "
-                "that `blobs=` names"
+                f"its blobs are in {name!r}, which is outside of its folder. Blobs are read from a folder `blobs` beside or "
+                "above the cassette, or from the folder that `blobs=` names"
             )
         return near / name
 

@@ -14,7 +14,7 @@ from collections.abc import Iterator, Sequence
 from functools import cache, partial
 from typing import Any
 
-from .json_text import Spelled, parse_many, parse_text, spell
+from .json_text import Spelled, parse_compact, parse_many, parse_text, spell
 
 Form = dict[str, Any]
 _BLANK = re.compile(r"\r\n\r\n|\n\n|\r\r")
@@ -22,6 +22,7 @@ _PAD = re.compile(r"( +)([}\]])\Z")
 _FIELDS = ("event", "id", "retry")
 _FRAMING = ("crlf", "tight")
 _WORDS = frozenset(("[DONE]",))
+_DONE = b',{"text":"[DONE]"}'
 
 
 def split_events(text: str) -> list[str]:
@@ -55,6 +56,30 @@ def parse(body: bytes) -> Form | None:
 
 def parse_quickly(body: bytes) -> Form | None:
     """Returns the form of a stream whose events are all spelled alike. Their JSON is read, written and compared at once."""
+    return _parse_plainest(body) or _parse_alike(body)
+
+
+def _parse_plainest(body: bytes) -> Form | None:
+    """Returns the form of a stream that is compact JSON behind `data: `, and perhaps `[DONE]`: the bytes are compared as they are."""
+    begin, end = b"data: ", b"\n\n"
+    found = body[len(begin) : -len(end)].split(end + begin)
+    if not (body.startswith(begin) and body.endswith(end) and body.count(b"\n") == 2 * len(found)):
+        return None
+    done = [found.pop()] if found[-1] == b"[DONE]" else []
+    json = parse_compact(b"[" + b",".join(found) + b"]")
+    # As many marks as there are between the events: none is inside of one, and each event is a value by itself.
+    if json is None or len(json["json"]) != len(found) or json.text.count(b"},{") != len(found) - 1:
+        return None
+    if {*map(type, json["json"])} != {dict}:
+        return None
+    form = Spelled(sse=[{"data": each} for each in json["json"]] + [{"text": "[DONE]"} for _ in done])
+    form.text = (
+        b'[{"data":' + json.text[1:-1].replace(b"},{", b'}},{"data":{') + b"}" + _DONE * len(done) + b"]"
+    )
+    return form
+
+
+def _parse_alike(body: bytes) -> Form | None:
     try:
         text = body.decode()
         framing = _framing_of(text)
@@ -73,7 +98,7 @@ def parse_quickly(body: bytes) -> Form | None:
         return {"sse": events, "style": words}
     form = Spelled(sse=events)
     if not any(names) and len(values) == len(data):
-        form.text = "[" + ",".join([f'{{"data":{each}}}' for each in data]) + "]"
+        form.text = ("[" + ",".join([f'{{"data":{each}}}' for each in data]) + "]").encode()
     return form
 
 

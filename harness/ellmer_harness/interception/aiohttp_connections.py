@@ -310,7 +310,7 @@ class _Playing(ResponseHandler):
             await self._read()
             self.connection_lost(None)  # the end of a body that has no other
         except BrokenError as broken:
-            if self._head:
+            if self._payload is not None:
                 await self._read()
             self._fail(broken)
         except BaseException as miss:  # noqa: BLE001  # the client has to get it, whatever it is

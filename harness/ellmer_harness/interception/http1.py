@@ -20,6 +20,7 @@ from ..exchange.reply import Piece
 from .open_tapes import RequestInFlight
 
 _SIZE = re.compile(rb"([0-9a-fA-F]++)[^\r\n]*+\r?\n")
+_FOLD = re.compile(r"\r\n([ \t])")  # a header goes on on the next line
 _ENDS_EARLY = "peer closed connection without sending complete message body"
 
 
@@ -251,7 +252,7 @@ class AnswerReader:
 
     def _answered(self, head: bytes) -> bool:
         """Notes status and headers. Returns False for bytes that are no head of an answer."""
-        lines = head.decode("latin-1").split("\r\n")
+        lines = _FOLD.sub(r"\1", head.decode("latin-1")).split("\r\n")
         version, _, rest = lines[0].partition(" ")
         status, _, reason = rest.partition(" ")
         if not status.isdigit() or not version.startswith("HTTP/"):

@@ -10,6 +10,7 @@ import asyncio
 import socket
 from collections.abc import Iterator
 from contextlib import suppress
+from dataclasses import dataclass
 from typing import Any
 from urllib.parse import urlsplit
 
@@ -165,7 +166,8 @@ def _failure(error: BaseException) -> Failure:
 
 
 _LEAST = 65536
-_TURNS = 10  # of the event loop
+_TURNS = 10  # of the event loop without anything to read
+_AT_ONCE, _MOST = 1_000, 20_000  # turns: the later ones take a millisecond each
 
 
 def _played(connection: Any, take: RequestInFlight) -> IOStream:
@@ -180,9 +182,11 @@ def _played(connection: Any, take: RequestInFlight) -> IOStream:
             raise os_error(str(broken)) from None
         first, pieces = None, _breaking(broken)
     ours, theirs = socket.socketpair()
-    feeding = asyncio.ensure_future(_feed(connection, IOStream(ours), first, pieces, take))
-    connection.feeding = feeding  # a task that nobody holds may vanish
-    return IOStream(theirs, max_buffer_size=connection.max_buffer_size)
+    client = IOStream(theirs, max_buffer_size=connection.max_buffer_size)
+    line = _Line(IOStream(ours), client)
+    # A task that nobody holds may vanish.
+    connection.feeding = asyncio.ensure_future(_feed(connection, line, first, pieces, take))
+    return client
 
 
 def _breaking(broken: BrokenError) -> Iterator[Any]:
@@ -192,36 +196,54 @@ def _breaking(broken: BrokenError) -> Iterator[Any]:
 
 
 async def _feed(
-    connection: Any, stream: IOStream, first: Any, pieces: Iterator[Any], take: RequestInFlight
+    connection: Any, line: _Line, first: Any, pieces: Iterator[Any], take: RequestInFlight
 ) -> None:
     """Writes the recorded bytes, and ends as the recorded connection did."""
     with suppress(StreamClosedError):
-        await stream.read_bytes(
+        await line.server.read_bytes(
             _LEAST, partial=True
         )  # some of the request, so that a client without a body may have sent it
     try:
         with suppress(StreamClosedError):
             if first is not None:
-                await _delivered(stream, first.data)
+                await line.deliver(first.data)
             for piece in pieces:
                 if piece.wait and take.clock.real:
                     await asyncio.sleep(piece.wait)
-                await _delivered(stream, piece.data)
+                for part in _parts(piece.data, take):
+                    await line.deliver(part)
     except BrokenError as broken:
-        _end_broken(connection, stream, broken)
+        _end_broken(connection, line.server, broken)
         return
     except BaseException as miss:  # noqa: BLE001  # the client has to get it, whatever it is
         connection._handle_exception(type(miss), miss, None)  # noqa: SLF001  # as tornado does
     finally:
         take.closed()
-    stream.close()
+    line.server.close()
 
 
-async def _delivered(stream: IOStream, data: bytes) -> None:
-    """Writes bytes, and gives tornado the time to read them: it delivers nothing after the end of a connection."""
-    await stream.write(data)
-    for _ in range(_TURNS):
-        await asyncio.sleep(0)
+def _parts(data: bytes, take: RequestInFlight) -> list[bytes]:
+    """Returns the lines of an answer that tornado refused: it delivers a chunk before the next one arrives."""
+    refused = take.reply is not None and not take.reply.status
+    return data.splitlines(keepends=True) if refused else [data]
+
+
+@dataclass
+class _Line:
+    """Both ends of a connection."""
+
+    server: IOStream
+    client: IOStream
+
+    async def deliver(self, data: bytes) -> None:
+        """Writes bytes, and waits until tornado has read them: it delivers nothing after the end of a connection."""
+        await self.server.write(data)
+        quiet = 0
+        for turn in range(_MOST):
+            await asyncio.tasks.sleep(0 if turn < _AT_ONCE else 0.001)  # suites replace `asyncio.sleep`
+            quiet = 0 if self.client._read_buffer_size else quiet + 1  # noqa: SLF001  # nothing public tells
+            if quiet == _TURNS or self.client.closed():
+                return
 
 
 def _end_broken(connection: Any, stream: IOStream, broken: BrokenError) -> None:

@@ -207,6 +207,7 @@ def _failure(error: BaseException) -> Failure:
         ("SSLError", "ConnectError"),
         ("ProtocolError", "RemoteProtocolError"),
         ("HTTPException", "RemoteProtocolError"),
+        ("InvalidHeader", "RemoteProtocolError"),
     ):
         if name in kinds:
             return Failure(ours, text)
@@ -365,6 +366,8 @@ class _Played:
                 return TimeoutError("timed out")
             case _ if found := _INCOMPLETE.match(str(broken)):
                 return self._errors.IncompleteRead(partial=int(found[1]), expected=int(found[2]))  # type: ignore[no-any-return]  # likewise
+            case "RemoteProtocolError" if str(broken).startswith("illegal "):
+                return self._errors.InvalidHeader(str(broken))  # type: ignore[no-any-return]  # likewise
             case "RemoteProtocolError":
                 return self._errors.ProtocolError(str(broken))  # type: ignore[no-any-return]  # likewise
             case _:

@@ -112,7 +112,7 @@ def pytest_addoption(parser: pytest.Parser) -> None:
         help="write the recordings that this run did not use to this file, for `ellmer-harness prune --report FILE`",
     )
     parser.addini("cassette_store", "where cassettes are shared, as --cassette-store", default="")
-    parser.addini("cassette_stale", "as --cassette-stale", default="")
+    parser.addini("cassette_stale", "what to do if a recording is too old, as --cassette-stale", default="")
     parser.addini(
         "cassette_fixtures",
         "whether fixtures of a class, a module or the session have cassettes of their own (default: true)",
@@ -137,7 +137,7 @@ def pytest_configure(config: pytest.Config) -> None:
     config.stash[_BEFORE] = set_default_mode(config.getoption("--cassette-mode"))
     if _level(config) not in LEVELS:
         raise pytest.UsageError(
-            f"cassette_stale must be one of these, not {_level(config)!r}: {', '.join(LEVELS)}"
+            f"cassette_stale is {_level(config)!r}; it must be one of {', '.join(LEVELS)}"
         )
     config.pluginmanager.register(Summary(config), "ellmer_harness_summary")
     config.pluginmanager.register(

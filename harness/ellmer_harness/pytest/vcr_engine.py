@@ -471,7 +471,12 @@ def pytest_addoption(parser: pytest.Parser) -> None:
         help="vcrpy's cassettes: refuse secrets, block sockets, and fail a test if a miss was "
         "caught or a recording was not used",
     )
-    parser.addini("vcr_strict", "as --vcr-strict", type="bool", default=False)
+    parser.addini(
+        "vcr_strict",
+        "whether tests with vcrpy's cassettes fail as with --vcr-strict",
+        type="bool",
+        default=False,
+    )
     vcr_marks.add_options(parser)
 
 

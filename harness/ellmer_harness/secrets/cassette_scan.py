@@ -78,15 +78,15 @@ def _told(secrets: Iterable[tuple[str, str]]) -> list[tuple[str, str]]:
 
 
 def _scanned_events(
-    value: Any, text: str, secrets: Iterable[tuple[str, str]], where: str = ""
+    value: Any, text: bytes, secrets: Iterable[tuple[str, str]], where: str = ""
 ) -> Iterator[Finding]:
     """Yields what is split over the events of a value of which `text` is the JSON."""
-    if any(f'"{name}"' in text for name in _EVENTS):
+    if any(b'"%s"' % name.encode() in text for name in _EVENTS):
         yield from _findings(_over_events(value, where, _told(secrets)))
 
 
 def scan_cassette(
-    cassette: dict[str, Any], text: str, secrets: Iterable[tuple[str, str]] = ()
+    cassette: dict[str, Any], text: bytes, secrets: Iterable[tuple[str, str]] = ()
 ) -> Iterator[Finding]:
     """Yields what `scan` finds in a cassette, of which `text` is the JSON. It searches only interactions that may hold a secret."""
     pairs = [*secrets]
@@ -102,29 +102,47 @@ def scan_cassette(
             yield from _scanned_events(interaction, own, pairs, where)
 
 
-def may_hold(text: str, secrets: Iterable[tuple[str, str]] = ()) -> bool:
+def may_hold(text: bytes, secrets: Iterable[tuple[str, str]] = ()) -> bool:
     """Tells whether `scan` may find something in a value of which this is the JSON text, but for what is split over events."""
     if has_rules():
         return True
     values = [secret for secret, _ in secrets]
-    spelled = [form for value in values for form in spellings(value)]
+    spelled = [_bytes(form) for value in values for form in spellings(value)]
     encoded = [value.encode("utf-8", "replace") for value in values]
-    return any(
-        suspicious(layer) or any(form in layer for form in spelled) or _encodes(layer, encoded)
-        for layer in layers(text)
+    return any(_holds(layer, spelled, encoded) for layer in layers(text))
+
+
+def _holds(text: bytes, spelled: Sequence[bytes], encoded: Sequence[bytes]) -> bool:
+    """Tells whether there may be a secret in one layer of a JSON text. Keys and base64 are long words, and most words are short."""
+    words = b"\n".join(dict.fromkeys(runs(text, _IN_WORD, LEAST)))
+    return (
+        has_name(text) or has_key(words) or any(form in text for form in spelled) or _encodes(words, encoded)
     )
 
 
-def _encodes(text: str, secrets: Sequence[bytes]) -> bool:
-    """Tells whether there may be base64 in a text that a search decodes."""
-    words = dict.fromkeys(runs(text.encode(), _IN_TOKEN, _LEAST_TOKEN))
-    tokens = [word.decode() for word in words if not _HEX_BYTES.fullmatch(word)]
+def _encodes(words: bytes, secrets: Sequence[bytes]) -> bool:
+    """Tells whether there may be base64 in words that a search decodes."""
+    if _is_none_base64()(words.decode("ascii")):
+        return False
+    found = dict.fromkeys(runs(words, _IN_TOKEN, _LEAST_TOKEN))
+    tokens = [word.decode() for word in found if not _HEX_BYTES.fullmatch(word)]
     return any(True for _ in worth_decoding(tokens, secrets))
 
 
-def _json(value: Any) -> str | None:
+@cache
+def _is_none_base64() -> Callable[[str], bool]:
+    """Returns a function that tells whether words have no base64: each part is short, a number or an id."""
+    part, between = f"(?:{_HEX.pattern}|[A-Za-z0-9+/_-]{{0,{_LEAST_TOKEN - 1}}})", r"[.=~:\n]"
+    return _engine([rf"\A(?:{part}{between})*{part}\z"])
+
+
+def _bytes(text: str) -> bytes:
+    return text.encode("utf-8", "surrogatepass")
+
+
+def _json(value: Any) -> bytes | None:
     try:
-        return to_json(value).decode()
+        return to_json(value)
     except ValueError:  # half a surrogate
         return None
 
@@ -372,7 +390,7 @@ def _over_events(value: Any, where: str, secrets: Sequence[tuple[str, str]]) -> 
     """Yields the keys that no event has as a whole: the texts of the events' equal fields are joined first."""
     for place, events in _streams(value, where):
         at = pointer(place)
-        split = {path: texts for path, texts in _columns(events, "") if len(set(texts)) > 1}
+        split = dict(_columns(events, ""))
         wholes = {path: "".join(texts) for path, texts in split.items()}
         whole = _SEPARATOR.join(each.encode("utf-8", "replace") for each in wholes.values())
         found = keys(_words(whole)) if has_key(whole) else ()
@@ -401,27 +419,38 @@ def _streams(value: Any, where: str) -> Iterator[tuple[Place, list[Any]]]:
 
 
 def _columns(values: Sequence[Any], path: str) -> Iterator[tuple[str, list[str]]]:
-    """Yields the texts that the events have at each place, in order."""
+    """Yields the texts that the events have at each place, in order, if they differ."""
     if path.count("/") > _DEEPEST:
         return
     kinds = {*map(type, values)}
     if _NUMBERS.issuperset(kinds):
         return
     texts, objects, lists = (_only(kind, values, kinds) for kind in (str, dict, list))
-    if len(texts) > 1:
-        yield path, texts
+    if texts and texts.count(texts[0]) < len(texts):
+        yield path, texts  # nothing is split over equal texts
     if len(objects) > 1:
-        fields = defaultdict[str, list[Any]](list)
-        for name, inner in chain.from_iterable(map(dict.items, objects)):
-            fields[name].append(inner)
-        for name, inner in fields.items():
+        for name, inner in _fields(objects):
             yield from _columns(inner, f"{path}/{name}")
+    if lists and {*map(len, lists)} == {1}:
+        yield from _columns([*chain.from_iterable(lists)], f"{path}/0")
+        return
     lists = [items for items in lists if items and not _numbers(items)]
     number = 0
     while len(lists) > 1:
         yield from _columns([items[number] for items in lists], f"{path}/{number}")
         number += 1
         lists = [items for items in lists if len(items) > number]
+
+
+def _fields(objects: Sequence[dict[str, Any]]) -> Iterable[tuple[str, Sequence[Any]]]:
+    """Returns the values of each name, in order. Most events have the same names."""
+    names = {*map(tuple, objects)}
+    if len(names) == 1:
+        return zip(names.pop(), zip(*map(dict.values, objects), strict=True), strict=True)
+    fields = defaultdict[str, list[Any]](list)
+    for name, inner in chain.from_iterable(map(dict.items, objects)):
+        fields[name].append(inner)
+    return fields.items()
 
 
 # --- The strings of a JSON value -------------------------------------------------------------------------
@@ -601,12 +630,13 @@ def readable(data: bytes) -> Iterator[str]:
 
 def runs(data: bytes, table: bytes, least: int) -> Iterator[bytes]:
     """Yields the runs of at least `least` bytes that have a 1 in the table. Finding them in bulk is fast."""
-    marks, at, wanted = data.translate(table), 0, b"\1" * least
-    while (at := marks.find(wanted, at)) >= 0:
-        end = marks.find(b"\0", at)
+    marks, wanted = data.translate(table), b"\1" * least
+    at = marks.find(wanted)
+    while at >= 0:
+        end = marks.find(b"\0", at + least)
         end = len(data) if end < 0 else end
         yield data[at:end]
-        at = end
+        at = marks.find(wanted, end)
 
 
 def _items(items: Sequence[Any], place: Place, key: str) -> Iterator[tuple[Any, Place, str]]:
@@ -797,30 +827,26 @@ def _engines() -> tuple[Callable[[str], bool], ...]:
     return _engine([named]), _engine(beginning), _engine(others)
 
 
-def layers(text: str) -> Iterator[str]:
+def layers(text: bytes) -> Iterator[bytes]:
     """Yields a text, and what it is without URL-encoding, if that differs, as far as a search goes.
 
     Args:
-        text: Any text.
+        text: Any text in UTF-8.
     """
     for _ in range(_LAYERS):
         yield text
-        if "%" not in text or (plain := unquote(text)) == text:
+        if b"%" not in text or (plain := _bytes(unquote(text.decode("utf-8", "surrogatepass")))) == text:
             return
         text = plain
 
 
-def suspicious(text: str) -> bool:
-    """Tells whether there may be a secret in one layer of a JSON text, but for base64.
+def has_name(text: bytes) -> bool:
+    """Tells whether there may be a credential with a name, or something that hides one, in one layer of a JSON text.
 
     Args:
-        text: JSON with the escapes that it needs, and no others.
+        text: JSON in UTF-8, with the escapes that it needs, and no others.
     """
-    try:
-        ascii_text = text.encode().translate(_ALPHABET).decode("ascii")
-    except UnicodeEncodeError:  # half a surrogate
-        return True
-    return any(is_match(ascii_text) for is_match in _engines())
+    return _engines()[0](_ascii(text))
 
 
 def has_key(text: bytes) -> bool:
@@ -829,5 +855,9 @@ def has_key(text: bytes) -> bool:
     Args:
         text: Any text in UTF-8.
     """
-    ascii_text = text.translate(_ALPHABET).decode("ascii")
+    ascii_text = _ascii(text)
     return any(is_match(ascii_text) for is_match in _engines()[1:])
+
+
+def _ascii(text: bytes) -> str:
+    return (text if text.isascii() else text.translate(_ALPHABET)).decode("ascii")

@@ -213,6 +213,7 @@ def _words(name: str) -> list[str]:
 
 _OF_VISITORS = re.compile(
     r"(?i)(?:__cf_bm|_cfuvid|__cflb|cf_clearance|__cfruid|__cfduid|hwwaf\w+|_passenger_route|_ga\w*|_gid|_gat\w*|_gcl_\w+|nid|aec|1p_jar|consent|socs|ar_debug"
+    r"|wmf-\w[\w-]*|networkprobelimit|acw_tc|[0-9a-f]{32}"  # Wikimedia's, Alibaba's firewall, routers of OpenShift
     r"|awsalb\w*|awselb\w*|arraffinity\w*|datadome|_abck|bm_\w+|ak_bmsc|akacd_\w+|incap_ses_\w+|visid_incap_\w+|nlbi_\w+"
     r"|guest_id\w*|personalization_id|session_tracker|edgebucket|loid|loidcreated|redesign_optout|csv|_octo|logged_in|_fbp|_fbc|muid|muidb|optimizelyenduserid|ajs_anonymous_id|__stripe_[ms]id"
     r"|_hjsession\w*|_uetsid|_uetvid|_pk_id\S*|_pk_ses\S*|__utm\w+|bcookie|lidc|x-ms-gateway-slice|stsservicecookie|fpc|geo\w*)="

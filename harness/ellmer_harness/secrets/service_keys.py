@@ -14,7 +14,7 @@ from functools import cache
 from string import ascii_letters, ascii_uppercase, digits
 from typing import Any, NamedTuple
 
-from .value_randomness import random
+from .value_randomness import pretended, random
 
 # --- Patterns of this package ----------------------------------------------------------------------------
 
@@ -352,7 +352,7 @@ def keys(words: Iterable[str]) -> Iterator[tuple[str, str]]:
 
 def _is_drawn(key: str, literal: str) -> bool:
     """Tells whether a key is random, as a whole or after its literal: some have small letters only."""
-    return random(key) or random(key.removeprefix(literal))
+    return (random(key) or random(key.removeprefix(literal))) and not pretended(key)
 
 
 def around(

@@ -13,12 +13,14 @@ _WORD = 9  # letters
 _LETTERS = 24  # letters of one case without a break: no word, if they are different enough
 _PLACEHOLDER = re.compile(
     r"(?ix) ^[<\[{($%] | [>\]})%]$ | ^(.)\1*$ | [*•]{3} | x{6} | \.\.\. | …"
+    r"| invalid[-_ ]?(?:api|key|token|secret|passw|credential) | [a-z]1234567890 | ^0123456789 | abcdefghij | ^(?:x-amz-|aws4-)[a-z0-9-]+$ | =<[a-z][\w-]*>"
     r"| redacted|masked|filtered|scrubbed|hidden|removed|dummy|fake|placeholder|example|sample|change.?me|unknown"
     r"| ^(?:your|my|the|an?|some|enter|insert|test|this|sk)[-_\s.]"
     r"| ^(?:string|str|text|null|none|true|false|boolean|object|undefined|required|optional|invalid|wrong|default)$"
     r"| ^(?:pass|passw|password|passwd|secret|token|hunter2|test|user|value|input|field|auto|login|credentials?)\d?$"
     r"| ^(?:api|access|private|secret|client|auth|bearer)[-_ ]?(?:key|token|secret)\d?$"
 )
+_TYPED = re.compile(r"(?i)invalid[-_]?(?:api|key|token)|[a-z]1234567890|abcdefghij")
 _SENTENCE = re.compile(r"\s\S*[.?!:]$|\n|(?:\S+\s+){8}")
 
 
@@ -53,6 +55,11 @@ def given(text: str) -> bool:
     sentence.
     """
     return bool(_PLACEHOLDER.search(text) or _SENTENCE.search(text))
+
+
+def pretended(key: str) -> bool:
+    """Tells whether a key of a known form was typed by hand: `sk-invalid-key`, `AKIATEST1234567890AB`. Chance makes no such row."""
+    return bool(_TYPED.search(key))
 
 
 def _code(text: str) -> bool:

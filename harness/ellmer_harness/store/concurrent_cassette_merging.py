@@ -17,7 +17,7 @@ from hashlib import sha256
 from pathlib import Path
 from typing import Any
 
-from ..format.json_text import layout
+from ..format.json_text import layout_bytes
 
 Json = dict[str, Any]
 
@@ -43,14 +43,14 @@ def note_writer(path: Path, run: str, test: str) -> None:
         file.write(f"{test}\n")
 
 
-def merged(there: bytes, ours: str, added: Collection[int]) -> str:
+def merged(there: bytes, ours: bytes, added: Collection[int]) -> bytes:
     """Returns the existing cassette, followed by the interactions that our run added. `added` are their numbers."""
     base, new = json.loads(there), json.loads(ours)
     interactions = [new["interactions"][number] for number in sorted(added)]
-    return layout({**new, "interactions": [*base["interactions"], *interactions]})
+    return layout_bytes({**new, "interactions": [*base["interactions"], *interactions]})
 
 
-def replaced(there: bytes, ours: str, same: Mapping[int, int]) -> str:
+def replaced(there: bytes, ours: bytes, same: Mapping[int, int]) -> bytes:
     """Returns the existing cassette with our interactions: `same` has the numbers of those that replace an existing one.
 
     Each other one follows the one before it.
@@ -64,7 +64,7 @@ def replaced(there: bytes, ours: str, same: Mapping[int, int]) -> str:
             slots[slot][0] = interaction
         else:
             slots[slot].append(interaction)
-    return layout({**new, "interactions": [interaction for each in slots for interaction in each]})
+    return layout_bytes({**new, "interactions": [interaction for each in slots for interaction in each]})
 
 
 def _beside_nothing(path: Path, suffix: str) -> Path:

@@ -10,6 +10,7 @@ opened.
 
 from __future__ import annotations
 
+import gc
 import json
 import warnings
 from collections.abc import Iterable, Iterator, Sequence
@@ -32,7 +33,7 @@ from ..errors import CassetteError, Refused, SecretFound, StoreError
 from ..exchange.reply import Reply
 from ..format.blobs import Blobs, file_bytes, replace_file
 from ..format.bodies import Form, decode
-from ..format.json_text import layout
+from ..format.json_text import layout_bytes
 from ..format.serializer import OURS, Serializer, where
 from ..interception.network_guard import is_local
 from ..secrets.cassette_scan import scan, scan_cassette
@@ -333,15 +334,29 @@ def save(tape: TapeState, error: BaseException | None) -> None:
         _masked(tape.masking, index, new, tape.not_secret)
     fingerprints = _fingerprints(tape, index, sent)
     places = [place for place in places if place < index.loaded or _to_be_saved(tape, index, place)]
-    form = _form(tape, index, places, fingerprints)
-    text = layout(form)
-    _scanned(tape, index, form, text)
+    with _kept():
+        form = _form(tape, index, places, fingerprints)
+        text = layout_bytes(form)
+        _scanned(tape, index, form, text)
     try:
         _written(tape, index, text, error, [n for n, place in enumerate(places) if place >= index.loaded])
     except OSError as trouble:
         raise CassetteError(
             f"cassette {tape.name} could not be written: {trouble}\nThe existing file was not changed."
         ) from trouble
+
+
+@contextmanager
+def _kept() -> Iterator[None]:
+    """Collects no garbage: a recording has many values and none of them is garbage, but all would be looked at several times."""
+    if not gc.isenabled():
+        yield
+        return
+    gc.disable()
+    try:
+        yield
+    finally:
+        gc.enable()
 
 
 def _is_local(tape: TapeState) -> bool:
@@ -353,7 +368,7 @@ def _is_local(tape: TapeState) -> bool:
 
 
 def _written(
-    tape: TapeState, index: CassetteIndex, text: str, error: BaseException | None, added: Sequence[int]
+    tape: TapeState, index: CassetteIndex, text: bytes, error: BaseException | None, added: Sequence[int]
 ) -> None:
     index.serializer.blobs.save()
     failed = tape.file.with_suffix(".failed.json")
@@ -368,7 +383,7 @@ def _written(
         failed.unlink(missing_ok=True)
 
 
-def _with_others(tape: TapeState, index: CassetteIndex, text: str, added: Sequence[int]) -> str:
+def _with_others(tape: TapeState, index: CassetteIndex, text: bytes, added: Sequence[int]) -> bytes:
     """Returns the text to write, with the recordings of other tests: they have written them in this run, or the
     cassette is one of several tests.
     """
@@ -385,13 +400,13 @@ def _with_others(tape: TapeState, index: CassetteIndex, text: str, added: Sequen
     return merged(there, text, added) if others else text
 
 
-def _same(tape: TapeState, there: bytes, text: str) -> dict[int, int]:
+def _same(tape: TapeState, there: bytes, text: bytes) -> dict[int, int]:
     """Returns the number of each interaction of a text that has an equal request in the existing file, with its place."""
     waiting: dict[Any, list[int]] = {}
     for place, key in enumerate(_keys(tape, there)):
         waiting.setdefault((key.digest, *sorted(key.fingerprints.items())), []).append(place)
     same: dict[int, int] = {}
-    for number, key in enumerate(_keys(tape, text.encode())):
+    for number, key in enumerate(_keys(tape, text)):
         if places := waiting.get((key.digest, *sorted(key.fingerprints.items()))):
             same[number] = places.pop(0)
     return same
@@ -573,7 +588,7 @@ def _versions() -> dict[str, str]:
     return {name: version(name) for name in ("ellmer-core", "vcrpy")}
 
 
-def _scanned(tape: TapeState, index: CassetteIndex, form: dict[str, Any], text: str) -> None:
+def _scanned(tape: TapeState, index: CassetteIndex, form: dict[str, Any], text: bytes) -> None:
     secrets = [(value, name) for value, name in tape.scrub.values.items()]
     findings = [*scan_cassette(form, text, secrets)]
     for name, data in index.serializer.blobs.fresh.items():

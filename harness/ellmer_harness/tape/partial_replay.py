@@ -85,13 +85,13 @@ def part_of(named: str | Part) -> Part:
     found = {point.name: point for point in entry_points(group=_GROUP)}
     if named not in found:
         raise CassetteError(
-            f"replay={named!r}: no installed package says what this part of a cassette is. There are: {', '.join(['all', *found])}"
+            f"replay={named!r} is not a part of a cassette that an installed package defines. The parts are {', '.join(['all', *found])}"
         )
     try:
         return found[named].load()()  # type: ignore[no-any-return]  # what the package promises by its entry point
     except ModuleNotFoundError as error:
         raise CassetteError(
-            f'replay={named!r} needs more: {error}. pip install "ellmer-core[conformance]"'
+            f'replay={named!r} needs a package that is not installed ({error}): pip install "ellmer-core[conformance]"'
         ) from error
 
 
@@ -180,7 +180,7 @@ class PartialReplay:
         """
         level = tape.diverged or os.environ.get("CASSETTE_DIVERGED") or "warn"
         if level not in LEVELS:
-            raise CassetteError(f"CASSETTE_DIVERGED is {level!r}; there are {', '.join(LEVELS)}")
+            raise CassetteError(f"CASSETTE_DIVERGED is {level!r}; it must be one of {', '.join(LEVELS)}")
         if not self.divergences or level == "ignore":
             return
         text = f"the run left cassette {tape.name}: {self.told()}\n{command(tape.rerecord, 'update')}"

@@ -189,7 +189,7 @@ def hold_to_date(tape: TapeState) -> None:
     """Raises `Stale`, or warns, if the recording is stale and the option asks for it."""
     level = tape.stale or os.environ.get("CASSETTE_STALE") or "warn"
     if level not in LEVELS:
-        raise CassetteError(f"CASSETTE_STALE is {level!r}; there are {', '.join(LEVELS)}")
+        raise CassetteError(f"CASSETTE_STALE is {level!r}; it must be one of {', '.join(LEVELS)}")
     found = [] if level == "ignore" else reasons(tape)
     if not found:
         return

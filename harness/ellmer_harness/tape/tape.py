@@ -11,6 +11,7 @@ import inspect
 import os
 from collections.abc import AsyncIterator, Callable, Generator, Mapping
 from contextlib import AbstractContextManager, ExitStack
+from copy import copy
 from dataclasses import dataclass, replace
 from types import ModuleType, TracebackType
 from typing import TYPE_CHECKING, Any, Self, TypeVar, cast
@@ -432,15 +433,20 @@ def _renumbered(reply: Reply, recorded: bytes, asked: bytes) -> Reply:
 
 def routed(http: Any, request: Any, routes: Mapping[str, str], accept_encoding: str | None) -> Any:
     """Returns the request to send, with our accept-encoding. The longest matching route changes its host."""
-    url = target(str(request.url), routes)
-    if url == str(request.url) and accept_encoding is None:
+    asked = str(request.url)
+    url = target(asked, routes)
+    if url == asked and accept_encoding is None:
         return request
     headers = http.Headers(request.headers)
-    if url != str(request.url):
+    if url != asked:
         headers["x-forwarded-host"] = request.url.netloc.decode()
         headers["host"] = http.URL(url).netloc.decode()
     if accept_encoding is not None:
         headers["accept-encoding"] = accept_encoding
+    if url == asked:
+        same = copy(request)
+        same.headers, same.stream, same.extensions = headers, request.stream, request.extensions
+        return same
     return http.Request(
         request.method, url, headers=headers, stream=request.stream, extensions=request.extensions
     )

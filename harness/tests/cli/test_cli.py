@@ -118,5 +118,8 @@ def test_what_cannot_be_read_is_told(tree, capsys):
     assert "none: there is no such file or folder" in capsys.readouterr().err
     (tree / "c.json").write_text("{}")
     assert main(["export", str(tree / "c.json")]) == 2
-    with pytest.raises(SystemExit):
-        main([])
+
+
+def test_without_a_command_the_commands_are_listed(capsys):
+    assert main([]) == 2
+    assert "scan" in capsys.readouterr().err

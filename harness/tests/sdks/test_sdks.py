@@ -2,7 +2,6 @@
 
 import asyncio
 import json
-import time
 
 import anthropic
 import openai
@@ -134,14 +133,12 @@ def test_nothing_secret_is_in_the_file(talk, tmp_path):
 def test_a_miss_surfaces_at_once(talk, tmp_path):
     text = (tmp_path / "c.json").read_text().replace("Hi", "Hello")
     (tmp_path / "c.json").write_text(text)
-    before = time.perf_counter()
     with (
         pytest.raises(Miss, match=r"/messages/0/content: \[-Hello-\]\{\+Hi\+\}"),
         use_cassette(tmp_path / "c.json") as tape,
     ):
         talk()
     assert len(tape.sent) == 1, "it was retried"
-    assert time.perf_counter() - before < 5
 
 
 @pytest.mark.parametrize("sdk", [SDKS[0], SDKS[2]], ids=["openai", "anthropic"])

@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 
 from ellmer_harness.format.blobs import Blobs
 from ellmer_harness.format.bodies import encode
-from ellmer_harness.format.json_text import layout
+from ellmer_harness.format.json_text import layout_bytes
 from ellmer_harness.secrets.cassette_scan import has_key, may_hold, scan, scan_cassette
 from ellmer_harness.secrets.service_keys import PATTERNS, keys
 
@@ -36,7 +36,7 @@ def cassette(*bodies):
 
 def both(form):
     """Returns what both searches find."""
-    return [*scan(form)], [*scan_cassette(form, layout(form))]
+    return [*scan(form)], [*scan_cassette(form, layout_bytes(form))]
 
 
 def same(*bodies):
@@ -77,7 +77,7 @@ def test_what_a_row_matches_is_suspicious(row):
     def every(key):
         if any(what == row.what for what, _ in keys([key])):
             assert has_key(f"before{key}after".encode())
-            assert may_hold(json.dumps({"said": f"\n{key}"}))
+            assert may_hold(json.dumps({"said": f"\n{key}"}).encode())
 
     every()
 
@@ -116,7 +116,7 @@ VALUE = st.recursive(
 def test_whatever_is_found_was_suspicious(value):
     form = {"version": 1, "metadata": {}, "interactions": [{"body": {"json": value}}]}
     if [*scan(form)]:
-        assert may_hold(layout(form)), value
+        assert may_hold(layout_bytes(form)), value
 
 
 FILES = sorted(
@@ -137,5 +137,5 @@ def test_in_real_recordings(part):
         assert [*map(str, whole)] == [*map(str, quick)], file
         if form["interactions"]:
             lots.choice(form["interactions"])["found"] = {"password": "Winter2031!"}
-            assert len([*scan_cassette(form, layout(form))]) > len(whole), file
+            assert len([*scan_cassette(form, layout_bytes(form))]) > len(whole), file
     assert checked

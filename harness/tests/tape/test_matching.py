@@ -122,12 +122,12 @@ class TestExplained:
         words = [f"word{n}" for n in range(20_000)]
         path = recorded({"messages": [{"role": "user", "content": " ".join(words)}]})
         words[12_345] = "CHANGED"
-        before = time.perf_counter()
+        before = time.process_time()
         text = self.miss(path, {"messages": [{"role": "user", "content": " ".join(words)}]})
         assert "~ /messages/0/content: …" in text
         assert "word12344 [-word12345-]{+CHANGED+} word12346" in text
         assert len(text) < 1000
-        assert time.perf_counter() - before < 2
+        assert time.process_time() - before < 30  # minutes, if each word is compared with each
 
     def test_the_nearest_of_many_is_named_with_its_line(self, recorded):
         turns = [{"role": "user", "content": f"question {n}"} for n in range(20)]

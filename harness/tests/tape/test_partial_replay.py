@@ -99,7 +99,7 @@ def test_numbers_are_compared_by_value_and_common_words_say_nothing(server, tmp_
 
 def test_the_part_is_named_by_the_environment(recorded, monkeypatch):
     monkeypatch.setenv("CASSETTE_REPLAY", "another")
-    with pytest.raises(CassetteError, match="There are: all, model"), use_cassette(recorded):
+    with pytest.raises(CassetteError, match="The parts are all, model"), use_cassette(recorded):
         pass
 
 

@@ -109,5 +109,7 @@ def test_a_run_that_failed_is_not_told_of_its_age(live):
 
 def test_an_unknown_level_is_explained(live, monkeypatch):
     monkeypatch.setenv("CASSETTE_STALE", "panic")
-    with pytest.raises(CassetteError, match="CASSETTE_STALE is 'panic'; there are ignore, warn, error"):
+    with pytest.raises(
+        CassetteError, match="CASSETTE_STALE is 'panic'; it must be one of ignore, warn, error"
+    ):
         run(live)

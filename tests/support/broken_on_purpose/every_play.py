@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from dataclasses import replace
 from typing import Any, ClassVar
 
@@ -206,3 +207,20 @@ class OffersAToolOfItsOwn(_Changes):
 
     def change(self, body: Body) -> None:
         body.body["tools"].append({**body.body["tools"][0], "name": "final_answer"})
+
+
+class NamesAnUnstoredAnswer(BrokenAdapter):
+    """Asks the provider to store nothing, and names the answer before in place of the history."""
+
+    case, caught_by, on = "plain_text", ("HIS-015",), ("openai-responses",)
+    also = ("ERR-002",)
+    before = ""
+
+    def body(self, body: Json) -> Json:
+        if not self.before:
+            return {**body, "store": False}
+        return {**body, "store": False, "previous_response_id": self.before, "input": body["input"][-1:]}
+
+    def answer(self, chunks: list[bytes]) -> list[bytes]:
+        self.before = str(json.loads(b"".join(chunks)).get("id", ""))
+        return chunks

@@ -19,7 +19,21 @@ from ellmer_conformance.scenarios.messages import Reply
 
 from .answer_events import Rewrite, objects
 from .base import is_media, is_result
-from .mined import Change, Chunks, each, ids, listed, result_texts, said, schemas, usage_times
+from .mined import (
+    Change,
+    Chunks,
+    arguments,
+    each,
+    forced,
+    ids,
+    listed,
+    options,
+    result_texts,
+    said,
+    schemas,
+    usage_times,
+    without,
+)
 from .neutral_requests import Body, Result
 from .strangers import everywhere, later
 
@@ -281,8 +295,117 @@ class _FirstModel:
         body.body["model"] = self.model
 
 
+class _NamesItsLastAnswer:
+    """Sends `store: false`, and the id of the answer before."""
+
+    def __init__(self) -> None:
+        self.answer = ""
+
+    def read(self, events: Sequence[Json]) -> None:
+        for found in objects(list(events)):
+            if found.get("object") == "response":
+                self.answer = found["id"]
+
+    def __call__(self, body: Body) -> None:
+        body.body["store"] = False
+        if body.number > 1:
+            body.body["previous_response_id"] = self.answer
+
+
+_naming = _NamesItsLastAnswer()
+
+
+def _is_a_result(block: Json) -> bool:
+    return is_result(block) or "toolResult" in block or block.get("role") == "tool"
+
+
+def _first_result_only(body: Body) -> None:
+    for turn in [turn for turn in body.turns if _is_a_result(turn)][1:]:
+        body.turns.remove(turn)
+    for turn in body.turns:
+        blocks = body.blocks(turn)
+        results = [block for block in blocks if _is_a_result(block)]
+        blocks[:] = [block for block in blocks if block not in results[1:]]
+
+
+def _last_result_twice(body: Body) -> None:
+    for turn in body.turns[::-1]:
+        if _is_a_result(turn):
+            body.turns.insert(body.turns.index(turn) + 1, dict(turn))
+            return
+        if any(map(_is_a_result, body.blocks(turn))):
+            body.blocks(turn).append(dict(body.blocks(turn)[-1]))
+            return
+
+
+def _later_calls(arguments: Callable[[Body], Json]) -> Change:
+    """Returns a change of the arguments of all calls but the first."""
+
+    def change(body: Body) -> None:
+        for call in body.calls()[1:]:
+            call.arguments = arguments(body)
+
+    return change
+
+
+def _encoded_twice(body: Body) -> None:
+    for call in body.calls():
+        call.given.value = json.dumps(call.given.value)
+
+
+def _numbers(given: Json) -> Json:
+    return {k: int(v) if isinstance(v, str) and v.isdigit() else v for k, v in given.items()}
+
+
+def _unflagged(body: Body) -> None:
+    for found in objects(body.turns):
+        if found.get("is_error") or found.get("status") == "error":
+            found.pop("is_error", None)
+            found.pop("status", None)
+
+
+def _counted_errors(body: Body) -> None:
+    for result in body.results():
+        if "errors" in str(result.text.value):
+            result.mark(True)
+
+
+def _short_descriptions(body: Body) -> None:
+    for tool in body.tools():
+        tool["description"] = tool["description"][:1024]
+
+
+def _required_only(schema: Json) -> Json:
+    named = schema.get("required", ())
+    return {**schema, "properties": {k: v for k, v in schema.get("properties", {}).items() if k in named}}
+
+
+def _one_tool(body: Body) -> None:
+    held = body.body.get("tools") or body.body["toolConfig"]["tools"]
+    declared = held[0].get("functionDeclarations") or held
+    del declared[1:]
+
+
 #: What each bug changes of a request.
 CHANGES: Mapping[str, Change] = {
+    "unstored_answer_named": _naming,
+    "first_result_of_several": _first_result_only,
+    "call_forced_on_every_request": lambda body: forced("required")(body) if body.results() else None,
+    "later_calls_without_arguments": _later_calls(lambda _: {}),
+    "arguments_go_to_an_earlier_call": _later_calls(lambda body: body.calls()[0].arguments),
+    "error_flag_never_set": _unflagged,
+    "text_as_numbers": arguments(_numbers),
+    "arguments_encoded_twice": _encoded_twice,
+    "second_result_twice": _last_result_twice,
+    "leading_space_stripped": each(said("user"), lambda text: re.sub("(?m)^[ \t]+", "", text)),
+    "characters_lost_on_recovery": each(said("user"), lambda text: text.encode("ascii", "ignore").decode()),
+    "limit_of_every_turn": options(limit=1024),
+    "limit_of_agents": options(limit=1024, with_tools=True),
+    "enum_dropped_for_a_router": schemas(without("enum")),
+    "only_required_parameters": schemas(_required_only),
+    "count_of_errors_is_an_error": _counted_errors,
+    "tool_descriptions_shortened": _short_descriptions,
+    "most_tools_missing": _one_tool,
     "images_of_results_lost": _media_of_results(lambda *_: None),
     "images_of_results_as_json": _media_of_results(_said_as_json),
     "images_of_results_omitted": _media_of_results(_noted),
@@ -400,6 +523,7 @@ def _stop_beside_text(events: Sequence[Json]) -> None:
 
 #: What each bug changes of an answer.
 ANSWERS: Mapping[str, Rewrite] = {
+    "unstored_answer_named": _naming.read,
     "stop_beside_text_not_read": _stop_beside_text,
     "fragments_of_later_calls_lost": _to_no_call,
     "fragments_without_id_are_calls": _new_ids,
@@ -458,6 +582,8 @@ def _untyped(reply: Reply) -> Reply:
 
 #: What each bug changes of a reply.
 REPLIES: Mapping[str, Callable[[Reply], Reply]] = {
+    "chunks_shown_twice": lambda reply: replace(reply, pieces=[part for each in reply.pieces for part in (each, each)]),
+    "deltas_and_whole_text_shown": lambda reply: replace(reply, pieces=[*reply.pieces, reply.text]),
     "error_event_is_skipped": _as_success,
     "error_without_nesting_is_not_seen": _as_success,
     "error_event_without_its_words": _untyped,

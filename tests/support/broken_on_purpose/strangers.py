@@ -5,6 +5,7 @@ As those of `mined.py`, each is one change of a request, of an answer before the
 
 from __future__ import annotations
 
+import html
 import json
 import re
 import unicodedata
@@ -322,6 +323,13 @@ def _as_webp(body: Body) -> None:
             found["format"] = "webp"
 
 
+def _as_jpg(body: Body) -> None:
+    for found in objects(body.turns):
+        for key, told in found.items():
+            if isinstance(told, str) and "image/jpeg" in told[:20]:
+                found[key] = told.replace("image/jpeg", "image/jpg")
+
+
 def _renamed_file(body: Body) -> None:
     for found in objects(body.turns):
         if found.get("filename"):
@@ -332,6 +340,34 @@ def _urlsafe(body: Body) -> None:
     for found in objects(body.turns):
         if isinstance(found.get("bytes"), str):
             found["bytes"] = found["bytes"].replace("+", "-").replace("/", "_")
+
+
+def _signatures_swapped(body: Body) -> None:
+    found = [each for each in objects(body.turns) if isinstance(each.get("signature"), str)]
+    if len(found) > 1:
+        found[0]["signature"], found[1]["signature"] = found[1]["signature"], found[0]["signature"]
+
+
+def _signature_on_each_call(body: Body) -> None:
+    for turn in body.turns:
+        signed = next(
+            (part["thoughtSignature"] for part in body.blocks(turn) if "thoughtSignature" in part), ""
+        )
+        for part in body.blocks(turn) if signed else ():
+            part.update({"thoughtSignature": signed} if "functionCall" in part else {})
+
+
+class _OwnModelAfterCalls:
+    """Sends another model once a turn has had a call."""
+
+    def __call__(self, body: Body) -> None:
+        last = body.turns[-1]
+        results = [last, *body.blocks(last)]
+        if any(
+            each.get("role") == "tool" or str(each.get("type")).endswith(("result", "output"))
+            for each in results
+        ):
+            body.body["model"] = "another-model"
 
 
 def _optional_value(body: Body) -> None:
@@ -407,6 +443,20 @@ CHANGES: Mapping[str, Change] = {
     "bytes_urlsafe": _urlsafe,
     "value_not_required": _optional_value,
     "prompt_in_small_letters": each(said("system"), str.swapcase),
+    "signatures_swapped": _signatures_swapped,
+    "signature_on_each_call": _signature_on_each_call,
+    "results_stripped": each(result_texts, str.strip),
+    "tabs_of_results_expanded": each(result_texts, lambda text: text.expandtabs(4)),
+    "accents_of_results_composed": each(result_texts, lambda text: unicodedata.normalize("NFC", text)),
+    "prompt_escaped": each(said("system"), html.escape),
+    "prompt_as_template": each(said("system"), lambda text: text.replace("{{", "{").replace("}}", "}")),
+    "prompt_normalized": each(said("system"), lambda text: unicodedata.normalize("NFKC", text)),
+    "zeros_of_calls_lost": arguments(lambda given: {k: v.lstrip("0") if isinstance(v, str) and re.fullmatch("0[0-9]+", v) else v for k, v in given.items()}),
+    "conversation_stored": set_option(openai_chat={"store": True}),
+    "cheaper_service": set_option(openai_chat={"service_tier": "flex"}, openai_responses={"service_tier": "flex"}),
+    "filters_switched_off": set_option(gemini={"safetySettings": [{"category": "HARM_CATEGORY_HARASSMENT", "threshold": "BLOCK_NONE"}]}),
+    "model_of_a_turn_lost_after_its_call": _OwnModelAfterCalls(),
+    "jpg_for_jpeg": _as_jpg,
 }  # fmt: skip
 
 # --- Answers, before the client reads them ---------------------------------------------------------------
@@ -507,6 +557,14 @@ REPLIES: Mapping[str, Callable[[Reply], Reply]] = {
     "value_wrapped": value(lambda told: {"value": told}),
     "value_numbers_as_text": value(lambda told: {k: str(v) for k, v in told.items()}),
     "value_extended": value(lambda told: {**told, "note": ""}),
+    "pieces_in_reverse": lambda reply: (
+        replace(reply, pieces=[*reply.pieces][::-1]) if len(reply.pieces) > 1 else reply
+    ),
+    "pieces_twice": lambda reply: replace(
+        reply, pieces=[piece for each in reply.pieces for piece in (each, each)]
+    ),
+    "fences_removed": lambda reply: replace(reply, text=re.sub(r"^```\w*\n|\n```$", "", reply.text)),
+    "entities_decoded": lambda reply: replace(reply, text=html.unescape(reply.text)),
     "value_made_up": lambda reply: Reply(value={}) if reply.error else reply,
 }
 

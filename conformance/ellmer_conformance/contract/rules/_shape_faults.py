@@ -38,7 +38,7 @@ _DECIDED = "This project decided it."
 _UNDECIDED = (
     "REQ-107",
     "Every part of a request fits the provider's types, also where no refusal of a misfit is on record.",
-    "Why: a type definition is no evidence of a refusal. This rule reports such faults, and never refuses a request.",
+    "Why: a type definition is not evidence of a refusal. This rule reports such faults, and never refuses a request.",
 )
 
 
@@ -148,7 +148,7 @@ def problem(fault: Fault) -> str:
     """Returns our own sentence for a fault."""
     match fault.kind:
         case FaultKind.UNKNOWN_FIELD:
-            return f"`{fault.key}` is no field here"
+            return f"there is no field `{fault.key}` here"
         case FaultKind.MISSING_FIELD:
             return f"`{fault.key}` is missing"
         case FaultKind.WRONG_TYPE:

@@ -88,7 +88,11 @@ def a_pointer_points_at_something(request: Request) -> Iterator[Finding]:
     for index, item in enumerate(found):
         if item.kind == "result" and "below" in item.text and _MARK.search(item.text):
             there = any(later.media and later.turn >= item.turn for later in found[index + 1 :])
-            yield met(item.pointer) if there else broken(item.pointer, "nothing follows that it could mean")
+            yield (
+                met(item.pointer)
+                if there
+                else broken(item.pointer, "no content follows that it could refer to")
+            )
 
 
 def media_decodes(request: Request) -> Iterator[Finding]:

@@ -260,7 +260,7 @@ def misfits(value: Any, shape: Shape, place: str = "") -> Iterator[tuple[str, st
         yield from _fields(value, shape, place)
     elif isinstance(shape, list):
         if not isinstance(value, list):
-            yield place, f"{_said(value)} is no list"
+            yield place, f"{_said(value)} is not a list"
             return
         for number, each in enumerate(value):
             yield from misfits(each, shape[0], f"{place}/{number}")
@@ -271,12 +271,12 @@ def misfits(value: Any, shape: Shape, place: str = "") -> Iterator[tuple[str, st
         names = [
             kind.__name__ if kind else "null" for kind in (shape if isinstance(shape, tuple) else (shape,))
         ]
-        yield place, f"{_said(value)} is no {' or '.join(names)}"
+        yield place, f"{_said(value)} is not a {' or '.join(names)}"
 
 
 def _fields(value: Any, shape: Mapping[str, Shape], place: str) -> Iterator[tuple[str, str]]:
     if not isinstance(value, dict):
-        yield place, f"{_said(value)} is no object"
+        yield place, f"{_said(value)} is not an object"
         return
     for named, inner in shape.items():
         name = named.removesuffix("?")

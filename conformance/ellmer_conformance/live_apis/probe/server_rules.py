@@ -99,7 +99,7 @@ def counts_add_up(heard: Heard) -> Iterator[Finding]:
     if heard.answered and told and (told.text or told.calls) and not heard.question.stream:
         counts = {"input": told.input, "output": told.output}
         missing = [name for name, count in counts.items() if not isinstance(count, int | float)]
-        yield found(not missing, f"{HERE}/usage", f"no count of the {' and the '.join(missing)}")
+        yield found(not missing, f"{HERE}/usage", f"there is no count of the {' and the '.join(missing)}")
         if not missing and isinstance(told.total, int):
             least = int(told.input or 0) + int(told.output or 0)
             yield found(told.total >= least, f"{HERE}/usage", f"{counts} have the total {told.total}")

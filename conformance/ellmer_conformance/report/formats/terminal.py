@@ -177,6 +177,7 @@ def declared_differences(report: Report) -> Iterator[str]:
 
 _LINES = 12  # of a message
 _FAILURES = 20  # in full; the page has all
+_SYMPTOMS = 3  # of a cause, beside its first one
 #: Fields of a row with text from elsewhere.
 _SAID = ("adapter", "wire", "provider", "case", "pointer", "message", "excerpt", "provider_error")
 
@@ -308,6 +309,9 @@ def _print_failures(report: Report, to: Console, folder: Path | None) -> None:
     shown = found[:_FAILURES]
     for cause in shown:
         to.print(failure(cause.rows, folder), soft_wrap=True)
+        for row in cause.symptoms[1 : _SYMPTOMS + 1]:
+            line = f"    also: {row.rule} {next(iter(row.message.splitlines()), '')} (in {row.wire}, {row.case}[{row.mode}])"
+            to.print(_plain(line), style="dim", soft_wrap=True)
         if cause.follows:
             rules = ", ".join(dict.fromkeys(row.rule for row in cause.follows))
             more = counted(len(cause.follows), "more failure")

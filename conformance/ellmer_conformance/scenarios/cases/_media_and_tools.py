@@ -5,6 +5,7 @@ from __future__ import annotations
 import struct
 import wave
 import zlib
+from base64 import b64decode
 from collections.abc import Callable
 from io import BytesIO
 from typing import Any
@@ -23,6 +24,16 @@ def png(red: int, green: int, blue: int, size: int = 32) -> Image:
     body = _chunk(b"IHDR", header) + _chunk(b"IDAT", zlib.compress(rows, 0)) + _chunk(b"IEND", b"")
     return Image(b"\x89PNG\r\n\x1a\n" + body)
 
+
+#: Eight by eight pixels in one colour.
+JPEG = Image(
+    b64decode(
+        "/9j/4AAQSkZJRgABAQAAAQABAAD/2wBDAFA3PEY8MlBGQUZaVVBfeMiCeG5uePWvuZHI////////////////////////////////////////"
+        "////////////wAALCAAIAAgBAREA/8QAFAABAAAAAAAAAAAAAAAAAAAAA//EABQQAQAAAAAAAAAAAAAAAAAAAAD/2gAIAQEAAD8Ad//Z"
+    ),
+    "image/jpeg",
+)
+WEBP = Image(b64decode("UklGRh4AAABXRUJQVlA4TBEAAAAvB8ABAAdQ0HqUp/+BiOh/AAA="), "image/webp")
 
 RED, GREEN, BLUE = png(220, 30, 30), png(30, 160, 60), png(30, 60, 220)
 

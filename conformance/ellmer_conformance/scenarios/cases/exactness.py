@@ -19,6 +19,8 @@ _TURNS = 30
 #: Strings that look like something else, and other values that are easily lost.
 ODD: Mapping[str, Any] = {
     "number": "123",
+    "zeros": "007",
+    "power": "1e5",
     "truth": "true",
     "nothing": "null",
     "date": "2026-11-20",
@@ -112,6 +114,37 @@ def odd_text() -> Case:
         printed_alike=False,
         script=[Answer((Say(told),), usage=Usage(40, 12)), Answer((Say("As it was."),), usage=Usage(60, 4))],
         steps=[ask(question, text=told), ask("Was it?", text="As it was.")],
+    )
+
+
+#: Text that templates, escaping, normalization and the stripping of spaces change.
+_TEMPLATE = "Dear {{name}}, {0} & <b>you</b> &amp; \\n %s ${HOME}: Zoe\u0308, \ufb01ne, \u2460."
+_FENCED = f"```text\n{_TEMPLATE}\n```"
+_FILE = f"  two spaces before\r\n\tand a tab\n\n\n{_TEMPLATE}\n\n"
+
+
+@case
+def odd_results() -> Case:
+    """Text that looks like a template or markup, and spaces around it, arrive unchanged in the system prompt and in results."""
+    read = Tool(
+        "read_file", "Reads a file.", lambda name: _FILE if name else "", string_argument("name", "Its name.")
+    )
+    return Case(
+        on_server=True,
+        printed_alike=False,
+        system=f"Keep the template as it is: {_TEMPLATE}",
+        tools=[read],
+        script=[
+            Answer((Call("read_file", {"name": "a &amp; {b}.txt"}),), usage=Usage(60, 12)),
+            Answer((Say("It is a template."),), usage=Usage(110, 5)),
+            Answer((Say(_FENCED),), usage=Usage(130, 30)),
+            Answer((Say("Gladly."),), usage=Usage(170, 3)),
+        ],
+        steps=[
+            ask("What is in the file?", text="It is a template."),
+            ask(f"Is it this one? {_TEMPLATE}", text=_FENCED),
+            ask("Thanks.", text="Gladly."),
+        ],
     )
 
 

@@ -7,7 +7,7 @@ from hashlib import sha256
 from ..case import Case, ask, case
 from ..messages import PDF, Audio, Image, Text
 from ..script import Answer, Call, Say, Sees, Usage
-from ._media_and_tools import BLUE, GREEN, RED, REPORT, TONE, returning, weather
+from ._media_and_tools import BLUE, GREEN, JPEG, RED, REPORT, TONE, WEBP, returning, weather
 
 _IMAGE, _PDF = frozenset({"image_in_tool_result"}), frozenset({"pdf_in_tool_result"})
 
@@ -30,6 +30,20 @@ def image_from_user() -> Case:
         needs=frozenset({"image_in_user"}),
         script=[_sees(*parts, says="Red, then blue.", usage=Usage(320, 7))],
         steps=[ask(*parts, text="Red, then blue.")],
+    )
+
+
+@case
+def other_image_formats() -> Case:
+    """A user turn has a JPEG and a WebP: both arrive, with their types."""
+    parts = (Text("Describe these."), JPEG, WEBP)
+    return Case(
+        on_server=True,
+        printed_alike=False,
+        needs=frozenset({"image_in_user"}),
+        inexpressible={"ollama": "its images are PNG or JPEG"},
+        script=[_sees(*parts, says="A gray square and a green one.", usage=Usage(300, 8))],
+        steps=[ask(*parts, text="A gray square and a green one.")],
     )
 
 

@@ -11,7 +11,7 @@ from ._media_and_tools import weather
 _MODES: tuple[Mode, ...] = ("sync", "stream")
 
 #: A second model of each provider.
-_ANOTHER = {
+ANOTHER = {
     "openai": "gpt-4.1-mini",
     "deepseek": "deepseek-v4-pro",
     "anthropic": "claude-haiku-4-5",
@@ -90,7 +90,7 @@ def another_model() -> Case:
         ],
         steps=[
             ask("Is it warm?", text="Yes."),
-            ask("Is it cold?", text="No.", options={"model": _ANOTHER}),
+            ask("Is it cold?", text="No.", options={"model": ANOTHER}),
             ask("Is it wet?", text="Perhaps."),
         ],
     )

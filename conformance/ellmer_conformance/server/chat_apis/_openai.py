@@ -5,14 +5,14 @@ from __future__ import annotations
 
 import re
 from collections.abc import Mapping
-from functools import lru_cache
+from functools import cached_property, lru_cache
 from typing import ClassVar
 
 from ...contract.exchange import Json
 from ...contract.rule import Refusal
 from ...scenarios.script import Call
 from ..http.messages import Headers
-from .base import HEX, WRONG_KEY, ChatApi, FailureKind
+from .base import HEX, WRONG_KEY, ChatApi, FailureKind, arguments_text
 
 _KEYS = "https://platform.openai.com/account/api-keys"
 _DATED = re.compile(r"\d{4}-\d{2}-\d{2}$|-\d{4}$")
@@ -77,6 +77,17 @@ class OpenAI(ChatApi):
             ("x-request-id", f"req_{self.ticket.token('request', 32, HEX)}"),
         )
 
+    @cached_property
+    def custom_tools(self) -> frozenset[str]:
+        """The names of the tools that take a text instead of an object."""
+        tools = self.asked.get("tools")
+        found = (
+            [each for each in tools if isinstance(each, dict) and each.get("type") == "custom"]
+            if tools
+            else []
+        )
+        return frozenset(str((object_at(each, "custom") or each).get("name")) for each in found)
+
     @property
     def azure(self) -> bool:
         """Whether the request is one to Azure, which has `/openai` before its paths and its own header."""
@@ -119,6 +130,13 @@ class OpenAI(ChatApi):
 @lru_cache(1024)
 def _dated(name: str) -> str:
     return name if not name or _DATED.search(name) else f"{name}-2026-03-05"
+
+
+def input_text(call: Call) -> str:
+    """Returns the text of a call of a custom tool: the only value of its arguments, or all of them."""
+    values = [*call.arguments.values()]
+    only = values[0] if call.text is None and len(values) == 1 else None
+    return only if isinstance(only, str) else arguments_text(call)
 
 
 def fields(refusal: Refusal) -> Json:

@@ -198,7 +198,7 @@ class Cohere(ChatApi):
         return None
 
     def no_json(self, detail: str) -> Refusal:
-        return Refusal(f"invalid request: the body is no JSON: {detail}", 400)
+        return Refusal(f"invalid request: the body is not JSON: {detail}", 400)
 
     def no_such(self, method: str, path: str) -> Refusal:
         return Refusal(f"invalid path: {path}", 404)

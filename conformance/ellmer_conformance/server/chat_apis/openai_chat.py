@@ -17,7 +17,7 @@ from ...contract.exchange import Json
 from ...contract.rule import Refusal
 from ...scenarios.script import Answer, Call, Refuse, Say, Show, Stop, Usage
 from ._citations import url_citations
-from ._openai import OpenAI, fields, object_at
+from ._openai import OpenAI, fields, input_text, object_at
 from .base import (
     HEX,
     NOISE,
@@ -95,14 +95,7 @@ class OpenAIChat(OpenAI):
         """Returns the assistant message."""
         if len(answer.parts) == 1 and isinstance(text := answer.parts[0], Say) and not text.sources:
             return {"role": "assistant", "content": text.text, "refusal": None, "annotations": []}
-        calls = [
-            {
-                "id": self.call_id(call, index),
-                "type": "function",
-                "function": {"name": call.name, "arguments": arguments_text(call)},
-            }
-            for index, call in enumerate(answer.calls)
-        ]
+        calls = [self.whole_call(call, index) for index, call in enumerate(answer.calls)]
         said, sounds = answer.text, [self.audio(each) for each in answer.shown]
         content = None if not said and (calls or sounds or answer.refusal) else said
         return {
@@ -113,6 +106,13 @@ class OpenAIChat(OpenAI):
             "annotations": nested(answer),
             **({"audio": sounds[0]} if sounds else {}),
         }
+
+    def whole_call(self, call: Call, index: int) -> Json:
+        """Returns a call of a function or of a custom tool."""
+        id = {"id": self.call_id(call, index)}
+        if call.name in self.custom_tools:
+            return id | {"type": "custom", "custom": {"name": call.name, "input": input_text(call)}}
+        return id | {"type": "function", "function": {"name": call.name, "arguments": arguments_text(call)}}
 
     def audio(self, sound: Show) -> Json:
         """Returns a sound: https://developers.openai.com/api/docs/guides/audio"""
@@ -169,11 +169,12 @@ class OpenAIChat(OpenAI):
 
     def call(self, call: Call, index: int) -> Iterator[Frame]:
         """Yields a chunk that names the call, then its arguments in pieces."""
-        first = {"index": index, "id": self.call_id(call, index), "type": "function"}
-        first |= {"function": {"name": call.name, "arguments": ""}}
-        yield Frame("call", self.chunk({"tool_calls": [first]}))
-        for piece in slices(arguments_text(call)):
-            delta = {"index": index, "function": {"arguments": piece}}
+        whole = {"index": index, **self.whole_call(call, index)}
+        kind = whole["type"]
+        field = "input" if kind == "custom" else "arguments"
+        yield Frame("call", self.chunk({"tool_calls": [whole | {kind: {"name": call.name, field: ""}}]}))
+        for piece in slices(whole[kind][field]):
+            delta = {"index": index, kind: {field: piece}}
             yield Frame("arguments", self.chunk({"tool_calls": [delta]}))
 
     def chunk(self, delta: Json, finish: str | None = None) -> bytes:

@@ -19,7 +19,7 @@ from ...scenarios.script import Answer, Call, Refuse, Run, Said, Say, Search, Sh
 from ..reasoning_prefixes import bound, dropped
 from ..signatures import decoded, encoded, is_ours, opened
 from ._citations import url_citations
-from ._openai import FAILURES, OpenAI, object_at
+from ._openai import FAILURES, OpenAI, input_text, object_at
 from .base import (
     HEX,
     NOISE,
@@ -36,6 +36,11 @@ from .base import (
 )
 
 _ALWAYS_SEALED = re.compile(r"gpt-(5\.[6-9]|[6-9])")  # models that send encrypted reasoning unasked
+#: The items of calls, each with the name of its events and the field of its text.
+_CALLS = {
+    "function_call": ("function_call_arguments", "arguments"),
+    "custom_tool_call": ("custom_tool_call_input", "input"),
+}
 _PHASED = re.compile(r"gpt-(5\.[4-9]|5\.3-codex|[6-9])")  # models that say what a message is for
 _SEALED = "gAAAAAB"  # how every encrypted blob of theirs begins
 
@@ -96,7 +101,7 @@ class OpenAIResponses(OpenAI):
         yield "open", "response.in_progress", {"response": begun}
         items = self.items(answer)
         for index, item in enumerate(items):
-            kind: Kind = "call" if item["type"] == "function_call" else "open"
+            kind: Kind = "call" if item["type"] in _CALLS else "open"
             yield kind, "response.output_item.added", {"item": started(item), "output_index": index}
             part = answer.parts[index]
             for inner, name, fields in self.inside(part, item):
@@ -114,11 +119,10 @@ class OpenAIResponses(OpenAI):
                 for index, summary in enumerate(item["summary"]):
                     yield from self.summary(summary, index)
             case Call():
-                for piece in slices(item["arguments"]):
-                    delta = {"delta": piece, **self.padding(piece)}
-                    yield "arguments", "response.function_call_arguments.delta", delta
-                done = {"arguments": item["arguments"]}
-                yield "close", "response.function_call_arguments.done", done
+                name, field = _CALLS[item["type"]]
+                for piece in slices(item[field]):
+                    yield "arguments", f"response.{name}.delta", {"delta": piece, **self.padding(piece)}
+                yield "close", f"response.{name}.done", {field: item[field]}
             case Refuse():
                 yield from self.refusal(part, item)
             case Run():
@@ -204,15 +208,20 @@ class OpenAIResponses(OpenAI):
                 kind = {"type": "reasoning", "content": []}
                 return {"id": self.id("rs", number), **kind, **sealed, "summary": summary}
             case Call():
-                return {
-                    "id": self.id("fc", number),
-                    "type": "function_call",
-                    "status": "completed",
-                    "arguments": arguments_text(part),
-                    "call_id": self.call_id(part, number),
-                    "name": part.name,
-                }
+                return self.call(part, number)
         return self.of_provider(part, number)
+
+    def call(self, call: Call, number: int) -> Json:
+        """Returns a call of a function or of a custom tool."""
+        custom = call.name in self.custom_tools
+        return {
+            "id": self.id("ctc" if custom else "fc", number),
+            "type": "custom_tool_call" if custom else "function_call",
+            "status": "completed",
+            **({"input": input_text(call)} if custom else {"arguments": arguments_text(call)}),
+            "call_id": self.call_id(call, number),
+            "name": call.name,
+        }
 
     def of_provider(self, part: Search | Run | Show, number: int) -> Json:
         """Returns the item of a tool that the provider runs itself."""
@@ -399,7 +408,7 @@ _UNMADE: Json = {"outputs": None, "result": None}  # what a tool of the provider
 
 def started(item: Json) -> Json:
     """Returns an item in its first event, without content."""
-    empty = {"status": "in_progress", "content": [], "arguments": "", "summary": [], "code": ""}
+    empty = {"status": "in_progress", "content": [], "arguments": "", "input": "", "summary": [], "code": ""}
     begun = item | {key: value for key, value in (empty | _UNMADE).items() if key in item}
     begun.pop("action", None)
     return begun

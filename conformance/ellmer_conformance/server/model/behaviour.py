@@ -17,7 +17,6 @@ import re
 from collections.abc import Sequence
 from dataclasses import replace
 from functools import lru_cache
-from operator import add, mul, sub, truediv
 from typing import Any
 
 import orjson
@@ -26,11 +25,14 @@ from ...contract import readers
 from ...contract.exchange import Item, Request
 from ...scenarios.messages import Source
 from ...scenarios.script import Answer, Call, Run, Said, Say, Search, Show, Think, Usage
+from .arithmetic import expression_in, result_of
+from .meanings import content_words
 from .media_description import colour_of, described
 from .media_made import picture, sound
 from .request_options import Options, Tool, options_of
-from .schema_values import filled, takes_a_list, takes_names
-from .user_words import UserWords, content_words
+from .schema_values import filled, named_options, takes_a_list, takes_names
+from .tool_choice import about, fitting, options_in, sentences_for
+from .user_words import UserWords
 
 _MOST_CALLS = 8
 _MEDIA_TOKENS = 85  # of an image or a document; https://developers.openai.com/api/docs/guides/images-vision
@@ -120,68 +122,114 @@ def _calls(talk: _Talk, options: Options) -> tuple[Said, ...]:
     """Returns the calls that the request demands or that the question asks for."""
     if not options.tools or (talk.results and not options.forced):
         return ()
-    tools = _fitting(options.tools, talk.question)
+    tools = fitting(options.tools, talk.question)
+    if not tools and (again := _calls_again(talk, options)):
+        return tuple(again[: _MOST_CALLS if options.parallel else 1])
     if not tools and (options.forced or (options.tools and _USE_A_TOOL.search(talk.question))):
         tools = [options.tools[0]]
-    calls = [call for tool in tools for call in _calls_of(tool, _about(tool, tools, talk.question))]
+    calls = [call for tool in tools for call in _calls_of(tool, about(tool, tools, talk.question))]
     return tuple(calls[: _MOST_CALLS if options.parallel else 1])
 
 
-def _fitting(tools: Sequence[Tool], question: str) -> list[Tool]:
-    """Returns the tools that fit a question: first the best one, then each one for words that the others do not fit."""
-    asked = content_words(question)
-    scores = [(*_score(tool, asked, question), tool) for tool in tools]
-    found, covered = [], frozenset[str]()
-    for score, words, tool in sorted(scores, key=lambda each: -each[0]):
-        if score and not words <= covered:
-            found.append(tool)
-            covered |= words
-    return [tool for tool in tools if tool in found]
+_FOLLOWS = re.compile(
+    r"\W*(?:and|what about|how about|und|was ist mit|et|y|e|и|а|那|那么|では|それでは)\b", re.IGNORECASE
+)
 
 
-def _score(tool: Tool, asked: frozenset[str], question: str) -> tuple[int, frozenset[str]]:
-    """Returns how well a tool fits, and the words of the question that it fits. A name counts twice."""
-    named, described = tool.name_words & asked, tool.words
-    if len(tool.name) > 3 and tool.name in question and re.search(rf"\b{re.escape(tool.name)}\b", question):
-        return 100, frozenset([tool.name])
-    if tool.name_parts and tool.name_parts <= _all_words(question):
-        return 50, tool.name_parts
-    if named:
-        return 2 * len(named) + len(described & asked), named
-    common = described & asked
-    return (len(common), common) if len(common) > len(described) // 12 else (0, frozenset())
+def _calls_again(talk: _Talk, options: Options) -> list[Call]:
+    """Returns the calls for a question that only names other things, as in `and in Rome?`: the last ones, with these."""
+    question = talk.question
+    eastern = not question.isascii() and re.match(r"那|では|それでは", question) is not None
+    if len(question) > 80 or not (eastern or _FOLLOWS.match(question)):
+        return []
+    last = next((item for item in reversed(talk.before) if item.kind == "call"), None)
+    tool = next((tool for tool in options.tools if last and tool.name == last.name), None)
+    if tool is None or last is None or not isinstance(last.arguments, dict):
+        return []
+    words = UserWords(question)
+    named = (
+        words.names
+        or words.numbers
+        or words.dates
+        or words.quotes
+        or words.name_after("in", "to", "for", "at")
+    )
+    earlier = {name: value for name, value in last.arguments.items() if not isinstance(value, dict | list)}
+    return (
+        [_with_earlier(call, earlier, tool, question) for call in _calls_of(tool, question)] if named else []
+    )
 
 
-@lru_cache(64)
-def _all_words(question: str) -> frozenset[str]:
-    """Returns the words of a question, also those without a meaning of their own. Each tool is compared with them."""
-    return frozenset(re.findall(r"\w+", question.lower()))
+def _with_earlier(call: Call, earlier: dict[str, Any], tool: Tool, question: str) -> Call:
+    """Returns a call whose values that the question does not tell are those of an earlier call."""
+    properties = tool.schema.get("properties")
+    told = question.casefold()
+    known = properties if isinstance(properties, dict) else {}
+    kept = {
+        name: value
+        for name, value in earlier.items()
+        if name in known and not _is_told(call.arguments.get(name), told)
+    }
+    return replace(call, arguments={**call.arguments, **kept})
 
 
-_CLAUSE_END = re.compile(r"[.?!;]\s+|,?\s+(?:and|und|et|y)\s+")
-
-
-def _about(tool: Tool, tools: Sequence[Tool], question: str) -> str:
-    """Returns the clauses of a question that a tool fits, if another tool fits others and these name something."""
-    clauses = _CLAUSE_END.split(question) if len(tools) > 1 else []
-    own = [each for each in clauses if _score(tool, content_words(each), each)[0]]
-    others = [each for each in clauses if each not in own and UserWords(each).names]
-    told = " ".join(own)
-    return told if others and UserWords(told).names else question
+def _is_told(value: Any, text: str) -> bool:
+    if isinstance(value, int | float) and not isinstance(value, bool):
+        return re.search(rf"(?<!\d){re.escape(str(value))}(?!\d)", text) is not None
+    return isinstance(value, str) and value.casefold() in text and value.casefold() != text
 
 
 def _calls_of(tool: Tool, question: str) -> list[Call]:
     """Returns a call, or one for each of the things that the question names."""
-    words = UserWords(question, ignored=re.split(r"[_\W]+", tool.name))
-    slots = 0 if takes_a_list(tool.schema) else takes_names(tool.schema)  # a list takes all that is named
-    names = len(words.names)
-    count = names // slots if slots and names % slots == 0 else 1
-    arguments: list[Any] = []
-    for _ in range(max(1, min(count, _MOST_CALLS))):
-        values = filled({"type": "object", **tool.schema}, words)
-        if values not in arguments:
-            arguments.append(values if isinstance(values, dict) else {})
-    return [Call(tool.name, values) for values in arguments]
+    words = UserWords(question, ignored=[*re.split(r"[_\W]+", tool.name), *options_in(tool.schema)])
+    schema = {"type": "object", **tool.schema}
+    if takes_names(schema) == 1 and not takes_a_list(schema):
+        words.narrow(sentences_for(tool, question))
+    calls = [Call(tool.name, _object(filled(schema, words)))]
+    kind, each = _several(tool, words)
+    count = each if kind == "options" else 1 + len(getattr(words, kind)) // each if kind else 1
+    for _ in range(1, min(count, _MOST_CALLS)):
+        words.restore(kind)
+        values = _object(filled(schema, words))
+        if all(values != call.arguments for call in calls):
+            calls.append(Call(tool.name, values))
+    return calls
+
+
+def _object(value: Any) -> dict[str, Any]:
+    return value if isinstance(value, dict) else {}
+
+
+def _several(tool: Tool, words: UserWords) -> tuple[str, int]:
+    """Returns the kind of value of which the question has enough for further calls, and how many each call takes."""
+    slots = 0 if takes_a_list(tool.schema) else takes_names(tool.schema)
+    kinds = ("names", "urls", "files", "emails", "quotes", "numbers")
+    if takes_a_list(tool.schema):
+        return "", 0
+    for kind in kinds:
+        left = words.__dict__.get(kind, ())
+        used = 1 if kind == "names" and words.took_small_words else words.used(kind)
+        alone = kind not in {"numbers", "quotes"} or _only_required(tool)
+        alone = alone and (kind != "numbers" or words.are_listed(words.originals[kind]))
+        if used > 0 and left and len(left) % used == 0 and alone and (kind != "names" or used == slots):
+            return kind, used
+    return _several_options(tool, words)
+
+
+def _only_required(tool: Tool) -> bool:
+    required = tool.schema.get("required")
+    return isinstance(required, list) and len(required) == 1
+
+
+def _several_options(tool: Tool, words: UserWords) -> tuple[str, int]:
+    """Returns `options` and the number of calls, if the question names several options of a required `enum`."""
+    properties, required = _object(tool.schema.get("properties")), tool.schema.get("required")
+    for name in required if isinstance(required, list) else ():
+        options = _object(properties.get(name)).get("enum") if isinstance(name, str) else None
+        named = named_options(options, words.text) if isinstance(options, list) else []
+        if len(named) > 1:
+            return "options", len(named)
+    return "", 0
 
 
 # media, and tools of the provider -----------------------------------------------------------------------
@@ -209,10 +257,10 @@ def _own_tools(talk: _Talk, options: Options) -> tuple[Said, ...]:
         page = Source("https://example.com/", "Example Domain", "This domain is for use in examples.")
         sentence = f"I searched for “{_quoted(question)}” and found one page: Example Domain."
         return Search(_quoted(question), (page,)), Say(sentence, (), (replace(page, cited="Example Domain"),))
-    if "code" in options.shows and (_COMPUTES.search(question) or _SUM.search(question)):
-        found = _SUM.search(question)
-        output = _sum(found) if found else _quoted(question)
-        code = f"print({found[0]})" if found else f"print({question[:80]!r})"
+    if "code" in options.shows and (_COMPUTES.search(question) or expression_in(question)):
+        found = expression_in(question)
+        output = result_of(found) if found else _quoted(question)
+        code = f"print({found.replace('^', '**')})" if found else f"print({question[:80]!r})"
         return Run(code, f"{output}\n"), Say(f"The program printed {output}.")
     return ()
 
@@ -302,12 +350,39 @@ def _from_history(talk: _Talk) -> str:
         return f"It was {colour_of(images[-1]) or 'a colour that I cannot read'}."
     if images and re.search(r"\b(size|large|big|wide|pixels)\b", talk.question, re.IGNORECASE):
         return f"It was {described(images[-1])}."
+    if _IN_TOTAL.search(talk.question) and (total := _total(talk)):
+        return total
     return _recalled(talk)
+
+
+_IN_TOTAL = re.compile(
+    r"\b(?:in total|total|altogether|sum|insgesamt|zusammen|au total|en total|in totale)\b|合計|总共|一共",
+    re.IGNORECASE,
+)
+
+
+def _total(talk: _Talk) -> str:
+    """Returns the sum of the numbers of the last results, one of each, or of the user's last text that has several."""
+    asked = [n for n, item in enumerate(talk.earlier) if item.kind == "text" and item.role == "user"]
+    texts = [item.text for item in talk.earlier[asked[-1] if asked else 0 :] if item.kind == "result"]
+    numbers = [found[0].value for text in texts if (found := UserWords(text).numbers)]
+    if len(numbers) == 1:
+        numbers = [number.value for number in UserWords(texts[0]).numbers]
+    if not numbers:
+        said = (
+            UserWords(item.text).numbers
+            for item in reversed(talk.earlier)
+            if item.kind == "text" and item.role == "user"
+        )
+        numbers = next(([number.value for number in found] for found in said if len(found) > 1), [])
+    return f"It was {sum(numbers):.10g} in total." if numbers else ""
 
 
 def _recalled(talk: _Talk) -> str:
     """Returns the earlier sentence that has most words of the question, of the user and the tools before the model."""
     asked = content_words(talk.question)
+    if not asked:
+        return ""
     items = [
         item
         for item in reversed(talk.earlier)
@@ -317,8 +392,8 @@ def _recalled(talk: _Talk) -> str:
         best, most = "", 0
         for item in items:
             for sentence in _SENTENCE.findall(item.text[:5000]) if item.role in speakers else ():
-                common = len(asked & content_words(sentence))
-                if common > most and not sentence.strip().endswith("?"):
+                common = 0 if sentence.endswith("?") else len(asked & content_words(sentence))
+                if common > most:
                     who = "The result said" if item.kind == "result" else _SPEAKERS[item.role]
                     best, most = f"{who}: “{sentence.strip()}”", common
         if best:
@@ -327,38 +402,41 @@ def _recalled(talk: _Talk) -> str:
 
 
 _SPEAKERS = {"user": "You said", "tool": "The result said", "assistant": "I said"}
-_GREETING = re.compile(r"(?:hi|hello|hey|good (?:morning|day|evening))\b[^?]{0,40}", re.IGNORECASE)
+_GREETING = re.compile(
+    r"(?:hi|hello|hey|good (?:morning|day|evening)|hallo|guten (?:tag|morgen)|bonjour|salut|¡?hola|ciao|olá|привет|こんにちは|你好|您好"
+    r"|안녕하세요|مرحبا)(?![a-z])[^?]{0,40}",
+    re.IGNORECASE,
+)
 _REPEAT = re.compile(
     r"\b(?:say|reply|respond|answer|repeat|echo|write|output|print)\b(?: (?:with|only|exactly|just|back|the|words?|text|after me|single))*"
     r"(?::\s*(?P<colon>[^\n]+)|\s+[\"“'](?P<quoted>[^\"”']+)[\"”']| (?P<word>[A-Z]{2,}|pong|yes|no|ok|hello|hi)(?=\s*(?:[.!?]|$)))",
     re.IGNORECASE,
 )
 _COUNT = re.compile(r"\bcount\b(?:.{0,20}?\bfrom (\d{1,4}))?.{0,20}?\bto (\d{1,4})\b", re.IGNORECASE)
-_SUM = re.compile(
-    r"(-?\d{1,9}(?:\.\d{1,6})?)\s*(\+|-|−|\*|×|x|/|÷|plus|minus|times|multiplied by|divided by)\s*(-?\d{1,9}(?:\.\d{1,6})?)",
-    re.IGNORECASE,
+_SAYINGS = (
+    (
+        re.compile(
+            r"^\W*(?:thanks|thank you|danke|merci|gracias|grazie|obrigad[oa]|ありがとう|谢谢|شكرا|спасибо)(?![a-z])",
+            re.IGNORECASE,
+        ),
+        "You are welcome.",
+    ),
+    (
+        re.compile(
+            r"\b(?:who|what) are you\b|\bwhat can you do\b|\bwer bist du\b|\bqui es-tu\b", re.IGNORECASE
+        ),
+        "I am the model of the strict server. I call tools, read their results, and follow rules.",
+    ),
 )
-_OPERATIONS = {
-    **dict.fromkeys(("+", "plus"), add),
-    **dict.fromkeys(("-", "−", "minus"), sub),
-    **dict.fromkeys(("*", "×", "x", "times", "multiplied by"), mul),
-    **dict.fromkeys(("/", "÷", "divided by"), truediv),
-}
 _LONG = re.compile(r"\b(?:story|essay|poem|article|long|detailed|paragraphs?)\b", re.IGNORECASE)
 _QUOTED_WORDS, _QUOTED_CHARACTERS = 40, 300
 
 
 def _reply(question: str) -> str:
     """Returns the answer to a text without tools, media or history."""
-    if not question or _GREETING.fullmatch(question.strip()):
-        return "Hello! How can I help you?"
-    if repeat := _REPEAT.search(question):
-        return (repeat["colon"] or repeat["quoted"] or repeat["word"]).strip().strip("\"“”'")
-    if numbers := _COUNT.search(question):
-        first, last = int(numbers[1] or 1), int(numbers[2])
-        return ", ".join(map(str, range(first, min(last, first + 999) + 1))) or "There is nothing to count."
-    if found := _SUM.search(question):
-        return _sum(found)
+    known = _known_reply(question.strip())
+    if known:
+        return known
     count = len(question.split())
     answer = f"I read your message of {count:,} {'word' if count == 1 else 'words'}: “{_quoted(question)}”"
     if _LONG.search(question):
@@ -368,19 +446,26 @@ def _reply(question: str) -> str:
     return answer
 
 
+def _known_reply(question: str) -> str:
+    """Returns the answer to a greeting, thanks, a question about the model, a text to repeat, a count or a sum."""
+    if not question or _GREETING.fullmatch(question):
+        return "Hello! How can I help you?"
+    if repeat := _REPEAT.search(question):
+        return (repeat["colon"] or repeat["quoted"] or repeat["word"]).strip().strip("\"“”'")
+    if numbers := _COUNT.search(question):
+        first, last = int(numbers[1] or 1), int(numbers[2])
+        return ", ".join(map(str, range(first, min(last, first + 999) + 1))) or "There is nothing to count."
+    if found := expression_in(question):
+        return result_of(found)
+    replies = (reply for pattern, reply in _SAYINGS if pattern.search(question))
+    return next(replies, "")
+
+
 def _quoted(text: str) -> str:
     """Returns the beginning of a text."""
     words = text.split()
     beginning = " ".join(words[:_QUOTED_WORDS])[:_QUOTED_CHARACTERS]
     return beginning + (" …" if len(beginning) < len(" ".join(words)) else "")
-
-
-def _sum(found: re.Match[str]) -> str:
-    left, right = float(found[1]), float(found[3])
-    operation = _OPERATIONS[found[2].lower()]
-    if operation is truediv and not right:
-        return "A division by zero has no result."
-    return f"{operation(left, right):.10g}"
 
 
 def _listed(texts: Sequence[str]) -> str:

@@ -17,7 +17,7 @@ import orjson
 from ...contract.exchange import Json, Request
 from ...contract.readers.gemini import declarations, get
 from ...contract.readers.json_access import items_of, object_of, parsed, text_of
-from .user_words import content_words
+from .meanings import content_words
 
 _ANY_OBJECT: Json = {"type": "object", "properties": {"answer": {"type": "string"}}, "required": ["answer"]}
 
@@ -203,7 +203,17 @@ def _function(tool: Any) -> Tool:
     outer = object_of(tool)
     fields = object_of(outer.get("function") or outer.get("custom")) or outer
     schema = object_of(fields.get("parameters") or fields.get("input_schema"))
+    if outer.get("type") == "custom" and "input_schema" not in fields and not schema:
+        schema = _one_text(object_of(fields.get("format")))
     return Tool(text_of(fields.get("name")), text_of(fields.get("description")), schema)
+
+
+def _one_text(form: Json) -> Json:
+    """Returns the schema for the text of a custom tool of OpenAI, which may have to match a pattern."""
+    grammar = object_of(form.get("grammar")) or form
+    pattern = text_of(grammar.get("definition")) if grammar.get("syntax") == "regex" else ""
+    text = {"type": "string", "pattern": pattern} if pattern else {"type": "string"}
+    return {"type": "object", "properties": {"input": text}, "required": ["input"]}
 
 
 def _response_schema(form: Json) -> Json | None:

@@ -158,10 +158,29 @@ def provider_of(http: HttpRequest, route: Route) -> str:
         r"/v[12]/(embed|tokenize|detokenize|rerank|check-api-key)$|/v2/audio/", route.path
     ) or _is_not_served("cohere", route.path):
         return "cohere"
+    if owner := _owner_of(route.path):
+        return owner
     if "/v1beta/" in route.path or "x-goog-api-key" in http.headers:
         return "gemini"
     keys = {"anthropic-version", "x-api-key"} & http.headers.keys()
-    return "anthropic" if keys or re.match(r"(/v1)?/messages", route.path) else "openai-chat"
+    return "anthropic" if keys else "openai-chat"
+
+
+_OWN_PATHS = (
+    ("anthropic", re.compile(r"(?:/v1)?/messages(?:/|$)")),
+    (
+        "openai-chat",
+        re.compile(
+            r"(?:/v1)?/(?:embeddings|moderations|audio|images|videos|responses|conversations|chat/completions|completions|vector_stores"
+            r"|fine_tuning|assistants|threads|uploads|containers|evals|realtime)(?:/|$)"
+        ),
+    ),
+)
+
+
+def _owner_of(path: str) -> str:
+    """Returns the wire format of the provider that alone has a path, whatever keys a request carries, or an empty text."""
+    return next((wire for wire, pattern in _OWN_PATHS if pattern.match(path)), "")
 
 
 def named_provider(http: HttpRequest, route: Route) -> str:

@@ -11,6 +11,7 @@ from ...contract.exchange import Json
 from ...contract.rule import Refusal
 from ..chat_apis.base import ALNUM
 from ..http.messages import Reply
+from .pages import page
 from .service_request import Asked, Batch, File, ServiceRequest
 
 _MODELS = {
@@ -23,7 +24,7 @@ _MISSING = Refusal("Not found", 404, "not_found_error")
 
 def models(service: ServiceRequest) -> Reply:
     """Returns the list of models."""
-    return service.reply(_listed([_model(id, name) for id, name in _MODELS.items()]))
+    return service.reply(page(service, [_model(id, name) for id, name in _MODELS.items()]))
 
 
 def model(service: ServiceRequest) -> Reply:
@@ -37,11 +38,6 @@ def model(service: ServiceRequest) -> Reply:
 def _model(id: str, name: str) -> Json:
     facts = {"type": "model", "id": id, "display_name": name, "created_at": "2026-06-29T00:00:00Z"}
     return {**facts, "max_input_tokens": 1_000_000, "max_tokens": 128_000}
-
-
-def _listed(data: list[Json]) -> Json:
-    ends = {"first_id": data[0]["id"] if data else None, "last_id": data[-1]["id"] if data else None}
-    return {"data": data, "has_more": False, **ends}
 
 
 def count(service: ServiceRequest) -> Reply:
@@ -71,7 +67,7 @@ def upload(service: ServiceRequest) -> Reply:
 
 def files(service: ServiceRequest) -> Reply:
     """Returns the list of files."""
-    return service.reply(_listed([_file(service, file) for file in service.stored.files.values()]))
+    return service.reply(page(service, [_file(service, file) for file in service.stored.files.values()]))
 
 
 def file(service: ServiceRequest) -> Reply:
@@ -130,7 +126,7 @@ def poll(service: ServiceRequest) -> Reply:
 def batches(service: ServiceRequest) -> Reply:
     """Returns the list of batches, the latest first."""
     return service.reply(
-        _listed([_batch(service, batch) for batch in reversed(service.stored.batches.values())])
+        page(service, [_batch(service, batch) for batch in reversed(service.stored.batches.values())])
     )
 
 
@@ -144,13 +140,23 @@ def cancel(service: ServiceRequest) -> Reply:
 
 
 def delete_batch(service: ServiceRequest) -> Reply:
-    """Deletes a batch."""
-    batch = service.stored.batches.pop(service.names["id"], None)
-    return (
-        service.reply({"id": batch.id, "type": "message_batch_deleted"})
-        if batch
-        else service.refuse(_MISSING)
-    )
+    """Deletes a batch. One that is in progress must be cancelled first; the sentence is UNVERIFIED.
+
+    https://platform.claude.com/docs/en/api/deleting-message-batches
+    """
+    batch = service.stored.batches.get(service.names["id"])
+    if batch is None:
+        return service.refuse(_MISSING)
+    if not (batch.done or batch.cancelled):
+        return service.refuse(
+            Refusal(
+                f"Message Batch {batch.id} cannot be deleted while it is in progress.",
+                400,
+                "invalid_request_error",
+            )
+        )
+    del service.stored.batches[batch.id]
+    return service.reply({"id": batch.id, "type": "message_batch_deleted"})
 
 
 def results(service: ServiceRequest) -> Reply:

@@ -14,9 +14,11 @@ from ...contract.readers.json_access import items_of, object_of, text_of
 from ...contract.rule import Refusal
 from ..chat_apis.base import ALNUM, pretty
 from ..http.messages import Reply, plain
+from .pages import google_page
 from .service_request import ServiceRequest, StoredObjects
 
 _KIND = "cachedContents"
+_LEAST = 1024  # tokens of a cache; larger models want more: https://ai.google.dev/gemini-api/docs/caching
 _READ = ("systemInstruction", "tools", "toolConfig")
 
 
@@ -58,6 +60,10 @@ def create(service: ServiceRequest) -> Reply:
     )
     if refusal := service.objection(path, counted):
         return service.refuse(refusal)
+    count = service.tokens(path, counted)
+    if count < _LEAST:
+        sentence = f"Cached content is too small. total_token_count={count}, min_total_token_count={_LEAST}"
+        return service.refuse(Refusal(sentence, 400, "INVALID_ARGUMENT"))
     id = service.fresh("cache", 26, ALNUM[26:])
     shown = {
         "name": f"{_KIND}/{id}",
@@ -66,7 +72,7 @@ def create(service: ServiceRequest) -> Reply:
         "createTime": service.moment(),
         "updateTime": service.moment(),
         "expireTime": get(body, "expireTime") or service.moment(1),
-        "usageMetadata": {"totalTokenCount": service.tokens(path, counted)},
+        "usageMetadata": {"totalTokenCount": count},
     }
     service.stored.kept.setdefault(_KIND, {})[id] = {"asked": asked, "shown": shown}
     return _reply(service, shown)
@@ -75,7 +81,7 @@ def create(service: ServiceRequest) -> Reply:
 def caches(service: ServiceRequest) -> Reply:
     """Returns the list of caches."""
     found = [each["shown"] for each in service.stored.kept.get(_KIND, {}).values()]
-    return _reply(service, {_KIND: found} if found else {})
+    return _reply(service, google_page(service, _KIND, found))
 
 
 def cache(service: ServiceRequest) -> Reply:

@@ -20,6 +20,7 @@ from ...contract.rule import Refusal
 from ..chat_apis.base import HEX, compact, pretty
 from ..http.messages import Reply, plain
 from . import cached_contents
+from .pages import google_page
 from .service_request import Asked, Batch, File, Interaction, ServiceRequest
 from .vectors import vector
 
@@ -34,7 +35,7 @@ _TYPES = "type.googleapis.com/google.ai.generativelanguage.v1main"
 
 def models(service: ServiceRequest) -> Reply:
     """Returns the list of models."""
-    return reply(service, {"models": [_model(id, name) for id, name in _MODELS.items()]})
+    return reply(service, google_page(service, "models", [_model(id, name) for id, name in _MODELS.items()]))
 
 
 def model(service: ServiceRequest) -> Reply:
@@ -188,7 +189,7 @@ def _finish(service: ServiceRequest, id: str) -> Reply:
 def files(service: ServiceRequest) -> Reply:
     """Returns the list of files."""
     stored = [_file(service, file) for file in service.stored.files.values()]
-    return reply(service, {"files": stored} if stored else {})
+    return reply(service, google_page(service, "files", stored))
 
 
 def file(service: ServiceRequest) -> Reply:
@@ -262,7 +263,7 @@ def poll(service: ServiceRequest) -> Reply:
 def batches(service: ServiceRequest) -> Reply:
     """Returns the list of batches, the latest first."""
     found = [_batch(service, batch) for batch in reversed(service.stored.batches.values())]
-    return reply(service, {"operations": found} if found else {})
+    return reply(service, google_page(service, "operations", found))
 
 
 def cancel(service: ServiceRequest) -> Reply:

@@ -12,6 +12,7 @@ from ...contract.exchange import Json
 from ...contract.rule import Refusal
 from ..chat_apis.base import HEX
 from ..http.messages import Reply
+from .pages import page
 from .service_request import ServiceRequest
 
 _BAD = "invalid_request_error"
@@ -88,8 +89,7 @@ def _create(service: ServiceRequest, kind: Kind) -> Reply:
 
 def _list(service: ServiceRequest, kind: Kind) -> Reply:
     data = list(_shelf(service, kind).values())
-    ends = {"first_id": data[0]["id"] if data else None, "last_id": data[-1]["id"] if data else None}
-    return service.reply({"object": "list", "data": data, "has_more": False, **ends})
+    return service.reply({"object": "list", **page(service, data)})
 
 
 def _read(service: ServiceRequest, kind: Kind) -> Reply:

@@ -11,7 +11,7 @@ from dataclasses import replace
 from ...contract.exchange import Json
 from ...contract.readers.json_access import items_of, object_of, parsed, text_of
 from ...contract.rule import Refusal
-from ..chat_apis.base import compact, utf8
+from ..chat_apis.base import ALNUM, compact, utf8
 from ..http.messages import Reply, plain
 from . import openai
 from .service_request import Asked, Batch, File, ServiceRequest
@@ -74,7 +74,40 @@ def classify_chat(service: ServiceRequest) -> Reply:
     turns = source if source and isinstance(source[0], list) else [source or []]
     texts = [text_of(object_of(turn[-1]).get("content")) if turn else "" for turn in turns]
     body = utf8(compact({"model": service.body.get("model"), "input": texts}))
-    return openai.moderations(replace(service, http=service.http._replace(body=body)))
+    return moderations(replace(service, http=service.http._replace(body=body)))
+
+
+#: The categories of Mistral, each with those of OpenAI that it covers: https://docs.mistral.ai/capabilities/guardrailing
+_CATEGORIES = {
+    "sexual": {"sexual"},
+    "hate_and_discrimination": {"hate", "harassment"},
+    "violence_and_threats": {"violence"},
+    "dangerous_and_criminal_content": {"illicit"},
+    "selfharm": {"self-harm"},
+    "health": set[str](),
+    "financial": set[str](),
+    "law": set[str](),
+    "pii": set[str](),
+}
+
+
+def moderations(service: ServiceRequest) -> Reply:
+    """Returns Mistral's categories of each text."""
+    source = service.body.get("input")
+    texts = [text_of(each) for each in (source if isinstance(source, list) else [source])]
+    if not any(texts):
+        return service.missing("input")
+    found = [openai.flagged(text) for text in texts]
+    categories = [{name: bool(own & flags) for name, own in _CATEGORIES.items()} for flags in found]
+    results = [
+        {
+            "categories": each,
+            "category_scores": {name: 0.98 if flag else 0.0001 for name, flag in each.items()},
+        }
+        for each in categories
+    ]
+    id = f"mod-{service.fresh('moderation', 24, ALNUM)}"
+    return service.reply({"id": id, "model": service.body.get("model"), "results": results})
 
 
 # batches: https://docs.mistral.ai/api/#tag/batch -------------------------------------------------------
@@ -160,11 +193,12 @@ def _job(service: ServiceRequest, batch: Batch) -> Json:
     }
 
 
-_SAME = "embeddings|moderations|files|audio/(speech|transcriptions)"
+_SAME = "embeddings|files|audio/(speech|transcriptions)"
 ROUTES = (
     ("GET", re.compile(r"/v1/files/(?P<id>[^/]+)/url$"), url),
     ("POST", re.compile(r"/v1/fim/completions$"), fill),
     ("POST", re.compile(r"/v1/chat/moderations$"), classify_chat),
+    ("POST", re.compile(r"/v1/moderations$"), moderations),
     ("POST", re.compile(r"/v1/batch/jobs$"), submit),
     ("GET", re.compile(r"/v1/batch/jobs$"), jobs),
     ("GET", re.compile(r"/v1/batch/jobs/(?P<id>[^/]+)$"), poll),

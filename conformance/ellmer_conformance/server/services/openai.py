@@ -8,6 +8,7 @@ from __future__ import annotations
 import json
 import re
 from collections.abc import Iterator, Mapping, Sequence
+from hashlib import sha256
 
 from ...contract.exchange import Json
 from ...contract.readers.json_access import items_of, object_of, text_of
@@ -17,6 +18,7 @@ from ..chat_apis.base import ALNUM, HEX, compact, pretty, sse, utf8, words
 from ..http.messages import Reply, plain
 from . import openai_media, stored_completions, stored_responses
 from .kept_objects import KINDS, routes_of
+from .pages import page
 from .service_request import Asked, Batch, File, ServiceRequest
 from .vectors import as_base64, texts_of, token_count, vector
 
@@ -123,6 +125,10 @@ def _chunks(head: Json, choices: Sequence[Json]) -> Iterator[bytes]:
 
 _SIZES = {"text-embedding-3-large": 3072, "mistral-embed": 1024, "codestral-embed": 1536}
 _SIZE = 1536  # of the vectors of other models
+_SHORTENED = (
+    "text-embedding-3-small",
+    "text-embedding-3-large",
+)  # their vectors may be shorter, and not longer
 
 
 def embeddings(service: ServiceRequest) -> Reply:
@@ -136,24 +142,39 @@ def embeddings(service: ServiceRequest) -> Reply:
         return service.refuse(absent)
     asked = body.get("dimensions", body.get("output_dimension"))
     size = asked if isinstance(asked, int) and asked > 0 else _SIZES.get(name, _SIZE)
+    if name in _SHORTENED and size > _SIZES.get(name, _SIZE):
+        sentence = f"Invalid value for 'dimensions' = {size}. Must be less than or equal to {_SIZES.get(name, _SIZE)}."
+        return service.refuse(Refusal(sentence, 400, _BAD))
     encode = as_base64 if body.get("encoding_format") == "base64" else list
     data = [
         {"object": "embedding", "index": index, "embedding": encode(vector(text, size))}
         for index, text in enumerate(texts)
     ]
-    count = token_count(texts)
+    source = items_of(body.get("input"))
+    lists = [items_of(each) or [each] for each in source]
+    numbers = [each for tokens in lists for each in tokens if isinstance(each, int)]
+    count = len(numbers) or token_count(texts)
     usage = {"prompt_tokens": count, "total_tokens": count}
-    return service.reply({"object": "list", "data": data, "model": name, "usage": usage})
+    id = {"id": sha256(service.http.body).hexdigest()[:32]} if service.provider == "mistral" else {}
+    return service.reply({**id, "object": "list", "data": data, "model": name, "usage": usage})
 
 
-#: Words for which a category is flagged. It is a list for tests, and no judgement of texts.
-_FLAGGED = {
+#: The categories of `omni-moderation-latest`, with words for which one is flagged. It is a list for tests, and no
+#: judgement of texts.
+_FLAGGED: dict[str, tuple[str, ...]] = {
     "harassment": ("idiot", "moron"),
+    "harassment/threatening": (),
     "hate": ("hate",),
+    "hate/threatening": (),
     "illicit": ("counterfeit",),
+    "illicit/violent": (),
     "self-harm": ("suicide",),
+    "self-harm/instructions": (),
+    "self-harm/intent": (),
     "sexual": ("porn",),
+    "sexual/minors": (),
     "violence": ("kill", "murder", "stab"),
+    "violence/graphic": (),
 }
 
 
@@ -207,9 +228,10 @@ def upload(service: ServiceRequest) -> Reply:
 
 def files(service: ServiceRequest) -> Reply:
     """Returns the list of files."""
-    data = [_file(service, file) for file in service.stored.files.values()]
-    ends = {"first_id": data[0]["id"] if data else None, "last_id": data[-1]["id"] if data else None}
-    return service.reply({"object": "list", "data": data, "has_more": False, **ends})
+    query = dict(service.route.query)
+    stored = [file for file in service.stored.files.values() if query.get("purpose") in {None, file.purpose}]
+    data = [_file(service, file) for file in (reversed(stored) if query.get("order") == "desc" else stored)]
+    return service.reply({"object": "list", **page(service, data, usual=10_000)})
 
 
 def file(service: ServiceRequest) -> Reply:
@@ -350,8 +372,7 @@ def poll(service: ServiceRequest) -> Reply:
 def batches(service: ServiceRequest) -> Reply:
     """Returns the list of batches, the latest first."""
     data = [_batch(service, batch) for batch in reversed(service.stored.batches.values())]
-    ends = {"first_id": data[0]["id"] if data else None, "last_id": data[-1]["id"] if data else None}
-    return service.reply({"object": "list", "data": data, "has_more": False, **ends})
+    return service.reply({"object": "list", **page(service, data)})
 
 
 def cancel(service: ServiceRequest) -> Reply:

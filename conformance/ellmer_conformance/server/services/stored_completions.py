@@ -12,6 +12,7 @@ from ...contract.exchange import Json, Request
 from ...contract.readers.json_access import items_of, object_of
 from ...contract.rule import Refusal
 from ..http.messages import Reply
+from .pages import page
 from .service_request import ServiceRequest, StoredObjects
 
 _KIND, _BAD = "chat.completion", "invalid_request_error"
@@ -57,7 +58,17 @@ def _of_one(serve: Callable[[ServiceRequest, Json], Reply]) -> Callable[[Service
 
 def completions(service: ServiceRequest) -> Reply:
     """Returns the stored completions, oldest first."""
-    return service.reply(_listed([_shown(found) for found in service.stored.kept.get(_KIND, {}).values()]))
+    query = dict(service.route.query)
+    found = [_shown(each) for each in service.stored.kept.get(_KIND, {}).values()]
+    wanted = {name[9:-1]: value for name, value in query.items() if name.startswith("metadata[")}
+    data = [
+        each
+        for each in found
+        if wanted.items() <= each["metadata"].items() and query.get("model") in {None, each["model"]}
+    ]
+    if query.get("order") == "desc":
+        data.reverse()
+    return service.reply({"object": "list", **page(service, data)})
 
 
 @_of_one
@@ -80,14 +91,8 @@ def messages(service: ServiceRequest, found: Json) -> Reply:
     """Returns the messages of the request of a stored completion."""
     asked = items_of(found["request"].get("messages"))
     id = service.names["id"]
-    return service.reply(
-        _listed([{"id": f"{id}-{number}", **object_of(each)} for number, each in enumerate(asked)])
-    )
-
-
-def _listed(data: list[Json]) -> Json:
-    ends = {"first_id": data[0]["id"] if data else None, "last_id": data[-1]["id"] if data else None}
-    return {"object": "list", "data": data, "has_more": False, **ends}
+    data = [{"id": f"{id}-{number}", **object_of(each)} for number, each in enumerate(asked)]
+    return service.reply({"object": "list", **page(service, data)})
 
 
 ROUTES = (

@@ -16,6 +16,7 @@ from ..chat_apis.base import HEX, pretty
 from ..chat_apis.openai_responses import usage
 from ..http.messages import Reply
 from ..signatures import encoded, sign
+from .pages import page
 from .service_request import Conversation, ServiceRequest, StoredObjects, StoredResponse
 
 __all__ = ["ROUTES", "Conversation", "StoredResponse", "continued", "names_items", "stored"]
@@ -33,6 +34,8 @@ def continued(request: Request, shelf: StoredObjects) -> Request | Refusal:
     """
     previous, conversation = request.body.get("previous_response_id"), _conversation_id(request.body)
     items: list[Json] = []
+    if refusal := _contradiction(request.body):
+        return refusal
     if isinstance(previous, str) and previous:
         if previous not in shelf.responses:
             sentence = f"Previous response with id '{previous}' not found."
@@ -49,6 +52,20 @@ def continued(request: Request, shelf: StoredObjects) -> Request | Refusal:
         return request
     news = _items(request.body.get("input")) if named is None else named
     return replace(request, body={**request.body, "input": [*items, *news]})
+
+
+def _contradiction(body: Json) -> Refusal | None:
+    """Returns the error for settings that exclude each other. The sentences are UNVERIFIED, that they are refused is documented:
+    https://developers.openai.com/api/reference/resources/responses and https://developers.openai.com/api/docs/guides/background
+    """
+    if body.get("previous_response_id") and _conversation_id(body):
+        sentence = (
+            "Mutually exclusive parameters: only one of 'previous_response_id' and 'conversation' may be set."
+        )
+        return Refusal(sentence, 400, _BAD, "mutually_exclusive_parameters", "previous_response_id")
+    if body.get("background") is True and body.get("store") is False:
+        return Refusal("Background mode requires 'store' to be true.", 400, _BAD, None, "background")
+    return None
 
 
 def _named(request: Request, shelf: StoredObjects) -> list[Json] | Refusal | None:
@@ -160,8 +177,25 @@ def retrieve(service: ServiceRequest) -> Reply:
     found = _found(service)
     if found is None:
         return _missing(service)
+    if dict(service.route.query).get("stream") == "true":
+        return _streamed_again(service, found)
     found.looks += 1
     return service.reply(found.shown)
+
+
+def _streamed_again(service: ServiceRequest, found: StoredResponse) -> Reply:
+    """Returns the events of an answer again, after the one that the query names. The sentence of the error is UNVERIFIED.
+
+    https://developers.openai.com/api/docs/guides/background
+    """
+    body = found.reply.body
+    if not body.startswith(b"event:"):
+        sentence = "This response cannot be streamed because it was not created with 'stream' set to true."
+        return service.refuse(Refusal(sentence, 400, _BAD, None, "stream"))
+    after = dict(service.route.query).get("starting_after", "")
+    events = [event + b"\n\n" for event in body.split(b"\n\n") if event]
+    writes = events[int(after) + 1 if after.isdecimal() else 0 :]
+    return Reply(200, service.api.headers(stream=True), writes)
 
 
 def delete(service: ServiceRequest) -> Reply:
@@ -236,8 +270,7 @@ def _listed(service: ServiceRequest, items: Iterable[Json]) -> Json:
     data = _numbered(items)
     if dict(service.route.query).get("order") != "asc":
         data.reverse()
-    ends = {"first_id": data[0]["id"] if data else None, "last_id": data[-1]["id"] if data else None}
-    return {"object": "list", "data": data, "has_more": False, **ends}
+    return {"object": "list", **page(service, data)}
 
 
 # endpoints: conversations -------------------------------------------------------------------------------

@@ -164,6 +164,22 @@ def test_a_restored_conversation_without_a_request_is_not_judged():
     assert not verdict(book.rules["HIS-003"], run).violations
 
 
+def test_an_error_may_have_its_status_in_the_cause_of_its_cause():
+    """haystack's generator for Gemini wraps the SDK's error twice in a stream."""
+    run = BREAKS["ERR-005"][1](None)
+    told = RuntimeError("Something went wrong upstream.")
+    told.status_code = 529
+    words = str(next(e.response for e in reversed(run.exchanges) if e.response).body)
+    for _ in range(2):
+        outer = RuntimeError(words)
+        outer.__cause__ = told
+        told = outer
+
+    found = verdict(book.rules["ERR-005"], replace(run, replies=[replace(run.replies[0], error=told)]))
+
+    assert not [v for v in found.violations if "the status is" in v.message]
+
+
 def test_an_error_may_have_the_words_of_its_stream_in_its_cause():
     run = BREAKS["STR-022"][0]()
     raised = RuntimeError("the stream failed")

@@ -81,8 +81,7 @@ class SwapsCounts(BrokenAdapter):
 class HandsOverPiecesTwice(BrokenAdapter):
     """Yields each piece of a stream twice."""
 
-    gently = True
-    case, caught_by, mode = "one_tool", ("STR-017",), "stream"
+    case, caught_by, mode = "one_tool", ("STR-024",), "stream"
     on = _CHAT
 
     def reply(self, reply: Reply) -> Reply:

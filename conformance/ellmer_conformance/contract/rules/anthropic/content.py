@@ -206,4 +206,4 @@ def input_is_an_object(request: Request) -> Iterator[Finding]:
     for pointer, place, block in all_blocks(request.body):
         if block.get("type") == "tool_use" and "input" in block:
             right, where = isinstance(block["input"], dict), f"{pointer}/input"
-            yield met(where) if right else broken(where, "the input is no object", place=place)
+            yield met(where) if right else broken(where, "the input is not an object", place=place)

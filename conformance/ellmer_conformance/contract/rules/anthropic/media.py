@@ -99,7 +99,11 @@ def images_are_images(request: Request) -> Iterator[Finding]:
         if block.get("type") == "image" and found:
             fine = sniffed(found) in IMAGE_TYPES
             where = f"{pointer}/source/data"
-            yield met(where) if fine else broken(where, "the bytes are no such image", place=place)
+            yield (
+                met(where)
+                if fine
+                else broken(where, "the bytes are not an image of a known format", place=place)
+            )
 
 
 @book.rule(

@@ -209,5 +209,9 @@ def one_result_for_a_call(request: Request) -> Iterator[Finding]:
         for index, pointer, block in turn.of("tool_result"):
             id = block.get("tool_use_id")
             facts = {"turn": number, "index": index, "id": id}
-            yield broken(pointer, f"a second result for {id!r}", **facts) if id in seen else met(pointer)
+            yield (
+                broken(pointer, f"there is a second result for {id!r}", **facts)
+                if id in seen
+                else met(pointer)
+            )
             seen.add(id)

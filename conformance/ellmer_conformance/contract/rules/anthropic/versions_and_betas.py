@@ -59,7 +59,7 @@ def the_version_exists(request: Request) -> Iterator[Finding]:
         place = "/anthropic_version" if "anthropic_version" in request.body else ""
         available = versions(request.provider, request.when, request.model)
         fine = version in available
-        problem = f"{version!r} is no version; the versions are {', '.join(available)}"
+        problem = f"{version!r} is not a version; the versions are {', '.join(available)}"
         yield met(place) if fine else broken(place, problem, version=version)
 
 
@@ -228,7 +228,7 @@ def betas_exist(request: Request) -> Iterator[Finding]:
         place = "/anthropic_beta" if "anthropic_beta" in request.body else ""
         unknown = [name for name in told if not _exists(name, request.when)]
         names = ", ".join(f"`{name}`" for name in unknown)
-        yield broken(place, f"{names} is no beta that is known", names=names) if unknown else met(place)
+        yield broken(place, f"{names} is not a known beta", names=names) if unknown else met(place)
 
 
 @book.rule(

@@ -155,7 +155,7 @@ def formats_are_known(request: Request) -> Iterator[Finding]:
         if isinstance(value, str) and kind != "video":
             must = f"satisfy enum value set: [{', '.join(FORMATS[kind])}]"
             fine = value in FORMATS[kind]
-            yield met(place) if fine else unfit(place, f"{value!r} is no format", must, value)
+            yield met(place) if fine else unfit(place, f"{value!r} is not a format", must, value)
 
 
 @book.rule(

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
+from ...counts import counted
 from ...exchange import Json, Request
 from ...readers.bedrock import blocks, messages
 from ...rule import Finding, broken, met
@@ -192,7 +193,8 @@ def results_follow_calls(request: Request) -> Iterator[Finding]:
         count = len(_results(found, index)) if message.get("role") == "user" else 0
         if count:
             many = count > calls.get(index - 1, 0)
-            problem = f"{count} results for {calls.get(index - 1, 0)} calls"
+            made = counted(calls.get(index - 1, 0), "call")
+            problem = f"the message has {counted(count, 'result')}, and the model made {made}"
             yield broken(pointer, problem, place=dotted(pointer)) if many else met(pointer)
 
 

@@ -81,4 +81,8 @@ def replies_go_to_their_callers(run: Run) -> Iterator[Finding]:
     if len(run.case.speakers) < 2 or "async" not in run.mode:
         return
     for index, (wanted, reply) in enumerate(zip(run.case.steps, run.replies, strict=False)):
-        yield found(reply.text == wanted.text, f"/replies/{index}", f"{reply.text!r} is another's answer")
+        yield found(
+            reply.text == wanted.text,
+            f"/replies/{index}",
+            f"{reply.text!r} is the answer to another conversation",
+        )

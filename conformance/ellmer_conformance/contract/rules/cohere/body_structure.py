@@ -173,7 +173,7 @@ def tools_are_of_v2(request: Request) -> Iterator[Finding]:
     """A tool is a function, not a tool of version 1 of the API, which has its `name` outside of a function."""
     for pointer, tool in elements(request.body.get("tools"), "/tools"):
         old = "name" in tool and "function" not in tool
-        yield broken(f"{pointer}/name", "a tool of version 1") if old else met(pointer)
+        yield broken(f"{pointer}/name", "the tool has the form of version 1") if old else met(pointer)
 
 
 @book.rule(

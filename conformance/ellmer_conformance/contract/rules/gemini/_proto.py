@@ -28,7 +28,10 @@ def proto(pointer: str) -> str:
 def unknown(key: str, place: str = "", why: str = "Cannot find field.") -> tuple[str, str]:
     """Returns our sentence and the API's for a field that the message does not have, or not in this form."""
     at = f" at '{place}'" if place else ""
-    return f"`{key}` is no field here", f'Invalid JSON payload received. Unknown name "{key}"{at}: {why}'
+    return (
+        f"there is no field `{key}` here",
+        f'Invalid JSON payload received. Unknown name "{key}"{at}: {why}',
+    )
 
 
 def told(problems: Sequence[Problem], end: str = "", **facts: str) -> Iterator[Finding]:

@@ -7,6 +7,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import Any
 
+from ...counts import counted
 from ...exchange import Json, Request
 from ...readers.gemini import contents, declarations, get, key_of, parts, repeated
 from ...readers.json_access import text_of
@@ -178,7 +179,7 @@ def as_many_responses_as_calls(request: Request) -> Iterator[Finding]:
     for turn, following in exchanges(request):
         calls, responses = len(turn.of("functionCall")), len(following.of("functionResponse"))
         if responses:
-            problem = f"{responses} responses to {calls} calls"
+            problem = f"{counted(responses, 'response')} to {counted(calls, 'call')}"
             yield met(following.pointer) if calls == responses else broken(following.pointer, problem)
 
 

@@ -183,18 +183,18 @@ def _unreadable(schema: Json, at: _At) -> Iterator[Problem]:
     elif isinstance(kind, str) and kind.upper() not in TYPES:
         enum = "type.googleapis.com/google.ai.generativelanguage.v1beta.Type"
         message = f"Invalid value at '{at.read}.type' ({enum}), {json.dumps(kind)}"
-        yield Problem(place, f"{kind!r} is no type", message)
+        yield Problem(place, f"{kind!r} is not a type", message)
     for i, value in enumerate(items_of(schema.get("enum"))):
         if isinstance(value, int | float):
             message = f"Invalid value at '{at.read}.enum[{i}]' (TYPE_STRING), {json.dumps(value)}"
-            yield Problem(f"{at.pointer}/enum/{i}", "only strings are enumerated", message)
+            yield Problem(f"{at.pointer}/enum/{i}", "a value of `enum` is a number", message)
 
 
 def _senseless(schema: Json, at: _At) -> Iterator[Problem]:
     kind = str(schema.get("type")).upper()
     properties = object_of(schema.get("properties"))
     if kind == "ARRAY" and schema.get("items") is None:
-        yield Problem(at.pointer, "an array of what?", f"{at.named}.items: missing field.")
+        yield Problem(at.pointer, "the array has no `items`", f"{at.named}.items: missing field.")
     if kind == "OBJECT":
         for i, name in enumerate(items_of(schema.get("required"))):
             if name not in properties:
@@ -202,16 +202,16 @@ def _senseless(schema: Json, at: _At) -> Iterator[Problem]:
                     f"{at.pointer}/required/{i}",
                     f"{at.named}.required[{i}]: property is not defined",
                 )
-                yield Problem(place, f"{name!r} is required and is no property", message)
+                yield Problem(place, f"{name!r} is required, and no property has this name", message)
         if not properties and "response_schema" in at.named:
             message = f"{at.named}.properties: should be non-empty for OBJECT type"
-            yield Problem(at.pointer, "an object without properties", message)
+            yield Problem(at.pointer, "the object has no properties", message)
     elif kind in TYPES and properties:
         message = f"{at.named}.properties: only allowed for OBJECT type"
-        yield Problem(f"{at.pointer}/properties", f"{kind} has no properties", message)
+        yield Problem(f"{at.pointer}/properties", f"a value of type {kind} cannot have `properties`", message)
     if kind in TYPES - {"STRING"} and schema.get("enum"):
         message = f"{at.named}.enum: only allowed for STRING type"
-        yield Problem(f"{at.pointer}/enum", f"{kind} is not enumerated", message)
+        yield Problem(f"{at.pointer}/enum", f"a value of type {kind} cannot have `enum`", message)
 
 
 NAME = re.compile(r"[a-zA-Z_][a-zA-Z0-9_.:-]{0,127}")

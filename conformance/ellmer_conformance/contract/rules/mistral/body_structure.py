@@ -96,7 +96,7 @@ def fields_are_mistrals(request: Request) -> Iterator[Finding]:
     foreign = [key for key in request.body if key in FOREIGN]
     errors = [_extra(["body", key], request.body[key]) for key in foreign]
     for key in foreign:
-        yield invalid(f"/{key}", f"`{key}` is no field of Mistral's", *errors)
+        yield invalid(f"/{key}", f"Mistral has no field `{key}`", *errors)
     if not foreign:
         yield met("")
 
@@ -209,7 +209,7 @@ def tools_are_functions(request: Request) -> Iterator[Finding]:
     for i, (place, tool) in enumerate(elements(request.body.get("tools"), "/tools")):
         kind = tool.get("type", "function")
         fine = kind in OWN_TOOLS or (kind == "function" and isinstance(tool.get("function"), dict))
-        yield met(place) if fine else invalid(place, "the tool is no function", *_no_function(i, tool))
+        yield met(place) if fine else invalid(place, "the tool is not a function", *_no_function(i, tool))
 
 
 @book.rule(

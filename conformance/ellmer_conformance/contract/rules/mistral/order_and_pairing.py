@@ -211,7 +211,7 @@ def as_many_results_as_calls(request: Request) -> Iterator[Finding]:
                 yield (
                     met(pointer)
                     if calls == results
-                    else broken(pointer, f"{results} results for {calls} calls")
+                    else broken(pointer, f"the calls are {calls} and the results {results}")
                 )
 
 

@@ -186,7 +186,7 @@ def thinking_has_a_known_effort(request: Request) -> Iterator[Finding]:
     value = request.body.get("think")
     if isinstance(value, str):
         fine = value in {"", "high", "medium", "low", "max"}
-        yield met("/think") if fine else broken("/think", f"{value!r} is no effort", value=value)
+        yield met("/think") if fine else broken("/think", f"{value!r} is not an effort", value=value)
 
 
 @book.rule(
@@ -226,7 +226,7 @@ def the_format_is_known(request: Request) -> Iterator[Finding]:
     if isinstance(value, str | list):
         shown = value if isinstance(value, str) else json.dumps(value, separators=(",", ":"))
         fine = value in ("", "json")
-        yield met("/format") if fine else broken("/format", f"{shown} is no format", value=shown)
+        yield met("/format") if fine else broken("/format", f"{shown} is not a format", value=shown)
 
 
 def _calls(request: Json) -> Iterator[tuple[str, Json]]:

@@ -56,7 +56,9 @@ def every_call_is_answered(request: Request) -> Iterator[Finding]:
         if item.kind == "call":
             fine = item.id in answered if item.id else loose > 0
             yield (
-                met(item.pointer) if fine else broken(item.pointer, f"no result for {item.id or item.name!r}")
+                met(item.pointer)
+                if fine
+                else broken(item.pointer, f"there is no result for {item.id or item.name!r}")
             )
 
 

@@ -188,7 +188,7 @@ def models_without_ears_hear_nothing(request: Request) -> Iterator[Finding]:
     REJECT,
     source=[
         "recorded refusals of audio files (gpt-audio)",
-        "https://github.com/vercel/ai/issues/7266 (data that are no base64)",
+        "https://github.com/vercel/ai/issues/7266 (data that are not base64)",
         (
             "https://github.com/braintrustdata/lingua/blob/75f55048ff58a75d000e79bf42b5367bda2ea202/payloads/"
             "snapshots/chatCompletionsUrlBackedAudioFileParam/chat-completions/error.json"
@@ -324,7 +324,7 @@ def _no_image(url: str, place: str) -> Mapping[str, str | None]:
     "IMG-010",
     MUST,
     REJECT,
-    source="recorded refusal of bytes that are no image (gpt-4o-mini)",
+    source="recorded refusal of bytes that are not an image (gpt-4o-mini)",
     refusal=refused(
         "You uploaded an unsupported image. "
         "Please make sure your image has of one the following formats: ['png', 'jpeg', 'gif', 'webp'].",
@@ -340,7 +340,9 @@ def images_are_images(request: Request) -> Iterator[Finding]:
         if data and not redacted(b64encode(data[:150]).decode()):
             fine = sniffed(data) in IMAGE_TYPES
             yield (
-                met(item.pointer) if fine else broken(item.pointer, "the bytes are no image of these formats")
+                met(item.pointer)
+                if fine
+                else broken(item.pointer, "the bytes are not an image of these formats")
             )
 
 

@@ -152,7 +152,7 @@ def one_result_for_a_call(request: Request) -> Iterator[Finding]:
         for index, id in block.answers:
             twice, facts = id in first, {"id": id, "first": first.get(id), "index": index}
             place = f"/messages/{index}/tool_call_id"
-            yield broken(place, f"a second result for {id!r}", **facts) if twice else met(place)
+            yield broken(place, f"there is a second result for {id!r}", **facts) if twice else met(place)
             first.setdefault(id, index)
 
 
@@ -224,7 +224,9 @@ def the_user_waits_for_the_results(request: Request) -> Iterator[Finding]:
             place, late = f"/messages/{block.end}", ", ".join(block.late)
             facts = {"ids": late, "param": f"messages.[{block.end}].role"}
             yield (
-                broken(place, f"a user message before the results of {late}", **facts) if late else met(place)
+                broken(place, f"a user message comes before the results of {late}", **facts)
+                if late
+                else met(place)
             )
 
 

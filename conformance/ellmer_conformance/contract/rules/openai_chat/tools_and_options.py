@@ -253,7 +253,7 @@ def some_models_have_no_format(request: Request) -> Iterator[Finding]:
         yield met("/response_format")
         return
     facts = {"type": kind, "more": GUIDE if schema else "", "param": None if schema else "response_format"}
-    yield broken("/response_format", f"this model does not do {kind}", **facts)
+    yield broken("/response_format", f"this model does not support {kind}", **facts)
 
 
 @book.rule(
@@ -450,7 +450,7 @@ def choices_are_known(request: Request) -> Iterator[Finding]:
         value = object_of(value).get(inner) if inner else value
         if isinstance(value, str):
             facts = {"value": value, "known": listed(choices), "path": where}
-            yield met(place) if value in choices else broken(place, f"there is no {value!r}", **facts)
+            yield met(place) if value in choices else broken(place, f"there is no choice {value!r}", **facts)
 
 
 @book.rule(

@@ -212,7 +212,7 @@ def items_are_known(request: Request) -> Iterator[Finding]:
     for pointer, item in items(request.body):
         kind = item.get("type")
         wrong = kind in FOREIGN
-        problem = f"{kind!r} is no type of item"
+        problem = f"{kind!r} is not a type of item"
         yield broken(pointer, problem, type=kind, path=path(pointer)) if wrong else met(pointer)
 
 
@@ -297,7 +297,10 @@ def parts_are_known(request: Request) -> Iterator[Finding]:
             elif kind in FOREIGN_PARTS and type_of(item) == "message":
                 text = f"Invalid value: '{kind}'. Supported values are: {listed(PARTS)}."
                 yield broken(
-                    f"{place}/type", f"{kind!r} is no part here", text=text, path=path(f"{place}/type")
+                    f"{place}/type",
+                    f"{kind!r} is not a part of this message",
+                    text=text,
+                    path=path(f"{place}/type"),
                 )
             else:
                 yield met(place)

@@ -54,7 +54,9 @@ def files_are_documents(request: Request) -> Iterator[Finding]:
             type = data[5:].partition(";")[0].partition(",")[0]
             wrong = type.partition("/")[0] in {"audio", "video"}
             yield (
-                broken(place, f"{type} is no document", path=path(place), type=type) if wrong else met(place)
+                broken(place, f"{type} is not a type of document", path=path(place), type=type)
+                if wrong
+                else met(place)
             )
 
 
@@ -130,7 +132,7 @@ def images_are_images(request: Request) -> Iterator[Finding]:
     """The bytes of an inline image are a PNG, JPEG, GIF or WebP."""
     for item in read(request):
         if item.kind == "image" and item.media and item.media.data and item.media.type.startswith("image/"):
-            data, problem = item.media.data, "the bytes are no image of these formats"
+            data, problem = item.media.data, "the bytes are not an image of these formats"
             if not redacted(b64encode(data[:150]).decode()):
                 yield met(item.pointer) if sniffed(data) in IMAGE_TYPES else broken(item.pointer, problem)
 

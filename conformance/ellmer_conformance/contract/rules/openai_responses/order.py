@@ -45,7 +45,11 @@ def reasoning_has_no_status(request: Request) -> Iterator[Finding]:
         if type_of(item) == "reasoning":
             place = f"{pointer}/status"
             wrong = "status" in item
-            yield broken(place, "`status` is no field here", path=path(place)) if wrong else met(pointer)
+            yield (
+                broken(place, "an item of this type has no `status`", path=path(place))
+                if wrong
+                else met(pointer)
+            )
 
 
 @book.rule(
@@ -172,7 +176,7 @@ def item_ids_are_openais(request: Request) -> Iterator[Finding]:
             yield (
                 met(place)
                 if id.startswith(prefix)
-                else broken(place, f"{id!r} is no id of OpenAI's", **facts)
+                else broken(place, f"{id!r} does not have the form of OpenAI's ids", **facts)
             )
 
 
@@ -234,7 +238,7 @@ def reasoning_keeps_its_item(request: Request) -> Iterator[Finding]:
         if type_of(item) == "reasoning" and isinstance(id, str) and id.startswith("rs"):
             after = next((each for _, each in found[index + 1 :] if type_of(each) != "reasoning"), None)
             fine = after is not None and _generated(after)
-            yield met(pointer) if fine else broken(pointer, "what it led to does not follow", id=id)
+            yield met(pointer) if fine else broken(pointer, "no item that the model made follows it", id=id)
 
 
 @book.rule(
@@ -264,7 +268,9 @@ def every_call_is_answered(request: Request) -> Iterator[Finding]:
         if kind := KINDS.get(type_of(item)):
             id = item.get("call_id")
             fine = id in answered or bool(request.body.get("conversation"))
-            yield met(pointer) if fine else broken(pointer, f"no output for {id!r}", kind=kind, id=id)
+            yield (
+                met(pointer) if fine else broken(pointer, f"there is no output for {id!r}", kind=kind, id=id)
+            )
 
 
 @book.rule(

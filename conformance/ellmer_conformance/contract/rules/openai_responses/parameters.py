@@ -335,7 +335,11 @@ def a_response_is_continued(request: Request) -> Iterator[Finding]:
     """`previous_response_id` is the id of a response: `resp…`."""
     id, place = request.body.get("previous_response_id"), "/previous_response_id"
     if isinstance(id, str) and not redacted(id):
-        yield met(place) if id.startswith("resp") else broken(place, f"{id!r} is no response", id=id)
+        yield (
+            met(place)
+            if id.startswith("resp")
+            else broken(place, f"{id!r} is not the id of a response", id=id)
+        )
 
 
 # --- GPT-6 -----------------------------------------------------------------------------------------------

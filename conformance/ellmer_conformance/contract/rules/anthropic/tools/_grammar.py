@@ -38,14 +38,14 @@ def _outdated(schema: Json) -> str | None:
     kind = schema.get("type")
     kinds = kind if isinstance(kind, list) else [] if kind is None else [kind]
     if any(each not in _TYPES for each in kinds):
-        return f"{kind!r} is no type"
+        return f"{kind!r} is not a type"
     if isinstance(schema.get("items"), list):
         return "`items` is a list"
     if any(isinstance(schema.get(key), bool) for key in ("exclusiveMinimum", "exclusiveMaximum")):
-        return "an exclusive bound that is no number"
+        return "an exclusive bound is not a number"
     if any(not isinstance(each, dict | bool) for each in object_of(schema.get("properties")).values()):
-        return "a property that is no schema"
-    return "`required` is no list" if isinstance(schema.get("required"), bool | str) else None
+        return "a property is not a schema"
+    return "`required` is not a list" if isinstance(schema.get("required"), bool | str) else None
 
 
 def strict_problem(schema: Any) -> str | None:

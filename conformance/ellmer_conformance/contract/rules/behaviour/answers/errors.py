@@ -161,9 +161,9 @@ def _told(response: Response) -> list[str]:
 
 
 def _status(error: BaseException) -> Any:
-    """Returns the status of an error, from the attributes that libraries use."""
-    for holder in (error, getattr(error, "response", None), error.__cause__):
+    """Returns the status of an error, from the attributes that libraries use, or that of the errors it was raised from."""
+    for holder in (error, getattr(error, "response", None)):
         for name in _STATUS_NAMES:
             if isinstance(getattr(holder, name, None), int):
                 return getattr(holder, name)
-    return None
+    return _status(error.__cause__) if error.__cause__ else None

@@ -106,6 +106,41 @@ def pieces_add_up(run: Run) -> Iterator[Finding]:
 
 
 @book.rule(
+    "STR-024",
+    MUST,
+    LOSS,
+    source=[
+        "https://github.com/microsoft/agent-framework/issues/3979",
+        "https://github.com/openclaw/openclaw/pull/1284",
+    ],
+)
+def pieces_were_said(run: Run) -> Iterator[Finding]:
+    """The pieces of a stream were said by the model, in their order and once; a client that leaves some out is STR-017's.
+
+    Why: the user reads the pieces while they arrive, and nobody corrects what was shown twice or in another order.
+    """
+    for index, (wanted, reply) in enumerate(zip(run.case.steps, run.replies, strict=False)):
+        answers = answers_to(run, wanted.text)
+        judged = wanted.outcome == "answered" and not run.refused and not is_out_of_step(run, index)
+        if (
+            judged
+            and reply.error is None
+            and len(reply.pieces) > 1
+            and is_whole(run, reply.text, wanted.text, answers)
+        ):
+            shown = "".join(_without_breaks(run, "".join(reply.pieces), answers).split())
+            told = "".join("".join(answer.text for answer in answers).split())
+            fine = _is_within(shown, told)
+            yield found(fine, f"/replies/{index}", f"the pieces add up to {''.join(reply.pieces)!r}")
+
+
+def _is_within(part: str, whole: str) -> bool:
+    """Tells whether the characters of a text are in another one, in the same order."""
+    rest = iter(whole)
+    return all(character in rest for character in part)
+
+
+@book.rule(
     "TXT-006",
     SHOULD,
     LOSS,

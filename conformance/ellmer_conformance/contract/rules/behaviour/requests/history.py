@@ -12,7 +12,7 @@ from ....counts import counted
 from ....exchange import Item
 from ....observed_run import Run
 from ....rule import Finding
-from .._rulebook import LOSS, MUST, SHOULD, book, found, last
+from .._rulebook import LOSS, MUST, SHOULD, book, found, last, taken
 
 
 @book.rule("HIS-001", MUST, LOSS, source="https://github.com/567-labs/instructor/issues/2417")
@@ -81,6 +81,33 @@ def foreign_histories_are_sent(run: Run) -> Iterator[Finding]:
         for part in turn.parts:
             if isinstance(part, Text):
                 yield found(part.text in texts, "/exchanges/0/request", f"{part.text!r} is gone")
+
+
+@book.rule(
+    "HIS-015",
+    MUST,
+    LOSS,
+    source=[
+        "https://developers.openai.com/api/docs/guides/conversation-state",
+        "https://github.com/bigduu/Bamboo-agent/issues/64",
+        "https://github.com/maximhq/bifrost/issues/2441",
+    ],
+)
+def named_answers_are_stored(run: Run) -> Iterator[Finding]:
+    """A request that names an earlier answer (`previous_response_id`) names one of this conversation, which the provider stored.
+
+    Why: the provider keeps no answer to a request with `store: false`, and refuses its name. The name stands for all that was said
+    up to this answer, so the name of an older one loses what came after it.
+    """
+    for index, _ in taken(run):
+        name = run.exchanges[index].request.body.get("previous_response_id")
+        if not isinstance(name, str) or run.way == "recordings":
+            continue
+        made = [e for e in run.exchanges[:index] if e.response and f'"{name}"'.encode() in e.response.body]
+        stored = made and made[0].request.body.get("store") is not False
+        problem = f"{name[:14]}… is the answer to a request with `store: false`" if made else ""
+        problem = problem or f"{name[:14]}… is no answer of this conversation"
+        yield found(stored, f"/exchanges/{index}/request", problem)
 
 
 def _beside_new_prompt(run: Run, items: Sequence[Item]) -> list[Item]:

@@ -161,7 +161,8 @@ def _asked_for(steps: Sequence[Ask], items: Sequence[Item]) -> bool:
 def answers_are_not_cut_short(run: Run) -> Iterator[Finding]:
     """No request cuts, forces or multiplies the answer unless the caller asked for it: a token limit under 4,096 (at Anthropic,
     which requires one, under 1,024), stop sequences, a forced or forbidden tool call, one call at a time, JSON, several answers,
-    less thinking, a history that the API may shorten, images in low detail.
+    less thinking, a history that the API may shorten, images in low detail. Nor does it change the price (`service_tier`), keep
+    the conversation where the API does not by itself (`store` in Chat Completions), or switch filters off (`safetySettings`).
 
     Why: the caller gets a part of the answer, or another kind of answer, and does not notice. OPT-001 judges larger
     limits and other options.
@@ -199,7 +200,7 @@ def _constraints(wire: str, body: Json) -> Iterator[tuple[str, str]]:
                 yield name, "stop"
             elif name in {"n", "candidateCount"} and value not in {None, 1}:
                 yield name, "n"
-    yield from ((what, what) for what in _lowered(body))
+    yield from ((what, what) for what in (*_lowered(body), *_terms(body)))
     if _tool_choice(body, None) or _is_forbidden(body):
         yield "tool_choice", "tool_choice"
     if _json(body, None):
@@ -232,6 +233,20 @@ def _lowered(body: Json) -> Iterator[str]:
         }.items()
         if is_less
     )
+
+
+def _terms(body: Json) -> Iterator[str]:
+    """Yields what a request changes of the price, of what the provider keeps, and of what it filters."""
+    if body.get("service_tier") not in {None, "auto", "default", "standard", "standard_only"}:
+        yield f"service_tier={body['service_tier']}"
+    if body.get("store") is True and "messages" in body:
+        yield "a stored conversation"
+    settings = body.get("safetySettings")
+    if any(object_of(each).get("threshold") in _UNFILTERED for each in settings or ()):
+        yield "no safety filters"
+
+
+_UNFILTERED = {"BLOCK_NONE", "OFF"}
 
 
 def _must_not_think(body: Json) -> bool:

@@ -5,14 +5,14 @@ from __future__ import annotations
 import json
 import re
 from base64 import b64encode, urlsafe_b64encode
-from collections import defaultdict
+from collections import Counter, defaultdict
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import suppress
 from itertools import accumulate
 
 from .....scenarios.script import Answer, Think
 from .....scenarios.variations.unusual_events import REDACTED
-from ....counts import counted
+from ....counts import counted, times
 from ....exchange import Exchange, Json
 from ....observed_run import Run
 from ....readers.anthropic import PRESERVES_THINKING, drops_stale_thoughts
@@ -42,7 +42,8 @@ _SIGNED = re.compile(r'"(?:signature|thoughtSignature|encrypted_content)": ?"([^
 )
 def reasoning_goes_back_as_it_came(run: Run) -> Iterator[Finding]:
     """Signatures and encrypted reasoning are sent back byte for byte, streamed or not. Only those that the provider
-    sent are sent back. A signed thought is sent back with the words that the provider showed.
+    sent are sent back, each once and in the order in which they came. A signed thought is sent back with the words that the
+    provider showed.
 
     Why: the API refuses a changed signature, and a signature without its thought. Without the signature, the model thinks again.
     """
@@ -56,10 +57,33 @@ def reasoning_goes_back_as_it_came(run: Run) -> Iterator[Finding]:
             yield found(
                 fine, f"/exchanges/{index}/request", f"{signature[:20]}… was never sent by the provider"
             )
+        yield from _in_order(run, index, received)
         for signature in _emptied(exchange.request.body):
             shown = [e for e in run.exchanges[:index] if e.response and _shows(e.response.body, signature)]
             problem = f"the thought of {signature[:20]}… was shown, and is sent without its words"
             yield found(not shown, f"/exchanges/{index}/request", problem)
+
+
+def _in_order(run: Run, index: int, received: Sequence[tuple[str, list[str]]] | None) -> Iterator[Finding]:
+    """Finds signatures that stand before those of earlier answers, or in more places than the answers had them."""
+    sent = [text for text in _signatures(run.exchanges[index].request.body) if text not in _PLACEHOLDERS]
+    answers = (received or [])[:index]
+    came = [
+        next((at for at, text in enumerate(answers) if _is_in(_bits(each), *text)), None) for each in sent
+    ]
+    known = [at for at in came if at is not None]
+    place = f"/exchanges/{index}/request"
+    if len(known) > 1:
+        yield found(known == sorted(known), place, "the signatures of two answers are in another order")
+        for each, count in Counter(map(_bits, sent)).items():
+            had = sum(_times(each, *text) for text in answers)
+            problem = f"{each[:20]}… came {times(had)}, and is sent {times(count)}"
+            yield found(count == 1 or count <= had, place, problem)
+
+
+def _times(signature: str, text: str, pieces: Sequence[str]) -> int:
+    """Returns how often an answer has a signature; one in pieces counts once."""
+    return text.count(f'"{signature}"') or int(_is_in(signature, text, pieces))
 
 
 def _emptied(body: Json) -> Iterator[str]:

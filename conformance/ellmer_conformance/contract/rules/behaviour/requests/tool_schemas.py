@@ -82,7 +82,7 @@ def _lost_properties(wanted: Json, branches: Sequence[Json], root: Json, place: 
                 yield f"{place} requires {name}, which may be left out"
     for name in wanted.get("required") or ():
         if not any(name in (each.get("required") or ()) for each in branches):
-            yield f"{place} does not require {name} any more"
+            yield f"{place} no longer requires {name}"
 
 
 def _is_forced(name: str, wanted: Json, branches: Sequence[Json]) -> bool:
@@ -110,9 +110,9 @@ def _lost_types(wanted: Json, branches: Sequence[Json], place: str) -> Iterator[
     valued = any(each.get("enum") or "const" in each or "properties" in each for each in branches)
     missing = types - sent
     if missing and not (valued and not sent):
-        yield f"{place} is no {' or '.join(sorted(missing))} any more, but {' or '.join(sorted(sent)) or 'anything'}"
+        yield f"{place} accepts {' or '.join(sorted(sent)) or 'anything'} and no longer {' or '.join(sorted(missing))}"
     elif "null" in _types([wanted]) and sent and not any(map(_allows_null, branches)):
-        yield f"{place} cannot be null any more"
+        yield f"{place} can no longer be null"
 
 
 def _allows_null(schema: Json) -> bool:

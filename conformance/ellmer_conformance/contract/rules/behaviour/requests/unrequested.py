@@ -142,11 +142,12 @@ def the_model_is_the_callers(run: Run) -> Iterator[Finding]:
 
     Why: another model has another price and gives other answers.
     """
-    steps = run.case.steps if len(run.case.steps) == len(run.exchanges) and not run.refused else ()
-    chosen = dict(enumerate(str(ask.options.get("model") or run.model) for ask in steps))
+    several = any("model" in ask.options for ask in run.case.steps) and not run.refused
     for index, exchange in enumerate(run.exchanges):
-        asked, wanted = exchange.request.model, chosen.get(index, run.model)
-        if run.model and asked and exchange.request.body:
+        step = run.step_of(index) if several else None
+        chosen = run.case.steps[step].options.get("model") if step is not None else None
+        asked, wanted = exchange.request.model, str(chosen or run.model)
+        if run.model and asked and exchange.request.body and (step is not None or not several):
             fine = asked.removeprefix("models/") == wanted.removeprefix("models/")
             yield found(fine, f"/exchanges/{index}/request", f"{asked} is asked, and not {wanted}")
 
@@ -205,7 +206,9 @@ def tools_are_the_callers(run: Run) -> Iterator[Finding]:
         more = sorted({name for name in names if name not in wanted or names.count(name) > 1})
         if names:
             yield found(
-                not more, f"/exchanges/{index}/request", f"nobody offered {', '.join(more)}, or only once"
+                not more,
+                f"/exchanges/{index}/request",
+                f"{', '.join(more)} was not offered, or is declared twice",
             )
 
 

@@ -57,7 +57,7 @@ def half_characters_do_no_harm(run: Run) -> Iterator[Finding]:
         yield found(not crashed, f"/replies/{index}", f"it raises {reply.error!r}")
     for index, exchange in enumerate(run.exchanges) if halves else ():
         whole = not _is_half(json.dumps(exchange.request.body, ensure_ascii=False))
-        yield found(whole, f"/exchanges/{index}/request", "half a character was sent")
+        yield found(whole, f"/exchanges/{index}/request", "half of a surrogate pair was sent")
 
 
 def _is_half(text: str) -> bool:

@@ -65,7 +65,7 @@ enter(
         ),
         Lack(
             "REQ-051",
-            "Images are sent only to models that accept them (the error text of another engine).",
+            "Images are sent only to models that accept them. One of the engines has its own words for it.",
             refusing_models("baseten", "images", _BLIND),
             _refused(_BLIND),
             recordings("baseten", "images", _BLIND),

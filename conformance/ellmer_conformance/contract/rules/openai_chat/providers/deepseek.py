@@ -163,7 +163,7 @@ def properties_have_a_type_of_json(request: Request) -> Iterator[Finding]:
             kind = object_of(schema).get("type")
             if isinstance(kind, str):
                 facts = {"name": function.get("name"), "type": kind}
-                yield met(place) if kind in _JSON_TYPES else broken(place, f"{kind!r} is no type", **facts)
+                yield met(place) if kind in _JSON_TYPES else broken(place, f"{kind!r} is not a type", **facts)
 
 
 @deepseek.rule(

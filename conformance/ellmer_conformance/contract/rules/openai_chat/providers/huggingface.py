@@ -131,7 +131,7 @@ enter(
         ),
         Lack(
             "REQ-051",
-            "A function is declared with `parameters` (the error text of a provider that reports missing functions).",
+            "A function is declared with `parameters`. One of the providers says instead that it has no functions.",
             ("meta-llama/Llama-3.1-8B-Instruct",),
             Refusal(_FEATURES.format(what="function calling"), type="INVALID_REQUEST_BODY"),
             (
@@ -144,7 +144,7 @@ enter(
         ),
         Lack(
             "STO-016",
-            "The schema of a response format is in `schema` (the error text of a provider that reports missing schemas).",
+            "The schema of a response format is in `schema`. One of the providers says instead that it has no schemas.",
             (
                 "meta-llama/Llama-3.1-8B-Instruct",
                 "meta-llama/Llama-3.3-70B-Instruct",
@@ -161,7 +161,7 @@ enter(
         ),
         Lack(
             "REQ-053",
-            "Images are sent only to models that accept them (the error text of another provider).",
+            "Images are sent only to models that accept them. One of the providers has its own words for it.",
             ("meta-llama/Llama-3.[13]-*", "meta-llama/Llama-3.2-1B-*", "deepseek-ai/DeepSeek-V3.2"),
             Refusal(_FEATURES.format(what="vision"), type="INVALID_REQUEST_BODY"),
             (

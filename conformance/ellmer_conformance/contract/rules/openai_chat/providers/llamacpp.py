@@ -84,7 +84,7 @@ enter(
         ),
         Lack(
             "IMG-006",
-            "An image is no WebP, which the server's decoder does not read.",
+            "An image is not a WebP, which the server's decoder does not read.",
             (),
             refused("Failed to load image or audio file"),
             (

@@ -164,7 +164,7 @@ enter(
         ),
         Lack(
             "REQ-055",
-            "A tool choice is sent only to models that a provider serves with it (the text of 2026).",
+            "A tool choice is sent only to models that a provider serves with it. Since 2026, the error has other words.",
             ("qwen/qwen3.5-122b-a10b", "qwen/qwen3.5-35b-a3b"),
             Refusal(
                 "No endpoints found that support the provided 'tool_choice' value. To learn more about provider routing, "

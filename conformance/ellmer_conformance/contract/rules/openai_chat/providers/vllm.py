@@ -75,7 +75,7 @@ def arguments_are_json(request: Request) -> Iterator[Finding]:
             if isinstance(arguments, str) and arguments:
                 place = f"{pointer}/tool_calls/{index}/function/arguments"
                 error = _unparsed(arguments)
-                yield broken(place, "it is no JSON", text=error) if error else met(place)
+                yield broken(place, "it is not JSON", text=error) if error else met(place)
 
 
 def _unparsed(text: str) -> str:
