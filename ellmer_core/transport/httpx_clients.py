@@ -30,16 +30,22 @@ class _NoCookies(httpx.Cookies):
 
 
 _NO_COOKIES = _NoCookies()
+#: The headers that httpx itself would send, in its order. The request has its own values of all but one.
+_USUAL = {
+    "accept": "*/*",
+    "accept-encoding": "identity",
+    "connection": "keep-alive",
+    "user-agent": "ellmer-core",
+}
 _URL = lru_cache(256)(httpx.URL)  # the same URL is not parsed again for each request
 
 
 class _Plain:
     cookies = property(lambda _: _NO_COOKIES)
-    headers: httpx.Headers
 
     def build_request(self, method: str, url: httpx.URL | str, **what: Any) -> httpx.Request:
         """Returns a request to a whole URL."""
-        headers = {**self.headers, **what.pop("headers")}
+        headers = _USUAL | what.pop("headers")
         return httpx.Request(method, _URL(url), headers=headers, **what)
 
 
