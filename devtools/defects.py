@@ -242,9 +242,9 @@ DEFECTS = {
     "quoted-key": Defect(
         "An error has the key that the provider quotes.",
         6,
-        "ellmer_core.transport.http_exchange",
-        '        return self.keys.hidden_in_body(b"".join(body), failed=not self.succeeded)\n',
-        '        return b"".join(body)\n',
+        "ellmer_core.transport.sent_keys",
+        "        shown = self.hidden_in_error(text) if failed else self._hidden(text)\n",
+        "        shown = text if failed else self._hidden(text)\n",
         ("tests/transport/test_sent_keys.py", "-k", "no_error_has_the_key"),
     ),
     "key-in-escaped-letters": Defect(

@@ -12,10 +12,12 @@ from collections.abc import Iterator
 from pathlib import Path
 from types import FrameType
 from typing import Any, get_args
+from urllib.parse import urlsplit
 
 import pytest
 
 import ellmer_core as ec
+from ellmer_conformance.server import StrictServer
 from ellmer_core import AssistantPartialTurn, AssistantTurn, ContentToolRequest, ContentToolResult, UserTurn
 from ellmer_core.contents.content import AnyContent, replaced
 from ellmer_core.contents.turns import Turn
@@ -319,3 +321,22 @@ def test_a_long_broken_history_is_repaired_in_a_time_that_grows_with_it():
 
     short, long = (calls_of(broken(count)) for count in (200, 2000))
     assert long < short * 12, "ten times as long"
+
+
+WIRES = {provider.key[0]: provider for provider in reversed(one_of_each())}.values()
+
+
+@pytest.mark.parametrize("provider", WIRES, ids=lambda provider: provider.key[0])
+def test_the_strict_server_answers_after_each_history(provider, monkeypatch):
+    monkeypatch.setenv("AWS_REGION", "eu-west-1")
+    with StrictServer() as server:
+        key = {"api_key": "k"} if provider.wire.key_vars else {}
+        url = server.origin + urlsplit(provider.url).path
+        model = provider.wire.default_model or provider.place.model
+        chat = provider.construct(model=model, base_url=url, echo="none", max_tries=1, **key)
+        for name, (turns, _, _) in HISTORIES.items():
+            with warnings.catch_warnings(action="ignore"), chat.fork() as fork:
+                fork.set_turns(turns)
+                assert fork.chat("And now?"), name
+        assert len(server.requests) >= len(HISTORIES)
+        assert [(each.rule.id, each.message) for entry in server.requests for each in entry.violations] == []

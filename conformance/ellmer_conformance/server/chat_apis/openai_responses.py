@@ -36,10 +36,18 @@ from .base import (
 )
 
 _ALWAYS_SEALED = re.compile(r"gpt-(5\.[6-9]|[6-9])")  # models that send encrypted reasoning unasked
-#: The items of calls, each with the name of its events and the field of its text.
+#: The items of calls, each with the names of its events and the field of its text.
 _CALLS = {
-    "function_call": ("function_call_arguments", "arguments"),
-    "custom_tool_call": ("custom_tool_call_input", "input"),
+    "function_call": (
+        "response.function_call_arguments.delta",
+        "response.function_call_arguments.done",
+        "arguments",
+    ),
+    "custom_tool_call": (
+        "response.custom_tool_call_input.delta",
+        "response.custom_tool_call_input.done",
+        "input",
+    ),
 }
 _PHASED = re.compile(r"gpt-(5\.[4-9]|5\.3-codex|[6-9])")  # models that say what a message is for
 _SEALED = "gAAAAAB"  # how every encrypted blob of theirs begins
@@ -119,10 +127,10 @@ class OpenAIResponses(OpenAI):
                 for index, summary in enumerate(item["summary"]):
                     yield from self.summary(summary, index)
             case Call():
-                name, field = _CALLS[item["type"]]
+                delta, done, field = _CALLS[item["type"]]
                 for piece in slices(item[field]):
-                    yield "arguments", f"response.{name}.delta", {"delta": piece, **self.padding(piece)}
-                yield "close", f"response.{name}.done", {field: item[field]}
+                    yield "arguments", delta, {"delta": piece, **self.padding(piece)}
+                yield "close", done, {field: item[field]}
             case Refuse():
                 yield from self.refusal(part, item)
             case Run():
