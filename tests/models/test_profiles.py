@@ -6,6 +6,7 @@ from datetime import date
 from urllib.parse import urlsplit
 
 import pytest
+from every_provider import WIRES
 
 from ellmer_core.contents.content import ContentImageInline
 from ellmer_core.contents.turns import UserTurn
@@ -44,6 +45,11 @@ def test_every_row_of_the_tables_names_its_source_and_compiles():
         assert row["provider"]
         re.compile(row["model"])
         assert row.get("since", date.min) < row.get("until", date.max)
+
+
+def test_every_row_names_providers_as_they_are_printed():
+    """A row of any other name would never be applied."""
+    assert {provider for row in rows() for provider in row["provider"]} <= {wire.provider for wire in WIRES}
 
 
 def test_a_row_holds_between_its_days():

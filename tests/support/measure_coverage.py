@@ -33,6 +33,7 @@ def command(*, check: bool) -> None:
     found = measured(Path("cassettes"))
     if not check:
         FILE.write_text(json.dumps(found, indent=1) + "\n", encoding="utf-8")
+        click.echo(f"Wrote {FILE}: {len(found)} rules.")
         return
     table = coverage.reached()
     wrong = sorted(rule for rule in {*found, *table} if found.get(rule) != table.get(rule))
