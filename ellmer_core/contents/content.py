@@ -720,7 +720,9 @@ def _check_closed(cls: type[Content]) -> None:
     """Raises `TypeError` for a class of this library that `AnyContent` does not have."""
     ours = cls.__module__.startswith(f"{__name__.partition('.')[0]}.")
     if ours and not issubclass(cls, AnyContent) and not any(issubclass(c, cls) for c in get_args(AnyContent)):
-        raise TypeError(f"{cls.__name__} is a content of this library, so it belongs to AnyContent.")
+        raise TypeError(
+            f"{cls.__name__} is a content of this library, so it belongs to AnyContent. Add it to that union in contents/content.py."
+        )
 
 
 for _class in [*Content.__subclasses__(), *ContentImage.__subclasses__()]:
