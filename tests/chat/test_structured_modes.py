@@ -172,7 +172,7 @@ def test_a_schema_of_the_callers_is_checked_strictly(server, reply, make):
 
 
 def test_what_is_no_schema_is_an_error_beforehand(make):
-    with pytest.raises(UsageError, match="no type"):
+    with pytest.raises(UsageError, match="not a type"):
         make().chat_structured(
             "Which?", type=type_from_schema('{"type": "object", "properties": {"n": {"type": "int"}}}')
         )

@@ -2,13 +2,11 @@
 
 import json
 
-import openai
 import pytest
 from recorded_and_rendered import events
 
 from ellmer_conformance.contract.exchange import Request
 from ellmer_conformance.scenarios.script import Answer, Call, Say, Think
-from ellmer_conformance.server import StrictServer
 from ellmer_conformance.server.chat_api_lookup import chat_api_of
 from ellmer_conformance.server.chat_apis.base import Ticket
 
@@ -179,51 +177,3 @@ def test_claude_on_bedrock_hides_its_thoughts_by_default(thinking, seen):
     ]
     assert "".join(delta.get("text", "") for delta in deltas) == (seen or "")
     assert any("signature" in delta for delta in deltas) is bool(thinking)
-
-
-# custom tools of OpenAI, whose argument is a text --------------------------------------------------------
-
-CUSTOM = {"name": "run_code", "description": "Runs a program."}
-PROGRAM = "Use run_code for `print(1)`"
-
-
-@pytest.mark.parametrize("stream", [False, True])
-def test_a_custom_tool_is_called_with_a_text(stream):
-    with StrictServer() as server:
-        client = openai.OpenAI(api_key="any-key", base_url=f"{server.origin}/v1")
-        asked = {"model": "gpt-5.6-terra", "input": PROGRAM, "tools": [{"type": "custom", **CUSTOM}]}
-        if stream:
-            events = [*client.responses.create(**asked, stream=True)]
-            (done,) = [each for each in events if each.type == "response.custom_tool_call_input.done"]
-            pieces = [each.delta for each in events if each.type == "response.custom_tool_call_input.delta"]
-            assert "".join(pieces) == done.input == "print(1)"
-            output = events[-1].response.output
-        else:
-            output = client.responses.create(**asked).output
-        assert [(item.type, item.name, item.input) for item in output] == [
-            ("custom_tool_call", "run_code", "print(1)")
-        ]
-
-
-@pytest.mark.parametrize("stream", [False, True])
-def test_a_custom_tool_of_chat_completions(stream):
-    with StrictServer() as server:
-        client = openai.OpenAI(api_key="any-key", base_url=f"{server.origin}/v1")
-        asked = {
-            "model": "gpt-5.6-terra",
-            "messages": [{"role": "user", "content": PROGRAM}],
-            "reasoning_effort": "none",
-            "tools": [{"type": "custom", "custom": CUSTOM}],
-        }
-        if stream:
-            deltas = [
-                choice.delta.model_dump()
-                for chunk in client.chat.completions.create(**asked, stream=True)
-                for choice in chunk.choices
-            ]
-            calls = [call for delta in deltas for call in delta.get("tool_calls") or []]
-            assert "".join(call["custom"]["input"] for call in calls) == "print(1)"
-            assert calls[0]["type"] == "custom"
-        else:
-            (call,) = client.chat.completions.create(**asked).choices[0].message.tool_calls
-            assert (call.type, call.custom.name, call.custom.input) == ("custom", "run_code", "print(1)")

@@ -146,7 +146,9 @@ def parameters(params: Mapping[str, Any], names: Mapping[str, str], wire: str) -
     """
     unsupported = [name for name in params if name in NEUTRAL and name not in names]
     if unsupported:
-        warn(f"{wire} has no parameter {', '.join(map(repr, unsupported))}, so it is not sent")
+        named = ", ".join(map(repr, unsupported))
+        one = f"{wire} has no parameter {named}, so it is not sent"
+        warn(one if len(unsupported) == 1 else f"{wire} has no parameters {named}, so they are not sent")
     body: Json = {}
     for name, value in params.items():
         if name not in unsupported and value is not None:

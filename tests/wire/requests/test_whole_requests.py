@@ -203,7 +203,12 @@ def test_a_neutral_parameter_it_does_not_have_is_named(wire):
     with warnings.catch_warnings(record=True) as caught:
         warnings.simplefilter("always")
         body = type(wire)(model="m", params=dict.fromkeys(missing, 1)).request([UserTurn("hi")]).json
-    named = f"{wire.name} has no parameter {', '.join(map(repr, missing))}, so it is not sent"
+    names = ", ".join(map(repr, missing))
+    named = (
+        f"{wire.name} has no parameter {names}, so it is not sent"
+        if len(missing) == 1
+        else f"{wire.name} has no parameters {names}, so they are not sent"
+    )
     assert [str(warning.message) for warning in caught] == ([named] if missing else [])
     assert not set(missing) & set(body)
 

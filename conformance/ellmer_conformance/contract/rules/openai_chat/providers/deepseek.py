@@ -241,10 +241,12 @@ def thoughts_come_back(request: Request) -> Iterator[Finding]:
         found = list(messages(request.body))
         asked = [i for i, (_, message) in enumerate(found) if message.get("role") == "user"]
         start = 0 if request.model.startswith("deepseek-v4") else max(asked, default=0)
-        for pointer, message in found[start:]:
+        for index, (pointer, message) in enumerate(found[start:], start):
             if calls_of(message):
                 there = "reasoning_content" in message
-                yield met(pointer) if there else broken(pointer, "`reasoning_content` is missing")
+                yield (
+                    met(pointer) if there else broken(pointer, "`reasoning_content` is missing", index=index)
+                )
 
 
 @deepseek.rule(
