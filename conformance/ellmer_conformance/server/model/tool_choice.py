@@ -139,7 +139,9 @@ def _score(tool: Tool, asked: frozenset[str], question: str) -> int:
     """Returns how well a tool fits. The words of its name count more, and a thing more than what is done with it."""
     named, described = tool.name_words & asked, tool.words
     if len(tool.name) > 3 and tool.name in question and re.search(rf"\b{re.escape(tool.name)}\b", question):
-        return 100
+        return 100 + len(
+            described & asked
+        )  # of two named tools, the one that is described in the question's words
     if tool.name_parts and tool.name_parts <= _all_words(question):
         return 50
     if named:
