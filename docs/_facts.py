@@ -214,7 +214,7 @@ def _words(cell: Cell) -> str:
         "elsewhere": "A request with it was accepted.",
         "profile": "The provider's page says so.",
     }.get(proof.kind, "")
-    return " ".join(filter(None, (proof.words or said, proof.day, cell.note)))[:300]
+    return " ".join(filter(None, (proof.said or said, proof.day, cell.note)))[:400]
 
 
 def feature_page(name: str, cells: list[Cell]) -> str:
@@ -234,7 +234,7 @@ def feature_page(name: str, cells: list[Cell]) -> str:
     )
     rows = "".join(
         f'<tr><th scope="row">{escape(c.model)}</th><td>{escape(c.provider)}</td><td>{c.wire}</td>{_answer(c)}'
-        f"<td>{escape(c.evidence[0].words[:200])}</td></tr>"
+        f"<td>{escape(c.evidence[0].said[:300])}</td></tr>"
         for c in known
     )
     table = f"<table><thead><tr>{head}</tr></thead><tbody>{rows}</tbody></table>"

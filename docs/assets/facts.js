@@ -10,7 +10,8 @@
     return made;
   }
 
-  const said = (cell) => [cell.evidence[0]?.words ?? "", cell.note ?? ""].join(" ").trim();
+  const shows = (proof) => (proof?.quote ? `The page shows the same check refuse something else: ${proof.quote}` : "");
+  const said = (cell) => [cell.evidence[0]?.words, shows(cell.evidence[0]), cell.note].filter(Boolean).join(" ");
 
   function answered(cell) {
     const made = element("td", "", { class: cell.answer });
