@@ -76,8 +76,8 @@ def _opened(links: set[str]) -> dict[str, list[Recording]]:
 
 
 def _supports(cell: Cell, opened: dict[str, list[Recording]]) -> str:
-    """Returns "right", "indirect" or "wrong" for a cell whose evidence was opened, "document" for a quoted one, and "read it" for one
-    that somebody has to read.
+    """Returns "right", "indirect" or "wrong" for a cell whose evidence was opened, "document" for a quoted one, "read it" for one that
+    somebody has to read, and "absent" for a recording that is not on this machine.
     """
     proof = cell.evidence[0]
     if proof.kind == "rule":
@@ -85,6 +85,8 @@ def _supports(cell: Cell, opened: dict[str, list[Recording]]) -> str:
             return "wrong"
         return "indirect" if proof.quote else "right" if proof.link in pages() else "read it"
     if proof.kind in _RECORDED:
+        if proof.link not in opened:
+            return "absent"
         shown = any(_proves(cell, proof, each) for each in opened[proof.link])
         return "right" if shown else "wrong"
     return "document" if proof.words else "read it"

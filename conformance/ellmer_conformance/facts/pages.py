@@ -10,6 +10,7 @@ import re
 import tomllib
 from collections.abc import Iterable
 from dataclasses import dataclass
+from difflib import SequenceMatcher
 from functools import cache
 from importlib.resources import files
 
@@ -44,11 +45,15 @@ class Page:
         Args:
             words: The refusal.
         """
-        name = _stem(subject(words))
-        told = _OTHERS.sub("", _plain(self.words))
-        return (
-            not name or re.search(rf"(?<![a-z-])(input_)?{re.escape(name)}(_url)?(?![\w-])", told) is not None
-        )
+        name, told = _stem(subject(words)), _plain(self.words)
+        if not name:
+            return SequenceMatcher(None, _plain(words).split(), told.split()).ratio() >= _ALIKE
+        told = _OTHERS.sub("", told)
+        return re.search(rf"(?<![a-z-])(input_)?{re.escape(name)}(_url)?(?![\w-])", told) is not None
+
+
+#: How alike two refusals are that name nothing, if they are about the same: the rest are names of models and ids.
+_ALIKE = 0.5
 
 
 def _stem(name: str) -> str:
@@ -63,6 +68,7 @@ _OTHERS = re.compile(r"(Supported values are|expected tags|, expected|must be on
 #: Where a refusal names what it refuses; the first that is found counts.
 _NAMES = (
     r"Input tag '([^']+)'",
+    r" of type '([^']+)'",
     r"unknown variant `([^`]+)`",
     r"content\.\d\.type' : '([^']+)' is none",
     r"content\.type: '([^']+)' is none",
