@@ -73,9 +73,9 @@ which may be older than that day.
 `python -m devtools.drawn_facts --seed 20261128` draws a hundred answers at random and opens what proves each. A recording must have the
 model, the feature and the answer, and a rule must find the example wrong. What was read on the page of a rule is kept with its day. On 28 November 2026
 two hundred answers were drawn (seeds 20261128 and 20261129). Of the 74 that rest on a rule, 34 link to a page that was opened and shows the refusal of
-this very thing, 21 to one that shows the same check refuse something else, which the answer quotes, and 19 to one that could not be opened. Of 83
-recordings, 81 were opened and are right; 2 could not be read alone. The 38 documents are quoted. The 5 answers that only a profile proves name a page
-without the words; they are the least certain kind. Of all 9,675 answers that rest on a rule, the page was opened for 7,289 (3,840 name the very thing); of the
+this very thing, 21 to one that shows the same check refuse something else, which the answer quotes, and 19 to one that was not opened or not found. Of 83
+recordings, 81 were opened and are right; 2 could not be read alone. The 38 documents are quoted. The pages of the 5 answers that only a profile proves
+were not opened; they are the least certain kind. Of all 9,675 answers that rest on a rule, the page was opened for 7,289 (3,840 name the very thing); of the
 665 of the thirty most used models, for 585 (326).
 
 ## As OpenAPI
