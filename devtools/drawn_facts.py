@@ -1,9 +1,9 @@
 """Draws cells of the facts at random and opens their evidence: `python -m devtools.drawn_facts [--seed 42] [--count 100]`.
 
 It reads the recordings as `devtools.recorded_facts` does. A recording is opened: the request at the link has the model, uses
-the feature, and was answered or refused as the cell says. The example of a rule is judged again. For what can only be
-read, such as a page or an issue, it prints the words and the link, so that somebody reads them. Exit code 1 tells that a recording or a
-rule does not support its cell.
+the feature, and was answered or refused as the cell says. The example of a rule is judged again, and `facts/pages.toml` tells what was
+read on its page: the refusal of the same thing ("right"), or of something else by the same check ("indirect"). For what nobody has read
+yet, it prints the words and the link. Exit code 1 tells that a recording or a rule does not support its cell.
 """
 
 # ruff: noqa: T201 - it prints
@@ -13,7 +13,7 @@ from __future__ import annotations
 import argparse
 import random
 import sys
-from collections import defaultdict
+from collections import Counter, defaultdict
 from collections.abc import Iterator
 
 from ellmer_conformance import facts
@@ -23,6 +23,7 @@ from ellmer_conformance.contract.rules import book
 from ellmer_conformance.facts import Cell, Evidence
 from ellmer_conformance.facts.examples import example, foreign
 from ellmer_conformance.facts.features import FEATURES, found
+from ellmer_conformance.facts.pages import pages
 from ellmer_conformance.recordings.recorded_requests import Recording, Skip, refusal, request_of
 
 from . import answer_facts
@@ -43,9 +44,8 @@ def main() -> None:
     for cell, result in sorted(results, key=lambda each: (each[1], each[0].place)):
         print(f"{result:8} {' '.join(cell.place)}: {cell.answer} | {_shown(cell.evidence[0])}")
     wrong = sum(result == "wrong" for _, result in results)
-    print(
-        f"{len(results)} cells: {wrong} wrong, {sum(result == 'read it' for _, result in results)} to read."
-    )
+    counts = Counter(result for _, result in results)
+    print(f"{len(results)} cells: " + ", ".join(f"{count} {name}" for name, count in counts.most_common()))
     sys.exit(bool(wrong))
 
 
@@ -76,14 +76,20 @@ def _opened(links: set[str]) -> dict[str, list[Recording]]:
 
 
 def _supports(cell: Cell, opened: dict[str, list[Recording]]) -> str:
-    """Returns "right" or "wrong" for a cell whose evidence was opened, and "read it" for one that somebody has to read."""
+    """Returns "right", "indirect" or "wrong" for a cell whose evidence was opened, "document" for a quoted one, "read it" for one that
+    somebody has to read, and "absent" for a recording that is not on this machine.
+    """
     proof = cell.evidence[0]
     if proof.kind == "rule":
-        return "right" if _still_refused(cell, proof) else "wrong"
+        if not _still_refused(cell, proof):
+            return "wrong"
+        return "indirect" if proof.quote else "right" if proof.link in pages() else "read it"
     if proof.kind in _RECORDED:
+        if proof.link not in opened:
+            return "absent"
         shown = any(_proves(cell, proof, each) for each in opened[proof.link])
         return "right" if shown else "wrong"
-    return "read it"
+    return "document" if proof.words else "read it"
 
 
 def _still_refused(cell: Cell, proof: Evidence) -> bool:

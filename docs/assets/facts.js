@@ -1,4 +1,5 @@
-// The table of the facts, and models side by side: both read facts.json and show what fits the form. What has no cell is unknown.
+// The table of the facts, and models side by side: both read table.json and show what fits the form. What has no cell is unknown.
+// It has the same answers as facts.json, each text once, and the first proof of each answer.
 "use strict";
 (() => {
   const MOST = 300, MARKS = { yes: "✓ yes", no: "✗ no", ignored: "ignored", unknown: "?" };
@@ -10,7 +11,7 @@
     return made;
   }
 
-  const said = (cell) => [cell.evidence[0]?.words ?? "", cell.note ?? ""].join(" ").trim();
+  const said = (cell) => [cell.evidence[0]?.words, cell.note].filter(Boolean).join(" ");
 
   function answered(cell) {
     const made = element("td", "", { class: cell.answer });
@@ -38,7 +39,16 @@
   }
 
   const headed = (text) => element("th", text, { scope: "col" });
-  const read = async (form) => (await fetch(new URL(form.dataset.facts, location.href))).json();
+  const read = async (form) => unpacked(await (await fetch(new URL(form.dataset.facts, location.href))).json());
+
+  function unpacked(data) {
+    const names = Object.keys(data.features), answers = Object.keys(MARKS);
+    const cells = data.cells.map(([at, name, answer, ...texts]) => {
+      const [wire, provider, model, family] = data.models[at], [link, words, note, since, until, last_seen] = texts.map((each) => data.texts[each]);
+      return { wire, provider, model, family, feature: names[name] ?? data.texts[name - names.length], answer: answers[answer], note, since, until, last_seen, evidence: link ? [{ link, words }] : [] };
+    });
+    return { ...data, cells };
+  }
 
   function* all(data) {
     const known = new Set(data.cells.map((cell) => [cell.wire, cell.provider, cell.model, cell.feature].join(" ")));

@@ -9,6 +9,8 @@ export interface Evidence {
   day?: string;
   /** JSON pointer in the recorded request, or the id of a rule. */
   place?: string;
+  /** What the page of a rule says, if it is the refusal of something else by the same check. */
+  quote?: string;
 }
 
 export interface Cell {

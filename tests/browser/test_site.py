@@ -87,6 +87,17 @@ def test_models_stand_side_by_side_with_their_evidence(page, site):
     assert page.url.endswith("models=gpt-5-mini%2Cclaude-sonnet-4-5%2Cgpt-nought")
 
 
+def test_the_page_of_the_facts_loads_its_table_and_not_all_evidence(page, site):
+    loaded = {}
+    page.on("response", lambda response: loaded.setdefault(response.url.rsplit("/", 1)[-1], response))
+    page.goto(f"{site}/facts/?model=claude-sonnet-4-5&feature=seed")
+    expect(page.get_by_role("status")).to_contain_text("answers")
+    shown = page.get_by_role("row").filter(has_text="Extra inputs are not permitted")
+    expect(shown.first).to_contain_text("The page shows the same check refuse something else")
+    assert "facts.json" not in loaded
+    assert len(loaded["table.json"].body()) < 2_000_000
+
+
 @pytest.mark.parametrize("name", ["", "judge/", "quickstart/", "rules/anthropic/pair-001/", "facts/compare/"])
 def test_a_page_fits_a_phone(page, site, name):
     page.set_viewport_size({"width": 360, "height": 800})

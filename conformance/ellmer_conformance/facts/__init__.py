@@ -17,6 +17,7 @@ from functools import cache
 from importlib.resources import files
 from typing import Any, Literal, NamedTuple
 
+from . import pages
 from .examples import example, foreign
 from .features import FEATURES
 
@@ -53,9 +54,10 @@ class Evidence:
         kind: `"accepted"` or `"refused"` (a recording), `"elsewhere"` (a recording of another model), `"rule"`, `"profile"` or
             `"document"`.
         link: The page to open.
-        words: The API's words; empty for an accepted request.
+        words: The API's words; empty for an accepted request. Those of a rule are about the example of the feature.
         day: The day of the recording, or on which the page was read, as `2026-11-21`; empty if it is not known.
         place: JSON pointer of the feature in the recorded request; the id of a rule.
+        quote: What the page of a rule says, if it is the refusal of something else by the same check; empty (default) otherwise.
 
     Examples:
         >>> Evidence("document", "https://example.com").words
@@ -67,6 +69,13 @@ class Evidence:
     words: str = ""
     day: str = ""
     place: str = ""
+    quote: str = ""
+
+    @property
+    def said(self) -> str:
+        """The API's words, and what the page shows instead of them."""
+        shown = f"The page shows the same check refuse something else: {self.quote}" if self.quote else ""
+        return " ".join(filter(None, (self.words, shown)))
 
 
 @dataclass(frozen=True)
@@ -204,10 +213,15 @@ def _joined(told: list[Cell]) -> Cell:
     if first.answer == "yes":
         first = min(told, key=lambda cell: (cell.answer != "ignored", cell is not first))
     proofs = dict.fromkeys(each for cell in told if cell.answer == first.answer for each in cell.evidence)
-    evidence = tuple(sorted(proofs, key=lambda each: each.kind == "profile"))  # a profile's page has no words
+    evidence = tuple(sorted(proofs, key=_indirect))
     since, until = max(cell.since for cell in told), max(cell.until for cell in told)
     notes = [cell.note or _words(cell) for cell in told if cell.note or cell.answer != first.answer]
     return replace(first, evidence=evidence, since=since, until=until, note=" ".join(dict.fromkeys(notes)))
+
+
+def _indirect(proof: Evidence) -> tuple[bool, bool]:
+    """Sorts what says it of this very feature before the rest: a profile's page has no words, and a rule's can be about another field."""
+    return proof.kind == "profile", bool(proof.quote)
 
 
 def _words(cell: Cell) -> str:
@@ -328,17 +342,38 @@ def _elsewhere(cell: Cell) -> tuple[Evidence, ...]:
 
 def _of_rules() -> Iterator[Cell]:
     """Yields the features that a rule refuses for a model, or says to be lost: the rule catches the example of the feature."""
-    for wire, provider, model in _places():
+    for place in _places():
         for feature in FEATURES:
-            for rule, words, shown in _broken(wire, provider, model, feature.id):
-                link = next(iter(shown or _proofs(wire, provider, rule.id)), "")
-                days = {"since": str(rule.since or ""), "until": str(rule.until or "")}
-                proof = Evidence("rule", link, words, days["since"], rule.id)
-                form = _OTHER_FORMS.get(feature.id)
-                taken = form is not None and form in words
-                answer: Answer = "yes" if taken else "no" if rule.refuses else "ignored"
-                more = {"note": f"Not in every form: {words}"} if taken else days
-                yield _cell(feature.id, (wire, provider, model), answer, proof, **more)
+            for rule, words, shown in _broken(*place, feature.id):
+                yield _ruled(feature.id, place, rule, words, shown)
+
+
+def _ruled(feature: str, place: tuple[str, str, str], rule: Any, words: str, shown: list[str]) -> Cell:
+    """Returns what a rule says of a feature: the API's words, and the links of the fact that decides, if one does."""
+    days = {"since": str(rule.since or ""), "until": str(rule.until or "")}
+    proof, page = _opened(place[:2], rule.id, words, shown or _proofs(*place[:2], rule.id), days["since"])
+    later = page.later if page and not proof.quote else ""
+    if later and page and place[2] in page.doubted:
+        return _cell(feature, place, "unknown", note=later)
+    form = _OTHER_FORMS.get(feature)
+    taken = form is not None and form in words
+    answer: Answer = "yes" if taken else "no" if rule.refuses else "ignored"
+    notes = (f"Not in every form: {words}" if taken else "", _author(*place[:2], rule.id, proof), later)
+    return _cell(feature, place, answer, proof, note=" ".join(filter(None, notes)), **{} if taken else days)
+
+
+def _author(wire: str, provider: str, rule: str, proof: Evidence) -> str:
+    """Returns a sentence that the refusal is on record at the author of the format, if the provider has the author's rule."""
+    from ..contract import rules  # noqa: PLC0415
+
+    author = rules.book(wire).provider
+    if (
+        provider == author
+        or rule not in rules.book(wire).rules
+        or proof.link not in _proofs(wire, author, rule)
+    ):
+        return ""
+    return f"It is on record at {author}; {provider} has the same rule."
 
 
 def _broken(wire: str, provider: str, model: str, feature: str) -> Iterator[tuple[Any, str, list[str]]]:
@@ -356,6 +391,15 @@ def _broken(wire: str, provider: str, model: str, feature: str) -> Iterator[tupl
         if found:
             words = found[0].refusal.message if found[0].refusal else found[0].message
             yield rule, words, _decided(found[0])
+
+
+def _opened(
+    place: tuple[str, str], rule: str, words: str, links: Iterable[str], day: str = ""
+) -> tuple[Evidence, pages.Page | None]:
+    """Returns the evidence of a refusal by a rule, and what was read on its page."""
+    link, page = pages.best(links, f"{place[0]} {place[1]} {rule}", words)
+    quote = page.words if page and not page.shows(words) else ""
+    return Evidence("rule", link, words, day, rule, quote), page
 
 
 def _decided(violation: Any) -> list[str]:
@@ -421,10 +465,11 @@ _OPTIONS = {"output", "sampling"}
 @cache
 def _proofs(wire: str, provider: str, id: str) -> list[str]:
     from ..contract import rules  # noqa: PLC0415
-    from ..recordings.corpus.evidence import addresses  # noqa: PLC0415
+    from ..recordings.corpus.evidence import addresses, evidence_of  # noqa: PLC0415
 
     book = rules.book(wire, provider)
-    return addresses(book, book.rules[id])
+    proved = [each for each in evidence_of(book, book.rules[id]) if isinstance(each, str)]
+    return [*proved, *addresses(book, book.rules[id])]  # a description of requests comes last
 
 
 # --- From closed requests: a format without a field for a feature refuses the field of other formats ----------
@@ -445,8 +490,7 @@ _OTHERWISE = {
 def _without_a_field() -> Iterator[Cell]:
     for wire, provider, model in _places():
         for feature in FEATURES:
-            for words, link in _refused_field(wire, provider, feature.id):
-                proof = Evidence("rule", link, words, "", "REQ-101")
+            for proof in _refused_field(wire, provider, feature.id):
                 yield _cell(feature.id, (wire, provider, model), "no", proof, note=_NO_FIELD)
             for proof in _refused_part(wire, provider, feature.id):
                 yield _cell(feature.id, (wire, provider, model), "no", proof, note=_NO_PART)
@@ -467,16 +511,15 @@ def _refused_part(wire: str, provider: str, name: str) -> tuple[Evidence, ...]:
     for rule, _ in _scoped(wire, provider) if body else ():
         found = verdict(rule, Request(wire, provider, body or {}, model=model)).violations
         if found and not rule.models and (refused := found[0].refusal):
-            link = next(iter(_decided(found[0]) or _proofs(wire, provider, rule.id)), "")
-            return (Evidence("rule", link, refused.message, str(rule.since or ""), rule.id),) if link else ()
+            links, day = _decided(found[0]) or _proofs(wire, provider, rule.id), str(rule.since or "")
+            proof, _ = _opened((wire, provider), rule.id, refused.message, links, day)
+            return (proof,) if proof.link else ()
     return ()
 
 
 @cache
-def _refused_field(wire: str, provider: str, name: str) -> tuple[tuple[str, str], ...]:
-    """Returns the API's words about the field that other formats have for a feature, with a link to a refusal, if this
-    format has none and the refusal is certain.
-    """
+def _refused_field(wire: str, provider: str, name: str) -> tuple[Evidence, ...]:
+    """Returns what refuses the field that other formats have for a feature, if this format has none and the refusal is certain."""
     from ..contract import rules  # noqa: PLC0415
     from ..contract.rule import verdict  # noqa: PLC0415
     from ..contract.shapes.checker import Fault, FaultKind, shape  # noqa: PLC0415
@@ -498,7 +541,11 @@ def _refused_field(wire: str, provider: str, name: str) -> tuple[tuple[str, str]
     violations = [each for each in verdict(rule, request).violations if each.pointer == f"/{spelt[0]}"]
     if fact is None or not (fact.refused and fact.evidence) or fact.models or fact.versions or fact.betas:
         return ()
-    return tuple((each.refusal.message, fact.evidence[0]) for each in violations[:1] if each.refusal)
+    return tuple(
+        _opened((wire, provider), rule.id, each.refusal.message, fact.evidence)[0]
+        for each in violations[:1]
+        if each.refusal
+    )
 
 
 # --- From profiles ---------------------------------------------------------------------------------------

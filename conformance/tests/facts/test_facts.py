@@ -14,7 +14,7 @@ from click.testing import CliRunner
 from ellmer_conformance import facts
 from ellmer_conformance.cli.facts import command
 from ellmer_conformance.contract.exchange import Request
-from ellmer_conformance.facts import changes, comparison, feed
+from ellmer_conformance.facts import changes, comparison, feed, pages
 from ellmer_conformance.facts.comparison import Claim
 from ellmer_conformance.facts.examples import example, foreign
 from ellmer_conformance.facts.features import FEATURES, found
@@ -324,6 +324,65 @@ def test_contradictions_are_printed_as_json(tmp_path):
     told = CliRunner().invoke(command, ["--check", str(path), "--format", "json"])
     assert told.exit_code == 1
     assert json.loads(told.output)[0]["kind"] == "contradicted"
+
+
+def test_a_page_about_another_field_is_quoted():
+    told = [e for cell in facts.cells() for e in cell.evidence if e.kind == "rule"]
+    read = pages.pages()
+
+    assert [e for e in told if e.link in read and bool(e.quote) == read[e.link].shows(e.words)] == []
+    assert all(f"something else: {e.quote}" in e.said for e in told if e.quote)
+
+
+def test_what_names_the_feature_comes_before_what_names_another_one():
+    (seed,) = facts.chosen(model="gpt-5", feature="seed", provider="openai", wire="openai-responses")
+    first, second = seed.evidence
+
+    assert (first.kind, "`seed`" in first.words) == ("document", True)
+    assert (second.kind, "input[3].status" in second.quote) == ("rule", True)
+
+
+def test_the_page_that_names_the_field_is_chosen():
+    links = [page.link for page in pages.pages().values()]
+    _, page = pages.best(links, "openai-chat openai REQ-035", "Invalid 'stop': array too long.")
+
+    assert page is not None
+    assert "'stop'" in page.words
+
+
+def test_a_list_of_possible_values_does_not_name_the_refused_one():
+    page = pages.Page(
+        "https://example.com", "Invalid value: 'pdf'. Supported values are: 'file'.", "2026-11-28"
+    )
+
+    assert page.shows("Invalid value: 'pdf'.")
+    assert not page.shows("Invalid value: 'file'.")
+
+
+def test_what_a_later_page_contradicts_is_unknown_there_and_a_note_elsewhere():
+    found = {
+        model: facts.chosen(model=model, feature="call_id_65", provider="openai", wire="openai-chat")[0]
+        for model in ("gpt-4o-mini", "gpt-5")
+    }
+
+    assert {model: cell.answer for model, cell in found.items()} == {"gpt-4o-mini": "unknown", "gpt-5": "no"}
+    assert all("51 characters" in cell.note for cell in found.values())
+
+
+def test_an_inherited_rule_says_where_it_is_on_record():
+    (cell,) = facts.chosen(
+        model="gpt-5-mini", feature="call_without_result", provider="azure", wire="openai-chat"
+    )
+
+    assert cell.note == "It is on record at openai; azure has the same rule."
+
+
+def test_most_pages_of_the_most_used_models_were_opened():
+    used = {tuple(place[:3]) for place in facts.most_used()}
+    proofs = [c.evidence[0] for c in facts.cells() if c.place[:3] in used and c.evidence]
+    ruled = [each for each in proofs if each.kind == "rule"]
+
+    assert sum(each.link in pages.pages() for each in ruled) > 0.8 * len(ruled)
 
 
 def test_a_format_without_a_field_refuses_that_of_other_formats():
