@@ -246,8 +246,8 @@ aimock repeats the text of its script.
 | five tools, of which one is called | 422 µs | 194 µs |
 | a history of 20 turns | 376 µs | 179 µs |
 
-`python -m bench server` measures the first two as requests a second. Of equal requests, the strict server answered 4.6 times as
-many as aimock on 2026-11-26.
+`python -m bench server` measures the first two as requests a second. On 2026-11-28, on two quiet cores, the strict server answered
+1.00 times as many different requests as aimock, 1.08 times as many with a script of 200 rules in each, and, without uvloop, 5.8 times as many equal requests.
 
 aimock also serves these, which are not compared here: MCP, A2A and AG-UI, vector databases, video, Gemini Live, and WebSockets. If a
 program uses these, aimock is the better choice. The strict server answers whether the real API would have accepted
