@@ -9,8 +9,6 @@ from concurrent.futures import ThreadPoolExecutor
 from contextlib import ExitStack
 from threading import Event
 
-import pytest
-
 import ellmer_core as ec
 from ellmer_conformance.server import StrictServer
 
@@ -30,8 +28,6 @@ def test_half_sent_requests_of_many_clients_do_not_stop_others():
         assert str(chat_at(server.origin).chat("Hi"))
 
 
-# A socket that is accepted while the server stops is closed by the garbage collector, which warns.
-@pytest.mark.filterwarnings("ignore::pytest.PytestUnraisableExceptionWarning")
 def test_a_restart_under_load_leaves_answers_or_errors():
     stopped, errors = Event(), []
 

@@ -221,6 +221,10 @@ def _proxy(engine: Engine, upstream: str) -> Proxy:
     return Proxy(engine, upstream)
 
 
+#: Turns of the loop until a connection that was accepted last is made.
+_TURNS = 8
+
+
 @asynccontextmanager
 async def _listening(
     handler: Handler, cache: KnownRequests | None, host: str, port: int
@@ -243,6 +247,11 @@ async def _listening(
         yield server.sockets[0].getsockname()[1]
     finally:
         swept.cancel()
+        with suppress(NotImplementedError):  # Windows
+            for listener in server.sockets:  # a closed server would leave open what it accepted just now
+                asyncio.get_running_loop().remove_reader(listener.fileno())
+        for _ in range(_TURNS):
+            await asyncio.sleep(0)
         server.close()
         for connection in list(connections):
             connection.close()
