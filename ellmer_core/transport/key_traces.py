@@ -2,7 +2,7 @@
 
 The error is read as its letters and digits alone, with escaped letters unescaped. So a key is found whatever separates or escapes its
 letters: `s k - p r o j`, `73:6b:2d`, `\\163\\153`, `["s", "k"]`. A run of Base64, Base32 or numbers is decoded, and read in the same way.
-All of it takes time in proportion to the error. Answers without an error are not read by this module.
+All of it takes time in proportion to the error. Of answers without an error it reads only those that may quote a key.
 """
 
 from __future__ import annotations

@@ -266,6 +266,8 @@ class Forms(NamedTuple):
 
     def in_answer(self, data: bytes) -> bool:
         """Tells whether an answer may have a key."""
+        if not self.letters:
+            return False
         if any(map(data.__contains__, self.shown)):
             return True
         letters = data.translate(_LOWER, _DELETED)
