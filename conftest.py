@@ -33,6 +33,26 @@ if (
     signal.signal(signal.SIGINT, signal.default_int_handler)
 
 
+#: Marks of tests that take long. A session of this name runs them; `pytest` runs them if their file is named.
+SESSIONS = ("slow", "invariants")
+
+
+def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
+    """Deselects the tests of other sessions, unless a mark is asked for, a file is named, or ALL_TESTS is set."""
+    if config.option.markexpr or "ALL_TESTS" in os.environ:
+        return
+    named = {Path(config.invocation_params.dir, arg.partition("::")[0]).resolve() for arg in config.args}
+    left = [item for item in items if elsewhere(item) and item.path not in named]
+    config.hook.pytest_deselected(items=left)
+    gone = set(left)
+    items[:] = [item for item in items if item not in gone]
+
+
+def elsewhere(item: pytest.Item) -> bool:
+    """Tells whether a test belongs to a session of its own."""
+    return any(item.get_closest_marker(mark) for mark in SESSIONS)
+
+
 def pytest_collection_finish() -> None:
     """Freezes loaded objects, because pytest runs inside tests collect garbage and would search them each time."""
     gc.freeze()

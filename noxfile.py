@@ -90,11 +90,19 @@ def tests(session: nox.Session) -> None:
 
 @nox.session(default=False)
 def tools(session: nox.Session) -> None:
-    """Run the tests of developers' tools, benchmarks and flows, and those that compare with vcrpy or run other plugins."""
+    """Run the tests of developers' tools, benchmarks and flows."""
     session.install("-e", f".[{EXTRAS}]", *group("tests"))
-    plugins = [f"harness/tests/pytest/test_{name}.py" for name in ("vcr_engine", "other_plugins")]
-    tested = ("tests/bench", "tests/devtools", "tests/flows", *plugins)
+    tested = ("tests/bench", "tests/devtools", "tests/flows")
     session.run("pytest", *(session.posargs or [*WORKERS, *tested]), env=OFFLINE)
+
+
+@nox.session(default=False)
+def slow(session: nox.Session) -> None:
+    """Run the tests that take long, which `nox -s tests` leaves out: those that start pytest, build packages, break adapters on purpose, or try
+    many generated values.
+    """
+    session.install("-e", f".[{EXTRAS}]", *group("tests"))
+    session.run("pytest", *(session.posargs or [*WORKERS, "-m", "slow"]), env=OFFLINE)
 
 
 @nox.session(default=False)

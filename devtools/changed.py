@@ -283,7 +283,7 @@ def run(tests: list[str], seconds: Mapping[str, float], arguments: Iterable[str]
         chosen, more = chosen_tests.command(tests, Path(folder, "tests"))
         command = [sys.executable, "-m", "pytest", "-q", *workers, *chosen, *arguments]
         return subprocess.run(
-            command, cwd=ROOT, env=os.environ | {"WITH_TOOLS": "1"} | more, check=False
+            command, cwd=ROOT, env=os.environ | {"ALL_TESTS": "1"} | more, check=False
         ).returncode
 
 

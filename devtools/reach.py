@@ -119,7 +119,7 @@ def make(folder: Path, path: Path, arguments: Iterable[str]) -> int:
     (folder / "coveragerc").write_text(RUN.format(sources=sources, folder=folder), "utf-8")
     environment = {
         "REACH_FOLDER": str(folder),
-        "WITH_TOOLS": "1",
+        "ALL_TESTS": "1",
         "COVERAGE_PROCESS_START": str(folder / "coveragerc"),
         "PYTHONPATH": os.pathsep.join([str(folder / "site"), str(ROOT), os.environ.get("PYTHONPATH", "")]),
     }

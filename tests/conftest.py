@@ -22,7 +22,7 @@ from ellmer_core.providers.openai_compatible import chat_openai_compatible
 #: Tests of what surrounds the three packages. `nox -s tools` runs them, and so does a change of what they reach.
 TOOLS = ["bench", "devtools", "flows"]
 #: Sessions of their own: nox -s browser, nox -s pages, nox -s tools.
-collect_ignore = ["browser", "pages", *([] if "WITH_TOOLS" in os.environ else TOOLS)]
+collect_ignore = ["browser", "pages", *([] if "ALL_TESTS" in os.environ else TOOLS)]
 
 
 @dataclass

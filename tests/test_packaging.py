@@ -9,11 +9,14 @@ import tomllib
 from pathlib import Path
 
 import httpx
+import pytest
 import yaml
 from packaging.requirements import Requirement
 
 from ellmer_conformance.server import StrictServer
 from ellmer_core.version import VERSION
+
+pytestmark = pytest.mark.slow
 
 ROOT = Path(__file__).parent.parent
 PROJECT = tomllib.loads((ROOT / "pyproject.toml").read_text("utf-8"))

@@ -39,13 +39,12 @@ def ask():
 RESET = object()
 
 
-TOOLS = set() if "WITH_TOOLS" in os.environ else {"test_vcr_engine.py", "test_other_plugins.py"}
-OTHER_SESSIONS = {"services", "sdks", "habits"} | TOOLS
+OTHER_SESSIONS = {"services", "sdks", "habits"}
 
 
 def pytest_ignore_collect(collection_path, config):
     """Leaves out the tests of other sessions. `nox -s services`, `nox -s oracles` and `nox -s habits` have real services, official
-    SDKs and other plugins, which are not installed elsewhere. `nox -s tools` compares with vcrpy and runs pytest with other plugins.
+    SDKs and other plugins, which are not installed elsewhere.
     """
     name = collection_path.name
     asked = any(name in argument for argument in config.args)

@@ -18,6 +18,8 @@ from ellmer_core.budget import CLIENT
 from ellmer_core.errors import ResponseError
 from ellmer_core.transport.http_exchange import Unpacker
 
+pytestmark = pytest.mark.invariants
+
 SSE = {"content-type": "text/event-stream", "content-encoding": "gzip"}
 STREAM = (
     b'data: {"choices": [{"delta": {"content": "word"}}]}\n\n'

@@ -16,6 +16,8 @@ import pytest
 import ellmer_core as ec
 from ellmer_harness.format.serializer import Serializer
 
+pytestmark = pytest.mark.invariants
+
 CASSETTES = Path(__file__).parents[2] / "cassettes"
 MODELS = {
     "openai-chat/groq": "groq",

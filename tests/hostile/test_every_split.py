@@ -20,6 +20,8 @@ from ellmer_core.transport.http_exchange import HttpExchange, Unpacker
 from ellmer_core.transport.sent_keys import SentKeys
 from ellmer_harness.format.serializer import Serializer
 
+pytestmark = pytest.mark.invariants
+
 CASSETTES = Path(__file__).parents[2] / "cassettes"
 FRAMINGS = {"bedrock": "aws_event_stream", "ollama": "ndjson"}
 WIRES = sorted(folder.name for folder in CASSETTES.iterdir() if any(folder.glob("*/*.stream.json")))

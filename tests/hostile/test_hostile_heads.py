@@ -14,6 +14,8 @@ import pytest
 
 import ellmer_core as ec
 
+pytestmark = pytest.mark.invariants
+
 WHOLE = json.dumps(
     {"choices": [{"index": 0, "message": {"role": "assistant", "content": "Hi"}, "finish_reason": "stop"}]}
 ).encode()

@@ -7,6 +7,8 @@ from time import process_time
 import pytest
 from pattern_attacks import attacks, patterns
 
+pytestmark = pytest.mark.invariants
+
 SCALE = int(os.environ.get("INVARIANTS", "0"))
 SLOW = 0.25  # seconds: a cubic time for that many letters is longer
 SIZE = {"ellmer_core": 1500, "ellmer_harness": 500, "ellmer_conformance": 500}

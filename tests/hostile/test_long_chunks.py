@@ -11,6 +11,8 @@ import pytest
 import ellmer_core as ec
 from ellmer_core.errors import ResponseError, TimeoutError
 
+pytestmark = pytest.mark.invariants
+
 SSE = {"content-type": "text/event-stream"}
 EVENT = b"data: " + json.dumps({"choices": [{"delta": {"content": "word "}}]}).encode() + b"\n\n"
 END = b'data: {"choices": [{"delta": {}, "finish_reason": "stop"}]}\n\ndata: [DONE]\n\n'

@@ -9,8 +9,12 @@ from concurrent.futures import ThreadPoolExecutor
 from contextlib import ExitStack
 from threading import Event
 
+import pytest
+
 import ellmer_core as ec
 from ellmer_conformance.server import StrictServer
+
+pytestmark = pytest.mark.invariants
 
 
 def chat_at(url, **options):

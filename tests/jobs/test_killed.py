@@ -18,6 +18,8 @@ from ellmer_conformance.server import StrictServer
 from ellmer_core.errors import UsageError
 from ellmer_core.jobs.parallel import Journal
 
+pytestmark = pytest.mark.invariants
+
 PROMPTS = ["Say one.", "Say two.", "Say three."]
 #: `nox -s invariants` kills at every place, the tests at every third one.
 STEP = 1 if os.environ.get("INVARIANTS") else 3

@@ -29,6 +29,8 @@ from sweep.every_content import BROKEN, NESTED, NO_CONTENTS, WHOLE, Foreign
 from sweep.grid import Cell, Provider, one_of_each
 from sweep.judge import _chat, refusal, request_of
 
+pytestmark = pytest.mark.slow
+
 ASKED = UserTurn("a question")
 CALL = ContentToolRequest("call_1", "f", {"a": 1})
 SAME = ContentToolRequest("call_1", "f", {"a": 2})

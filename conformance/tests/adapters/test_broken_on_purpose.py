@@ -16,6 +16,8 @@ from ellmer_conformance.runner.judgement import judge
 from ellmer_conformance.scenarios.cases import all_cases, scripts
 from ellmer_conformance.server import StrictServer
 
+pytestmark = pytest.mark.slow
+
 CASES = all_cases()
 CASSETTES = Path(__file__).parents[3] / "cassettes"
 ADAPTERS = list(vars(BROKEN).values())

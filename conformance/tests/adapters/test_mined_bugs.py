@@ -19,6 +19,8 @@ from ellmer_conformance.scenarios.cases import all_cases, scripts
 from ellmer_conformance.scenarios.combinations import case_named
 from ellmer_conformance.server import StrictServer
 
+pytestmark = pytest.mark.slow
+
 CASES = all_cases()
 BUGS = [*MINED.values(), *reported.REPORTED.values(), *strangers.STRANGERS.values()]
 #: The part of the stream that is lost comes back in the whole text, so that only a SHOULD says it.

@@ -12,6 +12,8 @@ from conformance_command import run_in
 from ellmer_conformance.adapters.ellmer_core import providers_by_key
 from ellmer_core import providers
 
+pytestmark = pytest.mark.slow
+
 PROVIDER = '''
 """Nimbus, https://example.com: Chat Completions in the clouds."""
 

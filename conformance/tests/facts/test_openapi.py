@@ -15,6 +15,8 @@ from ellmer_conformance.facts import openapi
 from ellmer_conformance.facts.openapi import inferred
 from ellmer_conformance.server.strict_server import StrictServer
 
+pytestmark = pytest.mark.slow
+
 #: Those whose validator is known, and one of the others, whose schemas refuse nothing.
 PLACES = [*(place for place in openapi.places() if shape_of(*place)), ("openai-chat", "deepseek")]
 SHAPED = {"REQ-101", "REQ-102", "REQ-103", "REQ-104", "REQ-105", "REQ-106"}

@@ -13,6 +13,8 @@ from ellmer_conformance.report.formats.sarif import sarif
 from ellmer_conformance.report.results import without_verdict
 from ellmer_conformance.runner.selection import UnknownChoice, select
 
+pytestmark = pytest.mark.slow
+
 ROOT = Path(__file__).parents[3]
 PLAIN = """
 import json, os, urllib.request

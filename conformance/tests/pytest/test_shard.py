@@ -8,6 +8,8 @@ from conformance_command import run_in
 
 from ellmer_conformance.pytest.shard import parsed
 
+pytestmark = pytest.mark.slow
+
 CASES = [
     "--cassettes",
     Path(__file__).parents[3] / "cassettes",

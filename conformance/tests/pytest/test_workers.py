@@ -5,7 +5,10 @@ import subprocess
 import sys
 from pathlib import Path
 
+import pytest
 from conformance_command import run_in
+
+pytestmark = pytest.mark.slow
 
 ROOT = Path(__file__).parents[3]
 CHOSEN = ("--case", "o*", "--wire", "cohere")

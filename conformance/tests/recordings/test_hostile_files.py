@@ -23,6 +23,8 @@ from ellmer_harness.format.blobs import Blobs, bounded_bodies
 from ellmer_harness.recordings import Unreadable, read
 from ellmer_harness.recordings.untrusted_files import unzipped
 
+pytestmark = pytest.mark.invariants
+
 URL = "https://api.openai.com/v1/chat/completions"
 LEGAL = {"model": "gpt-4.1", "messages": [{"role": "user", "content": "Hi"}]}
 

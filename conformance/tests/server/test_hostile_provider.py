@@ -22,6 +22,8 @@ from ellmer_conformance.scenarios.messages import Reply
 from ellmer_conformance.server import StrictServer
 from ellmer_conformance.server.http.routes import route_of
 
+pytestmark = pytest.mark.invariants
+
 CHAT = {"model": "gpt-4.1", "messages": [{"role": "user", "content": "Hello"}]}
 
 

@@ -5,6 +5,7 @@ import textwrap
 import pytest
 
 pytest_plugins = ["pytester"]
+pytestmark = pytest.mark.slow
 
 XDIST = ["-p", "xdist.plugin", "-n2"]
 

@@ -10,6 +10,8 @@ import pytest
 from ellmer_harness import NotIntercepted, use_cassette
 from ellmer_harness.tape import cassette_file
 
+pytestmark = pytest.mark.slow
+
 pytest_plugins = "pytester"
 API = "https://api.example.com"
 SHARED = """

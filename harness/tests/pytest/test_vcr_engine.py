@@ -22,6 +22,8 @@ from ellmer_harness import Miss, SecretFound, Unused
 from ellmer_harness.pytest import vcr_engine
 from ellmer_harness.pytest.vcr_engine import play_vcrpy, stop_playing_vcrpy, tape_of
 
+pytestmark = pytest.mark.slow
+
 pytest_plugins = ["pytester"]
 SECRET = "9f8e7d6c5b4a39281706f5e4d3c2b1a0"
 TRY = 9

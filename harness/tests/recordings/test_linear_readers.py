@@ -15,6 +15,8 @@ import pytest
 from ellmer_harness.cli import main
 from ellmer_harness.recordings import read
 
+pytestmark = pytest.mark.invariants
+
 URL = "https://api.openai.com/v1/chat/completions"
 LETTERS = string.ascii_letters + string.digits
 DRAWN = random.Random(35)

@@ -18,6 +18,8 @@ from ellmer_harness.secrets.service_keys import PATTERNS, keys
 
 from .test_secret_kinds import CHOSEN, DRAWN, FIELDS, KEYS, NAMES, PASSWORDS, ROLES, TEXTS, WRAPPINGS
 
+pytestmark = pytest.mark.slow
+
 ROOT = Path(__file__).parents[3]
 often = settings(phases=[Phase.generate], deadline=None, database=None, derandomize=True)
 few = settings(often, max_examples=3)

@@ -20,6 +20,8 @@ from ellmer_core.wire.openai_responses.to_wire import OpenAIResponses
 from ellmer_core.wire.shared import json_objects
 from ellmer_core.wire.shared.tool_calls import STRUCTURED
 
+pytestmark = pytest.mark.invariants
+
 SIZES = (150, 300, 600)
 MOST = 2.3
 
