@@ -58,3 +58,9 @@ def test_the_pages_open_under_a_name_of_one_word_and_not_under_another_domain():
         for host in ("model:8087", "evil.example")
     }
     assert [reply.status for reply in page.values()] == [200, 403]
+
+
+def test_a_path_names_a_provider_where_the_host_does_not():
+    assert route_of("/api/v1/chat/completions", "127.0.0.1:8087").provider == "openrouter"
+    assert route_of("/api/v1/chat/completions", "api.groq.com").provider == "groq"
+    assert route_of("/v1/chat/completions", "127.0.0.1:8087").provider == "openai"

@@ -40,6 +40,8 @@ _SHOWN = frozenset(
 _LOCAL_NAME = re.compile(r"\d{1,3}(\.\d{1,3}){3}|[^.]+|.*\.(local|localhost|internal|lan|home|test)")
 
 _CASE = re.compile(r"/c/(?P<case>[^/?]+)(?:/(?P<nonce>[^/?]+))?(?P<rest>/[^?]*)?")
+#: What the paths of one provider alone begin with, and its host.
+_HOSTS = {"/api/v1/": "openrouter.ai"}
 
 
 @dataclass(frozen=True)
@@ -85,11 +87,16 @@ def parse_route(target: str, host: str) -> Route:
     if path == "/reports" or rest in {"", "/"}:
         return Route("index" if path == "/reports" else "home", case, nonce)
     url = _url(case, nonce, rest, query)
-    named = nonce.partition("@")[2] or ("" if is_own(host) else host)
+    named = nonce.partition("@")[2] or (_host_of(rest) if is_own(host) else host)
     wire, provider = readers.detect(url, None, {"host": named}) or ("", "")
     if wire not in WIRES:
         wire = provider = ""
     return Route("chat", case, nonce, rest, query, url, wire, provider)
+
+
+def _host_of(path: str) -> str:
+    """Returns the host whose paths begin so; empty if several providers have such paths."""
+    return next((host for prefix, host in _HOSTS.items() if path.startswith(prefix)), "")
 
 
 def is_own(host: str) -> bool:
