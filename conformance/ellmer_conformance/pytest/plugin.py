@@ -359,8 +359,7 @@ class Collector:
     def pytest_runtest_logreport(self, report: pytest.TestReport) -> None:
         """Collects the results of a finished test."""
         if report.when == "teardown" and report.nodeid in self.parts:
-            rows = self.parts[report.nodeid].rows
-            report.user_properties += [(row.rule, f"{row.level} {row.verdict}") for row in rows]
+            report.user_properties += _properties(self.parts[report.nodeid].rows)
         if report.when == "call" and hasattr(report, "conformance"):
             self.parts[report.nodeid] = pickle.loads(report.conformance)  # noqa: S301 - from a process of ours
         elif report.failed and not self._ended(report.nodeid):
@@ -451,6 +450,12 @@ class Collector:
 
         for path in report_folder.write(self.report, folder, cassettes=self.config.getoption("cassettes")):
             terminalreporter.write_line(f"wrote {path}")
+
+
+def _properties(rows: Sequence[Row]) -> list[tuple[str, object]]:
+    """Returns the properties of a run in JUnit: how many rules are kept, and each other rule with its verdict."""
+    others = [(row.rule, f"{row.level} {row.verdict}") for row in rows if row.verdict != "pass"]
+    return [("kept", len(rows) - len(others)), *others]
 
 
 def _add_to_last_line(terminalreporter: pytest.TerminalReporter, headline: str) -> None:

@@ -109,7 +109,7 @@ class Row:
         return found
 
 
-_RARE = [f.name for f in fields(Row)[13:]]
+_RARE = [f.name for f in fields(Row)[10:]]
 
 
 @dataclass(frozen=True)

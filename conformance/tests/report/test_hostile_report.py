@@ -5,7 +5,8 @@ from dataclasses import replace
 import pytest
 
 from ellmer_conformance.report import report_json
-from ellmer_core.budget import REPORT
+from ellmer_conformance.runner.selection import select
+from ellmer_core.budget import REPORT, has_more_values
 
 
 def test_a_report_of_too_many_bytes_is_not_read(tmp_path):
@@ -29,3 +30,13 @@ def test_a_report_that_nests_too_deeply_is_not_read(tmp_path):
     path.write_text("[" * 200_000, encoding="utf-8")
     with pytest.raises(report_json.UnreadableReport, match="is not JSON"):
         report_json.read(path)
+
+
+def test_a_report_of_twice_all_runs_is_read(report, tmp_path):
+    path = tmp_path / "report.json"
+    kept = [row for row in report.rows if row.verdict == "pass"]
+    report_json.write(replace(report, rows=kept, rules=[], exchanges={}, score={}), path)
+    runs = len(select((), {}))
+    assert runs > 3000
+    text = path.read_text("utf-8")
+    assert not has_more_values(text, REPORT.values * len(report.plays) // (2 * runs))
