@@ -51,8 +51,8 @@ class Evidence:
     """What proves a cell.
 
     Args:
-        kind: `"accepted"` or `"refused"` (a recording), `"elsewhere"` (a recording of another model), `"rule"`, `"profile"` or
-            `"document"`.
+        kind: `"accepted"` or `"refused"` (a recording), `"elsewhere"` (a recording of another model), `"rule"` or
+            `"document"`. `"profile"` is what only the chat library's table of models says, which proves nothing.
         link: The page to open.
         words: The API's words; empty for an accepted request. Those of a rule are about the example of the feature.
         day: The day of the recording, or on which the page was read, as `2026-11-21`; empty if it is not known.
@@ -93,6 +93,8 @@ class Cell:
         since: The first day on which it holds, as `2026-11-21`; empty (default) if there is no such day.
         until: The first day on which it no longer holds; empty (default) if it still does.
         note: A restriction in words, such as a value that is refused.
+        inferred: Whether the evidence is about another model of the same API, or about something else that the same check refuses.
+            Default: False, it is about this very model or API, and about this very feature.
 
     Examples:
         >>> Cell("temperature", "gpt-4.1", "gpt", "openai-chat", "openai", "unknown").last_seen
@@ -109,6 +111,7 @@ class Cell:
     since: str = ""
     until: str = ""
     note: str = ""
+    inferred: bool = False
 
     @property
     def last_seen(self) -> str:
@@ -177,7 +180,7 @@ def cells() -> tuple[Cell, ...]:
     """
     told: dict[tuple[str, str, str, str], list[Cell]] = defaultdict(list)
     for cell in _told():
-        told[cell.place].append(cell)
+        told[cell.place].append(_if_opened(cell))
     known = {place: _joined(each) for place, each in told.items()}
     known = {**_alike(known), **known}
     found = list(known.values())
@@ -196,6 +199,22 @@ def _told() -> Iterator[Cell]:
         yield from source()
 
 
+def _if_opened(cell: Cell) -> Cell:
+    """Returns the cell, or an unknown one that says what a source claims, if nobody opened the page of that source."""
+    proof = next(iter(cell.evidence), None)
+    if proof is None or proof.kind not in {"rule", "profile"}:
+        return cell
+    if proof.kind == "rule" and proof.link in pages.pages():
+        return cell
+    source = f"Rule {proof.place}" if proof.kind == "rule" else "The table of the chat library"
+    said = f" ({proof.words})" if proof.words else ""
+    note = f"{source} says {cell.answer}{said}, but {_UNOPENED}: {proof.link}"
+    return replace(cell, answer="unknown", evidence=(), since="", until="", note=note, inferred=False)
+
+
+_UNOPENED = "its page was not opened"
+
+
 def _cell(
     feature: str, place: tuple[str, str, str], answer: Answer, *evidence: Evidence, **more: str
 ) -> Cell:
@@ -209,7 +228,10 @@ def _joined(told: list[Cell]) -> Cell:
     A recording of an accepted request does not tell whether the API did something with a field, so a document that says that it
     is ignored comes before it.
     """
-    first = next((cell for cell in told if cell.answer != "unknown"), told[0])
+    known = [cell for cell in told if cell.answer != "unknown"]
+    first = min(known or told, key=lambda cell: cell.inferred)
+    if known:
+        told = [cell for cell in told if _UNOPENED not in cell.note]
     if first.answer == "yes":
         first = min(told, key=lambda cell: (cell.answer != "ignored", cell is not first))
     proofs = dict.fromkeys(each for cell in told if cell.answer == first.answer for each in cell.evidence)
@@ -278,7 +300,8 @@ def _recorded() -> Iterator[Cell]:
 
 #: Groups of features that are about the form of a conversation. A model has no say in them, unless a rule says otherwise.
 _FORMAL = {"order", "ids"}
-_DATED = re.compile(r"-(20\d{6}|20\d\d-\d\d-\d\d|latest|0|0613|0125)$")
+_DATED = re.compile(r"-(20\d{6}|20\d\d-\d\d-\d\d|0613|0125)$")
+_ALIAS = re.compile(r"-(latest|0)$")
 _ENOUGH = 2  # models with which the form of a conversation was accepted
 
 
@@ -286,21 +309,36 @@ def _alike(known: Mapping[tuple[str, str, str, str], Cell]) -> dict[tuple[str, s
     """Returns what is known of a model because it is recorded with the same model under another name (`gpt-5` and
     `gpt-5-2025-08-07`), or because it is about the form of a conversation and most models of the provider accept it.
     """
+    names = _one_model()
     named: dict[tuple[str, str, str, str], list[Cell]] = defaultdict(list)
     formal: dict[tuple[str, str, str], list[Cell]] = defaultdict(list)
     for cell in known.values():
         if cell.answer != "unknown":
-            named[cell.wire, cell.provider, _DATED.sub("", cell.model), cell.feature].append(cell)
+            named[cell.wire, cell.provider, names[cell.model], cell.feature].append(cell)
             if cell.answer != "no" or not _without_basis(cell, known):
                 formal[cell.wire, cell.provider, cell.feature].append(cell)
     found = {}
     for wire, provider, model in _places():
         for feature in FEATURES:
-            same = named[wire, provider, _DATED.sub("", model), feature.id]
+            same = named[wire, provider, names[model], feature.id]
             others = formal[wire, provider, feature.id] if feature.group in _FORMAL else []
             if alike := _as_the_same(same, model) or _as_the_format(others, model):
                 found[alike.place] = alike
     return found
+
+
+@cache
+def _one_model() -> dict[str, str]:
+    """Returns for each model the name without a day, if there is one day only, and its own name otherwise: `gpt-4o` had several."""
+    dated: dict[str, set[str]] = defaultdict(set)
+    for _, _, model in _places():
+        dated[_plain_name(model)] |= {model} if _DATED.search(model) else set()
+    plain = {model: _plain_name(model) for _, _, model in _places()}
+    return {model: name if len(dated[name]) == 1 else model for model, name in plain.items()}
+
+
+def _plain_name(model: str) -> str:
+    return _ALIAS.sub("", _DATED.sub("", model))
 
 
 def _without_basis(cell: Cell, known: Mapping[tuple[str, str, str, str], Cell]) -> bool:
@@ -329,7 +367,9 @@ def _as_the_format(others: list[Cell], model: str) -> Cell | None:
     note = (
         f"It was accepted with {cell.model} and {len(recorded) - 1} more models, and the format is the same."
     )
-    return replace(cell, model=model, family=family_of(model), evidence=_elsewhere(cell), note=note)
+    return replace(
+        cell, model=model, family=family_of(model), evidence=_elsewhere(cell), note=note, inferred=True
+    )
 
 
 def _elsewhere(cell: Cell) -> tuple[Evidence, ...]:
@@ -351,29 +391,38 @@ def _of_rules() -> Iterator[Cell]:
 def _ruled(feature: str, place: tuple[str, str, str], rule: Any, words: str, shown: list[str]) -> Cell:
     """Returns what a rule says of a feature: the API's words, and the links of the fact that decides, if one does."""
     days = {"since": str(rule.since or ""), "until": str(rule.until or "")}
-    proof, page = _opened(place[:2], rule.id, words, shown or _proofs(*place[:2], rule.id), days["since"])
+    some = feature in _GRADED or any(not name.startswith("!") for name in rule.models)
+    links = shown or _proofs(*place[:2], rule.id)
+    proof, page = _opened(place, rule.id, feature, words, links, days["since"], by_model=some)
     later = page.later if page and not proof.quote else ""
     if later and page and place[2] in page.doubted:
         return _cell(feature, place, "unknown", note=later)
     form = _OTHER_FORMS.get(feature)
     taken = form is not None and form in words
     answer: Answer = "yes" if taken else "no" if rule.refuses else "ignored"
-    notes = (f"Not in every form: {words}" if taken else "", _author(*place[:2], rule.id, proof), later)
-    return _cell(feature, place, answer, proof, note=" ".join(filter(None, notes)), **{} if taken else days)
+    author = _author(*place[:2], rule.id, feature, page)
+    other = f"It is on record with {page.named}." if some and page and not page.about(place[2]) else ""
+    notes = (f"Not in every form: {words}" if taken else "", author, other, later)
+    cell = _cell(feature, place, answer, proof, note=" ".join(filter(None, notes)), **{} if taken else days)
+    return replace(cell, inferred=bool(proof.quote or author or other))
 
 
-def _author(wire: str, provider: str, rule: str, proof: Evidence) -> str:
+def _author(wire: str, provider: str, rule: str, feature: str, page: pages.Page | None) -> str:
     """Returns a sentence that the refusal is on record at the author of the format, if the provider has the author's rule."""
+    author = _inherited(wire, provider, rule)
+    if not (author and page) or page.at_rule(f"{wire} {provider} {rule} {feature}"):
+        return ""
+    if page.link not in _proofs(wire, author, rule) and not page.at_rule(f"{wire} {author} {rule} {feature}"):
+        return ""
+    return f"It is on record at {author}; {provider} has the same rule."
+
+
+def _inherited(wire: str, provider: str, rule: str) -> str:
+    """Returns the author of the format, if it has a provider's rule, too; an empty text otherwise."""
     from ..contract import rules  # noqa: PLC0415
 
     author = rules.book(wire).provider
-    if (
-        provider == author
-        or rule not in rules.book(wire).rules
-        or proof.link not in _proofs(wire, author, rule)
-    ):
-        return ""
-    return f"It is on record at {author}; {provider} has the same rule."
+    return author if provider != author and rule in rules.book(wire).rules else ""
 
 
 def _broken(wire: str, provider: str, model: str, feature: str) -> Iterator[tuple[Any, str, list[str]]]:
@@ -394,10 +443,20 @@ def _broken(wire: str, provider: str, model: str, feature: str) -> Iterator[tupl
 
 
 def _opened(
-    place: tuple[str, str], rule: str, words: str, links: Iterable[str], day: str = ""
+    place: tuple[str, str, str],
+    rule: str,
+    feature: str,
+    words: str,
+    links: Iterable[str],
+    day: str = "",
+    *,
+    by_model: bool = False,
 ) -> tuple[Evidence, pages.Page | None]:
-    """Returns the evidence of a refusal by a rule, and what was read on its page."""
-    link, page = pages.best(links, f"{place[0]} {place[1]} {rule}", words)
+    """Returns the evidence of a refusal by a rule, and what was read on its page. A rule about some models needs a page about them."""
+    model = place[2] if by_model else ""
+    link, page = pages.best(links, f"{place[0]} {place[1]} {rule} {feature}", words, model)
+    if page is None and (author := _inherited(*place[:2], rule)):
+        link, page = pages.best(links, f"{place[0]} {author} {rule} {feature}", words, model)
     quote = page.words if page and not page.shows(words) else ""
     return Evidence("rule", link, words, day, rule, quote), page
 
@@ -491,9 +550,13 @@ def _without_a_field() -> Iterator[Cell]:
     for wire, provider, model in _places():
         for feature in FEATURES:
             for proof in _refused_field(wire, provider, feature.id):
-                yield _cell(feature.id, (wire, provider, model), "no", proof, note=_NO_FIELD)
+                yield _lacking(feature.id, (wire, provider, model), proof, _NO_FIELD)
             for proof in _refused_part(wire, provider, feature.id):
-                yield _cell(feature.id, (wire, provider, model), "no", proof, note=_NO_PART)
+                yield _lacking(feature.id, (wire, provider, model), proof, _NO_PART)
+
+
+def _lacking(feature: str, place: tuple[str, str, str], proof: Evidence, note: str) -> Cell:
+    return replace(_cell(feature, place, "no", proof, note=note), inferred=bool(proof.quote))
 
 
 _NO_PART = "The format has nothing for it, and refuses what another format has."
@@ -512,7 +575,7 @@ def _refused_part(wire: str, provider: str, name: str) -> tuple[Evidence, ...]:
         found = verdict(rule, Request(wire, provider, body or {}, model=model)).violations
         if found and not rule.models and (refused := found[0].refusal):
             links, day = _decided(found[0]) or _proofs(wire, provider, rule.id), str(rule.since or "")
-            proof, _ = _opened((wire, provider), rule.id, refused.message, links, day)
+            proof, _ = _opened((wire, provider, ""), rule.id, name, refused.message, links, day)
             return (proof,) if proof.link else ()
     return ()
 
@@ -542,7 +605,7 @@ def _refused_field(wire: str, provider: str, name: str) -> tuple[Evidence, ...]:
     if fact is None or not (fact.refused and fact.evidence) or fact.models or fact.versions or fact.betas:
         return ()
     return tuple(
-        _opened((wire, provider), rule.id, each.refusal.message, fact.evidence)[0]
+        _opened((wire, provider, ""), rule.id, name, each.refusal.message, fact.evidence)[0]
         for each in violations[:1]
         if each.refusal
     )
