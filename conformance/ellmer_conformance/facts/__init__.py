@@ -302,26 +302,25 @@ def _recorded() -> Iterator[Cell]:
 _FORMAL = {"order", "ids"}
 _DATED = re.compile(r"-(20\d{6}|20\d\d-\d\d-\d\d|0613|0125)$")
 _ALIAS = re.compile(r"-(latest|0)$")
-_ENOUGH = 2  # models with which the form of a conversation was accepted
 
 
 def _alike(known: Mapping[tuple[str, str, str, str], Cell]) -> dict[tuple[str, str, str, str], Cell]:
     """Returns what is known of a model because it is recorded with the same model under another name (`gpt-5` and
-    `gpt-5-2025-08-07`), or because it is about the form of a conversation and most models of the provider accept it.
+    `gpt-5-2025-08-07`), or because it is about the form of a conversation and most models of its family accept it at the provider.
     """
     names = _one_model()
     named: dict[tuple[str, str, str, str], list[Cell]] = defaultdict(list)
-    formal: dict[tuple[str, str, str], list[Cell]] = defaultdict(list)
+    formal: dict[tuple[str, str, str, str], list[Cell]] = defaultdict(list)
     for cell in known.values():
         if cell.answer != "unknown":
             named[cell.wire, cell.provider, names[cell.model], cell.feature].append(cell)
             if cell.answer != "no" or not _without_basis(cell, known):
-                formal[cell.wire, cell.provider, cell.feature].append(cell)
+                formal[cell.wire, cell.provider, cell.family, cell.feature].append(cell)
     found = {}
     for wire, provider, model in _places():
         for feature in FEATURES:
             same = named[wire, provider, names[model], feature.id]
-            others = formal[wire, provider, feature.id] if feature.group in _FORMAL else []
+            others = formal[wire, provider, family_of(model), feature.id] if feature.group in _FORMAL else []
             if alike := _as_the_same(same, model) or _as_the_format(others, model):
                 found[alike.place] = alike
     return found
@@ -358,18 +357,15 @@ def _as_the_same(same: list[Cell], model: str) -> Cell | None:
 
 
 def _as_the_format(others: list[Cell], model: str) -> Cell | None:
-    """Returns a cell about the form of a conversation, if several other models accept it and no more are known to refuse it."""
+    """Returns a cell about the form of a conversation, if other models of the family accept it and no more are known to refuse it."""
     recorded = [cell for cell in others if cell.evidence[0].kind == "accepted"]
     refused = [cell for cell in others if cell.answer == "no"]
-    if len(recorded) < _ENOUGH or len(refused) > len(recorded):
+    if not recorded or len(refused) > len(recorded):
         return None
     cell = max(recorded, key=lambda cell: (cell.last_seen, cell.model))
-    note = (
-        f"It was accepted with {cell.model} and {len(recorded) - 1} more models, and the format is the same."
-    )
-    return replace(
-        cell, model=model, family=family_of(model), evidence=_elsewhere(cell), note=note, inferred=True
-    )
+    more = f" and {len(recorded) - 1} more models of the family" if recorded[1:] else ""
+    note = f"It was accepted with {cell.model}{more}, and the format is the same."
+    return replace(cell, model=model, evidence=_elsewhere(cell), note=note, inferred=True)
 
 
 def _elsewhere(cell: Cell) -> tuple[Evidence, ...]:
