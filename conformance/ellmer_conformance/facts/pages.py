@@ -81,7 +81,9 @@ class Page:
 #: How much of a refusal that names nothing is on a page that is about the same.
 _ALIKE = 0.75
 #: A refusal of a value that is too long, too large or too small says nothing of the rest of the values.
-_LIMIT = re.compile(r"too (long|short|large|many)|above max|below min|range|less than or equal|[Ee]xpected a value|inclusive")
+_LIMIT = re.compile(
+    r"too (long|short|large|many)|above max|below min|range|less than or equal|[Ee]xpected a value|inclusive"
+)
 #: What a refusal can name although it is about something in it.
 _WHOLE = {"messages", "input", "contents", "content", "body"}
 
@@ -103,7 +105,9 @@ _OTHERS = re.compile(r"(Supported values are|expected tags|, expected|must be on
 def _possible(words: str) -> set[str]:
     """Returns the values that a refusal lists as possible."""
     listed = _OTHERS.search(_plain(words))
-    return set(re.findall(r"\w+(?:\.\w+)*", listed[0].partition(listed[1])[2])) - _CONNECTED if listed else set()
+    return (
+        set(re.findall(r"\w+(?:\.\w+)*", listed[0].partition(listed[1])[2])) - _CONNECTED if listed else set()
+    )
 
 
 _CONNECTED = {"and", "or"}
@@ -118,6 +122,7 @@ _NAMES = (
     r"content\.type: '([^']+)' is none",
     r'"extra_forbidden","loc":\[[^\]]*"([^"\]]+)"\]',
     r"(\w+): Extra inputs",
+    r"^([\w.]+): Field required",
     r"\bat '([^']+)' failed to satisfy",
     r"(?:[Pp]arameter|name|property|[Vv]alue|Invalid):? ['\"`]([\w.]*[a-z_][\w.]*)['\"`]",
     r"(?:supplied:|support parameter|field: parameter) '?([\w.]*\w)",
@@ -162,7 +167,9 @@ def best(links: Iterable[str], where: str, words: str, model: str = "") -> tuple
     more = [each.link for each in known.values() if each.at_rule(where)]
     listed = list(dict.fromkeys([*links, *more]))
     read = [known[link] for link in listed if link in known]
-    page = min(read, key=lambda each: (not each.shows(words), bool(model) and not each.about(model)), default=None)
+    page = min(
+        read, key=lambda each: (not each.shows(words), bool(model) and not each.about(model)), default=None
+    )
     return (page.link if page else next(iter(listed), "")), page
 
 
@@ -179,9 +186,9 @@ def pages() -> dict[str, Page]:
 
 
 def _page(told: dict[str, object]) -> Page:
-    lists = {name: _texts(told.get(name)) for name in ("at", "doubted", "models")}
-    texts = {name: str(told[name]) for name in ("later", "named") if name in told}
-    return Page(str(told["link"]), str(told["words"]), str(told["read"]), **texts, **lists)
+    at, doubted, models = (_texts(told.get(name)) for name in ("at", "doubted", "models"))
+    link, words, day, later = (str(told.get(name, "")) for name in ("link", "words", "read", "later"))
+    return Page(link, words, day, at, later, doubted, models, str(told.get("named", "another model")))
 
 
 def _texts(told: object) -> tuple[str, ...]:
