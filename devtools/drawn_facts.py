@@ -58,7 +58,11 @@ def draw(seed: int, count: int, *, inferred: bool = False) -> list[Cell]:
         count: How many.
         inferred: Whether to draw inferred cells instead of the known ones.
     """
-    known = [cell for cell in facts.cells() if cell.evidence and cell.inferred is inferred]
+    known = [
+        cell
+        for cell in facts.cells()
+        if cell.evidence and cell.answer != "unknown" and cell.inferred is inferred
+    ]
     return random.Random(seed).sample(known, count)  # noqa: S311 - it is no secret
 
 

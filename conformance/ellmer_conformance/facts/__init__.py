@@ -198,6 +198,8 @@ def _ruled(feature: str, place: tuple[str, str, str], rule: Any, words: str, sho
     some = feature in _GRADED or any(not name.startswith("!") for name in rule.models)
     links = shown or _proofs(*place[:2], rule.id)
     proof, page = _opened(place, f"{rule.id} {feature}", words, links, days["since"], by_model=some)
+    if page and page.features and feature not in page.features:
+        proof = replace(proof, quote=page.words)
     later = page.later if page and not proof.quote else ""
     if later and page and place[2] in page.doubted:
         return _cell(feature, place, "unknown", note=later)
@@ -620,8 +622,9 @@ def _retired() -> Iterator[Cell]:
     for host, schedule in SCHEDULES.items():
         for day, names in schedule.days.items():
             gone = date.fromisoformat(day) <= date.today()  # noqa: DTZ011 - a provider's day has no time zone here
-            proof = Evidence("document", schedule.source, day=schedule.read.isoformat())
             for model in names.split():
+                words = f"The table of the page has the day {day} for {model}."
+                proof = Evidence("document", schedule.source, words, schedule.read.isoformat())
                 place = ("*", provider_of(host), model)
                 yield _cell(
                     "available", place, "no" if gone else "yes", proof, **{"since" if gone else "until": day}
@@ -638,9 +641,13 @@ def _betas() -> Iterator[Cell]:
         words = facts.get("model") or ", ".join(facts.get("unlocks", ()))
         note = f"It needs no header any more: {words}" if facts.get("ended") else words
         day = "-".join(found.groups()) if (found := _DAY.search(name)) else ""
-        proof = Evidence("document", told["source"], "", day)
+        listed = name not in told["unlisted"]
+        proof = Evidence("document", told["list"] if listed else told["source"], name if listed else "", day)
         place = ("anthropic", "anthropic", "claude*")
-        yield replace(_cell(f"beta:{name}", place, "yes", proof), note=note)
+        unread = "" if listed else f"No page that was opened lists {name}. "
+        yield _cell(
+            f"beta:{name}", place, "yes" if listed else "unknown", proof, note=f"{unread}{note}".strip()
+        )
 
 
 _DAY = re.compile(r"-(20\d\d)-?(\d\d)-?(\d\d)$")

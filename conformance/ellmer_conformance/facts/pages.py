@@ -29,6 +29,7 @@ class Page:
         doubted: The models at which the later page contradicts it: their answers are unknown.
         models: The models that the page is about: regular expressions. A rule about some models needs a page that is about them.
         named: The models that the page is about, in words.
+        features: The features that the page shows, if the rule refuses more in the same words. Default: all.
 
     Examples:
         >>> Page("https://example.com", "Unknown parameter: 'n'.", "2026-11-28").shows("Unknown parameter: 'seed'.")
@@ -43,6 +44,7 @@ class Page:
     doubted: tuple[str, ...] = ()
     models: tuple[str, ...] = ()
     named: str = "another model"
+    features: tuple[str, ...] = ()
 
     def at_rule(self, where: str) -> bool:
         """Tells whether the page is evidence of a rule that does not link to it.
@@ -186,9 +188,13 @@ def pages() -> dict[str, Page]:
 
 
 def _page(told: dict[str, object]) -> Page:
-    at, doubted, models = (_texts(told.get(name)) for name in ("at", "doubted", "models"))
+    at, doubted, models, features = (
+        _texts(told.get(name)) for name in ("at", "doubted", "models", "features")
+    )
     link, words, day, later = (str(told.get(name, "")) for name in ("link", "words", "read", "later"))
-    return Page(link, words, day, at, later, doubted, models, str(told.get("named", "another model")))
+    return Page(
+        link, words, day, at, later, doubted, models, str(told.get("named", "another model")), features
+    )
 
 
 def _texts(told: object) -> tuple[str, ...]:
