@@ -1,9 +1,10 @@
-"""Draws cells of the facts at random and opens their evidence: `python -m devtools.drawn_facts [--seed 42] [--count 100]`.
+"""Draws cells of the facts at random and opens their evidence: `python -m devtools.drawn_facts [--seed 42] [--count 100] [--inferred]`.
 
 It reads the recordings as `devtools.recorded_facts` does. A recording is opened: the request at the link has the model, uses
-the feature, and was answered or refused as the cell says. The example of a rule is judged again, and `facts/pages.toml` tells what was
-read on its page: the refusal of the same thing ("right"), or of something else by the same check ("indirect"). For what nobody has read
-yet, it prints the words and the link. Exit code 1 tells that a recording or a rule does not support its cell.
+the feature, and was answered or refused as the cell says. The example of a rule is judged again, its page must be in
+`facts/pages.toml`, where what was read is kept, and show this very thing; if the page is a recording of this machine, it is opened, too.
+A document must be quoted. `--inferred` draws the inferred cells instead, whose evidence is about another model or another field.
+Exit code 1 tells that the evidence of a cell does not support it, or could not be opened.
 """
 
 # ruff: noqa: T201 - it prints
@@ -37,26 +38,31 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--seed", type=int, default=42)
     parser.add_argument("--count", type=int, default=100)
+    parser.add_argument("--inferred", action="store_true")
     asked = parser.parse_args()
-    drawn = draw(asked.seed, asked.count)
-    opened = _opened({cell.evidence[0].link for cell in drawn if cell.evidence[0].kind in _RECORDED})
+    drawn = draw(asked.seed, asked.count, inferred=asked.inferred)
+    opened = _opened({cell.evidence[0].link for cell in drawn})
     results = [(cell, _supports(cell, opened)) for cell in drawn]
     for cell, result in sorted(results, key=lambda each: (each[1], each[0].place)):
         print(f"{result:8} {' '.join(cell.place)}: {cell.answer} | {_shown(cell.evidence[0])}")
-    wrong = sum(result == "wrong" for _, result in results)
     counts = Counter(result for _, result in results)
     print(f"{len(results)} cells: " + ", ".join(f"{count} {name}" for name, count in counts.most_common()))
-    sys.exit(bool(wrong))
+    sys.exit(any(result in {"wrong", "absent"} for _, result in results))
 
 
-def draw(seed: int, count: int) -> list[Cell]:
+def draw(seed: int, count: int, *, inferred: bool = False) -> list[Cell]:
     """Returns cells with evidence, drawn at random. The same seed draws the same cells of the same facts.
 
     Args:
         seed: The seed.
         count: How many.
+        inferred: Whether to draw inferred cells instead of the known ones.
     """
-    known = [cell for cell in facts.cells() if cell.evidence]
+    known = [
+        cell
+        for cell in facts.cells()
+        if cell.evidence and cell.answer != "unknown" and cell.inferred is inferred
+    ]
     return random.Random(seed).sample(known, count)  # noqa: S311 - it is no secret
 
 
@@ -76,20 +82,33 @@ def _opened(links: set[str]) -> dict[str, list[Recording]]:
 
 
 def _supports(cell: Cell, opened: dict[str, list[Recording]]) -> str:
-    """Returns "right", "indirect" or "wrong" for a cell whose evidence was opened, "document" for a quoted one, "read it" for one that
-    somebody has to read, and "absent" for a recording that is not on this machine.
+    """Returns "right" or "wrong" for a cell whose evidence was opened here, "page" for a page that was read, "document" for a quoted
+    one, and "absent" for a recording that is not on this machine.
     """
     proof = cell.evidence[0]
     if proof.kind == "rule":
-        if not _still_refused(cell, proof):
+        if not _still_refused(cell, proof) or not _read(cell, proof):
             return "wrong"
-        return "indirect" if proof.quote else "right" if proof.link in pages() else "read it"
+        return _on_record(proof, opened[proof.link]) if proof.link in opened else "page"
     if proof.kind in _RECORDED:
         if proof.link not in opened:
             return "absent"
         shown = any(_proves(cell, proof, each) for each in opened[proof.link])
         return "right" if shown else "wrong"
-    return "document" if proof.words else "read it"
+    return "document" if proof.words else "wrong"
+
+
+def _read(cell: Cell, proof: Evidence) -> bool:
+    """Tells whether the page of a rule was read, and shows what the cell says; or shows something else, if the cell is inferred."""
+    page = pages().get(proof.link)
+    return page is not None and (cell.inferred or page.shows(proof.words))
+
+
+def _on_record(proof: Evidence, recordings: list[Recording]) -> str:
+    """Tells whether the words that were read on the page are in its recording."""
+    words = pages()[proof.link].words
+    said = [" ".join(error.message.split()) for each in recordings if (error := refusal(each))]
+    return "right" if any(words[:200] in each for each in said) else "wrong"
 
 
 def _still_refused(cell: Cell, proof: Evidence) -> bool:

@@ -30,11 +30,12 @@ request that the API accepted or refused, a rule, or the provider's own page. **
 - **yes**: the API answered a request that has it. A document may say so instead.
 - **no**: the API refuses it, in its own words.
 - **ignored**: the API accepts it and does nothing with it, by a document, or by a recorded answer that shows it.
+- **≈ yes** and **≈ no** are inferred, and no proof of this very model and feature: the link is about another model of the same family
+  at the same API, about the author of a format that the provider copies, or about another field that the same check refuses. The answer says which.
 
-A rule holds for a family of models, and its words are the API's for the request that is shown. The page that it links to can be about another model of
-the family. If it is about another field that the same check refuses, the answer quotes what the page says. If the refusal is on record at
-the author of the format only, the answer says that, too. What is about the form of a conversation, such as the order of messages, is not recorded with every
-model: the cell then names the model that it was recorded with.
+An answer without ≈ was opened: a recording that shows it by itself, a document that is quoted, or a page with the refusal of this very thing. Where the
+rule is about some models, the page is about this one. What only a rule or the chat library's table says, and no page that was opened,
+is **?**, with what the rule says.
 
 <form class="facts" data-facts="table.json" markdown="0">
 <label>Model or family <input name="model" placeholder="gpt-5" autocomplete="off"></label>
@@ -142,7 +143,7 @@ def table(cells: Iterable[Cell]) -> dict[str, Any]:
             [
                 models[c.wire, c.provider, c.model, c.family],
                 features.get(c.feature, len(features) + texts[c.feature]),
-                answers[c.answer],
+                answers[c.answer] + len(answers) * c.inferred,
                 *(texts[text] for text in _texts(c)),
             ]
             for c in known
@@ -236,10 +237,11 @@ _NONE = Cell("", "", "", "", "", "unknown")
 def _answer(cell: Cell | None) -> str:
     """Returns the table cell of a fact: the answer as a link to its evidence, with the API's words."""
     cell = cell or _NONE
-    mark = MARKS[cell.answer]
+    mark = f"≈ {cell.answer}" if cell.inferred else MARKS[cell.answer]
     proof = next(iter(cell.evidence), None)
     if proof is None or not proof.link:
-        return f'<td class="{cell.answer}">{mark}</td>'
+        title = f' title="{escape(cell.note[:400], quote=True)}"' if cell.note else ""
+        return f'<td class="{cell.answer}"{title}>{mark}</td>'
     words = escape(_words(cell), quote=True)
     return f'<td class="{cell.answer}"><a href="{escape(proof.link)}" title="{words}">{mark}</a></td>'
 
@@ -249,7 +251,6 @@ def _words(cell: Cell) -> str:
     said = {
         "accepted": "A request with it was accepted.",
         "elsewhere": "A request with it was accepted.",
-        "profile": "The provider's page says so.",
     }.get(proof.kind, "")
     return " ".join(filter(None, (proof.said or said, proof.day, cell.note)))[:400]
 

@@ -16,7 +16,8 @@
   function answered(cell) {
     const made = element("td", "", { class: cell.answer });
     const proof = cell.evidence[0], days = `${cell.since ? ` from ${cell.since}` : ""}${cell.until ? ` until ${cell.until}` : ""}`;
-    const mark = MARKS[cell.answer] + days, safe = proof && /^https:/.test(proof.link);
+    const mark = (cell.inferred ? `≈ ${cell.answer}` : MARKS[cell.answer]) + days, safe = proof && /^https:/.test(proof.link);
+    if (!safe && cell.note) made.title = cell.note;
     made.append(safe ? element("a", mark, { href: proof.link, title: said(cell) }) : mark);
     return made;
   }
@@ -45,7 +46,7 @@
     const names = Object.keys(data.features), answers = Object.keys(MARKS);
     const cells = data.cells.map(([at, name, answer, ...texts]) => {
       const [wire, provider, model, family] = data.models[at], [link, words, note, since, until, last_seen] = texts.map((each) => data.texts[each]);
-      return { wire, provider, model, family, feature: names[name] ?? data.texts[name - names.length], answer: answers[answer], note, since, until, last_seen, evidence: link ? [{ link, words }] : [] };
+      return { wire, provider, model, family, feature: names[name] ?? data.texts[name - names.length], answer: answers[answer % answers.length], inferred: answer >= answers.length, note, since, until, last_seen, evidence: link ? [{ link, words }] : [] };
     });
     return { ...data, cells };
   }

@@ -1,7 +1,7 @@
 export type Answer = "yes" | "no" | "ignored" | "unknown";
 
 export interface Evidence {
-  /** `elsewhere` is a recording of another model, which the note names. */
+  /** `elsewhere` is a recording of the model under another name, or of another model, which the note names. */
   kind: "accepted" | "refused" | "elsewhere" | "rule" | "profile" | "document";
   link: string;
   /** The words of the API, or of the document. */
@@ -26,6 +26,8 @@ export interface Cell {
   until?: string;
   last_seen?: string;
   note?: string;
+  /** The evidence is about another model of the same API, or about something else that the same check refuses. */
+  inferred?: true;
 }
 
 export interface Facts {

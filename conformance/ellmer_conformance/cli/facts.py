@@ -94,10 +94,9 @@ def _table(found: list[facts.Cell]) -> Table:
     for cell in found:
         days = "".join(f" {word} {day}" for word, day in (("from", cell.since), ("until", cell.until)) if day)
         proof = next(iter(cell.evidence), None)
-        shown = f"{proof.kind}: {proof.said or proof.link}" if proof else ""
-        table.add_row(
-            cell.model, cell.provider, cell.wire, cell.feature, cell.answer + days, cell.last_seen, shown
-        )
+        shown = f"{proof.kind}: {proof.said or proof.link}" if proof else cell.note
+        answer = f"{cell.answer}{' (inferred)' * cell.inferred}{days}"
+        table.add_row(cell.model, cell.provider, cell.wire, cell.feature, answer, cell.last_seen, shown)
     return table
 
 

@@ -9,15 +9,17 @@ from __future__ import annotations
 import json
 import re
 from collections import defaultdict
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator
 from dataclasses import asdict, dataclass, replace
 from datetime import date
 from fnmatch import fnmatchcase
 from functools import cache
 from importlib.resources import files
-from typing import Any, Literal, NamedTuple
+from typing import Any, NamedTuple
 
 from . import pages
+from .alike import alike
+from .cell import Answer, Cell, Evidence, family_of
 from .examples import example, foreign
 from .features import FEATURES
 
@@ -43,127 +45,6 @@ VERSION = 1
 
 _BY_NAME = {feature.id: feature for feature in FEATURES}
 
-Answer = Literal["yes", "no", "ignored", "unknown"]
-
-
-@dataclass(frozen=True)
-class Evidence:
-    """What proves a cell.
-
-    Args:
-        kind: `"accepted"` or `"refused"` (a recording), `"elsewhere"` (a recording of another model), `"rule"`, `"profile"` or
-            `"document"`.
-        link: The page to open.
-        words: The API's words; empty for an accepted request. Those of a rule are about the example of the feature.
-        day: The day of the recording, or on which the page was read, as `2026-11-21`; empty if it is not known.
-        place: JSON pointer of the feature in the recorded request; the id of a rule.
-        quote: What the page of a rule says, if it is the refusal of something else by the same check; empty (default) otherwise.
-
-    Examples:
-        >>> Evidence("document", "https://example.com").words
-        ''
-    """
-
-    kind: str
-    link: str
-    words: str = ""
-    day: str = ""
-    place: str = ""
-    quote: str = ""
-
-    @property
-    def said(self) -> str:
-        """The API's words, and what the page shows instead of them."""
-        shown = f"The page shows the same check refuse something else: {self.quote}" if self.quote else ""
-        return " ".join(filter(None, (self.words, shown)))
-
-
-@dataclass(frozen=True)
-class Cell:
-    """One fact: whether a model has a feature over a wire format at a provider.
-
-    Args:
-        feature: The feature's name, such as `"temperature"`.
-        model: The model's name at the provider.
-        family: The family of the model, such as `"claude"`.
-        wire: Name of the wire format.
-        provider: Name of the provider.
-        answer: `"yes"`, `"no"`, `"ignored"` or `"unknown"`.
-        evidence: What proves it; empty for `"unknown"`.
-        since: The first day on which it holds, as `2026-11-21`; empty (default) if there is no such day.
-        until: The first day on which it no longer holds; empty (default) if it still does.
-        note: A restriction in words, such as a value that is refused.
-
-    Examples:
-        >>> Cell("temperature", "gpt-4.1", "gpt", "openai-chat", "openai", "unknown").last_seen
-        ''
-    """
-
-    feature: str
-    model: str
-    family: str
-    wire: str
-    provider: str
-    answer: Answer
-    evidence: tuple[Evidence, ...] = ()
-    since: str = ""
-    until: str = ""
-    note: str = ""
-
-    @property
-    def last_seen(self) -> str:
-        """The newest day of the evidence, or an empty text."""
-        return max((each.day for each in self.evidence), default="")
-
-    @property
-    def place(self) -> tuple[str, str, str, str]:
-        """What identifies the cell: wire format, provider, model and feature."""
-        return self.wire, self.provider, self.model, self.feature
-
-
-# --- Names of models -------------------------------------------------------------------------------------
-
-
-_FAMILIES = (
-    *(
-        "claude",
-        "gemini",
-        "gemma",
-        "gpt-oss",
-        "gpt",
-        "mistral",
-        "command",
-        "llama",
-        "qwen",
-        "deepseek",
-        "grok",
-        "nova",
-    ),
-    *("glm", "kimi", "minimax", "phi", "nemotron", "titan", "jamba", "sonar"),
-)
-_ALIKE = {
-    "mistral": r"mistral|mixtral|ministral|magistral|codestral|devstral|voxtral|pixtral",
-    "gpt": r"gpt|chatgpt|(^|[/.])o\d|codex|davinci",
-    "command": r"command|c4ai|aya",
-    "qwen": r"qw[eq]n?",
-}
-
-
-@cache
-def family_of(model: str) -> str:
-    """Returns the family of a model; `"other"` for one of no known family.
-
-    Args:
-        model: The model's name, also with a prefix of its host.
-
-    Examples:
-        >>> family_of("us.anthropic.claude-sonnet-5"), family_of("o3-mini"), family_of("x")
-        ('claude', 'gpt', 'other')
-    """
-    name = model.lower()
-    return next((each for each in _FAMILIES if re.search(_ALIKE.get(each, each), name)), "other")
-
-
 # --- The cells -------------------------------------------------------------------------------------------
 
 
@@ -177,9 +58,9 @@ def cells() -> tuple[Cell, ...]:
     """
     told: dict[tuple[str, str, str, str], list[Cell]] = defaultdict(list)
     for cell in _told():
-        told[cell.place].append(cell)
+        told[cell.place].append(_if_opened(cell))
     known = {place: _joined(each) for place, each in told.items()}
-    known = {**_alike(known), **known}
+    known = {**alike(known, _places()), **known}
     found = list(known.values())
     found += [
         _cell(feature.id, place, "unknown")
@@ -196,11 +77,33 @@ def _told() -> Iterator[Cell]:
         yield from source()
 
 
+def _if_opened(cell: Cell) -> Cell:
+    """Returns the cell, or an unknown one that says what a source claims, if nobody opened the page of that source."""
+    proof = next(iter(cell.evidence), None)
+    if proof is None or proof.kind not in {"rule", "profile"}:
+        return cell
+    if proof.kind == "rule" and proof.link in pages.pages():
+        return cell
+    source = f"Rule {proof.place}" if proof.kind == "rule" else "The table of the chat library"
+    said = f" ({proof.words})" if proof.words else ""
+    note = f"{source} says {cell.answer}{said}, but {_UNOPENED}: {proof.link}"
+    return replace(cell, answer="unknown", evidence=(), since="", until="", note=note, inferred=False)
+
+
+_UNOPENED = "its page was not opened"
+
+
 def _cell(
-    feature: str, place: tuple[str, str, str], answer: Answer, *evidence: Evidence, **more: str
+    feature: str,
+    place: tuple[str, str, str],
+    answer: Answer,
+    *evidence: Evidence,
+    since: str = "",
+    until: str = "",
+    note: str = "",
 ) -> Cell:
     wire, provider, model = place
-    return Cell(feature, model, family_of(model), wire, provider, answer, evidence, **more)
+    return Cell(feature, model, family_of(model), wire, provider, answer, evidence, since, until, note)
 
 
 def _joined(told: list[Cell]) -> Cell:
@@ -209,11 +112,16 @@ def _joined(told: list[Cell]) -> Cell:
     A recording of an accepted request does not tell whether the API did something with a field, so a document that says that it
     is ignored comes before it.
     """
-    first = next((cell for cell in told if cell.answer != "unknown"), told[0])
+    known = [cell for cell in told if cell.answer != "unknown"]
+    first = min(known or told, key=lambda cell: cell.inferred)
     if first.answer == "yes":
-        first = min(told, key=lambda cell: (cell.answer != "ignored", cell is not first))
-    proofs = dict.fromkeys(each for cell in told if cell.answer == first.answer for each in cell.evidence)
-    evidence = tuple(sorted(proofs, key=_indirect))
+        first = min(known, key=lambda cell: (cell.answer != "ignored", cell is not first))
+    if known:
+        told = [
+            cell for cell in told if not (_UNOPENED in cell.note and f" says {first.answer}" in cell.note)
+        ]
+    same = sorted((cell for cell in told if cell.answer == first.answer), key=lambda cell: cell.inferred)
+    evidence = tuple(dict.fromkeys(each for cell in same for each in sorted(cell.evidence, key=_indirect)))
     since, until = max(cell.since for cell in told), max(cell.until for cell in told)
     notes = [cell.note or _words(cell) for cell in told if cell.note or cell.answer != first.answer]
     return replace(first, evidence=evidence, since=since, until=until, note=" ".join(dict.fromkeys(notes)))
@@ -273,70 +181,6 @@ def _recorded() -> Iterator[Cell]:
             yield _cell(feature, (wire, provider, model), answer, *proof, note=note)
 
 
-# --- From recordings of other models ---------------------------------------------------------------------
-
-
-#: Groups of features that are about the form of a conversation. A model has no say in them, unless a rule says otherwise.
-_FORMAL = {"order", "ids"}
-_DATED = re.compile(r"-(20\d{6}|20\d\d-\d\d-\d\d|latest|0|0613|0125)$")
-_ENOUGH = 2  # models with which the form of a conversation was accepted
-
-
-def _alike(known: Mapping[tuple[str, str, str, str], Cell]) -> dict[tuple[str, str, str, str], Cell]:
-    """Returns what is known of a model because it is recorded with the same model under another name (`gpt-5` and
-    `gpt-5-2025-08-07`), or because it is about the form of a conversation and most models of the provider accept it.
-    """
-    named: dict[tuple[str, str, str, str], list[Cell]] = defaultdict(list)
-    formal: dict[tuple[str, str, str], list[Cell]] = defaultdict(list)
-    for cell in known.values():
-        if cell.answer != "unknown":
-            named[cell.wire, cell.provider, _DATED.sub("", cell.model), cell.feature].append(cell)
-            if cell.answer != "no" or not _without_basis(cell, known):
-                formal[cell.wire, cell.provider, cell.feature].append(cell)
-    found = {}
-    for wire, provider, model in _places():
-        for feature in FEATURES:
-            same = named[wire, provider, _DATED.sub("", model), feature.id]
-            others = formal[wire, provider, feature.id] if feature.group in _FORMAL else []
-            if alike := _as_the_same(same, model) or _as_the_format(others, model):
-                found[alike.place] = alike
-    return found
-
-
-def _without_basis(cell: Cell, known: Mapping[tuple[str, str, str, str], Cell]) -> bool:
-    """Tells whether a model refuses a form only because it has no tools or no system prompt at all."""
-    basis = [known.get((*cell.place[:3], feature)) for feature in ("tools", "system")]
-    rules = {each.place for base in basis if base and base.answer == "no" for each in base.evidence}
-    return any(each.place in rules for each in cell.evidence)
-
-
-def _as_the_same(same: list[Cell], model: str) -> Cell | None:
-    """Returns the cell of the same model under another name, if all its names have the same answer."""
-    if len({cell.answer for cell in same}) != 1:
-        return None
-    cell = max(same, key=lambda cell: cell.last_seen)
-    note = f"It is known of {cell.model}, which is the same model under another name."
-    return replace(cell, model=model, evidence=_elsewhere(cell), note=note)
-
-
-def _as_the_format(others: list[Cell], model: str) -> Cell | None:
-    """Returns a cell about the form of a conversation, if several other models accept it and no more are known to refuse it."""
-    recorded = [cell for cell in others if cell.evidence[0].kind == "accepted"]
-    refused = [cell for cell in others if cell.answer == "no"]
-    if len(recorded) < _ENOUGH or len(refused) > len(recorded):
-        return None
-    cell = max(recorded, key=lambda cell: (cell.last_seen, cell.model))
-    note = (
-        f"It was accepted with {cell.model} and {len(recorded) - 1} more models, and the format is the same."
-    )
-    return replace(cell, model=model, family=family_of(model), evidence=_elsewhere(cell), note=note)
-
-
-def _elsewhere(cell: Cell) -> tuple[Evidence, ...]:
-    recorded = {"accepted", "refused"}
-    return tuple(replace(each, kind="elsewhere") if each.kind in recorded else each for each in cell.evidence)
-
-
 # --- From rules ------------------------------------------------------------------------------------------
 
 
@@ -351,29 +195,46 @@ def _of_rules() -> Iterator[Cell]:
 def _ruled(feature: str, place: tuple[str, str, str], rule: Any, words: str, shown: list[str]) -> Cell:
     """Returns what a rule says of a feature: the API's words, and the links of the fact that decides, if one does."""
     days = {"since": str(rule.since or ""), "until": str(rule.until or "")}
-    proof, page = _opened(place[:2], rule.id, words, shown or _proofs(*place[:2], rule.id), days["since"])
+    some = feature in _GRADED or any(not name.startswith("!") for name in rule.models)
+    links = shown or _proofs(*place[:2], rule.id)
+    proof, page = _opened(place, f"{rule.id} {feature}", words, links, days["since"], by_model=some)
+    if page and page.features and feature not in page.features:
+        proof = replace(proof, quote=page.words)
     later = page.later if page and not proof.quote else ""
     if later and page and place[2] in page.doubted:
         return _cell(feature, place, "unknown", note=later)
     form = _OTHER_FORMS.get(feature)
     taken = form is not None and form in words
     answer: Answer = "yes" if taken else "no" if rule.refuses else "ignored"
-    notes = (f"Not in every form: {words}" if taken else "", _author(*place[:2], rule.id, proof), later)
-    return _cell(feature, place, answer, proof, note=" ".join(filter(None, notes)), **{} if taken else days)
+    author = _author(*place[:2], rule.id, feature, page)
+    other = f"It is on record with {page.named}." if some and page and not page.about(place[2]) else ""
+    if feature.endswith("_in_result") and not some and page and not _RESULTS.search(page.words):
+        other = "The page shows it of a user message."
+    notes = (f"Not in every form: {words}" if taken else "", author, other, later)
+    cell = _cell(feature, place, answer, proof, note=" ".join(filter(None, notes)), **{} if taken else days)
+    return replace(cell, inferred=bool(proof.quote or author or other))
 
 
-def _author(wire: str, provider: str, rule: str, proof: Evidence) -> str:
+#: What a refusal of a part in the result of a tool has in its words.
+_RESULTS = re.compile(r"tool|result|output|(messages|contents)\W[1-9]")
+
+
+def _author(wire: str, provider: str, rule: str, feature: str, page: pages.Page | None) -> str:
     """Returns a sentence that the refusal is on record at the author of the format, if the provider has the author's rule."""
+    author = _inherited(wire, provider, rule)
+    if not (author and page) or page.at_rule(f"{wire} {provider} {rule} {feature}"):
+        return ""
+    if page.link not in _proofs(wire, author, rule) and not page.at_rule(f"{wire} {author} {rule} {feature}"):
+        return ""
+    return f"It is on record at {author}; {provider} has the same rule."
+
+
+def _inherited(wire: str, provider: str, rule: str) -> str:
+    """Returns the author of the format, if it has a provider's rule, too; an empty text otherwise."""
     from ..contract import rules  # noqa: PLC0415
 
     author = rules.book(wire).provider
-    if (
-        provider == author
-        or rule not in rules.book(wire).rules
-        or proof.link not in _proofs(wire, author, rule)
-    ):
-        return ""
-    return f"It is on record at {author}; {provider} has the same rule."
+    return author if provider != author and rule in rules.book(wire).rules else ""
 
 
 def _broken(wire: str, provider: str, model: str, feature: str) -> Iterator[tuple[Any, str, list[str]]]:
@@ -384,7 +245,9 @@ def _broken(wire: str, provider: str, model: str, feature: str) -> Iterator[tupl
     catching = _about(wire, provider, feature)
     if feature in _GRADED:  # such a rule says different things of models, without a scope
         catching = [rule for rule, _ in _scoped(wire, provider) if rule.models == () or rule in catching]
-    about = [rule for rule in catching if rule.scope.about(provider, model)]
+    about = [
+        rule for rule in catching if rule.scope.about(provider, model) and (provider, rule.id) not in _SPELLED
+    ]
     body = example(_BY_NAME[feature], wire, model) if about else None
     for rule in about:
         found = verdict(rule, Request(wire, provider, body or {}, model=model)).violations
@@ -394,10 +257,19 @@ def _broken(wire: str, provider: str, model: str, feature: str) -> Iterator[tupl
 
 
 def _opened(
-    place: tuple[str, str], rule: str, words: str, links: Iterable[str], day: str = ""
+    place: tuple[str, str, str],
+    about: str,
+    words: str,
+    links: Iterable[str],
+    day: str = "",
+    *,
+    by_model: bool = False,
 ) -> tuple[Evidence, pages.Page | None]:
-    """Returns the evidence of a refusal by a rule, and what was read on its page."""
-    link, page = pages.best(links, f"{place[0]} {place[1]} {rule}", words)
+    """Returns the evidence of a refusal by a rule, and what was read on its page. A rule about some models needs a page about them."""
+    model, rule = place[2] if by_model else "", about.split(" ", maxsplit=1)[0]
+    link, page = pages.best(links, f"{place[0]} {place[1]} {about}", words, model)
+    if page is None and (author := _inherited(*place[:2], rule)):
+        link, page = pages.best(links, f"{place[0]} {author} {about}", words, model)
     quote = page.words if page and not page.shows(words) else ""
     return Evidence("rule", link, words, day, rule, quote), page
 
@@ -407,6 +279,8 @@ def _decided(violation: Any) -> list[str]:
     return re.findall(r"https://[^\s;]+", str(violation.facts.get("decided", "")))
 
 
+#: Rules that refuse how the example is written, at a provider that has the feature in another form.
+_SPELLED = {("cohere-v1", "REQ-010")}
 #: What a refusal says of a model that has the feature, in another form than the example's.
 _OTHER_FORMS = {"effort": "Supported values are", "prefill": "Assistant with prefix"}
 #: Features whose values differ between models.
@@ -491,9 +365,13 @@ def _without_a_field() -> Iterator[Cell]:
     for wire, provider, model in _places():
         for feature in FEATURES:
             for proof in _refused_field(wire, provider, feature.id):
-                yield _cell(feature.id, (wire, provider, model), "no", proof, note=_NO_FIELD)
+                yield _lacking(feature.id, (wire, provider, model), proof, _NO_FIELD)
             for proof in _refused_part(wire, provider, feature.id):
-                yield _cell(feature.id, (wire, provider, model), "no", proof, note=_NO_PART)
+                yield _lacking(feature.id, (wire, provider, model), proof, _NO_PART)
+
+
+def _lacking(feature: str, place: tuple[str, str, str], proof: Evidence, note: str) -> Cell:
+    return replace(_cell(feature, place, "no", proof, note=note), inferred=bool(proof.quote))
 
 
 _NO_PART = "The format has nothing for it, and refuses what another format has."
@@ -512,7 +390,7 @@ def _refused_part(wire: str, provider: str, name: str) -> tuple[Evidence, ...]:
         found = verdict(rule, Request(wire, provider, body or {}, model=model)).violations
         if found and not rule.models and (refused := found[0].refusal):
             links, day = _decided(found[0]) or _proofs(wire, provider, rule.id), str(rule.since or "")
-            proof, _ = _opened((wire, provider), rule.id, refused.message, links, day)
+            proof, _ = _opened((wire, provider, ""), f"{rule.id} {name}", refused.message, links, day)
             return (proof,) if proof.link else ()
     return ()
 
@@ -542,7 +420,7 @@ def _refused_field(wire: str, provider: str, name: str) -> tuple[Evidence, ...]:
     if fact is None or not (fact.refused and fact.evidence) or fact.models or fact.versions or fact.betas:
         return ()
     return tuple(
-        _opened((wire, provider), rule.id, each.refusal.message, fact.evidence)[0]
+        _opened((wire, provider, ""), f"{rule.id} {name}", each.refusal.message, fact.evidence)[0]
         for each in violations[:1]
         if each.refusal
     )
@@ -744,8 +622,9 @@ def _retired() -> Iterator[Cell]:
     for host, schedule in SCHEDULES.items():
         for day, names in schedule.days.items():
             gone = date.fromisoformat(day) <= date.today()  # noqa: DTZ011 - a provider's day has no time zone here
-            proof = Evidence("document", schedule.source, day=schedule.read.isoformat())
             for model in names.split():
+                words = f"The table of the page has the day {day} for {model}."
+                proof = Evidence("document", schedule.source, words, schedule.read.isoformat())
                 place = ("*", provider_of(host), model)
                 yield _cell(
                     "available", place, "no" if gone else "yes", proof, **{"since" if gone else "until": day}
@@ -762,9 +641,13 @@ def _betas() -> Iterator[Cell]:
         words = facts.get("model") or ", ".join(facts.get("unlocks", ()))
         note = f"It needs no header any more: {words}" if facts.get("ended") else words
         day = "-".join(found.groups()) if (found := _DAY.search(name)) else ""
-        proof = Evidence("document", told["source"], "", day)
+        listed = name not in told["unlisted"]
+        proof = Evidence("document", told["list"] if listed else told["source"], name if listed else "", day)
         place = ("anthropic", "anthropic", "claude*")
-        yield replace(_cell(f"beta:{name}", place, "yes", proof), note=note)
+        unread = "" if listed else f"No page that was opened lists {name}. "
+        yield _cell(
+            f"beta:{name}", place, "yes" if listed else "unknown", proof, note=f"{unread}{note}".strip()
+        )
 
 
 _DAY = re.compile(r"-(20\d\d)-?(\d\d)-?(\d\d)$")

@@ -106,7 +106,7 @@ def contradictions(claimed: Iterable[Claim]) -> list[Difference]:
 
 
 def _compared(claim: Claim, told: list[Cell]) -> Difference | None:
-    sure = [cell for cell in told if cell.answer in {"yes", "no"}]
+    sure = [cell for cell in told if cell.answer in {"yes", "no"} and not cell.inferred]
     if claim.feature == "available":
         wrong = [cell for cell in sure if (cell.since or cell.until) != claim.answer]
     else:
@@ -158,7 +158,7 @@ def _plain_name(text: str) -> str:
 
 def _strength(cell: Cell) -> int:
     """Returns the rank of the cell's best evidence: recordings are first."""
-    return ["accepted", "refused", "rule", "document", "profile", "elsewhere"].index(cell.evidence[0].kind)
+    return ["accepted", "refused", "rule", "document", "elsewhere"].index(cell.evidence[0].kind)
 
 
 # --- What the tables say ---------------------------------------------------------------------------------

@@ -23,9 +23,13 @@ class Page:
         link: Its address.
         words: The API's words that are on it.
         day: The day on which they were read, on the page or in a stored copy of it.
-        at: The rules for which it is evidence beside those that link to it: regular expressions for `"wire provider rule"`.
+        at: The rules for which it is evidence beside those that link to it: regular expressions for `"wire provider rule"` or
+            `"wire provider rule feature"`.
         later: What a later page says against it; empty (default) if nothing does.
         doubted: The models at which the later page contradicts it: their answers are unknown.
+        models: The models that the page is about: regular expressions. A rule about some models needs a page that is about them.
+        named: The models that the page is about, in words.
+        features: The features that the page shows, if the rule refuses more in the same words. Default: all.
 
     Examples:
         >>> Page("https://example.com", "Unknown parameter: 'n'.", "2026-11-28").shows("Unknown parameter: 'seed'.")
@@ -38,6 +42,25 @@ class Page:
     at: tuple[str, ...] = ()
     later: str = ""
     doubted: tuple[str, ...] = ()
+    models: tuple[str, ...] = ()
+    named: str = "another model"
+    features: tuple[str, ...] = ()
+
+    def at_rule(self, where: str) -> bool:
+        """Tells whether the page is evidence of a rule that does not link to it.
+
+        Args:
+            where: Wire format, provider, rule and feature, such as `"openai-chat openai REQ-101 top_k"`.
+        """
+        return any(re.fullmatch(rf"{at}|{at} \w+", where) for at in self.at)
+
+    def about(self, model: str) -> bool:
+        """Tells whether the page is about a model.
+
+        Args:
+            model: The name of the model.
+        """
+        return any(re.fullmatch(each, model) for each in self.models)
 
     def shows(self, words: str) -> bool:
         """Tells whether the page is about the field, the part or the value that a refusal names.
@@ -46,14 +69,30 @@ class Page:
             words: The refusal.
         """
         name, told = _stem(subject(words)), _plain(self.words)
-        if not name:
-            return SequenceMatcher(None, _plain(words).split(), told.split()).ratio() >= _ALIKE
+        if not name or name in _WHOLE:
+            asked = _common(words)
+            same = SequenceMatcher(None, asked, _common(told), autojunk=False).get_matching_blocks()
+            return bool(asked) and sum(each.size for each in same) >= _ALIKE * len(asked)
+        if (refused := _possible(words)) and name not in (listed := _possible(told)) and refused <= listed:
+            return True  # the API lists what it takes there, and this is not in the list
         told = _OTHERS.sub("", told)
-        return re.search(rf"(?<![a-z-])(input_)?{re.escape(name)}(_url)?(?![\w-])", told) is not None
+        named = re.search(rf"(?<![\w-])(input_)?{re.escape(name)}(_url)?(?![\w-]|\.\w)", told)
+        return named is not None and bool(_LIMIT.search(words)) == bool(_LIMIT.search(told))
 
 
-#: How alike two refusals are that name nothing, if they are about the same: the rest are names of models and ids.
-_ALIKE = 0.5
+#: How much of a refusal that names nothing is on a page that is about the same.
+_ALIKE = 0.75
+#: A refusal of a value that is too long, too large or too small says nothing of the rest of the values.
+_LIMIT = re.compile(
+    r"too (long|short|large|many)|above max|below min|range|less than or equal|[Ee]xpected a value|inclusive"
+)
+#: What a refusal can name although it is about something in it.
+_WHOLE = {"messages", "input", "contents", "content", "body"}
+
+
+def _common(words: str) -> list[str]:
+    """Returns the words of a refusal without ids, places and names of models."""
+    return [each for each in re.findall(r"[\w.:/-]+", _plain(words)) if not re.search(r"\d|[.:/]\w", each)]
 
 
 def _stem(name: str) -> str:
@@ -62,7 +101,18 @@ def _stem(name: str) -> str:
 
 
 #: What a refusal lists as possible.
-_OTHERS = re.compile(r"(Supported values are|expected tags|, expected|must be one of).*")
+_OTHERS = re.compile(r"(Supported values are|expected tags|, expected|must be one of|is none of).*")
+
+
+def _possible(words: str) -> set[str]:
+    """Returns the values that a refusal lists as possible."""
+    listed = _OTHERS.search(_plain(words))
+    return (
+        set(re.findall(r"\w+(?:\.\w+)*", listed[0].partition(listed[1])[2])) - _CONNECTED if listed else set()
+    )
+
+
+_CONNECTED = {"and", "or"}
 
 
 #: Where a refusal names what it refuses; the first that is found counts.
@@ -74,9 +124,16 @@ _NAMES = (
     r"content\.type: '([^']+)' is none",
     r'"extra_forbidden","loc":\[[^\]]*"([^"\]]+)"\]',
     r"(\w+): Extra inputs",
+    r"^([\w.]+): Field required",
     r"\bat '([^']+)' failed to satisfy",
     r"(?:[Pp]arameter|name|property|[Vv]alue|Invalid):? ['\"`]([\w.]*[a-z_][\w.]*)['\"`]",
     r"(?:supplied:|support parameter|field: parameter) '?([\w.]*\w)",
+    r"Unexpected role '(\w+)'",
+    r"[Rr]ole '(\w+)' is not supported",
+    r"(JSON mode|Function calling|Logprobs|Penalty|Audio input|Image input|Thinking level|`tool calling`) is not (?:enabled|supported)",
+    r"response format `(\w+)`",
+    r"model features ([\w ]+) not support",
+    r"does(?: not|n't) support (?:the )?(thinking|citations|output format|tools|tool use|the video content block|s3Uri)",
 )
 
 
@@ -99,19 +156,22 @@ def _plain(words: str) -> str:
     return re.sub(r"\[\d+\]|\.\d+(?=\.|')", "", words)
 
 
-def best(links: Iterable[str], where: str, words: str) -> tuple[str, Page | None]:
+def best(links: Iterable[str], where: str, words: str, model: str = "") -> tuple[str, Page | None]:
     """Returns the page to open for a refusal, with what was read there: one that is about the same, if there is one.
 
     Args:
         links: The pages that the rule links to, in their order.
-        where: Wire format, provider and rule, such as `"openai-chat openai REQ-101"`.
+        where: Wire format, provider, rule and feature, such as `"openai-chat openai REQ-101 top_k"`.
         words: The refusal.
+        model: The model, if the rule is about some models: a page about it comes first. Default: it is about all.
     """
     known = pages()
-    more = [each.link for each in known.values() if any(re.fullmatch(at, where) for at in each.at)]
+    more = [each.link for each in known.values() if each.at_rule(where)]
     listed = list(dict.fromkeys([*links, *more]))
     read = [known[link] for link in listed if link in known]
-    page = next((each for each in read if each.shows(words)), next(iter(read), None))
+    page = min(
+        read, key=lambda each: (not each.shows(words), bool(model) and not each.about(model)), default=None
+    )
     return (page.link if page else next(iter(listed), "")), page
 
 
@@ -128,9 +188,12 @@ def pages() -> dict[str, Page]:
 
 
 def _page(told: dict[str, object]) -> Page:
-    lists = {name: _texts(told.get(name)) for name in ("at", "doubted")}
+    at, doubted, models, features = (
+        _texts(told.get(name)) for name in ("at", "doubted", "models", "features")
+    )
+    link, words, day, later = (str(told.get(name, "")) for name in ("link", "words", "read", "later"))
     return Page(
-        str(told["link"]), str(told["words"]), str(told["read"]), later=str(told.get("later", "")), **lists
+        link, words, day, at, later, doubted, models, str(told.get("named", "another model")), features
     )
 
 

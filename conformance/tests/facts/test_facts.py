@@ -15,6 +15,7 @@ from ellmer_conformance import facts
 from ellmer_conformance.cli.facts import command
 from ellmer_conformance.contract.exchange import Request
 from ellmer_conformance.facts import changes, comparison, feed, pages
+from ellmer_conformance.facts.alike import one_model
 from ellmer_conformance.facts.comparison import Claim
 from ellmer_conformance.facts.examples import example, foreign
 from ellmer_conformance.facts.features import FEATURES, found
@@ -377,12 +378,86 @@ def test_an_inherited_rule_says_where_it_is_on_record():
     assert cell.note == "It is on record at openai; azure has the same rule."
 
 
-def test_most_pages_of_the_most_used_models_were_opened():
-    used = {tuple(place[:3]) for place in facts.most_used()}
-    proofs = [c.evidence[0] for c in facts.cells() if c.place[:3] in used and c.evidence]
-    ruled = [each for each in proofs if each.kind == "rule"]
+def test_a_known_answer_of_a_rule_rests_on_a_page_that_was_opened_and_shows_it():
+    known = [cell for cell in facts.cells() if cell.answer != "unknown" and not cell.inferred]
+    first = [cell.evidence[0] for cell in known]
+    read = pages.pages()
 
-    assert sum(each.link in pages.pages() for each in ruled) > 0.8 * len(ruled)
+    assert {proof.kind for proof in first} == {"accepted", "refused", "elsewhere", "rule", "document"}
+    assert [proof for proof in first if proof.kind == "rule" and proof.link not in read] == []
+    assert [proof for proof in first if proof.quote] == []
+
+
+def test_what_only_a_rule_or_the_table_of_profiles_says_is_unknown_and_says_so():
+    untold = [cell for cell in facts.cells() if "its page was not opened" in cell.note]
+    unknown = [cell for cell in untold if cell.answer == "unknown"]
+
+    assert unknown
+    assert [cell for cell in unknown if cell.evidence] == []
+    assert {cell.note.split(" says ")[0].split(" ")[0] for cell in unknown} >= {"Rule", "The"}
+
+
+def test_what_a_rule_says_of_some_models_is_inferred_for_those_that_no_page_names():
+    (named,) = facts.chosen(
+        model="claude-opus-5", feature="thinking_budget", wire="anthropic", provider="anthropic"
+    )
+    (other,) = facts.chosen(
+        model="claude-opus-5-5", feature="thinking_budget", wire="anthropic", provider="anthropic"
+    )
+    (inherited,) = facts.chosen(
+        model="gpt-5-mini", feature="call_without_result", provider="azure", wire="openai-chat"
+    )
+
+    assert (named.answer, named.inferred) == ("no", False)
+    assert other.answer in {"no", "unknown"}
+    assert (inherited.answer, inherited.inferred) == ("no", True)
+
+
+def test_a_model_of_several_days_is_not_the_same_under_each_name():
+    of = one_model([tuple(place[:3]) for place in facts.as_data(facts.cells())["models"] if place[0] != "*"])
+
+    assert of["gpt-5-2025-08-07"] == of["gpt-5"] == "gpt-5"
+    assert of["gpt-4o-2024-08-06"] != of["gpt-4o-2024-05-13"]
+
+
+def test_the_form_of_a_conversation_is_inferred_within_a_family():
+    inferred = [cell for cell in facts.cells() if cell.inferred and cell.evidence[0].kind == "elsewhere"]
+    named = [(cell, re.search(r"accepted with (\S+?),? ", cell.note)) for cell in inferred]
+
+    assert inferred
+    assert [cell for cell, model in named if model and facts.family_of(model[1]) != cell.family] == []
+
+
+@pytest.mark.parametrize(
+    ("page", "refusal", "shown"),
+    [
+        (
+            "Invalid value: 'a'. Supported values are: 'b' and 'c'.",
+            "Invalid value: 'd'. Supported values are: 'b'.",
+            True,
+        ),
+        (
+            "Invalid value: 'a'. Supported values are: 'b', 'd'.",
+            "Invalid value: 'd'. Supported values are: 'b'.",
+            False,
+        ),
+        (
+            "Invalid 'stop': array too long.",
+            "Unsupported parameter: 'stop' is not supported with this model.",
+            False,
+        ),
+        ("Unexpected role 'tool' after role 'user'", "Unexpected role 'system' after role 'user'", False),
+        ("messages.1.thinking.signature: Field required", "tools.0.type: Field required", False),
+        ("JSON mode is not enabled for models/m", "Function calling is not enabled for models/m", False),
+        (
+            "in schema for function 'get_temperature'",
+            "Unsupported parameter: 'temperature' is not supported.",
+            False,
+        ),
+    ],
+)
+def test_a_page_shows_the_refusal_of_the_same_thing_only(page, refusal, shown):
+    assert pages.Page("https://example.com", page, "2026-11-28").shows(refusal) is shown
 
 
 def test_a_format_without_a_field_refuses_that_of_other_formats():

@@ -317,3 +317,36 @@ def _names(value: Any) -> Iterator[str]:
     elif isinstance(value, list):
         for each in value:
             yield from _names(each)
+
+
+#: Models whose refusal of a trailing model turn is on record. Gemini 2 to 3.1 and 3.5 Flash accept one.
+_NO_PREFILL = ["gemini-3.5-flash-lite", "gemini-3.6-flash", "gemini-3.7-flash", "gemini-3.8-flash"]
+
+
+@book.rule(
+    "ORD-017",
+    MUST,
+    REJECT,
+    source=[
+        "https://github.com/LibreChat-AI/agents/pull/323 (gemini-3.6-flash, gemini-3.5-flash-lite)",
+        "https://github.com/anomalyco/opencode/issues/45359 (gemini-3.7-flash)",
+        "https://github.com/anomalyco/opencode/issues/47034 (gemini-3.8-flash)",
+    ],
+    refusal=refused("Requests ending with a model turn are not supported."),
+    models=_NO_PREFILL,
+    examples=[
+        body(ASK, named="gemini-3.6-flash"),
+        body(ASK, model(text("{")), ASK, named="gemini-3.8-flash"),
+    ],
+    counterexamples=[body(ASK, model(text("{")), named=name) for name in _NO_PREFILL],
+)
+def the_last_turn_is_no_turn_of_the_model(request: Request) -> Iterator[Finding]:
+    """From Gemini 3.5 Flash-Lite and 3.6 Flash on, the last turn is not one of the model.
+
+    Older models continue such a turn. Fix: ask for structured output instead of beginning the answer.
+    """
+    if found := turns(request):
+        last = found[-1]
+        yield (
+            broken(last.pointer, "the last turn is a turn of the model") if last.model else met(last.pointer)
+        )
