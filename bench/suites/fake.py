@@ -109,8 +109,8 @@ def _alike(asked: Request, recorded: Request) -> bool:
 
 
 def _original(path: Path) -> Path:
-    root = Path(os.environ["FAKE_ROOT"])
-    path = path.absolute()
+    root = Path(os.environ["FAKE_ROOT"]).resolve()
+    path = path.resolve()
     return Path(os.environ["FAKE_CASSETTES"]) / path.relative_to(root) if path.is_relative_to(root) else path
 
 
