@@ -235,7 +235,8 @@ class Server(ThreadingHTTPServer):
         """Begins TLS if the client does."""
         if request.recv(1, socket.MSG_PEEK) == b"\x16":
             request = _WRAP(self._authority.server_context(), request, server_side=True)
-        super().finish_request(request, client_address)
+        with request:
+            super().finish_request(request, client_address)
 
     def handle_error(self, request: Any, client_address: Any) -> None:
         """Prints nothing: clients go away."""
