@@ -18,7 +18,8 @@ import vcr as vcrpy
 import yaml
 from vcr.errors import CannotOverwriteExistingCassetteException
 
-from ellmer_harness import Miss, SecretFound, Unused
+from ellmer_harness import Miss, SecretFound, Unused, use_cassette
+from ellmer_harness.format.serializer import Serializer
 from ellmer_harness.pytest import vcr_engine
 from ellmer_harness.pytest.vcr_engine import play_vcrpy, stop_playing_vcrpy, tape_of
 
@@ -467,6 +468,18 @@ def test_serializers_and_persisters_of_the_suite(vcr, server):
             of_httpx("GET", server.url)
     assert cassette.all_played
     assert kept["a name"].startswith("{")
+
+
+def test_files_in_our_format_if_the_suite_asks_for_it(vcr, server, tmp_path):
+    mine = vcr.VCR(serializer="ellmer")
+    mine.register_serializer("ellmer", Serializer(tmp_path / "blobs"))
+    for _ in range(2):
+        with mine.use_cassette(str(tmp_path / "c.json"), match_on=["method", "uri", "body"]) as cassette:
+            got = of_requests("POST", server.url, b'{"a": 1}')
+    assert cassette.all_played
+    with use_cassette(tmp_path / "c.json"):
+        assert of_requests("POST", server.url, b'{"a": 1}') == got
+    assert json.loads((tmp_path / "c.json").read_text())["metadata"]["ellmer_harness"]["format"] == 1
 
 
 def test_json_files(vcr, server, tmp_path):
