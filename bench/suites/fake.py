@@ -109,8 +109,8 @@ def _alike(asked: Request, recorded: Request) -> bool:
 
 
 def _original(path: Path) -> Path:
-    root = Path(os.environ["FAKE_ROOT"])
-    path = path.absolute()
+    root = Path(os.environ["FAKE_ROOT"]).resolve()
+    path = path.resolve()
     return Path(os.environ["FAKE_CASSETTES"]) / path.relative_to(root) if path.is_relative_to(root) else path
 
 
@@ -235,7 +235,8 @@ class Server(ThreadingHTTPServer):
         """Begins TLS if the client does."""
         if request.recv(1, socket.MSG_PEEK) == b"\x16":
             request = _WRAP(self._authority.server_context(), request, server_side=True)
-        super().finish_request(request, client_address)
+        with request:
+            super().finish_request(request, client_address)
 
     def handle_error(self, request: Any, client_address: Any) -> None:
         """Prints nothing: clients go away."""

@@ -18,7 +18,19 @@ import sys
 from dataclasses import dataclass
 from pathlib import Path
 
-from run import FOLDER, PYTEST_VCR, RECORDING, SUITES, WAYS, Result, Suite, Way, cassettes_of, download, run
+from run import (
+    FOLDER,
+    PYTEST_VCR,
+    RECORDING,
+    WAYS,
+    Result,
+    Suite,
+    Way,
+    cassettes_of,
+    chosen_suites,
+    download,
+    run,
+)
 
 _WAYS = {way.name: way for way in WAYS}
 _PAIRS = {False: ("vcrpy", "engine"), True: ("cassetter", "cassetter-engine")}
@@ -41,7 +53,7 @@ def main() -> int:
     parser.add_argument("--cassetter", action="store_true", help="with cassetter in place of vcrpy")
     parser.add_argument("--out", type=Path, help="write the table to a file, too")
     options = parser.parse_args()
-    chosen = [one for one in SUITES if not options.suites or any(word in one.name for word in options.suites)]
+    chosen = chosen_suites(options.suites)
     lines = [
         "| suite | recorded by vcrpy or cassetter | replayed | recorded by the engine | replayed | replayed by the former |",
         "|---|---:|---:|---:|---:|---:|",
@@ -69,6 +81,7 @@ def recorded(suite: Suite, way: Way, theirs: Way) -> Recorded:
         path.unlink()
     fakes = {"FAKE_CASSETTES": str(suite.root), "FAKE_ROOT": str(root)}
     fakes |= {"FAKE_URLS": "1"} if suite.reads_urls else {}
+    fakes |= {name: f"value_of_{name}" for name in suite.variables}
     search = os.pathsep.join([str(root), str(Path(__file__).parent)])
     live = run(
         suite, way, root, ("-p", "fake", *_MODE.get(suite.plugin or "", ())), **fakes, PYTHONPATH=search

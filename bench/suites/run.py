@@ -46,7 +46,10 @@ class Suite:
     of_cassetter: bool = False
     reads_urls: bool = False  # its hooks read the URL of an answer, which vcrpy no longer records
     repository: str | None = None
+    ref: str | None = None  # of the repository, if its branches do not have the commit
+    installs: tuple[str, ...] = (".",)  # the folders of its packages
     options: tuple[str, ...] = ()
+    variables: tuple[str, ...] = ()  # what it asks for when it records; the values are made up
 
     @property
     def root(self) -> Path:
@@ -57,6 +60,12 @@ class Suite:
 _OTEL = ("opentelemetry-sdk==1.45.2", "pytest==8.4.2", "pytest-asyncio==0.23.8")
 _ASYNC_1 = ("opentelemetry-sdk==1.45.2", "pytest==8.4.2", "pytest-asyncio==1.2.0")
 _LEXICON = "cloudflare or digitalocean or gandi or godaddy or linode or namecheap or ovh or powerdns or route53 or vultr or zonomi"
+_PYDANTIC_AI = ("pytest-mock==3.15.1", "dirty-equals==0.11", "pyyaml==6.0.3", "boto3==1.42.63")
+_PACKAGES = (
+    "pydantic_graph",
+    "pydantic_evals",
+    "pydantic_ai_slim[openai,anthropic,google,groq,mistral,cohere,bedrock,huggingface]",
+)
 SUITES = (
     Suite("opentelemetry-instrumentation-anthropic", "0.62.4", (*_OTEL, "anthropic[bedrock]==0.86.0")),
     Suite(
@@ -112,6 +121,12 @@ SUITES = (
         plugin=PYTEST_VCR,
         repository="https://github.com/praw-dev/asyncpraw",
         reads_urls=True,
+        variables=(
+            "prawtest_client_id",
+            "prawtest_client_secret",
+            "prawtest_username",
+            "prawtest_password",
+        ),
     ),
     Suite(
         "habanero",
@@ -144,6 +159,48 @@ SUITES = (
         ("pytest==8.4.2", "pytest-mock", "pytest-httpx2", "respx"),
         of_cassetter=True,
         repository="https://github.com/afuetterer/oaipmh-scythe",
+    ),
+    Suite(
+        "pydantic-ai-4575",  # a branch whose recordings were converted to cassetter's format
+        "af507be9",
+        (
+            *_PYDANTIC_AI,
+            "anthropic==0.80.0",
+            "cohere==5.20.6",
+            "google-genai==1.56.0",
+            "groq==0.25.0",
+            "huggingface-hub==1.3.4",
+            "inline-snapshot==0.31.1",
+            "mistralai==1.9.11",
+            "openai==2.26.0",
+            "pytest==9.0.2",
+        ),
+        tests="tests/models",
+        of_cassetter=True,
+        repository="https://github.com/pydantic/pydantic-ai",
+        ref="pull/4575/head",
+        installs=_PACKAGES,
+    ),
+    Suite(
+        "pydantic-ai-7175",  # a branch with the recordings of vcrpy, which cassetter replays
+        "b629b749",
+        (
+            *_PYDANTIC_AI,
+            "anthropic==0.109.0",
+            "cohere==5.20.6",
+            "google-genai==1.70.0",
+            "groq==0.25.0",
+            "huggingface-hub==1.16.1",
+            "inline-snapshot==0.34.2",
+            "mistralai==2.7.1",
+            "openai==2.45.0",
+            "pytest==9.1.1",
+        ),
+        tests="tests/models",
+        of_cassetter=True,
+        repository="https://github.com/pydantic/pydantic-ai",
+        ref="pull/7175/head",
+        installs=_PACKAGES,
     ),
     Suite(
         "llm-openai-plugin",
@@ -213,7 +270,7 @@ def main() -> int:
     )
     parser.add_argument("--out", type=Path, help="write the table to a file, too")
     options = parser.parse_args()
-    chosen = [one for one in SUITES if not options.suites or any(word in one.name for word in options.suites)]
+    chosen = chosen_suites(options.suites)
     ways = [way for way in WAYS if way.name in options.ways.split(",")]
     titles = (
         "suite",
@@ -238,6 +295,15 @@ def main() -> int:
     if options.out:
         options.out.write_text("\n".join(lines) + "\n", encoding="utf-8")
     return 1 if lost else 0
+
+
+def chosen_suites(words: Sequence[str]) -> list[Suite]:
+    """Returns the suites with these names, or whose names contain them; all of them without a word."""
+    names = {suite.name for suite in SUITES}
+    parts = set(words) - names
+    return [
+        one for one in SUITES if not words or one.name in words or any(part in one.name for part in parts)
+    ]
 
 
 def told(result: Result) -> str:
@@ -272,6 +338,8 @@ def download(suite: Suite) -> None:
     FOLDER.mkdir(parents=True, exist_ok=True)
     if suite.repository:
         subprocess.run(["git", "clone", "-q", suite.repository, str(suite.root)], check=True)
+        if suite.ref:
+            subprocess.run(["git", "fetch", "-q", "origin", suite.ref], cwd=suite.root, check=True)
         subprocess.run(["git", "checkout", "-q", suite.version], cwd=suite.root, check=True)
         return
     pinned = f"{suite.name}=={suite.version}"
@@ -290,7 +358,7 @@ def python_of(suite: Suite, way: Way) -> Path:
         subprocess.run(["uv", "venv", "-q", "--clear", "--python", sys.executable, str(folder)], check=True)
         plugin = [] if kind == "cassetter" else [*filter(None, [suite.plugin])]
         packages = [
-            str(suite.root),
+            *(f"{suite.root}/{folder}" for folder in suite.installs),
             *suite.needs,
             *way.installs,
             *plugin,
@@ -298,7 +366,11 @@ def python_of(suite: Suite, way: Way) -> Path:
             "-e",
             f"{ROOT}[harness]",
         ]
-        subprocess.run(["uv", "pip", "install", "-q", "--python", str(python), *packages], check=True)
+        subprocess.run(
+            ["uv", "pip", "install", "-q", "--python", str(python), *packages],
+            check=True,
+            env={**os.environ, "UV_DYNAMIC_VERSIONING_BYPASS": "9.9.9"},  # a copy may lack its tags
+        )
         (folder / "done").touch()
     return python
 

@@ -13,7 +13,9 @@ interface Interaction {
 }
 
 /** A request that is not in the cassette, or a stream that ends where its recording was closed. */
-export class Miss extends Error {}
+export class Miss extends Error {
+  override name = "Miss";
+}
 
 export interface Cassette {
   fetch: typeof fetch;

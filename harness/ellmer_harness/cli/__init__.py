@@ -32,10 +32,11 @@ _ABOUT = """\
 Manage recorded HTTP traffic: cassettes, and recordings that other tools made.
 
 The commands ls, show, diff, scan, serve, import and migrate read these formats, gzipped or not:
-cassettes of vcrpy and pytest-recording (YAML, JSON), of pydantic-ai and langchain, of VCR for R, Ruby and
-Go, HAR files, and our own.
+cassettes of vcrpy and pytest-recording (YAML, JSON), of cassetter (YAML, TOML), of pydantic-ai and langchain,
+of VCR for R, Ruby and Go, HAR files, and our own.
 """
-_CODES = "Exit code 0: success; 1: a problem or difference was found, or a file failed; 2: usage error."
+_CODES = "Exit code 0: success; 1: a problem was found, or a file failed; 2: usage error. That of diff names the kind of difference."
+_CODES_OF_DIFF = "Exit code 0: no difference, or only allowed ones; 10 to 14: see above; 2: usage error, or a file cannot be read."
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
@@ -64,7 +65,11 @@ def _parser() -> argparse.ArgumentParser:
     for name, module in _COMMANDS.items():
         about = (module.__doc__ or "").strip()
         command = commands.add_parser(
-            name, help=about.partition("\n")[0], description=about, epilog=_CODES, formatter_class=form
+            name,
+            help=about.partition("\n")[0],
+            description=about,
+            epilog=_CODES_OF_DIFF if module is diff else _CODES,
+            formatter_class=form,
         )
         module.arguments(command)
         command.set_defaults(run=module.run)

@@ -2,10 +2,18 @@
 
 Interactions are paired by method and URL. Differences are named by JSON pointer, and in long strings by the
 changed words ([-old-] and {+new+}). The chunks of a stream are joined before the comparison. Headers that
-cassettes do not store are ignored, unless --headers is given. The two files may have different formats. The
-last line counts the differences by kind: ids (ids, times and counts of tokens), wording, tools (calls of tools and their
-arguments), order (the same requests in another one) and shape (all others). The exit code is that of the gravest kind that is not
-allowed: ids 10, wording 11, order 12, tools 13, shape 14; 0 if there is none, and 1 if a file cannot be read.
+cassettes do not store are ignored, unless --headers is given. The two files may have different formats. Of two
+folders, the recordings of the same name are compared.
+
+The last line counts the differences by kind:
+
+  ids      ids, times and counts of tokens                                exit code 10
+  wording  texts                                                          exit code 11
+  order    the same requests in another order                             exit code 12
+  tools    calls of tools and their arguments                             exit code 13
+  shape    all others, and requests that only one side has                exit code 14
+
+The exit code is that of the gravest kind that is not allowed.
 """
 
 from __future__ import annotations
@@ -19,17 +27,17 @@ from typing import Any
 
 from ..display import Events, Media, view
 from ..exchange.messages import Headers
-from ..recordings import Interaction
+from ..recordings import Interaction, Unreadable
 from ..recordings.interaction import joined
 from ..secrets.redaction import Scrub, clean_url
 from ..tape.miss_explanation import blocks, differences
-from ._terminal import one, one_line, say
+from ._terminal import one, one_line, recordings, say
 
 
 def arguments(parser: argparse.ArgumentParser) -> None:
     """Declares the arguments of the command."""
-    parser.add_argument("old", type=Path, metavar="OLD")
-    parser.add_argument("new", type=Path, metavar="NEW")
+    parser.add_argument("old", type=Path, metavar="OLD", help="a recording, or a folder of them")
+    parser.add_argument("new", type=Path, metavar="NEW", help="likewise")
     parser.add_argument("--headers", action="store_true", help="compare all headers except credentials")
     parser.add_argument(
         "--allow",
@@ -37,22 +45,45 @@ def arguments(parser: argparse.ArgumentParser) -> None:
         default=[],
         choices=KINDS,
         metavar="KIND",
-        help=f"allow differences of this kind: one of {', '.join(KINDS)}",
+        help=f"allow differences of this kind: one of {', '.join(KINDS)} (repeatable)",
     )
 
 
 def run(options: argparse.Namespace) -> int:
     """Runs the command and returns its exit code."""
-    old, new = one(options.old).interactions, one(options.new).interactions
     keep = Scrub.of(None, ["*"] if options.headers else [])
-    for line in _all(old, new, keep):
-        say(one_line(line))
-    found = _counted(old, new, keep)
-    told = ", ".join(f"{kind} {found[kind]}" for kind in KINDS if found[kind])
-    say(f"differences by kind: {told}" if told else f"no difference in {len(old)} interactions")
+    found: Counter[str] = Counter()
+    total = 0
+    for name, old, new in _sides(options.old, options.new):
+        lines = [*_all(old, new, keep)]
+        for line in [name, *lines] if name and lines else lines:
+            say(one_line(line))
+        found += _counted(old, new, keep)
+        total += len(old)
+    kinds = [f"{kind} {found[kind]}{' (allowed)' * (kind in options.allow)}" for kind in KINDS if found[kind]]
+    say(f"differences by kind: {', '.join(kinds)}" if kinds else f"no difference in {total} interactions")
     return max(
         (code for kind, code in EXIT_CODES.items() if kind in found.keys() - {*options.allow}), default=0
     )
+
+
+def _sides(old: Path, new: Path) -> Iterator[tuple[str, list[Interaction], list[Interaction]]]:
+    """Yields the name of each recording in two folders and its interactions in both; of two files, these without a name."""
+    if not (old.is_dir() and new.is_dir()):
+        yield "", one(old).interactions, one(new).interactions
+        return
+    before, now = _inside(old), _inside(new)
+    for name in sorted(before.keys() | now.keys()):
+        yield name, before.get(name, []), now.get(name, [])
+
+
+def _inside(folder: Path) -> dict[str, list[Interaction]]:
+    found = {}
+    for path, recording in recordings([folder], "reading"):
+        if isinstance(recording, Unreadable):
+            raise recording
+        found[path.relative_to(folder).as_posix()] = recording.interactions
+    return found
 
 
 Pair = tuple[int | None, int | None]

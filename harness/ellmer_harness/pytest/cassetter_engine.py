@@ -20,8 +20,14 @@ from itertools import islice
 from pathlib import Path
 from typing import Any, ClassVar
 
-import cassetter.config
 import pytest
+
+try:
+    import cassetter.config
+except ModuleNotFoundError as error:
+    raise ModuleNotFoundError(
+        "this engine replays suites of cassetter, and needs it: pip install cassetter"
+    ) from error
 from cassetter.cassette import Cassette, NoMatchError
 from cassetter.compare import body_to_bytes
 from cassetter.intercept._registry import _INTERCEPTOR_MAP

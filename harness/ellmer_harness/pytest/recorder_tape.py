@@ -4,6 +4,7 @@ line at the end of a run.
 
 from __future__ import annotations
 
+import re
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 from threading import RLock
@@ -76,4 +77,5 @@ class RecorderTape:
 
 def counted(counts: Mapping[str, int]) -> str:
     """Returns what an engine has done, as the end of a run shows it."""
-    return ", ".join(f"{number} {_SHOWN_AS.get(name, name)}" for name, number in counts.items())
+    told = ", ".join(f"{number} {_SHOWN_AS.get(name, name)}" for name, number in counts.items())
+    return re.sub(r"^1 cassettes", "1 cassette", told)

@@ -31,6 +31,8 @@ _SHOWN = 5
 _CANDIDATES = 40
 _CONTROL = re.compile(r"[\x00-\x08\x0b\x0c\x0e-\x1f\x7f-\x9f]")
 _CONTEXT = 5  # words, on each side of a change
+_AN_ID = r"\S*[0-9a-f]{12,}\S*"
+_ANOTHER_ID = re.compile(rf"~ (/\S+): \[-{_AN_ID}-\]\{{\+{_AN_ID}\+\}}")
 
 
 def nearest(index: CassetteIndex, ask: RequestKey, path: Path) -> str:
@@ -51,8 +53,17 @@ def nearest(index: CassetteIndex, ask: RequestKey, path: Path) -> str:
     shown = [f"\n  {line}" for line in found[:_SHOWN]] + ["\n  …"] * (len(found) > _SHOWN)
     return (
         f"Nearest recording: #{place + 1} of {len(index.keys)}{_line(path, place)}, {state}, "
-        f"{score:.0%} alike. Recorded [-so-], now {{+so+}}:" + "".join(shown)
+        f"{score:.0%} alike. Recorded [-so-], now {{+so+}}:" + "".join(shown) + _if_random(found)
     )
+
+
+def _if_random(changed: list[str]) -> str:
+    """Returns the advice for values that are another random text in each run, or nothing."""
+    ids = [_ANOTHER_ID.fullmatch(line) for line in changed]
+    pointers = tuple(found[1] for found in ids if found)
+    if not pointers or len(pointers) < len(ids):
+        return ""
+    return f"\nIf that differs in each run, do not compare it: match=Match(ignore={pointers})"
 
 
 _TO_DO = {

@@ -236,6 +236,33 @@ def test_diff_tells_another_order(tmp_path, capsys):
     assert diff(tmp_path, capsys, [one, other], [other, one], "--allow", "order")[0] == 0
 
 
+def test_diff_of_two_folders_compares_the_files_of_the_same_name(tmp_path, capsys):
+    old, new = tmp_path / "old", tmp_path / "new"
+    sides = {
+        old: {"a/same": [entry(API)], "changed": [entry(API, "x y")], "gone": [entry(API)]},
+        new: {"a/same": [entry(API)], "changed": [entry(API, "x z")]},
+    }
+    for folder, files in sides.items():
+        for name, entries in files.items():
+            path = folder / f"{name}.json"
+            path.parent.mkdir(parents=True, exist_ok=True)
+            path.write_text(json.dumps({"version": 1, "interactions": entries}), "utf-8")
+    arguments = ["diff", str(old), str(new), "--allow", "wording"]
+    assert main(arguments) == 14
+    assert capsys.readouterr().out == (
+        "changed.json\n"
+        "~ #1  POST https://api.example.com\n"
+        "    ~ /request/body: x [-y-]{+z+}\n"
+        "gone.json\n"
+        "- #1  POST https://api.example.com\n"
+        "differences by kind: wording 1 (allowed), shape 1\n"
+    )
+    (new / "gone.json").write_text((old / "gone.json").read_text("utf-8"), "utf-8")
+    assert main(arguments) == 0
+    (new / "gone.json").write_text('{"version": 1, "interactions": [{"request": ', "utf-8")
+    assert main(arguments) == 2
+
+
 def test_diff_does_not_count_the_pieces_of_a_stream(tmp_path, capsys):
     def stream(*pieces):
         sse = "".join(f"data: {json.dumps({'text': piece})}\n\n" for piece in pieces)

@@ -18,7 +18,8 @@ import vcr as vcrpy
 import yaml
 from vcr.errors import CannotOverwriteExistingCassetteException
 
-from ellmer_harness import Miss, SecretFound, Unused
+from ellmer_harness import Miss, SecretFound, Unused, use_cassette
+from ellmer_harness.format.serializer import Serializer
 from ellmer_harness.pytest import vcr_engine
 from ellmer_harness.pytest.vcr_engine import play_vcrpy, stop_playing_vcrpy, tape_of
 
@@ -471,6 +472,18 @@ def test_serializers_and_persisters_of_the_suite(vcr, server):
     assert kept["a name"].startswith("{")
 
 
+def test_files_in_our_format_if_the_suite_asks_for_it(vcr, server, tmp_path):
+    mine = vcr.VCR(serializer="ellmer")
+    mine.register_serializer("ellmer", Serializer(tmp_path / "blobs"))
+    for _ in range(2):
+        with mine.use_cassette(str(tmp_path / "c.json"), match_on=["method", "uri", "body"]) as cassette:
+            got = of_requests("POST", server.url, b'{"a": 1}')
+    assert cassette.all_played
+    with use_cassette(tmp_path / "c.json"):
+        assert of_requests("POST", server.url, b'{"a": 1}') == got
+    assert json.loads((tmp_path / "c.json").read_text())["metadata"]["ellmer_harness"]["format"] == 1
+
+
 def test_json_files(vcr, server, tmp_path):
     for _ in range(2):
         with vcr.use_cassette(str(tmp_path / "c.json"), serializer="json") as cassette:
@@ -542,6 +555,21 @@ def test_its_class_opens_one(vcr, server, path):
         with vcr.cassette.Cassette.use(path=path) as cassette:
             of_httpx("GET", server.url)
     assert cassette.all_played
+
+
+def test_its_class_decorates_a_function(vcr, server, path):
+    @vcr.cassette.Cassette.use(path=path, inject=True)
+    def asks(cassette):
+        of_httpx("GET", server.url)
+        return cassette.play_count
+
+    @vcr.cassette.Cassette.use(path=path)
+    async def awaits():
+        async with httpx.AsyncClient() as client:
+            return (await client.get(server.url)).content
+
+    assert [asks(), asks(), asyncio.run(awaits())] == [0, 1, b'{"echo": ""}']
+    assert len(server.requests) == 1
 
 
 def test_the_inner_one_of_two_is_asked_in_threads_too(vcr, server, tmp_path):
@@ -710,6 +738,37 @@ def test_the_hook_of_pytest_recording_and_a_name_with_its_suffix(suite, server, 
     """
     suite(code, *ENGINE, "--record-mode=once").assert_outcomes(passed=1)
     assert [path.name for path in (pytester.path / "cassettes/test_it").iterdir()] == ["named.yaml"]
+
+
+def test_the_folder_of_the_suite_and_the_options_of_both_plugins(suite, server, pytester, monkeypatch):
+    monkeypatch.setattr(vcr_engine.vcr_marks, "find_spec", lambda _: None)
+    code = f"""
+        import httpx, pytest, socket
+
+        @pytest.fixture(scope="module")
+        def vcr_cassette_dir():
+            return "recordings"
+
+        @pytest.mark.vcr
+        def test_marked():
+            httpx.get("{server.url}")
+
+        def test_free():
+            with socket.socket() as one:
+                one.connect(("127.0.0.1", {server.listener.getsockname()[1]}))
+    """
+    suite(code, *ENGINE, "--vcr-record=once").assert_outcomes(passed=2)
+    assert [each.name for each in (pytester.path / "recordings").iterdir()] == ["test_marked.yaml"]
+    for options, reached in (
+        (("--disable-recording",), 1),
+        (("--disable-vcr",), 1),
+        (("--record-mode=none",), 0),
+        (("--block-network", "--allowed-hosts=10.*,127.*"), 0),
+    ):
+        server.requests.clear()
+        suite(None, *ENGINE, *options).assert_outcomes(passed=2)
+        assert len(server.requests) == reached
+    suite(None, *ENGINE, "--block-network").assert_outcomes(passed=1, failed=1)
 
 
 def test_blocked_networks(suite, server, monkeypatch):
