@@ -244,8 +244,10 @@ def in_libraries(rule: Rule) -> str:
 
 def sourced(text: str) -> str:
     """Returns a source with its links. Issues have their state, where it is known."""
-    state = UPSTREAM["states"].get(text)
-    return f"{linking(text)} ({state}, {UPSTREAM['read']:%B %Y})" if state else linking(text)
+    link = text.partition(" ")[0]
+    if not (state := UPSTREAM["states"].get(link)):
+        return linking(text)
+    return f"{linking(link)} ({state}, {UPSTREAM['read']:%B %Y}){linking(text.removeprefix(link))}"
 
 
 def listed(lines: Iterable[str]) -> str:
@@ -265,7 +267,7 @@ def opened(book: RuleBook, rule: Rule) -> str:
 def evidence(each: Evidence) -> str:
     """Returns a link, or a recording of the corpus with the page of its archive's member."""
     if isinstance(each, str):
-        return f"<{each}>"
+        return sourced(each)
     link = PINS[each.pin].link(each.member)
     return f"[recorded by {each.pin}]({link}), `{each.place}`"
 

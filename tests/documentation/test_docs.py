@@ -157,11 +157,15 @@ def test_pages_have_one_word_for_each_thing():
 
 def test_what_rule_pages_say_about_other_projects_fits_the_rules(monkeypatch):
     from ellmer_conformance.contract import rules
+    from ellmer_conformance.contract.rules import behaviour
+    from ellmer_conformance.recordings.corpus.evidence import evidence_of
 
     monkeypatch.syspath_prepend(str(ROOT / "docs"))
     pages = import_module("_rules")
-    known = {rule.full_id: rule for book in rules.books() for rule in book.rules.values()}
-    cited = {source for rule in known.values() for source in rule.source}
+    books = [*rules.books(), behaviour.book]
+    known = {rule.full_id: rule for book in books for rule in book.rules.values()}
+    cited = {source.partition(" ")[0] for rule in known.values() for source in rule.source}
+    cited |= {each for book in books for rule in book.rules.values() for each in evidence_of(book, rule)}
     assert {id for fix in pages.UPSTREAM["fix"] for id in fix["rules"]} <= known.keys()
     assert pages.UPSTREAM["states"].keys() <= cited
     assert {*pages.UPSTREAM["states"].values()} <= {"open", "closed", "merged"}
