@@ -11,7 +11,8 @@ from __future__ import annotations
 import json
 import re
 import sys
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
+from importlib import import_module
 from pathlib import Path
 from typing import Any
 
@@ -30,8 +31,9 @@ from ellmer_conformance.server import StrictServer
 ROOT = Path(__file__).parent.parent
 sys.path[:0] = [str(ROOT / "docs"), str(ROOT / "tests" / "support")]
 
-from _markdown import laid_out  # noqa: E402  # it lies beside the pages
-from broken_on_purpose import BROKEN  # noqa: E402  # a package of the tests
+#: They lie beside the pages and in the tests, which are no packages.
+laid_out: Callable[[Any], str] = import_module("_markdown").laid_out
+BROKEN: Mapping[str, Any] = vars(import_module("broken_on_purpose").BROKEN)
 
 TARGET = ROOT / "docs" / "_pairs.json"
 
@@ -76,9 +78,8 @@ def pairs(
 
 def breaking(id: str) -> list[Any]:
     """Returns the first broken adapters that the rule catches."""
-    known = vars(BROKEN)
-    caught = [adapter for adapter in known.values() if id in adapter.caught_by]
-    return caught[:MOST_ADAPTERS] or [known[name] for name in [GENTLY.get(id)] if name]
+    caught = [adapter for adapter in BROKEN.values() if id in adapter.caught_by]
+    return caught[:MOST_ADAPTERS] or [BROKEN[name] for name in [GENTLY.get(id)] if name]
 
 
 def pair(id: str, broken: Any, server: StrictServer) -> Mapping[str, str] | None:
