@@ -2,10 +2,15 @@
 
 from __future__ import annotations
 
+import json
 import re
 from collections.abc import Iterable
+from typing import Any
 
-__all__ = ["cell", "linking", "prose", "table"]
+__all__ = ["cell", "laid_out", "linking", "prose", "table"]
+
+#: Columns of the JSON beside other JSON.
+WIDTH = 60
 
 
 def prose(text: str) -> str:
@@ -27,3 +32,19 @@ def cell(text: str) -> str:
 def table(head: list[str], rows: Iterable[list[str]]) -> str:
     """Returns a table in Markdown."""
     return "\n".join("| " + " | ".join(row) + " |" for row in [head, ["---"] * len(head), *rows])
+
+
+def laid_out(value: Any, margin: str = "") -> str:
+    """Returns JSON in which a value that fits is on one line."""
+    line = json.dumps(value, ensure_ascii=False)
+    if len(line) + len(margin) <= WIDTH or not isinstance(value, dict | list) or not value:
+        return line
+    inner = f"{margin}  "
+    if isinstance(value, list):
+        parts, ends = [laid_out(each, inner) for each in value], "[]"
+    else:
+        parts = [
+            f"{json.dumps(name, ensure_ascii=False)}: {laid_out(each, inner)}" for name, each in value.items()
+        ]
+        ends = "{}"
+    return f"{ends[0]}\n{inner}" + f",\n{inner}".join(parts) + f"\n{margin}{ends[1]}"

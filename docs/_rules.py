@@ -15,7 +15,7 @@ from pathlib import Path
 from typing import Any
 
 from _cases import cases
-from _markdown import cell, linking, prose, table
+from _markdown import cell, laid_out, linking, prose, table
 
 from ellmer_conformance.cli.list import all_rules, as_data
 from ellmer_conformance.contract import rules
@@ -31,6 +31,16 @@ PINS = {pin.name: pin for pin in pins.load(pins.shipped())}
 
 #: Fixes in other libraries' terms, and the state of cited issues.
 UPSTREAM = tomllib.loads((Path(__file__).parent / "_upstream.toml").read_text("utf-8"))
+
+#: For rules about whole conversations: what a client that breaks the rule does, and what one that keeps it does
+#: (`python -m devtools.behaviour_pairs` writes the file).
+PAIRS = json.loads((Path(__file__).parent / "_pairs.json").read_text("utf-8"))
+
+#: What the page of a rule says that has no pair.
+NO_PAIR = {
+    "ollama/TRM-009": "There is no example of a refused request: an image of this wire format has no declared media type.",
+    "": "No pair of clients is shown: this rule is about a whole conversation, and none of the broken clients that the suite is tested with breaks it in a case.",
+}
 
 #: The subject of each group of rules.
 GROUPS = {
@@ -68,9 +78,6 @@ KINDS = {
     "loss": "the API may answer 200, but data is lost.",
     "preview": "no recording or specification backs the rule yet. It is reported, but it is never a failure.",
 }
-
-#: Columns of the JSON beside other JSON.
-WIDTH = 60
 
 #: Guides come before these pages in the site's own search.
 QUIET = "---\nsearch: { boost: 0.01 }\n---"
@@ -244,8 +251,10 @@ def in_libraries(rule: Rule) -> str:
 
 def sourced(text: str) -> str:
     """Returns a source with its links. Issues have their state, where it is known."""
-    state = UPSTREAM["states"].get(text)
-    return f"{linking(text)} ({state}, {UPSTREAM['read']:%B %Y})" if state else linking(text)
+    link = text.partition(" ")[0]
+    if not (state := UPSTREAM["states"].get(link)):
+        return linking(text)
+    return f"{linking(link)} ({state}, {UPSTREAM['read']:%B %Y}){linking(text.removeprefix(link))}"
 
 
 def listed(lines: Iterable[str]) -> str:
@@ -265,17 +274,47 @@ def opened(book: RuleBook, rule: Rule) -> str:
 def evidence(each: Evidence) -> str:
     """Returns a link, or a recording of the corpus with the page of its archive's member."""
     if isinstance(each, str):
-        return f"<{each}>"
+        return sourced(each)
     link = PINS[each.pin].link(each.member)
     return f"[recorded by {each.pin}]({link}), `{each.place}`"
 
 
 def shown(book: RuleBook, rule: Rule) -> str:
-    """Returns a request that breaks the rule and one that keeps it, side by side, with the API's answer."""
-    refused = [column(book, rule, body) for body in rule.counterexamples[:1]]
-    accepted = [f"## A request that keeps it\n\n{fenced(body)}" for body in rule.examples[:1]]
-    columns = (f'<div markdown="1">\n\n{each}\n\n</div>' for each in [*refused, *accepted])
-    return "\n\n".join(['<div class="side-by-side" markdown="1">', *columns, "</div>"]) if refused else ""
+    """Returns a request that breaks the rule and one that keeps it, side by side, with the API's answer. Rules about whole
+    conversations have two clients instead.
+    """
+    if book is behaviour.book and rule.id in PAIRS:
+        return side_by_side(*clients(PAIRS[rule.id]))
+    if not rule.counterexamples:
+        return NO_PAIR.get(rule.full_id, NO_PAIR[""])
+    kept = [f"## A request that keeps it\n\n{fenced(body)}" for body in rule.examples[:1]]
+    return side_by_side(column(book, rule, rule.counterexamples[0]), *kept)
+
+
+def side_by_side(*columns: str) -> str:
+    """Returns columns that stand beside each other on a wide screen."""
+    inside = (f'<div markdown="1">\n\n{each}\n\n</div>' for each in columns)
+    return "\n\n".join(['<div class="side-by-side" markdown="1">', *inside, "</div>"])
+
+
+def clients(pair: Mapping[str, str]) -> Iterator[str]:
+    """Yields a client that breaks a rule, with the finding, and one that keeps it, in the same case."""
+    where = f"In the case `{pair['case']}` over `{pair['wire']}`"
+    wrong = ["## A client that breaks it", prose(pair["bug"]), block(pair["broken"])]
+    wrong += [
+        f"{where}, the suite finds: {prose(pair['finding'])}{'' if pair['finding'].endswith('…') else '.'}"
+    ]
+    yield "\n\n".join(filter(None, wrong))
+    right = [
+        "## A client that keeps it",
+        "At the same place:" if pair["kept"] else "The suite finds nothing.",
+    ]
+    yield "\n\n".join(filter(None, [*right, block(pair["kept"])]))
+
+
+def block(text: str) -> str:
+    """Returns what a client sends or returns as a code block."""
+    return f"```text\n{text}\n```" if text else ""
 
 
 def column(book: RuleBook, rule: Rule, counterexample: dict[str, Any]) -> str:
@@ -294,22 +333,6 @@ def column(book: RuleBook, rule: Rule, counterexample: dict[str, Any]) -> str:
 def fenced(body: dict[str, Any]) -> str:
     """Returns a body as a code block."""
     return f"```json\n{laid_out(body)}\n```"
-
-
-def laid_out(value: Any, margin: str = "") -> str:
-    """Returns JSON in which a value that fits is on one line."""
-    line = json.dumps(value, ensure_ascii=False)
-    if len(line) + len(margin) <= WIDTH or not isinstance(value, dict | list) or not value:
-        return line
-    inner = f"{margin}  "
-    if isinstance(value, list):
-        parts, ends = [laid_out(each, inner) for each in value], "[]"
-    else:
-        parts = [
-            f"{json.dumps(name, ensure_ascii=False)}: {laid_out(each, inner)}" for name, each in value.items()
-        ]
-        ends = "{}"
-    return f"{ends[0]}\n{inner}" + f",\n{inner}".join(parts) + f"\n{margin}{ends[1]}"
 
 
 def error_texts(books: Iterable[RuleBook]) -> Iterator[dict[str, Any]]:

@@ -3,6 +3,7 @@
 `nox -s pages` runs their code.
 """
 
+import json
 import re
 import tomllib
 from importlib import import_module
@@ -157,14 +158,44 @@ def test_pages_have_one_word_for_each_thing():
 
 def test_what_rule_pages_say_about_other_projects_fits_the_rules(monkeypatch):
     from ellmer_conformance.contract import rules
+    from ellmer_conformance.contract.rules import behaviour
+    from ellmer_conformance.recordings.corpus.evidence import evidence_of
 
     monkeypatch.syspath_prepend(str(ROOT / "docs"))
     pages = import_module("_rules")
-    known = {rule.full_id: rule for book in rules.books() for rule in book.rules.values()}
-    cited = {source for rule in known.values() for source in rule.source}
+    books = [*rules.books(), behaviour.book]
+    known = {rule.full_id: rule for book in books for rule in book.rules.values()}
+    cited = {source.partition(" ")[0] for rule in known.values() for source in rule.source}
+    cited |= {each for book in books for rule in book.rules.values() for each in evidence_of(book, rule)}
     assert {id for fix in pages.UPSTREAM["fix"] for id in fix["rules"]} <= known.keys()
     assert pages.UPSTREAM["states"].keys() <= cited
     assert {*pages.UPSTREAM["states"].values()} <= {"open", "closed", "merged"}
     page = pages.rule_page(rules.book("anthropic"), known["anthropic/PAIR-002"])
     assert "**LiteLLM:** `litellm.modify_params = True`" in page
     assert "/issues/497> (closed, November 2026)" in page
+
+
+def test_every_rule_page_has_a_pair_or_says_why_not(monkeypatch):
+    from ellmer_conformance.contract import rules
+    from ellmer_conformance.contract.rules import behaviour
+
+    monkeypatch.syspath_prepend(str(ROOT / "docs"))
+    pages = import_module("_rules")
+    books = [*map(rules.book, rules.WIRES), behaviour.book]
+    shown = {rule.full_id: pages.shown(book, rule) for book in books for rule in book.rules.values()}
+    without = {id for id, text in shown.items() if "side-by-side" not in text}
+    assert all("that keeps it" in text for id, text in shown.items() if id not in without)
+    assert {id for id in without if "/" in id} == {"ollama/TRM-009"}
+    assert without - {"ollama/TRM-009"} == behaviour.book.rules.keys() - pages.PAIRS.keys()
+    assert len(without) <= 22
+    assert all(shown[id].startswith(("No pair", "There is no")) for id in without)
+
+
+@pytest.mark.parametrize("id", ["HIS-006", "STP-002", "AUT-001"])
+def test_the_pair_of_clients_on_a_rule_page_is_what_they_do(id):
+    from devtools.behaviour_pairs import TARGET, pairs
+    from ellmer_conformance.scenarios.cases import scripts
+    from ellmer_conformance.server import StrictServer
+
+    with StrictServer(scripts()) as server:
+        assert dict(pairs(server, frozenset({id})))[id] == json.loads(TARGET.read_text("utf-8"))[id]

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import re
 from base64 import b64decode, b64encode
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 
 from ...scenarios.messages import Image, Part, Text, ToolCall, ToolResult, Turn
 from .. import readers
@@ -36,10 +36,13 @@ _MARK = re.compile(
 Render = Callable[[Sequence[Turn]], Json]
 
 
-def enter(book: RuleBook, render: Render | None = None) -> None:
-    """Adds the rules of this module to a book; `render` writes their examples in its wire format."""
+def enter(book: RuleBook, render: Render | None = None, *, out_of_reach: Iterable[str] = ()) -> None:
+    """Adds the rules of this module to a book. `render` writes their examples in its wire format, except those of rules
+    that no request in the format can break (`out_of_reach`).
+    """
     for id, (level, source, check, good, bad) in _RULES.items():
-        examples, counterexamples = ([render(good)], [render(bad)]) if render else ([], [])
+        shown = render if id not in {*out_of_reach} else None
+        examples, counterexamples = ([shown(good)], [shown(bad)]) if shown else ([], [])
         enter_one = book.rule(
             id, level, LOSS, source=source, examples=examples, counterexamples=counterexamples
         )

@@ -4,9 +4,11 @@ from __future__ import annotations
 
 import json
 import re
-from collections.abc import Mapping
+from base64 import b64encode
+from collections.abc import Mapping, Sequence
 from typing import Any
 
+from ....scenarios.messages import Image, Part, Text, ToolCall, ToolResult, Turn
 from ...exchange import Json
 from ...rule import Finding, Kind, Level, Refusal, broken
 from ...rulebook import RuleBook
@@ -125,3 +127,23 @@ def loop(*answer: Json | str, calls: tuple[str, ...] = ("a",), **more: Any) -> J
 def spec(**more: Any) -> Json:
     """Returns a `toolConfig` with one tool, changed."""
     return {"tools": [{"toolSpec": {**TOOL["toolSpec"], **more}}]}
+
+
+def conversation(turns: Sequence[Turn]) -> Json:
+    """Returns a request with a conversation in neutral terms."""
+    called = any(isinstance(part, ToolCall) for turn in turns for part in turn.parts)
+    messages = [{"role": turn.role, "content": [_block(part) for part in turn.parts]} for turn in turns]
+    return body(*messages, toolConfig=TOOLS) if called else body(*messages)
+
+
+def _block(part: Part) -> Json:
+    match part:
+        case ToolCall():
+            return use(part.id)
+        case ToolResult():
+            return result(part.id, {"text": part.value})
+        case Image():
+            source = {"bytes": b64encode(part.data).decode()}
+            return {"image": {"format": part.type.removeprefix("image/"), "source": source}}
+    assert isinstance(part, Text), part
+    return {"text": part.text}

@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Mapping
+from base64 import b64encode
+from collections.abc import Mapping, Sequence
 from typing import Any
 
+from ....scenarios.messages import Image, Part, Text, ToolCall, ToolResult, Turn
 from ...exchange import Json
 from ...rule import Kind, Level, Refusal
 from ...rulebook import RuleBook
@@ -61,3 +63,24 @@ def call(*ids: str, arguments: Any = '{"x": 2, "y": 3}') -> Json:
 def result(id: str, content: Any = "5") -> Json:
     """Returns a tool message."""
     return {"role": "tool", "tool_call_id": id, "content": content}
+
+
+def conversation(turns: Sequence[Turn]) -> Json:
+    """Returns a request with a conversation in neutral terms. Only a vision model sees images, and it uses no tools."""
+    messages: list[Json] = []
+    for turn in turns:
+        calls = [part.id for part in turn.parts if isinstance(part, ToolCall)]
+        messages += [call(*calls)] if calls else []
+        messages += [result(part.id, part.value) for part in turn.parts if isinstance(part, ToolResult)]
+        parts = [_part(part) for part in turn.parts if isinstance(part, Text | Image)]
+        messages += [{"role": turn.role, "content": parts}] if parts else []
+    seen = any(isinstance(part, Image) for turn in turns for part in turn.parts)
+    return body(*messages, model="command-a-vision-07-2025") if seen else body(*messages)
+
+
+def _part(part: Part) -> Json:
+    if isinstance(part, Image):
+        url = f"data:{part.type};base64,{b64encode(part.data).decode()}"
+        return {"type": "image_url", "image_url": {"url": url}}
+    assert isinstance(part, Text), part
+    return {"type": "text", "text": part.text}

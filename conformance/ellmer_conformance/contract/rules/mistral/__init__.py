@@ -3,11 +3,11 @@
 from importlib import import_module
 
 from .. import common
-from ._rulebook import book
+from ._rulebook import book, conversation
 
 for _part in ("body_structure", "shape_faults", "models", "order_and_pairing"):
     import_module(f".{_part}", __name__)
-common.enter(book)
+common.enter(book, conversation)
 
 from .providers import PROVIDERS, book_of  # noqa: E402  # the books of providers are made of the whole book
 

@@ -3,10 +3,13 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Mapping
+import re
+from base64 import b64encode
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from typing import Any
 
+from ....scenarios.messages import Image, Part, Text, ToolCall, ToolResult, Turn
 from ...exchange import Json
 from ...rule import Finding, Kind, Level, Refusal, broken
 from ...rulebook import RuleBook
@@ -103,3 +106,32 @@ def result(id: str, content: Any = "5") -> Json:
 def untyped(refusal: Refusal) -> Refusal:
     """Returns a refusal in the form before 2025-11, without a type."""
     return replace(refusal, type="invalid_request_error", code=None)
+
+
+def conversation(turns: Sequence[Turn]) -> Json:
+    """Returns a request with a conversation in neutral terms."""
+    messages: list[Json] = []
+    for turn in turns:
+        calls = [_nine(part.id) for part in turn.parts if isinstance(part, ToolCall)]
+        messages += [call(*calls)] if calls else []
+        messages += [
+            result(_nine(part.id), part.value) for part in turn.parts if isinstance(part, ToolResult)
+        ]
+        parts = [_part(part) for part in turn.parts if isinstance(part, Text | Image)]
+        messages += [{"role": turn.role, "content": parts}] if parts else []
+    return body(*messages)
+
+
+def _nine(id: str) -> str:
+    """Returns an id with nine characters, as Mistral requires it."""
+    return id * 9
+
+
+def _part(part: Part) -> Json:
+    if isinstance(part, Image):
+        return {
+            "type": "image_url",
+            "image_url": f"data:{part.type};base64,{b64encode(part.data).decode()}",
+        }
+    assert isinstance(part, Text), part
+    return {"type": "text", "text": re.sub(r'(?<=call-id=")\w', lambda id: _nine(id[0]), part.text)}

@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Mapping
+from base64 import b64encode
+from collections.abc import Mapping, Sequence
 from typing import Any
 
+from ....scenarios.messages import Image, Text, ToolCall, ToolResult, Turn
 from ...exchange import Json
 from ...rule import Kind, Level, Refusal
 from ...rulebook import RuleBook
@@ -48,3 +50,19 @@ def call(*ids: str) -> Json:
 def result(id: str, content: str = "5", **more: Any) -> Json:
     """Returns a tool message."""
     return {"role": "tool", "content": content, "tool_name": "add", "tool_call_id": id, **more}
+
+
+def conversation(turns: Sequence[Turn]) -> Json:
+    """Returns a request with a conversation in neutral terms. Images are a field of the user's message."""
+    messages: list[Json] = []
+    for turn in turns:
+        calls = [part.id for part in turn.parts if isinstance(part, ToolCall)]
+        messages += [call(*calls)] if calls else []
+        messages += [result(part.id, part.value) for part in turn.parts if isinstance(part, ToolResult)]
+        text = "".join(part.text for part in turn.parts if isinstance(part, Text))
+        images = [b64encode(part.data).decode() for part in turn.parts if isinstance(part, Image)]
+        if images:
+            messages += [shown(*images, text=text)]
+        elif text:
+            messages += [{"role": turn.role, "content": text}]
+    return body(*messages)
