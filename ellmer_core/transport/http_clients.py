@@ -184,22 +184,14 @@ def _running_loop() -> AbstractEventLoop:
 
 
 def _client(proxy: str | None, *, concurrent: bool = False) -> Any:
-    """Returns a client with a pool for each request. If the environment names proxies, it has httpx's own pool,
-    because only that one supports them.
-    """
+    """Returns a client with a pool for each request, through this proxy or those of the environment."""
     from urllib.request import getproxies  # noqa: PLC0415 - httpx brings it
 
-    import httpx  # noqa: PLC0415 - it takes longer to import than this package
-
-    from . import httpx_clients  # noqa: PLC0415 - as httpx itself
+    from . import httpx_clients  # noqa: PLC0415 - httpx takes longer to import than this package
 
     kind = httpx_clients.AsyncClient if concurrent else httpx_clients.Client
-    limits = httpx.Limits(max_connections=None, max_keepalive_connections=100, keepalive_expiry=30.0)
-    if proxy is None and getproxies():
-        return kind(verify=_tls(), limits=limits)
-    own: Any = (httpx_clients.AsyncPools if concurrent else httpx_clients.Pools)(
-        _tls, limits=limits, proxy=proxy
-    )
+    pools = httpx_clients.AsyncPools if concurrent else httpx_clients.Pools
+    own: Any = pools(_tls, {"all": proxy} if proxy is not None else getproxies())
     return kind(transport=own)
 
 

@@ -10,7 +10,7 @@ from __future__ import annotations
 
 import time
 from collections import defaultdict, deque
-from collections.abc import AsyncIterator, Callable, Iterator
+from collections.abc import AsyncIterator, Callable, Iterator, Mapping
 from dataclasses import dataclass, field
 from functools import lru_cache, partial
 from ssl import PROTOCOL_TLS_CLIENT, SSLContext
@@ -104,7 +104,7 @@ KEPT = 100  # connections that are kept at all
 class _Stacks:
     """The free pools by origin, each with the time since when it is free."""
 
-    make: Callable[[str], Any]
+    make: Callable[[httpx.URL], Any]
     free: dict[tuple[str, ...], deque[tuple[float, Any]]] = field(default_factory=lambda: defaultdict(deque))
 
     def taken(self, url: httpx.URL) -> tuple[tuple[str, ...], Any]:
@@ -113,7 +113,7 @@ class _Stacks:
         try:
             return place, self.free[place].pop()[1]
         except IndexError:  # another thread may have been faster
-            return place, self.make(url.scheme)
+            return place, self.make(url)
 
     def returned(self, place: tuple[str, ...], pool: Any) -> list[Any]:
         """Takes a pool back. Returns the pools that must be closed."""
@@ -135,13 +135,37 @@ class _Stacks:
 _NO_TLS = SSLContext(PROTOCOL_TLS_CLIENT)
 
 
-class Pools(httpx.BaseTransport):
-    """Pools for blocking clients. Threads may share them. `tls` returns the TLS context, and is called for HTTPS only."""
+def proxy_of(url: httpx.URL, proxies: Mapping[str, str]) -> str | None:
+    """Returns the proxy for a URL, of those that `urllib.request.getproxies()` found."""
+    found = proxies.get(url.scheme) or proxies.get("all")
+    if not found or any(_names(name.strip(), url) for name in proxies.get("no", "").split(",")):
+        return None
+    return found if "://" in found else f"http://{found}"
 
-    def __init__(self, tls: Callable[[], SSLContext], **options: Any) -> None:
-        self._stacks = _Stacks(
-            lambda scheme: httpx.HTTPTransport(verify=tls() if scheme == "https" else _NO_TLS, **options)
-        )
+
+def _names(name: str, url: httpx.URL) -> bool:
+    """Tells whether a name of NO_PROXY is the host of a URL or a domain that it is in, as curl reads it."""
+    bare = name.rpartition("://")[2].lower().lstrip("*.")
+    if not bare:
+        return name == "*"
+    return any(
+        place == bare or place.endswith(f".{bare}") for place in (url.host, url.netloc.decode("ascii"))
+    )
+
+
+def _options(url: httpx.URL, tls: Callable[[], SSLContext], proxies: Mapping[str, str]) -> dict[str, Any]:
+    verify = tls() if url.scheme == "https" else _NO_TLS
+    limits = httpx.Limits(max_connections=None, max_keepalive_connections=100, keepalive_expiry=IDLE)
+    return {"verify": verify, "limits": limits, "proxy": proxy_of(url, proxies)}
+
+
+class Pools(httpx.BaseTransport):
+    """Pools for blocking clients. Threads may share them. `tls` returns the TLS context, and is called for HTTPS only. `proxies` are by
+    scheme, as `urllib.request.getproxies()` returns them.
+    """
+
+    def __init__(self, tls: Callable[[], SSLContext], proxies: Mapping[str, str]) -> None:
+        self._stacks = _Stacks(lambda url: httpx.HTTPTransport(**_options(url, tls, proxies)))
 
     def handle_request(self, request: httpx.Request) -> httpx.Response:
         """Sends the request with a free pool, which is free again when the response is closed."""
@@ -167,10 +191,8 @@ class Pools(httpx.BaseTransport):
 class AsyncPools(httpx.AsyncBaseTransport):
     """Pools for async clients, as `Pools`."""
 
-    def __init__(self, tls: Callable[[], SSLContext], **options: Any) -> None:
-        self._stacks = _Stacks(
-            lambda scheme: httpx.AsyncHTTPTransport(verify=tls() if scheme == "https" else _NO_TLS, **options)
-        )
+    def __init__(self, tls: Callable[[], SSLContext], proxies: Mapping[str, str]) -> None:
+        self._stacks = _Stacks(lambda url: httpx.AsyncHTTPTransport(**_options(url, tls, proxies)))
 
     async def handle_async_request(self, request: httpx.Request) -> httpx.Response:
         """Sends the request with a free pool, which is free again when the response is closed."""

@@ -8,10 +8,13 @@ All of it takes time in proportion to the error. Of answers without an error it 
 from __future__ import annotations
 
 import re
-from base64 import b32decode, b32encode, b64decode, b64encode, urlsafe_b64encode
+import sys
+from base64 import b32encode, b64decode, b64encode, urlsafe_b64encode
+from bisect import bisect
 from codecs import encode
 from collections.abc import Callable, Iterable, Iterator
 from functools import lru_cache, partial
+from itertools import accumulate, compress
 from typing import NamedTuple
 from unicodedata import normalize
 from urllib.parse import quote
@@ -24,31 +27,37 @@ PIECE = 6  # characters that are a piece of a key if they are a word
 EDGE = 4  # the same at the key's beginning and end, and beside a mask
 TOLD = 2  # letters of the secret that a part must have
 SHOWN = 8  # characters of a key's beginning or end that are replaced in answers; beside a mask, 4
-GRAM = PART // 2  # a part contains one of the aligned grams of the text around it
+GRAM = 4  # letters; a part contains one of the text's grams, which are compared as numbers of this many bytes
+GRAM_IN_HEXADECIMAL = 8  # the same of a part in hexadecimal
+SHORTEST = 3  # characters of a piece beside a mask
+LONGEST = 16  # characters of a word that are looked up before it is compared with the keys
 LAYERS = 2  # encodings inside of each other
 UNESCAPED = 3  # the same, of single letters
 
-_LETTERS = re.compile(r"[^\W_]", re.ASCII)
 _MARKS = bytes(code for code in range(128) if not chr(code).isalnum())
-_ESCAPED = re.compile(  # a letter: in JSON, Python, C, a URL, quoted-printable, HTML; also escaped again
-    r"""\\{1,8}u(?P<high>d[89ab][0-9a-f]{2})\\{1,8}u(?P<low>d[c-f][0-9a-f]{2})|\\{1,8}u\{?(?P<unit>[0-9a-f]{4})\}?
-    |\\{1,8}(?:u\{0{0,4}|U000000|x)(?P<program>[0-9a-f]{2})\}?|\\{1,8}0?(?P<octal>[01][0-7]{2})|\\{1,8}(?P<slash>/)
-    |(?:%(?:25){0,3}|\b0x)(?P<url>[0-9a-f]{2})|=(?P<printable>[2-7][0-9a-f])
-    |&(?:amp;){0,3}\#(?:x0{0,6}(?P<hex>[1-9a-f][0-9a-f]{1,4}(?=;)|[2-7][0-9a-f])|0{0,6}(?P<decimal>[1-9]\d{1,5}(?=;)|1[012]\d|[3-9]\d));?""",
-    re.IGNORECASE | re.VERBOSE,
+#: A letter: in JSON, Python, C, a URL, quoted-printable, HTML; also escaped again. It begins with a set of letters, which is found fast.
+_ESCAPED = re.compile(
+    r"""[\\%=&0](?i:(?<=\\)\\{0,7}+(?:
+        u(?P<high>d[89ab][0-9a-f]{2})\\{1,8}u(?P<low>d[c-f][0-9a-f]{2})|u\{?(?P<unit>[0-9a-f]{4})\}?
+        |(?:u\{0{0,4}|U000000|x)(?P<program>[0-9a-f]{2})\}?|0?(?P<octal>[01][0-7]{2})|(?P<slash>/))
+    |(?:(?<=%)(?:25){0,3}|(?<=\b0)x)(?P<url>[0-9a-f]{2})|(?<==)(?P<printable>[2-7][0-9a-f])
+    |(?<=&)(?:amp;){0,3}\#(?:x0{0,6}(?P<hex>[1-9a-f][0-9a-f]{1,4}(?=;)|[2-7][0-9a-f])|0{0,6}(?P<decimal>[1-9]\d{1,5}(?=;)|1[012]\d|[3-9]\d));?)""",
+    re.VERBOSE,
 )
 _READABLE = re.compile(r"(?:[A-Za-z]+\d{0,2}[-_.])*+")
-_LINES_IN_JSON = re.compile(r"\\{1,8}[nrtbfv]")
+_LINES_IN_JSON = re.compile(r"\\\\{0,7}[nrtbfv]")
 _MASK = re.compile(r"[*•●·…⋯█#]++|\.{2,}+|\[[^\]\s]{0,20}+\]|<[^<>\s]{0,20}+>|(?i:x{4,}+)|[-_]{3,}+")
 _RUN = r"[\w\-/+=~]*+(?:\.[\w\-/+=~]++)*+"
 _MASKED = re.compile(
     rf"(?<![\w\-/+=~.]){_RUN}(?: ?(?:[*•●·…⋯█#]++|\.{{2,}}+|\[[^\]\s]{{0,20}}+\]|<[^<>\s]{{0,20}}+>) ?{_RUN})++"
 )
 _WORDS = re.compile(r"[\w\-]{4,}"), re.compile(r"[\w\-/+=~.]{4,}")
+_MASK_IN_WORD = re.compile(r"[.x_-](?:(?<=\.)\.++|(?<=x)x{3,}+|(?<=[_-])[_-]{2,}+)")
 #: Base64 or Base32 in one or more lines, also with escaped line ends.
 _PACKED = re.compile(r"(?<![\w+/-])[\w+/-]{16,}+={0,6}+(?:(?:\r?\n|(?:\\r)?\\n)[\w+/-]++={0,6}+)*+", re.ASCII)
 _LINE_END = re.compile(r"\\[rn]|[\r\n=]")
-_HEX32 = str.maketrans("0123456789ABCDEFGHIJKLMNOPQRSTUV", "ABCDEFGHIJKLMNOPQRSTUVWXYZ234567")
+_IS_LETTER = bytes(code < 128 and chr(code).isalnum() for code in range(256))
+_IN_RUNS = bytes(ord("A") if re.match(r"[\w+/-]", chr(code), re.ASCII) else 0 for code in range(256))
 _OTHER_BYTES = bytes(range(128)) + b" " * 128
 _NUMBERS = re.compile(r"(?<![\w.])\d{2,8}+(?:[\s,;:|.'\"\\-]{1,4}+\d{2,8}+){9,}+", re.ASCII)
 
@@ -62,10 +71,13 @@ def readable(key: str) -> str:
 def hidden_traces(text: str, keys: Iterable[str]) -> str:
     """Returns a text of an error without the keys, and without parts, masked forms and encodings of them."""
     keys = tuple(keys)
+    if len(text) < SHORTEST:
+        return text
     text = _encodings_hidden(text, keys)
-    text = _MASKED.sub(partial(_without, tells=_tells_masked, keys=keys), text)
-    for words in _WORDS:
-        text = words.sub(partial(_without, tells=_tells_word, keys=keys), text)
+    for pattern, tells in (_MASKED, _tells_masked), *((words, _tells_word) for words in _WORDS):
+        told = {found for found in set(pattern.findall(text)) if tells(found, keys)}
+        if told:
+            text = pattern.sub(partial(_without, told=told), text)
     return text
 
 
@@ -79,9 +91,8 @@ def _encodings_hidden(text: str, keys: tuple[str, ...]) -> str:
     for key in keys:
         for form in _forms(key):
             text = text.replace(form, HIDDEN)
-    text = _cut(text, _spans(text, keys))
-    for runs, tells in (_PACKED, _tells_packed), (_NUMBERS, _tells_numbers):
-        text = runs.sub(partial(_without, tells=tells, keys=keys), text)
+    for spans in _spans, _in_packed, _in_numbers:
+        text = _cut(text, _apart(spans(text, keys)))
     return text
 
 
@@ -119,15 +130,13 @@ def _shown(keys: tuple[str, ...]) -> re.Pattern[str]:
     return re.compile("|".join(patterns))
 
 
-def _without(
-    found: re.Match[str], *, tells: Callable[[str, tuple[str, ...]], bool], keys: tuple[str, ...]
-) -> str:
-    return HIDDEN if tells(found[0], keys) else found[0]
+def _without(found: re.Match[str], *, told: set[str]) -> str:
+    return HIDDEN if found[0] in told else found[0]
 
 
-def _letters(text: str) -> str:
+def _letters(text: str) -> bytes:
     """Returns the letters and digits of ASCII in a text."""
-    return text.encode("ascii", "ignore").translate(None, _MARKS).decode()
+    return text.encode("ascii", "ignore").translate(None, _MARKS)
 
 
 def _plain(text: str) -> bool:
@@ -142,84 +151,102 @@ def _plain(text: str) -> bool:
 
 
 class _Parts(NamedTuple):
-    """The parts of keys. Grams are all texts of half the length in the parts, in lower case."""
+    """The parts of keys. Grams are all short texts in the parts, in lower case, as numbers."""
 
-    any_case: frozenset[str]  # those with digits, in lower case
-    exact: frozenset[str]  # those without
-    grams: frozenset[str]
-    hexadecimal: frozenset[str]
-    hexadecimal_grams: frozenset[str]
+    any_case: frozenset[bytes]  # those with digits, in lower case
+    exact: frozenset[bytes]  # those without
+    grams: frozenset[int]
+    hexadecimal: frozenset[bytes]
+    hexadecimal_grams: frozenset[int]
 
 
 @lru_cache(64)
 def _parts(keys: tuple[str, ...]) -> _Parts:
     found = {part for key in keys for part in _parts_of(key)}
-    found |= {part[::-1] for part in found} | {encode(part, "rot13") for part in found}
+    found |= {part[::-1] for part in found} | {encode(part.decode(), "rot13").encode() for part in found}
     digits = frozenset(part.lower() for part in found if not part.isalpha())
     exact = frozenset(part for part in found if part.isalpha())
     hexadecimal = frozenset(part for key in keys for part in _hexadecimal_parts_of(key))
-    return _Parts(digits, exact, _grams({*digits, *exact}), hexadecimal, _grams(hexadecimal))
+    return _Parts(
+        digits,
+        exact,
+        _grams({*digits, *exact}, GRAM),
+        hexadecimal,
+        _grams(hexadecimal, GRAM_IN_HEXADECIMAL),
+    )
 
 
-def _grams(parts: Iterable[str]) -> frozenset[str]:
-    return frozenset(part[at : at + GRAM].lower() for part in parts for at in range(len(part) - GRAM + 1))
+def _grams(parts: Iterable[bytes], size: int) -> frozenset[int]:
+    return frozenset(
+        int.from_bytes(part[at : at + size].lower(), sys.byteorder)
+        for part in parts
+        for at in range(len(part) - size + 1)
+    )
 
 
-def _parts_of(key: str) -> Iterator[str]:
+def _parts_of(key: str) -> Iterator[bytes]:
     letters = _letters(key)
     first = len(_letters(readable(key))) + TOLD
     for end in range(max(PART, first), len(letters) + 1):
-        if not _plain(letters[end - PART : end]):
+        if not _plain(letters[end - PART : end].decode()):
             yield letters[end - PART : end]
 
 
-def _hexadecimal_parts_of(key: str) -> Iterator[str]:
+def _hexadecimal_parts_of(key: str) -> Iterator[bytes]:
     for end in range(max(PART, len(readable(key)) + TOLD), len(key) + 1):
-        yield key[end - PART : end].encode().hex()
+        yield key[end - PART : end].encode().hex().encode()
 
 
-def _found(text: str, parts: _Parts) -> Iterator[tuple[int, int]]:
-    """Yields where parts of keys are in the letters and digits of a text."""
+def _found(text: str, parts: _Parts) -> list[tuple[int, int]]:
+    """Returns where parts of keys are in the letters and digits of a text."""
     letters = _letters(text)
     low = letters.lower()
-    for at in _near(low, parts.grams, PART):
-        if low[at : at + PART] in parts.any_case or letters[at : at + PART] in parts.exact:
-            yield at, at + PART
-    for at in _near(low, parts.hexadecimal_grams, 2 * PART):
+    places = _near(low, parts.grams, PART, GRAM)
+    found = [(at, at + PART) for at in places if low[at : at + PART] in parts.any_case]
+    if parts.exact:
+        found += [(at, at + PART) for at in places if letters[at : at + PART] in parts.exact]
+    for at in _near(low, parts.hexadecimal_grams, 2 * PART, GRAM_IN_HEXADECIMAL):
         if low[at : at + 2 * PART] in parts.hexadecimal:
-            yield at, at + 2 * PART
+            found.append((at, at + 2 * PART))
+    return found
 
 
-def _near(letters: str, grams: frozenset[str], length: int) -> Iterator[int]:
-    """Yields the places where a text of this length contains one of the grams."""
-    seen, places = 0, range(0, len(letters) - GRAM + 1, GRAM)
-    if grams.isdisjoint([letters[at : at + GRAM] for at in places]):
-        return
-    for at in places:
-        if letters[at : at + GRAM] in grams:
-            yield from range(max(seen, at + GRAM - length), at + 1)
-            seen = at + 1
+def _near(letters: bytes, grams: frozenset[int], length: int, size: int) -> list[int]:
+    """Returns the places where a text of this length contains one of the grams of this size."""
+    numbers = memoryview(letters)[: len(letters) // size * size].cast("I" if size == 4 else "Q")
+    hits = grams.intersection(numbers)
+    if not hits:
+        return []
+    seen, places = 0, list[int]()
+    for at in [at for at, number in enumerate(numbers) if number in hits]:
+        places += range(max(seen, (at + 1) * size - length), at * size + 1)
+        seen = at * size + 1
+    return places
 
 
-def _spans(text: str, keys: tuple[str, ...]) -> list[tuple[int, int]]:
-    """Returns where parts of the keys begin and end in a text, in order and apart."""
+def _spans(text: str, keys: tuple[str, ...], *, overlapping: bool = False) -> list[tuple[int, int]]:
+    """Returns where parts of the keys begin and end in a text: each part if they may be `overlapping`, or what they cover."""
     spans: list[tuple[int, int]] = []
     parts, texts = _parts(keys), [_LINES_IN_JSON.sub(lambda found: " " * len(found[0]), text)]
     if not text.isascii():
         texts[0] = _folded(texts[0])
     for _ in range(UNESCAPED):
-        spans += _in_text(list(_found(texts[-1], parts)), texts)
+        found = _found(texts[-1], parts)
+        spans += _in_text(found if overlapping else _apart(found), texts)
         if len(texts) > 1:
             spans += _in_escaped(_whole(texts[-1], keys), texts)
-        following = _ESCAPED.sub(_letter, texts[-1])
+        following = _ESCAPED.sub(lambda found: _letter(found[0]), texts[-1])
         if following == texts[-1]:
             break
         texts.append(following)
-    return _apart(sorted(spans))
+    return spans
 
 
 def _whole(text: str, keys: Iterable[str]) -> list[tuple[int, int]]:
     """Returns where the keys are in a text, in any case."""
+    low = text.lower()
+    if not any(key.lower() in low for key in keys):
+        return []
     return [found.span() for key in keys for found in re.finditer(re.escape(key), text, re.IGNORECASE)]
 
 
@@ -233,14 +260,16 @@ def _cut(text: str, spans: list[tuple[int, int]]) -> str:
 
 def _folded(text: str) -> str:
     """Returns the text with each letter of another alphabet that stands for a letter of ASCII as that letter."""
-    return "".join(folded if len(folded := normalize("NFKC", letter)) == 1 else letter for letter in text)
+    folded = {ord(letter): normalize("NFKC", letter) for letter in set(text) if not letter.isascii()}
+    return text.translate({code: letter for code, letter in folded.items() if len(letter) == 1})
 
 
 def _in_text(found: list[tuple[int, int]], texts: list[str]) -> list[tuple[int, int]]:
     """Returns the places in the first text of what was found in the letters and digits of the last one."""
     if not found:
         return []
-    places = [letter.start() for letter in _LETTERS.finditer(texts[-1])]
+    letters = texts[-1].encode("ascii", "replace").translate(_IS_LETTER)
+    places = list(compress(range(len(letters)), letters))
     return _in_escaped([(places[start], places[stop - 1] + 1) for start, stop in found], texts)
 
 
@@ -263,8 +292,9 @@ def _places(text: str) -> list[int]:
 
 
 def _apart(spans: list[tuple[int, int]]) -> list[tuple[int, int]]:
+    """Returns places in order, with those that overlap as one."""
     apart: list[tuple[int, int]] = []
-    for start, stop in spans:
+    for start, stop in sorted(spans):
         if apart and start <= apart[-1][1]:
             apart[-1] = apart[-1][0], max(stop, apart[-1][1])
         else:
@@ -272,8 +302,11 @@ def _apart(spans: list[tuple[int, int]]) -> list[tuple[int, int]]:
     return apart
 
 
-def _letter(found: re.Match[str]) -> str:
+@lru_cache(4096)
+def _letter(escaped: str) -> str:
     """Returns the letter that is escaped, or that of ASCII which it stands for."""
+    found = _ESCAPED.match(f"{escaped};")
+    assert found is not None, "it is a match of this pattern"
     kind, code = found.lastgroup or "", found[found.lastgroup or 0]
     if kind == "slash":
         return "/"
@@ -285,10 +318,21 @@ def _letter(found: re.Match[str]) -> str:
 # --- Masks and words -------------------------------------------------------------------------------------
 
 
+@lru_cache(64)
+def _beginnings(keys: tuple[str, ...]) -> frozenset[str]:
+    """Returns all texts in the keys, in lower case, and of long ones the beginning."""
+    lows = {key.lower() for key in keys}
+    sizes = range(SHORTEST, LONGEST + 1)
+    return frozenset(
+        low[at : at + size] for low in lows for size in sizes for at in range(len(low) - size + 1)
+    )
+
+
 def _tells_masked(text: str, keys: tuple[str, ...]) -> bool:
     """Tells whether a piece beside a mask is of a key: `sk-ab***wxyz`."""
-    pieces = [piece.strip() for piece in _MASK.split(text)]
-    return any(_beside_mask(piece, key) for piece in pieces if len(piece) >= 3 for key in keys)
+    begin, pieces = _beginnings(keys), {piece.strip() for piece in _MASK.split(text)}
+    likely = [piece for piece in pieces if piece[:LONGEST].lower() in begin]
+    return any(_beside_mask(piece, key) for piece in likely for key in keys)
 
 
 def _beside_mask(piece: str, key: str) -> bool:
@@ -297,9 +341,16 @@ def _beside_mask(piece: str, key: str) -> bool:
 
 def _tells_word(word: str, keys: tuple[str, ...]) -> bool:
     """Tells whether a word is a piece of a key, or a mask has such a piece: `sk-xxxxxxxx-wxyz`."""
-    pieces = _MASK.split(word)
-    if len(pieces) > 1:
-        return any(len(piece) >= EDGE and _within(piece, key) for piece in pieces for key in keys)
+    begin, low = _beginnings(keys), word.lower()
+    if _MASK_IN_WORD.search(low):
+        return any(
+            len(piece) >= EDGE and _within(piece, key)
+            for piece in _MASK.split(word)
+            if piece[:LONGEST].lower() in begin
+            for key in keys
+        )
+    if low[:LONGEST] not in begin and low.strip(".=-")[:LONGEST] not in begin:
+        return False
     return any(_is_piece(word.strip(".=-"), key) or _is_piece(word, key) for key in keys)
 
 
@@ -326,44 +377,98 @@ def _secret(key: str) -> str:
 # --- Encodings -------------------------------------------------------------------------------------------
 
 
-def _tells_packed(run: str, keys: tuple[str, ...], layers: int = LAYERS) -> bool:
-    """Tells whether Base64 or Base32 has a part of a key in it: cut off, over several lines, escaped before, or encoded twice."""
-    return any(
-        _spans(inner, keys)
-        or any(key in inner for key in keys)
-        or (layers > 1 and any(_tells_packed(each[0], keys, layers - 1) for each in _PACKED.finditer(inner)))
-        for inner in _unpacked(_LINE_END.sub("", run))
-    )
+class _Code(NamedTuple):
+    """A way to write bytes in letters."""
+
+    runs: re.Pattern[str]  # the whole of a run that may be written so
+    bits: int  # that a letter has
+    phases: int  # letters with which a group may begin
+    apart: str  # letters between runs: they are bytes that are no ASCII
+    decode: Callable[[str], bytes]
 
 
-def _unpacked(letters: str) -> Iterator[str]:
-    """Yields what a run of letters says in Base64, Base32 and hexadecimal, from each letter with which a group may begin."""
-    standard = letters.replace("-", "+").replace("_", "/")
-    for start in range(4):
-        yield _ascii(b64decode(standard[start : start + (len(letters) - start) // 4 * 4]))
-    if re.fullmatch("[0-9a-fA-F]+", letters):
-        for start in range(2):
-            yield _ascii(bytes.fromhex(letters[start : start + (len(letters) - start) // 2 * 2]))
-    capitals = letters.upper()
-    if letters not in {capitals, letters.lower()}:
-        return
-    for each in (capitals, capitals.translate(_HEX32)):
-        if not re.fullmatch("[A-Z2-7]*", each):
-            continue
-        for start in range(8):
-            yield _ascii(b32decode(each[start : start + (len(each) - start) // 8 * 8]))
+_STANDARD = str.maketrans("-_", "+/")
+_DIGITS = str.maketrans("ABCDEFGHIJKLMNOPQRSTUVWXYZ234567", "0123456789ABCDEFGHIJKLMNOPQRSTUV")
 
 
-def _ascii(data: bytes) -> str:
-    return data.translate(_OTHER_BYTES).decode("ascii")
+def _base64(letters: str) -> bytes:
+    return b64decode(letters[: len(letters) // 4 * 4].translate(_STANDARD))
 
 
-def _tells_numbers(run: str, keys: tuple[str, ...]) -> bool:
-    """Tells whether numbers are the letters of a part of a key: decimal, octal or binary."""
-    numbers = re.findall(r"\d+", run)
-    for base in (10, 8, 2):
-        digits = "0123456789"[:base]
-        codes = [int(each, base) for each in numbers if not each.strip(digits)]
-        if _spans("".join(chr(code) for code in codes if code < 128), keys):
-            return True
-    return False
+def _hexadecimal(letters: str) -> bytes:
+    return bytes.fromhex(letters[: len(letters) // 2 * 2])
+
+
+def _base32(letters: str) -> bytes:
+    return _extended_base32(letters.upper().translate(_DIGITS))
+
+
+def _extended_base32(letters: str) -> bytes:
+    groups = len(letters) // 8
+    return int(letters[: 8 * groups] or "0", 32).to_bytes(5 * groups, "big")  # base64.b32decode is slow
+
+
+_CODES = (
+    _Code(re.compile(r"[\w+/-]+", re.ASCII), 6, 4, "/" * 8, _base64),
+    _Code(re.compile(r"[0-9a-fA-F]+"), 4, 2, "f" * 4, _hexadecimal),
+    _Code(re.compile(r"[A-Z2-7]+|[a-z2-7]+"), 5, 8, "7" * 16, _base32),
+    _Code(re.compile(r"[0-9A-V]+|[0-9a-v]+"), 5, 8, "V" * 16, _extended_base32),
+)
+
+
+def _in_packed(text: str, keys: tuple[str, ...], layers: int = LAYERS) -> list[tuple[int, int]]:
+    """Returns where Base64, Base32 or hexadecimal has a part of a key in it: cut off, over several lines, escaped before, or encoded
+    twice. All runs of a text are decoded at once, because there may be many.
+    """
+    if b"A" * 16 not in text.encode("ascii", "replace").translate(_IN_RUNS):  # most texts have no run
+        return []
+    runs = [found.span() for found in _PACKED.finditer(text)]
+    letters = [_LINE_END.sub("", text[start:stop]) for start, stop in runs]
+    told: set[int] = set()
+    for code in _CODES:
+        places = [place for place, run in enumerate(letters) if code.runs.fullmatch(run)]
+        if places:
+            found = _in_code(code, [letters[place] for place in places], keys, layers)
+            told |= {places[each] for each in found}
+    return [runs[each] for each in sorted(told)]
+
+
+def _in_code(code: _Code, runs: list[str], keys: tuple[str, ...], layers: int) -> set[int]:
+    """Returns the numbers of the runs that say a part of a key. Each phase decodes all of them, from another letter on."""
+    joined, told = code.apart.join(runs), set[int]()
+    starts = list(accumulate((len(run) + len(code.apart) for run in runs), initial=0))
+    for phase in range(min(code.phases, len(joined))):
+        inner = code.decode(joined[phase:]).translate(_OTHER_BYTES).decode("ascii")
+        spans = _spans(inner, keys, overlapping=True)
+        spans += [
+            (found.start(), found.end()) for key in keys for found in re.finditer(re.escape(key), inner)
+        ]
+        spans += _in_packed(inner, keys, layers - 1) if layers > 1 else []
+        for start, stop in spans:
+            first = bisect(starts, phase + start * 8 // code.bits)
+            if first == bisect(starts, phase + (stop * 8 - 1) // code.bits):  # not in two runs
+                told.add(first - 1)
+    return told
+
+
+def _in_numbers(text: str, keys: tuple[str, ...]) -> list[tuple[int, int]]:
+    """Returns where numbers are the letters of a part of a key: decimal, octal or binary."""
+    runs = [found.span() for found in _NUMBERS.finditer(text)]
+    numbers = [
+        (each, place) for place, run in enumerate(runs) for each in re.findall(r"\d+", text[slice(*run)])
+    ]
+    told: set[int] = set()
+    for base in (10, 8, 2) if runs else ():
+        codes = {each: _code(each, base) for each in {each for each, _ in numbers}}
+        places = [place for each, place in numbers if codes[each]]
+        spans = _spans("".join([codes[each] for each, _ in numbers]), keys, overlapping=True)
+        told |= {places[start] for start, stop in spans if places[start] == places[stop - 1]}
+    return [runs[each] for each in sorted(told)]
+
+
+def _code(number: str, base: int) -> str:
+    """Returns the letter of ASCII that a number says, or nothing."""
+    if number.strip("0123456789"[:base]):
+        return ""
+    code = int(number, base)
+    return chr(code) if code < 128 else ""

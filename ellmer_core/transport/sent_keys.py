@@ -14,7 +14,7 @@ import re
 from base64 import b32encode, b64decode, b64encode, urlsafe_b64encode
 from codecs import encode
 from collections.abc import Callable, Iterator, Mapping
-from functools import lru_cache
+from functools import cache, lru_cache
 from typing import Any, NamedTuple
 from urllib.parse import quote
 
@@ -174,8 +174,17 @@ class SentKeys:
 
     def _hidden_in_event(self, event: Any) -> Any:
         if isinstance(event, dict) and event.keys() & {"error", "errors", ":exception"}:
-            return _replaced(event, self.hidden_in_error)
+            return self._hidden_in_error_event(event)
         return _replaced(event, self._hidden_in_text) if self._quoted else event
+
+    def _hidden_in_error_event(self, event: Any) -> Any:
+        """Returns an error without the keys. It may have any number of short texts, which are looked at together first, and each once."""
+        together = "\n".join(_all_texts(event))
+        return (
+            event
+            if self.hidden_in_error(together) == together
+            else _replaced(event, cache(self.hidden_in_error))
+        )
 
     def hidden_in_error(self, text: str) -> str:
         """Returns a text of an error without the keys, their parts, their masked forms, and other encodings."""
@@ -236,6 +245,20 @@ def _texts(event: Any) -> dict[tuple[Any, ...], tuple[Any, Any, str]]:
             else:
                 left.append(((*path, name), item))
     return found
+
+
+def _all_texts(value: Any) -> Iterator[str]:
+    """Yields the texts of a JSON value, and the names of its fields."""
+    left = [value]
+    while left:
+        match left.pop():
+            case str(text):
+                yield text
+            case list(items):
+                left += items
+            case dict(fields):
+                yield from fields
+                left += fields.values()
 
 
 def _replaced(value: Any, replace: Any) -> Any:

@@ -76,6 +76,28 @@ def test_the_proxies_of_the_environment_are_used(server, reply, monkeypatch):
     assert chat.chat("Hi") == "Hello."
 
 
+@pytest.mark.parametrize(
+    ("no", "url", "used"),
+    [
+        ("", "https://api.example.com/v1", "http://p:2"),
+        ("", "http://api.example.com/v1", "socks5://p:3"),
+        ("localhost,127.0.0.1", "https://api.example.com", "http://p:2"),
+        ("example.com", "https://api.example.com", None),
+        (".example.com", "https://api.example.com", None),
+        ("*.example.com", "https://api.example.com", None),
+        ("https://api.example.com", "https://api.example.com", None),
+        ("ple.com", "https://api.example.com", "http://p:2"),
+        ("a.test, api.example.com:8443", "https://api.example.com:8443", None),
+        ("api.example.com:8443", "https://api.example.com", "http://p:2"),
+        ("::1", "https://[::1]/v1", None),
+        ("*", "https://api.example.com", None),
+    ],
+)
+def test_the_environment_says_which_hosts_have_no_proxy(no, url, used):
+    proxies = {"https": "p:2", "all": "socks5://p:3", "no": no}
+    assert httpx_clients.proxy_of(httpx.URL(url), proxies) == used
+
+
 def test_connections_are_used_again_one_after_the_other(server, reply, make):
     server.answers(*[reply([answer()])] * 3)
     chat = make()
@@ -111,7 +133,7 @@ def test_what_was_lent_goes_back_also_after_a_failure(server, reply, make):
     with pytest.raises(Exception, match="stopped before its end"):
         list(chat.stream("Hi"))
     assert chat.chat("Hi", echo="none") == "Hello."
-    lost = httpx_clients.Pools(httpx.create_ssl_context)
+    lost = httpx_clients.Pools(httpx.create_ssl_context, {})
     with pytest.raises(httpx.ConnectError):
         lost.handle_request(httpx.Request("GET", "http://127.0.0.1:9"))
     assert sum(map(len, lost._stacks.free.values())) == 1
@@ -122,7 +144,7 @@ def test_what_was_lent_goes_back_also_after_a_failure(server, reply, make):
 def test_certificates_are_read_for_https_only(monkeypatch):
     real = httpx.create_ssl_context()
     read = []
-    pools = httpx_clients.Pools(lambda: [read.append("certificates"), real][1])
+    pools = httpx_clients.Pools(lambda: [read.append("certificates"), real][1], {})
     contexts = []
     monkeypatch.setattr(httpx, "HTTPTransport", lambda **options: contexts.append(options["verify"]))
     for url in ("http://a", "https://a"):

@@ -229,6 +229,47 @@ def test_escapes_are_read_in_linear_time(unit):
     assert many < 16 * few + 0.02
 
 
+MEGABYTES = {
+    "letters": "x",
+    "words": "The model is not found. ",
+    "numbers": "99 107 45 ",
+    "digits": "7",
+    "hexadecimal": "6b2d70",
+    "escapes": "\\u0073",
+    "backslashes": "\\",
+    "Base32": b32encode(bytes(range(256)) * 5).decode(),
+    "Base64 in runs": f"{b64encode(bytes(range(100, 112))).decode()} ",
+    "Base64 in Base64": b64encode(b64encode(bytes(range(81)))).decode(),
+    "masked words": "ab3d***",
+    "its parts": KEY[8:22],
+    "its pieces": f"{KEY[20:24]} ",
+}
+
+
+@pytest.mark.parametrize("unit", MEGABYTES.values(), ids=MEGABYTES)
+def test_an_error_of_a_megabyte_takes_no_second_of_a_processor(unit):
+    body, keys = (unit * (1_000_000 // len(unit))).encode(), SentKeys(BEARER)
+    began = time.process_time()
+    keys.hidden_in_body(body, failed=True)
+    assert time.process_time() - began < 1.2  # some 0.1 to 0.5; each run decoded by itself: 4.5
+
+
+def test_an_error_of_many_short_texts_is_looked_at_once():
+    keys, event = SentKeys(BEARER), {"error": {"loc": ["abcd"] * 100_000 + [KEY]}}
+    began = time.process_time()
+    [shown] = keys.hidden_in_events(b"", [event], last=True)
+    assert time.process_time() - began < 1.2
+    assert shown["error"]["loc"][-2:] == ["abcd", HIDDEN]
+
+
+def test_runs_that_have_parts_only_together_stay():
+    half, rest = (
+        b64encode(part.encode()).decode() for part in (f"of words {KEY[14:20]}", f"{KEY[20:26]} of others")
+    )
+    text = f"{half} {rest}"
+    assert SentKeys(BEARER).hidden_in_error(text) == text
+
+
 def test_a_redirect_to_an_address_with_the_key_does_not_show_it():
     chat = answering(lambda _: httpx.Response(307, headers={"location": f"https://x.test/?key={KEY}"}))
     with pytest.raises(ec.ProviderError) as raised:
