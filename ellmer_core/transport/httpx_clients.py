@@ -100,39 +100,9 @@ IDLE = 30.0  # seconds that a connection is kept
 KEPT = 100  # connections that are kept at all
 
 
-@dataclass(eq=False, repr=False)
-class _Stacks:
-    """The free pools by origin, each with the time since when it is free."""
-
-    make: Callable[[httpx.URL], Any]
-    free: dict[tuple[str, ...], deque[tuple[float, Any]]] = field(default_factory=lambda: defaultdict(deque))
-
-    def taken(self, url: httpx.URL) -> tuple[tuple[str, ...], Any]:
-        """Returns a pool for a request, and the stack that it returns to."""
-        place = (url.scheme, url.host, str(url.port))
-        try:
-            return place, self.free[place].pop()[1]
-        except IndexError:  # another thread may have been faster
-            return place, self.make(url)
-
-    def returned(self, place: tuple[str, ...], pool: Any) -> list[Any]:
-        """Takes a pool back. Returns the pools that must be closed."""
-        now, stack = time.monotonic(), self.free[place]
-        stack.append((now, pool))
-        old = []
-        while stack and (len(stack) > KEPT or now - stack[0][0] > IDLE):
-            old.append(stack.popleft()[1])
-        return old
-
-    def emptied(self) -> list[Any]:
-        """Removes and returns all pools."""
-        free = [pool for stack in self.free.values() for _, pool in stack]
-        self.free.clear()
-        return free
-
-
 #: The context of the pools for HTTP trusts nobody: it is made without reading certificates.
 _NO_TLS = SSLContext(PROTOCOL_TLS_CLIENT)
+_LIMITS = httpx.Limits(max_connections=None, max_keepalive_connections=100, keepalive_expiry=IDLE)
 
 
 def proxy_of(url: httpx.URL, proxies: Mapping[str, str]) -> str | None:
@@ -153,10 +123,39 @@ def _names(name: str, url: httpx.URL) -> bool:
     )
 
 
-def _options(url: httpx.URL, tls: Callable[[], SSLContext], proxies: Mapping[str, str]) -> dict[str, Any]:
-    verify = tls() if url.scheme == "https" else _NO_TLS
-    limits = httpx.Limits(max_connections=None, max_keepalive_connections=100, keepalive_expiry=IDLE)
-    return {"verify": verify, "limits": limits, "proxy": proxy_of(url, proxies)}
+@dataclass(eq=False, repr=False)
+class _Stacks:
+    """The free pools by origin, each with the time since when it is free. `kind` is the class of new ones."""
+
+    kind: Callable[..., Any]
+    tls: Callable[[], SSLContext]
+    proxies: Mapping[str, str]
+    free: dict[tuple[str, ...], deque[tuple[float, Any]]] = field(default_factory=lambda: defaultdict(deque))
+
+    def taken(self, url: httpx.URL) -> tuple[tuple[str, ...], Any]:
+        """Returns a pool for a request, and the stack that it returns to."""
+        place = (url.scheme, url.host, str(url.port))
+        try:
+            return place, self.free[place].pop()[1]
+        except IndexError:  # another thread may have been faster
+            verify = self.tls() if url.scheme == "https" else _NO_TLS
+            proxy = proxy_of(url, self.proxies) if self.proxies else None
+            return place, self.kind(verify=verify, limits=_LIMITS, proxy=proxy)
+
+    def returned(self, place: tuple[str, ...], pool: Any) -> list[Any]:
+        """Takes a pool back. Returns the pools that must be closed."""
+        now, stack = time.monotonic(), self.free[place]
+        stack.append((now, pool))
+        old = []
+        while stack and (len(stack) > KEPT or now - stack[0][0] > IDLE):
+            old.append(stack.popleft()[1])
+        return old
+
+    def emptied(self) -> list[Any]:
+        """Removes and returns all pools."""
+        free = [pool for stack in self.free.values() for _, pool in stack]
+        self.free.clear()
+        return free
 
 
 class Pools(httpx.BaseTransport):
@@ -165,7 +164,7 @@ class Pools(httpx.BaseTransport):
     """
 
     def __init__(self, tls: Callable[[], SSLContext], proxies: Mapping[str, str]) -> None:
-        self._stacks = _Stacks(lambda url: httpx.HTTPTransport(**_options(url, tls, proxies)))
+        self._stacks = _Stacks(httpx.HTTPTransport, tls, proxies)
 
     def handle_request(self, request: httpx.Request) -> httpx.Response:
         """Sends the request with a free pool, which is free again when the response is closed."""
@@ -192,7 +191,7 @@ class AsyncPools(httpx.AsyncBaseTransport):
     """Pools for async clients, as `Pools`."""
 
     def __init__(self, tls: Callable[[], SSLContext], proxies: Mapping[str, str]) -> None:
-        self._stacks = _Stacks(lambda url: httpx.AsyncHTTPTransport(**_options(url, tls, proxies)))
+        self._stacks = _Stacks(httpx.AsyncHTTPTransport, tls, proxies)
 
     async def handle_async_request(self, request: httpx.Request) -> httpx.Response:
         """Sends the request with a free pool, which is free again when the response is closed."""

@@ -144,9 +144,9 @@ def test_what_was_lent_goes_back_also_after_a_failure(server, reply, make):
 def test_certificates_are_read_for_https_only(monkeypatch):
     real = httpx.create_ssl_context()
     read = []
-    pools = httpx_clients.Pools(lambda: [read.append("certificates"), real][1], {})
     contexts = []
     monkeypatch.setattr(httpx, "HTTPTransport", lambda **options: contexts.append(options["verify"]))
+    pools = httpx_clients.Pools(lambda: [read.append("certificates"), real][1], {})
     for url in ("http://a", "https://a"):
         pools._stacks.taken(httpx.URL(url))
 
@@ -165,7 +165,7 @@ def test_connections_that_are_old_or_too_many_are_closed(monkeypatch):
 
     now = [0.0]
     monkeypatch.setattr(httpx_clients.time, "monotonic", lambda: now[0])
-    stacks = httpx_clients._Stacks(lambda _scheme: Kept())
+    stacks = httpx_clients._Stacks(lambda **_: Kept(), ssl.create_default_context, {})
     made = [stacks.taken(httpx.URL("http://a"))[1] for _ in range(httpx_clients.KEPT + 1)]
     place = ("http", "a", "None")
     assert [old for pool in made for old in stacks.returned(place, pool)] == [made[0]]
