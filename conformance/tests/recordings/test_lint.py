@@ -7,7 +7,7 @@ from conformance_command import run
 from recordings_in_every_form import BAD, GOOD, URL, vcr_yaml, vcrpy
 from vcr.serializers import yamlserializer
 
-from ellmer_conformance.contract.rules.openai_chat._rulebook import ASK, body, call, result
+from ellmer_conformance.contract.rules.openai_chat._refusals_and_examples import ASK, body, call, result
 from ellmer_conformance.recordings.lint import lint
 
 

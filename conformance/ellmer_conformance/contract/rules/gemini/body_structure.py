@@ -16,7 +16,21 @@ from ...shapes.facts import root_fields
 from .._media import PNG, redacted
 from .._samples import ADD
 from ._proto import Problem, proto, told, unknown
-from ._rulebook import ASK, IMAGE, MUST, REJECT, TOOLS, answer, body, book, call, model, refused, text, user
+from ._refusals_and_examples import (
+    ASK,
+    IMAGE,
+    MUST,
+    REJECT,
+    TOOLS,
+    answer,
+    body,
+    book,
+    call,
+    model,
+    refused,
+    text,
+    user,
+)
 
 SDK = "https://github.com/googleapis/python-genai (types)"
 SCHEMA: Json = {"type": "OBJECT", "properties": {"x": {"type": "NUMBER"}}}

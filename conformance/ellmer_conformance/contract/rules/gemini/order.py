@@ -12,7 +12,7 @@ from ...exchange import Json, Request
 from ...readers.gemini import contents, declarations, get, key_of, parts, repeated
 from ...readers.json_access import text_of
 from ...rule import Finding, broken, met
-from ._rulebook import (
+from ._refusals_and_examples import (
     ASK,
     IMAGE,
     LOSS,

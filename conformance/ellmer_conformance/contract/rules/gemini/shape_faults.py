@@ -10,7 +10,7 @@ from ...shapes import Fault
 from .._samples import ADD
 from .._shape_faults import FaultKind, Wording, enter, types_of
 from ._proto import proto, unknown
-from ._rulebook import ASK, IMAGE, TOOLS, answer, body, book, call, model, refused, user
+from ._refusals_and_examples import ASK, IMAGE, TOOLS, answer, body, book, call, model, refused, user
 
 _TYPES = {"string": "TYPE_STRING", "boolean": "TYPE_BOOL", "integer": "TYPE_INT32", "number": "TYPE_FLOAT"}
 _GEMINI, _VERTEX = "google.ai.generativelanguage.v1beta", "google.cloud.aiplatform.v1beta1"

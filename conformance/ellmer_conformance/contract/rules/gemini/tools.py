@@ -17,7 +17,7 @@ from ...rule import Finding, broken, met
 from .._references import dangling
 from .._samples import ADD
 from ._proto import Problem, proto, told, unknown
-from ._rulebook import ASK, MUST, REJECT, TOOLS, body, book, refused
+from ._refusals_and_examples import ASK, MUST, REJECT, TOOLS, body, book, refused
 
 SDK = "https://github.com/googleapis/python-genai (types)"
 SCHEMA = frozenset(
