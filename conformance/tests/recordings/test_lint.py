@@ -65,6 +65,8 @@ def test_the_json_holds_everything(tmp_path):
     assert found["exit_code"] == 1
     assert found["wires"]["openai-chat"]["violations"] == 1
     assert found["files"][0]["complaints"][0]["rule"] == "PAIR-001"
+    assert (found["providers"], sum(found["formats"].values()), found["years"]) == ({"openai": 1}, 1, {})
+    assert (found["skipped"], found["missed"], found["problems"]) == ({}, 0, [])
 
 
 def test_github_and_sarif_point_at_the_file(tmp_path):

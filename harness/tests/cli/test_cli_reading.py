@@ -90,7 +90,7 @@ def test_show_one_and_raw(tree, capsysbinary):
     out = capsysbinary.readouterr().out
     assert IMAGE in out
     assert b"/chat" not in out
-    assert main(["show", str(tree / "c.json"), "-n", "4"]) == 2
+    assert main(["show", str(tree / "c.json"), "--number", "4"]) == 2
     assert b"has no interaction 4, only 3" in capsysbinary.readouterr().err
 
 
