@@ -44,7 +44,7 @@ def test_what_was_recorded_is_replayed_without_a_server(http, server, record, tm
 
 def test_the_values_of_a_header_are_found_by_its_name_in_any_case():
     headers = [("x-a", "1"), ("content-encoding", "gzip"), ("x-a", "2")]
-    exchange = Exchange(Sent("GET", API, [], b""), 200, headers=headers, chunks=[gzip.compress(b'{"a": 1}')])
+    exchange = Exchange(Sent("GET", API, {}, b""), 200, headers=headers, chunks=[gzip.compress(b'{"a": 1}')])
 
     assert [exchange.header(name) for name in ("X-A", "x-a", "x-b")] == ["1, 2", "1, 2", ""]
     assert exchange.json == {"a": 1}
