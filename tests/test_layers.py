@@ -227,3 +227,29 @@ def test_every_folder_says_what_lives_there():
     trees = {folder: ast.parse((folder / "__init__.py").read_text(encoding="utf-8")) for folder in folders}
 
     assert [str(folder) for folder, tree in trees.items() if not ast.get_docstring(tree)] == []
+
+
+@pytest.mark.parametrize("package", FOLDERS)
+def test_few_lines_are_imports(package):
+    lines = {
+        m: path.read_text(encoding="utf-8") for m, path in modules().items() if m.split(".")[0] == package
+    }
+    total, imports = (
+        sum(len(text.splitlines()) for text in lines.values()),
+        sum(map(importing, lines.values())),
+    )
+
+    assert imports / total <= 0.07, f"{imports:,} of {total:,} lines are imports or `__all__`"
+
+
+def importing(source):
+    """Returns how many lines import something, or list what a module offers."""
+    kinds = (ast.Import, ast.ImportFrom)
+    found = [node for node in ast.walk(ast.parse(source)) if isinstance(node, kinds) or lists_names(node)]
+    return len({line for node in found for line in range(node.lineno, node.end_lineno + 1)})
+
+
+def lists_names(node):
+    """Tells whether a statement sets `__all__`, or adds to it."""
+    targets = node.targets if isinstance(node, ast.Assign) else [getattr(node, "target", None)]
+    return any(isinstance(target, ast.Name) and target.id == "__all__" for target in targets)
