@@ -5,6 +5,7 @@ through others, a module that imports it.
 """
 
 import ast
+import re
 from functools import cache
 from pathlib import Path
 
@@ -110,6 +111,12 @@ PACKAGES = {
         "ellmer_core": {"adapters", "demo", "facts"},  # the facts quote the profiles, and judge no client
     },
 }
+
+#: A statement that imports names, or lists those of a module.
+LISTED = re.compile(
+    r"^ *(?:from \S+ )?import (?:\([^)]*\)|.*)|^__all__ \+?= (?:\[[^]]*\]|.*)",
+    re.MULTILINE,
+)
 
 #: Numbers that no package has twice, in a module that judges nothing: each package may import it.
 SHARED = {"ellmer_core.budget"}
@@ -243,13 +250,5 @@ def test_few_lines_are_imports(package):
 
 
 def importing(source):
-    """Returns how many lines import something, or list what a module offers."""
-    kinds = (ast.Import, ast.ImportFrom)
-    found = [node for node in ast.walk(ast.parse(source)) if isinstance(node, kinds) or lists_names(node)]
-    return len({line for node in found for line in range(node.lineno, node.end_lineno + 1)})
-
-
-def lists_names(node):
-    """Tells whether a statement sets `__all__`, or adds to it."""
-    targets = node.targets if isinstance(node, ast.Assign) else [getattr(node, "target", None)]
-    return any(isinstance(target, ast.Name) and target.id == "__all__" for target in targets)
+    """Returns how many lines import something, or list what a module offers. It reads no syntax trees, which takes seconds."""
+    return sum(found.count("\n") + 1 for found in LISTED.findall(source))
