@@ -23,6 +23,7 @@ if TYPE_CHECKING:
     from .contents.json_serialization import *
     from .contents.prompt_templates import *
     from .contents.turns import *
+    from .conversation.approval import *
     from .conversation.settings import *
     from .errors import *
     from .jobs.batch import *
@@ -83,6 +84,7 @@ _MODULES = (
     "contents.content",
     "errors",
     "contents.turns",
+    "conversation.approval",
     "conversation.settings",
     "transport.http_clients",
     "_chat.chat",

@@ -16,7 +16,7 @@ from contextvars import ContextVar, copy_context
 from copy import deepcopy
 from dataclasses import replace
 from functools import partial
-from inspect import Parameter, isasyncgenfunction, iscoroutine, iscoroutinefunction, isroutine
+from inspect import Parameter, isasyncgenfunction, iscoroutine, iscoroutinefunction, isroutine, signature
 from logging import DEBUG, WARNING
 from threading import Thread
 from typing import Any, Literal
@@ -26,7 +26,7 @@ from .errors import AsyncToolError, ConversionError, ToolReject, UsageError
 from .log import log_raised, logger
 from .schemas.python_types import convert
 from .telemetry.spans import traced_call
-from .tools.definition import AskLater, CallScope, ToolContext, is_field, parameters
+from .tools.definition import AskLater, CallScope, ToolContext, is_field
 from .tools.results import check_tool_result
 
 __all__ = ["Progress", "local_shinychat", "showing"]
@@ -260,7 +260,7 @@ def _called(request: ContentToolRequest, call: ToolContext[Any]) -> Any:
     if request.problem is not None:
         raise _Refused(f"The arguments are invalid: {request.problem}. They were: {_cut(request.raw or '')}")
     arguments = _arguments(tool, request) | ({tool.context: call} if tool.context else {})
-    expected = parameters(tool.function).values()
+    expected = signature(tool.function).parameters.values()
     if fields := {p.name: p.default for p in expected if is_field(p.default)}:
         arguments = _field_defaults(fields) | arguments
     args = [arguments.pop(p.name, p.default) for p in expected if p.kind is Parameter.POSITIONAL_ONLY]

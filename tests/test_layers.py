@@ -5,6 +5,7 @@ through others, a module that imports it.
 """
 
 import ast
+import re
 from functools import cache
 from pathlib import Path
 
@@ -110,6 +111,12 @@ PACKAGES = {
         "ellmer_core": {"adapters", "demo", "facts"},  # the facts quote the profiles, and judge no client
     },
 }
+
+#: A statement that imports names, or lists those of a module.
+LISTED = re.compile(
+    r"^ *(?:from \S+ )?import (?:\([^)]*\)|.*)|^__all__ \+?= (?:\[[^]]*\]|.*)",
+    re.MULTILINE,
+)
 
 #: Numbers that no package has twice, in a module that judges nothing: each package may import it.
 SHARED = {"ellmer_core.budget"}
@@ -227,3 +234,21 @@ def test_every_folder_says_what_lives_there():
     trees = {folder: ast.parse((folder / "__init__.py").read_text(encoding="utf-8")) for folder in folders}
 
     assert [str(folder) for folder, tree in trees.items() if not ast.get_docstring(tree)] == []
+
+
+@pytest.mark.parametrize("package", FOLDERS)
+def test_few_lines_are_imports(package):
+    lines = {
+        m: path.read_text(encoding="utf-8") for m, path in modules().items() if m.split(".")[0] == package
+    }
+    total, imports = (
+        sum(len(text.splitlines()) for text in lines.values()),
+        sum(map(importing, lines.values())),
+    )
+
+    assert imports / total <= 0.07, f"{imports:,} of {total:,} lines are imports or `__all__`"
+
+
+def importing(source):
+    """Returns how many lines import something, or list what a module offers. It reads no syntax trees, which takes seconds."""
+    return sum(found.count("\n") + 1 for found in LISTED.findall(source))

@@ -46,6 +46,7 @@ from ..contents.content import (
 )
 from ..contents.display import Displayed
 from ..contents.turns import AssistantTurn, SystemTurn, Turn, UserTurn
+from ..conversation.approval import AskBefore, Decide, DecisionLike, decision_of
 from ..conversation.history import SUMMARIZE, History, chat_of_record, chat_record, parted, shorten
 from ..conversation.io_operations import Loop
 from ..conversation.loop import converse
@@ -53,18 +54,7 @@ from ..conversation.repaired_turns import repaired
 from ..conversation.request import as_sent, conversation_as_sent
 from ..conversation.request_cache import RequestCache
 from ..conversation.response import cut_short
-from ..conversation.settings import (
-    AskBefore,
-    Decide,
-    DecisionLike,
-    Fallback,
-    OneAtATime,
-    Settings,
-    StreamController,
-    UsageLimits,
-    WhenBusy,
-    decision_of,
-)
+from ..conversation.settings import Fallback, OneAtATime, Settings, StreamController, UsageLimits, WhenBusy
 from ..errors import UsageError, spelt
 from ..log import warn
 from ..models.prices.price_lookup import cost, log_usage

@@ -23,7 +23,7 @@ from ..contents.content import (
     ContentToolResult,
 )
 from ..contents.turns import AssistantTurn, Turn, UserTurn
-from ..conversation.settings import DEFER, Decide, Decision, DecisionLike
+from ..conversation.approval import DEFER, Decide, Decision, DecisionLike
 from ..errors import UsageError, printable, revealed
 from ..tools.results import flatten
 from .answers import EchoMode, Shown

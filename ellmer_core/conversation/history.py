@@ -27,8 +27,8 @@ from ..contents.content import (
 from ..contents.turns import AssistantPartialTurn, AssistantTurn, SystemTurn, Turn, UserTurn
 from ..errors import UsageError
 from ..tools.results import split
+from .approval import Decision, with_question
 from .repaired_turns import NEVER_CALLED, distinct_calls
-from .settings import Decision, asked_later
 
 INTERRUPTED = "The call was interrupted; whether it had an effect is not known."
 
@@ -89,7 +89,7 @@ class History:
         with self._lock:
             turn, request = self.turns[-1], self.open_requests[place]
             contents = list(turn.contents)
-            contents[_place_of(contents, request)] = asked_later(request, ran, question)
+            contents[_place_of(contents, request)] = with_question(request, ran, question)
             self.turns[-1] = turn.but_with(contents=tuple(contents))
 
     def keep(self, place: int, result: ContentToolResult) -> None:

@@ -46,20 +46,13 @@ from ..wire.base import answer_of
 from ..wire.interfaces import Request
 from ..wire.shared.json_objects import is_forced
 from . import retries
+from .approval import approved_request, ask_for_decision, decision_of, denial, needs_decision, with_answer
 from .history import INTERRUPTED, History
 from .io_operations import Answer, CallTools, Clock, Decide, Emit, Loop, Notify, Send, Wait
+from .repaired_turns import without_attachments
 from .request import accepts, request_turns, warn_replaced
 from .response import cut_short, read
-from .settings import (
-    Cancelled,
-    Settings,
-    agreed,
-    decided,
-    decision_of,
-    denial,
-    needs_decision,
-)
-from .settings import answered as with_answer
+from .settings import Cancelled, Settings
 
 
 def converse(history: History, settings: Settings, inputs: Sequence[Content]) -> Loop[AssistantTurn | None]:
@@ -168,7 +161,7 @@ def request_answer(history: History, settings: Settings, user: UserTurn | None) 
         try:
             turn = yield from with_retries(history, settings, request, body, user)
         except errors.BadRequestError as error:
-            turn = yield from _without_attachments(history, settings, user, error, body)
+            turn = yield from _answer_without_attachments(history, settings, user, error, body)
         ended: float = yield Clock()
         turn = _completed(turn, settings, ended - began)
     except BaseException as error:
@@ -198,14 +191,12 @@ def _written(history: History, settings: Settings, user: UserTurn | None) -> Loo
     return written
 
 
-def _without_attachments(
+def _answer_without_attachments(
     history: History, settings: Settings, user: UserTurn | None, error: errors.BadRequestError, refused: bytes
 ) -> Loop[AssistantTurn]:
     """Returns the answer to the refused request without what the provider attached to earlier answers, if that was the cause.
     Raises the error if it was not.
     """
-    from .attachments import without_attachments  # noqa: PLC0415 - few requests are refused
-
     plain = without_attachments(history.turns, settings.wire.name)
     other_cause = history.received or isinstance(error, errors.ContextWindowError)
     if other_cause or plain.keys() <= settings.plain.keys() or error.status not in {400, 404, 422}:
@@ -363,7 +354,7 @@ def _permitted(
         settings.controller.check()
     if decision is None:
         return None
-    return agreed(request, decision) if decision.approved else denial(request, decision.reason)
+    return approved_request(request, decision) if decision.approved else denial(request, decision.reason)
 
 
 def _run(history: History, settings: Settings, ready: Mapping[int, ContentToolRequest]) -> Loop[None]:
@@ -372,7 +363,7 @@ def _run(history: History, settings: Settings, ready: Mapping[int, ContentToolRe
 
     asked = history.turns[-1]
     turn = asked if isinstance(asked, AssistantTurn) else None
-    ask = partial(decided, approve=settings.approve)
+    ask = partial(ask_for_decision, approve=settings.approve)
     scope = CallScope(turn, settings.deps, lambda: settings.controller.reason, ask, decision_of)
     try:
         yield CallTools(ready, history.keep, scope)

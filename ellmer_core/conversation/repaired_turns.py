@@ -1,17 +1,25 @@
-"""Turns from elsewhere (a file, another program, a hook), in a form that every wire format can send.
+"""Turns from elsewhere (a file, another program, a hook), in a form that every wire format can send; and answers without what their
+provider attached to them.
 
 What a provider would refuse is sent in another form, and is named for a warning. The history keeps the original.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from itertools import groupby
 from operator import is_
 from typing import NamedTuple
 
 from ..contents import content as ours
-from ..contents.content import ContentText, ContentToolRequest, ContentToolResult, replaced
+from ..contents.content import (
+    Content,
+    ContentText,
+    ContentToolRequest,
+    ContentToolResult,
+    ContentUnknown,
+    replaced,
+)
 from ..contents.turns import (
     AssistantTurn,
     SystemTurn,
@@ -25,7 +33,7 @@ from ..contents.turns import (
 from ..errors import ToolResultError, error_message
 from ..tools.results import check_tool_result, flatten, named_text, result_text
 
-__all__ = ["NEVER_CALLED", "Repaired", "distinct_calls", "in_words", "repaired"]
+__all__ = ["NEVER_CALLED", "Repaired", "distinct_calls", "in_words", "repaired", "without_attachments"]
 
 NEVER_CALLED = "Chat ended before the tool could be invoked."
 
@@ -282,3 +290,34 @@ def _is_result(content: ours.Content) -> bool:
 
 def _is_no_text(content: ours.Content) -> bool:
     return not isinstance(content, ContentText)
+
+
+# --- Answers without attachments -------------------------------------------------------------------------
+
+
+#: Answers by their identity, each with the same answer without attachments. It holds both, so that no identity is reused.
+Plain = dict[int, tuple[Turn, Turn]]
+
+
+def without_attachments(turns: Sequence[Turn], format: str) -> Plain:
+    """Returns the answers that have attachments of a wire format, and the same answers without them: an attachment is a signature,
+    encrypted reasoning or a block, and a provider refuses it if it was changed in a file, or its key has expired. Without it, an
+    answer is sent as that of another provider.
+    """
+    plain: Plain = {}
+    for turn in turns:
+        if isinstance(turn, AssistantTurn):
+            contents = tuple(_plain(content, format) for content in turn.contents)
+            if not all(map(is_, contents, turn.contents)):
+                plain[id(turn)] = turn, turn.but_with(contents=contents)
+    return plain
+
+
+def _plain(content: Content, format: str) -> Content:
+    """Returns a content as one of another provider, which has no attachment."""
+    if isinstance(content, ContentUnknown):
+        return replaced(content, wire=f"{format}, refused") if content.wire == format else content
+    extra = getattr(content, "extra", None)
+    if not isinstance(extra, Mapping) or format not in extra:
+        return content
+    return replaced(content, extra={name: value for name, value in extra.items() if name != format})

@@ -1,11 +1,11 @@
-"""What a caller sets for a conversation: limits of its usage, who decides about tool calls, a way to stop it, and all settings
-together.
+"""What a caller sets for a conversation: limits of its usage, a way to cancel it, whether calls wait for each other, and all
+settings together.
 """
 
 from __future__ import annotations
 
 from collections import deque
-from collections.abc import Awaitable, Callable, Collection, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from contextvars import ContextVar
 from dataclasses import dataclass, field, fields
@@ -13,11 +13,12 @@ from itertools import count
 from threading import Event, Lock
 from typing import TYPE_CHECKING, Any, Literal
 
-from ..contents.content import ContentImageInline, ContentToolRequest, ContentToolResult, ToolDef, replaced
+from ..contents.content import ContentImageInline, ToolDef
 from ..contents.turns import AssistantTurn, Tokens, Turn
 from ..errors import UsageError, UsageLimitError, spelt
 from ..values import Value
 from ..wire.base import StructuredMode, Wire
+from .approval import AskBefore, Decide
 from .io_operations import Callback
 from .request_cache import RequestCache
 
@@ -26,7 +27,7 @@ if TYPE_CHECKING:
 
     from ..schemas.type_classes import Type
 
-__all__ = ["DEFER", "AskBefore", "Decide", "Decision", "DecisionLike", "StreamController", "UsageLimits"]
+__all__ = ["StreamController", "UsageLimits"]
 
 
 # --- Usage limits ----------------------------------------------------------------------------------------
@@ -106,137 +107,6 @@ def _check(name: str, used: float, limit: float | None) -> None:
         raise UsageLimitError(
             f"The conversation has used {used:g} of {name}={limit:g}; the request was not sent."
         )
-
-
-# --- Decisions about tool calls --------------------------------------------------------------------------
-
-
-@dataclass(frozen=True, eq=False, repr=False)
-class Decision(Value):
-    """A person's decision about a tool call.
-
-    Args:
-        approved: Whether the call may run.
-        arguments: Arguments that replace the model's; `None` (default) keeps them.
-        reason: What the model is told about a call that was denied.
-
-    Examples:
-        >>> Decision(approved=False, reason="Not on a Sunday.").approved
-        False
-    """
-
-    approved: bool
-    arguments: Mapping[str, Any] | None = None
-    reason: str = "The user denied the tool call."
-
-
-DEFER: Literal["defer"] = "defer"
-
-DecisionLike = Decision | bool | Mapping[str, Any] | Literal["defer"]
-Decide = Callable[[ContentToolRequest], DecisionLike | Awaitable[DecisionLike]]
-AskBefore = bool | str | Collection[str] | Callable[[ContentToolRequest], bool]
-
-_decide: ContextVar[Decide | None] = ContextVar("ellmer_core_decide", default=None)
-
-
-@contextmanager
-def deciding(decide: Decide) -> Iterator[None]:
-    """Sets the function `decide(request)` for this context. It is async for async chats."""
-    token = _decide.set(decide)
-    try:
-        yield
-    finally:
-        _decide.reset(token)
-
-
-def needs_decision(
-    request: ContentToolRequest, ask_before: AskBefore = (), approve: Decide | None = None
-) -> bool:
-    """Tells whether a call needs a decision. A tool that requires one is never called without it."""
-    notes = request.tool.annotations if request.tool else {}
-    if not notes and not ask_before:
-        return False
-    names = [ask_before] if isinstance(ask_before, str) else ask_before
-    if _asks(notes.get("needs_approval"), dict(request.arguments)):
-        return True
-    if request.name in names if isinstance(names, Collection) else _asks(names, request):
-        return True
-    return bool(notes.get("destructive_hint")) and (approve or _decide.get()) is not None
-
-
-def _asks(asks: Any, about: Any) -> bool:
-    """Returns a setting that is a bool, or the result of calling it."""
-    try:
-        return bool(asks(about) if callable(asks) else asks)
-    except Exception:  # noqa: BLE001 - who cannot say whether it is safe has not said that it is
-        return True
-
-
-def decided(
-    request: ContentToolRequest, approve: Decide | None = None
-) -> DecisionLike | Awaitable[DecisionLike]:
-    """Asks for a decision. If nobody can be asked, the answer is no."""
-    decide = approve or _decide.get()
-    if decide is None:
-        return Decision(approved=False, reason="The tool needs an approval, and nobody was there to give it.")
-    return decide(request)
-
-
-def asked_later(
-    request: ContentToolRequest, ran: ContentToolRequest, question: Mapping[str, Any]
-) -> ContentToolRequest:
-    """Returns a request with the question that its tool asked when it ran, as plain JSON, so that it can be saved."""
-    before = {name: ran.extra[name] for name in ("answers", "decision") if name in ran.extra}
-    return replaced(
-        request, extra={**request.extra, "question": {**question, "arguments": dict(ran.arguments), **before}}
-    )
-
-
-def answered(request: ContentToolRequest, decision: Decision) -> ContentToolRequest:
-    """Returns the request whose tool runs again, with the answer to its question, and with the arguments it had before."""
-    asked = request.extra["question"]
-    answer = {
-        "message": asked["message"],
-        "schema": asked["schema"],
-        "approved": decision.approved,
-        "arguments": dict(decision.arguments) if decision.arguments is not None else None,
-    }
-    extra = {name: value for name, value in request.extra.items() if name != "question"}
-    extra |= {"decision": asked["decision"]} if "decision" in asked else {}
-    extra["answers"] = [*asked.get("answers", ()), answer]
-    return replaced(request, arguments=asked["arguments"], extra=extra)
-
-
-def decision_of(answer: DecisionLike) -> Decision | None:
-    """Returns a decision from an answer, which may be JSON, or `None` if the decision comes later."""
-    match answer:
-        case Decision() | None:
-            return answer
-        case bool():
-            return Decision(approved=answer)
-        case "defer":
-            return None
-        case {"approved": bool(approved)} if not answer.keys() - {"approved", "arguments", "reason"}:
-            arguments, reason = answer.get("arguments"), answer.get("reason") or Decision.reason
-            if isinstance(arguments, Mapping | None) and isinstance(reason, str):
-                return Decision(approved, arguments, reason)
-    raise UsageError(
-        'A decision is True, False, "defer", a Decision or {"approved": true, "arguments": {…}, "reason": "…"}, '
-        f"not {answer!r:.100}."
-    )
-
-
-def agreed(request: ContentToolRequest, decision: Decision) -> ContentToolRequest:
-    """Returns the approved request, with the decision in its `extra` (which is not sent to any provider)."""
-    edited = decision.arguments is not None and dict(decision.arguments) != dict(request.arguments)
-    changes = {"arguments": dict(decision.arguments or {}), "raw": None} if edited else {}
-    extra = {**request.extra, "decision": "edited" if edited else "approved"}
-    return replaced(request, extra=extra, **changes)
-
-
-def denial(request: ContentToolRequest, reason: str) -> ContentToolResult:
-    """Returns the result of a denied call. It is not an error, and it tells the model the reason."""
-    return ContentToolResult(f"Tool call denied. {reason}", extra={"decision": "denied"}, request=request)
 
 
 # --- Cancellation ----------------------------------------------------------------------------------------

@@ -39,8 +39,8 @@ from ..contents.content import (
     ContentToolResult,
     contents_in,
 )
+from ..conversation.approval import Decision, deciding
 from ..conversation.history import last_message
-from ..conversation.settings import Decision, deciding
 from ..errors import EllmerError
 from ..render.citation_footnotes import sources_markdown
 from ..render.html import SUGGESTION, export

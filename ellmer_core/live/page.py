@@ -18,7 +18,7 @@ from .._chat.chat import Chat
 from .._chat.errors_in_words import Explanation
 from ..contents.content import Content, ContentImageInline, ContentPDF, ContentText, ContentToolRequest
 from ..contents.turns import UserTurn
-from ..conversation.settings import Decision
+from ..conversation.approval import Decision
 from ..errors import UsageError
 from ..render.html import whole_page
 from ..render.shinychat import contents_shinychat

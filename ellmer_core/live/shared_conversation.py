@@ -18,8 +18,9 @@ from .._chat.errors_in_words import Explanation, in_plain_words
 from ..contents.content import Content, ContentText, ContentThinking, ContentToolRequest
 from ..contents.json_serialization import contents_record, contents_replay
 from ..contents.turns import AssistantPartialTurn, AssistantTurn, Turn, UserTurn
+from ..conversation.approval import Decision, deciding
 from ..conversation.history import last_message, merged
-from ..conversation.settings import Decision, StreamController, deciding
+from ..conversation.settings import StreamController
 from ..errors import UsageError, error_message
 from ..render.shinychat import contents_shinychat
 from .conversation_store import Listed, Store

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, ClassVar
 
 from ..contents.content import ToolDef
 from ..contents.turns import Turn
-from ..wire.base import told
+from ..wire.base import with_instruction
 from ..wire.interfaces import Json, Request, Supports
 from ..wire.openai_chat.to_wire import OpenAIChat
 
@@ -65,7 +65,7 @@ class JsonMode(ChatCompletions):
         from ..wire.shared.schemas import in_words  # noqa: PLC0415 - most answers need no schema
 
         if type is not None:
-            turns = told(turns, in_words(type))
+            turns = with_instruction(turns, in_words(type))
         return super().request(turns, tools, stream=stream, type=type)
 
     def forced(self, *, alone: bool) -> Json:  # noqa: ARG002 - none of these can be made to call while it thinks

@@ -16,7 +16,8 @@ from typing import Any, Literal, TypedDict, Unpack
 from .. import providers
 from .._chat.answers import EchoMode, default_echo
 from .._chat.chat import Chat
-from ..conversation.settings import AskBefore, Decide, UsageLimits
+from ..conversation.approval import AskBefore, Decide
+from ..conversation.settings import UsageLimits
 from ..errors import UsageError, wrong_keyword
 from ..transport.http_clients import Limits, Timeouts
 from ..wire.base import Key, Wire

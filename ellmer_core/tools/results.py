@@ -114,7 +114,7 @@ def result_parts(result: ContentToolResult) -> list[Content] | None:
 
 def pointed(result: ContentToolResult, named: Callable[[ContentToolResult], str] = result_id) -> list[Any]:
     """Returns the result with pointers instead of media, and the media between their tags, as `flatten()` says."""
-    if result.error is not None or next(contents_in(result.value), None) is None:
+    if result.error is not None or not any(contents_in(result.value)):
         return [result]
     from html import escape  # noqa: PLC0415 - many chats have no tools
 
@@ -277,7 +277,7 @@ class _Check:
                 return replaced(content, text=self.json(content.text, f"{path}.text", depth))
             case ContentJson():
                 value = self.json(content.value, f"{path}.value", depth)
-                return value if next(contents_in(value), None) else replaced(content, value=value)
+                return value if any(contents_in(value)) else replaced(content, value=value)
             case ContentImageInline() | ContentImageRemote() | ContentPDF() | ContentFile() if content.fault:
                 raise self.error(path, content, f"A model cannot read it, because {content.fault}.")
             case _ if is_media(content) or isinstance(content, ContentFile):

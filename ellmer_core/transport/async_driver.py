@@ -17,7 +17,7 @@ from ..contents.content import Content, ToolCallDelta
 from ..contents.files import fetched_image
 from ..contents.turns import Turn
 from ..conversation import io_operations as io
-from ..conversation.settings import DecisionLike, decided
+from ..conversation.approval import DecisionLike, ask_for_decision
 from ..errors import UsageError
 from ..tool_execution import ainvoke
 from .http_exchange import LINGER, HttpExchange, hang_up, some_time
@@ -174,7 +174,7 @@ class AsyncDriver(HttpExchange):
         return None
 
     async def decide(self, effect: io.Decide) -> DecisionLike:
-        decision = decided(effect.request, effect.approve)
+        decision = ask_for_decision(effect.request, effect.approve)
         if not inspect.isawaitable(decision):
             return decision
         try:

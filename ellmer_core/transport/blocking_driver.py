@@ -17,7 +17,7 @@ from typing import Any, TypeVar
 from ..contents.content import Content, ContentImageInline, ToolCallDelta
 from ..contents.turns import Turn
 from ..conversation import io_operations as io
-from ..conversation.settings import DecisionLike, decided
+from ..conversation.approval import DecisionLike, ask_for_decision
 from ..errors import AsyncToolError
 from .http_exchange import LINGER, HttpExchange, hang_up, some_time
 
@@ -148,7 +148,7 @@ class BlockingDriver(HttpExchange):
             future.result()
 
     def decide(self, effect: io.Decide) -> DecisionLike:
-        decision = decided(effect.request, effect.approve)
+        decision = ask_for_decision(effect.request, effect.approve)
         if not inspect.isawaitable(decision):
             return decision
         if inspect.iscoroutine(decision):

@@ -19,7 +19,7 @@ from typing import NamedTuple
 from unicodedata import normalize
 from urllib.parse import quote
 
-__all__ = ["HIDDEN", "hidden_in_answer", "hidden_traces", "readable"]
+__all__ = ["HIDDEN", "hidden_in_answer", "hidden_traces", "readable", "written_forms"]
 
 HIDDEN = "[key]"
 PART = 10  # letters and digits that are a part of a key wherever they stand
@@ -96,22 +96,20 @@ def _encodings_hidden(text: str, keys: tuple[str, ...]) -> str:
     return text
 
 
+def written_forms(key: str) -> tuple[str, ...]:
+    """Returns a key as it is, backwards, in ROT13, and percent-encoded once and twice."""
+    percent = quote(key, safe="")
+    return key, key[::-1], encode(key, "rot13"), percent, quote(percent, safe="")
+
+
 @lru_cache(64)
 def _forms(key: str) -> tuple[str, ...]:
     """Returns the forms of a key that are replaced as a whole, also with marks at their ends: the longest first."""
-    data, percent = key.encode(), quote(key, safe="")
-    forms = {
-        key,
-        key.upper(),
-        key.lower(),
-        key.replace("/", "\\/"),
-        percent,
-        quote(percent, safe=""),
-        key[::-1],
-    }
-    forms |= {encode(key, "rot13"), " ".join(key), data.hex(), data.hex().upper()}
+    data = key.encode()
+    forms = {*written_forms(key), key.upper(), key.lower(), key.replace("/", "\\/"), " ".join(key)}
+    forms |= {data.hex(), data.hex().upper()}
     forms |= {b64encode(data).decode(), urlsafe_b64encode(data).decode(), b32encode(data).decode()}
-    forms |= {re.sub("%..", lambda found: found[0].lower(), percent)}
+    forms |= {re.sub("%..", lambda found: found[0].lower(), quote(key, safe=""))}
     return tuple(sorted(forms, key=len, reverse=True))
 
 

@@ -12,13 +12,11 @@ from __future__ import annotations
 
 import re
 from base64 import b32encode, b64decode, b64encode, urlsafe_b64encode
-from codecs import encode
 from collections.abc import Callable, Iterator, Mapping
 from functools import cache, lru_cache
 from typing import Any, NamedTuple
-from urllib.parse import quote
 
-from .key_traces import HIDDEN, hidden_in_answer, hidden_traces, readable
+from .key_traces import HIDDEN, hidden_in_answer, hidden_traces, readable, written_forms
 
 BEGINNING = 4  # characters of a key at the end of an event, after which the next one is waited for
 GRAM = 5  # letters of a form that are searched in answers
@@ -332,14 +330,7 @@ def all_forms(keys: tuple[str, ...]) -> Forms:
 def _forms(key: str) -> Iterator[bytes]:
     """Yields the ways to write a key, which differ in more than marks between the letters."""
     data = key.encode()
-    percent = quote(key, safe="")
-    yield from (
-        data,
-        data[::-1],
-        encode(key, "rot13").encode(),
-        percent.encode(),
-        quote(percent, safe="").encode(),
-    )
+    yield from map(str.encode, written_forms(key))
     for spelled in ("{:02x}", "0{:02x}", "u00{:02x}", "u{:02x}", "{:03o}", "0{:03o}", "{}", "{:08b}"):
         yield "".join(spelled.format(code) for code in data).encode()
     yield re.sub(rb"[^\w.-]", lambda found: b"u00%02x" % ord(found[0]), data)

@@ -15,7 +15,8 @@ from typing import Any
 from .._chat.chat import Chat
 from ..contents import content as ours
 from ..contents.turns import AssistantTurn, Turn, UserTurn
-from ..conversation.settings import Decision, StreamController
+from ..conversation.approval import Decision
+from ..conversation.settings import StreamController
 from ..errors import UsageError
 from ..schemas.type_functions import to_json_schema
 from ..tools.results import result_text

@@ -24,8 +24,9 @@ from .._chat.errors_in_words import in_plain_words
 from ..contents import content as ours
 from ..contents.files import content_of_bytes
 from ..contents.turns import AssistantTurn, Turn, UserTurn
+from ..conversation.approval import Decision
 from ..conversation.history import History, last_message
-from ..conversation.settings import Decision, StreamController
+from ..conversation.settings import StreamController
 from ..errors import ApprovalRequiredError, EllmerError, UsageError
 from ..log import log_raised
 from ..values import Value

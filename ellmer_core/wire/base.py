@@ -379,7 +379,7 @@ class Wire(Value, ABC):
                 return self.by_a_call(turns, tools, type, stream=stream)
         from .shared.schemas import in_words  # noqa: PLC0415 - most answers need no schema
 
-        return self.request(told(turns, in_words(type)), tools, stream=stream)
+        return self.request(with_instruction(turns, in_words(type)), tools, stream=stream)
 
     def structured_mode(
         self, type: Type, tools: Sequence[ours.ToolDef] = (), mode: StructuredMode | None = None
@@ -423,7 +423,7 @@ class Wire(Value, ABC):
     ) -> Request:
         """Returns the request for an answer by a tool call."""
         forced = self.forced(alone=not tools) if self._forcible() else {}
-        asked = turns if forced else told(turns, _ASKED)
+        asked = turns if forced else with_instruction(turns, _ASKED)
         request = self.request(asked, [*tools, _answer_tool(type)], stream=stream)
         before = {name: request.json[name] for name in forced if name in request.json}
         return replace(request, json={**request.json, **json_objects.merged(before, forced)})
@@ -487,7 +487,7 @@ class Wire(Value, ABC):
 # --- structured output -----------------------------------------------------------------------------------
 
 
-def told(turns: Sequence[Turn], text: str) -> list[Turn]:
+def with_instruction(turns: Sequence[Turn], text: str) -> list[Turn]:
     """Returns the turns with an instruction after the user's last message. It stays there during tool rounds."""
     last = [
         place

@@ -7,7 +7,7 @@ import pytest
 import ellmer_core as ec
 from ellmer_conformance.scenarios.script import Answer, Call, Say, Script
 from ellmer_conformance.server.strict_server import StrictServer
-from ellmer_core.conversation.settings import Decision, deciding
+from ellmer_core.conversation.approval import Decision, deciding
 
 ran = []
 

@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 import ellmer_core as ec
-from ellmer_core.conversation.settings import deciding
+from ellmer_core.conversation.approval import deciding
 from ellmer_core.errors import ApprovalRequiredError, ConnectError, UsageError
 
 pytest.importorskip("mcp")

@@ -60,6 +60,22 @@ def test_a_row_holds_between_its_days():
     assert not profile_of(Anthropic(model="claude-opus-4-5"), date(2026, 10, 20)).gone
 
 
+@pytest.mark.parametrize(
+    ("model", "structured", "images"),
+    [
+        ("gpt-3.5-turbo", "words", ()),
+        ("gpt-4", "words", ()),
+        ("gpt-4-0613", "words", ()),
+        ("gpt-4-turbo", "words", None),
+        ("gpt-4o", "schema", None),
+        ("gpt-4.1", "schema", None),
+    ],
+)
+def test_old_models_of_openai_take_neither_schemas_nor_images(model, structured, images):
+    profile = profile_of(OpenAI(model=model))
+    assert (profile.structured, profile.images) == (structured, images)
+
+
 def test_thinking_is_turned_off_as_each_model_of_this_autumn_takes_it():
     assert sent(claude(model="claude-sonnet-5-5", thinking="off"))["thinking"] == {"type": "between_tools"}
     assert sent(claude(model="claude-haiku-5-5", thinking="off"))["thinking"] == {"type": "disabled"}

@@ -127,6 +127,20 @@ def test_every_form_is_documented():
 # a real chat ------------------------------------------------------------------------------------------------
 
 
+@pytest.mark.parametrize(
+    ("citation", "form"),
+    [
+        (ContentCitation("https://example.com/a"), "https://example.com/a"),
+        (ContentCitation(title="The report\nof 2024"), "The report of 2024"),
+        (ContentCitation(quote="It rains."), "It rains."),
+        (ContentCitation(quote="word " * 40), f"{('word ' * 16)}…"),
+        (ContentCitation(), "unnamed source"),
+    ],
+)
+def test_a_source_has_the_parts_that_are_known(citation, form):
+    assert format_content(citation) == f"[source]: {form}"
+
+
 def test_the_figures_of_a_real_chat_have_no_negative_ones():
     first, second = "call_jjoIvBbPW336sG0FWh6U9b5U", "call_M2b8yTCopQZWj0HyA5zVT0d1"
     turns = [

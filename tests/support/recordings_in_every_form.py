@@ -9,7 +9,7 @@ from vcr.cassette import Cassette
 from vcr.request import Request
 from vcr.serializers import jsonserializer, yamlserializer
 
-from ellmer_conformance.contract.rules.openai_chat._rulebook import ASK, body, call, result
+from ellmer_conformance.contract.rules.openai_chat._refusals_and_examples import ASK, body, call, result
 
 URL = "https://api.openai.com/v1/chat/completions"
 GOOD = body(ASK, call("a"), result("a"))

@@ -8,7 +8,7 @@ import pytest
 import ellmer_core as ec
 from ellmer_conformance.scenarios.script import Answer, Call, Say, Script
 from ellmer_conformance.server import StrictServer
-from ellmer_core.conversation.settings import deciding
+from ellmer_core.conversation.approval import deciding
 from ellmer_core.errors import ApprovalRequiredError, AsyncToolError
 
 SEAT = {

@@ -53,6 +53,24 @@ def test_what_was_said_is_shown_and_the_system_prompt_is_not(chat):
     assert (thinking["role"], spoken["content"]) == ("reasoning", "A dot.")
 
 
+@pytest.mark.parametrize(
+    ("content", "kind"),
+    [
+        (PNG, "image"),
+        (ec.ContentFile("audio/wav", "UklGRg=="), "audio"),
+        (ec.ContentFile("video/mp4", "AAAA"), "video"),
+        (ec.ContentFile("text/csv", "YSxi"), "document"),
+        (ec.ContentPDF("application/pdf", "JVBERi0="), "document"),
+    ],
+)
+def test_media_have_the_kind_that_the_protocol_has_for_them(chat, content, kind):
+    chat.set_turns([UserTurn(["What?", content]), AssistantTurn("This.")])
+    asked = messages(chat)[0]["content"][1]
+
+    assert (asked["type"], asked["source"]["mimeType"]) == (kind, content.type)
+    assert asked["source"]["value"] == content.data
+
+
 def test_calls_have_their_results_also_an_error_and_a_denied_one(chat):
     denied = ContentToolRequest("c3", "look", {"x": 3})
     results = [

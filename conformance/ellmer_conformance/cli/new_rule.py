@@ -26,7 +26,7 @@ _NAMES = {
     "abc": {"Iterator"},
     "exchange": {"Request"},
     "rule": {"Finding", "Refusal", "broken", "met"},
-    "_rulebook": {"ASK", "MUST", "REJECT", "body", "book"},
+    "_refusals_and_examples": {"ASK", "MUST", "REJECT", "body", "book"},
 }
 _SKELETON = '''
 

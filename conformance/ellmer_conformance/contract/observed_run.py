@@ -90,9 +90,9 @@ class Run:
     unseen: Mapping[str, str] = field(default_factory=dict)  # rules that this way cannot judge, and why
 
     @cached_property
-    def said(self) -> list[list[Item]]:
+    def sent_items(self) -> list[list[Item]]:
         """The content of each request, in neutral items."""
-        return previous_response_id.said(self.exchanges)
+        return previous_response_id.sent_items(self.exchanges)
 
     def step_of(self, exchange: int) -> int | None:
         """Returns the number of the step that an exchange belongs to, or `None` if it is not known.

@@ -17,7 +17,7 @@ from .exchange import Exchange, Item, Json, Response
 _KEPT = "previous_response_id"
 
 
-def said(exchanges: Iterable[Exchange]) -> list[list[Item]]:
+def sent_items(exchanges: Iterable[Exchange]) -> list[list[Item]]:
     """Returns the content of each request in neutral items, after the stored content of the exchange that it
     continues.
     """

@@ -16,9 +16,9 @@ from .readers.json_access import reading_once
 from .rule import Check, Finding, Kind, Level, Refusal, Rule, Verdict, Violation, broken, met, verdict
 from .scope import api_version, named_betas
 
-__all__ = ["Envelope", "Lack", "RuleBook", "enter"]
+__all__ = ["ErrorBody", "Lack", "RuleBook", "enter"]
 
-Envelope = Callable[[Refusal], tuple[Mapping[str, str], bytes]]
+ErrorBody = Callable[[Refusal], tuple[Mapping[str, str], bytes]]
 
 
 def _plain(refusal: Refusal) -> tuple[Mapping[str, str], bytes]:
@@ -32,7 +32,7 @@ class RuleBook:
     Args:
         wire: Name of the wire format.
         provider: Name of the provider; empty (default) for the one whose own format it is.
-        envelope: Function that makes the headers and the body of an error from a `Refusal`. Default: plain text.
+        error_body: Function that makes the headers and the body of an error from a `Refusal`. Default: plain text.
         rules: The rules by short ID.
         author: The provider, if it only varies the format of another one; its own rules have its name in their full ID.
 
@@ -48,7 +48,7 @@ class RuleBook:
 
     wire: str
     provider: str = ""
-    envelope: Envelope = field(default=_plain, repr=False)
+    error_body: ErrorBody = field(default=_plain, repr=False)
     rules: dict[str, Rule] = field(default_factory=dict)
     author: str = ""
     _in_force: dict[tuple[object, ...], list[Rule]] = field(
@@ -138,7 +138,7 @@ class RuleBook:
         *,
         only: Sequence[str] | None = None,
         without: Sequence[str] = (),
-        envelope: Envelope | None = None,
+        error_body: ErrorBody | None = None,
         wire: str = "",
         **changed: Mapping[str, Any],
     ) -> RuleBook:
@@ -150,7 +150,7 @@ class RuleBook:
             provider: Name of the provider.
             only: IDs of the reject rules that are known to hold there; the other reject rules become previews. Default: all hold.
             without: IDs of the rules that do not hold there.
-            envelope: The provider's envelope. Default: the one of this book.
+            error_body: The provider's error body. Default: the one of this book.
             wire: Name of a wire format that varies this one. Default: the same format.
             **changed: Fields of rules to change, by ID with an underscore: `ORD_002={"refusal": …}`.
         """
@@ -162,7 +162,7 @@ class RuleBook:
         if only is not None:
             doubted = {id for id, rule in rules.items() if rule.kind is Kind.REJECT} - set(only)
             rules |= {id: replace(rules[id], preview=True) for id in doubted}
-        return RuleBook(wire, provider, envelope or self.envelope, rules, author=provider)
+        return RuleBook(wire, provider, error_body or self.error_body, rules, author=provider)
 
     def request(self, body: Json) -> Request:
         """Makes a request for a body such as those of the examples. Its model is the one that the body names.
@@ -217,7 +217,7 @@ class RuleBook:
             raise ValueError(
                 f"the API does not refuse a violation of {violation.rule.id}: it answers 200 although data is lost"
             )
-        headers, body = self.envelope(refusal)
+        headers, body = self.error_body(refusal)
         return refusal.status, headers, body
 
 

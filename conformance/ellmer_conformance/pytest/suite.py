@@ -108,7 +108,7 @@ def _difference(run: Run, frozen: SnapshotAssertion | None) -> str | None:
 def _lacks_urls(run: Run) -> bool:
     """Tells whether images by URL, from tools, were described, because the API does not download them."""
     urls = {media.url for each in run.tool_runs for media in all_media_of(each.value) if media.url}
-    sent = {item.media.url for items in run.said for item in items if item.media}
+    sent = {item.media.url for items in run.sent_items for item in items if item.media}
     return bool(urls) and not urls & sent and not run.refused
 
 

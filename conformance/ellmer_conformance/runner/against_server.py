@@ -21,7 +21,7 @@ from ..adapters.endpoints import endpoint, place_for, place_of
 from ..contract import readers
 from ..contract.exchange import Exchange
 from ..contract.observed_run import Run, ToolRun, Trouble, Varied, all_media_of
-from ..scenarios.canary_keys import planted, said_who
+from ..scenarios.canary_keys import about_planted_keys, planted
 from ..scenarios.case import Case, Mode
 from ..scenarios.cases import scripts
 from ..scenarios.messages import Tool, Turn
@@ -99,7 +99,7 @@ class Conversation:
             return None
         errors = "".join(f"\nsend raised {error!r}" for error in raised if error)
         told = f"no request reached the given base URL{errors}"
-        return Trouble(f"{told}{said_who(errors, self.place.key_vars)}", ours=False)
+        return Trouble(f"{told}{about_planted_keys(errors, self.place.key_vars)}", ours=False)
 
 
 def play_direct(
@@ -122,7 +122,7 @@ def play_direct(
         )
     except NotTestable as error:
         own = place_of(adapter, wire, provider).key_vars
-        trouble = Trouble(f"{error}{said_who(str(error), own)}", ours=False)
+        trouble = Trouble(f"{error}{about_planted_keys(str(error), own)}", ours=False)
     except Exception as error:  # noqa: BLE001 - whatever it is, it is ours, and one play's
         trouble = our_trouble(error)
     return Run(case, wire, provider, mode, trouble=trouble)

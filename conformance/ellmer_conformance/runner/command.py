@@ -23,7 +23,7 @@ from ..adapters import Capabilities, Endpoint, Place
 from ..adapters.endpoints import WHERE
 from ..contract.exchange import Json
 from ..contract.observed_run import Run, ToolRun, Trouble, Varied, call_key
-from ..scenarios.canary_keys import CANARY, environment, rivals, said_who
+from ..scenarios.canary_keys import CANARY, about_planted_keys, environment, rivals
 from ..scenarios.case import Ask, Case, Mode
 from ..scenarios.cases import all_cases
 from ..scenarios.messages import PDF, Audio, Image, Part, Reply, Text, Tool, ToolCall, ToolResult, Upload
@@ -457,7 +457,7 @@ class Driver:
         if done.returncode:
             message = f"the command exited with {done.returncode}:\n{err.strip()[-2000:]}"
             own = conversation.place.key_vars
-            return [], Trouble(f"{message}{said_who(err, own)}", ours=False), leaks
+            return [], Trouble(f"{message}{about_planted_keys(err, own)}", ours=False), leaks
         try:
             return read(out), None, leaks
         except NoReply as error:

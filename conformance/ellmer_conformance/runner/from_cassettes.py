@@ -72,7 +72,7 @@ def as_answered(run: Run) -> Run:
     return replace(run, case=replace(run.case, script=answers, steps=_steps(run.case, answers)))
 
 
-def kept(run: Run, path: Path, before: bytes | None) -> Run:
+def keep_or_restore(run: Run, path: Path, before: bytes | None) -> Run:
     """Keeps the redacted recording if no rule is broken. Otherwise, it restores the previous one."""
     broken = [found.rule.id for found in judge(run) if found.outcome == "fail"]
     if broken or run.trouble or run.misses:
@@ -176,7 +176,7 @@ def play(
     run = cassette_play.play_recorded()
     if run.recorded_from == "live":
         run = as_answered(run)
-        run = kept(run, path, before) if record else run
+        run = keep_or_restore(run, path, before) if record else run
     if record or run.refused:
         return run
     return replace(

@@ -59,7 +59,7 @@ def rivals(own: Collection[str]) -> set[str]:
     return {name for name in VARIABLES if name.startswith(makers or ("\0",)) and name not in own}
 
 
-def said_who(text: str, own: Collection[str]) -> str:
+def about_planted_keys(text: str, own: Collection[str]) -> str:
     """Returns a sentence about the planted keys for an error about keys."""
     if not re.search(r"api.?key|credential|auth|token", text, re.IGNORECASE):
         return ""

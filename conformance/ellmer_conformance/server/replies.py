@@ -110,9 +110,9 @@ def render(api: ChatApi, step: Step) -> Reply:
 
 def refuse(api: ChatApi, refusal: Refusal, more: Headers = ()) -> Reply:
     """Returns the provider's error status and body."""
-    # some share a api, and have their own envelope
+    # some share an API, and have an error body of their own
     provider = api.ticket.request.provider or api.provider
-    kind, body = book(api.wire, provider).envelope(refusal)
+    kind, body = book(api.wire, provider).error_body(refusal)
     headers = dict(api.headers(stream=False)) | dict(kind) | dict(more)
     return plain(refusal.status, tuple(headers.items()), body)
 

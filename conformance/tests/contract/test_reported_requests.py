@@ -16,14 +16,14 @@ import pytest
 
 from ellmer_conformance.contract import rules
 from ellmer_conformance.contract.rule import objection
-from ellmer_conformance.contract.rules.anthropic import _rulebook as an
-from ellmer_conformance.contract.rules.bedrock import _rulebook as be
-from ellmer_conformance.contract.rules.cohere import _rulebook as co
-from ellmer_conformance.contract.rules.gemini import _rulebook as ge
-from ellmer_conformance.contract.rules.mistral import _rulebook as mi
-from ellmer_conformance.contract.rules.ollama import _rulebook as ol
-from ellmer_conformance.contract.rules.openai_chat import _rulebook as oc
-from ellmer_conformance.contract.rules.openai_responses import _rulebook as resp
+from ellmer_conformance.contract.rules.anthropic import _refusals_and_examples as an
+from ellmer_conformance.contract.rules.bedrock import _refusals_and_examples as be
+from ellmer_conformance.contract.rules.cohere import _refusals_and_examples as co
+from ellmer_conformance.contract.rules.gemini import _refusals_and_examples as ge
+from ellmer_conformance.contract.rules.mistral import _refusals_and_examples as mi
+from ellmer_conformance.contract.rules.ollama import _refusals_and_examples as ol
+from ellmer_conformance.contract.rules.openai_chat import _refusals_and_examples as oc
+from ellmer_conformance.contract.rules.openai_responses import _refusals_and_examples as resp
 
 CLOSED = {
     "type": "object",

@@ -7,7 +7,7 @@ from conformance_command import run
 from recordings_in_every_form import BAD, GOOD, URL, vcrpy
 from vcr.serializers import yamlserializer
 
-from ellmer_conformance.contract.rules.openai_chat._rulebook import ASK, body, call
+from ellmer_conformance.contract.rules.openai_chat._refusals_and_examples import ASK, body, call
 from ellmer_conformance.recordings.calibrate import Calibration, Tally
 
 

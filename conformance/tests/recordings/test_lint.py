@@ -7,7 +7,7 @@ from conformance_command import run
 from recordings_in_every_form import BAD, GOOD, URL, vcr_yaml, vcrpy
 from vcr.serializers import yamlserializer
 
-from ellmer_conformance.contract.rules.openai_chat._rulebook import ASK, body, call, result
+from ellmer_conformance.contract.rules.openai_chat._refusals_and_examples import ASK, body, call, result
 from ellmer_conformance.recordings.lint import lint
 
 
@@ -65,6 +65,8 @@ def test_the_json_holds_everything(tmp_path):
     assert found["exit_code"] == 1
     assert found["wires"]["openai-chat"]["violations"] == 1
     assert found["files"][0]["complaints"][0]["rule"] == "PAIR-001"
+    assert (found["providers"], sum(found["formats"].values()), found["years"]) == ({"openai": 1}, 1, {})
+    assert (found["skipped"], found["missed"], found["problems"]) == ({}, 0, [])
 
 
 def test_github_and_sarif_point_at_the_file(tmp_path):

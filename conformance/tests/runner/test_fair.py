@@ -19,7 +19,7 @@ from ellmer_conformance.contract.rules import behaviour
 from ellmer_conformance.contract.rules.behaviour.answers.streams import difference
 from ellmer_conformance.runner.against_server import play_direct
 from ellmer_conformance.runner.judgement import judge
-from ellmer_conformance.scenarios.canary_keys import environment, said_who
+from ellmer_conformance.scenarios.canary_keys import about_planted_keys, environment
 from ellmer_conformance.scenarios.case import Case, ask
 from ellmer_conformance.scenarios.cases import all_cases, scripts
 from ellmer_conformance.scenarios.cases._media_and_tools import BLUE, RED, weather
@@ -122,8 +122,10 @@ def test_a_client_that_refuses_two_credentials_gets_one():
 
     assert "ANTHROPIC_AUTH_TOKEN" not in planted
     assert planted["OPENAI_API_KEY"] != planted["ANTHROPIC_API_KEY"]
-    assert "the suite sets keys that open nothing" in said_who("two credentials", ("ANTHROPIC_API_KEY",))
-    assert said_who("no such file", ()) == ""
+    assert "the suite sets keys that open nothing" in about_planted_keys(
+        "two credentials", ("ANTHROPIC_API_KEY",)
+    )
+    assert about_planted_keys("no such file", ()) == ""
 
 
 def test_an_error_before_anything_is_sent_is_a_refusal():

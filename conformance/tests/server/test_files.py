@@ -120,6 +120,23 @@ def test_the_deleted_answers_of_a_batch_stay_deleted_when_it_is_polled_again(ask
     assert ask("GET", f"/files/{answers}/content").status_code == 404
 
 
+def test_a_batch_has_the_times_of_what_has_happened(ask):
+    body = {"model": "gpt-4.1", "messages": [{"role": "user", "content": "Hello"}]}
+    line = {"custom_id": "a", "method": "POST", "url": "/v1/chat/completions", "body": body}
+    lines = {"file": ("batch.jsonl", json.dumps(line).encode())}
+    file = ask("POST", "/files", data={"purpose": "batch"}, files=lines).json()["id"]
+    given = {"input_file_id": file, "endpoint": line["url"], "completion_window": "24h"}
+    submitted = ask("POST", "/batches", json=given).json()
+    ended = [ask("GET", f"/batches/{submitted['id']}").json() for _ in range(2)][-1]
+    steps = ["in_progress_at", "finalizing_at", "completed_at", "failed_at", "cancelled_at"]
+
+    assert (submitted["status"], [submitted[step] for step in steps]) == ("validating", [None] * 5)
+    assert submitted["model"] is None
+    assert ended["status"] == "completed"
+    assert [ended[step] and ended[step] - ended["created_at"] for step in steps] == [60, 120, 121, None, None]
+    assert ended["request_counts"] == {"total": 1, "completed": 1, "failed": 0}
+
+
 # files in a conversation ----------------------------------------------------------------------------------
 
 FILE = File("file-1", "a.pdf", "application/pdf", b"%PDF-1.4")

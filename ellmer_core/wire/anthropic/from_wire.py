@@ -217,9 +217,11 @@ class AnthropicResponse(Wire):
                 extra = self.own(fields=rest) if rest else {}
                 return tool_calls.call_of(id, name, block.get("input"), cut=cut, extra=extra)
             case {"input": str()}:
-                return content_parts.unknown(self.name, {**block, "input": {}})  # a server tool's, cut off
+                return content_parts.unknown_block(
+                    self.name, {**block, "input": {}}
+                )  # a server tool's, cut off
             case _:
-                return content_parts.unknown(self.name, block)
+                return content_parts.unknown_block(self.name, block)
 
     def tokens(self, usage: Json) -> Tokens:
         """Returns the usage. `input_tokens` includes neither tokens that were read from the cache nor tokens written

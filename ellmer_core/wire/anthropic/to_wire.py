@@ -226,7 +226,7 @@ class AnthropicMessages(AnthropicResponse):
         parts = result_parts(result) if self.tool_media == "native" else None
         block: Json = {
             "type": "tool_result",
-            "tool_use_id": self.call_id(content_parts.answered(result).id),
+            "tool_use_id": self.call_id(content_parts.request_of(result).id),
             "content": list(map(self.content, parts)) if parts else result_text(result),
         }
         return block | {"is_error": True} if result.error is not None else block
@@ -249,7 +249,7 @@ class AnthropicMessages(AnthropicResponse):
     def assistant_part(self, content: ours.Content) -> Json | None:
         """Returns a block of an assistant message; `None` for content that only another provider understands."""
         block: Json | None = None
-        match content_parts.known(content, self.name):
+        match content_parts.supported(content, self.name):
             case ours.ContentText(text=text, extra=extra):
                 block = {"type": "text", "text": text, **_legal(self.attached(extra, "fields"))}
             case ours.ContentThinking() as thinking:
@@ -306,7 +306,7 @@ class AnthropicMessages(AnthropicResponse):
         return tool_calls.legal_id(id, r"[a-zA-Z0-9_-]+")
 
     def content(self, content: ours.Content) -> Json:
-        match content_parts.known(content, self.name):
+        match content_parts.supported(content, self.name):
             case ours.ContentText(text=text):
                 block: Json = {"type": "text", "text": text}
             case ours.ContentFile() as file:

@@ -355,7 +355,7 @@ class Bedrock(BedrockResponse):
         """Returns a toolResult block, with its media inside if `tool_media` is native."""
         parts = result_parts(result) if self.tool_media == "native" else None
         block: Json = {
-            "toolUseId": self.call_id(content_parts.answered(result).id),
+            "toolUseId": self.call_id(content_parts.request_of(result).id),
             "content": list(map(self.content, parts)) if parts else [self.outcome(result)],
         }
         if self.family.status:
@@ -385,7 +385,7 @@ class Bedrock(BedrockResponse):
         understands.
         """
         block: Json | None = None
-        match content_parts.known(content, self.name):
+        match content_parts.supported(content, self.name):
             case ours.ContentText(text=text, extra=extra):
                 own = (self.issued(extra) or {}).get("block")
                 if own and fits(own, _BLOCK):
@@ -421,7 +421,7 @@ class Bedrock(BedrockResponse):
         return tool_calls.legal_id(id, family_of(self.model).ids)
 
     def content(self, content: ours.Content) -> Json:
-        match content_parts.known(content, self.name):
+        match content_parts.supported(content, self.name):
             case ours.ContentText(text=text):
                 block: Json = {"text": text}
             case ours.ContentFile() as file:

@@ -287,7 +287,7 @@ class GeminiResponse(Wire):
             case {"inlineData": {"mimeType": str(type), "data": str(data)}} if type.startswith(_MEDIA):
                 return _media(type, data, extra)
             case _:
-                return content_parts.unknown(self.name, part)
+                return content_parts.unknown_block(self.name, part)
 
     def tool_request(self, call: Json, fields: Json, *, cut: bool) -> ours.ContentToolRequest:
         """Returns a call. A call with streamed arguments (`partialArgs`, `willContinue`) is incomplete."""

@@ -222,14 +222,14 @@ class Gemini(GeminiResponse):
         return lambda result: distinct[id(result)]
 
     def _name(self, result: ours.ContentToolResult) -> str:
-        request = content_parts.answered(result)
+        request = content_parts.request_of(result)
         return str(self.server_id(request).get("id") or request.name)
 
     def result(self, result: ours.ContentToolResult) -> Json:
         """Returns a functionResponse part, with its media inside if `tool_media` is native. Its id is the server's
         own, if there is one.
         """
-        request = content_parts.answered(result)
+        request = content_parts.request_of(result)
         parts = result_parts(result) if self.tool_media == "native" else None
         media = [self.content(part) for part in parts or () if not isinstance(part, ours.ContentText)]
         outcome = {"output" if result.error is None else "error": result_text(result)}
@@ -280,7 +280,7 @@ class Gemini(GeminiResponse):
         """Returns a part of the model's content, or `None` for content that only another provider understands."""
         part: Json | None = None
         signature = self.signature(content)
-        match content_parts.known(content, self.name):
+        match content_parts.supported(content, self.name):
             case ours.ContentText(text=text) if text:
                 part = {"text": text, **signature}
             case ours.ContentThinking() as thinking:
@@ -311,7 +311,7 @@ class Gemini(GeminiResponse):
         return part
 
     def content(self, content: ours.Content) -> Json:
-        match content_parts.known(content, self.name):
+        match content_parts.supported(content, self.name):
             case ours.ContentText(text=text):
                 part: Json = {"text": text}
             case ours.ContentFile() as file:

@@ -99,7 +99,7 @@ class OllamaChat(OllamaResponse):
 
     def result(self, result: ours.ContentToolResult) -> Json:
         """Returns a tool message, with its images beside the text if `tool_media` is native."""
-        request = content_parts.answered(result)
+        request = content_parts.request_of(result)
         parts = result_parts(result) if self.tool_media == "native" else None
         parts_sent = [self.content(part) for part in parts or ()]
         images = [image for part in parts_sent for image in part.get("images", ())]
@@ -139,7 +139,7 @@ class OllamaChat(OllamaResponse):
 
     def assistant_part(self, content: ours.Content) -> str:
         """Returns the text that a content adds to an assistant message."""
-        match content_parts.known(content, self.name):
+        match content_parts.supported(content, self.name):
             case ours.ContentText(text=text):
                 return text
             case ours.ContentJson(value=value):
@@ -168,7 +168,7 @@ class OllamaChat(OllamaResponse):
 
     def content(self, content: ours.Content) -> Json:
         """Returns fields of a message: its `content`, or its `images`."""
-        match content_parts.known(content, self.name):
+        match content_parts.supported(content, self.name):
             case ours.ContentText(text=text):
                 return {"content": text}
             case ours.ContentFile() as file:

@@ -465,7 +465,7 @@ class OpenAIChatResponse(Wire):
             case {"type": "image_url", "image_url": {"url": str(url)}}:
                 yield content_parts.image(url)
             case _:
-                yield content_parts.unknown(self.name, part)
+                yield content_parts.unknown_block(self.name, part)
 
     def calls(self, message: Json, *, cut: bool) -> Iterator[ContentToolRequest]:
         """Yields the tool calls. The calls of a truncated answer may be truncated."""

@@ -95,7 +95,7 @@ class OpenAIChat(OpenAIChatResponse):
         content = list(map(self.content, parts)) if parts else result_text(result)
         return {
             "role": "tool",
-            "tool_call_id": self.call_id(content_parts.answered(result).id),
+            "tool_call_id": self.call_id(content_parts.request_of(result).id),
             "content": content,
         }
 
@@ -151,7 +151,7 @@ class OpenAIChat(OpenAIChatResponse):
         provider's.
         """
         part: Json | None = None
-        match content_parts.known(content, self.name):
+        match content_parts.supported(content, self.name):
             case ours.ContentText(text=text) if text and "refusal" not in self.fields(content):
                 part = {"type": "text", "text": text}
             case ours.ContentThinking(extra=extra):
@@ -212,7 +212,7 @@ class OpenAIChat(OpenAIChatResponse):
         return tool_calls.legal_id(id, rf".{{1,{self.longest_id}}}")
 
     def content(self, content: ours.Content) -> Json:
-        match content_parts.known(content, self.name):
+        match content_parts.supported(content, self.name):
             case ours.ContentText(text=text):
                 block: Json = {"type": "text", "text": text}
             case ours.ContentFile() as file:

@@ -249,7 +249,7 @@ class ResponsesResponse(Wire):
                     type, data, extra=self.own(item=json_objects.without(item, "result"))
                 )
             case _:
-                yield content_parts.unknown(self.name, item)
+                yield content_parts.unknown_block(self.name, item)
 
     def parts(self, message: Json) -> Iterator[ours.Content]:
         """Yields the parts of a message, with the data for sending it back: the item's id, phase, status."""

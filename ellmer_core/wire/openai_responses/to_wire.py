@@ -143,7 +143,7 @@ class OpenAIResponses(ResponsesResponse):
         """Returns a function_call_output item, with its media inside if `tool_media` is native. It has no error flag."""
         parts = result_parts(result) if self.tool_media == "native" else None
         output = list(map(self.content, parts)) if parts else result_text(result)
-        request = content_parts.answered(result)
+        request = content_parts.request_of(result)
         kind = "custom_tool_call_output" if self.is_custom(request) else "function_call_output"
         return {"type": kind, "call_id": self.call_id(request.id), "output": output}
 
@@ -214,7 +214,7 @@ class OpenAIResponses(ResponsesResponse):
         """
         own = {} if not whole else dict(self.item_of(content))
         item: Json | None = None
-        match content_parts.known(content, self.name):
+        match content_parts.supported(content, self.name):
             case ours.ContentText() as text if text.text or own:
                 item = self.model_message(text, own)
             case ours.ContentThinking():
@@ -282,7 +282,7 @@ class OpenAIResponses(ResponsesResponse):
         return tool_calls.legal_id(id, r".{1,64}")
 
     def content(self, content: ours.Content) -> Json:
-        match content_parts.known(content, self.name):
+        match content_parts.supported(content, self.name):
             case ours.ContentText(text=text):
                 part: Json = {"type": "input_text", "text": text}
             case ours.ContentFile() as file:

@@ -21,7 +21,7 @@ from .tool_calls import provider_content
 # --- contents --------------------------------------------------------------------------------------------
 
 
-def known(content: ours.Content, wire: str) -> ours.AnyContent:
+def supported(content: ours.Content, wire: str) -> ours.AnyContent:
     """Returns the content if its class or a base class is one that wire formats know."""
     if not isinstance(content, ours.AnyContent):
         raise refused(content, wire)
@@ -41,14 +41,14 @@ def sendable(content: ours.Content, wire: str) -> bool:
     return not isinstance(content, ours.ContentText) or bool(content.text)
 
 
-def unknown(wire: str, block: object) -> ours.ContentUnknown:
+def unknown_block(wire: str, block: object) -> ours.ContentUnknown:
     """Returns an unknown block unchanged. It may be a call of the provider's own tool."""
     if not isinstance(block, Mapping):
         raise TypeError(f"a block is an object, not {type(block).__name__}")
     return provider_content(wire, block)
 
 
-def answered(result: ours.ContentToolResult) -> ours.ContentToolRequest:
+def request_of(result: ours.ContentToolResult) -> ours.ContentToolRequest:
     """Returns the request that a result answers."""
     if result.request is None:
         raise ContentError("This ContentToolResult has no request. Set `request` to its ContentToolRequest")

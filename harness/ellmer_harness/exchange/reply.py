@@ -1,4 +1,4 @@
-"""An answer for a replay: its status, its headers, and its body in chunks, each with the time before it.
+"""An answer in chunks, each with the time before it: as a cassette keeps the chunks, and as a replay sends them, or others.
 
 Faults and framings are functions from one `Reply` to another. A client must read the same answer from any chunks.
 A framing is named by words, applied from left to right: `every-byte`, `events` (one chunk an event), `whole` (one
@@ -20,6 +20,9 @@ from ..format.sse_and_ndjson import split_events
 from .messages import Ended, Failure, Headers
 
 Response = dict[str, Any]
+
+
+# --- The answer -----------------------------------------------------------------------------------------
 
 
 class Piece(NamedTuple):
@@ -71,6 +74,9 @@ class Reply:
         )
 
 
+# --- The chunks of a stream in a cassette: their sizes and times, and the end ---------------------------
+
+
 def saved(reply: Reply, *, timed: bool) -> Response:
     """Returns the answer in vcrpy's form. Default values are left out, such as one chunk that was read to its
     end.
@@ -115,6 +121,14 @@ def _in_events(reply: Reply, sizes: Sequence[int]) -> bool:
     return sizes == event_sizes(reply.body, reply.content_type)
 
 
+def _pieces(body: bytes, stream: dict[str, str], content_type: str, *, timed: bool) -> list[Piece]:
+    named = stream.get("sizes", "")
+    sizes = event_sizes(body, content_type) if named == "events" else [int(size) for size in named.split()]
+    return cut(
+        body, sizes or [len(body)], [int(ms) / 1000 for ms in stream.get("ms", "").split()] if timed else []
+    )
+
+
 def event_sizes(body: bytes, content_type: str) -> list[int]:
     """Returns the sizes of the events of a line-framed stream, or the size of the whole body if it is not
     one.
@@ -127,6 +141,9 @@ def event_sizes(body: bytes, content_type: str) -> list[int]:
     if "ndjson" in content_type or "jsonl" in content_type:
         return [len(line) for line in body.splitlines(keepends=True)]
     return [len(body)]
+
+
+# --- Other chunks: framings -----------------------------------------------------------------------------
 
 
 def split(pieces: Sequence[Piece], offset: int) -> tuple[list[Piece], list[Piece]]:
@@ -149,14 +166,6 @@ def cut(body: bytes, sizes: Sequence[int], waits: Sequence[float] = ()) -> list[
     missing = [0.0] * (len(sizes) - len(waits))
     cuts = zip(sizes, accumulate(sizes), [*waits, *missing], strict=True)
     return [Piece(body[end - size : end], wait) for size, end, wait in cuts if size]
-
-
-def _pieces(body: bytes, stream: dict[str, str], content_type: str, *, timed: bool) -> list[Piece]:
-    named = stream.get("sizes", "")
-    sizes = event_sizes(body, content_type) if named == "events" else [int(size) for size in named.split()]
-    return cut(
-        body, sizes or [len(body)], [int(ms) / 1000 for ms in stream.get("ms", "").split()] if timed else []
-    )
 
 
 _EOL = re.compile(rb"\r\n|\n|\r")

@@ -1,4 +1,4 @@
-"""The cassette as a file: vcrpy's format version 1, as readable JSON.
+"""The cassette as a file: vcrpy's format version 1, as readable JSON, with the chunks of streams.
 
 ```python
 my_vcr = vcr.VCR()
@@ -318,6 +318,9 @@ def _fingerprints(value: Any) -> bool:
 
 def _texts(values: Any) -> bool:
     return isinstance(values, list) and all(isinstance(value, str) for value in values)
+
+
+# --- The fields of a stream: the sizes of its chunks, the times between them, its end -------------------
 
 
 _STREAM: dict[str, Callable[[str], Any]] = {

@@ -17,7 +17,7 @@ from typing import Literal
 from urllib.parse import unquote
 
 from .service_keys import around, keys
-from .value_randomness import drawn, given, password
+from .value_randomness import drawn, is_placeholder, password
 
 # --- Names -----------------------------------------------------------------------------------------------
 
@@ -374,7 +374,7 @@ def _in_tag(text: str, begin: int) -> bool:
 def _known_forms(text: str) -> Iterator[tuple[str, str, int]]:
     if "://" in text:
         for found in _IN_URL.finditer(text):
-            if not given(found[1]) and not found[1].startswith("$"):
+            if not is_placeholder(found[1]) and not found[1].startswith("$"):
                 yield "a password in a URL", found[1], found.start(1)
     yield from (
         ("a bearer token", it[1], it.start(1)) for it in around(text, "earer", _BEARER) if drawn(it[1])
@@ -392,4 +392,4 @@ def _login(coded: str) -> bool:
         name, colon, word = b64decode(plain + "=" * (-len(plain) % 4)).decode().partition(":")
     except ValueError:
         return False
-    return bool(colon and len(word) >= 4 and (name + word).isprintable() and not given(word))
+    return bool(colon and len(word) >= 4 and (name + word).isprintable() and not is_placeholder(word))

@@ -39,7 +39,7 @@ def random(text: str) -> bool:
 def drawn(value: str) -> bool:
     """Tells whether a value is long and random enough for a credential, and is not the name of one."""
     plain = unquote(value)
-    return len(plain) >= LEAST and random(plain) and not _code(plain) and not given(plain)
+    return len(plain) >= LEAST and random(plain) and not _code(plain) and not is_placeholder(plain)
 
 
 def password(text: str) -> bool:
@@ -47,10 +47,12 @@ def password(text: str) -> bool:
     be anything.
     """
     word = text.isalpha() and text in (text.lower(), text.upper())
-    return len(text) >= (_WORD if word else 4) and not (text.isspace() or text[0] == "/" or given(text))
+    return len(text) >= (_WORD if word else 4) and not (
+        text.isspace() or text[0] == "/" or is_placeholder(text)
+    )
 
 
-def given(text: str) -> bool:
+def is_placeholder(text: str) -> bool:
     """Tells whether a text is a placeholder or describes a value: `<PASSWORD>`, `your-key`, `string`, a
     sentence.
     """

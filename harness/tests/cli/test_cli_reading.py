@@ -10,6 +10,7 @@ import pytest
 
 from ellmer_harness import use_cassette
 from ellmer_harness.cli import main
+from ellmer_harness.display import size
 
 API = "https://api.example.com"
 IMAGE = b"\x89PNG" + bytes(5000)
@@ -90,7 +91,7 @@ def test_show_one_and_raw(tree, capsysbinary):
     out = capsysbinary.readouterr().out
     assert IMAGE in out
     assert b"/chat" not in out
-    assert main(["show", str(tree / "c.json"), "-n", "4"]) == 2
+    assert main(["show", str(tree / "c.json"), "--number", "4"]) == 2
     assert b"has no interaction 4, only 3" in capsysbinary.readouterr().err
 
 
@@ -313,3 +314,11 @@ def test_progress_is_for_terminals(tree, capsys, monkeypatch):
     monkeypatch.setattr("ellmer_harness.cli._terminal._EVERY", 0)
     assert main(["ls", str(tree)]) == 0
     assert "reading 1 of 2" in capsys.readouterr().err
+
+
+@pytest.mark.parametrize(
+    ("count", "words"),
+    [(0, "0 B"), (999, "999 B"), (1000, "1.0 kB"), (999_949, "999.9 kB"), (1_000_000, "1.0 MB")],
+)
+def test_a_size_has_the_unit_that_fits(count, words):
+    assert size(count) == words

@@ -296,6 +296,15 @@ def test_a_stream_that_is_read_at_once_has_the_same_form(body):
     assert parse_quickly(body) in (None, parse(body))
 
 
+@pytest.mark.parametrize("end", ["", "data: [DONE]\n\n"])
+def test_the_form_of_a_plain_stream_has_its_text_at_once(end):
+    body = f'data: {{"a":1}}\n\ndata: {{"b":"ü"}}\n\n{end}'.encode()
+    form = parse_quickly(body)
+
+    assert form == parse(body)
+    assert form.text == compact(form["sse"]).encode()
+
+
 @pytest.mark.parametrize(
     "data",
     [

@@ -95,6 +95,16 @@ def test_nothing_but_our_own_errors_whatever_stands_there(path, tmp_path):
             "soon",
             "recorded_at: a date and time is expected here",
         ),
+        (
+            ("metadata", "ellmer_harness", "not_compared"),
+            ["a", 1],
+            "not_compared: a list of texts is expected",
+        ),
+        (
+            ("metadata", "ellmer_harness", "recorded_from"),
+            1,
+            "recorded_from: a text is expected here; it is 1",
+        ),
         (("interactions", 0), 7, "interactions/0: an object is expected here; it is 7"),
     ],
 )

@@ -9,6 +9,7 @@ import yaml
 
 from ellmer_harness import CassetteError, Miss, use_cassette
 from ellmer_harness.cli import main
+from ellmer_harness.recordings.formats.wiremock_and_httpmock import of_wiremock
 
 pytest_plugins = ["pytester"]
 API = "https://api.example.com"
@@ -84,3 +85,21 @@ def test_a_byte_order_mark_and_other_ends_of_lines_do_no_harm(server, record, tm
     (tmp_path / "c.json").write_bytes(b"\xef\xbb\xbf" + text.replace(b"\n", b"\r\n"))
     with use_cassette(tmp_path / "c.json"):
         assert httpx.post(f"{API}/x", json={"n": 1}).json() == {"echo": '{"n":1}'}
+
+
+@pytest.mark.parametrize(
+    ("answer", "content"),
+    [
+        ({"body": "Grüße"}, "Grüße".encode()),
+        ({"jsonBody": {"a": [1]}}, b'{"a": [1]}'),
+        ({"jsonBody": []}, b"[]"),
+        ({"base64Body": "AAE="}, b"\x00\x01"),
+        ({}, None),
+    ],
+)
+def test_an_answer_of_wiremock_has_any_of_its_forms(answer, content, tmp_path):
+    mapping = {"request": {"method": "GET", "urlPath": "/x"}, "response": {"status": 200, **answer}}
+    found = of_wiremock(mapping, "0", tmp_path)
+
+    assert (found.status, found.url) == (200, "http:///x")
+    assert found.content == content

@@ -15,6 +15,7 @@ import pytest
 import zstandard
 
 from ellmer_harness import CassetteError, Miss, Refused, use_cassette
+from ellmer_harness.exchange.messages import Exchange, Sent
 
 API = "https://api.example.com"
 CHAT = {"model": "m", "messages": [{"role": "user", "content": "Grüße ☃"}]}
@@ -39,6 +40,14 @@ def test_what_was_recorded_is_replayed_without_a_server(http, server, record, tm
     assert [e.body for e in tape.exchanges] == [e.body for e in again.exchanges]
     assert not tape.exchanges[0].played
     assert again.exchanges[0].played
+
+
+def test_the_values_of_a_header_are_found_by_its_name_in_any_case():
+    headers = [("x-a", "1"), ("content-encoding", "gzip"), ("x-a", "2")]
+    exchange = Exchange(Sent("GET", API, {}, b""), 200, headers=headers, chunks=[gzip.compress(b'{"a": 1}')])
+
+    assert [exchange.header(name) for name in ("X-A", "x-a", "x-b")] == ["1, 2", "1, 2", ""]
+    assert exchange.json == {"a": 1}
 
 
 def test_a_route_is_invisible_to_client_and_cassette(http, server, record, tmp_path):

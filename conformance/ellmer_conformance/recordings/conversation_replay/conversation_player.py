@@ -26,7 +26,7 @@ from ...contract import readers
 from ...contract.exchange import Exchange, Request
 from ...contract.live_key_redaction import redacted
 from ...contract.observed_run import Run, Trouble
-from ...contract.previous_response_id import said
+from ...contract.previous_response_id import sent_items
 from ...contract.readers.invoke_model_and_cloudflare import VERSIONS
 from ...contract.rule import Kind, Verdict
 from ...report import Report, finished, judged
@@ -364,9 +364,11 @@ def _unheard(case_run: CaseRun) -> Trouble:
 def _differences(conversation: Conversation, run: Run) -> list[str]:
     """Returns the first difference of each request from the accepted one in its place."""
     accepted = [
-        items for items, each in zip(conversation.said, conversation.recorded, strict=True) if not fails(each)
+        items
+        for items, each in zip(conversation.sent_items, conversation.recorded, strict=True)
+        if not fails(each)
     ]
-    ours = said(run.exchanges)
+    ours = sent_items(run.exchanges)
     return [difference(mine, theirs) for mine, theirs in zip(ours, accepted, strict=False)]
 
 

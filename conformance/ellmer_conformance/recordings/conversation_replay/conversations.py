@@ -15,7 +15,7 @@ from ellmer_harness.recordings import Unreadable
 
 from ...contract.exchange import Exchange, Item, Json, Request, Response
 from ...contract.observed_run import call_key
-from ...contract.previous_response_id import said
+from ...contract.previous_response_id import sent_items
 from ...contract.provider_answers import whole_answers
 from ...contract.provider_answers.answer import Called, Told, events_of
 from ...contract.provider_answers.joined_streams import folded
@@ -148,9 +148,9 @@ class Conversation:
         return self.recorded[0].request
 
     @cached_property
-    def said(self) -> list[list[Item]]:
+    def sent_items(self) -> list[list[Item]]:
         """The content of each request, with the stored content of the exchange that it continues."""
-        return said(each.exchange for each in self.recorded)
+        return sent_items(each.exchange for each in self.recorded)
 
 
 def conversations(
@@ -210,12 +210,12 @@ def _grouped(name: str, recorded: Sequence[Recorded]) -> Iterator[Conversation]:
 
 
 def _goes_on(conversation: Conversation, more: Recorded) -> bool:
-    before, last = conversation.said[-1], conversation.recorded[-1]
+    before, last = conversation.sent_items[-1], conversation.recorded[-1]
     if (last.request.wire, last.request.provider) != (more.request.wire, more.request.provider):
         return False
     if (last.recording.status or 0) >= 300 or last.request.stream != more.request.stream:
         return False
-    after = said([*(each.exchange for each in conversation.recorded), more.exchange])[-1]
+    after = sent_items([*(each.exchange for each in conversation.recorded), more.exchange])[-1]
     old, new = _keys(before), _keys(after)
     return len(new) > len(old) and new[: len(old)] == old
 
@@ -564,7 +564,7 @@ def case_of(conversation: Conversation) -> RecordedCase:
         raise CannotBeGiven("several answers were requested at once")
     told = [told_by(each) for each in conversation.recorded]
     results = RecordedResults()
-    requests = conversation.said
+    requests = conversation.sent_items
     before, now = split(requests[0])
     making = _Making(results, [_ask(now)])
     for number in range(1, len(requests)):

@@ -191,7 +191,7 @@ class Gemini(ChatApi):
             if isinstance(part, Say) or (isinstance(part, Think) and self.shows_thoughts):
                 texts += [[text(part, piece)] for piece in words(part)]
             else:
-                texts += [[json_part] for json_part in self.made(part)]
+                texts += [[json_part] for json_part in self.parts_of_media_or_program(part)]
         call_parts = self.call_parts(answer)
         return texts + (
             [[call] for call in call_parts] if self.modern else [call_parts] if call_parts else []
@@ -204,13 +204,13 @@ class Gemini(ChatApi):
             if isinstance(part, Say) or (isinstance(part, Think) and self.shows_thoughts):
                 texts.append(text(part, part.text))
             else:
-                texts += self.made(part)
+                texts += self.parts_of_media_or_program(part)
         call_parts = self.call_parts(answer)
         if texts and not call_parts:
             texts[-1] |= self.signed(answer)
         return texts + call_parts
 
-    def made(self, part: Said) -> list[Json]:
+    def parts_of_media_or_program(self, part: Said) -> list[Json]:
         """Returns the parts of an image, a sound, or a program with its output, or none for other contents."""
         match part:
             case Show():

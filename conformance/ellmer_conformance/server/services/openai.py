@@ -1,4 +1,4 @@
-"""OpenAI's models, token counts, embeddings, moderations, files, uploads and batches.
+"""OpenAI's models, token counts, embeddings, moderations, files, uploads, batches, images and audio.
 
 https://developers.openai.com/api/reference/resources/batches
 """
@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import json
 import re
+from base64 import b64encode
 from collections.abc import Iterator, Mapping, Sequence
 from hashlib import sha256
 
@@ -16,7 +17,8 @@ from ...contract.rule import Refusal
 from ...scenarios.script import Say
 from ..chat_apis.base import ALNUM, HEX, compact, pretty, sse, utf8, words
 from ..http.messages import Reply, plain
-from . import openai_media, stored_completions, stored_responses
+from ..model.media_made import picture, sound, words_of_sound
+from . import stored_completions, stored_responses
 from .kept_objects import KINDS, routes_of
 from .pages import page
 from .service_request import Asked, Batch, File, ServiceRequest
@@ -448,6 +450,66 @@ def _batch(service: ServiceRequest, batch: Batch) -> Json:
     }
 
 
+# --- Images and audio -----------------------------------------------------------------------------------
+
+
+#: An image is of one colour, speech carries its words, and the words of such a sound are read again:
+#: https://developers.openai.com/api/reference/resources/images, https://developers.openai.com/api/reference/resources/audio
+_MOST_IMAGES = 10  # images of one request
+
+
+def images(service: ServiceRequest) -> Reply:
+    """Returns images for a prompt. Edits and variations come as a form."""
+    fields = {**service.form()[0], **service.body}
+    prompt = str(fields.get("prompt") or "")
+    if not prompt and not service.route.path.endswith("variations"):
+        return service.missing("prompt")
+    if absent := service.api.no_model(str(fields.get("model") or "")):
+        return service.refuse(absent)
+    asked = str(fields.get("n") or 1)
+    count = min(int(asked), _MOST_IMAGES) if asked.isdecimal() else 1
+    data = [{"b64_json": b64encode(picture(prompt)).decode()} for _ in range(max(1, count))]
+    read, written = len(prompt) // 4 + 1, 272 * len(data)
+    usage = {
+        "input_tokens": read,
+        "input_tokens_details": {"image_tokens": 0, "text_tokens": read},
+        "output_tokens": written,
+        "output_tokens_details": {"image_tokens": written, "text_tokens": 0},
+        "total_tokens": read + written,
+    }
+    settings = {name: fields.get(name, default) for name, default in _IMAGE_SETTINGS.items()}
+    return service.reply({"created": service.api.ticket.created, **settings, "data": data, "usage": usage})
+
+
+_IMAGE_SETTINGS = {"background": "opaque", "output_format": "png", "quality": "low", "size": "1024x1024"}
+
+
+def speech(service: ServiceRequest) -> Reply:
+    """Returns a text as a WAV file, whatever format is asked for."""
+    body = service.body
+    for name in ("model", "input", "voice"):
+        if not body.get(name) and not (service.provider == "mistral" and name != "input"):
+            return service.missing(name)
+    if absent := service.api.no_model(str(body.get("model") or "")):
+        return service.refuse(absent)
+    return service.data(sound(str(body["input"])), "audio/wav")
+
+
+def transcription(service: ServiceRequest) -> Reply:
+    """Returns the words of a sound that this server made, or a sentence about another one."""
+    fields, file = service.form()
+    if file is None:
+        return service.missing("file")
+    text = words_of_sound(file.data) or f"I hear a sound of {len(file.data):,} bytes."
+    if fields.get("response_format") in {"text", "srt", "vtt"}:
+        return service.data(f"{text}\n".encode(), "text/plain; charset=utf-8")
+    seconds = max(1, len(file.data) // 48_000)
+    return service.reply({"text": text, "usage": {"type": "duration", "seconds": seconds}})
+
+
+# --- Routes ---------------------------------------------------------------------------------------------
+
+
 ROUTES = tuple(
     (method, re.compile(rf"(^|/v1){path}/?$"), serve)
     for method, path, serve in (
@@ -471,7 +533,12 @@ ROUTES = tuple(
         ("POST", "/uploads/(?P<id>[^/]+)/parts", add_part),
         ("POST", "/uploads/(?P<id>[^/]+)/complete", complete_upload),
         ("POST", "/uploads/(?P<id>[^/]+)/cancel", cancel_upload),
-        *openai_media.ROUTES,
+        ("POST", "/images/generations", images),
+        ("POST", "/images/edits", images),
+        ("POST", "/images/variations", images),
+        ("POST", "/audio/speech", speech),
+        ("POST", "/audio/transcriptions", transcription),
+        ("POST", "/audio/translations", transcription),
         *stored_completions.ROUTES,
         *stored_responses.ROUTES,
         *routes_of(KINDS),

@@ -5,12 +5,12 @@ import pytest
 from ellmer_conformance.contract import rules
 from ellmer_conformance.contract.rule import objection
 from ellmer_conformance.contract.rules._media import PNG
-from ellmer_conformance.contract.rules.anthropic import _rulebook as an
-from ellmer_conformance.contract.rules.bedrock import _rulebook as be
-from ellmer_conformance.contract.rules.gemini import _rulebook as ge
-from ellmer_conformance.contract.rules.ollama import _rulebook as ol
-from ellmer_conformance.contract.rules.openai_chat import _rulebook as oc
-from ellmer_conformance.contract.rules.openai_responses import _rulebook as rs
+from ellmer_conformance.contract.rules.anthropic import _refusals_and_examples as an
+from ellmer_conformance.contract.rules.bedrock import _refusals_and_examples as be
+from ellmer_conformance.contract.rules.gemini import _refusals_and_examples as ge
+from ellmer_conformance.contract.rules.ollama import _refusals_and_examples as ol
+from ellmer_conformance.contract.rules.openai_chat import _refusals_and_examples as oc
+from ellmer_conformance.contract.rules.openai_responses import _refusals_and_examples as rs
 
 SYSTEM = {"role": "system", "content": "Be brief."}
 SAID = {"role": "assistant", "content": "5"}

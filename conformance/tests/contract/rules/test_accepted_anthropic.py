@@ -6,7 +6,7 @@ import pytest
 
 from ellmer_conformance.contract import rules
 from ellmer_conformance.contract.rule import objection
-from ellmer_conformance.contract.rules.anthropic import _rulebook as an
+from ellmer_conformance.contract.rules.anthropic import _refusals_and_examples as an
 
 SYSTEM = {"role": "system", "content": "Be brief."}
 ANTHROPIC = {

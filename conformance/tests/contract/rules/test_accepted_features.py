@@ -4,8 +4,8 @@ import pytest
 
 from ellmer_conformance.contract import rules
 from ellmer_conformance.contract.rule import objection
-from ellmer_conformance.contract.rules.anthropic import _rulebook as an
-from ellmer_conformance.contract.rules.gemini import _rulebook as ge
+from ellmer_conformance.contract.rules.anthropic import _refusals_and_examples as an
+from ellmer_conformance.contract.rules.gemini import _refusals_and_examples as ge
 
 SYSTEM = {"role": "system", "content": "Be brief."}
 SEARCH = {"type": "server_tool_use", "id": "srvtoolu_1", "name": "web_search", "input": {"query": "2 + 3"}}

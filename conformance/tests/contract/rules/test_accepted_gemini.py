@@ -5,7 +5,7 @@ import pytest
 from ellmer_conformance.contract import rules
 from ellmer_conformance.contract.rule import objection
 from ellmer_conformance.contract.rules._media import PNG
-from ellmer_conformance.contract.rules.gemini import _rulebook as ge
+from ellmer_conformance.contract.rules.gemini import _refusals_and_examples as ge
 
 GEMINI = {
     "one content where a list belongs": {"contents": ge.ASK},

@@ -5,10 +5,10 @@ import pytest
 from ellmer_conformance.contract import rules
 from ellmer_conformance.contract.rule import objection
 from ellmer_conformance.contract.rules._media import PNG
-from ellmer_conformance.contract.rules.bedrock import _rulebook as be
-from ellmer_conformance.contract.rules.cohere import _rulebook as co
-from ellmer_conformance.contract.rules.mistral import _rulebook as mi
-from ellmer_conformance.contract.rules.ollama import _rulebook as ol
+from ellmer_conformance.contract.rules.bedrock import _refusals_and_examples as be
+from ellmer_conformance.contract.rules.cohere import _refusals_and_examples as co
+from ellmer_conformance.contract.rules.mistral import _refusals_and_examples as mi
+from ellmer_conformance.contract.rules.ollama import _refusals_and_examples as ol
 
 SYSTEM = {"role": "system", "content": "Be brief."}
 CACHE = {"cachePoint": {"type": "default"}}

@@ -7,8 +7,8 @@ import pytest
 from ellmer_conformance.contract import rules
 from ellmer_conformance.contract.rule import objection
 from ellmer_conformance.contract.rules._media import PNG
-from ellmer_conformance.contract.rules.openai_chat import _rulebook as oc
-from ellmer_conformance.contract.rules.openai_responses import _rulebook as rs
+from ellmer_conformance.contract.rules.openai_chat import _refusals_and_examples as oc
+from ellmer_conformance.contract.rules.openai_responses import _refusals_and_examples as rs
 
 NODE = {
     "type": "object",

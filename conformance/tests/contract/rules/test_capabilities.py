@@ -6,7 +6,7 @@ from datetime import date
 import pytest
 
 from ellmer_conformance.contract import rules
-from ellmer_conformance.contract.rules.openai_chat import _rulebook as oc
+from ellmer_conformance.contract.rules.openai_chat import _refusals_and_examples as oc
 from ellmer_conformance.contract.rules.openai_chat.providers._capabilities import cells
 from ellmer_core.models import profiles
 

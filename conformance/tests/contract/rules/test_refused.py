@@ -10,8 +10,8 @@ import pytest
 from ellmer_conformance.contract import rules
 from ellmer_conformance.contract.error_bodies import read_error
 from ellmer_conformance.contract.rule import objection
-from ellmer_conformance.contract.rules.openai_chat import _rulebook as oc
-from ellmer_conformance.contract.rules.openai_responses import _rulebook as rs
+from ellmer_conformance.contract.rules.openai_chat import _refusals_and_examples as oc
+from ellmer_conformance.contract.rules.openai_responses import _refusals_and_examples as rs
 from ellmer_conformance.recordings.refusal_causes import SHAPE, cause_of
 
 TERRA = {"model": "gpt-5.6-terra", "messages": [oc.ASK]}

@@ -7,9 +7,9 @@ import pytest
 from ellmer_conformance.contract import rules
 from ellmer_conformance.contract.error_bodies import read_error
 from ellmer_conformance.contract.rule import objection
-from ellmer_conformance.contract.rules.anthropic import _rulebook as an
-from ellmer_conformance.contract.rules.bedrock import _rulebook as be
-from ellmer_conformance.contract.rules.gemini import _rulebook as ge
+from ellmer_conformance.contract.rules.anthropic import _refusals_and_examples as an
+from ellmer_conformance.contract.rules.bedrock import _refusals_and_examples as be
+from ellmer_conformance.contract.rules.gemini import _refusals_and_examples as ge
 from ellmer_conformance.recordings.refusal_causes import SHAPE, cause_of
 
 SEARCH = {"type": "server_tool_use", "id": "srvtoolu_1", "name": "web_search", "input": {"query": "5"}}

@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 
 from ellmer_conformance.contract import rules, shapes
-from ellmer_conformance.contract.rules.openai_chat import _rulebook as oc
+from ellmer_conformance.contract.rules.openai_chat import _refusals_and_examples as oc
 from ellmer_conformance.contract.shapes import Fault, FaultKind
 from ellmer_conformance.contract.shapes.checker import Checker
 from ellmer_conformance.contract.shapes.facts import Fact, aspect, deciding, facts

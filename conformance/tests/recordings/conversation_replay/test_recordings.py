@@ -155,7 +155,7 @@ def test_a_block_of_blanks_which_anthropic_refuses_need_not_go_back(play, tmp_pa
     )
     [outcome], _ = play(path)
     assert outcome.kept, outcome.broken
-    assert not any(item.text.isspace() for item in outcome.run.said[-1])
+    assert not any(item.text.isspace() for item in outcome.run.sent_items[-1])
 
 
 def test_a_refusal_is_told_to_the_caller_and_the_request_is_not_held_against_the_client(play):

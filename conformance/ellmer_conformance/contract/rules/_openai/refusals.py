@@ -13,7 +13,7 @@ from urllib.parse import urlsplit
 from ...exchange import Json, Request
 from ...readers.json_access import object_of
 from ...rule import Finding, Kind, Level, Refusal, broken, met
-from ...rulebook import Envelope, RuleBook
+from ...rulebook import ErrorBody, RuleBook
 from ...scope import matches
 from ...shapes import Fault
 from .._shape_faults import FaultKind, types_of
@@ -107,7 +107,7 @@ def refused(message: str, *, code: str | None = None, param: str | None = None) 
     return Refusal(message, type="invalid_request_error", code=code, param=param)
 
 
-def envelope(indent: int | None) -> Envelope:
+def error_body(indent: int | None) -> ErrorBody:
     """Returns OpenAI's error body. Chat Completions indents it by four spaces, Responses by two, and others not at
     all.
     """

@@ -13,7 +13,20 @@ from ...exchange import Json, Request
 from ...readers.anthropic import messages, tools
 from ...readers.json_access import elements, items_of, object_of, read_once, words
 from ...rule import Finding, broken, met
-from ._rulebook import ASK, IMAGE, MUST, REJECT, TOOL, assistant, body, book, refused, result, use, user
+from ._refusals_and_examples import (
+    ASK,
+    IMAGE,
+    MUST,
+    REJECT,
+    TOOL,
+    assistant,
+    body,
+    book,
+    refused,
+    result,
+    use,
+    user,
+)
 from ._turns import all_blocks
 
 SDK = "https://github.com/anthropics/anthropic-sdk-python (types)"

@@ -9,7 +9,7 @@ from ...exchange import Request
 from ...readers.anthropic import messages
 from ...readers.json_access import elements
 from ...rule import Finding, broken, met
-from ._rulebook import ASK, MUST, REJECT, assistant, body, book, refused, result, use, user
+from ._refusals_and_examples import ASK, MUST, REJECT, assistant, body, book, refused, result, use, user
 from ._turns import all_blocks, turns
 
 CALLED = re.compile(r"[a-zA-Z0-9_-]{1,200}")

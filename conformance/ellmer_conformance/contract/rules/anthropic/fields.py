@@ -10,7 +10,7 @@ from ...readers.anthropic import custom, messages, tools
 from ...readers.json_access import text_of, words
 from ...rule import Finding, broken, met
 from ...shapes.facts import root_fields
-from ._rulebook import (
+from ._refusals_and_examples import (
     ASK,
     IMAGE,
     MUST,

@@ -9,7 +9,7 @@ from ...exchange import Json, Request
 from ...readers.json_access import decoded, read_once
 from ...rule import Finding, broken, met
 from .._media import IMAGE_TYPES, PNG, redacted, sniffed
-from ._rulebook import IMAGE, MUST, REJECT, body, book, refused, user
+from ._refusals_and_examples import IMAGE, MUST, REJECT, body, book, refused, user
 from ._turns import all_blocks
 
 #: The first report. In October 2025 claude-sonnet-4-5 is recorded to take a PNG that is declared as a JPEG.

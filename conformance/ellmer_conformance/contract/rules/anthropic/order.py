@@ -9,7 +9,7 @@ from itertools import pairwise
 from ...exchange import Request
 from ...readers.anthropic import blocks, messages
 from ...rule import Finding, broken, met
-from ._rulebook import ASK, MUST, REJECT, assistant, body, book, refused, result, use, user
+from ._refusals_and_examples import ASK, MUST, REJECT, assistant, body, book, refused, result, use, user
 from ._turns import Turn, turns
 
 NO_PREFILL = ["claude>=4.6"]

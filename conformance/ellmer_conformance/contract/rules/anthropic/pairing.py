@@ -7,7 +7,20 @@ from datetime import date
 
 from ...exchange import Request
 from ...rule import Finding, broken, met
-from ._rulebook import ASK, IMAGE, MUST, REJECT, THOUGHT, assistant, body, book, refused, result, use, user
+from ._refusals_and_examples import (
+    ASK,
+    IMAGE,
+    MUST,
+    REJECT,
+    THOUGHT,
+    assistant,
+    body,
+    book,
+    refused,
+    result,
+    use,
+    user,
+)
 from ._turns import exchanges, turns
 
 CHECKED = date(2024, 10, 1)  # results for no call are recorded as accepted in July 2024 (claude-3-opus)

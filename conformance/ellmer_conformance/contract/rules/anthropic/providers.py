@@ -9,7 +9,7 @@ from ...exchange import Request
 from ...readers.json_access import object_of
 from ...rule import Refusal
 from ...rulebook import Lack, RuleBook, enter
-from ._rulebook import IMAGE, body, book, user
+from ._refusals_and_examples import IMAGE, body, book, user
 from ._turns import all_blocks
 
 #: The same service at another cloud: https://github.com/Kilo-Org/kilocode/issues/5163 shows its sentences.
@@ -64,7 +64,7 @@ _LINGUA = (
 INVOKE = book.extend(
     "bedrock",
     only=[*_known(), *VERSIONED, *INVOKED, "REQ-007"],
-    envelope=_message,
+    error_body=_message,
     REQ_120={
         "refusal": Refusal("Invalid API version: {version}"),
         "source": ("https://github.com/boto/boto3/issues/4218",),

@@ -8,7 +8,7 @@ from typing import Any
 from ...exchange import Request
 from ...shapes import Fault
 from .._shape_faults import FaultKind, Wording, enter, types_of
-from ._rulebook import ASK, IMAGE, TOOL, assistant, body, book, refused, result, use, user
+from ._refusals_and_examples import ASK, IMAGE, TOOL, assistant, body, book, refused, result, use, user
 
 _INPUT = {
     "string": "a valid string",

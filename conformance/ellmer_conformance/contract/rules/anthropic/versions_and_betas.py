@@ -21,7 +21,7 @@ from ...rule import Finding, broken, met
 from ...scope import api_version, matches, named_betas
 from .._media import redacted
 from .._shape_faults import UNRECORDED
-from ._rulebook import ASK, MUST, REJECT, assistant, body, book, refused, user
+from ._refusals_and_examples import ASK, MUST, REJECT, assistant, body, book, refused, user
 
 __all__ = ["BETAS", "Beta"]
 

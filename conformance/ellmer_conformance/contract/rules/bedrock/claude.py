@@ -18,8 +18,7 @@ from ...readers.json_access import object_of
 from ...rule import Check, Finding, Refusal, broken, met
 from ..anthropic import book as anthropic
 from ..anthropic.tools._grammar import lost, strict_problem
-from ._role_changes import led_back, translation
-from ._rulebook import (
+from ._refusals_and_examples import (
     ASK,
     CLAUDE,
     IMAGE,
@@ -39,6 +38,7 @@ from ._rulebook import (
     use,
     user,
 )
+from ._role_changes import led_back, translation
 
 CLOSED: Json = {**SCHEMA, "additionalProperties": False}
 TINY: Json = {**CLOSED, "properties": {"x": {"type": "integer", "multipleOf": 5}}, "required": ["x"]}

@@ -11,7 +11,7 @@ from typing import Any
 from ...exchange import Json, Request
 from ...readers.bedrock import FORMATS, blocks, media_of, messages, specs
 from ...rule import Finding, broken, met
-from ._rulebook import (
+from ._refusals_and_examples import (
     ASK,
     CONSTRAINT,
     IMAGE,

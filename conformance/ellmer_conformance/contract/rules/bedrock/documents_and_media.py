@@ -8,7 +8,7 @@ from collections.abc import Iterator
 from ...exchange import Json, Request
 from ...readers.bedrock import blocks, media_of, messages
 from ...rule import Finding, broken, met
-from ._rulebook import (
+from ._refusals_and_examples import (
     ASK,
     CLAUDE,
     IMAGE,

@@ -10,7 +10,7 @@ from ...readers.bedrock import blocks, messages
 from ...readers.json_access import elements, items_of, object_of
 from ...rule import Finding, broken, met
 from ...rulebook import Lack, enter
-from ._rulebook import (
+from ._refusals_and_examples import (
     ASK,
     CLAUDE,
     IMAGE,

@@ -8,7 +8,7 @@ from ...counts import counted
 from ...exchange import Json, Request
 from ...readers.bedrock import blocks, messages
 from ...rule import Finding, broken, met
-from ._rulebook import (
+from ._refusals_and_examples import (
     ASK,
     LLAMA,
     MAVERICK,

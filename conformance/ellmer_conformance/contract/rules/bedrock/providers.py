@@ -8,7 +8,7 @@ from ...exchange import Request
 from ...readers.bedrock import blocks, messages
 from ...rule import Finding, broken, met
 from ...rulebook import RuleBook
-from ._rulebook import ASK, MUST, NOVA, NOVA_LITE, REJECT, body, book, refused
+from ._refusals_and_examples import ASK, MUST, NOVA, NOVA_LITE, REJECT, body, book, refused
 
 INVOKE = book.extend("bedrock-invoke", only=[])
 _BLOCKS = {"text", "image", "video", "document", "toolUse", "toolResult", "reasoningContent", "cachePoint"}

@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from ...exchange import Request
 from ...readers.json_access import object_of
 from ...rule import Finding, broken, met
-from ._rulebook import ASK, MUST, PASSED_ON, REJECT, body, book, refused
+from ._refusals_and_examples import ASK, MUST, PASSED_ON, REJECT, body, book, refused
 
 OPUS_5 = "us.anthropic.claude-opus-5"
 

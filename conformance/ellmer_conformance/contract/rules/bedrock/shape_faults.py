@@ -10,7 +10,7 @@ from ...exchange import Request
 from ...rule import Refusal
 from ...shapes import Fault
 from .._shape_faults import UNRECORDED, FaultKind, Wording, enter, problem
-from ._rulebook import (
+from ._refusals_and_examples import (
     ASK,
     CONSTRAINT,
     IMAGE,

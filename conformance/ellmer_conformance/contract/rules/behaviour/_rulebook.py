@@ -49,7 +49,7 @@ def varied_at(varied: Varied) -> str:
 
 def results_after(run: Run, exchange: int) -> list[Item]:
     """Returns the results that the next request adds, or nothing if the conversation ended there."""
-    return new(run, exchange + 1, "result") if exchange + 1 < len(run.said) else []
+    return new(run, exchange + 1, "result") if exchange + 1 < len(run.sent_items) else []
 
 
 def stopped_by(run: Run, reply: Reply, reason: str) -> bool:
@@ -108,7 +108,7 @@ def taken(run: Run) -> list[tuple[int, list[Item]]]:
 
     The rule that a refused request breaks is the finding; what else is wrong with the request follows from it.
     """
-    return [each for each in enumerate(run.said) if not _is_refused(run.exchanges[each[0]])]
+    return [each for each in enumerate(run.sent_items) if not _is_refused(run.exchanges[each[0]])]
 
 
 def _is_refused(exchange: Exchange) -> bool:
@@ -121,15 +121,15 @@ def _is_refused(exchange: Exchange) -> bool:
 
 def last(run: Run) -> str:
     """Returns the place of the last request."""
-    return f"/exchanges/{len(run.said) - 1}/request"
+    return f"/exchanges/{len(run.sent_items) - 1}/request"
 
 
 def new(run: Run, exchange: int, kind: str) -> list[Item]:
     """Returns the items of a kind that the request has in addition to the previous request (by count, because history
     is repeated).
     """
-    before = sum(item.kind == kind for item in run.said[exchange - 1]) if exchange else 0
-    return [item for item in run.said[exchange] if item.kind == kind][before:]
+    before = sum(item.kind == kind for item in run.sent_items[exchange - 1]) if exchange else 0
+    return [item for item in run.sent_items[exchange] if item.kind == kind][before:]
 
 
 def objects(value: Any) -> Iterator[Json]:

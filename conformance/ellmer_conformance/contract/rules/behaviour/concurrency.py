@@ -66,7 +66,7 @@ def conversations_do_not_mix(run: Run) -> Iterator[Finding]:
         who: {p.text for a in run.case.steps if a.who == who for p in a.parts if isinstance(p, Text)}
         for who in run.case.speakers
     }
-    for index, items in enumerate(run.said):
+    for index, items in enumerate(run.sent_items):
         texts = {item.text for item in items if item.role == "user"}
         of_one = any(texts <= own for own in told.values())
         yield found(of_one, f"/exchanges/{index}/request", "it says what was said in another conversation")

@@ -88,7 +88,7 @@ def only_the_base_url_is_called(run: Run) -> Iterator[Finding]:
     Why: the base URL names the gateway or the region that the caller may use. Fix: build every URL from the
     base URL, and do not download price lists or schemas unasked.
     """
-    if run.elsewhere is not None and run.said:
+    if run.elsewhere is not None and run.sent_items:
         problem = f"it also called {', '.join(run.elsewhere)}"
         yield found(not run.elsewhere, "/elsewhere", problem)
 

@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+import traceback
 from collections.abc import Iterator
+from pathlib import Path
 
 from ...observed_run import Run
 from ...rule import Finding, broken, met
 from ._rulebook import LOSS, MUST, book, crashes, found, refuses_media
-from ._tracebacks import told
+
+_SUITE = "ellmer_conformance/runner/"
 
 
 @book.rule("RUN-001", MUST, LOSS, source="This project decided it.")
@@ -45,4 +48,22 @@ def calls_do_not_crash(run: Run) -> Iterator[Finding]:
     for index, (wanted, reply) in enumerate(zip(run.case.steps, run.replies, strict=False)):
         if wanted.outcome == "answered" and not run.refused and not refuses_media(run, index):
             error = reply.error if crashes(run, index) else None
-            yield broken(f"/replies/{index}", told(error)) if error else met(f"/replies/{index}")
+            yield broken(f"/replies/{index}", _with_place(error)) if error else met(f"/replies/{index}")
+
+
+def _with_place(error: BaseException) -> str:
+    """Returns the exception, the line in the adapter's code, and the deepest line below it."""
+    frames = [each for each in traceback.extract_tb(error.__traceback__) if _SUITE not in each.filename]
+    sentence = f"the call raised {type(error).__name__}: {error}"
+    if not frames:
+        return sentence
+    file = frames[0].filename
+    own = [each for each in frames if each.filename == file][-1]
+    lines = [f"  the adapter at {_place(own)}: {own.line}"]
+    if frames[-1] is not own:
+        lines.append(f"  raised at {_place(frames[-1])} in {frames[-1].name}(): {frames[-1].line}")
+    return "\n".join([sentence, *lines])
+
+
+def _place(frame: traceback.FrameSummary) -> str:
+    return f"{'/'.join(Path(frame.filename).parts[-2:])}:{frame.lineno}"

@@ -10,7 +10,7 @@ from ...exchange import Json, Request
 from ...readers.cohere import messages
 from ...readers.json_access import elements, object_of
 from ...rule import Finding, Refusal, broken, met
-from ._rulebook import ASK, ERRORS, IMAGE, MUST, REJECT, SCHEMA, TOOL, body, book, refused, user
+from ._refusals_and_examples import ASK, ERRORS, IMAGE, MUST, REJECT, SCHEMA, TOOL, body, book, refused, user
 
 #: Fields of v1 that v2 does not have.
 OLD = {

@@ -8,7 +8,7 @@ from ...exchange import Json, Request
 from ...readers.cohere import messages
 from ...readers.json_access import elements
 from ...rule import Finding, Refusal, broken, met
-from ._rulebook import ASK, ERRORS, IMAGE, MUST, REJECT, body, book, call, refused, result
+from ._refusals_and_examples import ASK, ERRORS, IMAGE, MUST, REJECT, body, book, call, refused, result
 
 GUIDE = "https://docs.cohere.com/docs/tool-use-overview; the wording here is ours"
 

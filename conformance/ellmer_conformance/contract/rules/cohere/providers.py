@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from ...rulebook import RuleBook
-from ._rulebook import book
+from ._refusals_and_examples import book
 from .v1 import V1
 
 #: Those whose rules are known, besides the format's own provider.

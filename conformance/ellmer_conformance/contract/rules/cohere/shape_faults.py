@@ -8,7 +8,7 @@ from ...exchange import Json, Request
 from ...rule import Refusal
 from ...shapes import Fault
 from .._shape_faults import UNRECORDED, FaultKind, Wording, enter, kind_of, problem, types_of
-from ._rulebook import ASK, SCHEMA, TOOL, body, book, call, result
+from ._refusals_and_examples import ASK, SCHEMA, TOOL, body, book, call, result
 
 _SEE = "For proper usage, please refer to https://docs.cohere.com/reference/chat"
 _GO = {"integer": "int32", "number": "float64", "boolean": "bool", "string": "string", "object": "Object"}

@@ -12,7 +12,7 @@ from ...readers.json_access import elements
 from ...rule import Finding, broken, met
 from ...rulebook import RuleBook
 from .. import common
-from ._rulebook import MUST, REJECT, envelope, refused
+from ._refusals_and_examples import MUST, REJECT, error_body, refused
 
 #: Recorded by others, in public.
 _TESTS = (
@@ -20,7 +20,7 @@ _TESTS = (
     "libs/cohere/tests/integration_tests/cassettes/"
 )
 
-V1 = RuleBook("cohere", PROVIDER, envelope, author=PROVIDER)
+V1 = RuleBook("cohere", PROVIDER, error_body, author=PROVIDER)
 TOOL: Json = {"name": "add", "description": "Adds.", "parameter_definitions": {}}
 RESULT: Json = {"call": {"name": "add", "parameters": {}}, "outputs": [{"sum": 5}]}
 

@@ -3,7 +3,7 @@
 from importlib import import_module
 
 from .. import common
-from ._rulebook import book, conversation
+from ._refusals_and_examples import book, conversation
 
 for _part in (
     "body_structure",

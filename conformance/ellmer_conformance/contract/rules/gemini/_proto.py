@@ -25,7 +25,7 @@ def proto(pointer: str) -> str:
     return snake(_INDEX.sub(r"[\1]", pointer).strip("/").replace("/", "."))
 
 
-def unknown(key: str, place: str = "", why: str = "Cannot find field.") -> tuple[str, str]:
+def unknown_field(key: str, place: str = "", why: str = "Cannot find field.") -> tuple[str, str]:
     """Returns our sentence and the API's for a field that the message does not have, or not in this form."""
     at = f" at '{place}'" if place else ""
     return (
@@ -34,7 +34,7 @@ def unknown(key: str, place: str = "", why: str = "Cannot find field.") -> tuple
     )
 
 
-def told(problems: Sequence[Problem], end: str = "", **facts: str) -> Iterator[Finding]:
+def findings(problems: Sequence[Problem], end: str = "", **facts: str) -> Iterator[Finding]:
     """Yields a finding for each problem, each with the whole text, or one finding without a problem."""
     text = "\n".join(each.message for each in problems) + end
     for pointer, problem, _ in problems:

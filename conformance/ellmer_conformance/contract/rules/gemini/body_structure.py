@@ -15,8 +15,22 @@ from ...rule import Finding, broken, met
 from ...shapes.facts import root_fields
 from .._media import PNG, redacted
 from .._samples import ADD
-from ._proto import Problem, proto, told, unknown
-from ._rulebook import ASK, IMAGE, MUST, REJECT, TOOLS, answer, body, book, call, model, refused, text, user
+from ._proto import Problem, findings, proto, unknown_field
+from ._refusals_and_examples import (
+    ASK,
+    IMAGE,
+    MUST,
+    REJECT,
+    TOOLS,
+    answer,
+    body,
+    book,
+    call,
+    model,
+    refused,
+    text,
+    user,
+)
 
 SDK = "https://github.com/googleapis/python-genai (types)"
 SCHEMA: Json = {"type": "OBJECT", "properties": {"x": {"type": "NUMBER"}}}
@@ -79,7 +93,7 @@ def keys_are_known(request: Request) -> Iterator[Finding]:
     """
     lacks = NOT_IN_V1 if urlsplit(request.url).path.startswith("/v1/models/") else frozenset()
     formerly = "\n".join(each.message for each in _unknown(request.body, LATER | lacks))
-    yield from told(list(_unknown(request.body, lacks)), formerly=formerly)
+    yield from findings(list(_unknown(request.body, lacks)), formerly=formerly)
 
 
 def _unknown(request: Json, lacks: frozenset[str]) -> Iterator[Problem]:
@@ -110,7 +124,7 @@ def _strange(pointer: str, message: object, fields: frozenset[str]) -> Iterator[
     """Yields a problem for each field that a message does not have."""
     for key in message if isinstance(message, dict) else ():
         if snake(key) not in fields:
-            yield Problem(f"{pointer}/{key}", *unknown(key, proto(pointer)))
+            yield Problem(f"{pointer}/{key}", *unknown_field(key, proto(pointer)))
 
 
 @book.rule(

@@ -8,7 +8,20 @@ from ...exchange import Request
 from ...readers.gemini import contents, declarations, get, key_of, parts, repeated
 from ...rule import Finding, broken, met
 from .._media import PNG
-from ._rulebook import ASK, IMAGE, MUST, REJECT, TOOLS, answer, body, book, call, model, refused, user
+from ._refusals_and_examples import (
+    ASK,
+    IMAGE,
+    MUST,
+    REJECT,
+    TOOLS,
+    answer,
+    body,
+    book,
+    call,
+    model,
+    refused,
+    user,
+)
 from .tools import OLD, SEARCH
 
 

@@ -12,7 +12,7 @@ from ...readers.gemini import contents, declarations, get, key_of, parts
 from ...readers.json_access import items_of, object_of, text_of
 from ...rule import Finding, broken, met
 from ...rulebook import Lack, enter
-from ._rulebook import ASK, IMAGE, MUST, REJECT, TOOLS, body, book, refused, user
+from ._refusals_and_examples import ASK, IMAGE, MUST, REJECT, TOOLS, body, book, refused, user
 
 
 @book.rule(

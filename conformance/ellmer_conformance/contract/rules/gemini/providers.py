@@ -12,10 +12,10 @@ from ...readers.gemini_interactions import PROVIDER
 from ...rule import Finding, broken, met
 from ...rulebook import Lack, RuleBook, enter
 from .. import common
-from ._rulebook import ASK, MUST, REJECT, TOOLS, body, book, envelope, refused
+from ._refusals_and_examples import ASK, MUST, REJECT, TOOLS, body, book, error_body, refused
 from .models import config_place, generation_config
 
-INTERACTIONS = RuleBook("gemini", PROVIDER, envelope, author=PROVIDER)
+INTERACTIONS = RuleBook("gemini", PROVIDER, error_body, author=PROVIDER)
 common.enter(INTERACTIONS)
 
 

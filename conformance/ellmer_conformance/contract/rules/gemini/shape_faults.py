@@ -9,8 +9,8 @@ from ...exchange import Request
 from ...shapes import Fault
 from .._samples import ADD
 from .._shape_faults import FaultKind, Wording, enter, types_of
-from ._proto import proto, unknown
-from ._rulebook import ASK, IMAGE, TOOLS, answer, body, book, call, model, refused, user
+from ._proto import proto, unknown_field
+from ._refusals_and_examples import ASK, IMAGE, TOOLS, answer, body, book, call, model, refused, user
 
 _TYPES = {"string": "TYPE_STRING", "boolean": "TYPE_BOOL", "integer": "TYPE_INT32", "number": "TYPE_FLOAT"}
 _GEMINI, _VERTEX = "google.ai.generativelanguage.v1beta", "google.cloud.aiplatform.v1beta1"
@@ -47,11 +47,11 @@ def say(fault: Fault, request: Request) -> Mapping[str, str]:
     """Returns the API's line."""
     place, (parent, _, _) = proto(fault.pointer), fault.pointer.rpartition("/")
     if fault.kind is FaultKind.UNKNOWN_FIELD:
-        return {"text": unknown(fault.key, proto(parent))[1]}
+        return {"text": unknown_field(fault.key, proto(parent))[1]}
     if fault.kind is FaultKind.WRONG_TYPE and isinstance(fault.value, list):
         name = str(fault.path[-1])
         why = "Proto field is not repeating, cannot start list."
-        return {"text": unknown(name, proto(parent), why)[1]}
+        return {"text": unknown_field(name, proto(parent), why)[1]}
     return {"text": f"Invalid value at '{place}' ({_type(fault, request)}), {json.dumps(fault.value)}"}
 
 

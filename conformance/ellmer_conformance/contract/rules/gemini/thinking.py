@@ -9,7 +9,7 @@ from ...exchange import Json, Request
 from ...readers.gemini import get, key_of
 from ...readers.json_access import object_of, text_of
 from ...rule import Finding, broken, met
-from ._rulebook import ASK, MUST, REJECT, body, book, refused
+from ._refusals_and_examples import ASK, MUST, REJECT, body, book, refused
 
 GUIDE = "https://ai.google.dev/gemini-api/docs/thinking"
 #: Limits of the thinking budget. Also valid: 0 (off) and -1 (the model decides).

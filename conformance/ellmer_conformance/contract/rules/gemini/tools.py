@@ -16,8 +16,8 @@ from ...readers.json_access import items_of, object_of, words
 from ...rule import Finding, broken, met
 from .._references import dangling
 from .._samples import ADD
-from ._proto import Problem, proto, told, unknown
-from ._rulebook import ASK, MUST, REJECT, TOOLS, body, book, refused
+from ._proto import Problem, findings, proto, unknown_field
+from ._refusals_and_examples import ASK, MUST, REJECT, TOOLS, body, book, refused
 
 SDK = "https://github.com/googleapis/python-genai (types)"
 SCHEMA = frozenset(
@@ -66,7 +66,7 @@ def schemas_can_be_read(request: Request) -> Iterator[Finding]:
 
     Fix: use `parametersJsonSchema` and `responseJsonSchema`, which accept JSON Schema.
     """
-    yield from told([each for schema, at in _schemas(request.body) for each in _unreadable(schema, at)])
+    yield from findings([each for schema, at in _schemas(request.body) for each in _unreadable(schema, at)])
 
 
 @book.rule(
@@ -103,7 +103,7 @@ def schemas_make_sense(request: Request) -> Iterator[Finding]:
     Fix: use `parametersJsonSchema` and `responseJsonSchema`, which accept JSON Schema.
     """
     found = [each for schema, at in _schemas(request.body) for each in _senseless(schema, at)]
-    yield from told(
+    yield from findings(
         [each._replace(message=f"* GenerateContentRequest.{each.message}") for each in found], end="\n"
     )
 
@@ -176,10 +176,12 @@ def _within(schema: Any, at: _At) -> Iterator[tuple[Json, _At]]:
 def _unreadable(schema: Json, at: _At) -> Iterator[Problem]:
     for key in schema:
         if snake(key) not in SCHEMA:
-            yield Problem(f"{at.pointer}/{key}", *unknown(key, at.read))
+            yield Problem(f"{at.pointer}/{key}", *unknown_field(key, at.read))
     kind, place = schema.get("type"), f"{at.pointer}/type"
     if isinstance(kind, list):
-        yield Problem(place, *unknown("type", at.read, "Proto field is not repeating, cannot start list."))
+        yield Problem(
+            place, *unknown_field("type", at.read, "Proto field is not repeating, cannot start list.")
+        )
     elif isinstance(kind, str) and kind.upper() not in TYPES:
         enum = "type.googleapis.com/google.ai.generativelanguage.v1beta.Type"
         message = f"Invalid value at '{at.read}.type' ({enum}), {json.dumps(kind)}"

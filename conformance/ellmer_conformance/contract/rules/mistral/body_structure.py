@@ -10,7 +10,20 @@ from ...exchange import Json, Request
 from ...readers.json_access import elements, words
 from ...readers.mistral import messages
 from ...rule import Finding, met
-from ._rulebook import ASK, IMAGE, INVALID, MUST, ONCE_INVALID, REJECT, TOOL, body, book, invalid, says, user
+from ._refusals_and_examples import (
+    ASK,
+    IMAGE,
+    INVALID,
+    MUST,
+    ONCE_INVALID,
+    REJECT,
+    TOOL,
+    body,
+    book,
+    invalid,
+    says,
+    user,
+)
 
 SDK = "https://github.com/mistralai/client-python (types)"
 GENAI = "https://github.com/maruel/genai (Mistral's request type)"

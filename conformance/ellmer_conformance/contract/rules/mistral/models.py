@@ -9,7 +9,7 @@ from ...exchange import Json, Request
 from ...readers.json_access import elements
 from ...readers.mistral import messages
 from ...rule import Finding, Refusal, broken, met
-from ._rulebook import (
+from ._refusals_and_examples import (
     ASK,
     IMAGE,
     MINISTRAL,

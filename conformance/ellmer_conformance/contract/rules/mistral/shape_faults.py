@@ -9,7 +9,7 @@ from ...exchange import Json, Request
 from ...shapes import Fault
 from .._pydantic import choice, mistyped, untagged
 from .._shape_faults import FaultKind, Wording, enter
-from ._rulebook import ASK, IMAGE, INVALID, TOOL, A, body, book, call, result, user
+from ._refusals_and_examples import ASK, IMAGE, INVALID, TOOL, A, body, book, call, result, user
 
 _BOUNDS = {
     "minimum": ("greater_than_equal", "ge", "Input should be greater than or equal to {}"),

@@ -16,7 +16,7 @@ from ...readers.json_access import elements
 from ...readers.ollama import messages
 from ...rule import Finding, Refusal, broken, met
 from .._media import PNG, redacted
-from ._rulebook import ASK, MUST, REJECT, SERVER, body, book, call, result, shown
+from ._refusals_and_examples import ASK, MUST, REJECT, SERVER, body, book, call, result, shown
 
 #: The day on which it was proposed that each model has its own levels of `think`. The release that brought it has no
 #: known day; its documentation and SDK are of the same month.

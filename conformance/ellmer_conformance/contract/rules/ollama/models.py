@@ -8,7 +8,7 @@ from ...exchange import Request
 from ...readers.json_access import decoded
 from ...rule import Finding, Refusal, broken, met
 from .._media import IMAGE_TYPES, PNG, sniffed
-from ._rulebook import ASK, MUST, REJECT, SERVER, TOOL, body, book, shown
+from ._refusals_and_examples import ASK, MUST, REJECT, SERVER, TOOL, body, book, shown
 from .body_structure import illegal, images
 
 GEMMA3 = ("gemma3", "gemma3:*", "gemma3n", "gemma3n:*")

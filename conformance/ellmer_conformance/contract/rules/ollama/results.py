@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from ...exchange import Request
 from ...readers.ollama import messages, read
 from ...rule import Finding, broken, met
-from ._rulebook import ASK, LOSS, SERVER, SHOULD, body, book, call, result
+from ._refusals_and_examples import ASK, LOSS, SERVER, SHOULD, body, book, call, result
 
 NAMELESS = {"role": "tool", "content": "5"}
 

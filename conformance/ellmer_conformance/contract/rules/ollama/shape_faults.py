@@ -8,7 +8,7 @@ from ...exchange import Request
 from ...rule import Refusal
 from ...shapes import Fault
 from .._shape_faults import FaultKind, Wording, enter, types_of
-from ._rulebook import ASK, TOOL, body, book, call, result
+from ._refusals_and_examples import ASK, TOOL, body, book, call, result
 
 _GO = {dict: "object", list: "array", str: "string", bool: "bool", int: "number", float: "number"}
 _TYPES = {

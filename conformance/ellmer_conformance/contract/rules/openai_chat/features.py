@@ -14,7 +14,7 @@ from ...rule import Finding, Refusal, broken, met
 from ...rulebook import Lack, enter
 from .._openai.refusals import WORDED, misnamed, path, refused
 from .._openai.schemas import CLOSED
-from ._rulebook import ASK, MUST, REJECT, body, book
+from ._refusals_and_examples import ASK, MUST, REJECT, body, book
 
 Found = Callable[[Request], str | None]
 

@@ -11,7 +11,7 @@ from ...readers.openai_chat import all_parts, messages, parts, read
 from ...rule import Finding, broken, met
 from .._media import IMAGE_TYPES, PNG, is_garbled, redacted, sniffed
 from .._openai.refusals import EXPECTED, path, refused
-from ._rulebook import ASK, IMAGE, LOSS, MUST, REJECT, body, book, call, result
+from ._refusals_and_examples import ASK, IMAGE, LOSS, MUST, REJECT, body, book, call, result
 
 # --- media -----------------------------------------------------------------------------------------------
 

@@ -25,7 +25,7 @@ from .._openai.refusals import (
     too_long,
     type_name,
 )
-from ._rulebook import ASK, MUST, REJECT, TOOL, body, book, call, result
+from ._refusals_and_examples import ASK, MUST, REJECT, TOOL, body, book, call, result
 
 # --- the body --------------------------------------------------------------------------------------------
 

@@ -10,7 +10,7 @@ from ...readers.openai_chat import messages, parts
 from ...rule import Finding, Refusal, broken, met
 from ...scope import generation
 from .._openai.refusals import CHAT_EFFORTS, LAZY, REASONING, THINKING, choices, listed, path, refused
-from ._rulebook import ASK, IMAGE, MUST, REJECT, TOOL, body, book
+from ._refusals_and_examples import ASK, IMAGE, MUST, REJECT, TOOL, body, book
 
 # --- reasoning models ------------------------------------------------------------------------------------
 

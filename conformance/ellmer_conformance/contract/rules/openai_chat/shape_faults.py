@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from .._openai.refusals import REFUSALS, say
 from .._shape_faults import FaultKind, Wording, enter
-from ._rulebook import ASK, IMAGE, TOOL, body, book, call, result
+from ._refusals_and_examples import ASK, IMAGE, TOOL, body, book, call, result
 
 _PART = {"type": "text", "text": "Hi"}
 

@@ -8,7 +8,7 @@ from ...exchange import Json, Request
 from ...readers.openai_chat import messages, pairing
 from ...rule import Finding, broken, met
 from .._openai.refusals import refused
-from ._rulebook import ASK, MUST, REJECT, body, book, call, result
+from ._refusals_and_examples import ASK, MUST, REJECT, body, book, call, result
 
 # --- ids -------------------------------------------------------------------------------------------------
 

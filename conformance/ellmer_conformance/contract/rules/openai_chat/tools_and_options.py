@@ -37,7 +37,7 @@ from .._openai.schemas import (
     strict_findings,
     strict_tools_are_closed,
 )
-from ._rulebook import ASK, MUST, REJECT, TOOL, body, book, result
+from ._refusals_and_examples import ASK, MUST, REJECT, TOOL, body, book, result
 
 # --- definitions of tools --------------------------------------------------------------------------------
 

@@ -19,7 +19,7 @@ from .._openai.refusals import (
     too_long,
     type_name,
 )
-from ._rulebook import ASK, IMAGE, MUST, REJECT, SPEC, TOOL, body, book, call, output
+from ._refusals_and_examples import ASK, IMAGE, MUST, REJECT, SPEC, TOOL, body, book, call, output
 
 KEYS = root_fields("openai-responses")
 MOVED = {

@@ -7,7 +7,7 @@ from ...readers.json_access import object_of
 from ...readers.openai_responses import tools
 from ...rulebook import Lack, enter
 from .._openai.refusals import TRUTH, refused
-from ._rulebook import ASK, body, book
+from ._refusals_and_examples import ASK, body, book
 
 
 def _searches_in_haste(request: Request) -> str | None:

@@ -11,7 +11,7 @@ from ...readers.openai_responses import items, parts, read
 from ...rule import Finding, broken, met
 from .._media import IMAGE_TYPES, redacted, sniffed
 from .._openai.refusals import EXPECTED, path, refused
-from ._rulebook import ASK, IMAGE, MUST, REJECT, body, book, call, output
+from ._refusals_and_examples import ASK, IMAGE, MUST, REJECT, body, book, call, output
 
 PDF = f"data:application/pdf;base64,{b64encode(b'%PDF-1.4').decode()}"
 MP3 = f"data:audio/mpeg;base64,{b64encode(b'ID3').decode()}"

@@ -14,7 +14,7 @@ from ...readers.openai_responses import items, type_of
 from ...rule import Finding, Refusal, broken, met
 from .._media import redacted
 from .._openai.refusals import path, refused
-from ._rulebook import ASK, MUST, REJECT, body, book, call, output
+from ._refusals_and_examples import ASK, MUST, REJECT, body, book, call, output
 
 THOUGHT: Json = {"type": "reasoning", "id": "rs_1", "summary": []}
 SEALED: Json = {**THOUGHT, "encrypted_content": "gAAAA"}

@@ -27,7 +27,7 @@ from .._openai.refusals import (
     ranges,
     refused,
 )
-from ._rulebook import ASK, MUST, REJECT, body, book
+from ._refusals_and_examples import ASK, MUST, REJECT, body, book
 
 # The values of an option that each model accepts, from its refusals and its pages. Other models are not checked.
 CHOICES = {

@@ -9,7 +9,7 @@ from ...readers.openai_responses import items, type_of
 from ...rule import Finding, Refusal, broken, met
 from ...rulebook import RuleBook
 from .._shape_faults import IDS as RULES_OF_SHAPES
-from ._rulebook import ASK, MUST, REJECT, body, book, call, output
+from ._refusals_and_examples import ASK, MUST, REJECT, body, book, call, output
 
 UNSEEN = Refusal(
     "No tool output found for tool call {id}.", type="invalid_request_error", code="invalid_request_error"

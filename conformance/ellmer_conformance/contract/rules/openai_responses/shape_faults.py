@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from .._openai.refusals import REFUSALS, say
 from .._shape_faults import FaultKind, Wording, enter
-from ._rulebook import ASK, IMAGE, TOOL, body, book, call, output
+from ._refusals_and_examples import ASK, IMAGE, TOOL, body, book, call, output
 
 _PART = {"type": "input_text", "text": "Hi"}
 

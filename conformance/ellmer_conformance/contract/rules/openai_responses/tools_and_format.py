@@ -27,7 +27,7 @@ from .._openai.schemas import (
     strict_findings,
     strict_tools_are_closed,
 )
-from ._rulebook import ASK, MUST, REJECT, TOOL, body, book, call, output
+from ._refusals_and_examples import ASK, MUST, REJECT, TOOL, body, book, call, output
 
 SPEC = "https://github.com/openai/openai-openapi (FunctionToolParam)"
 

@@ -10,7 +10,7 @@ from ....exchange import Json, Request
 from ....readers.anthropic import answer_formats, tools
 from ....readers.json_access import items_of, object_of
 from ....rule import Finding, broken, met
-from .._rulebook import ASK, MUST, REJECT, TOOL, body, book, refused, user
+from .._refusals_and_examples import ASK, MUST, REJECT, TOOL, body, book, refused, user
 from .._turns import all_blocks
 from ..tools._grammar import strict_problem
 

@@ -6,7 +6,7 @@ from collections.abc import Iterator
 
 from ....exchange import Request
 from ....rule import Finding, broken, met
-from .._rulebook import ASK, MUST, REJECT, body, book, refused
+from .._refusals_and_examples import ASK, MUST, REJECT, body, book, refused
 
 ONE = ["claude-opus-4-1*", "claude-opus-4-5*", "claude-sonnet-4-5*", "claude-haiku-4-5*"]
 NONE = ["claude>=4.7"]

@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from ....exchange import Json, Request
 from ....readers.json_access import object_of
 from ....rule import Finding, broken, met
-from .._rulebook import ASK, MUST, REJECT, TOOL, body, book, refused
+from .._refusals_and_examples import ASK, MUST, REJECT, TOOL, body, book, refused
 
 #: Before effort and adaptive thinking.
 BUDGETED = [

@@ -10,7 +10,7 @@ from ....readers.anthropic import BINDING_BETA, messages
 from ....readers.json_access import decoded, object_of
 from ....rule import Finding, broken, met
 from ..._media import redacted
-from .._rulebook import (
+from .._refusals_and_examples import (
     ASK,
     MUST,
     REJECT,

@@ -11,7 +11,7 @@ from ....exchange import Json, Request
 from ....readers.anthropic import custom, tools
 from ....readers.json_access import object_of
 from ....rule import Finding, broken, met
-from .._rulebook import ASK, MUST, REJECT, TOOL, body, book, refused
+from .._refusals_and_examples import ASK, MUST, REJECT, TOOL, body, book, refused
 
 NAME = re.compile(r"[a-zA-Z0-9_-]{1,128}")
 

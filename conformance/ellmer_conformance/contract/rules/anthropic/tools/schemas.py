@@ -10,7 +10,7 @@ from ....exchange import Json, Request
 from ....readers.anthropic import custom
 from ....readers.json_access import object_of
 from ....rule import Finding, broken, met
-from .._rulebook import ASK, MUST, REJECT, TOOL, body, book, refused
+from .._refusals_and_examples import ASK, MUST, REJECT, TOOL, body, book, refused
 from ._grammar import invalid
 
 KEY = re.compile(r"[a-zA-Z0-9_.-]{1,64}")

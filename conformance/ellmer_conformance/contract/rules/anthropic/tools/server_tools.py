@@ -10,7 +10,7 @@ from ....readers.anthropic import blocks, messages
 from ....readers.json_access import text_of
 from ....rule import Finding, broken, met
 from ..._media import redacted
-from .._rulebook import ASK, MUST, REJECT, assistant, body, book, refused
+from .._refusals_and_examples import ASK, MUST, REJECT, assistant, body, book, refused
 from .._turns import Turn, all_blocks, turns
 
 ID = re.compile(r"srvtoolu_[a-zA-Z0-9_]+")

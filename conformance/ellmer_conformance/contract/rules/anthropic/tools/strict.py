@@ -8,7 +8,7 @@ from typing import Any
 from ....exchange import Json, Request
 from ....readers.anthropic import answer_formats, custom
 from ....rule import Finding, broken, met
-from .._rulebook import ASK, MUST, REJECT, body, book, refused
+from .._refusals_and_examples import ASK, MUST, REJECT, body, book, refused
 from ._grammar import circle, enum_problem, lost, optional_count, strict_problem, union_count
 
 MATRIX = "recorded refusals (claude-sonnet-4-6)"

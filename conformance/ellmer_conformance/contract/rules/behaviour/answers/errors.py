@@ -95,7 +95,7 @@ def chats_go_on_after_errors(run: Run) -> Iterator[Finding]:
             continue
         yield found(reply.error is None, f"/replies/{index + 1}", f"the chat did not go on: {reply.error!r}")
         asked = [part.text for part in before.parts if hasattr(part, "text")]
-        texts = [item.text for item in run.said[-1] if item.kind == "text"] if run.said else []
+        texts = [item.text for item in run.sent_items[-1] if item.kind == "text"] if run.sent_items else []
         twice = [text for text in asked if texts.count(text) > 1]
         yield found(not twice, "/exchanges", f"{twice} is said twice")
 

@@ -225,7 +225,7 @@ def _without_breaks(run: Run, text: str, answers: Sequence[Answer]) -> str:
 def _saw_another_order(run: Run, reply: Reply) -> bool:
     """Tells whether the model got all required media in another order. IMG-002 and TRM-007 report that."""
     seen = [step for step in run.case.script if isinstance(step, Sees) and reply.text == step.otherwise.text]
-    sent = {item.media.sha256 for items in run.said for item in items if item.media}
+    sent = {item.media.sha256 for items in run.sent_items for item in items if item.media}
     return any(len(step.media) > 1 and set(step.media) <= sent for step in seen)
 
 

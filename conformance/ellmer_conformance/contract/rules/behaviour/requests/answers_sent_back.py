@@ -61,11 +61,11 @@ def blocks_of_text_stay_apart(run: Run) -> Iterator[Finding]:
 
     Why: without a break, the last word of one text and the first word of the next become one word.
     """
-    for index, ask in enumerate(run.case.steps[:1] if run.said else ()):
+    for index, ask in enumerate(run.case.steps[:1] if run.sent_items else ()):
         texts = [part.text if isinstance(part, Text) else "" for part in ask.parts]
         for first, second in pairwise(texts):
             if first and second:
-                joined = any(first + second in item.text for item in run.said[0])
+                joined = any(first + second in item.text for item in run.sent_items[0])
                 yield found(
                     not joined, f"/exchanges/{index}/request", f"{first + second!r} was made of two texts"
                 )
@@ -126,7 +126,7 @@ def _followed(run: Run) -> Iterator[tuple[int, Sequence[Answer]]]:
     if len(run.case.speakers) > 1 or answer_refused(run) or _failed(run):
         return
     for index, step in run.answered():
-        if not isinstance(step, Answer | Sees) or index + 1 >= len(run.said):
+        if not isinstance(step, Answer | Sees) or index + 1 >= len(run.sent_items):
             continue
         answers = [answer for answer in answers_of(step) if answer.reason in {"stop", "tool"}]
         if answers and all(_is_telling(answer) for answer in answers):
@@ -146,11 +146,11 @@ def _is_telling(answer: Answer) -> bool:
 
 def _new(run: Run, index: int) -> list[Item]:
     """Returns the assistant's items that the request after an exchange adds."""
-    before = sum(item.role == "assistant" for item in run.said[index])
+    before = sum(item.role == "assistant" for item in run.sent_items[index])
     spoken = 0
-    for place, item in enumerate(run.said[index + 1]):
+    for place, item in enumerate(run.sent_items[index + 1]):
         if spoken == before and item.role == "assistant":
-            return [*takewhile(lambda each: each.role == "assistant", run.said[index + 1][place:])]
+            return [*takewhile(lambda each: each.role == "assistant", run.sent_items[index + 1][place:])]
         spoken += item.role == "assistant"
     return []
 

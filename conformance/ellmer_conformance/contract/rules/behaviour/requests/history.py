@@ -42,9 +42,11 @@ def requests_extend_their_predecessor(run: Run) -> Iterator[Finding]:
     whole = [index for index, step in run.answered() if isinstance(step, Answer | Sees)]
     for index in whole:
         later = index + 1
-        if later >= len(run.said):
+        if later >= len(run.sent_items):
             continue
-        before, after = (_beside_new_prompt(run, items) for items in (run.said[index], run.said[later]))
+        before, after = (
+            _beside_new_prompt(run, items) for items in (run.sent_items[index], run.sent_items[later])
+        )
         pairs = zip_longest(before, after[: len(before)])
         item = next((old for old, new in pairs if new is None or _key(old) != _key(new)), None)
         problem = f"it lost or changed the {item.kind} {item.text[:60]!r}" if item else ""
@@ -57,8 +59,8 @@ def saved_conversations_go_on(run: Run) -> Iterator[Finding]:
 
     Why: what is lost in saving is missing from every later request.
     """
-    if run.reloaded and len(run.said) > 1:  # a turn that was refused before it was sent has no request
-        before, after = [[_key(i) for i in _beside_new_prompt(run, items)] for items in run.said[-2:]]
+    if run.reloaded and len(run.sent_items) > 1:  # a turn that was refused before it was sent has no request
+        before, after = [[_key(i) for i in _beside_new_prompt(run, items)] for items in run.sent_items[-2:]]
         problem = f"what was said before is not in the request: {run.misses[0] if run.misses else ''}"
         yield found(after[: len(before)] == before and not run.misses, last(run), problem)
 
@@ -70,13 +72,13 @@ def foreign_histories_are_sent(run: Run) -> Iterator[Finding]:
     Why: a user may continue a conversation with another provider, which has other rules for ids.
     """
     calls = [p for turn in run.case.history for p in turn.parts if isinstance(p, ToolCall)]
-    if not calls or not run.said:
+    if not calls or not run.sent_items:
         return
-    sent = [item for item in run.said[0] if item.kind == "call"]
+    sent = [item for item in run.sent_items[0] if item.kind == "call"]
     names = [item.name for item in sent]
     problem = f"the history has {counted(len(calls), 'call')}, and the request has {len(sent)}"
     yield found(not sent or names == [c.name for c in calls], "/exchanges/0/request", problem)
-    texts = " ".join(item.text for item in run.said[0])
+    texts = " ".join(item.text for item in run.sent_items[0])
     for turn in run.case.history:
         for part in turn.parts:
             if isinstance(part, Text):

@@ -137,7 +137,7 @@ def limits_of_requests_are_kept(run: Run) -> Iterator[Finding]:
     for index, (ask, reply) in enumerate(zip(run.case.steps, run.replies, strict=False)):
         if "requests" not in ask.options or run.refused:
             continue
-        sent = sum(not _asked_for(run.case.steps[index + 1 :], items) for items in run.said)
+        sent = sum(not _asked_for(run.case.steps[index + 1 :], items) for items in run.sent_items)
         problem = f"{sent} requests were sent, and {ask.options['requests']} are allowed"
         yield found(sent <= ask.options["requests"], "/exchanges", problem)
         yield found(reply.error is not None, f"/replies/{index}", "no error says that the limit is reached")

@@ -326,7 +326,7 @@ def _is_rewritten(run: Run) -> bool:
     """Tells whether a text of the user is in no request: changed, which is UNI-001's finding, or half a character."""
     asks = run.case.steps[: len(run.replies)]
     texts = [_words(part.text) for ask in asks for part in ask.parts if isinstance(part, Text)]
-    sent = [_joined(items, "user", "text") for items in run.said]
+    sent = [_joined(items, "user", "text") for items in run.sent_items]
     return any(not any(text in request for request in sent) for text in texts)
 
 

@@ -49,7 +49,7 @@ def system_prompts_arrive_once(run: Run) -> Iterator[Finding]:
     Why: a model does not follow instructions that it did not get.
     """
     users = [part.text for ask in run.case.steps for part in ask.parts if isinstance(part, Text)]
-    for index, items in enumerate(run.said):
+    for index, items in enumerate(run.sent_items):
         prompt, _ = _prompts(run, index)
         if not prompt or not run.case.system:
             continue

@@ -62,7 +62,7 @@ def system_prompts_are_the_callers(run: Run) -> Iterator[Finding]:
     """
     if any(ask.schema for ask in run.case.steps) or run.tool_media():
         return
-    for index, items in enumerate(run.said):
+    for index, items in enumerate(run.sent_items):
         texts = [item.text for item in items if item.kind == "system" or item.role == "system"]
         own = max(
             [run.case.system or "", *(ask.instructed for ask in run.case.steps)],
@@ -89,7 +89,7 @@ def users_say_what_they_said(run: Run) -> Iterator[Finding]:
     if len(run.case.speakers) > 1 or any(not isinstance(p, Text) for a in asks for p in a.parts):
         return
     asked = ["".join(p.text for p in ask.parts if isinstance(p, Text)) for ask in asks]
-    for index, items in enumerate(run.said):
+    for index, items in enumerate(run.sent_items):
         text = "".join(item.text for item in items if item.role == "user" and item.kind == "text")
         fine = any(_words(text) == _words("".join(asked[:n])) for n in range(1, len(asked) + 1))
         problem = f"the user's turns say {text[-120:]!r}, and the user said {''.join(asked)[-120:]!r}"

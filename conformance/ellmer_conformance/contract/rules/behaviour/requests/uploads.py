@@ -28,7 +28,7 @@ def uploaded_files_are_named(run: Run) -> Iterator[Finding]:
     files = [p.file for ask in run.case.steps[:1] for p in ask.parts if isinstance(p, Upload)]
     if not files or run.refused:
         return
-    for index, items in enumerate(run.said):
+    for index, items in enumerate(run.sent_items):
         media = [item.media for item in items if item.media]
         named = [each for each in media if each.url and not each.data]
         problem = (

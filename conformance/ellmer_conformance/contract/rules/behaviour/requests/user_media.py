@@ -31,9 +31,9 @@ def user_media_arrive(run: Run) -> Iterator[Finding]:
     Why: a model that did not get an image describes one anyway. Fix: send the part or block that the
     wire format has for it with standard base64, and the data-URL prefix only where the format has it.
     """
-    if run.refused or not run.said:
+    if run.refused or not run.sent_items:
         return
-    sent = {(item.media.sha256, item.kind) for items in run.said for item in items if item.media}
+    sent = {(item.media.sha256, item.kind) for items in run.sent_items for item in items if item.media}
     for media in _given(run):
         kind = kind_of(media)
         problem = f"{media.type} {media.sha256[:8]} did not reach the provider as {_KINDS[kind]}"
@@ -50,13 +50,13 @@ def user_parts_keep_their_order(run: Run) -> Iterator[Finding]:
     parts = [part for ask in run.case.steps[:1] for part in ask.parts]
     if (
         run.refused
-        or not run.said
+        or not run.sent_items
         or not any(isinstance(p, Audio | Image) for p in parts)
         or run.case.history
     ):
         return
     wanted = ["text" if isinstance(p, Text) else all_media_of([p])[0].sha256 for p in parts]
-    items = [item for item in run.said[0] if item.role == "user"]
+    items = [item for item in run.sent_items[0] if item.role == "user"]
     sent = [item.media.sha256 if item.media else "text" for item in items if item.text or item.media]
     if run.apart:
         wanted, sent = ([each for each in some if each != "text"] for some in (wanted, sent))
@@ -75,7 +75,7 @@ def media_come_alone(run: Run) -> Iterator[Finding]:
     """
     if not any(isinstance(p, Image | PDF) for ask in run.case.steps for p in ask.parts):
         return
-    for index, items in enumerate(run.said):
+    for index, items in enumerate(run.sent_items):
         for item in items:
             if item.role == "user" and item.kind == "text":
                 yield found(item.text.strip(), at(index, item), "an empty text was sent")
@@ -105,7 +105,7 @@ def pdfs_are_documents(run: Run) -> Iterator[Finding]:
     Why: an API reads a PDF only in the part that it has for documents.
     """
     documents = {media.sha256: media for media in (*_given(run), *run.tool_media()) if media.filename}
-    for index, items in enumerate(run.said):
+    for index, items in enumerate(run.sent_items):
         for item in items:
             media = item.media and documents.get(item.media.sha256)
             if item.media and media:
@@ -123,7 +123,7 @@ def images_are_what_they_say(run: Run) -> Iterator[Finding]:
     Why: Anthropic refuses an image whose type does not fit its bytes, and other APIs may misread it.
     """
     types = {media.sha256: media.type for media in (*_given(run), *run.tool_media()) if media.data}
-    for index, items in enumerate(run.said):
+    for index, items in enumerate(run.sent_items):
         for item in items:
             media = item.media
             if media and media.sha256 in types and media.type and not media.type.endswith("*"):

@@ -55,7 +55,7 @@ def whole_numbers_keep_their_digits(run: Run) -> Iterator[Finding]:
         lost = sorted(wanted - got)
         yield found(not lost, "/tool_runs", f"the tool did not get {', '.join(map(str, lost))}")
     returned = [n for each in run.tool_runs if each.error is None for n in _whole(each.value)]
-    results = " ".join(item.text for items in run.said for item in items if item.kind == "result")
+    results = " ".join(item.text for items in run.sent_items for item in items if item.kind == "result")
     for number in returned if results else ():
         yield found(str(number) in results, last(run), f"the tool returned {number}, and no result has it")
 

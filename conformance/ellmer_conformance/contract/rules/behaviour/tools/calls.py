@@ -45,10 +45,10 @@ def dangling_calls_are_repaired(run: Run) -> Iterator[Finding]:
     fail. Fix: send an error result for the call, or drop the call.
     """
     history = [part.id for turn in run.case.history for part in turn.parts if isinstance(part, ToolCall)]
-    if not history or not run.said:
+    if not history or not run.sent_items:
         return
-    calls = [item for item in run.said[0] if item.kind == "call"]
-    results = Counter(item.id or item.name for item in run.said[0] if item.kind == "result")
+    calls = [item for item in run.sent_items[0] if item.kind == "call"]
+    results = Counter(item.id or item.name for item in run.sent_items[0] if item.kind == "result")
     for item in calls:
         answers = results[item.id or item.name]
         fine = answers >= 1 and (not item.id or answers == 1)
@@ -69,9 +69,9 @@ def ids_are_echoed(run: Run) -> Iterator[Finding]:
     nameless = recorded and any(not call.id for _, calls in run.calls() for call in calls)
     if share_ids(run) or (nameless and run.wire != "gemini"):  # an id had to be changed, or made
         return
-    if ids and run.said:  # what the first request has of them may be mapped
-        ids |= {item.id for item in run.said[0]}
-    for index, items in enumerate(run.said[1:], 1):
+    if ids and run.sent_items:  # what the first request has of them may be mapped
+        ids |= {item.id for item in run.sent_items[0]}
+    for index, items in enumerate(run.sent_items[1:], 1):
         received = b"".join(e.response.body for e in run.exchanges[:index] if e.response)
         renamed = _renamed(run, index, received) if run.wire == "openai-responses" else ()
         for item in items:
@@ -88,7 +88,7 @@ def _renamed(run: Run, index: int, received: bytes) -> set[str]:
     sent = items_of(run.exchanges[index].request.body.get("input"))
     calls = [each for each in sent if isinstance(each, dict) and each.get("type") == "function_call"]
     ids = {str(each.get("call_id")) for each in calls if "id" not in each}
-    results = {item.id for item in run.said[index] if item.kind == "result"}
+    results = {item.id for item in run.sent_items[index] if item.kind == "result"}
     found = ids & results
     return {id for id in found if re.search(rb'"id"\s*:\s*"%s"' % re.escape(id.encode()), received)}
 
@@ -202,7 +202,7 @@ def parallel_results_are_one_message(run: Run) -> Iterator[Finding]:
 
 def _ended_in_an_error(run: Run, index: int) -> bool:
     """Tells whether an exchange was the last one of a turn that ended in an error, or of the conversation, with an error."""
-    if index + 1 >= len(run.said):
+    if index + 1 >= len(run.sent_items):
         return any(reply.error is not None for reply in run.replies)
     step, following = run.step_of(index), run.step_of(index + 1)
     error = run.replies[step].error if step is not None and step < len(run.replies) else None
@@ -232,7 +232,7 @@ def results_belong_to_their_calls(run: Run) -> Iterator[Finding]:
     values = {
         key: each for key, each in outcomes.items() if all(isinstance(v, str) and v.strip() for v in each)
     }
-    for index, items in enumerate(run.said):
+    for index, items in enumerate(run.sent_items):
         ids = Counter(item.id for item in items if item.kind == "call")
         calls = {item.id: item for item in items if item.kind == "call" and item.id and ids[item.id] == 1}
         in_order = _by_order(items) if not ids_of_history and run.wire == "gemini" else {}
@@ -295,9 +295,9 @@ def failing_siblings_drop_nothing(run: Run) -> Iterator[Finding]:
     Why: the model can go on with the results of the tools that succeeded.
     """
     good = [r for r in run.tool_runs if r.error is None and isinstance(r.value, str)]
-    if not any(r.error for r in run.tool_runs) or not run.said:
+    if not any(r.error for r in run.tool_runs) or not run.sent_items:
         return
-    texts = [item.text for item in run.said[-1] if item.kind == "result"]
+    texts = [item.text for item in run.sent_items[-1] if item.kind == "result"]
     for r in good:
         sent = any(str(r.value) in text for text in texts)
         yield found(sent, last(run), f"the result of {call_key(r.name, r.arguments)} is missing")

@@ -22,9 +22,9 @@ def media_arrive_whole(run: Run) -> Iterator[Finding]:
     Why: the model describes something else if an image is lost or re-encoded, and the status is still 200.
     Fix: send the image inside the result if the format allows it, otherwise directly after all results.
     """
-    if run.refused or not run.said:
+    if run.refused or not run.sent_items:
         return
-    sent = {item.media.sha256 for item in run.said[-1] if item.media}
+    sent = {item.media.sha256 for item in run.sent_items[-1] if item.media}
     for media in run.tool_media():
         problem = f"{media.type} {media.sha256[:8]} did not reach the provider"
         yield found(media.sha256 in sent, last(run), problem)
@@ -39,9 +39,9 @@ def media_keep_their_order(run: Run) -> Iterator[Finding]:
     (`interleaved_parts` is refused), each kind keeps its order.
     """
     wanted = [m.sha256 for m in run.tool_media()]
-    if run.refused or len(wanted) < 2 or not run.said:
+    if run.refused or len(wanted) < 2 or not run.sent_items:
         return
-    sent = [i.media for i in run.said[-1] if i.media and i.media.sha256 in wanted]
+    sent = [i.media for i in run.sent_items[-1] if i.media and i.media.sha256 in wanted]
     digests = [m.sha256 for m in (_by_kind(sent) if run.apart else sent)]
     asked = [m.sha256 for m in _by_kind(run.tool_media())] if run.apart else wanted
     yield found(digests == asked, last(run), "the media are out of order or missing")
@@ -58,7 +58,7 @@ def hoisted_media_are_attributed(run: Run) -> Iterator[Finding]:
     Why: with two image tools, the model cannot know which call returned which image.
     """
     wanted = {m.sha256 for m in run.tool_media()}
-    for index, items in enumerate(run.said):
+    for index, items in enumerate(run.sent_items):
         ids = {i.id for i in items if i.kind == "call"} - {""}
         for before, item in pairwise(items):
             if item.media and item.within is None and item.media.sha256 in wanted and ids:
@@ -93,12 +93,12 @@ def refused_media_leave_a_note(run: Run) -> Iterator[Finding]:
     with_media = {r.name for r in run.tool_runs if which(r.value)}
     media = [media for r in run.tool_runs for media in which(r.value)]
     digests, readable = {each.sha256 for each in media}, {*filter(None, map(_as_text, media))}
-    for index in range(1, len(run.said)):
-        names = {item.id: item.name for item in run.said[index] if item.kind == "call"}
+    for index in range(1, len(run.sent_items)):
+        names = {item.id: item.name for item in run.sent_items[index] if item.kind == "call"}
         for item in new(run, index, "result"):
             if names.get(item.id) in with_media:
-                sent = {other.media.sha256 for other in run.said[index] if other.media}
-                told = any(text in other.text for other in run.said[index] for text in readable)
+                sent = {other.media.sha256 for other in run.sent_items[index] if other.media}
+                told = any(text in other.text for other in run.sent_items[index] for text in readable)
                 noted = _NOTE.search(item.text) or digests & sent or told
                 yield found(noted, at(index, item), "the media were dropped silently")
 
@@ -117,10 +117,10 @@ def media_are_replayed_once(run: Run) -> Iterator[Finding]:
     Why: a model that no longer gets an image answers questions about it as if it saw it.
     """
     wanted = Counter(m.sha256 for m in run.tool_media())
-    if run.refused or len(run.case.steps) < 2 or not run.said:
+    if run.refused or len(run.case.steps) < 2 or not run.sent_items:
         return
-    sent = Counter(i.media.sha256 for i in run.said[-1] if i.media)
-    reached = {i.media.sha256 for items in run.said for i in items if i.media}
+    sent = Counter(i.media.sha256 for i in run.sent_items[-1] if i.media)
+    reached = {i.media.sha256 for items in run.sent_items for i in items if i.media}
     for digest, count in wanted.items():
         problem = f"media {digest[:8]} was returned {times(count)} and is sent {times(sent[digest])}"
         if digest in reached:  # TRM-001 reports media that never arrive
@@ -133,12 +133,12 @@ def nesting_errors_name_the_place(run: Run) -> Iterator[Finding]:
 
     Why: the author of the tool must learn which value to change.
     """
-    sent = {item.media.sha256 for items in run.said for item in items if item.media}
+    sent = {item.media.sha256 for items in run.sent_items for item in items if item.media}
     for r in run.tool_runs:
         inner = [v for v in r.value if isinstance(v, list)] if isinstance(r.value, list) else []
         if not (deep := {media.sha256 for v in inner for media in media_of(v)}):
             continue
-        told = [i.text for items in run.said for i in items if i.kind == "result"]
+        told = [i.text for items in run.sent_items for i in items if i.kind == "result"]
         told += [str(reply.error) for reply in run.replies if reply.error]
         named = any((r.name in text and re.search(r"\[\d+\]", text)) or _NOTE.search(text) for text in told)
         yield found(named or deep <= sent, "/tool_runs", "no message names the tool and the path")

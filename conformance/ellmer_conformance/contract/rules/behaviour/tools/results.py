@@ -26,7 +26,7 @@ def structured_results_are_json(run: Run) -> Iterator[Finding]:
         for r in run.tool_runs
         if isinstance(r.value, dict | list) and r.value and _is_plain(r.value)
     }
-    for index, items in enumerate(run.said) if values else ():
+    for index, items in enumerate(run.sent_items) if values else ():
         ids = Counter(item.id for item in items if item.kind == "call")
         calls = {item.id: item for item in items if item.kind == "call" and ids[item.id] == 1 and item.id}
         for item in items:
@@ -55,7 +55,7 @@ def nothing_is_a_result(run: Run) -> Iterator[Finding]:
     values = {
         call_key(r.name, r.arguments): r.value for r in run.tool_runs if not r.value and r.error is None
     }
-    for index, items in enumerate(run.said):
+    for index, items in enumerate(run.sent_items):
         calls = {item.id or item.name: item for item in items if item.kind == "call"}
         results = [item for item in items if item.kind == "result"]
         for item in results:

@@ -10,7 +10,7 @@ from importlib import import_module
 from pkgutil import iter_modules
 
 from ....rulebook import RuleBook
-from .._rulebook import book
+from .._refusals_and_examples import book
 from ._elsewhere import elsewhere
 
 __all__ = ["PROVIDERS", "book_of"]

@@ -6,11 +6,11 @@ import json
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from ....rulebook import Envelope, Lack, RuleBook
+from ....rulebook import ErrorBody, Lack, RuleBook
 from ..._openai.refusals import refused
 from ..._shape_faults import IDS as RULES_OF_SHAPES
 from ..._shape_faults import UNRECORDED
-from .._rulebook import ASK, IMAGE, body, book
+from .._refusals_and_examples import ASK, IMAGE, body, book
 from ..features import a_part
 
 # Rules about OpenAI's own parameters and models, which do not apply to other providers.
@@ -43,14 +43,14 @@ def elsewhere(
     *,
     only: Sequence[str] = (),
     without: Sequence[str] = (),
-    envelope: Envelope | None = None,
+    error_body: ErrorBody | None = None,
     **changed: Any,
 ) -> RuleBook:
     """Returns OpenAI's rules for another provider. They are previews, except rules that are known to hold there
     (`only`).
     """
     own = [id for id in _OWN if id not in only]
-    return book.extend(provider, only=only, without=[*own, *without], envelope=envelope, **changed)
+    return book.extend(provider, only=only, without=[*own, *without], error_body=error_body, **changed)
 
 
 def compact(value: object) -> tuple[Mapping[str, str], bytes]:

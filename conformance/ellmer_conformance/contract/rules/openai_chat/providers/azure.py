@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from ....rule import Refusal
 from ....rulebook import Lack, enter
-from .._rulebook import ASK, TOOL, body, book
+from .._refusals_and_examples import ASK, TOOL, body, book
 
 #: Recorded by others, in public.
 _TESTS = (

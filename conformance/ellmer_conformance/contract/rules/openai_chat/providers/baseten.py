@@ -9,7 +9,7 @@ from ....exchange import Request
 from ....readers.json_access import object_of
 from ....rule import Refusal
 from ....rulebook import Lack, enter
-from .._rulebook import ASK, IMAGE, body
+from .._refusals_and_examples import ASK, IMAGE, body
 from ..features import a_part, logprobs
 from ._capabilities import recordings, refusing_models
 from ._elsewhere import compact, elsewhere
@@ -37,7 +37,7 @@ def _unnamed(request: Request) -> str | None:
     return None if named else "/response_format/json_schema"
 
 
-baseten = elsewhere("baseten", envelope=_numbered)
+baseten = elsewhere("baseten", error_body=_numbered)
 
 _V4, _M2, _GLM, _OSS = (
     "deepseek-ai/DeepSeek-V4-Pro",

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from ....rulebook import Lack, enter
 from ..._openai.refusals import refused
-from .._rulebook import ASK, IMAGE, body
+from .._refusals_and_examples import ASK, IMAGE, body
 from ..features import a_part
 from ._elsewhere import elsewhere
 

@@ -13,7 +13,7 @@ from ..._openai.refusals import refused
 from ..._pydantic import choice, mistyped, untagged
 from ..._shape_faults import UNRECORDED, FaultKind, Wording, problem, types_of
 from ..._shape_faults import enter as enter_shape
-from .._rulebook import ASK, TOOL, body, call, result
+from .._refusals_and_examples import ASK, TOOL, body, call, result
 from ..features import forced, streamed_format
 from ._elsewhere import blind, compact, elsewhere
 
@@ -30,7 +30,7 @@ def _bare(refusal: Refusal) -> tuple[Mapping[str, str], bytes]:
     return compact(fields)
 
 
-cerebras = elsewhere("cerebras", envelope=_bare)
+cerebras = elsewhere("cerebras", error_body=_bare)
 
 _OSS, _QWEN = "gpt-oss-120b", "qwen-3-235b-a22b-thinking-2507"
 _JSON = {"type": "json_object"}

@@ -9,7 +9,7 @@ from ....readers.json_access import object_of
 from ....readers.openai_chat import messages
 from ....rule import Finding, Refusal, broken, met
 from ....rulebook import Lack, enter
-from .._rulebook import ASK, IMAGE, MUST, REJECT, body
+from .._refusals_and_examples import ASK, IMAGE, MUST, REJECT, body
 from ._elsewhere import blind, compact, elsewhere
 
 
@@ -18,7 +18,7 @@ def _listed(refusal: Refusal) -> tuple[Mapping[str, str], bytes]:
     return compact({"errors": [error], "success": False, "result": {}, "messages": []})
 
 
-cloudflare = elsewhere("cloudflare", envelope=_listed)
+cloudflare = elsewhere("cloudflare", error_body=_listed)
 
 _LLAMA = "@cf/meta/llama-3.2-1b-instruct"
 #: Recorded by others, in public.

@@ -12,8 +12,8 @@ from ....exchange import Json, Request
 from ....readers.json_access import object_of
 from ....readers.openai_chat import calls_of, messages, parts, tools
 from ....rule import Finding, Refusal, broken, met
-from ..._openai.refusals import envelope
-from .._rulebook import ASK, IMAGE, MUST, REJECT, TOOL, body, call, result
+from ..._openai.refusals import error_body
+from .._refusals_and_examples import ASK, IMAGE, MUST, REJECT, TOOL, body, call, result
 from ..tools_and_options import json_mode_is_asked_for
 from ._elsewhere import elsewhere
 
@@ -29,7 +29,7 @@ def wrap(refusal: Refusal) -> tuple[Mapping[str, str], bytes]:
         return {"content-type": "text/plain; charset=utf-8"}, refusal.message.encode(
             "utf-8", "backslashreplace"
         )
-    headers, body = envelope(None)(refusal)
+    headers, body = error_body(None)(refusal)
     return headers, body
 
 
@@ -54,7 +54,7 @@ UNANSWERED = refused(
 NEEDED = {"refusal": UNANSWERED, "source": ("https://github.com/agno-agi/agno/issues/3105",)}
 deepseek = elsewhere(
     "deepseek",
-    envelope=wrap,
+    error_body=wrap,
     only=["PAIR-001", "PAIR-002", "PAIR-013", "ORD-002", "ORD-003"],
     without=["REQ-005", "REQ-007", "STO-001", "STO-007"],
     PAIR_001=NEEDED,

@@ -7,7 +7,7 @@ from collections.abc import Mapping
 from ....exchange import Request
 from ....rule import Refusal
 from ....rulebook import Lack, enter
-from .._rulebook import ASK, body
+from .._refusals_and_examples import ASK, body
 from ._elsewhere import compact, elsewhere
 
 #: Recorded by others, in public.
@@ -21,7 +21,7 @@ def _flat(refusal: Refusal) -> tuple[Mapping[str, str], bytes]:
     return compact({"code": refusal.status, "message": refusal.message, "type": refusal.type})
 
 
-doubleword = elsewhere("doubleword", envelope=_flat, without=["REQ-013"])
+doubleword = elsewhere("doubleword", error_body=_flat, without=["REQ-013"])
 
 
 def _hot(request: Request) -> str | None:

@@ -11,7 +11,7 @@ from ....rule import Finding, Refusal, broken, met
 from ....rulebook import Lack, enter
 from ..._openai.refusals import refused
 from ..._references import dangling
-from .._rulebook import ASK, IMAGE, MUST, REJECT, body
+from .._refusals_and_examples import ASK, IMAGE, MUST, REJECT, body
 from ..features import a_part
 from ._elsewhere import compact, elsewhere
 
@@ -29,7 +29,7 @@ def _refused(message: str) -> Refusal:
 FOREIGN = frozenset({"promptCacheKey", "vl_high_resolution_images"})
 _OSS = "accounts/fireworks/models/gpt-oss-120b"
 
-fireworks = elsewhere("fireworks", envelope=_bare)
+fireworks = elsewhere("fireworks", error_body=_bare)
 
 
 @fireworks.rule(

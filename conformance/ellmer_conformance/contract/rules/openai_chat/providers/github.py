@@ -8,7 +8,7 @@ from ....exchange import Request
 from ....readers.json_access import object_of
 from ....rule import Finding, broken, met
 from ..._openai.refusals import refused
-from .._rulebook import ASK, MUST, REJECT, body
+from .._refusals_and_examples import ASK, MUST, REJECT, body
 from ._elsewhere import elsewhere
 
 github = elsewhere("github")

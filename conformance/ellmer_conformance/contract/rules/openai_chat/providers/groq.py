@@ -16,7 +16,7 @@ from ....rulebook import Lack, RuleBook, enter
 from ....shapes import Fault
 from ..._shape_faults import UNRECORDED, FaultKind, Wording, problem, types_of
 from ..._shape_faults import enter as enter_shape
-from .._rulebook import ASK, IMAGE, MUST, REJECT, TOOL, body, call, result
+from .._refusals_and_examples import ASK, IMAGE, MUST, REJECT, TOOL, body, call, result
 from ..features import functions, option
 from ._capabilities import refusing_models
 from ._elsewhere import elsewhere
@@ -41,7 +41,7 @@ def refused(message: str, param: str | None = None) -> Refusal:
 
 groq = elsewhere(
     "groq",
-    envelope=wrap,
+    error_body=wrap,
     only=["STO-007"],
     without=["REQ-007", "REQ-011", "REQ-045"],
     STO_007={"source": ("https://github.com/mem0ai/mem0/pull/4161",)},

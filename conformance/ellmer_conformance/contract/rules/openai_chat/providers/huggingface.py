@@ -11,8 +11,8 @@ from ....readers.json_access import object_of
 from ....readers.openai_chat import tools
 from ....rule import Finding, Refusal, broken, met
 from ....rulebook import Lack, enter
-from ..._openai.refusals import envelope
-from .._rulebook import ASK, IMAGE, MUST, REJECT, body
+from ..._openai.refusals import error_body
+from .._refusals_and_examples import ASK, IMAGE, MUST, REJECT, body
 from ..features import a_part
 from ._elsewhere import blind, compact, elsewhere
 
@@ -42,10 +42,10 @@ def _plain(refusal: Refusal) -> tuple[Mapping[str, str], bytes]:
         return {"content-type": "text/plain; charset=utf-8"}, refusal.message.encode(
             "utf-8", "backslashreplace"
         )
-    return envelope(None)(refusal)
+    return error_body(None)(refusal)
 
 
-huggingface = elsewhere("huggingface", without=["REQ-003"], envelope=_plain)
+huggingface = elsewhere("huggingface", without=["REQ-003"], error_body=_plain)
 
 
 @huggingface.rule(

@@ -10,7 +10,7 @@ from ....readers.openai_chat import all_parts, calls_of, messages
 from ....rule import Refusal
 from ....rulebook import Lack, enter
 from ..._openai.refusals import refused
-from .._rulebook import ASK, IMAGE, body, result
+from .._refusals_and_examples import ASK, IMAGE, body, result
 from ..features import a_part
 from ._elsewhere import compact, elsewhere
 
@@ -29,7 +29,7 @@ def _numbered(refusal: Refusal) -> tuple[Mapping[str, str], bytes]:
     return compact({"error": {"code": refusal.status, "message": refusal.message, "type": refusal.type}})
 
 
-llamacpp = elsewhere("llamacpp", envelope=_numbered)
+llamacpp = elsewhere("llamacpp", error_body=_numbered)
 
 
 def _unread(request: Request) -> str | None:

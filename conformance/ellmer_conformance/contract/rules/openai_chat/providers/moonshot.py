@@ -10,7 +10,7 @@ from ....readers.openai_chat import calls_of, messages, tools
 from ....rule import Finding, broken, met
 from ..._openai.refusals import refused
 from ..._references import references
-from .._rulebook import ASK, MUST, REJECT, body, call, result
+from .._refusals_and_examples import ASK, MUST, REJECT, body, call, result
 from ._elsewhere import elsewhere
 
 

@@ -17,7 +17,7 @@ from ....rule import Finding, Refusal, broken, met
 from ..._media import redacted
 from ..._openai.refusals import refused
 from ...ollama.models import TOOLLESS, tagged
-from .._rulebook import ASK, IMAGE, MUST, REJECT, TOOL, body, call, result
+from .._refusals_and_examples import ASK, IMAGE, MUST, REJECT, TOOL, body, call, result
 from ..features import functions
 from ._elsewhere import elsewhere
 

@@ -18,7 +18,7 @@ from ....readers.openai_chat import all_parts
 from ....rule import Finding, Refusal, broken, met
 from ....rulebook import Lack, enter
 from ..._openai.refusals import path, refused
-from .._rulebook import ASK, IMAGE, MUST, REJECT, TOOL, body
+from .._refusals_and_examples import ASK, IMAGE, MUST, REJECT, TOOL, body
 from ..features import a_part, forced, functions
 from ._capabilities import refusing_models
 from ._elsewhere import compact, elsewhere
@@ -44,7 +44,7 @@ def _numbered(refusal: Refusal) -> tuple[Mapping[str, str], bytes]:
     return compact({"error": error} | user)
 
 
-openrouter = elsewhere("openrouter", envelope=_numbered, without=["IMG-037"])
+openrouter = elsewhere("openrouter", error_body=_numbered, without=["IMG-037"])
 
 _LEARN = "To learn more about provider routing, visit: https://openrouter.ai/docs/guides/routing/provider-selection"
 _GEMMA = "google/gemma-3-12b-it"

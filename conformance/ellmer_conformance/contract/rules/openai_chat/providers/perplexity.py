@@ -8,7 +8,7 @@ from ....exchange import Request
 from ....readers.openai_chat import messages
 from ....rule import Finding, Refusal, broken, met
 from ....rulebook import Lack, enter
-from .._rulebook import ASK, MUST, REJECT, TOOL, body
+from .._refusals_and_examples import ASK, MUST, REJECT, TOOL, body
 from ..features import functions
 from ._elsewhere import compact, elsewhere
 
@@ -19,7 +19,7 @@ def _coded(refusal: Refusal) -> tuple[Mapping[str, str], bytes]:
     return compact({"error": {"message": refusal.message, "type": refusal.type, "code": code}})
 
 
-perplexity = elsewhere("perplexity", envelope=_coded)
+perplexity = elsewhere("perplexity", error_body=_coded)
 
 
 def _misordered(what: str) -> Refusal:

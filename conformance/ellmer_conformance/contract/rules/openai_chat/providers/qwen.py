@@ -9,7 +9,7 @@ from ....exchange import Request
 from ....rule import Finding, Refusal, broken, met
 from ....rulebook import Lack, enter
 from ..._openai.refusals import refused
-from .._rulebook import ASK, IMAGE, MUST, REJECT, TOOL, body
+from .._refusals_and_examples import ASK, IMAGE, MUST, REJECT, TOOL, body
 from ..features import a_part
 from ._elsewhere import elsewhere
 

@@ -10,7 +10,7 @@ from ....readers.json_access import object_of
 from ....readers.openai_chat import tools
 from ....rulebook import Lack, enter
 from ..._openai.refusals import refused
-from .._rulebook import ASK, IMAGE, TOOL, body
+from .._refusals_and_examples import ASK, IMAGE, TOOL, body
 from ..features import a_part, functions
 from ._elsewhere import blind, elsewhere
 

@@ -10,7 +10,7 @@ from ....readers.json_access import object_of
 from ....readers.openai_chat import calls_of, messages
 from ....rule import Finding, Refusal, broken, met
 from ....rulebook import Lack, enter
-from .._rulebook import ASK, IMAGE, MUST, REJECT, body, call, result
+from .._refusals_and_examples import ASK, IMAGE, MUST, REJECT, body, call, result
 from ..features import a_part
 from ._elsewhere import compact, elsewhere
 
@@ -26,7 +26,7 @@ _RECORDED = (
     "tests/integration/responses/recordings/"
 )
 
-vllm = elsewhere("vllm", envelope=_numbered)
+vllm = elsewhere("vllm", error_body=_numbered)
 _TEXT = "Qwen/Qwen3-0.6B"
 
 enter(

@@ -10,7 +10,7 @@ from ....readers.openai_chat import all_parts
 from ....rule import Finding, broken, met
 from ....rulebook import Lack, enter
 from ..._openai.refusals import refused
-from .._rulebook import ASK, IMAGE, MUST, REJECT, body
+from .._refusals_and_examples import ASK, IMAGE, MUST, REJECT, body
 from ..features import a_part
 from ._elsewhere import elsewhere
 

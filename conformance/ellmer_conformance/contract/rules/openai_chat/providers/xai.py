@@ -10,7 +10,7 @@ from ....readers.json_access import elements
 from ....readers.openai_chat import calls_of, messages
 from ....rule import Finding, Refusal, broken, met
 from ....rulebook import Lack, enter
-from .._rulebook import ASK, MUST, REJECT, body, call, result
+from .._refusals_and_examples import ASK, MUST, REJECT, body, call, result
 from ..features import option
 from ._elsewhere import compact, elsewhere
 
@@ -21,7 +21,7 @@ def _flat(refusal: Refusal) -> tuple[Mapping[str, str], bytes]:
     return compact({"code": code, "error": refusal.message})
 
 
-xai = elsewhere("xai", envelope=_flat)
+xai = elsewhere("xai", error_body=_flat)
 
 
 @xai.rule(

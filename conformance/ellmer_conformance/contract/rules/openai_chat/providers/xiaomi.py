@@ -9,7 +9,7 @@ from ....readers.json_access import object_of, text_of
 from ....readers.openai_chat import messages, parts
 from ....rule import Refusal
 from ....rulebook import Lack, enter
-from .._rulebook import ASK, IMAGE, body
+from .._refusals_and_examples import ASK, IMAGE, body
 from ..features import a_part
 from ._elsewhere import compact, elsewhere
 
@@ -48,7 +48,7 @@ def _format(kind: str, key: str, *wrong: str) -> Callable[[Request], str | None]
     return found
 
 
-xiaomi = elsewhere("xiaomi", envelope=_numbered)
+xiaomi = elsewhere("xiaomi", error_body=_numbered)
 
 enter(
     xiaomi,

@@ -6,7 +6,7 @@ from collections.abc import Mapping
 
 from ....rule import Refusal
 from ....rulebook import Lack, enter
-from .._rulebook import ASK, IMAGE, body
+from .._refusals_and_examples import ASK, IMAGE, body
 from ..features import a_part
 from ._elsewhere import compact, elsewhere
 
@@ -20,7 +20,7 @@ def _refused(message: str) -> Refusal:
     return Refusal(message, code="1210")
 
 
-zai = elsewhere("zai", envelope=_numbered)
+zai = elsewhere("zai", error_body=_numbered)
 
 _GLM = "glm-4.7"
 

@@ -1,4 +1,4 @@
-"""The book of Mistral, its error bodies, and helpers for the bodies of its examples."""
+"""How Mistral refuses a request: the body of the error; the book of its rules, and helpers for the bodies of their examples."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ VALIDATOR = "https://github.com/mistralai/mistral-common (protocol/instruct/vali
 MINISTRAL = ("ministral*",)
 
 
-def envelope(refusal: Refusal) -> tuple[Mapping[str, str], bytes]:
+def error_body(refusal: Refusal) -> tuple[Mapping[str, str], bytes]:
     """Returns Mistral's error body. An error of its gateway has only a `detail`, or only a `message`."""
     match refusal.status:
         case 401:
@@ -67,7 +67,7 @@ def invalid(pointer: str, problem: str, *errors: Json) -> Finding:
     return broken(pointer, problem, detail=json.dumps(errors, separators=(",", ":"), ensure_ascii=False))
 
 
-book = RuleBook("mistral", "mistral", envelope)
+book = RuleBook("mistral", "mistral", error_body)
 
 ASK = QUESTION
 TOOL = FUNCTION

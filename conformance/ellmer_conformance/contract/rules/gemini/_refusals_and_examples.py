@@ -1,4 +1,4 @@
-"""The book of Gemini generateContent, and helpers for the bodies of its examples."""
+"""How Gemini generateContent refuses a request: the body of the error; the book of its rules, and helpers for the bodies of their examples."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ MUST, SHOULD = Level.MUST, Level.SHOULD
 REJECT, LOSS = Kind.REJECT, Kind.LOSS
 
 
-def envelope(refusal: Refusal) -> tuple[Mapping[str, str], bytes]:
+def error_body(refusal: Refusal) -> tuple[Mapping[str, str], bytes]:
     """Returns Google's error body, indented."""
     error = {"code": refusal.status, "message": refusal.message, "status": refusal.type}
     body = json.dumps({"error": error}, indent=2, ensure_ascii=False)
@@ -32,7 +32,7 @@ def refused(message: str) -> Refusal:
     return Refusal(message, type="INVALID_ARGUMENT")
 
 
-book = RuleBook("gemini", "google", envelope)
+book = RuleBook("gemini", "google", error_body)
 
 TOOLS: list[Json] = [{"functionDeclarations": [ADD]}]
 IMAGE: Json = {"inlineData": {"mimeType": "image/png", "data": PNG}}

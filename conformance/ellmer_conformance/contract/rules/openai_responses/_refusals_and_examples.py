@@ -1,4 +1,4 @@
-"""The book of OpenAI Responses, and helpers for the bodies of its examples."""
+"""The book of OpenAI Responses (the body of its errors is in `_openai/refusals.py`), and helpers for the bodies of its examples."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from ...exchange import Json
 from ...rule import Kind, Level
 from ...rulebook import RuleBook
 from .._media import PNG
-from .._openai.refusals import envelope
+from .._openai.refusals import error_body
 from .._samples import ADD, QUESTION
 
 MUST, SHOULD = Level.MUST, Level.SHOULD
@@ -19,7 +19,7 @@ REJECT, LOSS = Kind.REJECT, Kind.LOSS
 
 SPEC = "https://github.com/openai/openai-openapi (CreateResponse)"
 
-book = RuleBook("openai-responses", "openai", envelope(2))
+book = RuleBook("openai-responses", "openai", error_body(2))
 
 ASK = QUESTION
 TOOL: Json = {"type": "function", **ADD}

@@ -1,4 +1,4 @@
-"""The book of Anthropic Messages, and helpers for the bodies of its examples."""
+"""How Anthropic Messages refuses a request: the body of the error; the book of its rules, and helpers for the bodies of their examples."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ MUST, SHOULD = Level.MUST, Level.SHOULD
 REJECT, LOSS = Kind.REJECT, Kind.LOSS
 
 
-def envelope(refusal: Refusal) -> tuple[Mapping[str, str], bytes]:
+def error_body(refusal: Refusal) -> tuple[Mapping[str, str], bytes]:
     """Returns Anthropic's error body, compact, with the id of the request."""
     request_id = "req_011CSHoEeqs5C35K2UUqR7Fy"
     body = {
@@ -37,7 +37,7 @@ def refused(message: str) -> Refusal:
     return Refusal(message, type="invalid_request_error")
 
 
-book = RuleBook("anthropic", "anthropic", envelope)
+book = RuleBook("anthropic", "anthropic", error_body)
 
 TOOL: Json = {
     "name": "add",

@@ -1,4 +1,6 @@
-"""The book of Bedrock Converse, the families of its models, and helpers for the bodies of its examples."""
+"""How Bedrock Converse refuses a request: the body of the error; the book of its rules, the families of its models, and helpers for
+the bodies of examples.
+"""
 
 from __future__ import annotations
 
@@ -40,7 +42,7 @@ _GATE = {
 }
 
 
-def envelope(refusal: Refusal) -> tuple[Mapping[str, str], bytes]:
+def error_body(refusal: Refusal) -> tuple[Mapping[str, str], bytes]:
     """Returns a plain message. The type is in a header, with the name of the service."""
     type = refusal.type or "ValidationException"
     service = "com.amazon.coral.service" if type in _GATE else "com.amazon.bedrock"
@@ -76,7 +78,7 @@ def dotted(pointer: str) -> str:
     return pointer.strip("/").replace("/", ".")
 
 
-book = RuleBook("bedrock", "bedrock", envelope)
+book = RuleBook("bedrock", "bedrock", error_body)
 
 SCHEMA = NUMBERS
 TOOL: Json = {"toolSpec": {"name": "add", "description": "Adds two numbers", "inputSchema": {"json": SCHEMA}}}

@@ -1,4 +1,4 @@
-"""The book of OpenAI Chat Completions, and helpers for the bodies of its examples."""
+"""The book of OpenAI Chat Completions (the body of its errors is in `_openai/refusals.py`), and helpers for the bodies of its examples."""
 
 from __future__ import annotations
 
@@ -11,13 +11,13 @@ from ...exchange import Json
 from ...rule import Kind, Level
 from ...rulebook import RuleBook
 from .._media import PNG
-from .._openai.refusals import envelope
+from .._openai.refusals import error_body
 from .._samples import FUNCTION, QUESTION
 
 MUST, SHOULD = Level.MUST, Level.SHOULD
 REJECT, LOSS = Kind.REJECT, Kind.LOSS
 
-book = RuleBook("openai-chat", "openai", envelope(4))
+book = RuleBook("openai-chat", "openai", error_body(4))
 
 ASK = QUESTION
 TOOL = FUNCTION

@@ -1,4 +1,4 @@
-"""The book of Ollama's /api/chat, and helpers for the bodies of its examples."""
+"""How Ollama's /api/chat refuses a request: the body of the error; the book of its rules, and helpers for the bodies of their examples."""
 
 from __future__ import annotations
 
@@ -19,13 +19,13 @@ REJECT, LOSS = Kind.REJECT, Kind.LOSS
 SERVER = "https://github.com/ollama/ollama (server/routes.go)"
 
 
-def envelope(refusal: Refusal) -> tuple[Mapping[str, str], bytes]:
+def error_body(refusal: Refusal) -> tuple[Mapping[str, str], bytes]:
     """Returns an error body: one sentence under `error`."""
     body = json.dumps({"error": refusal.message}, separators=(",", ":"), ensure_ascii=False)
     return {"content-type": "application/json; charset=utf-8"}, body.encode("utf-8", "backslashreplace")
 
 
-book = RuleBook("ollama", "ollama", envelope)
+book = RuleBook("ollama", "ollama", error_body)
 
 TOOL = FUNCTION
 ASK = QUESTION

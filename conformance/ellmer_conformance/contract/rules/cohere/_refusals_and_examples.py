@@ -1,4 +1,4 @@
-"""The book of Cohere v2, and helpers for the bodies of its examples."""
+"""How Cohere v2 refuses a request: the body of the error; the book of its rules, and helpers for the bodies of their examples."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ MUST, SHOULD = Level.MUST, Level.SHOULD
 REJECT, LOSS = Kind.REJECT, Kind.LOSS
 
 
-def envelope(refusal: Refusal) -> tuple[Mapping[str, str], bytes]:
+def error_body(refusal: Refusal) -> tuple[Mapping[str, str], bytes]:
     """Returns an id and a sentence, with the type first if there is one."""
     error = {"error_type": refusal.type} if refusal.type else {}
     error |= {"id": "2da0d1db-941a-4db3-ba16-436533566b78", "message": refusal.message}
@@ -35,7 +35,7 @@ def refused(message: str) -> Refusal:
     return Refusal(f"invalid request: {message}")
 
 
-book = RuleBook("cohere", "cohere", envelope)
+book = RuleBook("cohere", "cohere", error_body)
 
 ASK = QUESTION
 SCHEMA = NUMBERS
