@@ -33,10 +33,9 @@ from ..errors import CassetteError, Refused, SecretFound, StoreError
 from ..exchange.reply import Reply
 from ..format.blobs import Blobs, file_bytes, replace_file
 from ..format.bodies import Form, decode
-from ..format.json_text import layout_bytes
 from ..format.serializer import OURS, Serializer, where
 from ..interception.network_guard import is_local
-from ..secrets.cassette_scan import scan, scan_cassette
+from ..secrets.cassette_scan import Finding, scan, scan_written
 from ..secrets.placeholders import Masking
 from ..secrets.redaction import FINGERPRINT, MASK, Scrub, fingerprint_of
 from ..store.concurrent_cassette_merging import locked, merged, note_writer, replaced, writers
@@ -335,9 +334,7 @@ def save(tape: TapeState, error: BaseException | None) -> None:
     fingerprints = _fingerprints(tape, index, sent)
     places = [place for place in places if place < index.loaded or _to_be_saved(tape, index, place)]
     with _kept():
-        form = _form(tape, index, places, fingerprints)
-        text = layout_bytes(form)
-        _scanned(tape, index, form, text)
+        text = _text_of(tape, index, places, fingerprints)
     try:
         _written(tape, index, text, error, [n for n, place in enumerate(places) if place >= index.loaded])
     except OSError as trouble:
@@ -361,10 +358,9 @@ def _kept() -> Iterator[None]:
 
 def _is_local(tape: TapeState) -> bool:
     """Tells whether every request asked this machine. A server in `routes` stands for the host that was asked."""
-    addresses = [urlsplit(sent.url) for sent in tape.sent]
-    return bool(addresses) and all(
-        each.scheme == "stdio" or is_local(each.hostname or "") for each in addresses
-    )
+    addresses = (urlsplit(sent.url) for sent in tape.sent)
+    origins = {(each.scheme, each.hostname) for each in addresses}
+    return bool(origins) and all(scheme == "stdio" or is_local(host or "") for scheme, host in origins)
 
 
 def _written(
@@ -553,24 +549,33 @@ def _to_be_saved(tape: TapeState, index: CassetteIndex, place: int) -> bool:
     return exchange is not None
 
 
-def _form(
+def _text_of(
     tape: TapeState, index: CassetteIndex, places: list[int], fingerprints: dict[int, dict[str, str]]
-) -> dict[str, Any]:
-    return index.serializer.form(
+) -> bytes:
+    """Returns the text of the cassette, which was searched for secrets."""
+    secrets, findings = [*tape.scrub.values.items()], list[Finding]()
+
+    def search(number: int | None, value: dict[str, Any], text: bytes) -> None:
+        findings.extend(
+            scan_written(value, text, secrets, "" if number is None else f"/interactions/{number}")
+        )
+
+    interactions = [
         {
-            "version": CASSETTE_FORMAT_VERSION,
-            "metadata": _metadata(tape, index),
-            "interactions": [
-                {
-                    "request": _sent(index.data[place][0]),
-                    "response": index.data[place][1],
-                    "fingerprints": fingerprints.get(place)
-                    or getattr(index.data[place][0], "fingerprints", None),
-                }
-                for place in places
-            ],
+            "request": _sent(index.data[place][0]),
+            "response": index.data[place][1],
+            "fingerprints": fingerprints.get(place) or getattr(index.data[place][0], "fingerprints", None),
         }
+        for place in places
+    ]
+    metadata = _metadata(tape, index)
+    text = index.serializer.laid_out(
+        {"version": CASSETTE_FORMAT_VERSION, "metadata": metadata, "interactions": interactions}, search
     )
+    for name, data in index.serializer.blobs.fresh.items():
+        findings += scan(data, secrets, f"blob {name}")
+    _refuse(tape, findings)
+    return text
 
 
 def _metadata(tape: TapeState, index: CassetteIndex) -> dict[str, Any]:
@@ -588,11 +593,8 @@ def _versions() -> dict[str, str]:
     return {name: version(name) for name in ("ellmer-core", "vcrpy")}
 
 
-def _scanned(tape: TapeState, index: CassetteIndex, form: dict[str, Any], text: bytes) -> None:
-    secrets = [(value, name) for value, name in tape.scrub.values.items()]
-    findings = [*scan_cassette(form, text, secrets)]
-    for name, data in index.serializer.blobs.fresh.items():
-        findings += scan(data, secrets, f"blob {name}")
+def _refuse(tape: TapeState, findings: Sequence[Finding]) -> None:
+    """Raises `SecretFound` if a finding was not accepted."""
     left = [finding for finding in findings if finding.fingerprint not in tape.not_secret]
     if left:
         raise SecretFound(
