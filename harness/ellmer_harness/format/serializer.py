@@ -9,7 +9,7 @@ my_vcr.use_cassette("tests/cassettes/chat.json", serializer="ellmer")   # stock 
 `metadata["ellmer_harness"]` holds `format` (of the bodies, see `codec`) and the provenance. A response may
 have two keys that vcrpy ignores: `stream` (chunk sizes, gaps in milliseconds, and the kind of end) and
 `error` (no answer arrived; the status code is 0). Beside them, `fingerprints` tells masked values apart: a salt, and some
-digits of a keyed hash of each value.
+digits of a keyed hash of each value, and `tests` names the tests that use an interaction of a cassette of several tests.
 
 A cassette may have been edited, merged or made by another tool. `check` looks at all parts that are used later, and
 reports the field and line of an error.
@@ -40,6 +40,7 @@ from .json_text import Laid, Spelled, compact, laid_body, laid_item, layout, lay
 FORMAT = 1
 OURS = "ellmer_harness"
 Json = dict[str, Any]
+_BESIDE = ("fingerprints", "tests")
 Encoded = Callable[[bytes, str, str, Blobs], Any]
 
 
@@ -172,7 +173,7 @@ class Serializer:
                 "body": self._form(content, interaction["response"]["headers"], encoded),
                 **response,
             },
-            **({"fingerprints": found} if (found := interaction.get("fingerprints")) else {}),
+            **{name: found for name in _BESIDE if (found := interaction.get(name))},
         }
 
     def _form(self, body: bytes | str | None, headers: Mapping[str, list[str]], encoded: Encoded) -> Any:
@@ -303,6 +304,8 @@ def _interaction(value: Any, path: Steps) -> None:
         _is(request.get(name), str, (*path, "request", name), "a text")
     if not _fingerprints(value.get("fingerprints", {})):
         _wrong((*path, "fingerprints"), value["fingerprints"], "an object of texts, of which one is the salt")
+    if not _texts(value.get("tests", [])):
+        _wrong((*path, "tests"), value["tests"], "a list of texts")
     _message(request, (*path, "request"))
     _message(response, (*path, "response"))
     _answer(response, (*path, "response"))

@@ -60,9 +60,10 @@ class Recorded(Request):  # type: ignore[misc]  # vcrpy publishes no types
     _was_file = _was_iter = False
 
     def __init__(  # the base's own would parse all of it
-        self, saved: Form, blobs: Blobs, place: Place, fingerprints: dict[str, str]
+        self, saved: Form, blobs: Blobs, place: Place, fingerprints: dict[str, str], tests: list[str] | None
     ) -> None:
         self.method, self.uri, self.fingerprints = saved["method"], saved["uri"], fingerprints
+        self.tests = tests
         self._headers_saved, self._form, self._blobs, self._place = (
             saved["headers"],
             saved["body"],
@@ -170,7 +171,9 @@ def _own(data: bytes, serializer: Serializer, path: Path) -> tuple[list[Request]
     ) in interactions:  # now, because the client may ask from inside an event loop, which must not block
         blobs.preload(item["request"]["body"], item["response"]["body"])
     requests = [
-        Recorded(item["request"], blobs, (path, at, "request"), item.get("fingerprints") or {})
+        Recorded(
+            item["request"], blobs, (path, at, "request"), item.get("fingerprints") or {}, item.get("tests")
+        )
         for at, item in enumerate(interactions)
     ]
     responses = [
@@ -322,7 +325,8 @@ def save(tape: TapeState, error: BaseException | None) -> None:
         tape.recorded_from = LOCAL
         for _, response in filter(None, (index.data[place] for place in places)):
             response.get("stream", {}).pop("ms", None)  # what a test's own server needs says nothing
-    nothing = not any(place >= index.loaded for place in places) and not _drops(tape, index)
+    users = _users(tape, index)
+    nothing = not any(place >= index.loaded for place in places) and not _drops(tape, index) and not users
     asked_nothing = tape.allow_idle and not tape.replays and not tape.sent  # then an empty cassette says so
     if (nothing and not asked_nothing) or (error is not None and tape.recorded_from != "live"):
         return
@@ -334,7 +338,7 @@ def save(tape: TapeState, error: BaseException | None) -> None:
     fingerprints = _fingerprints(tape, index, sent)
     places = [place for place in places if place < index.loaded or _to_be_saved(tape, index, place)]
     with _kept():
-        text = _text_of(tape, index, places, fingerprints)
+        text = _text_of(tape, index, places, fingerprints, users)
     try:
         _written(tape, index, text, error, [n for n, place in enumerate(places) if place >= index.loaded])
     except OSError as trouble:
@@ -383,6 +387,7 @@ def _with_others(tape: TapeState, index: CassetteIndex, text: bytes, added: Sequ
     """Returns the text to write, with the recordings of other tests: they have written them in this run, or the
     cassette is one of several tests.
     """
+    leaves = _alone(tape)
     if tape.shared or not tape.file.exists():
         return text
     there = tape.file.read_bytes()
@@ -390,10 +395,22 @@ def _with_others(tape: TapeState, index: CassetteIndex, text: bytes, added: Sequ
         return text if there == index.text else merged(there, text, added)
     if tape.allow_unused:
         with suppress(CassetteError):  # what cannot be read can be recorded again
-            return replaced(there, text, _same(tape, there, text))
+            return replaced(there, text, _same(tape, there, text), leaves)
     before = writers(tape.file, tape.run) if tape.run else []
     others = [test for test in before if not tape.writer or test != tape.writer]
     return merged(there, text, added) if others else text
+
+
+_SAVED: set[tuple[str, str, Path]] = set()
+
+
+def _alone(tape: TapeState) -> str:
+    """Returns the test whose old recordings are left out: this one, unless it has recorded into the cassette before in this run."""
+    part = tape.run, tape.test, tape.file.absolute()
+    if part in _SAVED:
+        return ""
+    _SAVED.add(part)
+    return tape.test
 
 
 def _same(tape: TapeState, there: bytes, text: bytes) -> dict[int, int]:
@@ -414,8 +431,35 @@ def _keys(tape: TapeState, data: bytes) -> list[RequestKey]:
 
 
 def _drops(tape: TapeState, index: CassetteIndex) -> list[int]:
-    """Returns the places of the recordings that this run replaces, in mode `update`: those that it did not use."""
-    return index.unused_places() if tape.mode == "update" and not tape.allow_unused else []
+    """Returns the places of the recordings that this run replaces, in mode `update`: those that it did not use.
+
+    In a cassette of several tests, they are those of this test alone, and they go when it records something else.
+    """
+    if tape.mode != "update":
+        return []
+    unused = index.unused_places()
+    if not tape.allow_unused:
+        return unused
+    changed = any(response is not None for _, response in index.data[index.loaded :])
+    return [place for place in unused if changed and tape.test and _tests(index, place) == [tape.test]]
+
+
+def _tests(index: CassetteIndex, place: int) -> list[str] | None:
+    """Returns the tests that use a recording of a cassette of several tests; `None` if it is not known."""
+    found: list[str] | None = getattr(index.data[place][0], "tests", None)
+    return found
+
+
+def _users(tape: TapeState, index: CassetteIndex) -> dict[int, list[str]]:
+    """Returns the tests of the recordings that this test used and others recorded, this one added."""
+    if not (tape.allow_unused and tape.test and tape.replays):
+        return {}
+    known = {place: _tests(index, place) for place in range(index.loaded) if index.play_counts[place]}
+    return {
+        place: [*tests, tape.test]
+        for place, tests in known.items()
+        if tests is not None and tape.test not in tests
+    }
 
 
 def _handed_in(tape: TapeState, blobs: list[str], recorded: Path) -> None:
@@ -550,7 +594,11 @@ def _to_be_saved(tape: TapeState, index: CassetteIndex, place: int) -> bool:
 
 
 def _text_of(
-    tape: TapeState, index: CassetteIndex, places: list[int], fingerprints: dict[int, dict[str, str]]
+    tape: TapeState,
+    index: CassetteIndex,
+    places: list[int],
+    fingerprints: dict[int, dict[str, str]],
+    users: dict[int, list[str]],
 ) -> bytes:
     """Returns the text of the cassette, which was searched for secrets."""
     secrets, findings = [*tape.scrub.values.items()], list[Finding]()
@@ -560,11 +608,13 @@ def _text_of(
             scan_written(value, text, secrets, "" if number is None else f"/interactions/{number}")
         )
 
+    own = [tape.test] if tape.allow_unused and tape.test else None
     interactions = [
         {
             "request": _sent(index.data[place][0]),
             "response": index.data[place][1],
             "fingerprints": fingerprints.get(place) or getattr(index.data[place][0], "fingerprints", None),
+            "tests": own if place >= index.loaded else users.get(place) or _tests(index, place),
         }
         for place in places
     ]

@@ -48,8 +48,8 @@ class Tape(TapeState):
     Args:
         path: The cassette's file, for example `tests/cassettes/chat.json`. Recordings of other tools (YAML, HAR) are replayed, too.
         mode: `replay` never uses the network. `record` records if there is no cassette, and replays otherwise. `rewrite` records
-            again and replaces the file if the run succeeded; with `allow_unused`, it replaces only equal requests, because other tests
-            use the file, too. `update` replays recorded requests, records the changed ones in their place, and drops those
+            again and replaces the file if the run succeeded; with `allow_unused`, it replaces only equal requests and what only the
+            same test of pytest used, because other tests use the file, too. `update` replays recorded requests, records the changed ones in their place, and drops those
             that are not sent any more. `append` replays recorded requests and records new ones. `verify`
             replays, sends every request to the real server too, and fails if its answers have other fields. `live` uses no
             cassette. Default: the option `--cassette-mode` of pytest, else the environment variable CASSETTE_MODE, else `replay`.
