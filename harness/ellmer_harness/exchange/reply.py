@@ -11,7 +11,7 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field, replace
-from itertools import accumulate
+from itertools import accumulate, zip_longest
 from random import Random
 from typing import Any, NamedTuple
 
@@ -77,19 +77,28 @@ class Reply:
 # --- The chunks of a stream in a cassette: their sizes and times, and the end ---------------------------
 
 
-def saved(reply: Reply, *, timed: bool) -> Response:
-    """Returns the answer in vcrpy's form. Default values are left out, such as one chunk that was read to its
-    end.
+Chunk = tuple[int, float]
+"""The size of a chunk, and the seconds before it."""
+
+
+def chunks(sizes: Sequence[int], waits: Sequence[float] = ()) -> list[Chunk]:
+    """Returns the chunks that are not empty. Times that are missing are zero."""
+    return [(int(size), wait) for size, wait in zip_longest(sizes, waits, fillvalue=0) if size]
+
+
+def saved(reply: Reply, headers: Headers, body: bytes, chunks: Sequence[Chunk], *, timed: bool) -> Response:
+    """Returns an answer in vcrpy's form, with these headers, body and chunks. Default values are left out, such as one chunk that
+    was read to its end.
     """
-    headers: dict[str, list[str]] = {}
-    for name, value in reply.headers:
-        headers.setdefault(name, []).append(value)
+    fields: dict[str, list[str]] = {}
+    for name, value in headers:
+        fields.setdefault(name, []).append(value)
     response: Response = {
         "status": {"code": reply.status, "message": reply.reason},
-        "headers": headers,
-        "body": {"string": reply.body},
+        "headers": fields,
+        "body": {"string": body},
     }
-    if stream := shape(reply, timed=timed):
+    if stream := _shape(reply, body, chunks, timed=timed):
         response["stream"] = stream
     if reply.failure:
         refused = {"refused": reply.failure.refused} if reply.failure.refused else {}
@@ -97,16 +106,16 @@ def saved(reply: Reply, *, timed: bool) -> Response:
     return response
 
 
-def shape(reply: Reply, *, timed: bool) -> dict[str, str]:
+def _shape(reply: Reply, body: bytes, chunks: Sequence[Chunk], *, timed: bool) -> dict[str, str]:
     """Returns the keys of a stream that differ from the default: chunk sizes as text (`events` if each event
     is one chunk), gaps in ms, an end other than eof, and a version other than HTTP/1.1.
     """
-    sizes = [len(piece.data) for piece in reply.pieces]
     found: dict[str, str] = {}
-    if len(sizes) > 1:
-        found["sizes"] = "events" if _in_events(reply, sizes) else " ".join(map(str, sizes))
+    if len(chunks) > 1:
+        sizes = [size for size, _ in chunks]
+        found["sizes"] = "events" if _in_events(reply, body, sizes) else " ".join(map(str, sizes))
         if timed:
-            found["ms"] = " ".join(str(round(piece.wait * 1000)) for piece in reply.pieces)
+            found["ms"] = " ".join(str(round(wait * 1000)) for _, wait in chunks)
     if reply.ended == "closed":
         found["end"] = "closed"
     if reply.http_version != "HTTP/1.1":
@@ -114,11 +123,12 @@ def shape(reply: Reply, *, timed: bool) -> dict[str, str]:
     return found
 
 
-def _in_events(reply: Reply, sizes: Sequence[int]) -> bool:
+def _in_events(reply: Reply, body: bytes, sizes: Sequence[int]) -> bool:
     """Tells whether each chunk is an event of a stream. Most are not, which the end of the first one shows."""
-    if "event-stream" in reply.content_type and reply.pieces[0].data[-1:] not in (b"\n", b"\r"):
+    content_type = reply.content_type
+    if "event-stream" in content_type and body[sizes[0] - 1 : sizes[0]] not in (b"\n", b"\r"):
         return False
-    return sizes == event_sizes(reply.body, reply.content_type)
+    return sizes == event_sizes(body, content_type)
 
 
 def _pieces(body: bytes, stream: dict[str, str], content_type: str, *, timed: bool) -> list[Piece]:

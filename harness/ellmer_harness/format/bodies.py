@@ -15,7 +15,8 @@ from functools import partial
 from typing import Any
 
 from ..errors import CassetteError
-from . import aws_event_stream, compression, json_text, sse_and_ndjson
+from . import alike_events, aws_event_stream, compression, json_text, sse_and_ndjson
+from .alike_events import Alike
 from .blobs import AT_LEAST, Blobs, bounded_bodies, inside, outside
 
 Form = dict[str, Any]
@@ -29,10 +30,17 @@ _CHARSET = re.compile(r"charset=\"?([\w-]+)")
 
 def encode(body: bytes, content_type: str, coding: str, blobs: Blobs) -> Form | None:
     """Returns the form of a body, or `None` for an empty body. `coding` is its content-encoding."""
+    form = written(body, content_type, coding, blobs)
+    return form.form() if isinstance(form, Alike) else form
+
+
+def written(body: bytes, content_type: str, coding: str, blobs: Blobs) -> Form | Alike | None:
+    """Returns the form of a body, or of some streams its text, which is found in less time."""
     if not body:
         return None
     if not coding or coding == "identity":
-        return _plain(body, content_type, blobs)
+        alike = alike_events.parse(body) if _is_stream(content_type, body) else None
+        return alike if alike and not _has_long_strings(body) else _plain(body, content_type, blobs)
     if redone := compression.recipe(body, coding):
         plain, how = redone
         return {**_plain(plain, content_type, blobs), "coding": how}
@@ -80,7 +88,7 @@ def _plain(body: bytes, content_type: str, blobs: Blobs) -> Form:
 def _parsers(content_type: str, body: bytes) -> Iterator[Callable[[bytes], Form | None]]:
     """Yields the parsers to try: first by the content type, then by the first bytes of the body."""
     start = body[:64].lstrip()[:1]
-    if "event-stream" in content_type or body.startswith((b"data:", b"event:")):
+    if _is_stream(content_type, body):
         yield sse_and_ndjson.parse_quickly
         yield sse_and_ndjson.parse
     if "amazon.eventstream" in content_type:
@@ -91,6 +99,10 @@ def _parsers(content_type: str, body: bytes) -> Iterator[Callable[[bytes], Form 
     yield _text
     if charset := _CHARSET.search(content_type):
         yield partial(_text, charset=charset[1])
+
+
+def _is_stream(content_type: str, body: bytes) -> bool:
+    return "event-stream" in content_type or body.startswith((b"data:", b"event:"))
 
 
 def _text(body: bytes, charset: str = "utf-8") -> Form | None:

@@ -9,7 +9,7 @@ my_vcr.use_cassette("tests/cassettes/chat.json", serializer="ellmer")   # stock 
 `metadata["ellmer_harness"]` holds `format` (of the bodies, see `codec`) and the provenance. A response may
 have two keys that vcrpy ignores: `stream` (chunk sizes, gaps in milliseconds, and the kind of end) and
 `error` (no answer arrived; the status code is 0). Beside them, `fingerprints` tells masked values apart: a salt, and some
-digits of a keyed hash of each value.
+digits of a keyed hash of each value, and `tests` names the tests that use an interaction of a cassette of several tests.
 
 A cassette may have been edited, merged or made by another tool. `check` looks at all parts that are used later, and
 reports the field and line of an error.
@@ -31,8 +31,8 @@ from ellmer_core.budget import RECORDING, has_more_values
 
 from ..errors import CassetteError
 from .blobs import Blobs
-from .bodies import decode, encode
-from .json_text import layout
+from .bodies import decode, encode, written
+from .json_text import Laid, Spelled, compact, laid_body, laid_item, layout, layout_bytes
 
 # --- The serializer --------------------------------------------------------------------------------------
 
@@ -40,6 +40,8 @@ from .json_text import layout
 FORMAT = 1
 OURS = "ellmer_harness"
 Json = dict[str, Any]
+_BESIDE = ("fingerprints", "tests")
+Encoded = Callable[[bytes, str, str, Blobs], Any]
 
 
 class Serializer:
@@ -73,7 +75,28 @@ class Serializer:
         Args:
             cassette: vcrpy's cassette dictionary.
         """
-        interactions = [self._written(interaction) for interaction in cassette["interactions"]]
+        interactions = [self._written(interaction, encode) for interaction in cassette["interactions"]]
+        return self._cassette(cassette, interactions)
+
+    def laid_out(self, cassette: Json, check: Callable[[int | None, Json, bytes], None]) -> bytes:
+        """Returns the text of a cassette in UTF-8. One interaction is laid out after another, so that few values are in memory at once.
+
+        Args:
+            cassette: vcrpy's cassette dictionary.
+            check: A function that receives the number of each interaction, its JSON value (a stream may be an `Alike`) and its
+                text; at the end `None`, and all that is no interaction.
+        """
+        laid: list[Laid] = []
+        for number, interaction in enumerate(cassette["interactions"]):
+            value = self._written(interaction, _laid_out)
+            laid.append(Laid(laid_item(value, 2)))
+            check(number, value, laid[-1].text)
+            del value  # its memory is used for the next one
+        rest = self._cassette(cassette, [])
+        check(None, rest, compact(rest).encode())
+        return layout_bytes({**rest, "interactions": laid})
+
+    def _cassette(self, cassette: Json, interactions: Sequence[Json]) -> Json:
         metadata = dict(cassette.get("metadata") or {})
         metadata[OURS] = {"format": FORMAT, **metadata.get(OURS, {})}
         if self.blobs.used and self.near is not None:
@@ -134,7 +157,7 @@ class Serializer:
             )
         return near / name
 
-    def _written(self, interaction: Json) -> Json:
+    def _written(self, interaction: Json, encoded: Encoded) -> Json:
         request, response = interaction["request"], dict(interaction["response"])
         content = response.pop("body")["string"]
         return {
@@ -142,24 +165,35 @@ class Serializer:
                 "method": request["method"],
                 "uri": request["uri"],
                 "headers": dict(request["headers"]),
-                "body": self._form(request["body"], request["headers"]),
+                "body": self._form(request["body"], request["headers"], encoded),
             },
             "response": {
                 "status": response.pop("status"),
                 "headers": dict(response.pop("headers")),
-                "body": self._form(content, interaction["response"]["headers"]),
+                "body": self._form(content, interaction["response"]["headers"], encoded),
                 **response,
             },
-            **({"fingerprints": found} if (found := interaction.get("fingerprints")) else {}),
+            **{name: found for name in _BESIDE if (found := interaction.get(name))},
         }
 
-    def _form(self, body: bytes | str | None, headers: Mapping[str, list[str]]) -> Json | None:
+    def _form(self, body: bytes | str | None, headers: Mapping[str, list[str]], encoded: Encoded) -> Any:
         values = {name.lower(): value for name, value in headers.items()}
         content_type = "".join(values.get("content-type", [""])[:1]).lower()
         coding = ", ".join(values.get("content-encoding", []))
-        return encode(
+        return encoded(
             body.encode() if isinstance(body, str) else body or b"", content_type, coding, self.blobs
         )
+
+
+def _laid_out(body: bytes, content_type: str, coding: str, blobs: Blobs) -> Any:
+    """Returns the form of a body. That of large JSON is laid out at once, because its value need not be kept for that."""
+    form = written(body, content_type, coding, blobs)
+    if isinstance(form, Spelled) and "json" in form and len(body) > _LARGE:
+        return laid_body(form, 4)
+    return form
+
+
+_LARGE = 4096
 
 
 def _loads(text: str | bytes) -> Any:
@@ -270,6 +304,8 @@ def _interaction(value: Any, path: Steps) -> None:
         _is(request.get(name), str, (*path, "request", name), "a text")
     if not _fingerprints(value.get("fingerprints", {})):
         _wrong((*path, "fingerprints"), value["fingerprints"], "an object of texts, of which one is the salt")
+    if not _texts(value.get("tests", [])):
+        _wrong((*path, "tests"), value["tests"], "a list of texts")
     _message(request, (*path, "request"))
     _message(response, (*path, "response"))
     _answer(response, (*path, "response"))

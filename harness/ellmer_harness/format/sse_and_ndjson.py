@@ -102,6 +102,14 @@ def _parse_alike(body: bytes) -> Form | None:
     return form
 
 
+def plain_event(block: str) -> Form:
+    """Returns the form of an event of a stream in the plain style. Raises `ValueError` if its JSON has another style."""
+    event, own = _event(block, [], "")
+    if own:
+        raise ValueError("its JSON has another style")
+    return _proven(event, "", block, "")
+
+
 def write(form: Form) -> bytes:
     """Returns the bytes of an event stream."""
     style = form.get("style", "")

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import functools
 import time
-from collections.abc import AsyncIterator, Callable, Iterator
+from collections.abc import AsyncIterator, Callable, Iterator, Sequence
 from functools import cache
 from typing import Any
 
@@ -19,12 +19,15 @@ from .open_tapes import RequestInFlight
 # --- Transports ------------------------------------------------------------------------------------------
 
 
-def wrappers(http: Any) -> Iterator[tuple[Any, str, Callable[[Any], Any]]]:
-    """Yields each method of httpx or httpx2 to wrap, with its wrapper."""
-    yield http.HTTPTransport, "handle_request", functools.partial(_blocking, http)
-    yield http.AsyncHTTPTransport, "handle_async_request", functools.partial(_async, http)
-    yield http.Client, "_transport_for_url", functools.partial(_choosing, http, _Own)
-    yield http.AsyncClient, "_transport_for_url", functools.partial(_choosing, http, _OwnAsync)
+@cache
+def wrappers(http: Any) -> Sequence[tuple[Any, str, Callable[[Any], Any]]]:
+    """Returns each method of httpx or httpx2 to wrap, with its wrapper, which is always the same."""
+    return (
+        (http.HTTPTransport, "handle_request", functools.partial(_blocking, http)),
+        (http.AsyncHTTPTransport, "handle_async_request", functools.partial(_async, http)),
+        (http.Client, "_transport_for_url", functools.partial(_choosing, http, _Own)),
+        (http.AsyncClient, "_transport_for_url", functools.partial(_choosing, http, _OwnAsync)),
+    )
 
 
 def _blocking(http: Any, real: Any) -> Any:

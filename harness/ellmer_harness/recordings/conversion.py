@@ -19,7 +19,7 @@ from vcr.serializers import yamlserializer
 
 from ..errors import CassetteError, SecretFound
 from ..exchange.messages import Headers
-from ..exchange.reply import Reply, cut, saved
+from ..exchange.reply import Reply, chunks, saved
 from ..format.blobs import Blobs
 from ..format.compression import is_coded
 from ..format.serializer import OURS, Serializer
@@ -136,10 +136,8 @@ def _answer(it: Interaction, scrub: Scrub) -> Json:
     reply = Reply.recorded(raw, timed=timed)
     sizes, waits = [len(piece.data) for piece in reply.pieces], [piece.wait for piece in reply.pieces]
     body = scrub.body(reply.body, sizes)
-    if body != reply.body:
-        fitting = _fitting(reply.headers, body)
-        reply = replace(reply, headers=fitting, pieces=cut(body, sizes, waits))
-    return saved(reply, timed=timed)
+    headers = reply.headers if body == reply.body else _fitting(reply.headers, body)
+    return saved(reply, headers, body, chunks(sizes, waits), timed=timed)
 
 
 def _metadata(found: Found, rules: Rules, *, masked: bool) -> Json:

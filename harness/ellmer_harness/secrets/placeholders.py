@@ -9,13 +9,13 @@ from __future__ import annotations
 
 import re
 from collections.abc import Collection, Iterator, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from typing import Any
 
 from vcr.request import Request
 
 from ..exchange.messages import Headers
-from ..exchange.reply import Reply, cut, saved
+from ..exchange.reply import Reply, chunks, saved
 from .cassette_scan import masks
 from .redaction import MASK, Scrub
 
@@ -93,7 +93,7 @@ def _masked(scrub: Scrub, request: Any, response: Json) -> Interaction:
         (name, str(len(body)) if name == "content-length" and body != reply.body else scrub.text(value))
         for name, value in reply.headers
     ]
-    return asked, saved(replace(reply, headers=fitting, pieces=cut(body, sizes, waits)), timed=timed)
+    return asked, saved(reply, fitting, body, chunks(sizes, waits), timed=timed)
 
 
 def _plain(request: Any, response: Json) -> Json:

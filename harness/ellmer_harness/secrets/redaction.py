@@ -117,7 +117,7 @@ def credential_values(url: str, headers: Iterable[tuple[str, str]]) -> dict[str,
     A server changes cookies, and signatures of headers differ in each run; they tell no requests apart.
     """
     found: dict[str, list[str]] = {}
-    for piece in urlsplit(url).query.split("&"):
+    for piece in urlsplit(url).query.split("&") if "?" in url else ():
         name, _, value = piece.partition("=")
         if is_secret_name(plain := unquote(name)):
             found.setdefault(f"?{plain}", []).append(unquote_plus(value))

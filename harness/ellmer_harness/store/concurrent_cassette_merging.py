@@ -1,8 +1,8 @@
 """Cassettes that several tests write, in one or several processes. Each test's recording is kept.
 
 The first test of a run that records a cassette again replaces it; later tests add to it. A cassette of several tests
-(`allow_unused`) is never replaced: what a test records takes the place of equal requests. `run` identifies the run in all
-its processes. A writer holds a lock, so that no recording is overwritten.
+(`allow_unused`) is never replaced: its interactions name the tests that use them, and what a test records takes the place of
+what only this test used. `run` identifies the run in all its processes. A writer holds a lock, so that no recording is overwritten.
 """
 
 from __future__ import annotations
@@ -50,21 +50,42 @@ def merged(there: bytes, ours: bytes, added: Collection[int]) -> bytes:
     return layout_bytes({**new, "interactions": [*base["interactions"], *interactions]})
 
 
-def replaced(there: bytes, ours: bytes, same: Mapping[int, int]) -> bytes:
+def replaced(there: bytes, ours: bytes, same: Mapping[int, int], test: str) -> bytes:
     """Returns the existing cassette with our interactions: `same` has the numbers of those that replace an existing one.
 
-    Each other one follows the one before it.
+    Each other one follows the one before it; at the beginning it takes the place of what the test had. What only `test` used, and has not recorded again, is left out. Interactions without
+    names of tests may be of any test, and stay.
     """
     base, new = json.loads(there), json.loads(ours)
     slots: list[list[Json]] = [[], *([interaction] for interaction in base["interactions"])]
-    slot = len(slots) - 1
+    left = [place for place, each in enumerate(base["interactions"]) if each.get("tests") == [test]]
+    slot = left[0] + 1 if left else len(slots) - 1
     for number, interaction in enumerate(new["interactions"]):
         if number in same:
             slot = same[number] + 1
-            slots[slot][0] = interaction
+            slots[slot][0] = _of_both(base["interactions"][same[number]], interaction)
         else:
             slots[slot].append(interaction)
+    for place in {*range(len(base["interactions"]))}.difference(same.values()):
+        _leave(slots[place + 1], test)
     return layout_bytes({**new, "interactions": [interaction for each in slots for interaction in each]})
+
+
+def _of_both(there: Json, ours: Json) -> Json:
+    """Returns our interaction, with the tests that use either; without any if those of the other one are not known."""
+    known = there.get("tests")
+    kept = {name: value for name, value in ours.items() if name != "tests"}
+    tests = [*dict.fromkeys([*known, *ours.get("tests", [])])] if known else []
+    return {**kept, "tests": tests} if tests else kept
+
+
+def _leave(slot: list[Json], test: str) -> None:
+    """Takes a test out of the first interaction, and the interaction out of its slot if nobody else uses it."""
+    tests = slot[0].get("tests", [])
+    if test not in tests:
+        return
+    others = [each for each in tests if each != test]
+    slot[:1] = [{**slot[0], "tests": others}] if others else []
 
 
 def _beside_nothing(path: Path, suffix: str) -> Path:

@@ -33,10 +33,9 @@ from ..errors import CassetteError, Refused, SecretFound, StoreError
 from ..exchange.reply import Reply
 from ..format.blobs import Blobs, file_bytes, replace_file
 from ..format.bodies import Form, decode
-from ..format.json_text import layout_bytes
 from ..format.serializer import OURS, Serializer, where
 from ..interception.network_guard import is_local
-from ..secrets.cassette_scan import scan, scan_cassette
+from ..secrets.cassette_scan import Finding, scan, scan_written
 from ..secrets.placeholders import Masking
 from ..secrets.redaction import FINGERPRINT, MASK, Scrub, fingerprint_of
 from ..store.concurrent_cassette_merging import locked, merged, note_writer, replaced, writers
@@ -61,9 +60,10 @@ class Recorded(Request):  # type: ignore[misc]  # vcrpy publishes no types
     _was_file = _was_iter = False
 
     def __init__(  # the base's own would parse all of it
-        self, saved: Form, blobs: Blobs, place: Place, fingerprints: dict[str, str]
+        self, saved: Form, blobs: Blobs, place: Place, fingerprints: dict[str, str], tests: list[str] | None
     ) -> None:
         self.method, self.uri, self.fingerprints = saved["method"], saved["uri"], fingerprints
+        self.tests = tests
         self._headers_saved, self._form, self._blobs, self._place = (
             saved["headers"],
             saved["body"],
@@ -171,7 +171,9 @@ def _own(data: bytes, serializer: Serializer, path: Path) -> tuple[list[Request]
     ) in interactions:  # now, because the client may ask from inside an event loop, which must not block
         blobs.preload(item["request"]["body"], item["response"]["body"])
     requests = [
-        Recorded(item["request"], blobs, (path, at, "request"), item.get("fingerprints") or {})
+        Recorded(
+            item["request"], blobs, (path, at, "request"), item.get("fingerprints") or {}, item.get("tests")
+        )
         for at, item in enumerate(interactions)
     ]
     responses = [
@@ -323,7 +325,8 @@ def save(tape: TapeState, error: BaseException | None) -> None:
         tape.recorded_from = LOCAL
         for _, response in filter(None, (index.data[place] for place in places)):
             response.get("stream", {}).pop("ms", None)  # what a test's own server needs says nothing
-    nothing = not any(place >= index.loaded for place in places) and not _drops(tape, index)
+    users = _users(tape, index)
+    nothing = not any(place >= index.loaded for place in places) and not _drops(tape, index) and not users
     asked_nothing = tape.allow_idle and not tape.replays and not tape.sent  # then an empty cassette says so
     if (nothing and not asked_nothing) or (error is not None and tape.recorded_from != "live"):
         return
@@ -335,9 +338,7 @@ def save(tape: TapeState, error: BaseException | None) -> None:
     fingerprints = _fingerprints(tape, index, sent)
     places = [place for place in places if place < index.loaded or _to_be_saved(tape, index, place)]
     with _kept():
-        form = _form(tape, index, places, fingerprints)
-        text = layout_bytes(form)
-        _scanned(tape, index, form, text)
+        text = _text_of(tape, index, places, fingerprints, users)
     try:
         _written(tape, index, text, error, [n for n, place in enumerate(places) if place >= index.loaded])
     except OSError as trouble:
@@ -361,10 +362,9 @@ def _kept() -> Iterator[None]:
 
 def _is_local(tape: TapeState) -> bool:
     """Tells whether every request asked this machine. A server in `routes` stands for the host that was asked."""
-    addresses = [urlsplit(sent.url) for sent in tape.sent]
-    return bool(addresses) and all(
-        each.scheme == "stdio" or is_local(each.hostname or "") for each in addresses
-    )
+    addresses = (urlsplit(sent.url) for sent in tape.sent)
+    origins = {(each.scheme, each.hostname) for each in addresses}
+    return bool(origins) and all(scheme == "stdio" or is_local(host or "") for scheme, host in origins)
 
 
 def _written(
@@ -387,6 +387,7 @@ def _with_others(tape: TapeState, index: CassetteIndex, text: bytes, added: Sequ
     """Returns the text to write, with the recordings of other tests: they have written them in this run, or the
     cassette is one of several tests.
     """
+    leaves = _alone(tape)
     if tape.shared or not tape.file.exists():
         return text
     there = tape.file.read_bytes()
@@ -394,10 +395,22 @@ def _with_others(tape: TapeState, index: CassetteIndex, text: bytes, added: Sequ
         return text if there == index.text else merged(there, text, added)
     if tape.allow_unused:
         with suppress(CassetteError):  # what cannot be read can be recorded again
-            return replaced(there, text, _same(tape, there, text))
+            return replaced(there, text, _same(tape, there, text), leaves)
     before = writers(tape.file, tape.run) if tape.run else []
     others = [test for test in before if not tape.writer or test != tape.writer]
     return merged(there, text, added) if others else text
+
+
+_SAVED: set[tuple[str, str, Path]] = set()
+
+
+def _alone(tape: TapeState) -> str:
+    """Returns the test whose old recordings are left out: this one, unless it has recorded into the cassette before in this run."""
+    part = tape.run, tape.test, tape.file.absolute()
+    if part in _SAVED:
+        return ""
+    _SAVED.add(part)
+    return tape.test
 
 
 def _same(tape: TapeState, there: bytes, text: bytes) -> dict[int, int]:
@@ -418,8 +431,35 @@ def _keys(tape: TapeState, data: bytes) -> list[RequestKey]:
 
 
 def _drops(tape: TapeState, index: CassetteIndex) -> list[int]:
-    """Returns the places of the recordings that this run replaces, in mode `update`: those that it did not use."""
-    return index.unused_places() if tape.mode == "update" and not tape.allow_unused else []
+    """Returns the places of the recordings that this run replaces, in mode `update`: those that it did not use.
+
+    In a cassette of several tests, they are those of this test alone, and they go when it records something else.
+    """
+    if tape.mode != "update":
+        return []
+    unused = index.unused_places()
+    if not tape.allow_unused:
+        return unused
+    changed = any(response is not None for _, response in index.data[index.loaded :])
+    return [place for place in unused if changed and tape.test and _tests(index, place) == [tape.test]]
+
+
+def _tests(index: CassetteIndex, place: int) -> list[str] | None:
+    """Returns the tests that use a recording of a cassette of several tests; `None` if it is not known."""
+    found: list[str] | None = getattr(index.data[place][0], "tests", None)
+    return found
+
+
+def _users(tape: TapeState, index: CassetteIndex) -> dict[int, list[str]]:
+    """Returns the tests of the recordings that this test used and others recorded, this one added."""
+    if not (tape.allow_unused and tape.test and tape.replays):
+        return {}
+    known = {place: _tests(index, place) for place in range(index.loaded) if index.play_counts[place]}
+    return {
+        place: [*tests, tape.test]
+        for place, tests in known.items()
+        if tests is not None and tape.test not in tests
+    }
 
 
 def _handed_in(tape: TapeState, blobs: list[str], recorded: Path) -> None:
@@ -553,24 +593,39 @@ def _to_be_saved(tape: TapeState, index: CassetteIndex, place: int) -> bool:
     return exchange is not None
 
 
-def _form(
-    tape: TapeState, index: CassetteIndex, places: list[int], fingerprints: dict[int, dict[str, str]]
-) -> dict[str, Any]:
-    return index.serializer.form(
+def _text_of(
+    tape: TapeState,
+    index: CassetteIndex,
+    places: list[int],
+    fingerprints: dict[int, dict[str, str]],
+    users: dict[int, list[str]],
+) -> bytes:
+    """Returns the text of the cassette, which was searched for secrets."""
+    secrets, findings = [*tape.scrub.values.items()], list[Finding]()
+
+    def search(number: int | None, value: dict[str, Any], text: bytes) -> None:
+        findings.extend(
+            scan_written(value, text, secrets, "" if number is None else f"/interactions/{number}")
+        )
+
+    own = [tape.test] if tape.allow_unused and tape.test else None
+    interactions = [
         {
-            "version": CASSETTE_FORMAT_VERSION,
-            "metadata": _metadata(tape, index),
-            "interactions": [
-                {
-                    "request": _sent(index.data[place][0]),
-                    "response": index.data[place][1],
-                    "fingerprints": fingerprints.get(place)
-                    or getattr(index.data[place][0], "fingerprints", None),
-                }
-                for place in places
-            ],
+            "request": _sent(index.data[place][0]),
+            "response": index.data[place][1],
+            "fingerprints": fingerprints.get(place) or getattr(index.data[place][0], "fingerprints", None),
+            "tests": own if place >= index.loaded else users.get(place) or _tests(index, place),
         }
+        for place in places
+    ]
+    metadata = _metadata(tape, index)
+    text = index.serializer.laid_out(
+        {"version": CASSETTE_FORMAT_VERSION, "metadata": metadata, "interactions": interactions}, search
     )
+    for name, data in index.serializer.blobs.fresh.items():
+        findings += scan(data, secrets, f"blob {name}")
+    _refuse(tape, findings)
+    return text
 
 
 def _metadata(tape: TapeState, index: CassetteIndex) -> dict[str, Any]:
@@ -588,11 +643,8 @@ def _versions() -> dict[str, str]:
     return {name: version(name) for name in ("ellmer-core", "vcrpy")}
 
 
-def _scanned(tape: TapeState, index: CassetteIndex, form: dict[str, Any], text: bytes) -> None:
-    secrets = [(value, name) for value, name in tape.scrub.values.items()]
-    findings = [*scan_cassette(form, text, secrets)]
-    for name, data in index.serializer.blobs.fresh.items():
-        findings += scan(data, secrets, f"blob {name}")
+def _refuse(tape: TapeState, findings: Sequence[Finding]) -> None:
+    """Raises `SecretFound` if a finding was not accepted."""
     left = [finding for finding in findings if finding.fingerprint not in tape.not_secret]
     if left:
         raise SecretFound(

@@ -10,18 +10,18 @@ An exchange is recorded with the allowed headers and without secrets. The lookup
 from __future__ import annotations
 
 from collections import defaultdict, deque
-from collections.abc import Callable
-from dataclasses import replace
+from collections.abc import Callable, Mapping
 from functools import cached_property
 from itertools import islice
 from threading import RLock
 from typing import Any
+from urllib.parse import SplitResult, urlsplit
 
 from vcr.cassette import Cassette
 from vcr.request import Request
 
 from ..exchange.messages import Headers, Sent
-from ..exchange.reply import Reply, cut, saved
+from ..exchange.reply import Reply, chunks, saved
 from ..format.serializer import OURS, Serializer
 from ..secrets.cassette_scan import masks
 from ..secrets.placeholders import Masking
@@ -47,9 +47,24 @@ def recorded_request(
     joined = {name: ", ".join(values) for name, values in fields.items()}
     sent = Sent(method, scrub.url(url), joined, scrub.body(body))
     sent = normalize(sent) if normalize else sent
-    clean = Request(sent.method, sent.url, sent.body, dict(sent.headers))
+    clean = CleanRequest(sent.method, sent.url, sent.body, sent.headers)
     clean.masked_values = credential_values(url, headers)
     return clean
+
+
+class CleanRequest(Request):  # type: ignore[misc]  # vcrpy publishes no types
+    """A request in the recorded form. Its URL is parsed when somebody asks: vcrpy's own class does so at once, and looks for files."""
+
+    _was_file = _was_iter = False
+    uri: str = ""
+
+    def __init__(self, method: str, uri: str, body: bytes, headers: Mapping[str, str]) -> None:
+        self.method, self.uri, self.body, self.headers = method, uri, body, dict(headers)
+
+    @cached_property
+    def parsed_uri(self) -> SplitResult:
+        """The parsed URL, which vcrpy's matchers expect."""
+        return urlsplit(self.uri)
 
 
 def masked_request(match: Match, request: Request) -> Request:
@@ -81,15 +96,15 @@ def recorded_response(
 ) -> dict[str, Any]:
     """Returns the answer in the recorded form: allowed headers, no secrets, correct chunk sizes."""
     sizes, waits = [len(piece.data) for piece in reply.pieces], [piece.wait for piece in reply.pieces]
-    body, headers = scrub.body(reply.body, sizes), scrub.response(reply.headers)
+    whole, headers = reply.body, scrub.response(reply.headers)
+    body = scrub.body(whole, sizes)
     if masking:
         headers = [pair for pair in headers if pair[0] != "set-cookie"] + [*masking.cookies(reply.headers)]
-    if body != reply.body:
+    if body != whole:
         headers = [(name, str(len(body)) if name == "content-length" else value) for name, value in headers]
     if not live and any(name == "content-length" for name, _ in headers):
         sizes, waits = [len(body)], []  # no stream: where the network cut it is different every time
-    clean = replace(reply, headers=headers, pieces=cut(body, sizes, waits))
-    return saved(clean, timed=live)
+    return saved(reply, headers, body, chunks(sizes, waits), timed=live)
 
 
 # --- The index -------------------------------------------------------------------------------------------

@@ -17,7 +17,7 @@ from types import ModuleType, TracebackType
 from typing import TYPE_CHECKING, Any, Self, TypeVar, cast
 
 from ..errors import CassetteError, HarnessError, Miss, NotIntercepted
-from ..exchange.messages import Exchange, Sent
+from ..exchange.messages import Exchange, Headers, Sent
 from ..exchange.reply import Reply, framed
 from ..faults import Schedule
 from ..faults.status_and_connection_faults import override
@@ -48,8 +48,8 @@ class Tape(TapeState):
     Args:
         path: The cassette's file, for example `tests/cassettes/chat.json`. Recordings of other tools (YAML, HAR) are replayed, too.
         mode: `replay` never uses the network. `record` records if there is no cassette, and replays otherwise. `rewrite` records
-            again and replaces the file if the run succeeded; with `allow_unused`, it replaces only equal requests, because other tests
-            use the file, too. `update` replays recorded requests, records the changed ones in their place, and drops those
+            again and replaces the file if the run succeeded; with `allow_unused`, it replaces only equal requests and what only the
+            same test of pytest used, because other tests use the file, too. `update` replays recorded requests, records the changed ones in their place, and drops those
             that are not sent any more. `append` replays recorded requests and records new ones. `verify`
             replays, sends every request to the real server too, and fails if its answers have other fields. `live` uses no
             cassette. Default: the option `--cassette-mode` of pytest, else the environment variable CASSETTE_MODE, else `replay`.
@@ -272,7 +272,7 @@ class Tape(TapeState):
             Miss: If the request was not recorded, and this mode does not record.
         """
         headers = httpx_transports.lowered(request.headers.raw)
-        clean = self._clean(request, body)
+        clean = self._clean(request, headers, body)
         sent = Sent(request.method, clean.uri, {n: masked(n, v) for n, v in headers}, body)
         take = RequestInFlight(http, request, Exchange(sent), self._done, self.clock, miss=self.missed)
         self.sent.append(sent)
@@ -294,7 +294,8 @@ class Tape(TapeState):
         """
         if self.index is None:
             return False
-        ask = self.index.ask(self._clean(request, body))
+        headers = httpx_transports.lowered(request.headers.raw)
+        ask = self.index.ask(self._clean(request, headers, body))
         return self.index.find(ask) is not None or bool(self.index.played(ask))
 
     def plays(self, url: str) -> bool:
@@ -324,9 +325,8 @@ class Tape(TapeState):
         """
         return target(url, self.routes or {})
 
-    def _clean(self, request: Any, body: bytes) -> Any:
+    def _clean(self, request: Any, headers: Headers, body: bytes) -> Any:
         """Returns the request in the form of the lookup."""
-        headers = httpx_transports.lowered(request.headers.raw)
         return self._recording.recorded_request(
             self.scrub, request.method, str(request.url), headers, body, normalize=self.normalize
         )

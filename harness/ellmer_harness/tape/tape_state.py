@@ -187,7 +187,8 @@ class TapeState(Options):
         store = os.environ.get("CASSETTE_STORE") if self.store is None else self.store
         self.shared = shared(store, Path(self.root).absolute()) if store else None
         self.before: bytes | None = None
-        self.writer = "" if self.run else os.environ.get("PYTEST_CURRENT_TEST", "").rpartition(" (")[0]
+        self.test = os.environ.get("PYTEST_CURRENT_TEST", "").rpartition(" (")[0]
+        self.writer = "" if self.run else self.test
         self.run = self.run or _run[0]
         self.order: list[int] = []
         """The places of the interactions that this run has played or recorded, in order."""

@@ -34,12 +34,16 @@ def test_n(request, cassette_options, n):
 """
 
 
+def interactions(path):
+    return json.loads(path.read_text())["interactions"]
+
+
 def sent(path):
-    return [each["request"]["body"]["json"]["n"] for each in json.loads(path.read_text())["interactions"]]
+    return [each["request"]["body"]["json"]["n"] for each in interactions(path)]
 
 
 def answers(path):
-    return [each["response"]["body"]["json"] for each in json.loads(path.read_text())["interactions"]]
+    return [each["response"]["body"]["json"] for each in interactions(path)]
 
 
 @pytest.fixture
@@ -83,6 +87,54 @@ def test_one_test_is_recorded_again_and_the_others_stay(suite, shared, mode):
 
     assert sent(shared) == before
     suite(None).assert_outcomes(passed=3)
+
+
+@pytest.mark.parametrize("workers", [(), ("-p", "xdist.plugin", "-n", "2")], ids=["alone", "two workers"])
+@pytest.mark.parametrize("mode", ["rewrite", "update"])
+def test_a_changed_request_takes_the_place_of_what_this_test_had(suite, shared, mode, workers):
+    """What another test uses as well stays, and so does all that only others use."""
+    asks = "    ask(n)\n    ask(n * 10)\n    ask(100)\n"
+    code = SHARED.partition("    ask")[0] + asks
+    suite(code, "--cassette-mode=rewrite", *workers, process=bool(workers)).assert_outcomes(passed=3)
+    before = sent(shared)
+
+    changed = code.replace("ask(n * 10)\n    ask(100)", "ask(n * 10 + (n == 2))\n    n == 2 or ask(100)")
+    one = "test_it.py::test_n[2]", f"--cassette-mode={mode}"
+    suite(changed, *one).assert_outcomes(passed=1)
+
+    assert sent(shared) == [21 if n == 20 else n for n in before]
+    users = {each["request"]["body"]["json"]["n"]: each["tests"] for each in interactions(shared)}
+    assert users[21] == ["test_it.py::test_n[2]"]
+    if mode == "rewrite":
+        assert sorted(users[100]) == ["test_it.py::test_n[1]", "test_it.py::test_n[3]"]
+    suite(None).assert_outcomes(passed=3)
+
+    suite(changed.replace("ask(n)", "ask(n + (n != 2) * 4)"), *one)
+    assert sent(shared) == [21 if n == 20 else n for n in before]
+
+
+@pytest.mark.parametrize("mode", ["rewrite", "update"])
+def test_what_may_be_of_any_test_stays(suite, shared, mode):
+    """A cassette that an earlier version recorded has no names of tests."""
+    suite(SHARED, "--cassette-mode=rewrite").assert_outcomes(passed=3)
+    cassette = json.loads(shared.read_text())
+    for interaction in cassette["interactions"]:
+        del interaction["tests"]
+    shared.write_text(json.dumps(cassette))
+
+    changed = SHARED.replace("n * 10", "n * 10 + (n == 2)")
+    suite(changed, "test_it.py::test_n[2]", f"--cassette-mode={mode}").assert_outcomes(passed=1)
+
+    assert sorted(sent(shared)) == [1, 2, 3, 10, 20, 21, 30]
+    suite(None).assert_outcomes(passed=3)
+
+
+def test_a_test_that_opens_a_cassette_twice_keeps_both_parts(suite, pytester):
+    once = DIRECT.replace("[1, 2, 3]", "[1]")
+    twice = once + "    with use" + once.partition("    with use")[2].replace('"n": n', '"n": 2')
+    for _ in range(2):
+        suite(twice, "--cassette-mode=rewrite").assert_outcomes(passed=1)
+        assert sent(pytester.path / "shared.json") == [1, 2]
 
 
 def test_the_answers_of_one_test_are_replaced_in_their_place(server, record, tmp_path, ask):

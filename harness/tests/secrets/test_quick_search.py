@@ -10,10 +10,11 @@ import pytest
 from hypothesis import Phase, example, given, settings
 from hypothesis import strategies as st
 
+from ellmer_harness.format.alike_events import Alike
 from ellmer_harness.format.blobs import Blobs
-from ellmer_harness.format.bodies import encode
-from ellmer_harness.format.json_text import layout_bytes
-from ellmer_harness.secrets.cassette_scan import has_key, may_hold, scan, scan_cassette
+from ellmer_harness.format.bodies import encode, written
+from ellmer_harness.format.json_text import laid_item, layout_bytes
+from ellmer_harness.secrets.cassette_scan import has_key, may_hold, scan, scan_written
 from ellmer_harness.secrets.service_keys import PATTERNS, keys
 
 from .test_secret_kinds import CHOSEN, DRAWN, FIELDS, KEYS, NAMES, PASSWORDS, ROLES, TEXTS, WRAPPINGS
@@ -36,16 +37,24 @@ def cassette(*bodies):
     return {"version": 1, "metadata": {}, "interactions": [{"response": {"body": body}} for body in answers]}
 
 
+def quick(form):
+    """Returns what the quick search finds in a cassette."""
+    found = [*scan_written(rest := {**form, "interactions": []}, layout_bytes(rest))]
+    for number, interaction in enumerate(form["interactions"]):
+        found += scan_written(interaction, laid_item(interaction, 2), (), f"/interactions/{number}")
+    return found
+
+
 def both(form):
     """Returns what both searches find."""
-    return [*scan(form)], [*scan_cassette(form, layout_bytes(form))]
+    return [*scan(form)], quick(form)
 
 
 def same(*bodies):
     """Asserts that both searches find the same in an interaction, whether or not they find it in another."""
     for body in bodies:
-        whole, quick = both(cassette(body))
-        assert [*map(str, whole)] == [*map(str, quick)], body
+        whole, written = both(cassette(body))
+        assert [*map(str, whole)] == [*map(str, written)], body
 
 
 @pytest.mark.parametrize("what", KEYS)
@@ -135,9 +144,32 @@ def test_in_real_recordings(part):
         if not isinstance(form, dict) or not isinstance(form.get("interactions"), list):
             continue
         checked += 1
-        whole, quick = both(form)
-        assert [*map(str, whole)] == [*map(str, quick)], file
+        whole, written = both(form)
+        assert [*map(str, whole)] == [*map(str, written)], file
         if form["interactions"]:
             lots.choice(form["interactions"])["found"] = {"password": "Winter2031!"}
-            assert len([*scan_cassette(form, layout_bytes(form))]) > len(whole), file
+            assert len(quick(form)) > len(whole), file
     assert checked
+
+
+TOKENS = ["Hello", " is", "\n", "é", '"', ""]
+
+
+@pytest.mark.parametrize("place", [0, 70, 199])
+@pytest.mark.parametrize("others", [0, 3])
+@pytest.mark.parametrize("key", ["sk-ant-api03-" + "aB3dE5fG7h" * 9 + "AA", "a-known-value-of-ours"])
+def test_a_key_that_is_split_over_alike_events_is_found(place, others, key):
+    """Whether all events are alike or not, the quick search says what the whole search says."""
+    said = [f" {TOKENS[number % len(TOKENS)]}{number}" for number in range(200)]
+    said[place:place] = [key[at : at + 7] for at in range(0, len(key), 7)]
+    events = [{"id": "a1", "delta": {"text": each, "number": at}} for at, each in enumerate(said)]
+    events[:0] = [{"role": "assistant", "n": number} for number in range(others)]
+    body = "".join(f"data: {json.dumps(e, ensure_ascii=False, separators=(',', ':'))}\n\n" for e in events)
+    form = written(body.encode(), "text/event-stream", "", Blobs(ROOT / "no-such-folder"))
+    assert isinstance(form, Alike)
+    response = {"response": {"body": form}}
+    text = laid_item(response, 2)
+    secrets = [("a-known-value-of-ours", "OURS")]
+    found = [*scan_written(response, text, secrets)]
+    assert [*map(str, found)] == [*map(str, scan({"response": {"body": form.form()}}, secrets))]
+    assert ["over several events" in each.what for each in found] == [True]
