@@ -37,13 +37,14 @@ from vcr.serializers.compat import convert_body_to_bytes
 from ..errors import Miss, Unused
 from ..exchange.messages import Exchange, Sent
 from ..exchange.reply import Reply
+from ..faults import Fault
 from ..interception import client_patching, network_guard
 from ..interception.open_tapes import RequestInFlight
 from ..tape.miss_explanation import changes
 from ..tape.request_key import Match, RequestKey
 from . import vcr_marks
 from .recorded_headers import coded, fitting, phrase_of, plain_value
-from .recorder_tape import RecorderTape, counted
+from .recorder_tape import RecorderTape, counted, inject_into
 from .vcr import guard_vcrpy, release_vcrpy
 
 Json = dict[str, Any]
@@ -113,10 +114,11 @@ class VcrpyTape(RecorderTape):
             self.sent.append(take.exchange.sent)
             if _client(http) in self.cassette.skip_patchers:
                 self.passed += 1
-            elif self.cassette.can_play_response_for(asked):
-                take.reply = _reply(self.cassette.play_response(asked), http, asked.method)
-                self.played += 1
-                _HELD.set(True)
+            elif self._kept(take.exchange.sent) or self.cassette.can_play_response_for(asked):
+                faulty = self._play(
+                    take, lambda: _reply(self.cassette.play_response(asked), http, asked.method)
+                )
+                _HELD.set(not faulty)
             elif self.cassette.write_protected and self.cassette.filter_request(asked):
                 missing = NotRecorded(cassette=self.cassette, failed_request=asked)
                 self.misses.append(missing)
@@ -426,6 +428,20 @@ def _open(cassette: Cassette) -> Iterator[None]:
 def tape_of(cassette: Cassette | None) -> VcrpyTape | None:
     """Returns the open tape of a cassette of vcrpy, if this engine plays it."""
     return next((tape for tape in _TAPES if tape.cassette is cassette), None)
+
+
+def inject(cassette: Cassette, *faults: Fault | tuple[Fault, ...]) -> None:
+    """Applies faults to the next requests of HTTP that an open cassette answers. A retry gets the recorded answer.
+
+    Args:
+        cassette: vcrpy's cassette.
+        faults: Faults of `ellmer_harness.faults`, one per request in order; a tuple of faults applies to one request together.
+
+    Examples:
+        >>> with vcr.use_cassette("weather.yaml") as cassette:
+        ...     inject(cassette, Status(429), Reset(after_bytes=100))
+    """
+    inject_into(tape_of(cassette), faults)
 
 
 def _saving(real: Any) -> Any:
