@@ -151,13 +151,26 @@ class VcrpyTape(RecorderTape):
                 COUNTS["recorded"] += new
 
 
+_KEYS: dict[Any, Callable[[Request], Any]] = {
+    matchers.method: lambda request: request.method,
+    matchers.uri: matchers._normalized_uri,  # noqa: SLF001  # what vcrpy's `uri` compares
+    matchers.scheme: lambda request: request.scheme,
+    matchers.host: lambda request: request.host,
+    matchers.port: lambda request: request.port,
+    matchers.path: lambda request: _NORMALIZED_PATH(request.path),
+    matchers.query: lambda request: (*request.query,),
+}
+"""What vcrpy's own matchers compare, by the matcher: equal values are a match, and no other values are."""
+_NORMALIZED_PATH: Callable[[str], str] = getattr(matchers, "_normalized_path", str)  # not in vcrpy 9.3
+
+
 class _Lookup:
-    """Finds the recordings of a request by method and URL, if the cassette compares both as vcrpy does."""
+    """Finds the recordings of a request by what the cassette compares as vcrpy does: by default, the method and the URL."""
 
     def __init__(self, cassette: Cassette) -> None:
         self._cassette = cassette
         self._match_on: Any = cassette._match_on  # noqa: SLF001  # vcrpy tells it nowhere else
-        self._keyed = {matchers.method, matchers.uri} <= {*self._match_on}
+        self._keys = [_KEYS[each] for each in self._match_on if each in _KEYS]
         self._places: dict[Any, list[int]] = defaultdict(list)
         self._counted = 0
 
@@ -171,21 +184,20 @@ class _Lookup:
 
     def _candidates(self, request: Request) -> Iterable[int]:
         data = self._cassette.data
-        if not self._keyed:
+        if not self._keys:
             return range(len(data))
         if self._counted > len(data):  # somebody took recordings out
             self._places.clear()
             self._counted = 0
         for place in range(self._counted, len(data)):
-            self._places[_place(data[place][0])].append(place)
+            self._places[self._key(data[place][0])].append(place)
         self._counted = len(data)
-        return [*self._places.get(_place(request), ())]
+        return [*self._places.get(self._key(request), ())]
 
-
-def _place(request: Any) -> Any:
-    if not isinstance(request, Request):  # a program may put anything into a cassette
-        return request
-    return request.method, matchers._normalized_uri(request)  # noqa: SLF001  # what vcrpy's `uri` compares
+    def _key(self, request: Any) -> Any:
+        if not isinstance(request, Request):  # a program may put anything into a cassette
+            return request
+        return tuple(key(request) for key in self._keys)
 
 
 # --- Requests and answers, as vcrpy has them -------------------------------------------------------------

@@ -471,6 +471,21 @@ def test_vcrpys_matchers(vcr, server, path, ask, part):
     assert (len(server.requests), cassette.all_played) == (1, True)
 
 
+@pytest.mark.parametrize("match_on", [[*vcrpy.VCR().match_on], ["method", "uri"], ["path", "query"]], ids=str)
+def test_a_request_is_compared_only_with_recordings_that_its_matchers_allow(engine, server, path, match_on):
+    compared = []
+    mine = engine.VCR()
+    mine.register_matcher("noted", lambda recorded, _: compared.append(recorded.path) or True)
+    with mine.use_cassette(path, match_on=match_on):
+        for number in range(30):
+            of_httpx("GET", f"{server.url}/{number % 10}?n={number}")
+    with mine.use_cassette(path, match_on=[*match_on, "noted"], record_mode="none") as cassette:
+        of_httpx("GET", f"{server.url}/7?n=17")
+        of_httpx("GET", f"{server.url}/7?n=7")
+    assert (len(cassette), cassette.play_count, set(compared)) == (30, 2, {"/7"})
+    assert len(compared) < 30
+
+
 def test_serializers_and_persisters_of_the_suite(vcr, server):
     kept = {}
 
