@@ -69,7 +69,7 @@ HARNESS = {
     "tape": {"exchange", "faults", "format", "interception", "recordings", "secrets", "store"},
     "serving": {"exchange", "interception", "tape"},
     "display": {"exchange", "format", "recordings"},
-    "pytest": {"exchange", "format", "interception", "secrets", "store", "tape"},
+    "pytest": {"exchange", "faults", "format", "interception", "secrets", "store", "tape"},
     "cli": {"bulk", "display", "exchange", "format", "recordings", "secrets", "serving", "tape"},
     "console_script": {"cli"},
 }

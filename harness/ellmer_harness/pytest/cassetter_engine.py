@@ -38,6 +38,7 @@ from vcr.request import Request
 from ..errors import Miss
 from ..exchange.messages import Exchange, Sent
 from ..exchange.reply import Reply
+from ..faults import Fault
 from ..interception import client_patching, network_guard
 from ..interception.open_tapes import RequestInFlight
 from ..secrets.redaction import Scrub
@@ -45,7 +46,7 @@ from ..tape.miss_explanation import changes
 from ..tape.request_key import Match, RequestKey
 from .cassetter_conversations import Conversation
 from .recorded_headers import fitting, phrase_of, plain_value
-from .recorder_tape import RecorderTape, counted
+from .recorder_tape import RecorderTape, counted, inject_into
 
 _NAMES = {"pyreqwest.request": "pyreqwest", "urllib3_future": "urllib3"}
 _BY_DEFAULT = frozenset({"httpx", "httpx2", "urllib3", "aiohttp"})
@@ -110,11 +111,13 @@ class CassetterTape(RecorderTape):
         if raw is None:
             self.passed += 1
             return
+        if self._kept(take.exchange.sent):
+            self._play(take, lambda: Reply(200))
+            return
         asked = raw.method, raw.uri, raw.headers, raw.body
         expected = self._found(lambda: self.cassette.match(*asked), partial(self._differences, *asked))
         if expected is not None and not self.cassette.verifies:
-            take.reply = _reply(expected[1], request.method, body_to_bytes)
-            self.played += 1
+            self._play(take, lambda: _reply(expected[1], request.method, body_to_bytes))
             return
         order = self.cassette.reserve_record_order()
         self._pending[id(take)] = take, lambda done: self._record(done, asked, order, expected)
@@ -310,6 +313,20 @@ def _closing(real: Any) -> Any:
 def tape_of(cassette: Cassette) -> CassetterTape | None:
     """Returns the open tape of a cassette of cassetter, if this engine plays it."""
     return next((tape for tape in _TAPES if tape.cassette is cassette), None)
+
+
+def inject(cassette: Cassette, *faults: Fault | tuple[Fault, ...]) -> None:
+    """Applies faults to the next requests of HTTP that an open cassette answers. A retry gets the recorded answer.
+
+    Args:
+        cassette: cassetter's cassette.
+        faults: Faults of `ellmer_harness.faults`, one per request in order; a tuple of faults applies to one request together.
+
+    Examples:
+        >>> with cassetter.use_cassette("weather.yaml") as cassette:
+        ...     inject(cassette, Status(429), Reset(after_bytes=100))
+    """
+    inject_into(tape_of(cassette), faults)
 
 
 # --- The plugin ------------------------------------------------------------------------------------------

@@ -5,13 +5,15 @@ line at the end of a run.
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 from threading import RLock
 from typing import Any, ClassVar
 
-from ..errors import Miss
+from ..errors import HarnessError, Miss
 from ..exchange.messages import Sent
+from ..exchange.reply import Reply
+from ..faults import Fault, Schedule
 from ..interception.open_tapes import Clock, RequestInFlight
 
 _SHOWN_AS = {"played": "replayed", "passed": "passed on"}
@@ -43,6 +45,37 @@ class RecorderTape:
         self.played = self.recorded = self.passed = 0
         self._lock = RLock()
         self._pending: dict[int, tuple[RequestInFlight, Any]] = {}
+        self._faults = Schedule(())
+        self._unspent: dict[tuple[str, str, bytes], Reply] = {}
+
+    def inject(self, *faults: Fault | tuple[Fault, ...]) -> None:
+        """Applies faults to the next requests of HTTP that the cassette answers.
+
+        Args:
+            faults: Faults of `ellmer_harness.faults`, one per request in order; a tuple of faults applies to one request together.
+        """
+        self._faults = Schedule(faults)
+
+    def _kept(self, sent: Sent) -> bool:
+        """Tells whether a request was answered with a fault, so that its recording waits for the retry."""
+        return (sent.method, sent.url, sent.body) in self._unspent
+
+    def _play(self, take: RequestInFlight, play: Callable[[], Reply]) -> bool:
+        """Sets the reply of a request: the recorded one, with the faults of this request. Tells whether it has some."""
+        sent = take.exchange.sent
+        key = sent.method, sent.url, sent.body
+        recorded = self._unspent.pop(key, None)
+        if recorded is None:
+            recorded = play()
+            self.played += 1
+        faults = self._faults.next(sent)
+        if not all(fault.spends for fault in faults):
+            self._unspent[key] = recorded
+        reply = Reply(200) if any(fault.answers for fault in faults) else recorded
+        for fault in faults:
+            reply = fault.change(reply)
+        take.reply = reply
+        return bool(faults)
 
     def routed(self, http: Any, request: Any) -> Any:  # noqa: ARG002  # as other tapes have it
         """Returns the request, which goes where the client sends it."""
@@ -73,6 +106,13 @@ class RecorderTape:
                 take.closed()
             else:
                 self.late[id(take)] = take
+
+
+def inject_into(tape: RecorderTape | None, faults: Sequence[Fault | tuple[Fault, ...]]) -> None:
+    """Applies faults to the next requests of a tape. Raises `HarnessError` if there is no tape."""
+    if tape is None:
+        raise HarnessError("the cassette is not open, or another engine replays it: faults need this one")
+    tape.inject(*faults)
 
 
 def counted(counts: Mapping[str, int]) -> str:

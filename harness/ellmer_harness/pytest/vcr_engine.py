@@ -37,13 +37,14 @@ from vcr.serializers.compat import convert_body_to_bytes
 from ..errors import Miss, Unused
 from ..exchange.messages import Exchange, Sent
 from ..exchange.reply import Reply
+from ..faults import Fault
 from ..interception import client_patching, network_guard
 from ..interception.open_tapes import RequestInFlight
 from ..tape.miss_explanation import changes
 from ..tape.request_key import Match, RequestKey
 from . import vcr_marks
 from .recorded_headers import coded, fitting, phrase_of, plain_value
-from .recorder_tape import RecorderTape, counted
+from .recorder_tape import RecorderTape, counted, inject_into
 from .vcr import guard_vcrpy, release_vcrpy
 
 Json = dict[str, Any]
@@ -113,10 +114,11 @@ class VcrpyTape(RecorderTape):
             self.sent.append(take.exchange.sent)
             if _client(http) in self.cassette.skip_patchers:
                 self.passed += 1
-            elif self.cassette.can_play_response_for(asked):
-                take.reply = _reply(self.cassette.play_response(asked), http, asked.method)
-                self.played += 1
-                _HELD.set(True)
+            elif self._kept(take.exchange.sent) or self.cassette.can_play_response_for(asked):
+                faulty = self._play(
+                    take, lambda: _reply(self.cassette.play_response(asked), http, asked.method)
+                )
+                _HELD.set(not faulty)
             elif self.cassette.write_protected and self.cassette.filter_request(asked):
                 missing = NotRecorded(cassette=self.cassette, failed_request=asked)
                 self.misses.append(missing)
@@ -149,13 +151,26 @@ class VcrpyTape(RecorderTape):
                 COUNTS["recorded"] += new
 
 
+_KEYS: dict[Any, Callable[[Request], Any]] = {
+    matchers.method: lambda request: request.method,
+    matchers.uri: matchers._normalized_uri,  # noqa: SLF001  # what vcrpy's `uri` compares
+    matchers.scheme: lambda request: request.scheme,
+    matchers.host: lambda request: request.host,
+    matchers.port: lambda request: request.port,
+    matchers.path: lambda request: _NORMALIZED_PATH(request.path),
+    matchers.query: lambda request: (*request.query,),
+}
+"""What vcrpy's own matchers compare, by the matcher: equal values are a match, and no other values are."""
+_NORMALIZED_PATH: Callable[[str], str] = getattr(matchers, "_normalized_path", str)  # not in vcrpy 9.3
+
+
 class _Lookup:
-    """Finds the recordings of a request by method and URL, if the cassette compares both as vcrpy does."""
+    """Finds the recordings of a request by what the cassette compares as vcrpy does: by default, the method and the URL."""
 
     def __init__(self, cassette: Cassette) -> None:
         self._cassette = cassette
         self._match_on: Any = cassette._match_on  # noqa: SLF001  # vcrpy tells it nowhere else
-        self._keyed = {matchers.method, matchers.uri} <= {*self._match_on}
+        self._keys = [_KEYS[each] for each in self._match_on if each in _KEYS]
         self._places: dict[Any, list[int]] = defaultdict(list)
         self._counted = 0
 
@@ -169,21 +184,20 @@ class _Lookup:
 
     def _candidates(self, request: Request) -> Iterable[int]:
         data = self._cassette.data
-        if not self._keyed:
+        if not self._keys:
             return range(len(data))
         if self._counted > len(data):  # somebody took recordings out
             self._places.clear()
             self._counted = 0
         for place in range(self._counted, len(data)):
-            self._places[_place(data[place][0])].append(place)
+            self._places[self._key(data[place][0])].append(place)
         self._counted = len(data)
-        return [*self._places.get(_place(request), ())]
+        return [*self._places.get(self._key(request), ())]
 
-
-def _place(request: Any) -> Any:
-    if not isinstance(request, Request):  # a program may put anything into a cassette
-        return request
-    return request.method, matchers._normalized_uri(request)  # noqa: SLF001  # what vcrpy's `uri` compares
+    def _key(self, request: Any) -> Any:
+        if not isinstance(request, Request):  # a program may put anything into a cassette
+            return request
+        return tuple(key(request) for key in self._keys)
 
 
 # --- Requests and answers, as vcrpy has them -------------------------------------------------------------
@@ -426,6 +440,20 @@ def _open(cassette: Cassette) -> Iterator[None]:
 def tape_of(cassette: Cassette | None) -> VcrpyTape | None:
     """Returns the open tape of a cassette of vcrpy, if this engine plays it."""
     return next((tape for tape in _TAPES if tape.cassette is cassette), None)
+
+
+def inject(cassette: Cassette, *faults: Fault | tuple[Fault, ...]) -> None:
+    """Applies faults to the next requests of HTTP that an open cassette answers. A retry gets the recorded answer.
+
+    Args:
+        cassette: vcrpy's cassette.
+        faults: Faults of `ellmer_harness.faults`, one per request in order; a tuple of faults applies to one request together.
+
+    Examples:
+        >>> with vcr.use_cassette("weather.yaml") as cassette:
+        ...     inject(cassette, Status(429), Reset(after_bytes=100))
+    """
+    inject_into(tape_of(cassette), faults)
 
 
 def _saving(real: Any) -> Any:

@@ -18,6 +18,7 @@ import requests
 cassetter = pytest.importorskip("cassetter")
 engine = pytest.importorskip("ellmer_harness.pytest.cassetter_engine")
 from ellmer_harness import Miss  # noqa: E402  # the tests are skipped before
+from ellmer_harness.faults import Reset, Status  # noqa: E402  # likewise
 
 pytest_plugins = ["pytester"]
 TRY = 9
@@ -163,6 +164,18 @@ def test_hooks_and_hosts_that_are_passed_by(server, tmp_path, plays):
         of_httpx(server.url)
         of_aiohttp(server.url)
     assert len(cassette.interactions) == 1
+
+
+def test_faults(server, tmp_path):
+    with cassetter.use_cassette(tmp_path / "c.yaml"):
+        live = of_httpx(server.url)
+    with playing("ours"), cassetter.use_cassette(tmp_path / "c.yaml", record_mode="none") as cassette:
+        engine.inject(cassette, Status(503), Reset())
+        assert httpx.post(server.url, json={"a": 1}).status_code == 503
+        with pytest.raises(httpx.ReadError):
+            of_httpx(server.url)
+        assert of_httpx(server.url) == live
+    assert (cassette.play_count, len(server.requests)) == (1, 1)
 
 
 def test_an_unknown_client_is_refused(tmp_path, plays):

@@ -18,10 +18,11 @@ import vcr as vcrpy
 import yaml
 from vcr.errors import CannotOverwriteExistingCassetteException
 
-from ellmer_harness import Miss, SecretFound, Unused, use_cassette
+from ellmer_harness import HarnessError, Miss, SecretFound, Unused, use_cassette
+from ellmer_harness.faults import Cut, Pass, Reset, Status
 from ellmer_harness.format.serializer import Serializer
 from ellmer_harness.pytest import vcr_engine
-from ellmer_harness.pytest.vcr_engine import play_vcrpy, stop_playing_vcrpy, tape_of
+from ellmer_harness.pytest.vcr_engine import inject, play_vcrpy, stop_playing_vcrpy, tape_of
 
 pytestmark = pytest.mark.slow
 
@@ -348,6 +349,41 @@ def test_record_on_exception(vcr, server, path, kept, tmp_path):
     assert (tmp_path / "c.yaml").exists() is kept
 
 
+@clients
+def test_faults(engine, server, path, ask):
+    """POST, because clients repeat a GET themselves."""
+    with engine.use_cassette(path):
+        live = [ask("POST", f"{server.url}/{place}", b"n=1") for place in "xy"]
+    with engine.use_cassette(path, record_mode="none") as cassette:
+        inject(cassette, Reset(), Cut(after_bytes=3), Pass(), Reset())
+        for place, got in (("x", None), ("x", None), ("x", live[0]), ("y", None), ("y", live[1])):
+            if got is None:
+                with pytest.raises(Exception) as caught:
+                    ask("POST", f"{server.url}/{place}", b"n=1")
+                assert not isinstance(caught.value, Miss | CannotOverwriteExistingCassetteException)
+            else:
+                assert ask("POST", f"{server.url}/{place}", b"n=1") == got
+    assert (cassette.play_count, cassette.all_played, len(server.requests)) == (2, True, 2)
+
+
+def test_faults_of_the_status_and_within_a_stream(engine, server, path):
+    server.chunked(server.events({"n": 1}, {"n": 2}, {"n": 3}))
+    with engine.use_cassette(path):
+        live = of_httpx("GET", server.url)
+    with engine.use_cassette(path, record_mode="none") as cassette, httpx.Client() as client:
+        inject(cassette, Status(429, headers={"retry-after": "2"}), Cut(after_event=2))
+        refused = client.get(server.url)
+        assert (refused.status_code, refused.headers["retry-after"]) == (429, "2")
+        with client.stream("GET", server.url) as answer:
+            chunks = answer.iter_raw()
+            assert live.startswith(next(chunks))
+            with pytest.raises(httpx.RemoteProtocolError):
+                b"".join(chunks)
+        assert of_httpx("GET", server.url) == live
+    with pytest.raises(HarnessError, match="not open"):
+        inject(cassette, Status(500))
+
+
 # --- Filters and hooks -----------------------------------------------------------------------------------
 
 
@@ -435,6 +471,21 @@ def test_vcrpys_matchers(vcr, server, path, ask, part):
         with vcr.use_cassette(path, match_on=[part]) as cassette:
             ask("POST", f"{server.url}/x?a=1", b"b=1")
     assert (len(server.requests), cassette.all_played) == (1, True)
+
+
+@pytest.mark.parametrize("match_on", [[*vcrpy.VCR().match_on], ["method", "uri"], ["path", "query"]], ids=str)
+def test_a_request_is_compared_only_with_recordings_that_its_matchers_allow(engine, server, path, match_on):
+    compared = []
+    mine = engine.VCR()
+    mine.register_matcher("noted", lambda recorded, _: compared.append(recorded.path) or True)
+    with mine.use_cassette(path, match_on=match_on):
+        for number in range(30):
+            of_httpx("GET", f"{server.url}/{number % 10}?n={number}")
+    with mine.use_cassette(path, match_on=[*match_on, "noted"], record_mode="none") as cassette:
+        of_httpx("GET", f"{server.url}/7?n=17")
+        of_httpx("GET", f"{server.url}/7?n=7")
+    assert (len(cassette), cassette.play_count, set(compared)) == (30, 2, {"/7"})
+    assert len(compared) < 30
 
 
 def test_serializers_and_persisters_of_the_suite(vcr, server):
