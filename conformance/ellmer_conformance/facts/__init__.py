@@ -553,6 +553,7 @@ class Document:
         no: The features that it does not have.
         ignored: The features that it accepts and does nothing with.
         note: A restriction in words.
+        inferred: Whether it is about the same models at another provider. Default: False.
 
     Examples:
         >>> Document("https://example.com", "It does.", "2026-11-27", ("gemini google .*",), ("seed",)).no
@@ -567,6 +568,7 @@ class Document:
     no: tuple[str, ...] = ()
     ignored: tuple[str, ...] = ()
     note: str = ""
+    inferred: bool = False
 
     @property
     def places(self) -> list[tuple[str, str, str]]:
@@ -584,7 +586,9 @@ class Document:
         )
         for place in self.places:
             for answer, features in told:
-                yield from (_cell(each, place, answer, proof, note=self.note) for each in features)
+                for each in features:
+                    cell = _cell(each, place, answer, proof, note=self.note)
+                    yield replace(cell, inferred=self.inferred)
 
 
 @cache
@@ -603,7 +607,8 @@ def documents() -> tuple[Document, ...]:
 
 def _document(told: dict[str, Any]) -> Document:
     lists = {name: tuple(told.get(name, ())) for name in ("at", "yes", "no", "ignored")}
-    return Document(told["link"], told["words"], told["read"].isoformat(), note=told.get("note", ""), **lists)
+    day, note, inferred = told["read"].isoformat(), told.get("note", ""), told.get("inferred", False)
+    return Document(told["link"], told["words"], day, note=note, inferred=inferred, **lists)
 
 
 def _of_documents() -> Iterator[Cell]:

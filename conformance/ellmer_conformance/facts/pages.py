@@ -46,6 +46,16 @@ class Page:
     named: str = "another model"
     features: tuple[str, ...] = ()
 
+    def names(self, subject: str) -> bool:
+        """Tells whether the page names a field, a part or a value otherwise than in a list of what is possible.
+
+        Args:
+            subject: Its name.
+        """
+        told = _OTHERS.sub("", _plain(self.words))
+        named = rf"(?<![\w-])(input_)?{re.escape(_stem(subject))}(_url)?(?![\w-]|\.\w)"
+        return re.search(named, told) is not None
+
     def at_rule(self, where: str) -> bool:
         """Tells whether the page is evidence of a rule that does not link to it.
 
@@ -75,9 +85,7 @@ class Page:
             return bool(asked) and sum(each.size for each in same) >= _ALIKE * len(asked)
         if (refused := _possible(words)) and name not in (listed := _possible(told)) and refused <= listed:
             return True  # the API lists what it takes there, and this is not in the list
-        told = _OTHERS.sub("", told)
-        named = re.search(rf"(?<![\w-])(input_)?{re.escape(name)}(_url)?(?![\w-]|\.\w)", told)
-        return named is not None and bool(_LIMIT.search(words)) == bool(_LIMIT.search(told))
+        return self.names(name) and bool(_LIMIT.search(words)) == bool(_LIMIT.search(told))
 
 
 #: How much of a refusal that names nothing is on a page that is about the same.
@@ -169,10 +177,12 @@ def best(links: Iterable[str], where: str, words: str, model: str = "") -> tuple
     more = [each.link for each in known.values() if each.at_rule(where)]
     listed = list(dict.fromkeys([*links, *more]))
     read = [known[link] for link in listed if link in known]
-    page = min(
-        read, key=lambda each: (not each.shows(words), bool(model) and not each.about(model)), default=None
-    )
+    page = min(read, key=lambda each: _rank(each, words, model), default=None)
     return (page.link if page else next(iter(listed), "")), page
+
+
+def _rank(page: Page, words: str, model: str) -> tuple[bool, bool, bool]:
+    return not page.shows(words), bool(model) and not page.about(model), not page.names(subject(words) or "-")
 
 
 @cache
