@@ -208,13 +208,23 @@ def _ruled(feature: str, place: tuple[str, str, str], rule: Any, words: str, sho
     answer: Answer = "yes" if taken else "no" if rule.refuses else "ignored"
     author = _author(*place[:2], rule.id, feature, page)
     other = f"It is on record with {page.named}." if some and page and not page.about(place[2]) else ""
-    if feature.endswith("_in_result") and not some and page and not _RESULTS.search(page.words):
-        other = "The page shows it of a user message."
+    if not some and page and _of_a_message(feature, page):
+        other = _USER
+    if place[1] in _HOSTS and family_of(place[2]) != _HOSTS[place[1]]:
+        other = "It is on record with models of OpenAI, and this one is served beside them."
     notes = (f"Not in every form: {words}" if taken else "", author, other, later)
     cell = _cell(feature, place, answer, proof, note=" ".join(filter(None, notes)), **{} if taken else days)
     return replace(cell, inferred=bool(proof.quote or author or other))
 
 
+def _of_a_message(feature: str, page: pages.Page) -> bool:
+    """Tells whether a page is about a user message, and the feature about the result of a tool."""
+    return feature.endswith("_in_result") and not _RESULTS.search(pages.without_list(page.words))
+
+
+#: Hosts whose pages are about the models of one family. What else they have can be served in another way.
+_HOSTS = {"azure": "gpt"}
+_USER = "The page shows it of a user message."
 #: What a refusal of a part in the result of a tool has in its words.
 _RESULTS = re.compile(r"tool|result|output|(messages|contents)\W[1-9]")
 
@@ -371,7 +381,10 @@ def _without_a_field() -> Iterator[Cell]:
 
 
 def _lacking(feature: str, place: tuple[str, str, str], proof: Evidence, note: str) -> Cell:
-    return replace(_cell(feature, place, "no", proof, note=note), inferred=bool(proof.quote))
+    page = pages.pages().get(proof.link)
+    other = _USER if page and _of_a_message(feature, page) else ""
+    cell = _cell(feature, place, "no", proof, note=" ".join(filter(None, (note, other))))
+    return replace(cell, inferred=bool(proof.quote or other))
 
 
 _NO_PART = "The format has nothing for it, and refuses what another format has."
@@ -588,7 +601,11 @@ class Document:
             for answer, features in told:
                 for each in features:
                     cell = _cell(each, place, answer, proof, note=self.note)
-                    yield replace(cell, inferred=self.inferred)
+                    yield replace(cell, inferred=self.inferred or self._about_another(place[1]))
+
+    def _about_another(self, provider: str) -> bool:
+        """Tells whether it is a page of the Gemini API, which Vertex AI has beside it with the same models."""
+        return provider == "vertex" and self.link.startswith("https://ai.google.dev/")
 
 
 @cache
