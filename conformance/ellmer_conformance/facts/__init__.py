@@ -214,7 +214,7 @@ def _ruled(feature: str, place: tuple[str, str, str], rule: Any, words: str, sho
         other = "It is on record with models of OpenAI, and this one is served beside them."
     notes = (f"Not in every form: {words}" if taken else "", author, other, later)
     cell = _cell(feature, place, answer, proof, note=" ".join(filter(None, notes)), **{} if taken else days)
-    return replace(cell, inferred=bool(proof.quote or author or other))
+    return replace(cell, inferred=bool(proof.quote or author or other or later))
 
 
 def _of_a_message(feature: str, page: pages.Page) -> bool:
@@ -402,6 +402,8 @@ def _refused_part(wire: str, provider: str, name: str) -> tuple[Evidence, ...]:
     for rule, _ in _scoped(wire, provider) if body else ():
         found = verdict(rule, Request(wire, provider, body or {}, model=model)).violations
         if found and not rule.models and (refused := found[0].refusal):
+            if (provider, rule.id) in _SPELLED:
+                return ()
             links, day = _decided(found[0]) or _proofs(wire, provider, rule.id), str(rule.since or "")
             proof, _ = _opened((wire, provider, ""), f"{rule.id} {name}", refused.message, links, day)
             return (proof,) if proof.link else ()
@@ -645,7 +647,7 @@ def _retired() -> Iterator[Cell]:
         for day, names in schedule.days.items():
             gone = date.fromisoformat(day) <= date.today()  # noqa: DTZ011 - a provider's day has no time zone here
             for model in names.split():
-                words = f"The table of the page has the day {day} for {model}."
+                words = f"The table of the page has the day {day} for it."
                 proof = Evidence("document", schedule.source, words, schedule.read.isoformat())
                 place = ("*", provider_of(host), model)
                 yield _cell(
