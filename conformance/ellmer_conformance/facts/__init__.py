@@ -198,8 +198,6 @@ def _ruled(feature: str, place: tuple[str, str, str], rule: Any, words: str, sho
     some = feature in _GRADED or any(not name.startswith("!") for name in rule.models)
     links = shown or _proofs(*place[:2], rule.id)
     proof, page = _opened(place, f"{rule.id} {feature}", words, links, days["since"], by_model=some)
-    if page and page.features and feature not in page.features:
-        proof = replace(proof, quote=page.words)
     later = page.later if page and not proof.quote else ""
     if later and page and place[2] in page.doubted:
         return _cell(feature, place, "unknown", note=later)
@@ -280,7 +278,10 @@ def _opened(
     link, page = pages.best(links, f"{place[0]} {place[1]} {about}", words, model)
     if page is None and (author := _inherited(*place[:2], rule)):
         link, page = pages.best(links, f"{place[0]} {author} {about}", words, model)
-    quote = page.words if page and not page.shows(words) else ""
+    shown = page is None or (
+        page.shows(words) and (not page.features or about.rsplit(" ", maxsplit=1)[-1] in page.features)
+    )
+    quote = page.words if page and not shown else ""
     return Evidence("rule", link, words, day, rule, quote), page
 
 
@@ -382,9 +383,10 @@ def _without_a_field() -> Iterator[Cell]:
 
 def _lacking(feature: str, place: tuple[str, str, str], proof: Evidence, note: str) -> Cell:
     page = pages.pages().get(proof.link)
+    author = _author(*place[:2], proof.place, feature, page)
     other = _USER if page and _of_a_message(feature, page) else ""
-    cell = _cell(feature, place, "no", proof, note=" ".join(filter(None, (note, other))))
-    return replace(cell, inferred=bool(proof.quote or other))
+    cell = _cell(feature, place, "no", proof, note=" ".join(filter(None, (note, author, other))))
+    return replace(cell, inferred=bool(proof.quote or author or other))
 
 
 _NO_PART = "The format has nothing for it, and refuses what another format has."
