@@ -198,8 +198,6 @@ def _ruled(feature: str, place: tuple[str, str, str], rule: Any, words: str, sho
     some = feature in _GRADED or any(not name.startswith("!") for name in rule.models)
     links = shown or _proofs(*place[:2], rule.id)
     proof, page = _opened(place, f"{rule.id} {feature}", words, links, days["since"], by_model=some)
-    if page and page.features and feature not in page.features:
-        proof = replace(proof, quote=page.words)
     later = page.later if page and not proof.quote else ""
     if later and page and place[2] in page.doubted:
         return _cell(feature, place, "unknown", note=later)
@@ -208,13 +206,23 @@ def _ruled(feature: str, place: tuple[str, str, str], rule: Any, words: str, sho
     answer: Answer = "yes" if taken else "no" if rule.refuses else "ignored"
     author = _author(*place[:2], rule.id, feature, page)
     other = f"It is on record with {page.named}." if some and page and not page.about(place[2]) else ""
-    if feature.endswith("_in_result") and not some and page and not _RESULTS.search(page.words):
-        other = "The page shows it of a user message."
+    if not some and page and _of_a_message(feature, page):
+        other = _USER
+    if place[1] in _HOSTS and family_of(place[2]) != _HOSTS[place[1]]:
+        other = "It is on record with models of OpenAI, and this one is served beside them."
     notes = (f"Not in every form: {words}" if taken else "", author, other, later)
     cell = _cell(feature, place, answer, proof, note=" ".join(filter(None, notes)), **{} if taken else days)
-    return replace(cell, inferred=bool(proof.quote or author or other))
+    return replace(cell, inferred=bool(proof.quote or author or other or later))
 
 
+def _of_a_message(feature: str, page: pages.Page) -> bool:
+    """Tells whether a page is about a user message, and the feature about the result of a tool."""
+    return feature.endswith("_in_result") and not _RESULTS.search(pages.without_list(page.words))
+
+
+#: Hosts whose pages are about the models of one family. What else they have can be served in another way.
+_HOSTS = {"azure": "gpt"}
+_USER = "The page shows it of a user message."
 #: What a refusal of a part in the result of a tool has in its words.
 _RESULTS = re.compile(r"tool|result|output|(messages|contents)\W[1-9]")
 
@@ -270,7 +278,10 @@ def _opened(
     link, page = pages.best(links, f"{place[0]} {place[1]} {about}", words, model)
     if page is None and (author := _inherited(*place[:2], rule)):
         link, page = pages.best(links, f"{place[0]} {author} {about}", words, model)
-    quote = page.words if page and not page.shows(words) else ""
+    shown = page is None or (
+        page.shows(words) and (not page.features or about.rsplit(" ", maxsplit=1)[-1] in page.features)
+    )
+    quote = page.words if page and not shown else ""
     return Evidence("rule", link, words, day, rule, quote), page
 
 
@@ -371,7 +382,11 @@ def _without_a_field() -> Iterator[Cell]:
 
 
 def _lacking(feature: str, place: tuple[str, str, str], proof: Evidence, note: str) -> Cell:
-    return replace(_cell(feature, place, "no", proof, note=note), inferred=bool(proof.quote))
+    page = pages.pages().get(proof.link)
+    author = _author(*place[:2], proof.place, feature, page)
+    other = _USER if page and _of_a_message(feature, page) else ""
+    cell = _cell(feature, place, "no", proof, note=" ".join(filter(None, (note, author, other))))
+    return replace(cell, inferred=bool(proof.quote or author or other))
 
 
 _NO_PART = "The format has nothing for it, and refuses what another format has."
@@ -389,6 +404,8 @@ def _refused_part(wire: str, provider: str, name: str) -> tuple[Evidence, ...]:
     for rule, _ in _scoped(wire, provider) if body else ():
         found = verdict(rule, Request(wire, provider, body or {}, model=model)).violations
         if found and not rule.models and (refused := found[0].refusal):
+            if (provider, rule.id) in _SPELLED:
+                return ()
             links, day = _decided(found[0]) or _proofs(wire, provider, rule.id), str(rule.since or "")
             proof, _ = _opened((wire, provider, ""), f"{rule.id} {name}", refused.message, links, day)
             return (proof,) if proof.link else ()
@@ -588,7 +605,11 @@ class Document:
             for answer, features in told:
                 for each in features:
                     cell = _cell(each, place, answer, proof, note=self.note)
-                    yield replace(cell, inferred=self.inferred)
+                    yield replace(cell, inferred=self.inferred or self._about_another(place[1]))
+
+    def _about_another(self, provider: str) -> bool:
+        """Tells whether it is a page of the Gemini API, which Vertex AI has beside it with the same models."""
+        return provider == "vertex" and self.link.startswith("https://ai.google.dev/")
 
 
 @cache
@@ -628,7 +649,7 @@ def _retired() -> Iterator[Cell]:
         for day, names in schedule.days.items():
             gone = date.fromisoformat(day) <= date.today()  # noqa: DTZ011 - a provider's day has no time zone here
             for model in names.split():
-                words = f"The table of the page has the day {day} for {model}."
+                words = f"The table of the page has the day {day} for it."
                 proof = Evidence("document", schedule.source, words, schedule.read.isoformat())
                 place = ("*", provider_of(host), model)
                 yield _cell(

@@ -112,6 +112,15 @@ def _stem(name: str) -> str:
 _OTHERS = re.compile(r"(Supported values are|expected tags|, expected|must be one of|is none of).*")
 
 
+def without_list(words: str) -> str:
+    """Returns the words of a refusal without what they list as possible.
+
+    Args:
+        words: The refusal.
+    """
+    return _OTHERS.sub("", words)
+
+
 def _possible(words: str) -> set[str]:
     """Returns the values that a refusal lists as possible."""
     listed = _OTHERS.search(_plain(words))
