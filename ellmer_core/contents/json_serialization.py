@@ -272,7 +272,7 @@ class _Replay:
         match pair:
             case [key, value]:
                 return _hashable(self.value(key, path), path), self.value(value, f"{path}[{key!r:.80}]")
-        raise UsageError(f"{path} is not a mapping. The `$map` of one is a list of pairs.")
+        raise UsageError(f"{path} is not a mapping. A saved mapping is a list of pairs under `$map`.")
 
 
 #: The fields of a display that pages show as HTML (`ToolResultDisplay`).

@@ -37,22 +37,13 @@ OF_ANOTHER_CONVERSATION = {
     "HIS-013",
     "HIS-014",
     "OPT-006",
+    "OPT-007",
     "SCH-026",
     "THK-006",
     "THK-028",
 }
 
 IMPOSTORS = list(impostors())
-
-#: Rules of a wire format that no broken adapter can break there.
-OUT_OF_REACH = {
-    **{
-        ("cohere", rule): "its models that see use no tools"
-        for rule in ("TRM-002", "TRM-005", "TRM-016", "IMG-004")
-    },
-    ("ollama", "TRM-002"): "images are a field of the message: there is no block to put text in its place",
-    ("ollama", "TRM-016"): "the same",
-}
 
 
 @pytest.fixture(scope="module")
@@ -111,4 +102,4 @@ def test_every_rule_of_a_wire_format_that_must_hold_has_its_broken_adapter(wire)
     broken = {i.rule.id for i in IMPOSTORS if i.wire == wire}
     broken |= {id for adapter in ADAPTERS if wire in adapter.on for id in adapter.caught_by}
 
-    assert wanted - broken == {rule for there, rule in OUT_OF_REACH if there == wire}
+    assert wanted <= broken

@@ -30,7 +30,14 @@ def test_what_a_run_added_follows_what_is_there(added, expected):
     [({}, "abxyz"), ({0: 0}, "xyzb"), ({1: 0}, "yzbx"), ({0: 1, 2: 0}, "zxy"), ({2: 1}, "azxy")],
 )
 def test_what_a_run_replaced_stands_in_the_place_of_the_old(same, expected):
-    assert names(replaced(cassette(*"ab"), cassette(*"xyz"), same)) == list(expected)
+    assert names(replaced(cassette(*"ab"), cassette(*"xyz"), same, "test_a")) == list(expected)
+
+
+def test_what_only_this_test_had_used_is_left_out():
+    there = {"interactions": [{"name": "a", "tests": ["test_a"]}, {"name": "b", "tests": ["test_a", "test_b"]}]}
+    data = replaced(json.dumps(there).encode(), cassette("x"), {}, "test_a")
+
+    assert names(data) == ["x", "b"]
 
 
 def test_the_writers_of_a_run_are_noted_in_order(tmp_path):

@@ -58,7 +58,8 @@ class Impostor(BrokenAdapter):
         return self.rule.counterexamples[0]
 
     def body(self, body: Json) -> Json:
-        return dict(self.said)
+        """Returns the body. It asks for a stream only if the client does: Ollama streams if nothing is said."""
+        return {**{name: body[name] for name in ("stream",) if name in body}, **self.said}
 
     def request(self, request: httpx.Request) -> httpx.Request:
         """Returns the request to the model of the body, if the URL names the model."""
