@@ -214,7 +214,14 @@ def test_what_a_user_says_is_on_no_page_of_another(users):
     with ExitStack() as opened:
         ann, bob, again = map(page_of, ("ann", "bob", "ann"))
         told(bob, "ellmer-status")
-        ann.send(json.dumps({"method": "update", "data": {"chat_user_input": {"text": "My PIN is 7311", "attachments": []}}}))
+        ann.send(
+            json.dumps(
+                {
+                    "method": "update",
+                    "data": {"chat_user_input": {"text": "My PIN is 7311", "attachments": []}},
+                }
+            )
+        )
         assert "7311" in told(again, "7311"), "it is on the other page of the same user"
         with pytest.raises(TimeoutError):
             assert "7311" not in told(bob, "7311", 2)
