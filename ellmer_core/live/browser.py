@@ -12,6 +12,7 @@ from contextlib import suppress
 from dataclasses import dataclass
 from functools import cache
 from hashlib import sha256
+from ipaddress import ip_address
 from mimetypes import guess_type
 from pathlib import Path
 from threading import Thread
@@ -50,6 +51,7 @@ class ChatApp(App):
     ) -> None:
         super().__init__(page, server)
         self.user_header = user_header
+        self.owners: dict[str, str] = {}  # users by session
         self.close = close
         html = self.ui["html"] if isinstance(self.ui, dict) else ""
         self.policy = policy(INLINE.findall(html), image_hosts).encode()
@@ -67,20 +69,56 @@ class ChatApp(App):
                 await self.close()
             return message
 
-        if self.user_header and scope["type"] != "lifespan" and not _by_proxy(scope, self.user_header):
-            await refuse(scope, send, b"This page is reached through its proxy, which says who you are.")
+        if scope["type"] != "lifespan" and (words := self._refused(scope)):
+            await refuse(scope, send, words)
         else:
             await super().__call__(scope, received, sent)
 
+    def _refused(self, scope: Scope) -> bytes:
+        """Returns why a request is refused. The browser sends a user's cookies to the proxy for any page."""
+        if not _from_own_page(scope["headers"]):
+            return b"This page is for pages of its own address."
+        if self.user_header:
+            users = [value for name, value in scope["headers"] if name.decode() == self.user_header.lower()]
+            if (
+                len(users) != 1 or not users[0]
+            ):  # a proxy that adds its header to the browser's own has said nothing
+                return b"This page is reached through its proxy, which says who you are."
+            session = scope.get("path", "").removeprefix("/session/").partition("/")[0]
+            if self.owners.get(session, users[0].decode("latin-1")) != users[0].decode("latin-1"):
+                return b"This session is somebody else's."
+        elif _is_rebound(scope):
+            return b"This page has another name. If it is a proxy's, have it send X-Forwarded-Host."
+        return b""
 
-def _by_proxy(scope: Scope, user_header: str) -> bool:
-    """Tells whether the proxy named a user, and whether the page that asks is one of this address: the browser sends a
-    user's cookies to the proxy for any page.
-    """
-    headers = dict(scope["headers"])
-    origin = headers.get(b"origin", b"").decode("latin-1")
-    here = not origin or urlsplit(origin).netloc == headers.get(b"host", b"").decode("latin-1")
-    return here and bool(headers.get(user_header.lower().encode()))
+
+def _from_own_page(headers: Iterable[tuple[bytes, bytes]]) -> bool:
+    """Tells whether the page that asks is one of this address, or of the address that a proxy names."""
+    found = {name: value.decode("latin-1") for name, value in headers}
+    origin, own = found.get(b"origin", ""), (found.get(b"host", ""), found.get(b"x-forwarded-host", ""))
+    return (
+        not origin or (urlsplit(origin).netloc or origin) in own
+    )  # `null` is the origin of a frame in a sandbox
+
+
+_FORWARDED = {b"x-forwarded-for", b"x-forwarded-host", b"forwarded", b"x-real-ip"}
+
+
+def _is_rebound(scope: Scope) -> bool:
+    """Tells whether a browser of this machine came here under a name of the internet (DNS rebinding), and through no proxy."""
+    headers, client = dict(scope["headers"]), (scope.get("client") or ("",))[0]
+    if client not in {"127.0.0.1", "::1"} or not _FORWARDED.isdisjoint(headers):
+        return False
+    return not _is_local(headers.get(b"host", b"").decode("latin-1"))
+
+
+def _is_local(address: str) -> bool:
+    """Tells whether a host is an address, or a name that no page of the internet can have."""
+    try:
+        host = urlsplit(f"//{address}").hostname or ""
+        return "." not in host or host.endswith(".localhost") or bool(ip_address(host))
+    except ValueError:
+        return False
 
 
 async def refuse(scope: Scope, send: Send, words: bytes) -> None:
@@ -194,6 +232,12 @@ def app(
 
     def server(input: Inputs, _output: Outputs, session: Session) -> None:
         user = str(cast("Any", session).http_conn.headers[user_header]) if user_header else ""
+        own_app.owners[session.id] = user
+
+        def ended() -> None:
+            own_app.owners.pop(session.id, None)
+
+        session.on_ended(ended)
         if user not in rooms:
             own = chat.fork() if user_header else chat
             rooms[user] = Room(own, store, user, offered.models), reactive.Value(0)
@@ -203,7 +247,8 @@ def app(
         for room, _ in rooms.values():
             await room.chat.aclose()
 
-    return ChatApp(TagList(*page_scripts(hosts), _page(look, offered)), server, hosts, user_header, close)
+    own_app = ChatApp(TagList(*page_scripts(hosts), _page(look, offered)), server, hosts, user_header, close)
+    return own_app
 
 
 def _page(look: Look, offered: Offered) -> Tag:

@@ -15,9 +15,12 @@ import threading
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+from ipaddress import ip_address
 from pathlib import Path
 from typing import Any
 from urllib.parse import urlsplit
+
+from ellmer_core.budget import SERVER
 
 from .errors import CassetteError, Miss
 from .exchange.reply import Piece
@@ -28,6 +31,7 @@ __all__ = ["CassetteServer", "serving"]
 
 
 _HOP = {"host", "connection", "content-length", "transfer-encoding", "accept-encoding"}
+_LINE, _TRAILERS = 65_536, 100  # bytes of a line of a chunked body, and lines after it
 _LONGEST = 60  # seconds that a recorded timeout lasts, if the client waits for it
 _WIRE = Wire("serve")
 
@@ -68,6 +72,19 @@ class CassetteServer(ThreadingHTTPServer):
         """The address of the server, for example `http://127.0.0.1:8123`."""
         host = f"[{self.server_name}]" if ":" in self.server_name else self.server_name
         return f"http://{host}:{self.server_port}"
+
+    def is_called(self, address: str) -> bool:
+        """Tells whether a client addresses this server, and not a name that a web page pointed here (DNS rebinding).
+
+        Args:
+            address: The header `Host` of a request.
+        """
+        try:
+            host = urlsplit(f"//{address}").hostname or ""
+            own = {self.server_name, *(urlsplit(origin).hostname for origin in self.origins)}
+            return host in own or "." not in host or host.endswith(".localhost") or bool(ip_address(host))
+        except ValueError:
+            return False
 
     def opened(self) -> None:
         """Reads which hosts the cassette has answers for. Raises `CassetteError` if there is no cassette."""
@@ -127,7 +144,15 @@ class _Handler(BaseHTTPRequestHandler):
 
     def do_any(self) -> None:
         """Handles a request of any method."""
-        body = self._body()
+        if not self.server.is_called(self.headers.get("Host", "")):
+            self._refuse(403, "This server is opened by an address, or by a host of its cassette.")
+            return
+        try:
+            body = self._body()
+        except (ValueError, OverflowError):
+            self.close_connection = True
+            self._refuse(400, f"The body has no valid length, or more than {SERVER.received:,} bytes.")
+            return
         try:
             with self.server.lock:
                 take = self.server.tape.begin(_WIRE, self._request(body), body)
@@ -158,14 +183,21 @@ class _Handler(BaseHTTPRequestHandler):
 
     def _body(self) -> bytes:
         if "chunked" not in self.headers.get("Transfer-Encoding", "").lower():
-            return self.rfile.read(int(self.headers.get("Content-Length") or 0))
-        parts = []
-        while size := int(self.rfile.readline().partition(b";")[0], 16):
-            parts.append(self.rfile.read(size))
-            self.rfile.readline()
-        while self.rfile.readline().strip():
-            pass
-        return b"".join(parts)
+            return self.rfile.read(self._taken(int(self.headers.get("Content-Length") or 0)))
+        body = bytearray()
+        while size := int(self.rfile.readline(_LINE).partition(b";")[0], 16):
+            body += self.rfile.read(self._taken(size, len(body)))
+            self.rfile.readline(_LINE)
+        for _ in range(_TRAILERS):
+            if not self.rfile.readline(_LINE).strip():
+                return bytes(body)
+        raise ValueError("the trailers do not end")
+
+    def _taken(self, size: int, before: int = 0) -> int:
+        """Returns how many bytes to read, which are not too many."""
+        if size < 0 or before + size > SERVER.received:
+            raise ValueError("the body is too large")
+        return size
 
     def _send(self, piece: Piece) -> None:
         if piece.wait and self.server.tape.clock.real:
@@ -188,8 +220,11 @@ class _Handler(BaseHTTPRequestHandler):
 
     def _missed(self, text: str) -> None:
         self.server.missed.append(text)
+        self._refuse(404, text)
+
+    def _refuse(self, status: int, text: str) -> None:
         data = f"{text}\n".encode()
-        self.send_response(404, "Not in the cassette")
+        self.send_response(status, "Not in the cassette" if status == 404 else None)
         self.send_header("content-type", "text/plain; charset=utf-8")
         self.send_header("content-length", str(len(data)))
         self.end_headers()

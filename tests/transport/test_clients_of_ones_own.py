@@ -1,14 +1,18 @@
 """A pair of clients for blocking and async calls, a proxy, and a connection for each request at once."""
 
 import asyncio
+import socket
 import ssl
 import threading
+import time
+from contextlib import suppress
 
 import httpx
 import pytest
 from chat_answers import SSE, answer, streamed
 from many_chats import chat_with, provider
 
+import ellmer_core as ec
 from ellmer_core import chat_openai_compatible
 from ellmer_core.errors import ConnectError, UsageError
 from ellmer_core.transport import httpx_clients
@@ -179,3 +183,29 @@ def test_a_server_that_is_not_there(make):
     chat = chat_openai_compatible(base_url="http://127.0.0.1:9", model="m", max_tries=1, echo="none")
     with pytest.raises(ConnectError):
         chat.chat("Hi")
+
+
+def test_the_time_of_an_answer_ends_a_head_behind_a_proxy_of_the_environment(monkeypatch):
+    ended = threading.Event()
+
+    def slowly(listening):
+        client, _ = listening.accept()
+        with client, suppress(OSError):
+            client.sendall(b"HTTP/1.1 200 OK\r\nx: ")
+            while not ended.wait(0.02):
+                client.sendall(b"y")
+
+    with socket.create_server(("127.0.0.1", 0)) as listening:
+        thread = threading.Thread(target=slowly, args=(listening,), daemon=True)
+        thread.start()
+        monkeypatch.setenv("HTTP_PROXY", f"http://127.0.0.1:{listening.getsockname()[1]}")
+        monkeypatch.setenv("NO_PROXY", "")
+        limits = ec.Timeouts(connect=1, idle=1, total=1)
+        chat = chat_openai_compatible(
+            base_url="http://example.invalid", model="m", max_tries=1, echo="none", timeout=limits
+        )
+        began = time.monotonic()
+        with pytest.raises(ec.TimeoutError, match="total"):
+            chat.chat("Hi")
+        ended.set()
+    assert time.monotonic() - began < 4

@@ -80,6 +80,7 @@ def _cases(found: Calibration) -> Iterator[str]:
         ("flagged", "Accepted by the API, refused by a rule"),
         ("missed", "Refused by the API, but by no rule"),
         ("unknown", "Refused for an unknown cause"),
+        ("contradicted", "Accepted in one recording, refused for what it has in it in another"),
     ):
         if found.kinds[kind]:
             yield from ("", f"{title}:", *map(_case, found.of(kind)))

@@ -27,10 +27,20 @@ from ..contract.exchange import Request
 from ..contract.rule import Verdict, Violation
 from ..contract.rule import verdict as verdict_of
 from ..contract.shapes.facts import judged_places
-from .recorded_requests import Recording, Skip, each_recording, identity, refusal, request_of, status_of
+from .recorded_requests import (
+    REQUEST,
+    Recording,
+    Skip,
+    each_recording,
+    identity,
+    refusal,
+    request_of,
+    status_of,
+)
 from .refusal_causes import UNCLASSIFIED, UNKNOWN, VISIBLE, cause_of
 
 UNDATED = "unknown"  # the month of a recording without a date
+CONTRADICTED = "contradicted"
 _REPEATED = "the same request was judged already"
 
 
@@ -76,7 +86,7 @@ class Tally:
 class Case:
     """A recorded request to look at: the reason, its place, and the provider's error. A file's own cases do not name it."""
 
-    kind: str  # flagged, missed, unknown
+    kind: str  # flagged, missed, unknown, contradicted
     file: str
     place: str
     wire: str
@@ -150,6 +160,7 @@ class Calibration:
         for request, number in file.requests.items():
             if self._on_disk.is_new(request):
                 self._count(file.path, outcomes[number])
+                self._compare(file.path, request[: REQUEST // 2], outcomes[number])
             else:
                 self.skipped[_REPEATED] += 1
 
@@ -163,6 +174,19 @@ class Calibration:
         for case in outcome.cases:
             self.kinds[case.kind] += 1
             self._on_disk.append(case.kind, {**asdict(case), "file": path})
+
+    def _compare(self, path: str, request: bytes, outcome: Outcome) -> None:
+        """Notes a request that was accepted, and refused for what it has in it, here or in another file. One of the two is not what
+        the API said, or the API has changed.
+        """
+        if outcome.cause and outcome.cause not in VISIBLE:
+            return
+        own, other = (b"refused", b"accepted") if outcome.cause else (b"accepted", b"refused")
+        if self._on_disk.is_new(request + own) and self._on_disk.has(request + other):
+            said = f"The same request was {other.decode()} in a recording before."
+            case = Case(CONTRADICTED, path, f"({own.decode()} here)", outcome.wire, outcome.provider, said)
+            self.kinds[CONTRADICTED] += 1
+            self._on_disk.append(CONTRADICTED, asdict(case))
 
     @property
     def judged(self) -> int:
@@ -407,6 +431,7 @@ def as_json(found: Calibration) -> dict[str, Any]:
         "flagged": [vars(case) for case in found.of("flagged")],
         "missed": [vars(case) for case in found.of("missed")],
         "unknown": [vars(case) for case in found.of(UNKNOWN)],
+        "contradicted": [vars(case) for case in found.of(CONTRADICTED)],
         "skipped": dict(found.skipped.most_common()),
         "unreadable": found.unreadable,
     }

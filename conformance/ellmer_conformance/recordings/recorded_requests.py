@@ -575,11 +575,17 @@ def refusal(recording: Recording) -> ApiError | None:
     return error if cause_of(error) in VISIBLE else None
 
 
+REQUEST = 32  # hexadecimal digits
+
+
 def identity(recording: Recording) -> str:
-    """Returns a key that is equal for equal requests that were accepted, or refused with the same text, in any file."""
+    """Returns a key that is equal for equal requests that were accepted, or refused with the same text, in any file. Its first
+    `REQUEST` digits are those of the request.
+    """
     error = refusal(recording)
     words = error.stable if error else ""
-    return sha256(f"{recording.url}\n{words}\n".encode() + (recording.body or b"")).hexdigest()
+    request = sha256(f"{recording.url}\n".encode() + (recording.body or b"")).hexdigest()
+    return request[:REQUEST] + sha256(words.encode("utf-8", "surrogatepass")).hexdigest()[:REQUEST]
 
 
 def _beginning(body: bytes) -> Any:

@@ -1,16 +1,19 @@
 """The strict server between a client and a real API: it judges the requests and changes nothing.
 
 Bytes are passed on in both directions as they arrive, compressed or not. The report's copy has no credentials: the
-upstream gets the client's headers and query, but the journal does not. The upstream refuses requests that a client
+upstream gets the client's headers and query, but the journal does not, and a key that the upstream quotes is replaced there. The upstream refuses requests that a client
 signs for this host (AWS SigV4); use a bearer token there.
 """
 
 from __future__ import annotations
 
+import re
 import zlib
-from collections.abc import AsyncGenerator, Awaitable, Iterable, Mapping, Sequence
+from base64 import b64encode, urlsafe_b64encode
+from collections.abc import AsyncGenerator, Awaitable, Iterable, Iterator, Mapping, Sequence
 from contextlib import suppress
-from urllib.parse import urlsplit
+from dataclasses import replace
+from urllib.parse import parse_qsl, quote, urlsplit
 
 import httpx
 
@@ -30,6 +33,8 @@ _HOPS = {"connection", "keep-alive", "te", "trailer", "transfer-encoding", "upgr
 _HOPS |= {"proxy-connection", "proxy-authorization", "proxy-authenticate"}
 _INFLATED = {"gzip": (31,), "deflate": (15, -15)}  # some servers leave out the header of zlib
 _PIECE = 16  # bytes that are unpacked at once: of brotli, they can become 16 MB
+_LEAST = 8  # characters of a key that is replaced in the report
+_SECRET = re.compile(r"key|token|secret|auth|password|sig", re.IGNORECASE)
 _CONNECT = 30.0  # seconds; how long an answer takes is between the client and the API
 
 
@@ -63,7 +68,7 @@ class Proxy:
         try:
             response = await self._forward(http, route)
         except httpx.HTTPError as error:
-            reply = self._unreachable(error)
+            reply = self._unreachable(without_keys(repr(error).encode(), keys_of(http)).decode())
             self._note(entry, len(http.body), reply)
             return reply
         except BaseException:  # the client left before anything came
@@ -76,7 +81,7 @@ class Proxy:
             response.status_code,
             end_to_end_headers(response.headers.multi_items(), response.headers),
             length=int(length) if length.isdecimal() else None,
-            chunks=self._chunks(response, entry, len(http.body)),
+            chunks=self._chunks(response, entry, http),
         )
         return reply.noting(noted) if noted else reply
 
@@ -93,7 +98,9 @@ class Proxy:
         path = route.path.removeprefix(base.path) if route.path.startswith(f"{base.path}/") else route.path
         return f"{base.geturl()}{path}" + (f"?{query}" if query else "")
 
-    async def _chunks(self, response: httpx.Response, entry: Entry, size: int) -> AsyncGenerator[bytes, None]:
+    async def _chunks(
+        self, response: httpx.Response, entry: Entry, http: HttpRequest
+    ) -> AsyncGenerator[bytes, None]:
         """Yields the body as it arrives, and notes its received part at the end."""
         received, ended, entry.left = bytearray(), False, 0
         try:
@@ -107,17 +114,16 @@ class Proxy:
         finally:
             if entry.left is not None:
                 entry.left = len(received)
-            self._note(entry, size, recorded(response, bytes(received), ended=ended))
+            answer = recorded(response, bytes(received), ended=ended)
+            self._note(entry, len(http.body), _reported(answer, keys_of(http)))
             await response.aclose()
 
     def _note(self, entry: Entry, size: int, answer: Reply | Response | None) -> None:
         entry.answer = answer
         self._engine.enter(entry, size)
 
-    def _unreachable(self, error: httpx.HTTPError) -> Reply:
-        sentence = (
-            f"The upstream {self._upstream.scheme}://{self._upstream.hostname} did not answer: {error!r}"
-        )
+    def _unreachable(self, error: str) -> Reply:
+        sentence = f"The upstream {self._upstream.scheme}://{self._upstream.hostname} did not answer: {error}"
         body = utf8(compact({"error": {"message": sentence, "type": "upstream_error", "code": None}}))
         return plain(502, [("content-type", "application/json")], body)
 
@@ -137,6 +143,38 @@ def end_to_end_headers(headers: Iterable[tuple[str, str]], named: Mapping[str, s
     """Returns the headers for the other side. `connection` names further headers to drop."""
     near = _HOPS | {name.strip().lower() for name in named.get("connection", "").split(",")}
     return [(name, value) for name, value in headers if name.lower() not in near | {"content-length"}]
+
+
+def keys_of(http: HttpRequest) -> list[bytes]:
+    """Returns the keys of a request as an answer may quote them: as they are, in other case, escaped, in hexadecimal and in Base64."""
+    hidden = without_secrets(http.headers)
+    values = [value for name, value in http.headers.items() if hidden[name] != value]
+    query = parse_qsl(urlsplit(http.target).query, keep_blank_values=True)
+    values += [value for name, value in query if _SECRET.search(name)]
+    keys = {word.encode("utf-8", "surrogatepass") for value in values for word in value.split()}
+    found = {form for key in keys if len(key) >= _LEAST for form in _forms(key)}
+    return sorted(found, key=len, reverse=True)
+
+
+def _forms(key: bytes) -> Iterator[bytes]:
+    for each in (key, key.lower(), key.upper()):
+        yield from (each, quote(each, safe="").encode(), each.replace(b"/", b"\\/"))
+    yield from (key.hex().encode(), b64encode(key).rstrip(b"="), urlsafe_b64encode(key).rstrip(b"="))
+
+
+def without_keys(data: bytes, keys: Iterable[bytes]) -> bytes:
+    """Returns a text of an answer as the report may have it."""
+    for key in keys:
+        data = data.replace(key, b"[key]")
+    return data
+
+
+def _reported(answer: Response, keys: list[bytes]) -> Response:
+    headers = {
+        name: without_keys(value.encode("utf-8", "surrogateescape"), keys).decode("utf-8", "surrogateescape")
+        for name, value in answer.headers.items()
+    }
+    return replace(answer, headers=headers, body=without_keys(answer.body, keys))
 
 
 def recorded(response: httpx.Response, body: bytes, *, ended: bool) -> Response:

@@ -5,8 +5,10 @@ import json
 import socket
 import time
 import tracemalloc
+from base64 import b64encode
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from threading import Thread
+from urllib.parse import quote
 
 import httpx
 import pytest
@@ -217,3 +219,49 @@ def test_bytes_after_the_end_of_gzip_are_not_kept(after):
         return time.process_time() - began
 
     assert seconds(1_000_000) < 0.5  # with a copy for each piece of them, it takes seconds
+
+
+QUOTED_KEY = "sk-proj-Ab3/dE7gH9kL2mN5pQ8rT1uW4xY7f3A"
+QUOTING = {
+    "a body": b'HTTP/1.1 401 x\r\nconnection: close\r\n\r\n{"error": "%s"}',
+    "a header": b"HTTP/1.1 200 x\r\nx-request-id: %s\r\nconnection: close\r\n\r\n{}",
+    "an event": b"HTTP/1.1 200 x\r\ncontent-type: text/event-stream\r\nconnection: close\r\n\r\ndata: {%s\n\n",
+    "a status line": b"HTTP/1.1 %s\r\n\r\n",
+    "a name that cannot be read": b"HTTP/1.1 200 x\r\n%s : x\r\n\r\n",
+}
+KEY_FORMS = {
+    "as it is": QUOTED_KEY,
+    "in upper case": QUOTED_KEY.upper(),
+    "in a URL": QUOTED_KEY.replace("/", "%2F"),
+    "in JSON": QUOTED_KEY.replace("/", "\\/"),
+    "in Base64": b64encode(QUOTED_KEY.encode()).decode(),
+    "in hexadecimal": QUOTED_KEY.encode().hex(),
+}
+
+
+@pytest.mark.parametrize("form", KEY_FORMS.values(), ids=KEY_FORMS)
+@pytest.mark.parametrize("answer", QUOTING.values(), ids=QUOTING)
+def test_no_report_has_the_key_that_an_upstream_quotes(answer, form):
+    with socket.create_server(("127.0.0.1", 0)) as listening:
+
+        def upstream():
+            for _ in range(2):
+                connection, _ = listening.accept()
+                with connection:
+                    asked = b""
+                    while b'"messages"' not in asked:  # unread bytes would reset the connection
+                        asked += connection.recv(65536)
+                    connection.sendall(answer.replace(b"%s", form.encode()))
+
+        Thread(target=upstream, daemon=True).start()
+        url = f"http://127.0.0.1:{listening.getsockname()[1]}"
+        with StrictServer(mode="proxy", upstream=url) as server, httpx.Client(trust_env=False) as client:
+            for path, headers in (
+                ("", {"x-api-key": QUOTED_KEY}),
+                (f"?key={quote(QUOTED_KEY, safe='')}", {}),
+            ):
+                client.post(f"{server.origin}/v1/chat/completions{path}", json=CHAT, headers=headers)
+            report = client.get(f"{server.origin}/journal").text
+    assert report.count('"status": ') >= 2
+    assert form not in report
+    assert QUOTED_KEY not in report

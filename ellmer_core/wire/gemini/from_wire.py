@@ -30,11 +30,12 @@ class GeminiMerger(Merger):
         self._top: Json = {}
         self._usage: Json = {}
         self._candidates: dict[int, _Candidate] = {}
+        self._unfinished: set[int] = set()  # candidates without a finish reason
 
     @property
     def complete(self) -> bool:
         if self._candidates:
-            return all(c.fields.get("finishReason") for c in self._candidates.values())
+            return not self._unfinished
         return bool((self._top.get("promptFeedback") or {}).get("blockReason"))
 
     @sensible
@@ -50,7 +51,12 @@ class GeminiMerger(Merger):
         shown: Sequence[ours.Content] = ()
         for candidate in event.get("candidates") or ():
             index = candidate.get("index", 0)
-            pieces = self._candidates.setdefault(index, _Candidate()).add(candidate)
+            if index not in self._candidates:
+                self._candidates[index] = _Candidate()
+                self._unfinished.add(index)
+            pieces = self._candidates[index].add(candidate)
+            if self._candidates[index].fields.get("finishReason"):
+                self._unfinished.discard(index)
             shown = shown if index else pieces
         return shown
 

@@ -127,12 +127,12 @@ class ChatMerger(Merger):
     def __init__(self) -> None:
         self._top: Json = {}
         self._choices: dict[int, _Choice] = {}
+        self._unfinished: set[int] = set()  # choices without a finish reason
         self._done = False
 
     @property
     def complete(self) -> bool:
-        choices = self._choices.values()
-        return self._done or (bool(choices) and all(c.fields.get("finish_reason") for c in choices))
+        return self._done or (bool(self._choices) and not self._unfinished)
 
     @sensible
     def add(self, event: Any) -> Sequence[Piece]:
@@ -149,7 +149,10 @@ class ChatMerger(Merger):
             index = choice.get("index") or 0
             if index not in self._choices:
                 self._choices[index] = _Choice(index)
+                self._unfinished.add(index)
             self._choices[index].add(choice, [] if index else shown)
+            if self._choices[index].fields.get("finish_reason"):
+                self._unfinished.discard(index)
         return shown
 
     def call_arguments(self, tool: str) -> Sequence[str]:

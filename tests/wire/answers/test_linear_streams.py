@@ -14,6 +14,7 @@ from ellmer_core.wire.anthropic.to_wire import AnthropicMessages
 from ellmer_core.wire.bedrock.to_wire import Bedrock
 from ellmer_core.wire.cohere.to_wire import CohereChat
 from ellmer_core.wire.gemini.to_wire import Gemini
+from ellmer_core.wire.mistral.to_wire import MistralChat
 from ellmer_core.wire.ollama.to_wire import OllamaChat
 from ellmer_core.wire.openai_chat.to_wire import OpenAIChat
 from ellmer_core.wire.openai_responses.to_wire import OpenAIResponses
@@ -81,6 +82,36 @@ CHAT = {
 }
 
 
+MISTRAL = CHAT | {
+    "thinking in chunks": lambda n: chat(
+        n, lambda i: {"content": [{"type": "thinking", "thinking": [{"type": "text", "text": "hm "}]}]}
+    ),
+    "references": lambda n: chat(n, lambda i: {"content": [{"type": "reference", "reference_ids": [i]}]}),
+    "references in thinking": lambda n: chat(
+        n,
+        lambda i: {
+            "content": [{"type": "thinking", "thinking": [{"type": "reference", "reference_ids": [i]}]}]
+        },
+    ),
+    "calls in one delta": lambda n: chat(
+        1,
+        lambda _: {
+            "tool_calls": [
+                {"index": i, "id": f"{i:09}", "function": {"name": "f", "arguments": '{"a":1}'}}
+                for i in range(n)
+            ]
+        },
+    ),
+    "choices": lambda n: [
+        *(
+            {"choices": [{"index": i, "delta": {"content": "word "}, "finish_reason": "stop"}]}
+            for i in range(n)
+        ),
+        "[DONE]",
+    ],
+}
+
+
 def responses(n, *, item, delta=None, done=None):
     events = []
     for i in range(n):
@@ -128,6 +159,48 @@ RESPONSES = {
     "calls without ids": lambda n: responses(
         n, item=lambda i: {"type": "function_call", "call_id": "", "name": "f", "arguments": "{}"}
     ),
+    "refusal": lambda n: one_item(
+        n, MESSAGE, lambda i: {"type": "response.refusal.delta", "content_index": 0, "delta": "no "}
+    ),
+    "reasoning": lambda n: one_item(
+        n,
+        {"type": "reasoning", "id": "r", "summary": []},
+        lambda i: {"type": "response.reasoning_text.delta", "content_index": 0, "delta": "hm "},
+    ),
+    "annotations": lambda n: one_item(
+        n,
+        MESSAGE,
+        lambda i: {
+            "type": "response.output_text.annotation.added",
+            "content_index": 0,
+            "annotation_index": i,
+            "annotation": {"type": "url_citation", "url": f"https://a.example/{i}"},
+        },
+    ),
+    "events of no known type": lambda n: one_item(
+        n, MESSAGE, lambda i: {"type": "response.new", "delta": "x"}
+    ),
+    "code": lambda n: one_item(
+        n,
+        {"type": "code_interpreter_call", "id": "c", "code": "", "status": "in_progress"},
+        lambda i: {"type": "response.code_interpreter_call_code.delta", "delta": "x"},
+    ),
+    "custom calls": lambda n: responses(
+        n, item=lambda i: {"type": "custom_tool_call", "call_id": f"c{i}", "name": "f", "input": "x"}
+    ),
+    "images": lambda n: responses(
+        n,
+        item=lambda i: {
+            "type": "image_generation_call",
+            "id": f"i{i}",
+            "status": "completed",
+            "result": "iVBO",
+        },
+    ),
+    "whole responses": lambda n: [
+        *({"type": "response.in_progress", "response": {"id": "r", "output": []}} for _ in range(n)),
+        {"type": "response.completed", "response": {"status": "completed", "output": []}},
+    ],
     "searches": lambda n: responses(
         n, item=lambda i: {"type": "web_search_call", "id": f"w{i}", "status": "completed", "action": {}}
     ),
@@ -169,6 +242,19 @@ ANTHROPIC = {
     "thinking": lambda n: one_block(
         n, {"type": "thinking", "thinking": ""}, {"type": "thinking_delta", "thinking": "hm "}
     ),
+    "signatures": lambda n: one_block(
+        n, {"type": "thinking", "thinking": ""}, {"type": "signature_delta", "signature": "c2ln"}
+    ),
+    "redacted thinking": lambda n: anthropic(n, lambda i: {"type": "redacted_thinking", "data": "x"}),
+    "deltas of no known type": lambda n: one_block(
+        n, {"type": "text", "text": ""}, {"type": "new_delta", "new": "x"}
+    ),
+    "counts": lambda n: [
+        {"type": "message_start", "message": {"content": [], "usage": {}}},
+        *({"type": "message_delta", "delta": {}, "usage": {"output_tokens": i}} for i in range(n)),
+        {"type": "message_delta", "delta": {"stop_reason": "end_turn"}},
+        {"type": "message_stop"},
+    ],
     "citations": lambda n: one_block(
         n, {"type": "text", "text": ""}, {"type": "citations_delta", "citation": PLACE}
     ),
@@ -211,6 +297,28 @@ GEMINI = {
     "calls without ids": lambda n: gemini(n, lambda i: {"functionCall": {"name": "f", "args": {"i": i}}}),
     "calls": lambda n: gemini(n, lambda i: {"functionCall": {"name": "f", "id": f"c{i}", "args": {}}}),
     "images": lambda n: gemini(n, lambda i: {"inlineData": {"mimeType": "image/png", "data": "iVBO"}}),
+    "answers to calls": lambda n: gemini(
+        n, lambda i: {"functionResponse": {"name": "f", "id": f"c{i}", "response": {}}}
+    ),
+    "files": lambda n: gemini(
+        n, lambda i: {"fileData": {"mimeType": "image/png", "fileUri": f"https://a.example/{i}"}}
+    ),
+    "parts of one event": lambda n: [
+        {
+            "candidates": [
+                {"content": {"parts": [{"text": "word "} for _ in range(n)]}, "finishReason": "STOP"}
+            ]
+        }
+    ],
+    "grounding": lambda n: gemini(
+        n,
+        lambda i: {"text": "word "},
+        groundingMetadata={"groundingChunks": [{"web": {"uri": "https://a.example", "title": "a"}}]},
+    ),
+    "candidates": lambda n: [
+        {"candidates": [{"index": i, "content": {"parts": [{"text": "a"}]}, "finishReason": "STOP"}]}
+        for i in range(n)
+    ],
     "recitations": lambda n: gemini(n, lambda i: {"text": "word "}, citationMetadata=SOURCES),
     "code": lambda n: gemini(
         n,
@@ -248,6 +356,33 @@ BEDROCK = {
     "arguments": lambda n: bedrock(
         [bedrock_start(0, CALL), *(bedrock_delta(0, {"toolUse": {"input": "x"}}) for _ in range(n))]
     ),
+    "signatures": lambda n: bedrock(
+        bedrock_delta(0, {"reasoningContent": {"signature": "c2ln"}}) for _ in range(n)
+    ),
+    "redacted reasoning": lambda n: bedrock(
+        bedrock_delta(i, {"reasoningContent": {"redactedContent": "eA=="}}) for i in range(n)
+    ),
+    "citations": lambda n: bedrock(
+        event
+        for i in range(n)
+        for event in (
+            bedrock_delta(0, {"text": "word "}),
+            bedrock_delta(
+                0, {"citation": {"title": f"{i}", "location": {"web": {"url": "https://a.example"}}}}
+            ),
+        )
+    ),
+    "images": lambda n: bedrock(
+        bedrock_delta(i, {"image": {"format": "png", "source": {"bytes": "iVBO"}}}) for i in range(n)
+    ),
+    "calls": lambda n: bedrock(
+        event
+        for i in range(n)
+        for event in (
+            bedrock_start(i, {"toolUse": {"toolUseId": f"c{i}", "name": "f"}}),
+            bedrock_delta(i, {"toolUse": {"input": "{}"}}),
+        )
+    ),
     "calls of one id": lambda n: bedrock(
         event
         for i in range(n)
@@ -275,6 +410,12 @@ COHERE = {
     ),
     "parts of one index": lambda n: cohere(
         n, lambda i: cohere_event("content-start", 0, content={"type": "text", "text": "word "})
+    ),
+    "thinking": lambda n: cohere(n, lambda i: cohere_event("content-delta", 0, content={"thinking": "hm "})),
+    "text and thinking in turns": lambda n: cohere(
+        n,
+        lambda i: cohere_event("content-delta", 0, content={"thinking": "hm "}),
+        lambda i: cohere_event("content-delta", 0, content={"text": "word "}),
     ),
     "plan": lambda n: cohere(n, lambda i: cohere_event("tool-plan-delta", 0, tool_plan="hm ")),
     "calls": lambda n: cohere(
@@ -311,6 +452,18 @@ def ollama(n, message):
 OLLAMA = {
     "text": lambda n: ollama(n, lambda i: {"content": "word "}),
     "thinking": lambda n: ollama(n, lambda i: {"thinking": "hm "}),
+    "calls": lambda n: ollama(
+        n, lambda i: {"tool_calls": [{"id": f"c{i}", "function": {"name": "f", "arguments": {"i": i}}}]}
+    ),
+    "calls in one line": lambda n: ollama(
+        1, lambda _: {"tool_calls": [{"function": {"name": "f", "arguments": {"i": i}}} for i in range(n)]}
+    ),
+    "images": lambda n: ollama(n, lambda i: {"content": "a", "images": ["iVBO"]}),
+    "logprobs": lambda n: [
+        *({"message": {"content": "a"}, "logprobs": [{"token": "a", "logprob": -1}]} for _ in range(n)),
+        {"message": {}, "done": True},
+    ],
+    "fields of no known name": lambda n: ollama(n, lambda i: {"new": "x", "content": "a"}),
     "calls without ids": lambda n: ollama(
         n, lambda i: {"tool_calls": [{"function": {"name": "f", "arguments": {"i": i}}}]}
     ),
@@ -324,6 +477,7 @@ FORMATS = {
     Bedrock: BEDROCK,
     CohereChat: COHERE,
     OllamaChat: OLLAMA,
+    MistralChat: MISTRAL,
 }
 KINDS = [
     pytest.param(wire(model="m"), events, id=f"{wire.name}: {kind}")

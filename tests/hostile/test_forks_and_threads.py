@@ -1,0 +1,150 @@
+"""Forks and threads in every driver: blocking, streamed, async, and parallel prompts. A fork has connections of its
+own, also if its parent was in the middle of an answer; threads share a chat's connections, and mix no answers.
+"""
+
+import asyncio
+import os
+import time
+from concurrent.futures import ThreadPoolExecutor
+
+import pytest
+
+import ellmer_core as ec
+from ellmer_conformance.server import StrictServer
+
+PATIENCE = 60
+
+
+@pytest.fixture(scope="module")
+def server():
+    with StrictServer() as running:
+        yield running
+
+
+def chat_of(server):
+    options = {"timeout": ec.Timeouts(connect=10, idle=20, total=30), "max_tries": 1, "echo": "none"}
+    return ec.chat_openai_completions(base_url=f"{server.origin}/v1", api_key="k", model="gpt-4.1", **options)
+
+
+def streamed(chat, text):
+    return "".join(chat.fork().stream(text))
+
+
+async def streamed_async(chat, text):
+    return "".join([piece async for piece in chat.fork().stream_async(text)])
+
+
+WAYS = {
+    "blocking": lambda chat, text: str(chat.fork().chat(text)),
+    "streamed": streamed,
+    "async": lambda chat, text: str(asyncio.run(chat.fork().chat_async(text))),
+    "streamed async": lambda chat, text: asyncio.run(streamed_async(chat, text)),
+    "parallel": lambda chat, text: "".join(map(str, ec.parallel_chat_text(chat, [text, "And so on"]))),
+    "parallel async": lambda chat, text: "".join(
+        map(str, asyncio.run(ec.parallel_chat_text_async(chat, [text, "And so on"])))
+    ),
+}
+
+
+def started(work):
+    """Starts work in a forked process, and returns its number."""
+    child = os.fork()
+    if child:
+        return child
+    try:
+        work()
+        os._exit(0)
+    finally:
+        os._exit(4)
+
+
+def ended(child):
+    """Returns what a forked process says of its work: 0 if it was done."""
+    until = time.monotonic() + PATIENCE
+    while time.monotonic() < until:
+        done, status = os.waitpid(child, os.WNOHANG)
+        if done:
+            return status
+        time.sleep(0.02)
+    os.kill(child, 9)
+    os.waitpid(child, 0)
+    return "it hangs"
+
+
+def in_a_fork(work):
+    return ended(started(work))
+
+
+def expected(server, way, text):
+    """Returns the answer, which depends on the request alone."""
+    return WAYS[way](chat_of(server), text)
+
+
+@pytest.mark.parametrize("way", WAYS)
+@pytest.mark.parametrize("used", WAYS)
+def test_a_fork_of_a_process_that_used_one_driver_uses_any_other(server, used, way):
+    chat, wanted = chat_of(server), expected(server, way, "Repeat: two")
+    WAYS[used](chat, "Repeat: one")
+
+    def work():
+        assert WAYS[way](chat, "Repeat: two") == wanted
+
+    assert in_a_fork(work) == 0
+    assert WAYS[used](chat, "Repeat: two") == expected(server, used, "Repeat: two"), (
+        "the parent's connections stay"
+    )
+
+
+@pytest.mark.parametrize("way", WAYS)
+def test_a_fork_in_the_middle_of_an_answer_takes_none_of_its_bytes(server, way):
+    chat, wanted = chat_of(server), expected(server, way, "Repeat: two")
+    whole = "".join(chat_of(server).stream("Repeat: one two three four five"))
+    pieces = chat.fork().stream("Repeat: one two three four five")
+    begun = next(pieces)
+
+    def work():
+        assert WAYS[way](chat, "Repeat: two") == wanted
+
+    assert in_a_fork(work) == 0
+    assert begun + "".join(pieces) == whole
+
+
+@pytest.mark.parametrize("way", WAYS)
+def test_threads_that_share_a_chat_mix_no_answers(server, way):
+    chat = chat_of(server)
+    texts = [f"Repeat: the number {number}" for number in range(4)] * 6
+    wanted = {text: expected(server, way, text) for text in set(texts)}
+    with ThreadPoolExecutor(8) as pool:
+        answers = list(pool.map(lambda text: WAYS[way](chat, text), texts))
+    assert answers == [wanted[text] for text in texts]
+    assert len(set(wanted.values())) == 4
+
+
+def test_a_fork_while_threads_ask_does_not_hang(server):
+    chat = chat_of(server)
+    with ThreadPoolExecutor(4) as pool:
+        asking = [pool.submit(WAYS["blocking"], chat, f"Repeat: {number}") for number in range(40)]
+        statuses = [in_a_fork(lambda: WAYS["blocking"](chat, "Repeat: two")) for _ in range(5)]
+        answers = [each.result() for each in asking]
+    assert statuses == [0] * 5
+    assert all(answers)
+
+
+@pytest.mark.parametrize("way", ["blocking", "streamed"])
+def test_a_fork_and_its_parent_that_ask_at_once_use_different_connections(server, way):
+    chat, texts = chat_of(server), [f"Repeat: the number {number}" for number in range(30)]
+    wanted = [expected(server, way, text) for text in texts]
+    WAYS[way](chat, "Repeat: one")  # its connection is free, and both processes have it
+    used = chat._connection.blocking()
+
+    def work():
+        assert chat._connection.blocking() is not used
+        assert [WAYS[way](chat, text) for text in texts] == wanted
+
+    child = started(work)
+    try:
+        answers = [WAYS[way](chat, text) for text in texts]
+    finally:
+        status = ended(child)
+    assert status == 0
+    assert answers == wanted
