@@ -18,6 +18,7 @@ import httpx
 import pytest
 
 from ellmer_harness import Miss, use_cassette
+from ellmer_harness.errors import NotIntercepted
 
 API = "https://api.example.com"
 
@@ -320,3 +321,17 @@ def test_modules_that_were_forgotten_and_imported_again_share_their_state(server
     command = [sys.executable, "-c", FORGOTTEN, server.url, str(tmp_path / "a.json")]
     done = subprocess.run(command, capture_output=True, text=True, check=False)
     assert done.stdout == "1 200\n", done.stderr
+
+
+def test_a_request_after_one_whose_answer_was_not_read_is_intercepted(server, record, tmp_path):
+    with (
+        pytest.raises(NotIntercepted, match=r"1 of 2 requests .*\n +GET https://api\.example\.com/first"),
+        use_cassette(tmp_path / "c.json", **record) as tape,
+    ):
+        connection = http.client.HTTPSConnection("api.example.com", timeout=5)
+        connection.request("GET", "/first")
+        connection.close()
+        connection.request("GET", "/second")
+        assert connection.getresponse().status == 200
+
+    assert [sent.url for sent in tape.sent] == [f"{API}/first", f"{API}/second"]
