@@ -333,5 +333,6 @@ def test_a_request_after_one_whose_answer_was_not_read_is_intercepted(server, re
         connection.close()
         connection.request("GET", "/second")
         assert connection.getresponse().status == 200
+        connection.close()
 
     assert [sent.url for sent in tape.sent] == [f"{API}/first", f"{API}/second"]
