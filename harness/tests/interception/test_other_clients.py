@@ -11,7 +11,7 @@ import threading
 import urllib.error
 import urllib.request
 import xmlrpc.client
-from contextlib import suppress
+from contextlib import closing, suppress
 from urllib.parse import urlsplit
 
 import httpx
@@ -324,15 +324,13 @@ def test_modules_that_were_forgotten_and_imported_again_share_their_state(server
 
 
 def test_a_request_after_one_whose_answer_was_not_read_is_intercepted(server, record, tmp_path):
-    with (
-        pytest.raises(NotIntercepted, match=r"1 of 2 requests .*\n +GET https://api\.example\.com/first"),
-        use_cassette(tmp_path / "c.json", **record) as tape,
-    ):
-        connection = http.client.HTTPSConnection("api.example.com", timeout=5)
-        connection.request("GET", "/first")
-        connection.close()
-        connection.request("GET", "/second")
-        assert connection.getresponse().status == 200
-        connection.close()
+    def ask():
+        with use_cassette(tmp_path / "c.json", **record), closing(connection):
+            connection.request("GET", "/first")
+            connection.close()
+            connection.request("GET", "/second")
+            assert connection.getresponse().read()
 
-    assert [sent.url for sent in tape.sent] == [f"{API}/first", f"{API}/second"]
+    connection = http.client.HTTPSConnection("api.example.com", timeout=5)
+    with pytest.raises(NotIntercepted, match=r"1 of 2 requests .*\n +GET https://api\.example\.com/first\n"):
+        ask()
