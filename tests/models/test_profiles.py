@@ -12,6 +12,7 @@ from ellmer_core.contents.content import ContentImageInline
 from ellmer_core.contents.turns import UserTurn
 from ellmer_core.errors import EllmerWarning, UsageError
 from ellmer_core.models.profiles import profile_of, rows
+from ellmer_core.models.unsupported_parameters import Asked, fitted
 from ellmer_core.providers.anthropic import Anthropic, chat_anthropic
 from ellmer_core.providers.aws_bedrock import AWSBedrock, chat_aws_bedrock
 from ellmer_core.providers.cerebras import Cerebras
@@ -105,6 +106,24 @@ def test_efforts_of_this_autumns_models(chat, model, efforts):
 def test_haiku_5_5_can_be_forced_and_its_siblings_cannot():
     forced = {name: claude(model=f"claude-{name}-5-5").profile.forced for name in ("haiku", "sonnet", "opus")}
     assert forced == {"haiku": True, "sonnet": False, "opus": False}
+
+
+@pytest.mark.parametrize(
+    ("forced", "choice", "warning"),
+    [
+        (True, "required", ""),
+        (True, "auto", ""),
+        (False, "auto", ""),
+        (False, "required", "tool_choice is left out, because the model does not support forced calls"),
+    ],
+)
+def test_a_forced_call_is_left_out_only_where_it_is_not_supported(forced, choice, warning):
+    asked = Asked({"tool_choice": choice}, {"forced": forced})
+    wire, told = fitted(OpenAICompletions(model="m"), asked)
+
+    assert wire.params == ({} if warning else {"tool_choice": choice})
+    assert warning in told
+    assert bool(told) == bool(warning)
 
 
 def test_an_unknown_model_inherits_what_is_new():

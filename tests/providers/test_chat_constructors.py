@@ -1,12 +1,14 @@
 """The constructors of a chat: providers by name, options, keys."""
 
+import inspect
+
 import pytest
 
 import ellmer_core as ec
 from ellmer_core._chat.chat import Chat
 from ellmer_core.contents.turns import UserTurn
 from ellmer_core.errors import UsageError
-from ellmer_core.providers._construction import Options
+from ellmer_core.providers._construction import Options, spell_out
 from ellmer_core.providers._construction import chat as chat_by_name
 from ellmer_core.providers.openai import chat_openai
 from ellmer_core.providers.openai_compatible import OpenAICompatible, chat_openai_compatible
@@ -178,6 +180,24 @@ def test_help_on_a_constructor_explains_every_option():
     text = ec.chat_together.__doc__
     assert [name for name in Options.__annotations__ if f"\n        {name}: " not in text] == []
     assert "keyword arguments of `Options`" not in text
+
+
+def test_a_constructor_is_spelled_out_with_the_options_that_are_not_its_own():
+    def make(model: str = "m", **options):
+        """Makes a chat.
+
+        Args:
+            model: Its model.
+            options: The keyword arguments of `Options`.
+        """
+
+    spell_out(make)
+    names = [*inspect.signature(make).parameters]
+
+    assert names == ["model", *(name for name in Options.__annotations__ if name != "model")]
+    assert [name for name in names if f"    {name}: " not in make.__doc__] == []
+    assert "Args:" in make.__doc__.partition("Makes a chat.")[2].partition("model: Its")[0]
+    assert "Examples:" not in make.__doc__
 
 
 def test_the_shared_arguments_are_explained():

@@ -9,7 +9,7 @@ from conformance_command import run
 
 from ellmer_conformance.contract import rules
 from ellmer_conformance.contract.exchange import Request
-from ellmer_conformance.contract.rules.openai_chat._rulebook import ASK, body, call, result
+from ellmer_conformance.contract.rules.openai_chat._refusals_and_examples import ASK, body, call, result
 
 URL = "https://api.openai.com/v1/chat/completions"
 SAID = (

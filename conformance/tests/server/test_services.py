@@ -135,6 +135,13 @@ def test_each_provider_lists_its_own_models(server, provider, model):
     assert "gpt-4.1" not in names
 
 
+def test_mistral_describes_its_models(server):
+    first, *_ = get(server, "/c/any/-@mistral/v1/models").json()["data"]
+
+    assert first["capabilities"]["completion_chat"]
+    assert get(server, f"/c/any/-@mistral/v1/models/{first['id']}").json() == first
+
+
 def test_cohere_lists_its_models_to_its_sdk(server):
     found = get(server, "/v1/models", KEYS | {"user-agent": "cohere/7.1.0"}).json()
     assert found["models"][0]["name"] == "command-a-03-2025"

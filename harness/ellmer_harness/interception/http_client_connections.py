@@ -90,6 +90,8 @@ def sending(real: Any) -> Any:
             real(connection, data)
             return
         if held is None or held.take is not None:
+            if held is not None and held.away is not None:
+                held.away.close()  # nobody reads its answer any more
             held = _HELD[connection] = _Held()
         held.data += _bytes(data)
         if held.whole():

@@ -13,6 +13,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from ellmer_harness.errors import CassetteError
+from ellmer_harness.format import aws_event_stream as eventstream
 from ellmer_harness.format.blobs import Blobs
 from ellmer_harness.format.bodies import decode, encode
 from ellmer_harness.format.compression import undo
@@ -327,3 +328,12 @@ def test_events_that_are_no_json_by_themselves_are_told_apart(data):
 def test_a_string_that_looks_like_the_border_of_objects_stays_whole(end):
     value = {"json": {"items": [{"a": "x" * 60 + end, "b": n} for n in range(60)]}}
     assert json.loads(layout({"body": value})) == {"body": value}
+
+
+def test_a_frame_that_cannot_be_rebuilt_is_kept_as_it_is():
+    whole = eventstream.write({"eventstream": [{"headers": {":event-type": "x"}, "json": {"a": 1}}]})
+    broken = whole[:-1] + bytes([whole[-1] ^ 1])  # a wrong checksum
+    form = eventstream.parse(whole + broken)
+
+    assert [sorted(entry) for entry in form["eventstream"]] == [["headers", "json"], ["base64"]]
+    assert eventstream.write(form) == whole + broken

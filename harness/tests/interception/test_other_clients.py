@@ -11,13 +11,14 @@ import threading
 import urllib.error
 import urllib.request
 import xmlrpc.client
-from contextlib import suppress
+from contextlib import closing, suppress
 from urllib.parse import urlsplit
 
 import httpx
 import pytest
 
 from ellmer_harness import Miss, use_cassette
+from ellmer_harness.errors import NotIntercepted
 
 API = "https://api.example.com"
 
@@ -320,3 +321,16 @@ def test_modules_that_were_forgotten_and_imported_again_share_their_state(server
     command = [sys.executable, "-c", FORGOTTEN, server.url, str(tmp_path / "a.json")]
     done = subprocess.run(command, capture_output=True, text=True, check=False)
     assert done.stdout == "1 200\n", done.stderr
+
+
+def test_a_request_after_one_whose_answer_was_not_read_is_intercepted(server, record, tmp_path):
+    def ask():
+        with use_cassette(tmp_path / "c.json", **record), closing(connection):
+            connection.request("GET", "/first")
+            connection.close()
+            connection.request("GET", "/second")
+            assert connection.getresponse().read()
+
+    connection = http.client.HTTPSConnection("api.example.com", timeout=5)
+    with pytest.raises(NotIntercepted, match=r"1 of 2 requests .*\n +GET https://api\.example\.com/first\n"):
+        ask()

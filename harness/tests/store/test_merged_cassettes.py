@@ -34,7 +34,9 @@ def test_what_a_run_replaced_stands_in_the_place_of_the_old(same, expected):
 
 
 def test_what_only_this_test_had_used_is_left_out():
-    there = {"interactions": [{"name": "a", "tests": ["test_a"]}, {"name": "b", "tests": ["test_a", "test_b"]}]}
+    there = {
+        "interactions": [{"name": "a", "tests": ["test_a"]}, {"name": "b", "tests": ["test_a", "test_b"]}]
+    }
     data = replaced(json.dumps(there).encode(), cassette("x"), {}, "test_a")
 
     assert names(data) == ["x", "b"]

@@ -9,6 +9,7 @@ from ellmer_conformance.contract.rule import objection
 from ellmer_conformance.contract.rules._media import PNG
 from ellmer_conformance.contract.rules.openai_chat import _refusals_and_examples as oc
 from ellmer_conformance.contract.rules.openai_responses import _refusals_and_examples as rs
+from ellmer_conformance.contract.rules.openai_responses.order import with_reasoning
 
 NODE = {
     "type": "object",
@@ -286,3 +287,18 @@ def test_an_image_in_a_tag_is_no_media_but_for_nvidia(model, outcome):
     assert [each.outcome for each in book.judge(book.request(asked)) if each.rule.id == "TRM-002"] == [
         outcome
     ]
+
+
+@pytest.mark.parametrize(
+    ("type", "linked"),
+    [("message", True), ("function_call", True), ("custom_tool_call", True), ("web_search_call", False)],
+)
+def test_the_ids_of_an_answer_show_which_item_needs_its_reasoning(type, linked):
+    thought, item = {"type": "reasoning", "id": f"rs_{7:050x}"}, {"type": type, "id": f"msg_{8:050x}"}
+    with_reasoning([thought, item])
+
+    assert (thought["id"], item["id"]) == (
+        (f"rs_{0:036x}5ea1ed{0:08x}", f"msg_{0:036x}5ea1ed{1:08x}")
+        if linked
+        else (f"rs_{7:050x}", f"msg_{8:050x}")
+    )
