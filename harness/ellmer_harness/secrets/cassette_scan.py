@@ -213,7 +213,7 @@ def search(
     parts = [
         _Part(text, key, at)
         for key, text in strings(value)
-        if text and not ("nel." in text and _REPORTS.match(text))
+        if text and not ("nel." in text and _REPORTS.match(text)) and not _is_challenge(text)
     ]
     for layer in range(_LAYERS):
         if parts:
@@ -229,6 +229,15 @@ def search(
 
 #: A header that says where browsers report errors, such as `report-to`. What is signed in its URL opens nothing.
 _REPORTS = re.compile(r"[^\s]{0,90}https://(?:\w+\.)?nel\.\w+\.com/reports?\b\S{0,600}$")
+
+
+_CHALLENGE = re.compile(r"[A-Za-z][\w-]{0,30} realm=")
+_ANSWERS = ("username", "response", "oauth_", "password")
+
+
+def _is_challenge(text: str) -> bool:
+    """Tells whether a text is a `WWW-Authenticate` header. Its ids and nonces are made for whoever asks."""
+    return bool(_CHALLENGE.match(text)) and not any(each in text for each in _ANSWERS)
 
 
 def _by_value(parts: Sequence[_Part], whole: bytes, secrets: Sequence[tuple[str, str]]) -> Iterator[Hit]:

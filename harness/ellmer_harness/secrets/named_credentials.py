@@ -85,7 +85,7 @@ AFTER = {"", "value", "base64", "b64", "digest", "hash", "text", "confirmation",
 # In these names, "token" means a position in a list, a request, or a part of a text.
 _PLACES = {
     *("page", "next", "previous", "prev", "continuation", "resumption", "pagination", "sync", "start"),
-    *("cursor", "turn"),
+    *("cursor", "turn", "hashed"),
     *("request", "offset", "delta", "skip", "resume", "idempotency", "max", "total", "stop", "eos", "bos"),
 }
 
@@ -93,7 +93,20 @@ _PLACES = {
 _PUBLIC = {
     *("public key", "publishable key", "sentry key", "site key", "dataset key", "foreign key"),
     *("partition key", "sort key", "cache key", "idempotency key", "object key", "taxon key", "project key"),
+    *(
+        "resume key",
+        "resumption key",
+        "continuation key",
+        "page key",
+        "next key",
+        "start key",
+        "evaluated key",
+    ),
+    "ncbi sid",  # of every visitor
 }
+_IDEMPOTENT = re.compile(
+    r"(?:\A|[^A-Za-z])[cC]lientToken\Z"
+)  # AWS's. Vault's has another spelling: `client_token`
 
 _END_OF_ROLES = (
     *("secret", "apikey", "secretkey", "accesstoken", "refreshtoken", "csrfmiddlewaretoken", "csrftoken"),
@@ -133,7 +146,7 @@ def kind(name: str) -> Kind:
     if not hinted(name):
         return ""
     words = _words(name)
-    if " ".join(words[-2:]) in _PUBLIC:
+    if " ".join(words[-2:]) in _PUBLIC or _IDEMPOTENT.search(name):
         return ""
     for many in (3, 2, 1):
         last, before = " ".join(words[-many:]), words[-many - 1 :][:1] if len(words) > many else []
@@ -214,6 +227,7 @@ def _words(name: str) -> list[str]:
 _OF_VISITORS = re.compile(
     r"(?i)(?:__cf_bm|_cfuvid|__cflb|cf_clearance|__cfruid|__cfduid|hwwaf\w+|_passenger_route|_ga\w*|_gid|_gat\w*|_gcl_\w+|nid|aec|1p_jar|consent|socs|ar_debug"
     r"|wmf-\w[\w-]*|networkprobelimit|acw_tc|[0-9a-f]{32}"  # Wikimedia's, Alibaba's firewall, routers of OpenShift
+    r"|x-mapping-\w+|[\w.-]*server(?:_?id)?|ncbi_sid|trackid|bigipserver[^=]*|ts[0-9a-f]{6,8}|__kewlb"  # load balancers: Riverbed's, HAProxy's, F5's, Kemp's; NCBI's
     r"|awsalb\w*|awselb\w*|arraffinity\w*|datadome|_abck|bm_\w+|ak_bmsc|akacd_\w+|incap_ses_\w+|visid_incap_\w+|nlbi_\w+"
     r"|guest_id\w*|personalization_id|session_tracker|edgebucket|loid|loidcreated|redesign_optout|csv|_octo|logged_in|_fbp|_fbc|muid|muidb|optimizelyenduserid|ajs_anonymous_id|__stripe_[ms]id"
     r"|_hjsession\w*|_uetsid|_uetvid|_pk_id\S*|_pk_ses\S*|__utm\w+|bcookie|lidc|x-ms-gateway-slice|stsservicecookie|fpc|geo\w*)="
@@ -233,11 +247,10 @@ _OF_COOKIES = re.compile(
 
 
 def without_visitors(cookies: str) -> str:
-    """Returns the value of a header with cookies, without those of visitors and without attributes such as a path."""
+    """Returns the values in a header with cookies, without those of visitors and without attributes such as a path."""
     pieces = _BETWEEN_COOKIES.split(cookies)
-    return "; ".join(
-        piece for piece in pieces if not is_of_a_visitor(piece) and not _OF_COOKIES.fullmatch(piece)
-    )
+    found = (piece for piece in pieces if not is_of_a_visitor(piece) and not _OF_COOKIES.fullmatch(piece))
+    return "; ".join(piece.partition("=")[2] or piece for piece in found)
 
 
 # --- Names and their values in a text --------------------------------------------------------------------
@@ -249,7 +262,7 @@ _NAME = re.compile(r"[\w.-]{0,40}(?:%5D|\])?")
 _FOLLOWED = re.compile(r"[\"'\\ \t]*[=:,>]|\"\r?\n")  # what comes between a name and its value, but in XML
 _SCHEMES = r"(?:(?:bearer|basic|token|digest|apikey|api-key)[ \t]+)?"
 _ASSIGNED = re.compile(
-    rf"(?i)[\"'\\]*[ \t]*(?:=>|:=|[:=]|(?<=[\"'])[ \t]*,)[ \t]*[\"'\\]*{_SCHEMES}([^\s\"'\\&,;<>()]{{4,}}+)(?!\()"
+    rf"(?i)[\"'\\]*[ \t]*(?:=>|:=|[:=]|(?<=[\"'])[ \t]*,)[ \t]*[\"'\\]*{_SCHEMES}([^\s\"'\\&,;<>()]{{4,}}+)(?!\(|\\?[\"'][ \t]*:)"
 )
 _PARAMETER = re.compile(r"=([^&\s\"'\\<>#;]{4,}+)")
 _ELEMENT = re.compile(r"(?:\s[^<>]{0,300})?>\s*+(?:<!\[CDATA\[\s*+)?+([^<>]{4,4000}?)\s*+(?:\]\]>\s*+)?+</")
@@ -326,7 +339,9 @@ def _after(text: str, begin: int, end: int, what: Kind) -> str:
     if marked is not None:
         return marked if credential(what, marked) else ""
     found = _ASSIGNED.match(text, end)
-    return found[1] if found and drawn(found[1]) and not _is_public(found[1]) else ""
+    if not found or found[1].startswith("--"):  # the next option of a command
+        return ""
+    return found[1] if drawn(found[1]) and not _is_public(found[1]) else ""
 
 
 def _marked_up(text: str, begin: int, end: int, before: str) -> str | None:

@@ -483,3 +483,43 @@ def test_placeholders_are_none(word):
 )
 def test_the_words_of_a_name_count(name, is_a):
     assert kind(name) == is_a
+
+
+@pytest.mark.parametrize(
+    "value",
+    [
+        {"set-cookie": ["pool=web-node-12a; path=/"], "x": ["wb-cdx-nomatch-SERVER=wwwb-app251; path=/"]},
+        {
+            "cookie": [
+                "X-Mapping-fjhppofk=1F5FD8D0B8B1A8DD0F8680D854A2C10B; TS010ecf5c=01a3504f4caec4fa070b6e8530da5ea1"
+            ]
+        },
+        {
+            "www-authenticate": [
+                'Basic realm="handle", Handle sessionId="1x8ihfvka1ide19h19beg4hpid", nonce="x"'
+            ]
+        },
+        {"uri": "https://api.example.com/cdx?resumeKey=com%252Ccnn%2529%252F%2B20010503212619"},
+        {"text": "<clientToken>JwNdr1452196715903</clientToken>"},
+        {
+            "args": '["etcd","--key-file=/etc/kubernetes/pki/server.key","--etcd-servers=https://127.0.0.1:2379"]'
+        },
+        {"text": '{"lookup":"CentralAuth","allcentralidlookupproviders":["local"]}'},
+        {"hashed_token": "f4ff0827eb406e73fc079754a102c054457b3c4fcdaf94e6eb4bc56a9fe60260"},
+    ],
+)
+def test_what_names_a_place_or_a_server_is_no_secret(value):
+    assert [*scan({"a": value})] == []
+
+
+@pytest.mark.parametrize(
+    "value",
+    [
+        {"set-cookie": ["pool=web-node-12a; session=kJ8sQ2mZx4Rt9Lw1Vb7Np3; path=/"]},
+        {"authorization": ['Digest realm="a", username="u", response="kJ8sQ2mZx4Rt9Lw1Vb7Np3kJ8sQ2mZ"']},
+        {"auth": {"client_token": "kJ8sQ2mZx4Rt9Lw1Vb7Np3kJ8sQ2mZ"}},
+        {"text": 'api_key="kJ8sQ2mZx4Rt9Lw1Vb7Np3"'},
+    ],
+)
+def test_what_looks_alike_is_one(value):
+    assert [*scan({"a": value})]
