@@ -2,6 +2,7 @@
 
 import re
 from datetime import date
+from typing import get_args
 
 import httpx
 import pytest
@@ -19,7 +20,9 @@ from questions_to_the_server import (
     result,
 )
 
+from ellmer_conformance.scenarios.script import FailureKind
 from ellmer_conformance.server import StrictServer
+from ellmer_conformance.server.chat_api_lookup import CHAT_APIS
 
 # routes ---------------------------------------------------------------------------------------------------
 
@@ -233,3 +236,11 @@ def test_a_request_is_judged_by_its_version_as_of_the_servers_day(today, version
             (entry,) = server.requests
             told = entry.report()["request"]
             assert (told["api_version"], list(told["betas"])) == (version, ["context-1m-2025-08-07"])
+
+
+@pytest.mark.parametrize("api", CHAT_APIS.values(), ids=lambda api: f"{api.wire}-{api.provider}")
+def test_the_words_of_a_provider_are_for_failures_that_a_script_can_name(api):
+    kinds = set(get_args(FailureKind))
+
+    assert set(api.failures) == kinds
+    assert set(api.retry) <= kinds

@@ -165,3 +165,24 @@ def test_closed_providers_refuse_what_their_types_do_not_have():
         f"{place}: property '{place}' is unsupported"
     ]
     assert json.loads(cerebras.refuse(found[0])[2])["code"] == "wrong_api_format"
+
+
+@pytest.mark.parametrize(
+    ("node", "value", "fits"),
+    [
+        ({"boolean": {}}, "true", True),
+        ({"boolean": {}}, "OFF", True),
+        ({"boolean": {}}, "maybe", False),
+        ({"boolean": {}}, 1, True),
+        ({"boolean": {}}, 2, False),
+        ({"number": {}}, " 1.5e3", True),
+        ({"number": {}}, "one", False),
+        ({"number": {}}, True, True),
+        ({"array": {"items": {"any": {}}}}, 1, False),
+        ({"array": {"items": {"any": {}}}}, "true", False),
+    ],
+)
+def test_pydantic_converts_texts_and_numbers_to_what_is_expected(node, value, fits):
+    shape = {**field(**node), "reader": "pydantic"}
+
+    assert faults(shape, {"x": value}) == ([] if fits else [("wrong type", "/x", "")])
