@@ -183,7 +183,9 @@ def started(mode: Mode, upstream: str, option: str, options: dict[str, Any]) -> 
     except ScriptError as error:
         raise click.UsageError(str(error)) from error
     except ValueError as error:
-        raise click.UsageError(f"{error}. For example: --mode proxy --upstream https://api.openai.com") from error
+        raise click.UsageError(
+            f"{error}. For example: --mode proxy --upstream https://api.openai.com"
+        ) from error
 
 
 def write(seen: list[Entry], mode: str, folder: Path) -> None:
