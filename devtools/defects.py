@@ -119,6 +119,14 @@ DEFECTS = {
         "        pass\n",
         ("conformance/tests/server/test_proxy.py", "-k", "upstream_quotes"),
     ),
+    "received-bytes-kept": Defect(
+        "The heap of the server grows with each request.",
+        3,
+        "ellmer_conformance.server.http.connection",
+        "self._reader.feed(bytes(memoryview(data)))",
+        "self._reader.feed(data)",
+        ("tests/hostile/test_not_from_here.py", "-k", "copied"),
+    ),
     "each-text-of-an-error": Defect(
         "Each of many equal texts of an error is searched for keys.",
         3,

@@ -38,7 +38,8 @@ def chat_app(
     """Makes a Shiny app of a chat, for your own server.
 
     Every page shows this one conversation, unless `user_header` tells users apart. The page loads nothing from other
-    hosts. An image by its address is a link.
+    hosts. An image by its address is a link. Pages of other origins are refused. A reverse proxy on the same machine that passes on its own
+    host name also sends `X-Forwarded-For` or `X-Forwarded-Host`, as most do.
 
     Args:
         chat: The chat.

@@ -7,12 +7,14 @@ import json
 import os
 import resource
 from pathlib import Path
+from types import SimpleNamespace
 
 import pytest
 
 import ellmer_core as ec
 from ellmer_conformance.server import StrictServer
 from ellmer_conformance.server.engine import Engine
+from ellmer_conformance.server.http.connection import Connection
 from ellmer_conformance.server.http.messages import HttpRequest
 from ellmer_conformance.server.journal import Journal
 from ellmer_core.live.browser import _from_here
@@ -70,6 +72,18 @@ def test_the_memory_of_the_server_is_flat(record_property):
     record_property("cases", count)
 
     assert grown < 6 * 1024 * 1024  # 1 KB for each request
+
+
+def test_what_is_received_is_copied_before_it_is_kept():
+    """100,000 requests over HTTP took 67 MB more when the bytes were kept that asyncio shrinks from 256 KB."""
+    kept, connection = [], object.__new__(Connection)
+    connection._closing, connection._reader = False, SimpleNamespace(feed=kept.append)
+    received = b"POST / HTTP/1.1"
+
+    connection.data_received(received)
+
+    assert kept == [received]
+    assert kept[0] is not received
 
 
 def test_a_fork_uses_no_connection_of_its_parent():

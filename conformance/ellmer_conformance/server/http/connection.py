@@ -198,7 +198,9 @@ class Connection(asyncio.Protocol):
 
     def data_received(self, data: bytes) -> None:
         if not self._closing:
-            self._reader.feed(data)
+            # asyncio received it into 256 KB, which were shrunk where they are. If such bytes are kept, the next 256 KB are taken behind
+            # them, and the heap grows with each request.
+            self._reader.feed(bytes(memoryview(data)))
 
     def eof_received(self) -> bool:
         self._half_closed = True
