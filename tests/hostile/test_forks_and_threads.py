@@ -12,6 +12,8 @@ import pytest
 import ellmer_core as ec
 from ellmer_conformance.server import StrictServer
 
+pytestmark = pytest.mark.invariants
+
 PATIENCE = 60
 
 

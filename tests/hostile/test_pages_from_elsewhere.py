@@ -23,6 +23,8 @@ from ellmer_core.live.browser import OnlyFromHere, event_loop
 from ellmer_harness import use_cassette
 from ellmer_harness.serving import serving as serving_cassette
 
+pytestmark = pytest.mark.invariants
+
 REBOUND = "rebound.attacker.example"
 ELSEWHERE = [
     "https://evil.example",
