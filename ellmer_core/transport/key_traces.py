@@ -44,22 +44,22 @@ _ESCAPED = re.compile(
     |(?<=&)(?:amp;){0,3}\#(?:x0{0,6}(?P<hex>[1-9a-f][0-9a-f]{1,4}(?=;)|[2-7][0-9a-f])|0{0,6}(?P<decimal>[1-9]\d{1,5}(?=;)|1[012]\d|[3-9]\d));?)""",
     re.VERBOSE,
 )
-_READABLE = re.compile(r"(?:[A-Za-z]+\d{0,2}[-_.])*+")
+_READABLE = re.compile(r"(?>(?:[A-Za-z]+\d{0,2}[-_.])*)")
 _LINES_IN_JSON = re.compile(r"\\\\{0,7}[nrtbfv]")
 _MASK = re.compile(r"[*•●·…⋯█#]++|\.{2,}+|\[[^\]\s]{0,20}+\]|<[^<>\s]{0,20}+>|(?i:x{4,}+)|[-_]{3,}+")
-_RUN = r"[\w\-/+=~]*+(?:\.[\w\-/+=~]++)*+"
+_RUN = r"[\w\-/+=~]*+(?>(?:\.[\w\-/+=~]++)*)"
 _MASKED = re.compile(
-    rf"(?<![\w\-/+=~.]){_RUN}(?: ?(?:[*•●·…⋯█#]++|\.{{2,}}+|\[[^\]\s]{{0,20}}+\]|<[^<>\s]{{0,20}}+>) ?{_RUN})++"
+    rf"(?<![\w\-/+=~.]){_RUN}(?>(?: ?(?:[*•●·…⋯█#]++|\.{{2,}}+|\[[^\]\s]{{0,20}}+\]|<[^<>\s]{{0,20}}+>) ?{_RUN})+)"
 )
 _WORDS = re.compile(r"[\w\-]{4,}"), re.compile(r"[\w\-/+=~.]{4,}")
 _MASK_IN_WORD = re.compile(r"[.x_-](?:(?<=\.)\.++|(?<=x)x{3,}+|(?<=[_-])[_-]{2,}+)")
 #: Base64 or Base32 in one or more lines, also with escaped line ends.
-_PACKED = re.compile(r"(?<![\w+/-])[\w+/-]{16,}+={0,6}+(?:(?:\r?\n|(?:\\r)?\\n)[\w+/-]++={0,6}+)*+", re.ASCII)
+_PACKED = re.compile(r"(?<![\w+/-])[\w+/-]{16,}+={0,6}+(?>(?:(?:\r?\n|(?:\\r)?\\n)[\w+/-]++={0,6}+)*)", re.ASCII)
 _LINE_END = re.compile(r"\\[rn]|[\r\n=]")
 _IS_LETTER = bytes(code < 128 and chr(code).isalnum() for code in range(256))
 _IN_RUNS = bytes(ord("A") if re.match(r"[\w+/-]", chr(code), re.ASCII) else 0 for code in range(256))
 _OTHER_BYTES = bytes(range(128)) + b" " * 128
-_NUMBERS = re.compile(r"(?<![\w.])\d{2,8}+(?:[\s,;:|.'\"\\-]{1,4}+\d{2,8}+){9,}+", re.ASCII)
+_NUMBERS = re.compile(r"(?<![\w.])\d{2,8}+(?>(?:[\s,;:|.'\"\\-]{1,4}+\d{2,8}+){9,})", re.ASCII)
 
 
 def readable(key: str) -> str:

@@ -23,7 +23,7 @@ _ENOUGH, _WHOLE, _PART = 5, 0.9, 0.85
 _NAMED = 0.95  # the weight of a similarity that names have made
 _END = re.compile(r"(?<=[.!?:;])\s+|\n+")
 _NAME = re.compile(r"[^\W_]+")
-_VALUE = re.compile(r"\{\w*\}|'[^']*'|\"[^\"]*\"|`[^`]*`|\b\w*\d[\w.-]*|[\w$]++(?:[.\[][\w\].$\[]++)++")
+_VALUE = re.compile(r"\{\w*\}|'[^']*'|\"[^\"]*\"|`[^`]*`|\b\w*\d[\w.-]*|[\w$]++(?>(?:[.\[][\w\].$\[]++)+)")
 _WORD = re.compile(r"[^\W\d_]+|\*")
 
 

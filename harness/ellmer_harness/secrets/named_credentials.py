@@ -265,10 +265,10 @@ _ASSIGNED = re.compile(
     rf"(?i)[\"'\\]*[ \t]*(?:=>|:=|[:=]|(?<=[\"'])[ \t]*,)[ \t]*[\"'\\]*{_SCHEMES}([^\s\"'\\&,;<>()]{{4,}}+)(?!\(|\\?[\"'][ \t]*:)"
 )
 _PARAMETER = re.compile(r"=([^&\s\"'\\<>#;]{4,}+)")
-_ELEMENT = re.compile(r"(?:\s[^<>]{0,300})?>\s*+(?:<!\[CDATA\[\s*+)?+([^<>]{4,4000}?)\s*+(?:\]\]>\s*+)?+</")
+_ELEMENT = re.compile(r"(?:\s[^<>]{0,300})?>\s*+(?>(?:<!\[CDATA\[\s*+)?)([^<>]{4,4000}?)\s*+(?>(?:\]\]>\s*+)?)</")
 _NEXT_VALUE = re.compile(  # the name is the content of an element, or of an attribute
     r"(?i)(?:</[\w:.-]{1,40}>\s*<(?:string|value|data)\b[^<>]{0,100}>|[\"']\s+(?:value|content)\s*=\s*[\"']|[\"']?\s*+[,;]?+\s*+[\"']?\bvalue[\"']?\s*[:=]\s*[\"']?"
-    r"|[\"']\s*+/?>\s*+(?:<value>\s*+)?+)(?:<!\[CDATA\[\s*+)?+([^<>\"'\r\n\]]{4,4000}?)[^\S\r\n]*+(?:\]\]>|[<\"'\r\n]|\Z)"
+    r"|[\"']\s*+/?>\s*+(?>(?:<value>\s*+)?))(?>(?:<!\[CDATA\[\s*+)?)([^<>\"'\r\n\]]{4,4000}?)[^\S\r\n]*+(?:\]\]>|[<\"'\r\n]|\Z)"
 )
 _LITERAL = re.compile(r"([A-Za-z_]\w{0,60})\s*:\s*\"((?:[^\"\\\n]|\\.){4,4000})\"")
 _GRAPHQL = re.compile(r"\s*(?:mutation|query|subscription|\{)[\s\w($:!,=\[\]\"@]*[({]")
