@@ -3,6 +3,7 @@
 import json
 import sys
 import threading
+from datetime import UTC, datetime
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
 
@@ -19,6 +20,7 @@ from ellmer_harness import Miss, SecretFound, use_cassette
 from ellmer_harness.exchange.json_rpc import renumbered
 from ellmer_harness.exchange.reply import Reply, cut
 from ellmer_harness.interception.mcp_servers import RecordedServer, server_url
+from ellmer_harness.interception.open_tapes import Clock
 from ellmer_harness.secrets.redaction import clean_url
 
 SERVER = """
@@ -327,6 +329,26 @@ def test_the_number_of_a_request_over_http_does_not_count(tmp_path, echo):
 
     assert [(each["id"], each["result"]) for each in recorded] == [(1, "m1"), (2, "m2")]
     assert [(each["id"], each["result"]) for each in replayed] == [(12, "m2"), (11, "m1")]
+
+
+def test_what_a_host_and_a_process_said_is_stale_as_one(server, echo, tmp_path):
+    """One date is that of the whole cassette, and a policy is shown the requests to both."""
+    path, asked = tmp_path / "c.json", []
+
+    def talks(month, **options):
+        clock = Clock(today=lambda: datetime(2026, month, 1, tzinfo=UTC))
+        with use_cassette(path, clock=clock, routes=echo, **options) as tape, httpx.Client() as client:
+            post(client, id=1, method="tools/list")
+            talk(server, call("a", 1), answers=2)
+        return tape.verdict.stale
+
+    def policy(recording):
+        asked.extend(sent.url for sent in recording.requests)
+
+    assert talks(3, mode="record") == ""
+    assert talks(6, max_age=30, stale="ignore") == "recorded 92 days ago"
+    assert talks(6, max_age=100, policies=[policy], stale="ignore") == ""
+    assert asked == [MCP, "stdio://python/?server.py&started"]
 
 
 def test_a_session_is_listened_to_and_ended_or_not(tmp_path, echo):
