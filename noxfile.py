@@ -99,10 +99,10 @@ def tools(session: nox.Session) -> None:
 @nox.session(default=False)
 def slow(session: nox.Session) -> None:
     """Run the tests that take long, which `nox -s tests` leaves out: those that start pytest, build packages, break adapters on purpose, or try
-    many generated values.
+    many generated values. Those of the invariants try few (`nox -s invariants` tries all).
     """
     session.install("-e", f".[{EXTRAS}]", *group("tests"))
-    session.run("pytest", *(session.posargs or [*WORKERS, "-m", "slow"]), env=OFFLINE)
+    session.run("pytest", *(session.posargs or [*WORKERS, "-m", "slow or invariants"]), env=OFFLINE)
 
 
 @nox.session(default=False)
