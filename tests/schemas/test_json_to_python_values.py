@@ -11,8 +11,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 from python_types import Colour, Film, Point, Series, Size, Spot
 
-from ellmer_core.errors import ConversionError, ResponseError
-from ellmer_core.schemas.type_classes import TypeObject
+from ellmer_core.errors import ConversionError, ResponseError, UsageError
+from ellmer_core.schemas.type_classes import Type, TypeObject
 from ellmer_core.schemas.type_functions import (
     TypeArray,
     TypeBasic,
@@ -194,6 +194,11 @@ json_values = st.recursive(
     lambda inner: st.lists(inner, max_size=3) | st.dictionaries(words, inner, max_size=4),
     max_leaves=12,
 )
+
+
+def test_a_type_without_a_conversion_is_refused():
+    with pytest.raises(UsageError, match="is not a type that a value can be converted to"):
+        convert({}, Type())
 
 
 @given(st.dictionaries(words, json_values), json_values)

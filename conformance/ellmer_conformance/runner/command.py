@@ -253,7 +253,6 @@ _NAMELESS = frozenset(
         "ClassCastException",
         "IndexOutOfBoundsException",
         "IllegalArgumentException",
-        "SyntaxError",
         "panic",
     ]
 )

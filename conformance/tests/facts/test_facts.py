@@ -327,6 +327,11 @@ def test_contradictions_are_printed_as_json(tmp_path):
     assert json.loads(told.output)[0]["kind"] == "contradicted"
 
 
+def test_a_page_about_some_models_says_which():
+    known = pages.pages().values()
+    assert not [page.link for page in known if bool(page.models) is (page.named == "another model")]
+
+
 def test_a_page_about_another_field_is_quoted():
     told = [e for cell in facts.cells() for e in cell.evidence if e.kind == "rule"]
     read = pages.pages()

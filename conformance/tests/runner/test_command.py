@@ -9,7 +9,15 @@ import pytest
 from example_plays import PLAYS
 
 import ellmer_conformance.runner.command
-from ellmer_conformance.runner.command import DeclaredWrongly, Driver, NoReply, as_json, declared, read
+from ellmer_conformance.runner.command import (
+    DeclaredWrongly,
+    Driver,
+    NoReply,
+    as_json,
+    declared,
+    error_of,
+    read,
+)
 from ellmer_conformance.runner.judgement import judge
 from ellmer_conformance.runner.selection import inexpressible, left_out
 from ellmer_conformance.scenarios.cases import all_cases, scripts
@@ -158,6 +166,17 @@ def test_a_declaration_that_is_wrong_says_why(line, sentence):
         declared(line)
 
 
+@pytest.mark.parametrize("variable", ["CONFORMANCE_WIRE", "CONFORMANCE_PROVIDER"])
+def test_a_command_that_declares_what_it_can_do_is_asked_about_no_provider(monkeypatch, tmp_path, variable):
+    monkeypatch.setenv(variable, "of-another-run")
+    program = tmp_path / "program.py"
+    program.write_text(
+        f"import json, os\nprint(json.dumps({{'name': '<' + os.environ['{variable}'] + '>'}}))\n", "utf-8"
+    )
+
+    assert Driver(f"{sys.executable} {program}").declared.name == "<>"
+
+
 def test_what_a_command_cannot_be_told_is_listed_with_the_reason():
     silent = declared("")
     able = declared(
@@ -195,3 +214,10 @@ def test_errors_of_two_classes_are_told_apart():
     assert type(second.reply.error).__name__ == "RateLimited"
     assert crash.nameless
     assert not first.reply.error.nameless
+
+
+@pytest.mark.parametrize(
+    "named", ["RangeError", "builtins.AttributeError", "IndexOutOfBoundsException", "NoMethodError", "panic"]
+)
+def test_an_error_of_any_language_says_nothing_about_the_api(named):
+    assert error_of("it failed", None, named).nameless

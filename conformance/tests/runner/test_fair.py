@@ -16,6 +16,7 @@ from ellmer_conformance.contract.exchange import Exchange, Request, Response
 from ellmer_conformance.contract.observed_run import Run, ToolRun
 from ellmer_conformance.contract.rule import verdict
 from ellmer_conformance.contract.rules import behaviour
+from ellmer_conformance.contract.rules.behaviour._rulebook import share_ids
 from ellmer_conformance.contract.rules.behaviour.answers.streams import difference
 from ellmer_conformance.runner.against_server import play_direct
 from ellmer_conformance.runner.judgement import judge
@@ -160,6 +161,7 @@ def test_equal_ids_are_the_providers_fault_first():
     run = a_run(CASES["calls_with_one_id"], HI, HI, replies=[Reply("no")])
     found = judge(run)
 
+    assert share_ids(run)
     assert {v.rule.id for v in found if v.violations}
     assert not [v for v in found if v.outcome == "fail"]
 

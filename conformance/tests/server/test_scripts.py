@@ -4,9 +4,13 @@ import json
 
 import httpx
 import pytest
+from botocore.eventstream import EventStreamBuffer
 from questions_to_the_server import CHAT, DATA_URL, NONCES, PROVIDERS, assistant, chat, result
 
+from ellmer_conformance.contract.exchange import Request
 from ellmer_conformance.server import StrictServer
+from ellmer_conformance.server.chat_api_lookup import chat_api_of
+from ellmer_conformance.server.chat_apis.base import Ticket
 
 
 @pytest.mark.parametrize("stream", [False, True])
@@ -83,6 +87,18 @@ def test_a_failure_comes_after_the_text_that_was_sent(post, wire):
     assert "moment" in said
     assert "overloaded" in failed.lower()
     assert post(PROVIDERS[wire], "fails").status_code in {503, 529}
+
+
+def test_a_failure_within_a_stream_of_bedrock_is_an_exception_event():
+    request = Request("bedrock", "bedrock", {}, "http://127.0.0.1/x", model="m", stream=True)
+    buffer = EventStreamBuffer()
+    for data in chat_api_of(Ticket(request, "case", 0)).broken("overloaded", []):
+        buffer.add_data(data)
+
+    (failed,) = (event.to_response_dict() for event in buffer)
+    assert failed["headers"][":message-type"] == "exception"
+    assert failed["headers"][":exception-type"] == "serviceUnavailableException"
+    assert "capacity" in json.loads(failed["body"])["message"]
 
 
 @pytest.mark.parametrize(

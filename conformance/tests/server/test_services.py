@@ -120,6 +120,7 @@ def test_a_text_is_moderated(server):
     assert (kind["flagged"], bad["flagged"], bad["categories"]["violence"]) == (False, True, True)
     assert len(bad["categories"]) == len(bad["category_scores"]) == 13
     assert bad["categories"]["violence/graphic"] is False
+    assert bad["category_applied_input_types"] == {category: ["text"] for category in bad["categories"]}
 
 
 # models and counts ----------------------------------------------------------------------------------------

@@ -1,8 +1,7 @@
 """The file of a cassette: it is loaded without damage, opened through vcrpy, and saved.
 
-A broken file is an error, and is never treated as an empty one. Clients that opted in to vcrpy's patchers are recorded
-scrubbed, and a request that was not recorded is a `Miss`, as for other clients; vcrpy does the rest: bodies are read
-whole, failures are not recorded, and `tape.sent` does not list these requests.
+A broken file is an error, and is never treated as an empty one. None of vcrpy's patchers is used: every client that they
+know is met at its connections.
 
 This module imports vcrpy, which imports every HTTP client that it knows. A tape therefore imports it only when it is
 opened.
@@ -11,9 +10,8 @@ opened.
 from __future__ import annotations
 
 import gc
-import json
 import warnings
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager, suppress
 from functools import cache, cached_property
 from hashlib import sha256
@@ -30,7 +28,6 @@ from vcr.request import HeadersDict, Request
 from vcr.serialize import CASSETTE_FORMAT_VERSION
 
 from ..errors import CassetteError, Refused, SecretFound, StoreError
-from ..exchange.reply import Reply
 from ..format.blobs import Blobs, file_bytes, replace_file
 from ..format.bodies import Form, decode
 from ..format.serializer import OURS, Serializer, where
@@ -39,7 +36,7 @@ from ..secrets.cassette_scan import Finding, scan, scan_written
 from ..secrets.placeholders import Masking
 from ..secrets.redaction import FINGERPRINT, MASK, Scrub, fingerprint_of
 from ..store.concurrent_cassette_merging import locked, merged, note_writer, replaced, writers
-from .cassette_index import CassetteIndex, Response, hidden_values, recorded_request, recorded_response
+from .cassette_index import CassetteIndex, hidden_values, recorded_request, recorded_response
 from .miss_explanation import command
 from .request_key import SALT, RequestKey, is_exact
 from .tape_state import TapeState
@@ -204,112 +201,27 @@ def _unusable(path: Path | str, what: str) -> CassetteError:
     )
 
 
-# --- Clients that opted in to the patchers of vcrpy ------------------------------------------------------
-
-
-class PatchedIndex(CassetteIndex):
-    """The index for vcrpy's patchers. `tape` is `None` while the file is loaded, when no client adds
-    interactions.
-    """
-
-    tape: TapeState | None = None
-
-    def append(self, request: Request, response: Response) -> None:
-        """Adds an exchange of a patched client."""
-        if self.tape is None:
-            super().append(request, response)
-        elif not self.tape.allows(request.host):
-            body = {"string": b"", **response["body"]}
-            reply = Reply.recorded({**response, "body": body})
-            live, masking = self.tape.recorded_from == "live", self.tape.masking
-            answer = recorded_response(self.tape.scrub, reply, live=live, masking=masking)
-            self.place(self._clean(request), answer)
-
-    def filter_request(self, request: Request) -> Request | None:
-        """Returns the request, or `None` if the cassette does not handle it."""
-        return None if self.tape and self.tape.allows(request.host) else request
-
-    def can_play_response_for(self, request: Request) -> bool:
-        """Tells whether an unused recording exists for the request. Raises `Miss` if one is required."""
-        assert self.tape is not None, "the file is loaded before the first lookup"
-        if self.tape.allows(request.host):
-            return False
-        ask = self.ask(self._clean(request))
-        if self.find(ask) is not None or (self.on_repeat != "error" and self.played(ask)):
-            return True
-        if self.tape.offline:
-            raise self.tape.miss(ask, self)
-        return False
-
-    def play_response(self, request: Request) -> Response:
-        """Returns the recorded answer."""
-        place = self.take(self.ask(self._clean(request)))
-        assert place is not None, "asked only after can_play_response_for"
-        return self.response(place)
-
-    def _clean(self, request: Request) -> Request:
-        assert self.tape is not None, "the file is loaded before the first lookup"
-        headers = [(_text(name).lower(), _text(value)) for name, value in request.headers.items()]
-        body, normalize = _bytes(request.body), self.tape.normalize
-        scrub, method, url = self.tape.scrub, request.method, request.uri
-        return recorded_request(scrub, method, url, headers, body, normalize=normalize)
-
-
-def _text(value: Any) -> str:
-    """Returns the value of a header. botocore has bytes, and aiohttp has lists."""
-    if isinstance(value, bytes):
-        return value.decode("latin-1")
-    return ", ".join(map(_text, value)) if isinstance(value, list | tuple) else str(value)
-
-
-def _bytes(body: Any) -> bytes:
-    """Returns the body as it is sent: files and iterators are read, and aiohttp's JSON is written."""
-    match body:
-        case bytes() | bytearray() | memoryview():
-            return bytes(body)
-        case dict() | list():
-            return json.dumps(body, default=str).encode()
-        case str() | None:
-            return (body or "").encode()
-        case Iterable() if not hasattr(body, "add_field"):  # files, too; aiohttp's form can be sent only once
-            return b"".join(map(_bytes, body))
-    return f"<{type(body).__name__}>".encode()
-
-
 # --- Opening and saving ----------------------------------------------------------------------------------
 
 
 LOCAL = "this machine"  # the origin of a recording whose requests asked it, if the suite does not name one
-_INTERCEPTED = {
-    "urllib3",
-    "requests",
-    "boto3",
-    "aiohttp",
-    "httpx",
-    "httpx2",
-    "httplib",
-    "httplib2",
-    "tornado",
-}
-"""Patchers that are not needed any more: these clients are met at their connections."""
 
 
 @contextmanager
 def opened(tape: TapeState) -> Iterator[CassetteIndex]:
-    """Yields the cassette of a tape through vcrpy, with vcrpy's patchers for the clients that opted in."""
+    """Yields the cassette of a tape through vcrpy, without its patchers."""
     blobs = Blobs(tape.blob_folder)
     persister = Persister(tape.scrub) if tape.replays and not tape.absent else Blank
-    with PatchedIndex.use(
+    with CassetteIndex.use(
         path=str(tape.file),
         match=tape.match,
         on_repeat=tape.on_repeat,
         serializer=Serializer(blobs, near=tape.file.parent),
         persister=persister,
         record_mode=RecordMode.NEW_EPISODES if tape.records else RecordMode.NONE,
-        skip_patchers=[name for name in PATCHER_NAMES if name not in tape.patchers or name in _INTERCEPTED],
+        skip_patchers=PATCHER_NAMES,
     ) as index:
         tape.recorded_from = _origin(tape, index)
-        index.tape = tape
         index.text = persister.text
         yield index
 

@@ -77,7 +77,7 @@ def verdict(tape: TapeState) -> Verdict:
 
 def hold_to_account(tape: TapeState) -> None:
     """Raises `NotIntercepted` or `Unused` if a successful run did not use its cassette as recorded."""
-    if _idle(tape) and not tape.allow_idle and not (tape.absent and tape.only_plays):
+    if not tape.sent and not tape.allow_idle and not (tape.absent and tape.only_plays):
         raise NotIntercepted(
             f"the run ended without any request to cassette {tape.name}. {_advice()}\n"
             + command(tape.rerecord)
@@ -119,22 +119,12 @@ def _left(tape: TapeState) -> tuple[str, ...]:
     )
 
 
-def _idle(tape: TapeState) -> bool:
-    """Tells whether no request passed through the recorder or the patchers of vcrpy, which do not report
-    requests.
-    """
-    patched = tape.index is not None and (
-        any(tape.index.play_counts.values()) or len(tape.index) > tape.index.loaded
-    )
-    return not tape.sent and not patched
-
-
 def _state(tape: TapeState, unused: int) -> State:
     if tape.misses:
         return "missed"
     if tape.mode == "live":
         return "live"
-    if _idle(tape):
+    if not tape.sent:
         return "idle"
     if tape.records and not all(exchange.played for exchange in tape.exchanges):
         return "failed" if tape.failed else "recorded"

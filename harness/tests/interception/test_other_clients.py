@@ -193,6 +193,27 @@ def test_a_connection_that_fails_keeps_its_class(url, record, tmp_path):
         assert ask() == expected
 
 
+def test_a_failure_that_another_client_recorded_is_one_of_pyreqwest(record, tmp_path):
+    exceptions = pytest.importorskip("pyreqwest.exceptions")
+    url = "http://127.0.0.1:9/"
+    with use_cassette(tmp_path / "c.json", **record), pytest.raises(httpx.ConnectError):
+        httpx.get(url)
+    with use_cassette(tmp_path / "c.json"), pytest.raises(exceptions.ConnectError):
+        with_pyreqwest(url)
+
+
+def test_cookies_of_a_recording_are_those_of_a_session_of_curl_cffi(server, record, tmp_path):
+    requests = pytest.importorskip("curl_cffi.requests")
+    wide, own = "set-cookie: a=1; Path=/v1; Secure; Domain=.example.com", "set-cookie: b=2"
+    server.whole({}, "application/json", wide, own)
+    with use_cassette(tmp_path / "c.json", **record, mask=True):
+        httpx.get(f"{API}/x")
+    with use_cassette(tmp_path / "c.json"), requests.Session() as session:
+        session.get(f"{API}/x")
+        found = {(each.name, each.domain, each.path, each.secure) for each in session.cookies.jar}
+    assert found == {("a", ".example.com", "/v1", True), ("b", "api.example.com", "/", False)}
+
+
 class Raw:
     """A server on a port of its own that answers each request with the same bytes and hangs up."""
 

@@ -70,7 +70,7 @@ def test_it_exports_to_yaml_that_plain_vcrpy_replays(server, record, tmp_path):
         assert ask() == expected
 
 
-def test_clients_that_opt_in_are_recorded_by_vcrpys_patchers(server, record, tmp_path):
+def test_a_client_is_recorded_without_the_patchers_of_vcrpy(server, record, tmp_path):
     import urllib.request
 
     url = server.url

@@ -229,6 +229,12 @@ def test_a_lone_text_is_a_plain_string_in_chat():
 
 
 @every_wire
+def test_a_part_of_a_newer_version_goes_to_its_own_api_as_it_is(wire):
+    part = {"type": "odd", "of": [1]}
+    assert json.dumps(part) in json.dumps(sent(wire, ContentUnknown(wire.name, part)))
+
+
+@every_wire
 def test_nothing_to_say_sends_nothing(wire):
     assert sent(wire, ContentText("")) == []
     assert sent(wire, ContentUnknown("another", {"type": "odd"})) == []

@@ -202,6 +202,23 @@ def test_a_signed_thought_that_was_shown_keeps_its_words(shown, sent, fine):
     assert bool(verdict(book.rules["THK-006"], run).violations) is not fine
 
 
+SIGNATURES = ("Zmlyc3Q=", "c2Vjb25k")
+
+
+@pytest.mark.parametrize(("sent", "fine"), [(SIGNATURES, True), (SIGNATURES[::-1], False)])
+def test_the_signatures_of_two_answers_stay_in_their_order(sent, fine):
+    """An answer of which nothing is sent back stands before them, and a signature of nobody among them."""
+    thoughts = [{"type": "thinking", "thinking": "Hm.", "signature": text} for text in SIGNATURES]
+    back = [{"type": "thinking", "thinking": "Hm.", "signature": text} for text in (*sent, "bm9ib2R5")]
+    run = over_anthropic({"role": "assistant", "content": back}, ASKED)
+    answered = [
+        replace(run.exchanges[0], response=Response(200, body=json.dumps({"content": content}).encode()))
+        for content in ([], *([thought] for thought in thoughts))
+    ]
+    found = verdict(book.rules["THK-006"], replace(run, exchanges=[*answered, run.exchanges[1]]))
+    assert any("in another order" in each.message for each in found.violations) is not fine
+
+
 @pytest.mark.parametrize("id", ["PAIR-010", "PAR-004"])
 def test_an_equal_call_that_failed_first_may_be_told_apart_by_no_rule(id):
     """The runs of equal calls say not which of them failed."""

@@ -198,6 +198,10 @@ CUT_STREAM = chunks(
 )
 
 
+def test_a_stream_without_events_has_no_order_to_judge():
+    assert verdict(book.rules["SRV-012"], heard(b"", stream=True)).outcome == "not-applicable"
+
+
 @pytest.mark.parametrize("id", ["SRV-020", "SRV-022"])
 def test_an_answer_that_the_limit_ended_need_be_no_call_and_no_value(id):
     question = "tool_call" if id == "SRV-020" else "structured"
