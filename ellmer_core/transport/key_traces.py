@@ -54,7 +54,9 @@ _MASKED = re.compile(
 _WORDS = re.compile(r"[\w\-]{4,}"), re.compile(r"[\w\-/+=~.]{4,}")
 _MASK_IN_WORD = re.compile(r"[.x_-](?:(?<=\.)\.++|(?<=x)x{3,}+|(?<=[_-])[_-]{2,}+)")
 #: Base64 or Base32 in one or more lines, also with escaped line ends.
-_PACKED = re.compile(r"(?<![\w+/-])[\w+/-]{16,}+={0,6}+(?>(?:(?:\r?\n|(?:\\r)?\\n)[\w+/-]++={0,6}+)*)", re.ASCII)
+_PACKED = re.compile(
+    r"(?<![\w+/-])[\w+/-]{16,}+={0,6}+(?>(?:(?:\r?\n|(?:\\r)?\\n)[\w+/-]++={0,6}+)*)", re.ASCII
+)
 _LINE_END = re.compile(r"\\[rn]|[\r\n=]")
 _IS_LETTER = bytes(code < 128 and chr(code).isalnum() for code in range(256))
 _IN_RUNS = bytes(ord("A") if re.match(r"[\w+/-]", chr(code), re.ASCII) else 0 for code in range(256))
