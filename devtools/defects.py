@@ -179,8 +179,8 @@ DEFECTS = {
         "A mask after a long word of an error takes quadratic time.",
         2,
         "ellmer_core.transport.key_traces",
-        r"""rf"(?<![\w\-/+=~.]){_RUN}(?:""",
-        r"""rf"{_RUN}(?:""",
+        r"""rf"(?<![\w\-/+=~.]){_RUN}(?>""",
+        r"""rf"{_RUN}(?>""",
         ("tests/transport/test_sent_keys.py", "-k", "linear_time"),
     ),
     "many-small-values": Defect(
