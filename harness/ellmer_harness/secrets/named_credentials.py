@@ -250,7 +250,13 @@ def without_visitors(cookies: str) -> str:
     """Returns the values in a header with cookies, without those of visitors and without attributes such as a path."""
     pieces = _BETWEEN_COOKIES.split(cookies)
     found = (piece for piece in pieces if not is_of_a_visitor(piece) and not _OF_COOKIES.fullmatch(piece))
-    return "; ".join(piece.partition("=")[2] or piece for piece in found)
+    return "; ".join(_value_of(piece) for piece in found)
+
+
+def _value_of(cookie: str) -> str:
+    """Returns the value of `name=value`, or the whole if it is only a value: `=` at its end pads Base64."""
+    value = cookie.partition("=")[2]
+    return value if value.strip("=") else cookie
 
 
 # --- Names and their values in a text --------------------------------------------------------------------

@@ -428,6 +428,9 @@ def test_beside_what_is_none_a_secret_is_found():
     signature = "5f69d324c05740f272e7c07046b973076335bd284cd150f03901ba9b30a62f4e"
     assert [*scan({"authorization": f"AWS4-HMAC-SHA256 Credential=<KEY_ID>/x, Signature={signature}"})]
     assert [*scan({"cookie": f"acw_tc={signature}; connect.sid={signature}"})]
+    assert [*scan({"cookie": "iKG35F1OGDarAx3NqipMwIO1q1lKZoJWaYQ0YgBfbpgwEzBSUkkVcrOTd5=="})], (
+        "padded, without a name"
+    )
 
 
 @pytest.mark.parametrize(
