@@ -6,11 +6,21 @@
 from __future__ import annotations
 
 import json
+from types import SimpleNamespace
 from typing import Any
 
 from ellmer_conformance.contract.json_depth import bounded
 
-__all__ = ["from_json", "to_json"]
+__all__ = ["SchemaValidator", "core_schema", "from_json", "to_json"]
+
+core_schema = SimpleNamespace(str_schema=dict)
+
+
+class SchemaValidator:
+    """Stands for the validator, with which a recorder finds events that are alike. Without it, each event is parsed."""
+
+    def __init__(self, schema: Any) -> None:
+        raise ValueError(f"there is no validator in the browser: {schema}")
 
 
 def from_json(data: str | bytes | bytearray, *, allow_inf_nan: bool = True, **_: Any) -> Any:
