@@ -180,7 +180,7 @@ TEXTS = [
 
 
 def test_without_a_validator_each_event_is_parsed(fallback, monkeypatch):
-    events = "".join(f'data: {{"n": {number}, "text": "a word"}}\n\n' for number in range(200)).encode()
+    events = "".join(f'data: {{"n":{number},"text":"a word"}}\n\n' for number in range(200)).encode()
     assert alike_events.parse(events)
     alike_events._lines.cache_clear()
     monkeypatch.setattr(alike_events, "SchemaValidator", fallback.SchemaValidator)

@@ -1,4 +1,4 @@
-"""The two functions of pydantic_core that the readers use, for the browser, where the package is not installed.
+"""What the readers use of pydantic_core, for the browser, where the package is not installed.
 
 `tests/documentation/test_judge.py` compares them with the real ones.
 """
