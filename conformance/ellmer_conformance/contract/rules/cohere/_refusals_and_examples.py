@@ -3,16 +3,15 @@
 from __future__ import annotations
 
 import json
-from base64 import b64encode
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from ....scenarios.messages import Image, Part, Text, ToolCall, ToolResult, Turn
+from ....scenarios.messages import Image, Turn
 from ...exchange import Json
 from ...rule import Kind, Level, Refusal
 from ...rulebook import RuleBook
 from .._media import PNG
-from .._samples import FUNCTION, NUMBERS, QUESTION
+from .._samples import FUNCTION, NUMBERS, QUESTION, messages_of, said_in_parts
 
 MUST, SHOULD = Level.MUST, Level.SHOULD
 REJECT, LOSS = Kind.REJECT, Kind.LOSS
@@ -67,20 +66,6 @@ def result(id: str, content: Any = "5") -> Json:
 
 def conversation(turns: Sequence[Turn]) -> Json:
     """Returns a request with a conversation in neutral terms. Only a vision model sees images, and it uses no tools."""
-    messages: list[Json] = []
-    for turn in turns:
-        calls = [part.id for part in turn.parts if isinstance(part, ToolCall)]
-        messages += [call(*calls)] if calls else []
-        messages += [result(part.id, part.value) for part in turn.parts if isinstance(part, ToolResult)]
-        parts = [_part(part) for part in turn.parts if isinstance(part, Text | Image)]
-        messages += [{"role": turn.role, "content": parts}] if parts else []
+    messages = messages_of(turns, call, result, said_in_parts)
     seen = any(isinstance(part, Image) for turn in turns for part in turn.parts)
     return body(*messages, model="command-a-vision-07-2025") if seen else body(*messages)
-
-
-def _part(part: Part) -> Json:
-    if isinstance(part, Image):
-        url = f"data:{part.type};base64,{b64encode(part.data).decode()}"
-        return {"type": "image_url", "image_url": {"url": url}}
-    assert isinstance(part, Text), part
-    return {"type": "text", "text": part.text}

@@ -4,17 +4,16 @@ from __future__ import annotations
 
 import json
 import re
-from base64 import b64encode
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from typing import Any
 
-from ....scenarios.messages import Image, Part, Text, ToolCall, ToolResult, Turn
+from ....scenarios.messages import Image, Text, Turn
 from ...exchange import Json
 from ...rule import Finding, Kind, Level, Refusal, broken
 from ...rulebook import RuleBook
 from .._media import PNG
-from .._samples import FUNCTION, QUESTION
+from .._samples import FUNCTION, QUESTION, data_url, messages_of
 
 MUST, SHOULD = Level.MUST, Level.SHOULD
 REJECT, LOSS = Kind.REJECT, Kind.LOSS
@@ -110,16 +109,14 @@ def untyped(refusal: Refusal) -> Refusal:
 
 def conversation(turns: Sequence[Turn]) -> Json:
     """Returns a request with a conversation in neutral terms."""
-    messages: list[Json] = []
-    for turn in turns:
-        calls = [_nine(part.id) for part in turn.parts if isinstance(part, ToolCall)]
-        messages += [call(*calls)] if calls else []
-        messages += [
-            result(_nine(part.id), part.value) for part in turn.parts if isinstance(part, ToolResult)
-        ]
-        parts = [_part(part) for part in turn.parts if isinstance(part, Text | Image)]
-        messages += [{"role": turn.role, "content": parts}] if parts else []
-    return body(*messages)
+    return body(
+        *messages_of(
+            turns,
+            lambda *ids: call(*map(_nine, ids)),
+            lambda id, value: result(_nine(id), value),
+            lambda role, parts: [{"role": role, "content": [_part(part) for part in parts]}],
+        )
+    )
 
 
 def _nine(id: str) -> str:
@@ -127,11 +124,7 @@ def _nine(id: str) -> str:
     return id * 9
 
 
-def _part(part: Part) -> Json:
+def _part(part: Text | Image) -> Json:
     if isinstance(part, Image):
-        return {
-            "type": "image_url",
-            "image_url": f"data:{part.type};base64,{b64encode(part.data).decode()}",
-        }
-    assert isinstance(part, Text), part
+        return {"type": "image_url", "image_url": data_url(part)}
     return {"type": "text", "text": re.sub(r'(?<=call-id=")\w', lambda id: _nine(id[0]), part.text)}

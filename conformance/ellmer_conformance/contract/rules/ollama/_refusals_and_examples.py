@@ -7,11 +7,11 @@ from base64 import b64encode
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from ....scenarios.messages import Image, Text, ToolCall, ToolResult, Turn
+from ....scenarios.messages import Image, Text, Turn
 from ...exchange import Json
 from ...rule import Kind, Level, Refusal
 from ...rulebook import RuleBook
-from .._samples import FUNCTION, QUESTION
+from .._samples import FUNCTION, QUESTION, messages_of
 
 MUST, SHOULD = Level.MUST, Level.SHOULD
 REJECT, LOSS = Kind.REJECT, Kind.LOSS
@@ -53,16 +53,14 @@ def result(id: str, content: str = "5", **more: Any) -> Json:
 
 
 def conversation(turns: Sequence[Turn]) -> Json:
-    """Returns a request with a conversation in neutral terms. Images are a field of the user's message."""
-    messages: list[Json] = []
-    for turn in turns:
-        calls = [part.id for part in turn.parts if isinstance(part, ToolCall)]
-        messages += [call(*calls)] if calls else []
-        messages += [result(part.id, part.value) for part in turn.parts if isinstance(part, ToolResult)]
-        text = "".join(part.text for part in turn.parts if isinstance(part, Text))
-        images = [b64encode(part.data).decode() for part in turn.parts if isinstance(part, Image)]
-        if images:
-            messages += [shown(*images, text=text)]
-        elif text:
-            messages += [{"role": turn.role, "content": text}]
-    return body(*messages)
+    """Returns a request with a conversation in neutral terms."""
+    return body(*messages_of(turns, call, result, _said))
+
+
+def _said(role: str, parts: Sequence[Text | Image]) -> list[Json]:
+    """Returns a message with texts and images. Images are a field of the user's message."""
+    text = "".join(part.text for part in parts if isinstance(part, Text))
+    images = [b64encode(part.data).decode() for part in parts if isinstance(part, Image)]
+    if images:
+        return [shown(*images, text=text)]
+    return [{"role": role, "content": text}] if text else []

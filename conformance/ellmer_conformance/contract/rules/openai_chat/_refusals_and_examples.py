@@ -2,17 +2,16 @@
 
 from __future__ import annotations
 
-from base64 import b64encode
 from collections.abc import Sequence
 from typing import Any
 
-from ....scenarios.messages import Image, Part, Text, ToolCall, ToolResult, Turn
+from ....scenarios.messages import Turn
 from ...exchange import Json
 from ...rule import Kind, Level
 from ...rulebook import RuleBook
 from .._media import PNG
 from .._openai.refusals import error_body
-from .._samples import FUNCTION, QUESTION
+from .._samples import FUNCTION, QUESTION, messages_of, said_in_parts
 
 MUST, SHOULD = Level.MUST, Level.SHOULD
 REJECT, LOSS = Kind.REJECT, Kind.LOSS
@@ -45,19 +44,4 @@ def result(id: str, content: Any = "5") -> Json:
 
 def conversation(turns: Sequence[Turn]) -> Json:
     """Returns a request with a conversation in neutral terms."""
-    items: list[Json] = []
-    for turn in turns:
-        calls = [part.id for part in turn.parts if isinstance(part, ToolCall)]
-        items += [call(*calls)] if calls else []
-        items += [result(part.id, part.value) for part in turn.parts if isinstance(part, ToolResult)]
-        parts = [_part(part) for part in turn.parts if isinstance(part, Text | Image)]
-        items += [{"role": turn.role, "content": parts}] if parts else []
-    return body(*items)
-
-
-def _part(part: Part) -> Json:
-    if isinstance(part, Image):
-        url = f"data:{part.type};base64,{b64encode(part.data).decode()}"
-        return {"type": "image_url", "image_url": {"url": url}}
-    assert isinstance(part, Text), part
-    return {"type": "text", "text": part.text}
+    return body(*messages_of(turns, call, result, said_in_parts))
