@@ -36,7 +36,6 @@ cassettes of vcrpy and pytest-recording (YAML, JSON), of cassetter (YAML, TOML),
 of VCR for R, Ruby and Go, HAR files, and our own.
 """
 _CODES = "Exit code 0: success; 1: a problem was found, or a file failed; 2: usage error. That of diff names the kind of difference."
-_CODES_OF_DIFF = "Exit code 0: no difference, or only allowed ones; 10 to 14: see above; 2: usage error, or a file cannot be read."
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
@@ -68,7 +67,7 @@ def _parser() -> argparse.ArgumentParser:
             name,
             help=about.partition("\n")[0],
             description=about,
-            epilog=_CODES_OF_DIFF if module is diff else _CODES,
+            epilog=getattr(module, "CODES", _CODES),
             formatter_class=form,
         )
         module.arguments(command)

@@ -33,6 +33,8 @@ from ..secrets.redaction import Scrub, clean_url
 from ..tape.miss_explanation import blocks, differences
 from ._terminal import one, one_line, recordings, say
 
+CODES = "Exit code 0: no difference, or only allowed ones; 10 to 14: see above; 2: usage error, or a file cannot be read."
+
 
 def arguments(parser: argparse.ArgumentParser) -> None:
     """Declares the arguments of the command."""
