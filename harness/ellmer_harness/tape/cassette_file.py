@@ -19,7 +19,7 @@ from importlib.metadata import version
 from itertools import pairwise
 from pathlib import Path
 from typing import Any
-from urllib.parse import SplitResult, urlsplit
+from urllib.parse import urlsplit
 
 from vcr.patch import PATCHER_NAMES
 from vcr.persisters.filesystem import CassetteNotFoundError
@@ -36,7 +36,7 @@ from ..secrets.cassette_scan import Finding, scan, scan_written
 from ..secrets.placeholders import Masking
 from ..secrets.redaction import FINGERPRINT, MASK, Scrub, fingerprint_of
 from ..store.concurrent_cassette_merging import locked, merged, note_writer, replaced, writers
-from .cassette_index import CassetteIndex, hidden_values, recorded_request, recorded_response
+from .cassette_index import CassetteIndex, UnparsedRequest, hidden_values, recorded_request, recorded_response
 from .miss_explanation import command
 from .request_key import SALT, RequestKey, is_exact
 from .tape_state import TapeState
@@ -51,10 +51,8 @@ Place = tuple[Path, int, str]
 """The file, the number of the interaction in it, and `request` or `response`."""
 
 
-class Recorded(Request):  # type: ignore[misc]  # vcrpy publishes no types
+class Recorded(UnparsedRequest):
     """A recorded request. Its values are computed when they are used, because a cassette may hold thousands."""
-
-    _was_file = _was_iter = False
 
     def __init__(  # the base's own would parse all of it
         self, saved: Form, blobs: Blobs, place: Place, fingerprints: dict[str, str], tests: list[str] | None
@@ -67,13 +65,6 @@ class Recorded(Request):  # type: ignore[misc]  # vcrpy publishes no types
             blobs,
             place,
         )
-
-    uri: str = ""
-
-    @cached_property
-    def parsed_uri(self) -> SplitResult:
-        """The parsed URL, which vcrpy's matchers expect."""
-        return urlsplit(self.uri)
 
     @cached_property
     def headers(self) -> HeadersDict:

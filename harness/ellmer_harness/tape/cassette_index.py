@@ -52,19 +52,23 @@ def recorded_request(
     return clean
 
 
-class CleanRequest(Request):  # type: ignore[misc]  # vcrpy publishes no types
-    """A request in the recorded form. Its URL is parsed when somebody asks: vcrpy's own class does so at once, and looks for files."""
+class UnparsedRequest(Request):  # type: ignore[misc]  # vcrpy publishes no types
+    """A request whose URL is parsed when somebody asks: vcrpy's own class does so at once, and looks for files."""
 
     _was_file = _was_iter = False
     uri: str = ""
-
-    def __init__(self, method: str, uri: str, body: bytes, headers: Mapping[str, str]) -> None:
-        self.method, self.uri, self.body, self.headers = method, uri, body, dict(headers)
 
     @cached_property
     def parsed_uri(self) -> SplitResult:
         """The parsed URL, which vcrpy's matchers expect."""
         return urlsplit(self.uri)
+
+
+class CleanRequest(UnparsedRequest):
+    """A request in the recorded form."""
+
+    def __init__(self, method: str, uri: str, body: bytes, headers: Mapping[str, str]) -> None:
+        self.method, self.uri, self.body, self.headers = method, uri, body, dict(headers)
 
 
 def masked_request(match: Match, request: Request) -> Request:
