@@ -12,7 +12,7 @@ import pytest
 from code_blocks import ROOT
 
 from ellmer_conformance.contract import rules
-from ellmer_harness.format import alike_events
+from ellmer_harness.format import alike_events, json_text
 
 FOLDER = ROOT / "docs" / "_judge"
 BODY = {"model": "gpt-4.1", "messages": [{"role": "user", "content": 'It\'s "you"'}]}
@@ -183,8 +183,8 @@ def test_without_a_validator_each_event_is_parsed(fallback, monkeypatch):
     events = "".join(f'data: {{"n":{number},"text":"a word"}}\n\n' for number in range(200)).encode()
     assert alike_events.parse(events)
     alike_events._lines.cache_clear()
-    monkeypatch.setattr(alike_events, "SchemaValidator", fallback.SchemaValidator)
-    monkeypatch.setattr(alike_events, "core_schema", fallback.core_schema)
+    monkeypatch.setattr(json_text, "SchemaValidator", fallback.SchemaValidator)
+    monkeypatch.setattr(json_text, "core_schema", fallback.core_schema)
     assert alike_events.parse(events) is None
 
 

@@ -14,11 +14,11 @@ from functools import cache
 from itertools import groupby
 from typing import Any
 
-from pydantic_core import SchemaValidator, core_schema, from_json
+from pydantic_core import from_json
 
 from ellmer_core.budget import RECORDING, has_more_values
 
-from .json_text import Form, Laid, compact, seems_deep
+from .json_text import Form, Laid, compact, searcher, seems_deep
 from .sse_and_ndjson import plain_event
 
 _LEAST = 100  # events; fewer may be indented
@@ -210,5 +210,4 @@ def _lines(kinds: tuple[bytes, ...]) -> Callable[[str], bool]:
     patterns = [_PATTERNS[b"text" if b"text" in kind else b"whole"] for kind in kinds]
     line = "".join(rf"{pattern}\x{number:02x}" for number, pattern in enumerate(patterns, 1))
     line = line.removesuffix(rf"\x{len(kinds):02x}")
-    schema = core_schema.str_schema(pattern=rf"(?-u)\A(?:{line}\n)*\z", regex_engine="rust-regex")
-    return SchemaValidator(schema).isinstance_python
+    return searcher(rf"\A(?:{line}\n)*\z")

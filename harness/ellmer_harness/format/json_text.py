@@ -161,12 +161,27 @@ def _has_exponents(text: bytes) -> bool:
     return _exponents()(text if text[:1] in _OPENING else b":" + text)
 
 
+def searcher(pattern: str) -> Callable[[str | bytes], bool]:
+    """Returns a function that tells whether a pattern is in a text. pydantic's engine, in Rust, searches ten times as quickly as `re`.
+
+    Classes such as `\\w` are those of ASCII.
+
+    Args:
+        pattern: The pattern, in the syntax of Rust's `regex`, which has no lookaround.
+
+    Examples:
+        >>> found = searcher("[0-9]+px")
+        >>> found("width: 12px"), found(b"width: auto")
+        (True, False)
+    """
+    schema = core_schema.str_schema(pattern=f"(?-u){pattern}", regex_engine="rust-regex")
+    return SchemaValidator(schema).isinstance_python
+
+
 @cache
 def _exponents() -> Callable[[bytes], bool]:
-    """Returns a function that tells whether there is an exponent. pydantic's engine searches ten times as quickly as `re`."""
-    pattern = r"(?-u)[:,\[-](?:0\.0000|[0-9]+(?:\.[0-9]+)?[eE])"
-    schema = core_schema.str_schema(pattern=pattern, regex_engine="rust-regex")
-    return SchemaValidator(schema).isinstance_python
+    """Returns a function that tells whether there is an exponent."""
+    return searcher(r"[:,\[-](?:0\.0000|[0-9]+(?:\.[0-9]+)?[eE])")
 
 
 def seems_deep(text: bytes) -> bool:

@@ -26,11 +26,12 @@ from operator import is_
 from typing import Any, NamedTuple
 from urllib.parse import unquote
 
-from pydantic_core import SchemaValidator, core_schema, from_json
+from pydantic_core import from_json
 
 from ellmer_core.budget import RECORDING, has_more_values
 
 from ..format.alike_events import Alike
+from ..format.json_text import searcher
 from .named_credentials import (
     AFTER,
     NAMED,
@@ -131,7 +132,7 @@ def _encodes(words: bytes, secrets: Sequence[bytes]) -> bool:
 def _is_none_base64() -> Callable[[str], bool]:
     """Returns a function that tells whether words have no base64: each part is short, a number or an id."""
     part, between = f"(?:{_HEX.pattern}|[A-Za-z0-9+/_-]{{0,{_LEAST_TOKEN - 1}}})", r"[.=~:\n]"
-    return _engine([rf"\A(?:{part}{between})*{part}\z"])
+    return searcher(rf"\A(?:{part}{between})*{part}\z")
 
 
 def _bytes(text: str) -> bytes:
@@ -829,18 +830,12 @@ def _keys() -> tuple[list[str], list[str]]:
     return [begun, *short], [_loose(row, 6) for row in PATTERNS if row.before != (0, 0)]
 
 
-def _engine(expressions: Iterable[str]) -> Callable[[str], bool]:
-    """Returns a function that tells whether one of the expressions matches. It sees ASCII only."""
-    schema = core_schema.str_schema(pattern=f"(?-u){'|'.join(expressions)}", regex_engine="rust-regex")
-    return SchemaValidator(schema).isinstance_python
-
-
 @cache
 def _engines() -> tuple[Callable[[str], bool], ...]:
     """The expressions in three parts, because one engine has not the memory for all."""
     named = f"(?i:{'|'.join(_names_and_values())})"
     beginning, others = _keys()
-    return _engine([named]), _engine(beginning), _engine(others)
+    return searcher(named), searcher("|".join(beginning)), searcher("|".join(others))
 
 
 def layers(text: bytes) -> Iterator[bytes]:
