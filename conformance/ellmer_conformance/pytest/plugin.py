@@ -337,6 +337,7 @@ def pytest_runtest_makereport(
     report = yield
     if report.when == "call" and _KEPT in item.stash:
         vars(report)["conformance"] = pickle.dumps(item.stash[_KEPT])
+        del item.stash[_KEPT]  # pytest keeps the items to the end of the run
     return report
 
 

@@ -8,9 +8,10 @@ from __future__ import annotations
 
 import logging
 import multiprocessing
+import os
 import time
 from collections import deque
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from concurrent.futures import Future, ProcessPoolExecutor
 from concurrent.futures.process import BrokenProcessPool
 from contextlib import ExitStack, contextmanager, suppress
@@ -104,10 +105,15 @@ def _executor(jobs: int) -> ProcessPoolExecutor:
     """Returns a pool whose processes are no forks of this one.
 
     A fork of a process with threads hangs if one of them held a lock, and s3fs, like every object store, has a thread.
+    The process that starts them has the environment of its own start, so that they are given that of now.
     """
     methods = multiprocessing.get_all_start_methods()
     context = multiprocessing.get_context("forkserver" if "forkserver" in methods else "spawn")
-    return ProcessPoolExecutor(jobs, mp_context=context)
+    return ProcessPoolExecutor(jobs, context, _begin, (dict(os.environ),))
+
+
+def _begin(environment: Mapping[str, str]) -> None:
+    os.environ.update(environment)
 
 
 def _in_processes(work: Work[S, R], items: Iterable[S], jobs: int) -> Iterator[R]:

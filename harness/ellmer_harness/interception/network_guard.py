@@ -12,6 +12,7 @@ from __future__ import annotations
 
 import os
 import socket
+import stat
 import subprocess
 import sys
 import threading
@@ -274,8 +275,8 @@ def _sockets() -> set[str]:
     with suppress(OSError):
         for name in os.listdir("/proc/self/fd"):  # noqa: PTH208  # many times as quick
             with suppress(OSError):
-                link = os.readlink(f"/proc/self/fd/{name}")  # noqa: PTH115  # many times as quick
-                found |= {link[8:-1]} if link.startswith("socket:[") else set()
+                state = os.fstat(int(name))
+                found |= {str(state.st_ino)} if stat.S_ISSOCK(state.st_mode) else set()
     return found
 
 

@@ -60,6 +60,8 @@ def test_keys_of_the_environment(tree, capsys, monkeypatch):
 
 
 def test_a_search_in_processes_that_goes_on(tree, capsys, tmp_path, monkeypatch):
+    main(["scan", str(tree), "-j", "2"])  # its processes are started before there is a key
+    capsys.readouterr()
     monkeypatch.setenv("MY_API_KEY", "correct-horse-battery")
     (tree / "notes.txt").write_text(f"the key: correct-horse-battery, the token: {TOKEN}")
     (tree / "blobs" / ("0" * 64 + ".png")).write_bytes(b"nobody's")
