@@ -1,4 +1,5 @@
-"""Finds the rules for an error text of a provider. Words are compared; names and numbers count less.
+"""Finds the rules for an error text of a provider. Words are compared; names and numbers count less, and so do words that many
+refusals have.
 
 The text of a rule's refusal comes from its template, and from the refusals of its counterexamples. A text may be a part of
 it: one of its sentences, or a line that was cut short. It may also contain more, as a log line does.
@@ -8,8 +9,10 @@ from __future__ import annotations
 
 import json
 import re
+from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
 from difflib import SequenceMatcher
+from math import log
 from typing import NamedTuple
 
 from .rule import Rule, verdict
@@ -21,6 +24,8 @@ LEAST, BEHIND = 0.6, 0.05
 #: Words that a part of a text must have, the similarity of two whole texts, and the weight of a part.
 _ENOUGH, _WHOLE, _PART = 5, 0.9, 0.85
 _NAMED = 0.95  # the weight of a similarity that names have made
+_LESS = 0.2  # how much less a sentence counts that is a small part of the text
+_ANY = 0.1  # the weight of a name, path or number
 _END = re.compile(r"(?<=[.!?:;])\s+|\n+")
 _NAME = re.compile(r"[^\W_]+")
 _VALUE = re.compile(r"\{\w*\}|'[^']*'|\"[^\"]*\"|`[^`]*`|\b\w*\d[\w.-]*|[\w$]++(?>(?:[.\[][\w\].$\[]++)+)")
@@ -39,7 +44,8 @@ class Match(NamedTuple):
 def matches(text: str, books: Iterable[RuleBook]) -> list[Match]:
     """Returns the rules whose refusals are most similar to the text, best first; an empty list if none is similar.
 
-    Of rules with one text, those about calls and their results come first, because a missing result is the usual cause.
+    Of rules with one text, those about calls and their results come first, because a missing result is the usual cause, and
+    rules for all models and days before others.
     """
     found = nearest(text, books)
     best = max((each.alike for each in found), default=0.0)
@@ -47,8 +53,10 @@ def matches(text: str, books: Iterable[RuleBook]) -> list[Match]:
     return sorted(close, key=_rank)
 
 
-def _rank(match: Match) -> tuple[float, float, bool, bool]:
-    return -match.named, -match.alike, match.rule.preview, match.rule.group != "PAIR"
+def _rank(match: Match) -> tuple[float, float, bool, bool, bool]:
+    rule = match.rule
+    special = bool(rule.models or rule.since or rule.until)
+    return -match.named, -match.alike, rule.preview, rule.group != "PAIR", special
 
 
 def nearest(text: str, books: Iterable[RuleBook]) -> list[Match]:
@@ -62,8 +70,27 @@ def nearest(text: str, books: Iterable[RuleBook]) -> list[Match]:
         for rule in book.rules.values()
         if rule.refusal or rule.formerly
     }
-    found = [(Match(*_best(wanted, book, rule), book, rule)) for book, rule in refusing.values()]
+    known = [(book, rule, _known(book, rule)) for book, rule in refusing.values()]
+    weigh = _Weights(said for _, _, texts in known for said in texts[:1])
+    found = [Match(*_best(wanted, texts, weigh), book, rule) for book, rule, texts in known]
     return sorted(found, key=lambda each: (-each.alike, -each.named, each.rule.preview))
+
+
+class _Weights:
+    """How much a word tells: little, if many refusals have it."""
+
+    def __init__(self, refusals: Iterable[_Said]) -> None:
+        texts = {tuple(said.named): {*said.words, *said.named} for said in refusals}
+        self._counts = Counter(word for words in texts.values() for word in words)
+        self._most = log(len(texts) + 2)
+
+    def __call__(self, words: Iterable[str]) -> float:
+        """Returns the weight of words together."""
+        return sum(self.of(word) for word in words)
+
+    def of(self, word: str) -> float:
+        """Returns the weight of one word, from 0 to 1."""
+        return _ANY if word == "*" else 1 - log(self._counts[word] + 1) / self._most
 
 
 class _Said(NamedTuple):
@@ -77,12 +104,14 @@ def _said(text: str) -> _Said:
     return _Said(words(text), _tokens(text))
 
 
-def _best(wanted: Sequence[_Said], book: RuleBook, rule: Rule) -> tuple[float, float]:
+def _best(wanted: Sequence[_Said], known: Sequence[_Said], weigh: _Weights) -> tuple[float, float]:
     """Returns the similarity of a rule's most similar text, by its words, and by all that it says."""
+    whole = weigh(wanted[0].named) or 1.0
     pairs = [
-        (_alike(ours.words, theirs.words), _alike(ours.named, theirs.named))
+        (share * _alike(ours.words, theirs.words, weigh), share * _alike(ours.named, theirs.named, weigh))
         for ours in wanted
-        for theirs in _known(book, rule)
+        for share in [1 - _LESS * (1 - min(weigh(ours.named) / whole, 1))]
+        for theirs in known
     ]
     return max(((max(alike, _NAMED * named), named) for alike, named in pairs), default=(0.0, 0.0))
 
@@ -149,14 +178,15 @@ def _tokens(text: str) -> list[str]:
     return _NAME.findall(text.lower())
 
 
-def _alike(first: list[str], second: list[str]) -> float:
+def _alike(first: list[str], second: list[str], weigh: _Weights) -> float:
     """Returns the similarity of two lists of words. A list that is almost a part of the other one is similar, too."""
     if not first or not second or len({*first} & {*second}) * 2 < min(len({*first}), len({*second})):
         return 0.0
-    matcher = SequenceMatcher(None, first, second, autojunk=False)
-    ratio = matcher.ratio()
-    shorter = min(len(first), len(second))
-    if ratio >= _WHOLE or shorter < _ENOUGH:
+    blocks = SequenceMatcher(None, first, second, autojunk=False).get_matching_blocks()
+    weights = weigh(first), weigh(second)
+    common = sum(weigh(first[block.a : block.a + block.size]) for block in blocks)
+    ratio = 2 * common / sum(weights)
+    if ratio >= _WHOLE or min(len(first), len(second)) < _ENOUGH:
         return ratio
-    runs = sum(block.size for block in matcher.get_matching_blocks() if block.size > 1)
-    return max(ratio, _PART * runs / shorter)
+    runs = sum(weigh(first[block.a : block.a + block.size]) for block in blocks if block.size > 1)
+    return max(ratio, _PART * runs / min(weights))

@@ -1,10 +1,11 @@
-"""Media types detected from the first bytes, and placeholders that a recorder wrote in place of data."""
+"""Media types and sizes of images, read from the bytes, and placeholders that a recorder wrote in place of data."""
 
 from __future__ import annotations
 
 import re
 import struct
 import zlib
+from collections.abc import Callable
 
 #: One pixel, for examples.
 PNG = "iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAYAAAAfFcSJAAAADUlEQVR42mNk+M9QDwADhgGAWjR9awAAAABJRU5ErkJggg=="
@@ -30,6 +31,59 @@ def sniffed(data: bytes) -> str:
     if data[:4] == b"RIFF" and data[8:12] == b"WEBP":
         return "image/webp"
     return next((type for start, type in _BEGINNINGS.items() if data.startswith(start)), "")
+
+
+def pixels(data: bytes) -> tuple[int, int] | None:
+    """Returns the width and height of a PNG, GIF, JPEG or WebP, or `None` if its head does not tell.
+
+    Examples:
+        >>> pixels(b"GIF89a" + bytes([2, 1, 3, 0]))
+        (258, 3)
+    """
+    reader = _SIZES.get(sniffed(data))
+    try:
+        return reader(data) if reader else None
+    except struct.error:
+        return None
+
+
+def _of_jpeg(data: bytes) -> tuple[int, int] | None:
+    place = 2
+    while data[place : place + 1] == b"\xff":
+        marker, length = struct.unpack_from(">BH", data, place + 1)
+        if marker in _FRAMES:
+            height, width = struct.unpack_from(">HH", data, place + 5)
+            return width, height
+        place += 2 + length
+    return None
+
+
+def _of_webp(data: bytes) -> tuple[int, int] | None:
+    match data[12:16]:
+        case b"VP8X":
+            return _three(data, 24) + 1, _three(data, 27) + 1
+        case b"VP8L":
+            bits = int(struct.unpack_from("<I", data, 21)[0])
+            return (bits & 0x3FFF) + 1, (bits >> 14 & 0x3FFF) + 1
+        case b"VP8 ":
+            width, height = struct.unpack_from("<HH", data, 26)
+            return width & 0x3FFF, height & 0x3FFF
+    return None
+
+
+def _three(data: bytes, place: int) -> int:
+    low, high = struct.unpack_from("<HB", data, place)
+    return int(low) + (int(high) << 16)
+
+
+#: The markers of a JPEG's frames: all of C0 to CF but those of tables.
+_FRAMES = {*range(0xC0, 0xD0)} - {0xC4, 0xC8, 0xCC}
+_SIZES: dict[str, Callable[[bytes], tuple[int, int] | None]] = {
+    "image/png": lambda data: struct.unpack_from(">II", data, 16),
+    "image/gif": lambda data: struct.unpack_from("<HH", data, 6),
+    "image/jpeg": _of_jpeg,
+    "image/webp": _of_webp,
+}
 
 
 def is_garbled(data: bytes) -> bool:

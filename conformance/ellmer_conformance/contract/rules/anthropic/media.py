@@ -8,7 +8,7 @@ from datetime import date
 from ...exchange import Json, Request
 from ...readers.json_access import decoded, read_once
 from ...rule import Finding, broken, met
-from .._media import IMAGE_TYPES, PNG, redacted, sniffed
+from .._media import IMAGE_TYPES, PNG, pixels, redacted, sniffed
 from ._refusals_and_examples import IMAGE, MUST, REJECT, body, book, refused, user
 from ._turns import all_blocks
 
@@ -151,6 +151,53 @@ def images_are_what_they_are_called(request: Request) -> Iterator[Finding]:
                 if wrong
                 else met(where)
             )
+
+
+#: PNGs of one row, with 2001 and 8001 pixels.
+_2001 = "iVBORw0KGgoAAAANSUhEUgAAB9EAAAABAQAAAABBRGPuAAAADElEQVR42mNgGLkAAAD8AAEy0wUiAAAAAElFTkSuQmCC"
+_8001 = "iVBORw0KGgoAAAANSUhEUgAAH0EAAAABAQAAAACU2s6JAAAAEUlEQVR42mNgGAWjYBQMfwAAA+oAAf4i1lEAAAAASUVORK5CYII="
+_MANY = 20  # images in one request
+
+
+@book.rule(
+    "IMG-040",
+    MUST,
+    REJECT,
+    source=[
+        "https://platform.claude.com/docs/en/build-with-claude/vision.md",
+        "https://github.com/anthropics/claude-code/issues/4778",
+        "https://github.com/anthropics/claude-code/issues/49537 (more than 20 images)",
+        "https://github.com/can1357/oh-my-pi/pull/10633 (September 2026)",
+    ],
+    since=date(2025, 8, 4),  # the first report
+    refusal=refused(
+        "{place}.source.base64.data: At least one of the image dimensions exceed max allowed size{where}: {most} pixels"
+    ),
+    examples=[
+        body(user(IMAGE)),
+        body(user(*[_inline("image", "image/png", _2001)] * _MANY, "What is this?")),
+    ],
+    counterexamples=[
+        body(user(_inline("image", "image/png", _8001), "What is this?")),
+        body(user(*[_inline("image", "image/png", _2001)] * (_MANY + 1), "What is this?")),
+    ],
+)
+def images_are_not_too_large(request: Request) -> Iterator[Finding]:
+    """An image is at most 8000 pixels wide and high, and at most 2000 in a request with more than 20 images.
+
+    Fix: make the image smaller before it is sent. Claude itself scales down what has more than some 1600 pixels.
+    """
+    images = [each for each in _inlined(request.body) if each[2].get("type") == "image"]
+    all_images = [block for _, _, block in all_blocks(request.body) if block.get("type") == "image"]
+    most, where = (2000, " for many-image requests") if len(all_images) > _MANY else (8000, "")
+    for pointer, place, block in images:
+        data = block["source"].get("data")
+        size = pixels(decoded(data) or b"") if isinstance(data, str) and not redacted(data) else None
+        if size:
+            problem = f"the image is {size[0]} × {size[1]} pixels"
+            facts = {"place": place, "where": where, "most": most}
+            at = f"{pointer}/source/data"
+            yield broken(at, problem, **facts) if max(size) > most else met(at)
 
 
 @read_once

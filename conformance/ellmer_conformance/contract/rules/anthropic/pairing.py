@@ -29,6 +29,11 @@ UNANSWERED = refused(
     "messages.{index}: `tool_use` ids were found without `tool_result` blocks immediately after: {ids}. "
     "Each `tool_use` block must have a corresponding `tool_result` block in the next message."
 )
+#: Its words in 2025, seen at Bedrock: https://github.com/langchain-ai/langchain-aws/issues/451, https://github.com/nulib/dc-api-v2/pull/296
+IN_2025 = refused(
+    "messages.{index}: Did not find {number} `tool_result` block(s) at the beginning of this message. "
+    "Messages following `tool_use` blocks must begin with a matching number of `tool_result` blocks."
+)
 ISSUES = [
     "recorded refusal (claude-3-5-sonnet)",
     "https://github.com/anthropics/claude-code/issues/1237",
@@ -133,6 +138,7 @@ def calls_end_the_turn(request: Request) -> Iterator[Finding]:
     REJECT,
     source=ISSUES,
     refusal=UNANSWERED,
+    formerly=[IN_2025],
     since=CHECKED,
     examples=[
         body(ASK, assistant(use("a")), user(result("a"))),

@@ -8,6 +8,7 @@ from ...counts import counted
 from ...exchange import Json, Request
 from ...readers.bedrock import blocks, messages
 from ...rule import Finding, broken, met
+from ..anthropic.pairing import IN_2025
 from ._refusals_and_examples import (
     ASK,
     LLAMA,
@@ -16,6 +17,7 @@ from ._refusals_and_examples import (
     MUST,
     NOVA,
     NOVA_LITE,
+    PASSED_ON,
     REJECT,
     TITAN,
     TOOLS,
@@ -146,6 +148,7 @@ def results_come_in_one_message(request: Request) -> Iterator[Finding]:
     REJECT,
     source=ISSUES,
     refusal=UNANSWERED,
+    formerly=[refused(f"{PASSED_ON}{IN_2025.message}")],
     examples=[loop(result("a"), "And 3 + 4?", model=NOVA_LITE)],
     counterexamples=[loop("Never mind."), loop(result("a"), calls=("a", "b"))],
 )

@@ -90,6 +90,15 @@ def messages_are_text(request: Request) -> Iterator[Finding]:
         "https://github.com/ollama/ollama/issues/12794 (until 2025: `json: cannot unmarshal string …`)",
     ],
     refusal=Refusal("Value looks like object, but can't find closing '}}' symbol"),
+    formerly=[
+        Refusal(
+            "json: cannot unmarshal string into Go struct field ChatRequest.messages.tool_calls.function.arguments of type "
+            "api.ToolCallFunctionArguments"
+        ),
+        Refusal(
+            "json: cannot unmarshal string into Go struct field ChatRequest.messages of type api.ToolCallFunctionArguments"
+        ),
+    ],
     examples=[body(ASK, call("a"), result("a"))],
     counterexamples=[
         body(

@@ -39,12 +39,18 @@ _SIGNED = re.compile(r'"(?:signature|thoughtSignature|encrypted_content)": ?"([^
         "https://ai.google.dev/gemini-api/docs/thought-signatures",
         "https://github.com/Yeachan-Heo/gajae-code/issues/4247",
         "https://github.com/anthropics/claude-code/issues/63295",
+        "https://github.com/openai/codex/issues/8138",
+        "https://github.com/smallmain/vscode-unify-chat-provider/issues/178",
     ],
     formerly=[
         Refusal(
             "`thinking` or `redacted_thinking` blocks in the latest assistant message cannot be modified. These blocks must remain "
             "as they were in the original response."
-        )
+        ),
+        Refusal("The encrypted content {sealed} could not be verified."),
+        Refusal(
+            "The encrypted content for item {id} could not be verified. Reason: Encrypted content could not be decrypted or parsed."
+        ),
     ],
 )
 def reasoning_goes_back_as_it_came(run: Run) -> Iterator[Finding]:

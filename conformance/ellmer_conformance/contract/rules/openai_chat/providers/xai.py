@@ -28,8 +28,14 @@ xai = elsewhere("xai", error_body=_flat)
     "EMP-001",
     MUST,
     REJECT,
-    source="https://github.com/langchain-ai/langchain/issues/34140",
+    source=[
+        "https://github.com/langchain-ai/langchain/issues/34140",
+        "https://github.com/langbot-app/LangBot/issues/1205 (its words in 2025)",
+    ],
     refusal=Refusal("Invalid request content: Each message must have at least one content element."),
+    formerly=[
+        Refusal("An empty message was provided. Every message needs at least one non-empty content element.")
+    ],
     examples=[body({"role": "user", "content": ""}, call("a"), result("a"))],
     counterexamples=[body({"role": "user", "content": None}), body({"role": "user", "content": []})],
 )
@@ -86,6 +92,11 @@ def _unsupported(parameter: str) -> Refusal:
     return Refusal(f"Model {{model}} does not support parameter {parameter}.")
 
 
+def _in_2025(parameter: str) -> tuple[Refusal]:
+    """Returns the words of 2025: https://github.com/charmbracelet/crush/issues/386, https://github.com/yym68686/uni-api/issues/105."""
+    return (Refusal(f"Argument not supported on this model: {parameter}"),)
+
+
 _GROK, _LATER = "grok-4-latest", "grok-4.20-0309-reasoning"
 
 enter(
@@ -120,6 +131,7 @@ enter(
             option("reasoning_effort"),
             body(ASK, model=_GROK),
             body(ASK, model=_GROK, reasoning_effort="low"),
+            formerly=_in_2025("reasoningEffort"),
             until=date(2026, 5, 29),  # from then on, grok-4.3 answers in their place, and takes an effort
         ),
         Lack(
@@ -134,6 +146,7 @@ enter(
             option("presence_penalty"),
             body(ASK, model=_GROK),
             body(ASK, model=_GROK, presence_penalty=0),
+            formerly=_in_2025("presencePenalty"),
         ),
     ],
 )
