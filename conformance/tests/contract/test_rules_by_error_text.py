@@ -107,6 +107,7 @@ REAL = {
     "At least one of the image dimensions exceed max allowed size for many-image requests: 2000 pixels": "anthropic IMG-040",
     "json: cannot unmarshal string into Go struct field ChatRequest.messages of type api.ToolCallFunctionArguments": "ollama PAIR-009",
     "'messages.0' : for 'role:user' the following must be satisfied[('messages.0' : property 'timestamp' is unsupported)]": "openai-chat REQ-101",
+    "property 'store' is unsupported, did you mean 'stop'?": "openai-chat REQ-004",
     "Conversation blocks and tool result blocks cannot be provided in the same turn": "bedrock ORD-014",
     "invalid request: message must be at least 1 token long or tool results must be specified.": "cohere REQ-002",
     "Client specified an invalid argument: Argument not supported: include": "",

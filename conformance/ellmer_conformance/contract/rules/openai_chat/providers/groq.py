@@ -87,8 +87,10 @@ def results_are_whole(request: Request) -> Iterator[Finding]:
     source=[
         "https://github.com/CherryHQ/cherry-studio/issues/11435 (verbosity)",
         "https://github.com/musistudio/llms/pull/64 (reasoning)",
+        "https://github.com/chatboxai/chatbox/issues/2083 (did you mean …)",
     ],
     refusal=refused("property '{key}' is unsupported"),
+    formerly=[refused("property '{key}' is unsupported, did you mean '{other}'?")],
     examples=[body(ASK, reasoning_effort="low")],
     counterexamples=[body(ASK, verbosity="low"), body(ASK, reasoning={"effort": "low"}), body(ASK, top_k=5)],
 )
