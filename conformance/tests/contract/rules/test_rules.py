@@ -60,6 +60,7 @@ def test_a_counterexample_is_caught_and_refused_as_the_api_would(book, rule):
         for violation in found:
             assert violation.message
             assert violation.pointer == "" or violation.pointer.startswith("/")
+            assert all(wording.filled(violation.facts).message for wording in rule.formerly)
         if rule.refusal:
             status, headers, answer = book.refuse(found[0])
             assert 400 <= status < 600

@@ -166,7 +166,7 @@ def every_call_is_answered(request: Request) -> Iterator[Finding]:
             (place, block.get("id")) for _, place, block in calls if block.get("id") not in ids_of_results
         ]
         ids = ", ".join(str(id) for _, id in missing)
-        facts = {"index": number + 1 if answer else number, "ids": ids}
+        facts = {"index": number + 1 if answer else number, "number": len(missing), "ids": ids}
         yield broken(missing[0][0], f"there is no result for {ids}", **facts) if missing else met(calls[0][1])
 
 

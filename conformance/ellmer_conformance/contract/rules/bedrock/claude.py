@@ -124,9 +124,7 @@ _SAME: dict[str, tuple[list[Json], list[Json]]] = {
 #: Refusals that differ at Bedrock: it reports a missing field where Anthropic reports a wrong one, or has words of its own.
 _ELSE: dict[str, list[Refusal]] = {
     "EMP-007": [
-        refused(
-            "The content field at messages.{index}.content.{place}.toolResult cannot be empty when status value is error."
-        )
+        refused("The content field at {place}.toolResult cannot be empty when status value is error.")
     ],
     "THK-001": [refused(f"{PASSED_ON}{{place}}.thinking.signature: Field required")],
 }

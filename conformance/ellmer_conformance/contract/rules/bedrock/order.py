@@ -161,8 +161,9 @@ def every_call_is_answered(request: Request) -> Iterator[Finding]:
     found = list(messages(request.body))
     for index, pointer, ids in _calls(found):
         results = {id for later in range(index + 1, len(found)) for id in _results(found, later)}
-        missing = ", ".join(id for id in ids if id not in results)
-        facts = {"index": index + 1, "ids": missing}
+        lost = [id for id in ids if id not in results]
+        missing = ", ".join(lost)
+        facts = {"index": index + 1, "number": len(lost), "ids": missing}
         yield broken(pointer, f"there is no result for {missing}", **facts) if missing else met(pointer)
 
 

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+import json
+from collections.abc import Iterator, Mapping
 
 from ...exchange import Request
 from ...readers.openai_responses import items, type_of
@@ -63,13 +64,49 @@ def batches_are_whole(request: Request) -> Iterator[Finding]:
 AZURE = book.extend("azure", REQ_004={"preview": True}, REQ_101={"preview": True})
 
 
+def _flat(refusal: Refusal) -> tuple[Mapping[str, str], bytes]:
+    """Returns xAI's error body, where the error is a string."""
+    code = refusal.code or "Client specified an invalid argument"
+    text = json.dumps({"code": code, "error": refusal.message}, separators=(",", ":"))
+    return {"content-type": "application/json"}, text.encode("utf-8", "backslashreplace")
+
+
+XAI = book.extend("xai", only=[], without=OWN, error_body=_flat)
+
+
+@XAI.rule(
+    "REQ-141",
+    MUST,
+    REJECT,
+    source=[
+        "https://github.com/10-X-eng/vibecad/issues/4",
+        "https://reference.langchain.com/javascript/langchain-xai/XAIResponsesCreateParams (`instructions`)",
+    ],
+    refusal=Refusal("Argument not supported: instructions and previous_response_id together", code="400"),
+    examples=[
+        body(ASK, instructions="Be brief."),
+        body(ASK, previous_response_id="resp_0"),
+    ],
+    counterexamples=[body(ASK, instructions="Be brief.", previous_response_id="resp_0")],
+)
+def instructions_are_not_repeated(request: Request) -> Iterator[Finding]:
+    """A request that names an earlier answer (`previous_response_id`) has no `instructions`.
+
+    Why: OpenAI takes both, and forgets earlier instructions. Fix: send a system message in the first request of the
+    conversation.
+    """
+    both = bool(request.body.get("instructions") and request.body.get("previous_response_id"))
+    if request.body.get("previous_response_id"):
+        yield broken("/instructions", "it stands beside an earlier answer") if both else met("/instructions")
+
+
 #: Those whose rules are known, besides the format's own provider.
-PROVIDERS = ("azure", "deepseek")
+PROVIDERS = ("azure", "deepseek", "xai")
 
 
 def book_of(provider: str) -> RuleBook:
     """Returns the rules of a provider. Refusals by others are not known."""
     if provider in {"", book.provider}:
         return book
-    books = {"azure": AZURE, "deepseek": DEEPSEEK}
+    books = {"azure": AZURE, "deepseek": DEEPSEEK, "xai": XAI}
     return books.get(provider) or book.extend(provider, only=[], without=OWN)

@@ -47,9 +47,9 @@ _SIGNED = re.compile(r'"(?:signature|thoughtSignature|encrypted_content)": ?"([^
             "`thinking` or `redacted_thinking` blocks in the latest assistant message cannot be modified. These blocks must remain "
             "as they were in the original response."
         ),
-        Refusal("The encrypted content {sealed} could not be verified."),
+        Refusal("The encrypted content gAAA...Q== could not be verified."),
         Refusal(
-            "The encrypted content for item {id} could not be verified. Reason: Encrypted content could not be decrypted or parsed."
+            "The encrypted content for item rs_1 could not be verified. Reason: Encrypted content could not be decrypted or parsed."
         ),
     ],
 )

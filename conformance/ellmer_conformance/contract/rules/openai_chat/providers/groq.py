@@ -90,7 +90,7 @@ def results_are_whole(request: Request) -> Iterator[Finding]:
         "https://github.com/chatboxai/chatbox/issues/2083 (did you mean …)",
     ],
     refusal=refused("property '{key}' is unsupported"),
-    formerly=[refused("property '{key}' is unsupported, did you mean '{other}'?")],
+    formerly=[refused("property '{key}' is unsupported, did you mean 'stop'?")],
     examples=[body(ASK, reasoning_effort="low")],
     counterexamples=[body(ASK, verbosity="low"), body(ASK, reasoning={"effort": "low"}), body(ASK, top_k=5)],
 )
