@@ -10,6 +10,7 @@ from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
+from weakref import finalize
 
 from ..errors import UsageError
 
@@ -60,6 +61,7 @@ class Store:
             self.path.parent.mkdir(parents=True, exist_ok=True)
             self.path.touch(mode=0o600)
             self._connection = sqlite3.connect(self.path, timeout=2, check_same_thread=False)
+            finalize(self, self._connection.close)
             self._connection.create_function("fold", 1, str.casefold)
             with self._connection as connection:
                 connection.execute(TABLE)

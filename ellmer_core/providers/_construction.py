@@ -255,7 +255,7 @@ def spell_out(make: Any) -> None:
     ]
     make.__signature__ = plain.replace(parameters=[*own, *options])
     listed = cleandoc(Options.__doc__ or "").partition("Args:\n")[2].partition("\n\nExamples:")[0]
-    make.__doc__ = make.__doc__.replace(told, listed.replace("\n", "\n    ").strip())
+    make.__doc__ = cleandoc(make.__doc__).replace(told, listed.strip())
 
 
 def _check_names(options: Options, function: str, fields: Iterable[str]) -> None:

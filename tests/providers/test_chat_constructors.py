@@ -178,7 +178,7 @@ def test_a_chat_can_be_made_of_a_wire():
 
 def test_help_on_a_constructor_explains_every_option():
     text = ec.chat_together.__doc__
-    assert [name for name in Options.__annotations__ if f"\n        {name}: " not in text] == []
+    assert [name for name in Options.__annotations__ if f"\n    {name}: " not in text] == []
     assert "keyword arguments of `Options`" not in text
 
 
@@ -201,4 +201,4 @@ def test_a_constructor_is_spelled_out_with_the_options_that_are_not_its_own():
 
 
 def test_the_shared_arguments_are_explained():
-    assert ec.chat_openai.__doc__.count("        usage_limits: ") == 1
+    assert ec.chat_openai.__doc__.count("\n    usage_limits: ") == 1

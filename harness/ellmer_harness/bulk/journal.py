@@ -50,6 +50,7 @@ class Journal:
         self._saved = time.monotonic()
         try:
             self._base = sqlite3.connect(path)
+            finalize(self, self._base.close)
             self._base.executescript(_TABLES)
             self._begin(about)
         except sqlite3.DatabaseError as error:

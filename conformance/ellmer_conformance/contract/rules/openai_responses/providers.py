@@ -75,7 +75,7 @@ XAI = book.extend("xai", only=[], without=OWN, error_body=_flat)
 
 
 @XAI.rule(
-    "REQ-141",
+    "REQ-138",
     MUST,
     REJECT,
     source=[
