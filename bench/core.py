@@ -24,7 +24,7 @@ from ellmer_core import AssistantTurn, Chat, UserTurn, chat_openai_completions, 
 from .environments import distributions, python_of
 from .fast_server import WORDS, serving
 from .measure import memory, processes, scaled, side_by_side
-from .subjects import HEADERS, bare, ellmer_core
+from .subjects import HEADERS, KEY, bare, ellmer_core
 
 CHATS = 1000
 TOOLS = 20
@@ -33,7 +33,7 @@ from ellmer_conformance.server import StrictServer
 server = StrictServer()
 server.serve_forever(lambda: print(server.origin, flush=True))
 """
-OURS = "import ellmer_core; chat = ellmer_core.chat_openai_completions(model='m', api_key='k', base_url={url!r}, echo='none')"
+OURS = "import ellmer_core; chat = ellmer_core.chat_openai_completions(model='m', api_key={key!r}, base_url={url!r}, echo='none')"
 BARE = "import httpx; client = httpx.Client()"
 #: Made for the first HTTPS request; `httpx.Client()` makes one always.
 TLS = "import sys; next(m._tls for n, m in sys.modules.items() if n[:11] == 'ellmer_core' and hasattr(m, '_tls'))()"
@@ -86,7 +86,7 @@ def rows(url: str, times: int) -> Iterator[Row]:
 
 def imports(python: str, url: str, times: int) -> Iterator[Row]:
     """Measures whole processes, without the time of an empty one."""
-    ours, post = OURS.format(url=f"{url}/v1"), f"client.post({url!r}, json={{}})"
+    ours, post = OURS.format(url=f"{url}/v1", key=KEY), f"client.post({url!r}, json={{}})"
     codes = {
         "": ("import httpx", "import ellmer_core; ellmer_core.Chat"),
         ", and a client, a chat": (BARE, ours),
@@ -115,7 +115,7 @@ def conversations(url: str, times: int) -> Iterator[Row]:
 
 def with_tools(url: str, times: int) -> Row:
     """Measures a turn with registered tools, against a program that posts the same prepared bytes."""
-    chat = chat_openai_completions(model="gpt-4.1", api_key="k", base_url=f"{url}/v1", echo="none")
+    chat = chat_openai_completions(model="gpt-4.1", api_key=KEY, base_url=f"{url}/v1", echo="none")
     for n in range(TOOLS):
         chat.register_tool(tool(weather, name=f"weather_{n}"))
     ready = as_bytes(chat.wire.request([UserTurn("Hi")], [*chat.get_tools().values()]).json)
@@ -144,7 +144,7 @@ def weather(
 
 def histories(url: str, times: int) -> Iterator[Row]:
     """Yields the cost of one turn after many, against a program that posts the same prepared bytes."""
-    chat = chat_openai_completions(model="gpt-4.1", api_key="k", base_url=f"{url}/v1", echo="none")
+    chat = chat_openai_completions(model="gpt-4.1", api_key=KEY, base_url=f"{url}/v1", echo="none")
     for count in (100, 1000):
         turns = said(count)
         body = as_bytes(asked(chat, turns))
@@ -213,7 +213,7 @@ def crowd(times: int) -> Row:
 
 async def chats(url: str) -> tuple[float, int]:
     """Returns the seconds, and the number of chats without an answer."""
-    root = chat_openai_completions(model="gpt-4.1", api_key="k", base_url=url, echo="none")
+    root = chat_openai_completions(model="gpt-4.1", api_key=KEY, base_url=url, echo="none")
     began = time.perf_counter()
     async with root:
         forks = [root.fork() for _ in range(CHATS)]

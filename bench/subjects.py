@@ -14,7 +14,9 @@ from typing import Any
 
 Programs = tuple[Callable[[], str], Callable[[], str]]
 ASKED = {"model": "gpt-4.1", "messages": [{"role": "user", "content": "Say hello."}]}
-HEADERS = {"authorization": "Bearer k"}
+#: As long as a real one: an answer is searched for keys of 16 characters and more.
+KEY = "sk-" + "bench0" * 8
+HEADERS = {"authorization": f"Bearer {KEY}"}
 
 
 def bare(url: str) -> Programs:
@@ -41,7 +43,7 @@ def bare(url: str) -> Programs:
 def ellmer_core(url: str) -> Programs:
     from ellmer_core import chat_openai_completions
 
-    chat = chat_openai_completions(model="gpt-4.1", api_key="k", base_url=f"{url}/v1", echo="none")
+    chat = chat_openai_completions(model="gpt-4.1", api_key=KEY, base_url=f"{url}/v1", echo="none")
 
     def turn() -> str:
         chat.set_turns([])
@@ -57,7 +59,7 @@ def ellmer_core(url: str) -> Programs:
 def openai(url: str) -> Programs:
     from openai import OpenAI
 
-    client: Any = OpenAI(api_key="k", base_url=f"{url}/v1").chat.completions
+    client: Any = OpenAI(api_key=KEY, base_url=f"{url}/v1").chat.completions
 
     def turn() -> str:
         return str(client.create(**ASKED).choices[0].message.content)
@@ -72,7 +74,7 @@ def openai(url: str) -> Programs:
 def chatlas(url: str) -> Programs:
     from chatlas import ChatOpenAICompletions
 
-    chat: Any = ChatOpenAICompletions(model="gpt-4.1", api_key="k", base_url=f"{url}/v1")
+    chat: Any = ChatOpenAICompletions(model="gpt-4.1", api_key=KEY, base_url=f"{url}/v1")
 
     def turn() -> str:
         chat.set_turns([])
@@ -91,7 +93,7 @@ def pydantic_ai(url: str) -> Programs:
     from pydantic_ai.models.openai import OpenAIChatModel
     from pydantic_ai.providers.openai import OpenAIProvider
 
-    model: Any = OpenAIChatModel("gpt-4.1", provider=OpenAIProvider(base_url=f"{url}/v1", api_key="k"))
+    model: Any = OpenAIChatModel("gpt-4.1", provider=OpenAIProvider(base_url=f"{url}/v1", api_key=KEY))
     asked = [ModelRequest.user_text_prompt("Say hello.")]
 
     def turn() -> str:
@@ -109,7 +111,7 @@ def pydantic_ai(url: str) -> Programs:
 def langchain(url: str) -> Programs:
     from langchain_openai import ChatOpenAI
 
-    chat: Any = ChatOpenAI(model="gpt-4.1", api_key="k", base_url=f"{url}/v1")
+    chat: Any = ChatOpenAI(model="gpt-4.1", api_key=KEY, base_url=f"{url}/v1")
 
     def turn() -> str:
         return str(chat.invoke("Say hello.").content)
@@ -132,7 +134,7 @@ def litellm(url: str) -> Programs:
         return "".join(choice.delta.content or "" for chunk in chunks for choice in chunk.choices)
 
     def asked(**more: Any) -> Any:
-        return completion("openai/gpt-4.1", ASKED["messages"], api_key="k", api_base=f"{url}/v1", **more)
+        return completion("openai/gpt-4.1", ASKED["messages"], api_key=KEY, api_base=f"{url}/v1", **more)
 
     return turn, stream
 

@@ -186,8 +186,8 @@ class ContentText(Content):
     citations: tuple[ContentCitation, ...] = field(default=(), repr=False, compare=False)
 
     def __post_init__(self) -> None:
-        known = type(self) is ContentText and type(self.text) is str and type(self.extra) is dict
-        if not known:  # a stream has thousands of texts, so what is right is told fast
+        plain = type(self.text) is str and type(self.extra) is dict and self.citations == ()
+        if not plain or type(self) is not ContentText:  # most texts are plain, which is told fast
             super().__post_init__()
 
     @property

@@ -17,7 +17,7 @@ class Databricks(ChatCompletions):
 
     provider: ClassVar[str] = "Databricks"
     models_path: ClassVar[str] = ""
-    default_model: ClassVar[str] = "databricks-claude-sonnet-4-5"
+    default_model: ClassVar[str] = "databricks-claude-sonnet-5"
     key_vars: ClassVar[tuple[str, ...]] = ("DATABRICKS_TOKEN",)
     example_url: ClassVar[str] = "https://example.cloud.databricks.com/serving-endpoints"
 
@@ -32,7 +32,7 @@ def chat_databricks(
 ) -> Chat:
     """Makes a chat with a model that a Databricks workspace serves.
 
-    Key: `DATABRICKS_TOKEN`. URL of the workspace: `DATABRICKS_HOST`. Default model: `databricks-claude-sonnet-4-5`.
+    Key: `DATABRICKS_TOKEN`. URL of the workspace: `DATABRICKS_HOST`. Default model: `databricks-claude-sonnet-5`.
     Every chunk of a stream reports the usage. API:
     https://docs.databricks.com/aws/en/machine-learning/foundation-model-apis/api-reference.
 

@@ -20,7 +20,7 @@ class Snowflake(ChatCompletions):
 
     provider: ClassVar[str] = "Snowflake"
     models_path: ClassVar[str] = ""
-    default_model: ClassVar[str] = "claude-sonnet-4-5"
+    default_model: ClassVar[str] = "claude-sonnet-5"
     key_vars: ClassVar[tuple[str, ...]] = ("SNOWFLAKE_PAT", "SNOWFLAKE_TOKEN")
     param_names: ClassVar[Mapping[str, str]] = OpenAIChat.param_names
     endings: ClassVar[Endings] = ENDINGS.also(
@@ -38,7 +38,7 @@ def chat_snowflake(
     """Makes a chat with a model of Snowflake Cortex.
 
     Key: `SNOWFLAKE_PAT` or `SNOWFLAKE_TOKEN`, a programmatic access token. Account: `SNOWFLAKE_ACCOUNT`
-    (`myorg-myaccount`). Default model: `claude-sonnet-4-5`. API:
+    (`myorg-myaccount`). Default model: `claude-sonnet-5`. API:
     https://docs.snowflake.com/en/user-guide/snowflake-cortex/cortex-rest-api.
 
     Args:

@@ -54,12 +54,15 @@ def df_schema(frame: Any, max_cols: int = 50) -> str:
 def table(frame: Any) -> str | None:
     """Returns the rows of a data frame as a Markdown table, with the type of each column, or `None` for another value.
 
-    An index with a meaning is a column. Of a large frame, it has the first 100 rows and 50 columns, and says so.
+    An index with a meaning is a column. Of a large frame, it has the first 100 rows and 50 columns, and says so. A series
+    is a table, too, if it has such an index or is that long.
     """
+    frame = _of_series(frame)
     if hasattr(frame, "reset_index") and hasattr(frame, "itertuples"):  # pandas
+        count, frame = len(frame), frame.head(MOST_ROWS)
         frame = frame if _counts_rows(frame.index) else frame.reset_index(allow_duplicates=True)
-        names, types, count = [*frame.columns], [*frame.dtypes], len(frame)
-        rows = [*frame.head(MOST_ROWS).itertuples(index=False, name=None)]
+        names, types = [*frame.columns], [*frame.dtypes]
+        rows = [*frame.itertuples(index=False, name=None)]
     elif hasattr(frame, "to_dicts") and hasattr(frame, "iter_rows"):  # polars
         names, types, count = frame.columns, frame.dtypes, frame.height
         rows = frame.head(MOST_ROWS).rows()
@@ -71,6 +74,16 @@ def table(frame: Any) -> str | None:
     return _markdown(names, types, rows, count)
 
 
+def _of_series(value: Any) -> Any:
+    """Returns the frame of a pandas or polars series whose list would lose its labels, or be long. Other values are unchanged."""
+    if not all(hasattr(value, name) for name in ("to_frame", "dtype", "name")):
+        return value
+    labelled = hasattr(value, "reset_index") and not _counts_rows(value.index)
+    if not labelled and len(value) <= MOST_ROWS:
+        return value
+    return value.to_frame("value" if value.name in {None, ""} else value.name)
+
+
 def _markdown(names: Sequence[Any], types: Sequence[Any], rows: Sequence[Sequence[Any]], count: int) -> str:
     parts = [(min(count, MOST_ROWS), count, "row"), (min(len(names), MOST_COLUMNS), len(names), "column")]
     size = ", ".join(
@@ -80,18 +93,26 @@ def _markdown(names: Sequence[Any], types: Sequence[Any], rows: Sequence[Sequenc
         for shown, total, word in parts
     )
     heads = [f"{_cell(name)} ({type})" for name, type in zip(names, types, strict=True)][:MOST_COLUMNS]
+    if not heads:
+        return f"({size})"
     lines = [heads, ["---"] * len(heads), *([_cell(cell) for cell in row[:MOST_COLUMNS]] for row in rows)]
     return "\n".join([f"({size})", "", *(f"| {' | '.join(cells)} |" for cells in lines)])
 
 
 def _cell(value: Any) -> str:
     """Returns a cell: text unchanged but for line ends and bars, `null` for what is missing, and other values as text."""
-    if value is None or type(value).__name__ in {"NAType", "NaTType"} or value != value:  # noqa: PLR0124 - NaN
+    if value is None or type(value).__name__ in {"NAType", "NaTType"} or _is_nan(value):
         return "null"
     if hasattr(value, "isoformat"):
         return str(value.isoformat())
     text = value if isinstance(value, str) else _text(value) if isinstance(value, list | dict) else str(value)
     return text.replace("|", "\\|").replace("\r\n", "<br>").replace("\n", "<br>")
+
+
+def _is_nan(value: Any) -> bool:
+    """Tells whether a number of any library is NaN. A cell that is an array compares as an array."""
+    different = value != value  # noqa: PLR0124 - only NaN differs from itself
+    return type(different).__name__ in {"bool", "bool_"} and bool(different)
 
 
 def _counts_rows(index: Any) -> bool:

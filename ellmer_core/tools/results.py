@@ -351,7 +351,8 @@ class _Check:
             raise self.error(path, value, f"Writing it as JSON failed: {error_message(error)}") from error
         if isinstance(converted, (dict, list, str, int, float, NoneType, ContentText)):
             return converted
-        raise self.error(path, value, "Return a string, JSON, a content, or a list of those.")
+        lazy = "Call its collect() first. " if hasattr(value, "collect") else ""
+        raise self.error(path, value, f"{lazy}Return a string, JSON, a content, or a list of those.")
 
     def error(self, path: str, value: object, advice: str) -> ToolResultError:
         tool = f"Tool `{self.tool}`" if self.tool else "A tool"

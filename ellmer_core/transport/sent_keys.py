@@ -31,6 +31,7 @@ LEAST_IN_ANSWERS = 16  # characters of a key that is replaced in answers, too; a
 
 _SECRET = re.compile(r"auth|key|token|secret|password|cookie|credential", re.IGNORECASE)
 _ESCAPED_IN_JSON = re.compile(rb"\\u00[2-7]")
+_ERRORS = frozenset({"error", "errors", ":exception"})
 
 
 class SentKeys:
@@ -100,8 +101,11 @@ class SentKeys:
         if _ESCAPED_IN_JSON.search(window):  # what these letters are, only the events say
             self._quoted = True
             return True
+        if forms.hints.search(window) is None:  # as nearly all chunks
+            self._quoted = self._quoted or forms.spelled(window)
+            return False
         self._quoted = self._quoted or forms.in_answer(window)
-        return forms.begins(window)
+        return any(map(window.__contains__, forms.beginnings))
 
     def _with_whole_keys(self, events: list[Any], *, last: bool) -> list[Any]:
         """Returns the events without those that are held back. The beginning of a key is moved to the event where the text goes on."""
@@ -171,7 +175,7 @@ class SentKeys:
         )
 
     def _hidden_in_event(self, event: Any) -> Any:
-        if isinstance(event, dict) and event.keys() & {"error", "errors", ":exception"}:
+        if isinstance(event, dict) and not _ERRORS.isdisjoint(event):
             return self._hidden_in_error_event(event)
         return _replaced(event, self._hidden_in_text) if self._quoted else event
 
@@ -284,13 +288,16 @@ class Forms(NamedTuple):
     longest: int
     split: tuple[str, ...]  # forms that are found in pieces, too
     beginnings: tuple[bytes, ...]  # how one of their first pieces ends in JSON
+    hints: re.Pattern[bytes]  # finds a beginning or an end
 
     def in_answer(self, data: bytes) -> bool:
         """Tells whether an answer may have a key."""
+        return any(map(data.__contains__, self.shown)) or self.spelled(data)
+
+    def spelled(self, data: bytes) -> bool:
+        """Tells whether the letters and digits of an answer have a form of a key."""
         if not self.letters:
             return False
-        if any(map(data.__contains__, self.shown)):
-            return True
         letters = data.translate(_LOWER, _DELETED)
         near = not self.grams.isdisjoint(
             [letters[at : at + GRAM] for at in range(0, len(letters), self.step)]
@@ -303,28 +310,37 @@ class Forms(NamedTuple):
             tuple(end.decode().lower() for end in self.shown)
         )
 
-    def begins(self, data: bytes) -> bool:
-        """Tells whether a text may end with the beginning of a key."""
-        return any(map(data.__contains__, self.beginnings))
-
 
 @lru_cache(64)
 def all_forms(keys: tuple[str, ...]) -> Forms:
     split = tuple(form for key in keys for form in (key, key.upper(), key.lower(), *_encoded(key.encode())))
     starts = (key[:size].encode() for key in keys for size in range(1, BEGINNING))
     beginnings = {form[:BEGINNING].encode() for form in split}
+    beginnings |= {start + end for start in starts for end in (b'"}', b'",')}
     letters = tuple({form.translate(_LOWER, _DELETED) for key in keys for form in _forms(key)})
+    shown = tuple(
+        end.encode() for key in keys for end in (key[: len(readable(key)) + BEGINNING], key[-BEGINNING:])
+    )
     return Forms(
         letters,
         frozenset(form[at : at + GRAM] for form in letters for at in range(len(form) - GRAM + 1)),
         max(min(map(len, letters), default=0) - GRAM + 1, 1),
-        tuple(
-            end.encode() for key in keys for end in (key[: len(readable(key)) + BEGINNING], key[-BEGINNING:])
-        ),
+        shown,
         max((len(key) * LONGEST for key in keys), default=0),
         split,
-        (*sorted(beginnings), *(start + end for start in starts for end in (b'"}', b'",'))),
+        tuple(sorted(beginnings)),
+        re.compile(_one_of({*beginnings, *shown})),
     )
+
+
+def _one_of(words: set[bytes]) -> bytes:
+    """Returns a regular expression for these words. What several begin with stands once, so most places of a text are looked at once."""
+    if not words:
+        return b"(?!)"
+    if b"" in words:
+        return b""
+    tails = {word[:1]: {tail[1:] for tail in words if tail[:1] == word[:1]} for word in sorted(words)}
+    return b"(?:" + b"|".join(re.escape(first) + _one_of(rest) for first, rest in tails.items()) + b")"
 
 
 def _forms(key: str) -> Iterator[bytes]:

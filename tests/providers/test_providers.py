@@ -38,7 +38,7 @@ PROVIDERS = {
     "cohere": ("Cohere", "command-a-03-2025", "CO_API_KEY", "api.cohere.com/v2/chat"),
     "databricks": (
         "Databricks",
-        "databricks-claude-sonnet-4-5",
+        "databricks-claude-sonnet-5",
         "DATABRICKS_TOKEN",
         "x.cloud.databricks.com/serving-endpoints/chat/completions",
     ),
@@ -83,7 +83,7 @@ PROVIDERS = {
     ),
     "snowflake": (
         "Snowflake",
-        "claude-sonnet-4-5",
+        "claude-sonnet-5",
         "SNOWFLAKE_PAT",
         "org-acc.snowflakecomputing.com/api/v2/cortex/v1/chat/completions",
     ),

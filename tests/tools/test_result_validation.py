@@ -108,6 +108,29 @@ def test_an_index_is_a_column_and_a_large_frame_is_cut():
     assert "first 50 of 60 columns" in check_tool_result("f", wide).text
 
 
+def test_a_series_keeps_its_labels():
+    pandas = pytest.importorskip("pandas", reason="pandas is not installed")
+    counted = pandas.Series(["x", "y", "x"], name="c").value_counts()
+    assert check_tool_result("f", counted).text.splitlines()[4:] == ["| x | 2 |", "| y | 1 |"]
+    unnamed = pandas.Series([1, 2], index=["a", "b"])
+    assert "| index (str) | value (int64) |" in check_tool_result("f", unnamed).text
+    assert check_tool_result("f", pandas.Series([1, 2])) == [1, 2]
+    assert check_tool_result("f", pandas.Series(range(1000))).text.startswith("(first 100 of 1000 rows, ")
+
+
+def test_frames_without_columns_and_cells_that_are_arrays():
+    pandas = pytest.importorskip("pandas", reason="pandas is not installed")
+    assert check_tool_result("f", pandas.DataFrame(index=range(5))).text == "(5 rows, 0 columns)"
+    arrays = pandas.DataFrame({"a": [pandas.Series([1, 2]).to_numpy()]})
+    assert check_tool_result("f", arrays).text.endswith("| [1 2] |")
+
+
+def test_a_lazy_frame_is_collected_by_the_tool():
+    polars = pytest.importorskip("polars", reason="polars is not installed")
+    with pytest.raises(ToolResultError, match=r"`value` is LazyFrame. Call its collect\(\) first."):
+        check_tool_result("f", polars.LazyFrame({"a": [1]}))
+
+
 def test_what_pandas_has_for_missing():
     pandas = pytest.importorskip("pandas", reason="pandas is not installed")
 
