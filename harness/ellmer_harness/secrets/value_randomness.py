@@ -19,6 +19,7 @@ _PLACEHOLDER = re.compile(
     r"| ^(?:string|str|text|null|none|true|false|boolean|object|undefined|required|optional|invalid|wrong|default)$"
     r"| ^(?:pass|passw|password|passwd|secret|token|hunter2|test|user|value|input|field|auto|login|credentials?)\d?$"
     r"| ^(?:api|access|private|secret|client|auth|bearer)[-_ ]?(?:key|token|secret)\d?$"
+    r"| ^(?:sha-?\d{1,3}|md5|s?crypt|bcrypt|argon2\w*|pbkdf2[\w-]*|hmac-sha-?\d+|base64(?:-windows)?)$"  # how a value is hashed
 )
 _TYPED = re.compile(r"(?i)invalid[-_]?(?:api|key|token)|[a-z]1234567890|abcdefghij")
 _SENTENCE = re.compile(r"\s\S*[.?!:]$|\n|(?:\S+\s+){8}")

@@ -414,6 +414,10 @@ def test_keys_that_are_split_over_events(data):
             "authorization": "AWS4-HMAC-SHA256 Credential=<KEY_ID>/<DATE>/<REGION>/bedrock/aws4_request, SignedHeaders=host;x-amz-content-sha256;x-amz-date, Signature=<SIGNATURE>"
         },
         {"typed": "sk-ant-api03-invalid-key", "x-api-key": "invalid_key_12345", "id": "AKIATEST1234567890AB"},
+        {"password_hash": "SHA256", "passwordHash": "pbkdf2-sha256", "root_pass": "Base64-Windows"},
+        {
+            "cookies": "BrowserId=i4v_OfVjEe-59fvltpfDhA; LSKey-c$CookieConsentPolicy=0:1; yuv=coC3j06jVRpuLXNOKekpRdQs"
+        },
         {
             "said": "HTTP/1.1 200 OK\r\nSet-Cookie: AWSALB=Kx9WqT2rYp4ZLmN8vB3cJd7HgF1sAeUi0123456789; Expires=x\r\n"
         },
