@@ -434,8 +434,8 @@ DEFECTS = {
     "head-without-an-end": Defect(
         "A blocking chat reads a head without an end, or interim answers, for ever.",
         3,
-        "ellmer_core.transport.httpx_clients",
-        "        if ends is not None:\n",
+        "ellmer_core.transport.timed_reads",
+        "        if monitor is not None and monitor.left is not None:\n",
         "        if False:\n",
         ("tests/hostile/test_hostile_heads.py", "-k", "byte and head and blocking"),
     ),

@@ -20,6 +20,7 @@ from ..conversation import io_operations as io
 from ..conversation.approval import DecisionLike, ask_for_decision
 from ..errors import AsyncToolError
 from .http_exchange import LINGER, HttpExchange, hang_up, some_time
+from .timed_reads import TRACE, reading_in_time
 
 T = TypeVar("T")
 
@@ -51,6 +52,7 @@ class BlockingDriver(HttpExchange):
     """Carries one conversation, blocking."""
 
     alarm: Timer | None = None
+    extensions = TRACE
 
     def do(self, effect: io.Effect) -> Any:  # noqa: C901, PLR0911 - one case per effect
         """Performs one effect. Returns its outcome, or raises its failure."""
@@ -83,7 +85,8 @@ class BlockingDriver(HttpExchange):
         self.connection = self.connections[sent.provider]
         client = self.connection.blocking()
         try:
-            response = client.send(self.built(client, sent), stream=True, follow_redirects=False)
+            with reading_in_time(self.watch):
+                response = client.send(self.built(client, sent), stream=True, follow_redirects=False)
             answer = self.opened(response, sent)
             self.chunks = response.iter_raw() if self.raw else response.iter_bytes()
         except Exception as error:
@@ -97,7 +100,8 @@ class BlockingDriver(HttpExchange):
         if self.unpacker.pending:
             return self.fed(b"")
         try:
-            chunk = next(self.chunks, None)
+            with reading_in_time(self.watch):
+                chunk = next(self.chunks, None)
         except Exception as error:
             self.watch.translate(error)
             raise
@@ -106,9 +110,10 @@ class BlockingDriver(HttpExchange):
     def body(self) -> bytes:
         body: list[bytes] = []
         try:
-            for chunk in self.chunks:
-                if self.added(body, chunk):
-                    break
+            with reading_in_time(self.watch):
+                for chunk in self.chunks:
+                    if self.added(body, chunk):
+                        break
         except Exception as error:
             self.watch.translate(error)
             raise

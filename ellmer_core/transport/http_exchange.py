@@ -9,7 +9,7 @@ from __future__ import annotations
 import random
 import time
 import zlib
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from contextlib import suppress
 from dataclasses import dataclass
 from logging import DEBUG
@@ -45,6 +45,8 @@ NO_KEYS = SentKeys({})
 class HttpExchange:
     """The base of both drivers' exchanges: all code that does not wait."""
 
+    extensions: Mapping[str, Any] = {}  # of each request that has a time limit
+
     def __init__(self, connection: Connection, controller: StreamController, *others: Connection) -> None:
         self.connection = connection
         self.connections = (connection, *others)
@@ -79,6 +81,8 @@ class HttpExchange:
             where = place(sent.request.url)
             logger.debug("%s %s, %d bytes", sent.request.method, where, len(sent.body))
         extensions = self.watch.begin(sent.request.url, self.connection.timeouts)
+        if extensions:
+            extensions |= self.extensions
         return client.build_request(
             sent.request.method, sent.request.url, headers=headers, content=sent.body, extensions=extensions
         )
@@ -314,10 +318,7 @@ class ConnectionMonitor:
             limit if total is None or (limit is not None and limit <= total) else total
             for limit in (limits.connect, limits.idle)
         )
-        return {
-            "timeout": {"connect": connect, "read": idle, "write": idle, "pool": None},
-            "ends": self.ends,
-        }
+        return {"timeout": {"connect": connect, "read": idle, "write": idle, "pool": None}}
 
     @property
     def left(self) -> float | None:

@@ -16,7 +16,6 @@ from functools import lru_cache, partial
 from ssl import PROTOCOL_TLS_CLIENT, SSLContext
 from typing import Any
 
-import httpcore
 import httpx
 
 # --- Clients ---------------------------------------------------------------------------------------------
@@ -55,42 +54,6 @@ class Client(_Plain, httpx.Client):
 
 class AsyncClient(_Plain, httpx.AsyncClient):
     """The client for async calls."""
-
-
-# --- The end of an answer's time -------------------------------------------------------------------------
-
-
-@dataclass(eq=False, repr=False)
-class _Network(httpcore.NetworkBackend):
-    """The network of one pool. It reads until an answer must be complete: httpcore reads a head without an end, byte by byte, for as
-    long as each byte comes in time.
-    """
-
-    network: Any
-    ends: float | None = None  # by time.monotonic(), of the request that has the pool
-
-    def connect_tcp(self, *where: Any, **how: Any) -> httpcore.NetworkStream:
-        return _Timed(self.network.connect_tcp(*where, **how), self)
-
-
-class _Timed(httpcore.NetworkStream):
-    """A connection of such a network."""
-
-    def __init__(self, stream: httpcore.NetworkStream, network: _Network) -> None:
-        self.stream, self.network = stream, network
-        self.write, self.close, self.get_extra_info = stream.write, stream.close, stream.get_extra_info  # type: ignore[method-assign]  # the stream's own are faster
-
-    def read(self, max_bytes: int, timeout: float | None = None) -> bytes:
-        ends = self.network.ends
-        if ends is not None:
-            left = ends - time.monotonic()
-            if left <= 0:
-                raise httpcore.ReadTimeout("the answer's time is over")
-            timeout = left if timeout is None else min(timeout, left)
-        return self.stream.read(max_bytes, timeout)
-
-    def start_tls(self, *how: Any, **more: Any) -> httpcore.NetworkStream:
-        return _Timed(self.stream.start_tls(*how, **more), self.network)
 
 
 # --- Pools -----------------------------------------------------------------------------------------------
@@ -169,10 +132,6 @@ class Pools(httpx.BaseTransport):
     def handle_request(self, request: httpx.Request) -> httpx.Response:
         """Sends the request with a free pool, which is free again when the response is closed."""
         place, pool = self._stacks.taken(request.url)
-        inner = pool._pool  # noqa: SLF001 - httpx has no option for the network
-        if not isinstance(inner._network_backend, _Network):  # noqa: SLF001
-            inner._network_backend = _Network(inner._network_backend)  # noqa: SLF001
-        inner._network_backend.ends = request.extensions.get("ends")  # noqa: SLF001
         try:
             response: httpx.Response = pool.handle_request(request)
         except BaseException:

@@ -5,11 +5,13 @@ error of ours or with the complete answer.
 import asyncio
 import json
 import socket
+import threading
 import time
 import traceback
 from contextlib import contextmanager, suppress
 from threading import Thread
 
+import httpx
 import pytest
 
 import ellmer_core as ec
@@ -98,8 +100,8 @@ def answering(pieces):
         assert not thread.is_alive()  # the connection was closed
 
 
-def asked(url, way, chat=ec.chat_openai_completions, key="k"):
-    options = {"timeout": ec.Timeouts(connect=1, idle=1, total=1), "max_tries": 1, "echo": "none"}
+def asked(url, way, chat=ec.chat_openai_completions, key="k", **more):
+    options = {"timeout": ec.Timeouts(connect=1, idle=1, total=1), "max_tries": 1, "echo": "none"} | more
     chat = chat(base_url=url, api_key=key, model="m", **options)
     if way == "blocking":
         return str(chat.chat("Hi"))
@@ -116,6 +118,37 @@ def test_what_has_no_end_or_lies_is_an_error_in_time(pieces, way):
         with pytest.raises(ec.EllmerError):
             asked(url, way)
         assert time.monotonic() - began < 4
+
+
+@pytest.mark.parametrize("way", ["blocking", "stream", "async"])
+@pytest.mark.parametrize("pieces", FAILS.values(), ids=FAILS)
+def test_the_caller_s_own_client_ends_in_time_too(pieces, way):
+    with httpx.Client() as blocking, answering(pieces()) as url:
+        began = time.monotonic()
+        with pytest.raises(ec.EllmerError):
+            asked(url, way, client=(blocking, httpx.AsyncClient()))
+        assert time.monotonic() - began < 4
+
+
+def test_the_caller_s_own_client_ends_in_time_on_a_connection_that_is_used_again():
+    again = threading.Event()
+
+    def pieces():
+        yield HEAD + LENGTH + WHOLE
+        again.wait(5)
+        time.sleep(0.2)  # the second request has come
+        yield from slowly(HEAD + b"x: " + b"y" * 150)
+
+    limits = ec.Timeouts(total=1)
+    with httpx.Client() as own, answering(pieces()) as url:
+        options = {"client": own, "timeout": limits, "max_tries": 1, "echo": "none"}
+        chat = ec.chat_openai_completions(base_url=url, api_key="k", model="m", **options)
+        assert str(chat.chat("Hi")) == "Hi"
+        again.set()
+        began = time.monotonic()
+        with pytest.raises(ec.TimeoutError, match="total"):
+            chat.chat("Hi")
+        assert time.monotonic() - began < 2.5
 
 
 KEY = "sk-proj-Ab3dE7gH9kL2mN5pQ8rT1uW4xY7f3A"
