@@ -434,9 +434,9 @@ DEFECTS = {
     "head-without-an-end": Defect(
         "A blocking chat reads a head without an end, or interim answers, for ever.",
         3,
-        "ellmer_core.transport.timed_reads",
-        "        if monitor is not None and monitor.left is not None:\n",
-        "        if False:\n",
+        "ellmer_core.transport.blocking_driver",
+        "    if monitor is not None and monitor.ends is not None:\n",
+        "    if False:\n",
         ("tests/hostile/test_hostile_heads.py", "-k", "byte and head and blocking"),
     ),
     "key-in-what-cannot-be-read": Defect(

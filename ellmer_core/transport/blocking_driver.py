@@ -8,10 +8,11 @@ from __future__ import annotations
 
 import inspect
 import time
-from collections.abc import Callable, Generator
-from contextlib import suppress
+from collections.abc import Callable, Generator, Iterator
+from contextlib import contextmanager, suppress
 from contextvars import copy_context
-from threading import Timer
+from functools import partial
+from threading import Timer, local
 from typing import Any, TypeVar
 
 from ..contents.content import Content, ContentImageInline, ToolCallDelta
@@ -19,8 +20,7 @@ from ..contents.turns import Turn
 from ..conversation import io_operations as io
 from ..conversation.approval import DecisionLike, ask_for_decision
 from ..errors import AsyncToolError
-from .http_exchange import LINGER, HttpExchange, hang_up, some_time
-from .timed_reads import TRACE, reading_in_time
+from .http_exchange import LINGER, ConnectionMonitor, HttpExchange, hang_up, some_time
 
 T = TypeVar("T")
 
@@ -46,6 +46,52 @@ def drive(loop: io.Loop[T], line: BlockingDriver) -> Generator[Content | Turn | 
         finally:
             loop.close()
             line.drop()
+
+
+# --- Reads that end when an answer must be complete -------------------------------------------------------
+
+# httpcore reads a head without an end, byte by byte, for as long as each byte comes in time. httpx tells a `trace` of each new
+# connection. Its `read()` then asks whether the time of the thread's answer is over. So it does not matter whose client it is, and
+# whether the connection is used again.
+
+_OPENED = ("connect_tcp.complete", "connect_unix_socket.complete", "start_tls.complete")
+
+
+class _Thread(local):
+    monitor: ConnectionMonitor | None = None  # of the answer that this thread reads
+
+
+_thread = _Thread()
+
+
+@contextmanager
+def reading_in_time(monitor: ConnectionMonitor) -> Iterator[None]:
+    """Ends the reads of this thread when the monitored answer must be complete."""
+    before, _thread.monitor = _thread.monitor, monitor
+    try:
+        yield
+    finally:
+        _thread.monitor = before
+
+
+def _traced(event: str, details: dict[str, Any]) -> None:
+    if event.endswith(_OPENED):
+        stream = details["return_value"]
+        with suppress(AttributeError):  # a network of the caller's own, which has slots
+            stream.read = partial(_read_in_time, stream.read)
+
+
+def _read_in_time(read: Callable[..., bytes], max_bytes: int, timeout: float | None = None) -> bytes:
+    monitor = _thread.monitor
+    if monitor is not None and monitor.ends is not None:
+        monitor.check()
+        left = max(monitor.ends - time.monotonic(), 0.0)
+        timeout = left if timeout is None else min(timeout, left)
+    return read(max_bytes, timeout)
+
+
+#: The extension of a request that lets its connections be timed.
+TRACE = {"trace": _traced}
 
 
 class BlockingDriver(HttpExchange):
