@@ -141,16 +141,17 @@ def _by_provider(name: str) -> Any:
         return import_module(".providers._model_lists", __name__).lister(provider)
     make = getattr(import_module(f".providers.{provider}", __name__), f"chat_{provider}")
     import_module(".providers._construction", __name__).spell_out(make)
-    return make
+    return _spelt(make)
 
 
 def _spelt(value: Any) -> Any:
-    """Returns a function with a better error for a wrong keyword. Other values, and functions with renderers of their
-    own, are unchanged.
-    """
+    """Returns a function or a class with better errors for a wrong keyword and a wrong type. Other values are unchanged."""
     from .errors import spelt  # noqa: PLC0415 - importing the package loads nothing
 
-    return spelt(value) if isinstance(value, FunctionType) and not hasattr(value, "registry") else value
+    called: Any = value
+    if isinstance(value, type) and not issubclass(value, BaseException):
+        called = next(vars(base)["__init__"] for base in value.__mro__ if "__init__" in vars(base))
+    return spelt(value) if isinstance(called, FunctionType) else value  # not one in C
 
 
 def _is_provider(name: str) -> bool:

@@ -32,9 +32,10 @@ import builtins
 import json
 import re
 import sys
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from functools import wraps
-from typing import Any, Literal, Self, TypeVar, cast
+from types import UnionType
+from typing import Any, Literal, Self, TypeVar, Union, cast, get_args, get_origin, get_type_hints
 from unicodedata import category
 
 __all__ = [
@@ -57,7 +58,8 @@ ELSEWHERE = {
     "echo_mode": "echo",
     "yield_all": "content",  # of the proposal for ellmer's stream(), which is `content="all"` here
 }
-_UNEXPECTED = re.compile(r"got an unexpected keyword argument '(\w+)'")
+_UNEXPECTED = re.compile(r"got an unexpected keyword argument")
+_MISSING = re.compile(r"missing \d+ required ")
 F = TypeVar("F", bound=Callable[..., Any])
 
 
@@ -75,19 +77,24 @@ def wrong_keyword(name: str, of: str, keywords: Iterable[str]) -> TypeError:
     return TypeError(f"`{name}=` is not a parameter of {of}(); {advice}")
 
 
-def spelt(function: F) -> F:
-    """Returns the function, or the class, with a better error for a wrong keyword."""
+def spelt(function: F, of: str = "") -> F:
+    """Returns the function, or the class, with a better error for a wrong keyword and for a value of a wrong type. `of` is
+    its name in the error.
+    """
     if isinstance(function, type):
-        function.__init__ = spelt(function.__init__)  # type: ignore[misc]  # it is this class's own
+        made: Any = function.__init__  # type: ignore[misc]  # of this very class
+        made = getattr(made, "__wrapped__", made)
+        function.__init__ = spelt(made, function.__name__)  # type: ignore[misc]
         return function
+    name = of or function.__qualname__.rpartition(".")[2]
     if function.__code__.co_flags & CO_COROUTINE:
 
         @wraps(function)
         async def acall(*args: Any, **kwargs: Any) -> Any:
             try:
                 return await function(*args, **kwargs)
-            except TypeError as error:
-                if better := _better(error, function):
+            except (AttributeError, TypeError, ValueError) as error:
+                if better := _better(error, function, name, args, kwargs):
                     raise better from None
                 raise
 
@@ -97,8 +104,8 @@ def spelt(function: F) -> F:
     def call(*args: Any, **kwargs: Any) -> Any:
         try:
             return function(*args, **kwargs)
-        except TypeError as error:
-            if better := _better(error, function):
+        except (AttributeError, TypeError, ValueError) as error:
+            if better := _better(error, function, name, args, kwargs):
                 raise better from None
             raise
 
@@ -116,25 +123,114 @@ def caller(depth: int) -> Any:
     return frame
 
 
-def _better(error: TypeError, function: Callable[..., Any]) -> TypeError | None:
-    """Returns the error for a call with a wrong keyword, or `None` if `error` is another one."""
-    trace, found = error.__traceback__, _UNEXPECTED.search(str(error))
-    if trace is None or trace.tb_next or not found:
+def _better(
+    error: Exception, function: Callable[..., Any], name: str, args: Sequence[Any], kwargs: Mapping[str, Any]
+) -> Exception | None:
+    """Returns the error for a call with a wrong keyword or a value of a wrong type, or `None` if `error` is another one."""
+    if isinstance(error, EllmerError) or hasattr(error, "__notes__"):
         return None
-    name = function.__qualname__.removesuffix(".__init__").rpartition(".")[2]
-    return wrong_keyword(found[1], name, _keywords(function))
+    if isinstance(error, TypeError) and (_UNEXPECTED.search(str(error)) or _MISSING.search(str(error))):
+        known = _keywords(function)
+        if unknown := [each for each in kwargs if each not in known]:
+            return wrong_keyword(unknown[0], name, known)
+    return _wrong_type(function, name, args, kwargs)
 
 
 def _keywords(function: Callable[..., Any]) -> list[str]:
-    import inspect  # noqa: PLC0415 - as above
+    """Returns the names of a function's parameters, without those that have no name for a caller."""
+    import inspect  # noqa: PLC0415 - only for mistakes, as below
 
-    positional = (
+    unnamed = (
         inspect.Parameter.POSITIONAL_ONLY,
         inspect.Parameter.VAR_POSITIONAL,
         inspect.Parameter.VAR_KEYWORD,
     )
     parameters = inspect.signature(function).parameters.values()
-    return [p.name for p in parameters if p.kind not in positional and p.name != "self"]
+    return [each.name for each in parameters if each.kind not in unnamed and each.name != "self"]
+
+
+# --- wrong types -----------------------------------------------------------------------------------------
+
+
+def _wrong_type(
+    function: Callable[..., Any], of: str, args: Sequence[Any], kwargs: Mapping[str, Any]
+) -> UsageError | None:
+    """Returns the error for the first argument that is not of its parameter's type, or `None` if all may be."""
+    import inspect  # noqa: PLC0415
+
+    try:
+        given = inspect.signature(function).bind(*args, **kwargs).arguments
+    except TypeError:
+        return None
+    for name, value in {**given, **kwargs}.items():
+        hint = _hint(function, name)
+        if hint is not None and not _may_be(value, hint):
+            return UsageError(f"{name}= of {of}() must be {_described(hint)}, not {_quoted(value)}.")
+    return None
+
+
+def _hint(function: Any, name: str) -> Any:
+    """Returns the type of a parameter, or `None` if it has none that is known when a program runs."""
+    import inspect  # noqa: PLC0415
+    from types import SimpleNamespace  # noqa: PLC0415
+
+    function = inspect.unwrap(function)
+    several = function.__code__.co_flags & (inspect.CO_VARARGS | inspect.CO_VARKEYWORDS)
+    names = function.__code__.co_varnames[
+        : function.__code__.co_argcount + function.__code__.co_kwonlyargcount
+    ]
+    written, scope = function.__annotations__, function.__globals__
+    if name not in names and several:  # one of `**options: Unpack[Options]`
+        options = next((each[7:-1] for each in map(str, written.values()) if each.startswith("Unpack[")), "")
+        written = getattr(scope.get(options), "__annotations__", {})
+        scope = vars(sys.modules[scope[options].__module__]) if options in scope else scope
+    elif name not in names:
+        return None
+    try:
+        return get_type_hints(SimpleNamespace(__annotations__={name: written[name]}), scope)[name]
+    except Exception:  # noqa: BLE001 - it names what only type checkers import
+        return None
+
+
+def _may_be(value: Any, hint: Any) -> bool:
+    """Tells whether a value may be of a type. In doubt, it may."""
+    kind = get_origin(hint) or hint
+    if kind in _UNIONS:
+        return any(_may_be(value, each) for each in get_args(hint))
+    if kind is Literal:
+        return value in get_args(hint)
+    if kind is Callable:
+        return callable(value)
+    if kind is float:
+        return isinstance(value, int | float)
+    try:
+        return isinstance(value, kind)
+    except TypeError:
+        return True
+
+
+_UNIONS = (Union, UnionType)
+
+
+def _described(hint: Any) -> str:
+    """Returns a type in words: `str, a path or None`."""
+    options = get_args(hint) if get_origin(hint) in _UNIONS else (hint,)
+    words = list(dict.fromkeys(map(_word, options)))
+    return f"{', '.join(words[:-1])} or {words[-1]}" if len(words) > 1 else words[0]
+
+
+_WORDS = {"NoneType": "None", "Callable": "a function", "Path": "a path", "PathLike": "a path"}
+
+
+def _word(hint: Any) -> str:
+    if get_origin(hint) is Literal:
+        return " or ".join(map(repr, get_args(hint)))
+    name = getattr(get_origin(hint) or hint, "__name__", str(hint))
+    return _WORDS.get(name, name)
+
+
+def _quoted(value: Any) -> str:
+    return f"{value!r:.60} ({type(value).__name__})"
 
 
 # --- text ------------------------------------------------------------------------------------------------

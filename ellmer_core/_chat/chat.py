@@ -65,6 +65,7 @@ from ..transport.http_clients import Connection, Limits, Timeouts
 from ..transport.single_requests import arun, counted, deleted, run, uploaded
 from ..wire.base import StructuredMode, Wire
 from ..wire.interfaces import Profile
+from ..wire.interfaces import params as named_params
 from .answers import Answer, AsyncStream, EchoMode, Input, Shown, echo_mode, picker
 
 if TYPE_CHECKING:
@@ -904,7 +905,7 @@ class Chat(Displayed):
             params: The parameters; `None` (default) leaves those that are given by name.
             **words: Parameters by name, as in `params()`.
         """
-        asked = Asked({**_checked(params), **words}, self._asked.profile)
+        asked = Asked({**_checked(params), **named_params(**words)}, self._asked.profile)
         self.wire, self._asked = _fitted(self.wire, asked), asked
 
     def _wire_with(self, params: Mapping[str, Any]) -> Wire:

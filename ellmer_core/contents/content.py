@@ -37,23 +37,36 @@ __all__ = [
 
 
 #: The types that are checked, by the annotation of the field.
-KINDS: dict[str, type] = {"str": str, "Mapping[str, Any]": Mapping}
+KINDS: dict[str, Any] = {
+    "str": str,
+    "Mapping[str, Any]": Mapping,
+    "bool": bool,
+    "tuple[ContentCitation, ...]": tuple | list,
+    "str | None": str | None,
+    "int | None": int | None,
+    "float | None": int | float | None,
+}
 
 
 def misfit(content: object) -> str:
     """Returns a sentence about the first field whose value has a wrong type, or `""`."""
     cls: Any = type(content)
-    for name, kinds in _kinds(cls):
+    for name, kinds, kind in _kinds(cls):
         if not isinstance(value := getattr(content, name), kinds):
-            return f"{cls.__name__}.{name} is {type(value).__name__}, not {kinds[-1].__name__}"
+            return f"{cls.__name__}.{name} is {type(value).__name__}, not {kind}"
     return ""
 
 
 @cache
-def _kinds(cls: Any) -> list[tuple[str, tuple[type, ...]]]:
-    checked = [(f.name, KINDS[str(f.type)]) for f in fields(cls) if str(f.type) in KINDS]
+def _kinds(cls: Any) -> list[tuple[str, Any, str]]:
+    """Returns the names of the fields that are checked, with their types and the words for these."""
+    checked = [
+        (f.name, KINDS[str(f.type)], str(f.type).partition("[")[0])
+        for f in fields(cls)
+        if str(f.type) in KINDS
+    ]
     return [
-        (name, (dict, kind) if kind is Mapping else (kind,)) for name, kind in checked
+        (name, (dict, kind) if kind is Mapping else kind, words) for name, kind, words in checked
     ]  # a dict is told fast
 
 

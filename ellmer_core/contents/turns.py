@@ -235,6 +235,8 @@ class AssistantTurn(Turn):
         duration: float | None = None,
     ) -> None:
         super().__init__(contents)
+        if not isinstance(tokens, Tokens):
+            raise UsageError(f"tokens= must be Tokens(…), not {tokens!r:.60}.")
         vars(self).update(tokens=tokens, finish_reason=finish_reason, json=json, cost=cost, duration=duration)
 
     @property

@@ -47,6 +47,9 @@ class Timeouts(Value):
     idle: float | None = 600.0
     total: float | None = CLIENT.seconds
 
+    def __post_init__(self) -> None:
+        _check_numbers(self, "a number of seconds")
+
 
 @spelt
 @dataclass(frozen=True, eq=False, repr=False)
@@ -66,6 +69,15 @@ class Limits(Value):
     answer: int | None = CLIENT.unpacked
     events: int | None = CLIENT.events
     error: int | None = CLIENT_ERROR.unpacked
+
+    def __post_init__(self) -> None:
+        _check_numbers(self, "a number")
+
+
+def _check_numbers(limits: Timeouts | Limits, what: str) -> None:
+    for name, value in vars(limits).items():
+        if value is not None and (isinstance(value, bool) or not isinstance(value, int | float) or value < 0):
+            raise UsageError(f"{name}= must be {what}, 0 or more, or None, not {value!r}.")
 
 
 # --- Clients ---------------------------------------------------------------------------------------------
