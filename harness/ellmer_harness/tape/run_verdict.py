@@ -93,17 +93,33 @@ def hold_to_account(tape: TapeState) -> None:
     hold_to_date(tape)
     if tape.partial is not None:
         tape.partial.hold(tape)
+    others = _not_recorded() if tape.sent and not tape.only_plays else ""
+    if others:
+        warnings.warn(
+            f"{tape.name} was recorded without the requests of {others}, if there were any: they are not recorded.",
+            IncompleteWarning,
+            stacklevel=3,
+        )
+
+
+class IncompleteWarning(UserWarning):
+    """A recording may lack requests, because this program has a client that is not recorded."""
+
+
+def _not_recorded() -> str:
+    """Returns the names of the imported clients that are not recorded."""
+    return ", ".join(name for name in _NOT_RECORDED if name in sys.modules)
 
 
 def _advice() -> str:
     """Returns advice why no request passed through the recorder, from the clients that this program has imported."""
-    there = [name for name in _NOT_RECORDED if name in sys.modules]
+    there = _not_recorded()
     own = "What a MockTransport of httpx answers is not recorded."
     idle = "Pass allow_idle=True if no request is expected."
     if not there:
         return f"{own} {idle}"
     return (
-        f"This program has imported {', '.join(there)}, which is not recorded; docs/recorder-problems.md#clients lists what is. "
+        f"This program has imported {there}, which is not recorded; docs/recorder-problems.md#clients lists what is. "
         f"`ellmer-harness serve` replays a cassette for any program. {idle}"
     )
 

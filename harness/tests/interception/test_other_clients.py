@@ -10,8 +10,10 @@ import sys
 import threading
 import urllib.error
 import urllib.request
+import warnings
 import xmlrpc.client
 from contextlib import closing, suppress
+from types import ModuleType
 from urllib.parse import urlsplit
 
 import httpx
@@ -19,6 +21,7 @@ import pytest
 
 from ellmer_harness import Miss, use_cassette
 from ellmer_harness.errors import NotIntercepted
+from ellmer_harness.tape.run_verdict import IncompleteWarning
 
 API = "https://api.example.com"
 
@@ -355,3 +358,15 @@ def test_a_request_after_one_whose_answer_was_not_read_is_intercepted(server, re
     connection = http.client.HTTPSConnection("api.example.com", timeout=5)
     with pytest.raises(NotIntercepted, match=r"1 of 2 requests .*\n +GET https://api\.example\.com/first\n"):
         ask()
+
+
+def test_a_recording_beside_a_client_that_is_not_recorded_is_told_to_be_incomplete(
+    server, record, tmp_path, monkeypatch
+):
+    monkeypatch.setitem(sys.modules, "pycurl", ModuleType("pycurl"))
+    told = pytest.warns(IncompleteWarning, match="recorded without the requests of pycurl")
+    with told, use_cassette(tmp_path / "c.json", **record):
+        httpx.get("https://api.example.com/a")
+    with warnings.catch_warnings(), use_cassette(tmp_path / "c.json"):
+        warnings.simplefilter("error")
+        httpx.get("https://api.example.com/a")
