@@ -25,14 +25,14 @@ from dataclasses import dataclass, field
 from functools import partial
 from logging import WARNING
 from types import TracebackType
-from typing import TYPE_CHECKING, Any, TypeVar
+from typing import TYPE_CHECKING, Any, Literal, TypeVar
 
 from ._chat.chat import Chat
 from .budget import MCP_SERVER, has_more_values
 from .contents import content as ours
 from .contents.content import media_type
 from .contents.turns import AssistantTurn, Turn, UserTurn
-from .errors import AsyncToolError, ConnectError, EllmerError, UsageError
+from .errors import AsyncToolError, ConnectError, EllmerError, UsageError, spelt
 from .log import log_raised
 from .schemas.type_functions import arguments_of, to_json_schema
 from .tool_execution import ainvoke
@@ -144,6 +144,7 @@ def _text(text: str) -> ContentBlock:
 MOST_PAGES = 100  # of a list
 
 
+@spelt
 def mcp_tools(
     server: str | Sequence[str] | StdioServerParameters | Any,
     *,
@@ -157,6 +158,7 @@ def mcp_tools(
     sampling: Chat | None = None,
     ask_before_sampling: bool = True,
     defer: bool = False,
+    protocol: Literal["auto", "legacy"] = "auto",
 ) -> McpTools:
     """Returns the tools of an MCP server: `with mcp_tools(…) as tools: chat.register_tools(tools)`; also
     `async with`.
@@ -179,6 +181,8 @@ def mcp_tools(
             and its `usage_limits` hold for each answer. Default: `None`, the server is told that there is no model.
         ask_before_sampling: Whether the user is asked each time. Default: `True`.
         defer: Whether the model sees the tools only after it searched for them, as of `tool(…, defer=True)`. Default: `False`.
+        protocol: `"auto"` (default) speaks the newest version that the server knows. `"legacy"` speaks the ones before July
+            2026, in which a server can ask the user from inside of a tool (`ctx.elicit()` of the SDK).
 
     Returns:
         A context that yields the tools and closes the connection. It also reads resources and prompts.
@@ -203,6 +207,7 @@ def mcp_tools(
         sampling,
         ask_before_sampling,
         defer,
+        protocol,
     )
 
 
@@ -221,6 +226,7 @@ class McpTools:
     sampling: Chat | None = None
     ask_before_sampling: bool = True
     defer: bool = False
+    protocol: Literal["auto", "legacy"] = "auto"
     _open: ExitStack = field(default_factory=ExitStack, repr=False)
     _session: tuple[BlockingPortal, Client] | None = field(default=None, repr=False)
     _running: list[_Asking] = field(default_factory=list, repr=False)
@@ -405,7 +411,12 @@ class McpTools:
             scope = stack.enter_context(fail_after(self.connect_timeout))
             sampled = self._sampled if self.sampling is not None else None
             client = await stack.enter_async_context(
-                Client(target, elicitation_callback=self._elicited, sampling_callback=sampled)
+                Client(
+                    target,
+                    mode=self.protocol,
+                    elicitation_callback=self._elicited,
+                    sampling_callback=sampled,
+                )
             )
             listed: list[Tool] = await _all(client.list_tools, "tools", self.max_tools)
             scope.deadline = math.inf
@@ -726,6 +737,7 @@ def mcp_server(
     return Server(name, on_list_tools=listed, on_call_tool=called)
 
 
+@spelt
 def serve_mcp(
     tools: Iterable[ours.ToolDef | Callable[..., Any]],
     *,

@@ -36,7 +36,8 @@ LIBRARIES = {
     ),
 }
 UV = shutil.which("uv") or "uv"
-COLUMNS = {"chatlas": 2, "pydantic_ai": 4, "langchain": 5}
+COLUMNS = {"chatlas": 2, "ellmer": 3, "pydantic_ai": 4, "langchain": 5}
+R_VERSION = 'cat("ellmer", as.character(packageVersion("ellmer")))'
 
 
 def rows() -> dict[str, list[str]]:
@@ -48,14 +49,18 @@ def rows() -> dict[str, list[str]]:
 
 def environment(library: str) -> str:
     """Returns a Python with the newest versions of a library's packages."""
+    if library == "ellmer":  # R finds it in its own library, or where R_LIBS says
+        return shutil.which("Rscript") or "Rscript"
     packages = LIBRARIES[library]
     python = python_of(f"features-{library}", packages[0])
     subprocess.run([UV, "pip", "install", "-q", "-U", "--python", python, *packages], check=True)
     return python
 
 
-def versions(python: str) -> list[str]:
+def versions(library: str, python: str) -> list[str]:
     """Returns the installed versions of the library's own packages."""
+    if library == "ellmer":
+        return [subprocess.run([python, "-e", R_VERSION], check=True, capture_output=True, text=True).stdout]
     listed = subprocess.run(
         [UV, "pip", "list", "--python", python],
         check=True,
@@ -68,18 +73,18 @@ def versions(python: str) -> list[str]:
 
 def judged(library: str, python: str) -> list[str]:
     """Runs the cells of a library, and returns what differs from the page."""
+    program = HERE / f"{library}.{'R' if library == 'ellmer' else 'py'}"
     with StrictServer() as server:
         env = {name: value for name, value in os.environ.items() if not name.endswith(("_API_KEY", "_TOKEN"))}
         env |= {"STRICT_SERVER": server.origin, "PYTHONWARNINGS": "ignore"}
-        done = subprocess.run(
-            [python, str(HERE / f"{library}.py")], env=env, capture_output=True, text=True, check=False
-        )
+        env |= {"LC_ALL": "C.UTF-8"}
+        done = subprocess.run([python, str(program)], env=env, capture_output=True, text=True, check=False)
     if done.returncode:
         return [f"{library}: {done.stderr[-2000:]}"]
     lines = [json.loads(line) for line in done.stdout.splitlines() if line.startswith("{")]
     page = {row: cells[COLUMNS[library]][0] for row, cells in rows().items()}
     kinds = Counter(line["kind"] for line in lines)
-    print(f"{library}: {', '.join(versions(python))}; {dict(kinds)}")
+    print(f"{library}: {', '.join(versions(library, python))}; {dict(kinds)}")
     wrong = [f"{library}: {line['row']}: {line['error']}" for line in lines if line["error"]]
     other = [
         f"{library}: {line['row']}: {line['symbol']}, not {page[line['row']]}"
@@ -91,7 +96,7 @@ def judged(library: str, python: str) -> list[str]:
 
 
 def main(chosen: list[str]) -> int:
-    """Prints what differs, and returns whether anything does."""
+    """Prints what differs, and returns whether anything does. `ellmer` needs R, so it is tried only if it is named."""
     found = [line for name in chosen or LIBRARIES for line in judged(name, environment(name))]
     print("\n".join(found) or "every cell is as the page says")
     return int(bool(found))

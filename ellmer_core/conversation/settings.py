@@ -82,9 +82,11 @@ class UsageLimits(Value):
         _check("requests", len(answers), self.requests)
         _check("tokens", sum((a.tokens.input or 0) + (a.tokens.output or 0) for a in answers), self.tokens)
         if self.cost is not None:
-            if any(answer.cost is None for answer in answers):
+            if unknown := [answer for answer in answers if answer.cost is None]:
+                model = (unknown[0].json or {}).get("model") or "this model"
                 raise UsageLimitError(
-                    "The cost of this model is not known, so UsageLimits(cost=…) cannot be enforced."
+                    f"The cost of {model} is not known, so UsageLimits(cost=…) cannot be enforced. Limit requests= or "
+                    "tokens= instead."
                 )
             _check("cost", sum(answer.cost or 0.0 for answer in answers), self.cost)
 

@@ -56,7 +56,7 @@ def test_a_limit_counts_a_call_of_the_chat_or_all_of_it():
 
 
 def test_a_cost_that_nobody_knows_keeps_no_limit_and_says_so():
-    with pytest.raises(ec.UsageLimitError, match="cost of this model is not known"):
+    with pytest.raises(ec.UsageLimitError, match=r"cost of .* is not known"):
         talk(
             History(),
             Outside(called("a"), whole("ok")),

@@ -45,6 +45,17 @@ def test_the_versions_are_those_of_the_page_about_their_behaviour(package):
     assert re.search(rf"\b{package}[ /]{re.escape(version)}\b", PAGE)
 
 
+def test_every_cell_of_ellmer_can_be_run():
+    """`python -m devtools.feature_cells ellmer` runs them in R."""
+    program = (DOCS.parent / "devtools" / "feature_cells" / "ellmer.R").read_text("utf-8")
+    cells = re.findall(r'^  "(.+)" = (runs|has|nothing)\((.*)$', program, re.MULTILINE)
+    tried = {
+        row: "–" if kind == "nothing" and "symbol" not in how else re.search("[✓◐–]", how)[0]
+        for row, kind, how in cells
+    }
+    assert tried == {row[0]: row[3][0] for row in FEATURES}
+
+
 @pytest.mark.parametrize(("library", "column"), [("chatlas", 2), ("pydantic_ai", 4), ("langchain", 5)])
 def test_every_cell_can_be_run(library, column):
     """`python -m devtools.feature_cells` runs them."""

@@ -3,7 +3,6 @@
 import asyncio
 import json
 import sys
-from functools import partial
 from pathlib import Path
 
 import pytest
@@ -14,7 +13,6 @@ from ellmer_core.errors import ApprovalRequiredError, ConnectError, UsageError
 
 pytest.importorskip("mcp")
 import httpx2
-import mcp
 from many_chats import chat_with, provider
 from mcp.client.auth import OAuthClientProvider
 from mcp.shared.auth import OAuthClientMetadata, OAuthToken
@@ -95,10 +93,9 @@ def test_the_answer_comes_later(where):
         assert chat.chat() == "<Rome: 1B, a meal>"
 
 
-def test_servers_of_before_july_2026_ask_beside_the_call(where, monkeypatch):
-    monkeypatch.setattr(mcp, "Client", partial(mcp.Client, mode="legacy"))
+def test_servers_of_before_july_2026_ask_beside_the_call(where):
     asked = []
-    with mcp_tools(where) as tools:
+    with mcp_tools(where, protocol="legacy") as tools:
         with provider(calling("book_before_2026", {"to": "Rome"})) as url:
             chat = chat_with(url)
             chat.register_tools(tools)
