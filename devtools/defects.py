@@ -455,6 +455,22 @@ DEFECTS = {
         "        if not failed:\n",
         ("tests/transport/test_sent_keys.py", "-k", "header"),
     ),
+    "values-that-need-nothing": Defect(
+        "The server keeps 256 MB of requests, whose values need 6 GB.",
+        3,
+        "ellmer_core.budget",
+        "    return len(text) + _VALUE * _separators(text)\n",
+        "    return len(text)\n",
+        ("tests/hostile/test_not_from_here.py", "-k", "underestimated"),
+    ),
+    "stored-without-an-end": Defect(
+        "Clients store any number of files on the server.",
+        3,
+        "ellmer_conformance.server.services",
+        "        while self._taken > STORED.unpacked:\n",
+        "        while False:\n",
+        ("tests/hostile/test_not_from_here.py", "-k", "clients_store"),
+    ),
     "report-that-forgets-nothing": Defect(
         "The server keeps each request.",
         3,

@@ -90,6 +90,8 @@ MCP_RECORDING = Budget(received=64_000_000)
 SERVER = Budget(received=64 * _MB, unpacked=64 * _MB, values=1_000_000, depth=200, seconds=120.0)
 #: The headers of such a request, and its path with the query.
 SERVER_HEAD, SERVER_TARGET = Budget(received=64 * 1024), Budget(received=16 * 1024)
+#: What clients store on the strict server: files, batches, answers.
+STORED = Budget(unpacked=512 * _MB)
 #: What is noted of one request: violations of one rule, and faults of its shape; and of one file. A note needs some two thousand bytes.
 VIOLATIONS, FAULTS, COMPLAINTS = Budget(events=1000), Budget(events=50_000), Budget(events=200_000)
 #: A page of a package index. The largest of PyPI's have some 10 MB.
@@ -105,6 +107,7 @@ REPORT = Budget(received=256 * _MB, values=15_000_000, depth=200)
 # --- The count of values ---------------------------------------------------------------------------------
 
 
+_VALUE = 70  # bytes of a parsed value, about
 _PIECE = 65536  # characters of a text that are counted at a time
 
 
@@ -122,6 +125,19 @@ def has_more_values(text: str | bytes, most: int) -> bool:
     if len(text) <= most:  # each value has one character
         return False
     return _separators(text) >= most and _counted(text, most) > most
+
+
+def memory_of(text: bytes) -> int:
+    """Returns the bytes that a JSON text and its parsed values need in memory, about.
+
+    Args:
+        text: The text. It may be damaged.
+
+    Examples:
+        >>> memory_of(b"[1, 2]")
+        146
+    """
+    return len(text) + _VALUE * _separators(text)
 
 
 def _separators(text: Any) -> int:

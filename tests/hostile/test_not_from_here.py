@@ -6,6 +6,9 @@ import gc
 import json
 import os
 import resource
+import sys
+import tracemalloc
+from http.client import HTTPConnection
 from pathlib import Path
 from types import SimpleNamespace
 
@@ -17,6 +20,8 @@ from ellmer_conformance.server.engine import Engine
 from ellmer_conformance.server.http.connection import Connection
 from ellmer_conformance.server.http.messages import HttpRequest
 from ellmer_conformance.server.journal import Journal
+from ellmer_conformance.server.judging.verdict_cache import Beginnings
+from ellmer_core.budget import Budget, memory_of
 from ellmer_core.live.browser import _from_here
 
 SCALE = int(os.environ.get("INVARIANTS", "0"))
@@ -45,33 +50,150 @@ def test_only_pages_of_its_own_address_reach_the_live_app(host, origin, ours):
 
 
 def resident():
-    """Returns the bytes of this process in memory. (`tracemalloc` makes 20,000 requests take several minutes.)"""
+    """Returns the bytes of this process in memory."""
     gc.collect()
     return int(Path("/proc/self/statm").read_text().split()[1]) * resource.getpagesize()
 
 
-@pytest.mark.skipif(not SCALE or not Path("/proc/self/statm").exists(), reason="nox -s invariants, on Linux")
-def test_the_memory_of_the_server_is_flat(record_property):
-    count = 10_000 * SCALE  # `nox -s invariants -- 10`: 100,000
+def question(number, text="x" * 2_000):
+    body = json.dumps(
+        {"model": "gpt-4.1", "messages": [{"role": "user", "content": f"{number} {text}"}]}
+    ).encode()
+    return f"/c/any/{number}/v1/chat/completions", body
+
+
+def posted(engine, target, body):
+    headers = {"host": "127.0.0.1", "authorization": "Bearer k", "content-type": "application/json"}
+    return engine.answer(HttpRequest("POST", target, headers, body))
+
+
+@pytest.fixture
+def few_are_remembered(monkeypatch):
+    """The report, the caches and the places in the scripts are full after 4,096 requests."""
+    monkeypatch.setattr("ellmer_conformance.server.engine._CONVERSATIONS", 1_000)
+
+
+@pytest.mark.skipif(not SCALE, reason="nox -s invariants")
+def test_the_memory_of_the_server_is_flat(record_property, few_are_remembered):
+    count, full = 10_000 * SCALE, 6_000  # `nox -s invariants -- 10`: 100,000
     engine = Engine({}, journal=Journal(entries=1_000))
-
-    def ask(number):
-        body = {"model": "gpt-4.1", "messages": [{"role": "user", "content": f"{number} {'x' * 2_000}"}]}
-        headers = {"host": "127.0.0.1", "authorization": "Bearer k", "content-type": "application/json"}
-        target = f"/c/any/{number}/v1/chat/completions"
-        reply = engine.answer(HttpRequest("POST", target, headers, json.dumps(body).encode()))
-        assert reply.status == 200
-
-    full = 4_000 * SCALE  # the report and the caches hold some 1,000 requests each
     for number in range(full):
-        ask(number)
-    before = resident()
+        assert posted(engine, *question(number)).status == 200
+    gc.collect()
+    before = sys.getallocatedblocks()
     for number in range(full, count):
-        ask(number)
-    grown = resident() - before
+        posted(engine, *question(number))
+    gc.collect()
     record_property("cases", count)
 
-    assert grown < 6 * 1024 * 1024  # 1 KB for each request
+    assert (
+        sys.getallocatedblocks() - before < (count - full) / 20
+    )  # a value that is kept of each request needs one block or more
+
+
+@pytest.mark.skipif(not SCALE or not Path("/proc/self/statm").exists(), reason="nox -s invariants, on Linux")
+def test_the_memory_of_the_server_is_flat_over_http(record_property, few_are_remembered):
+    """New connections, and connections that are used again."""
+    count, full = 10_000 * SCALE, 6_000
+    with StrictServer() as server:
+        server.engine.journal.entries = 1_000
+        ask_over_http(server, 0, full)
+        gc.collect()
+        before, resident_before = sys.getallocatedblocks(), resident()
+        ask_over_http(server, full, count)
+        gc.collect()
+        record_property("cases", count)
+
+        assert sys.getallocatedblocks() - before < (count - full) / 20
+        assert resident() - resident_before < 3 * 1024 * 1024
+
+
+def ask_over_http(server, first, last):
+    """Asks one request after the other; each fiftieth has a connection of its own."""
+    connection = HTTPConnection(server.host, server.port)
+    for number in range(first, last):
+        target, body = question(number)
+        connection.request(
+            "POST", target, body, {"authorization": "Bearer k", "content-type": "application/json"}
+        )
+        assert connection.getresponse().read()
+        if number % 50 == 0:
+            connection.close()
+    connection.close()
+
+
+SMALL = {
+    "empty lists": b"[],",
+    "empty objects": b"{},",
+    "numbers": b"99999,",
+    "messages": b'{"role":"user","content":"a"},',
+}
+
+
+@pytest.mark.parametrize("unit", SMALL.values(), ids=SMALL)
+def test_the_memory_of_parsed_values_is_not_underestimated(unit):
+    text = b"[" + unit * 10_000 + b"0]"
+    tracemalloc.start()
+    try:
+        values = json.loads(text)
+        needed = tracemalloc.get_traced_memory()[0] + len(text)
+    finally:
+        tracemalloc.stop()
+
+    assert len(values) == 10_001
+    assert needed / 2 < memory_of(text) < needed * 8
+
+
+@pytest.mark.parametrize("unit", SMALL.values(), ids=SMALL)
+def test_what_the_server_keeps_is_bounded_by_the_memory_that_it_needs(unit, record_property):
+    """A value of three bytes needs seventy in memory: 100 MB of such requests needed 2.5 GB."""
+    journal, conversations = Journal(size=1024 * 1024), Beginnings()
+    engine = Engine({}, journal=journal)
+    for number in range(12):
+        target, body = question(number, "")
+        posted(engine, target, body.replace(b"[", b"[" + unit * (9_000 // len(unit))))
+        conversations.keep("any", b"%d " % number + unit * (4_000_000 // len(unit)), number)
+    record_property("cases", 12)
+
+    kept = sum(memory_of(json.dumps(entry.request.body).encode()) for entry in journal.all()[0])
+    assert kept < 1024 * 1024 + 9_000 * 70
+    assert (
+        sum(
+            conversations.of("any", b"%d " % number + unit * (4_000_000 // len(unit))) is not None
+            for number in range(12)
+        )
+        < 4
+    )
+
+
+def test_what_clients_store_on_the_server_is_bounded(monkeypatch, record_property):
+    monkeypatch.setattr("ellmer_conformance.server.services.STORED", Budget(unpacked=8 * 1024 * 1024))
+    engine = Engine({}, journal=Journal(size=1024))
+    before = resident()
+    for number in range(30):
+        head = {
+            "host": "127.0.0.1",
+            "authorization": "Bearer k",
+            "content-type": "multipart/form-data; boundary=b",
+        }
+        part = b'--b\r\ncontent-disposition: form-data; name="%s"\r\n\r\n%s\r\n'
+        body = (
+            part % (b'file"; filename="a.jsonl', b"x" * 1_000_000)
+            + part % (b"purpose", b"batch")
+            + b"--b--\r\n"
+        )
+        for place in ("one", str(number)):
+            reply = engine.answer(HttpRequest("POST", f"/c/any/{place}/v1/files", head, body))
+            assert reply.status == 200
+        target, asked = question(number, "x" * 500_000)
+        posted(engine, target, asked[:-1] + b',"store":true}')
+    record_property("cases", 90)
+    listed = engine.answer(
+        HttpRequest("GET", "/c/any/one/v1/files", {"host": "127.0.0.1", "authorization": "Bearer k"})
+    )
+
+    assert json.loads(listed.body)["data"]  # the newest is there
+    assert resident() - before < 40 * 1024 * 1024
 
 
 def test_what_is_received_is_copied_before_it_is_kept():

@@ -19,6 +19,8 @@ from ipaddress import ip_address
 from typing import TYPE_CHECKING, Literal
 from urllib.parse import urlsplit
 
+from ellmer_core.budget import memory_of
+
 from ..contract.exchange import Request
 from ..contract.rule import Refusal
 from ..scenarios.script import Script
@@ -108,7 +110,7 @@ class Engine:
         reply = found.refused or found.back(self.answer(found.request or http))
         if found.refused:
             request = Request("", route.provider, {}, route.url, http.method, without_secrets(http.headers))
-            self.enter(Entry(route.case, route.nonce or "", request, reply), len(http.body))
+            self.enter(Entry(route.case, route.nonce or "", request, reply), http.body)
         return reply
 
     def _called_by_name(self, request: HttpRequest) -> bool:
@@ -148,9 +150,9 @@ class Engine:
             body = self.journal.report(route.case, route.nonce, count)
         return plain(200, [("content-type", "application/json"), ("cache-control", "no-store")], body)
 
-    def enter(self, entry: Entry, size: int) -> None:
-        """Notes an exchange; `size` is the size of the request's body in bytes."""
-        self.journal.add(entry, size)
+    def enter(self, entry: Entry, body: bytes) -> None:
+        """Notes an exchange; `body` is that of the request."""
+        self.journal.add(entry, memory_of(body))
         if self.watch:
             self.watch(entry)
 
@@ -169,7 +171,7 @@ class Engine:
             reply = self._services.missing(http, route)
         if reply:
             request = Request("", route.provider, {}, route.url, http.method, without_secrets(http.headers))
-            self.enter(Entry(route.case, route.nonce or "", request, reply), len(http.body))
+            self.enter(Entry(route.case, route.nonce or "", request, reply), http.body)
         return reply
 
     # one chat request -------------------------------------------------------------------------------------
@@ -181,10 +183,10 @@ class Engine:
         full = full if with_files is full.request else replace(full, request=with_files)
         reply, matched = (full.reply, "") if self._is_open(route) else self._next(full, route, http.headers)
         if reply.status == 200 and _is_stored(found.request):
-            reply = self._services.stored(full.request, reply, route, len(http.body))
+            reply = self._services.stored(full.request, reply, route, memory_of(http.body))
         reply = reply.noting(found.noted) if found.noted else reply
         entry = Entry(route.case, route.nonce or "", found.request, reply, found.verdicts, matched=matched)
-        self.enter(entry, len(http.body))
+        self.enter(entry, http.body)
         return reply if is_short(reply) else replace(reply, left=partial(setattr, entry, "left"))
 
     def _checked(self, http: HttpRequest) -> CheckedRequest:

@@ -132,7 +132,7 @@ def _provider(refusal: Refusal | None) -> dict[str, Any] | None:
 
 @dataclass
 class Journal:
-    """The last exchanges, at most `entries` of them and about `size` bytes of bodies."""
+    """The last exchanges, at most `entries` of them and about `size` bytes of memory."""
 
     entries: int = 10_000
     size: int = 256 * 1024 * 1024
@@ -143,7 +143,7 @@ class Journal:
     _lock: Lock = field(default_factory=Lock)
 
     def add(self, entry: Entry, asked: int) -> None:
-        """Adds an exchange; `asked` is the size of the request's body in bytes. The oldest entries are dropped."""
+        """Adds an exchange; `asked` is the memory of the request's body in bytes. The oldest entries are dropped."""
         headers = entry.request.headers
         head = sum(map(len, headers)) + sum(map(len, headers.values()))
         size = _BESIDE + head + len(entry.request.url) + asked + (entry.answer.size if entry.answer else 0)

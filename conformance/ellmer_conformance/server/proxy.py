@@ -69,11 +69,11 @@ class Proxy:
             response = await self._forward(http, route)
         except httpx.HTTPError as error:
             reply = self._unreachable(without_keys(repr(error).encode(), keys_of(http)).decode())
-            self._note(entry, len(http.body), reply)
+            self._note(entry, http.body, reply)
             return reply
         except BaseException:  # the client left before anything came
             entry.left = 0
-            self._note(entry, len(http.body), None)
+            self._note(entry, http.body, None)
             raise
         length = response.headers.get("content-length", "")
         noted = notes(entry.violations, None)
@@ -115,12 +115,12 @@ class Proxy:
             if entry.left is not None:
                 entry.left = len(received)
             answer = recorded(response, bytes(received), ended=ended)
-            self._note(entry, len(http.body), _reported(answer, keys_of(http)))
+            self._note(entry, http.body, _reported(answer, keys_of(http)))
             await response.aclose()
 
-    def _note(self, entry: Entry, size: int, answer: Reply | Response | None) -> None:
+    def _note(self, entry: Entry, body: bytes, answer: Reply | Response | None) -> None:
         entry.answer = answer
-        self._engine.enter(entry, size)
+        self._engine.enter(entry, body)
 
     def _unreachable(self, error: str) -> Reply:
         sentence = f"The upstream {self._upstream.scheme}://{self._upstream.hostname} did not answer: {error}"

@@ -17,6 +17,8 @@ from zlib import crc32
 
 import orjson
 
+from ellmer_core.budget import memory_of
+
 from ...contract import readers
 from ...contract.exchange import Request
 from ...contract.rule import Kind, Level, Refusal, Rule, Verdict, Violation, objection, verdict
@@ -237,7 +239,7 @@ ANY = AskModel()
 _SIGNED = (b"ignature", b"hinking", b"encrypted", b"reasoning", b"\\u")
 _NOTED = 50  # violations that a header names; the report has all
 _NAMED = 200  # characters of a model up to which its rules are remembered
-_REMEMBERED = 65_536  # bytes of a body up to which it is
+_REMEMBERED = 131_072  # bytes of memory that a body and a head need, up to which they are
 
 
 @dataclass(frozen=True, eq=False)
@@ -263,7 +265,7 @@ class CheckedRequest:
 def check_request(http: HttpRequest, *, observe: bool, today: date | None = None) -> CheckedRequest:
     """Parses and judges a request, as of a day. An observing server refuses nothing for its content or a missing key."""
     head = len(http.head) or len(http.target) + sum(map(len, http.headers.values()))
-    short = len(http.body) + head < _REMEMBERED
+    short = memory_of(http.body) + head < _REMEMBERED
     find = _check_request if short else _check_request.__wrapped__
     return find(http, observe, today)
 

@@ -13,6 +13,8 @@ from functools import cached_property
 from threading import Lock
 from typing import Any, Generic, NamedTuple, TypeVar
 
+from ellmer_core.budget import memory_of
+
 from ...contract import readers
 from ...contract.exchange import Item, Json, Request
 from ...contract.readers.json_access import reading_once
@@ -168,7 +170,7 @@ T = TypeVar("T")
 _LISTS = ("messages", "contents", "input")
 _ENDS = re.compile(rb"\]\s*\}\s*\Z")
 _CONVERSATIONS = 256
-_BYTES = 64 * 1024 * 1024  # of all of them
+_BYTES = 64 * 1024 * 1024  # of memory, of all of them
 _PROBE = 7_770_777
 _TRIES = 4
 _BLANK = b" \t\r\n"
@@ -228,7 +230,7 @@ class Beginnings(Generic[T]):
                 place -= 1
             self._sorted.setdefault(kind, alike).insert(place, start)
             self._found[kind, start] = value
-            self._bytes += len(start)
+            self._bytes += memory_of(start)
             while len(self._found) > _CONVERSATIONS or self._bytes > _BYTES:
                 self._forget(*next(iter(self._found)))
 
@@ -241,7 +243,7 @@ class Beginnings(Generic[T]):
 
     def _forget(self, kind: object, start: bytes) -> None:
         del self._found[kind, start]
-        self._bytes -= len(start)
+        self._bytes -= memory_of(start)
         alike = self._sorted[kind]
         del alike[bisect_left(alike, start)]
         if not alike:

@@ -14,6 +14,8 @@ from collections.abc import Callable, Iterator, Mapping
 from functools import cache
 from types import ModuleType
 
+from ellmer_core.budget import STORED, memory_of
+
 from ...contract import readers
 from ...contract.exchange import Request
 from ...contract.rule import Refusal
@@ -58,6 +60,7 @@ class Services:
     def __init__(self, chat: Callable[[HttpRequest], Reply]) -> None:
         self._chat = chat
         self._shelves: dict[tuple[str, str, str], StoredObjects] = {}
+        self._taken = 0  # bytes of memory that they need at most
 
     def answer(self, http: HttpRequest, route: Route, *, locks: bool = True) -> Reply | None:
         """Returns the reply of a service, or `None` if there is none. Without `locks`, no key is needed."""
@@ -73,6 +76,7 @@ class Services:
                     http, route, api, match.groupdict(), self.stored_for(route, wire), self._chat
                 )
                 reply: Reply = serve(service)
+                self._takes(service.stored, memory_of(http.body))
                 return reply
         if _is_not_served(wire, route.path):
             return ServiceRequest(
@@ -93,10 +97,24 @@ class Services:
 
     def stored(self, request: Request, reply: Reply, route: Route, size: int) -> Reply:
         """Stores an answer, if the API does so, and returns it in its first state."""
+        shelf = self.stored_for(route, request.wire)
+        self._takes(shelf, size + reply.size)
         if request.wire == "openai-chat":
-            stored_completions.keep(request, reply, self.stored_for(route, request.wire))
+            stored_completions.keep(request, reply, shelf)
             return reply
-        return stored_responses.stored(request, reply, self.stored_for(route, request.wire), size)
+        return stored_responses.stored(request, reply, shelf, size)
+
+    def _takes(self, shelf: StoredObjects, size: int) -> None:
+        """Notes that a conversation stores so many bytes. Above the limit, other conversations are forgotten, the oldest first."""
+        shelf.taken += size
+        self._taken += size
+        while self._taken > STORED.unpacked:
+            oldest = next((place for place, each in self._shelves.items() if each is not shelf), None)
+            if oldest is None:
+                shelf.forget()
+                self._taken = shelf.taken
+                return
+            self._taken -= self._shelves.pop(oldest).taken
 
     def with_uploads(self, request: Request, case: str, nonce: str) -> Request:
         """Returns a request with the uploaded files of its conversation in place of their ids."""
@@ -109,7 +127,7 @@ class Services:
         place = route.case, route.nonce or "", wire.replace("openai-responses", "openai-chat")
         stored = self._shelves.setdefault(place, StoredObjects())
         if len(self._shelves) > _SHELVES:
-            del self._shelves[next(iter(self._shelves))]
+            self._taken -= self._shelves.pop(next(iter(self._shelves))).taken
         return stored
 
 

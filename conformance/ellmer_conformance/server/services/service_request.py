@@ -184,6 +184,22 @@ class StoredObjects:
     interactions: dict[str, Interaction] = field(default_factory=dict)
     kept: dict[str, dict[str, Json]] = field(default_factory=dict)
     count: int = 0
+    taken: int = 0  # bytes of memory that all of it needs at most
+
+    def forget(self) -> None:
+        """Forgets everything but the newest file."""
+        newest = list(self.files.items())[-1:]
+        for objects in (
+            self.files,
+            self.batches,
+            self.responses,
+            self.conversations,
+            self.interactions,
+            self.kept,
+        ):
+            objects.clear()
+        self.files.update(newest)
+        self.taken = sum(len(file.data) for _, file in newest)
 
 
 @dataclass(frozen=True)

@@ -111,7 +111,7 @@ def stored(request: Request, reply: Reply, shelf: StoredObjects, size: int) -> R
         request: The request with the items that it refers to.
         reply: The whole answer.
         shelf: The stored objects of its conversation.
-        size: The size of the request's body in bytes.
+        size: The memory of the request's body in bytes.
     """
     background = request.body.get("background") is True and not request.stream
     found = StoredResponse(_items(request.body.get("input")), reply, background, size=size + reply.size)
