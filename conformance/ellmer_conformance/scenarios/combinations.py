@@ -13,7 +13,7 @@ from itertools import combinations as of_size
 from typing import Any
 
 from .case import MODES, Ask, Case, Mode, Outcome, ask
-from .cases._media_and_tools import RED, plan_trip, string_argument, weather
+from .cases._media_and_tools import RED, REPORT, plan_trip, string_argument, weather
 from .cases.options import ANOTHER
 from .messages import Image, Part, Text, Tool, ToolCall, ToolResult, Turn
 from .script import Answer, Call, Cut, Delivery, Failure, Said, Say, Step, Think, Usage
@@ -29,7 +29,7 @@ DEFAULT = tuple(
         "bedcebbcfbd",
         "cdcfbaacbbc",
         "cfadcabcebb",
-        "cgbcaaabcad",
+        "cgbcaacbcad",
         "bccafaababa",
     )
 )
@@ -42,7 +42,7 @@ FACTORS: Mapping[str, tuple[str, ...]] = {
     "result": ("text", "error", "empty", "object", "digits", "error-like"),
     "option": ("none", "tool_choice", "stop", "json", "cache", "model"),
     "thoughts": ("none", "thought"),
-    "media": ("none", "image"),
+    "media": ("none", "image", "document"),
     "before": ("nothing", "a turn", "a call"),
     "event": ("none", "rate limit", "error", "cut", "length", "cancelled", "restored"),
     "after": ("one turn", "two turns"),
@@ -60,6 +60,7 @@ _NEEDS: Mapping[tuple[str, str], str] = {
     ("option", "cache"): "prompt_caching",
     ("option", "model"): "model_override",
     ("media", "image"): "image_in_user",
+    ("media", "document"): "pdf_in_user",
 }
 #: Values that a wire format cannot express, as the hand-written cases say.
 _INEXPRESSIBLE: Mapping[str, set[tuple[str, str]]] = {
@@ -343,7 +344,7 @@ class _Parts:
     def question(self) -> Ask:
         """The user's question, and how its turn must end."""
         parts: list[Part | str] = ["What is it like today? As JSON."]
-        parts += [Image(RED.data)] if self.row["media"] == "image" else []
+        parts += _MEDIA[self.row["media"]]
         event = self.row["event"]
         ended: Outcome = "incomplete" if event in {"error", "cut", "cancelled"} else "answered"
         return ask(
@@ -409,6 +410,7 @@ _TOOLS: Mapping[str, Sequence[Tool]] = {
     "no parameters": (_today,),
     "long": (_log,),
 }
+_MEDIA: Mapping[str, Sequence[Part]] = {"none": (), "image": (Image(RED.data),), "document": (REPORT,)}
 _ARGUMENTS: Mapping[str, Sequence[Mapping[str, Any]]] = {
     "get_weather": ({"city": "Paris"}, {"city": "Oslo"}),
     "today": ({},),

@@ -9,7 +9,7 @@ import os
 import re
 
 import pytest
-from broken_on_purpose import reported, strangers
+from broken_on_purpose import reported, strangers, threads
 from broken_on_purpose.mined import CHANGES, MINED, REPLIES, MinedAdapter
 
 from ellmer_conformance.contract.readers import MODULES
@@ -22,7 +22,12 @@ from ellmer_conformance.server import StrictServer
 pytestmark = pytest.mark.slow
 
 CASES = all_cases()
-BUGS = [*MINED.values(), *reported.REPORTED.values(), *strangers.STRANGERS.values()]
+BUGS = [
+    *MINED.values(),
+    *reported.REPORTED.values(),
+    *strangers.STRANGERS.values(),
+    *threads.THREADS.values(),
+]
 #: The part of the stream that is lost comes back in the whole text, so that only a SHOULD says it.
 GENTLE = {"pieces_lost"}
 
@@ -75,6 +80,7 @@ def test_every_listed_bug_is_there_and_has_a_form_of_its_own():
     assert len(MINED) >= 120
     assert {*MINED} == {*CHANGES} | {*REPLIES}
     assert {*strangers.STRANGERS} == {*strangers.CHANGES} | {*strangers.REPLIES} | {*strangers.ANSWERS}
+    assert {*threads.THREADS} == {*threads.CHANGES} | {*threads.REPLIES} | {*threads.ANSWERS}
     assert {*reported.REPORTED} == {
         *reported.CHANGES,
         *reported.REPLIES,
@@ -88,6 +94,6 @@ def test_threads_are_threads():
     for bug in BUGS:
         assert not bug.thread or re.fullmatch(r"[\w.-]+/[\w.-]+/(issues|pull)/\d+", bug.thread), bug.name
 
-    assert all(bug.thread for bug in reported.REPORTED.values())
+    assert all(bug.thread for bug in [*reported.REPORTED.values(), *threads.THREADS.values()])
     linked = [bug.thread for bug in BUGS if bug.thread]
-    assert len(linked) == len({*linked}) >= 160
+    assert len(linked) == len({*linked}) >= 210

@@ -11,7 +11,7 @@ from typing import Any
 from ..case import Case, Mode, ask, case
 from ..messages import Text, Tool
 from ..script import Answer, Call, Say, Usage
-from ._media_and_tools import string_argument
+from ._media_and_tools import NO_MALFORMED_ARGUMENTS, string_argument
 
 _BLOCKING: tuple[Mode, ...] = ("sync", "stream")
 _TURNS = 30
@@ -27,6 +27,7 @@ ODD: Mapping[str, Any] = {
     "spaces": "  two before, a newline after\n",
     "blank": "",
     "quotes": 'say "hi" \\ and {"a": 1}',
+    "braces": "if (a) {b()}{c()}",
     "whole": 2.0,
     "none": None,
     "no": False,
@@ -104,11 +105,38 @@ def unlike_calls() -> Case:
     )
 
 
+_FOLDER: Mapping[str, Any] = {
+    "type": "object",
+    "properties": {"folder": {"type": "string", "description": "Which one; all if left out."}},
+    "required": [],
+}
+
+
+@case
+def malformed_optional_arguments() -> Case:
+    """The arguments of a call are no JSON, and its tool could be run without any: it is not run, and the model gets an error."""
+    clear = Tool(
+        "clear", "Clears one folder, or all of them.", lambda folder="": f"cleared {folder or 'all'}", _FOLDER
+    )
+    return Case(
+        on_server=True,
+        printed_alike=False,
+        inexpressible=NO_MALFORMED_ARGUMENTS
+        | dict.fromkeys(("anthropic", "bedrock", "ollama"), "the arguments of a whole answer are an object"),
+        tools=[clear],
+        script=[
+            Answer((Call("clear", text='{"folder": tmp}'),), usage=Usage(40, 12)),
+            Answer((Say("Let me not, then."),), usage=Usage(70, 7)),
+        ],
+        steps=[ask("Clear the folder tmp.", text="Let me not, then.")],
+    )
+
+
 @case
 def odd_text() -> Case:
-    """Text with spaces around it, empty lines, tabs, markup and quotes is sent and returned unchanged."""
+    """Text with spaces around it, empty lines, tabs, markup, quotes and letters beyond ASCII is sent and returned unchanged."""
     question = '  Two spaces, a tab\t, "quotes", <b>markup</b> & more:\r\n\r\n- one\n- two\n'
-    told = "\n  Indented:\n\n    code\n\nThe end.\n"
+    told = "\n  Indented:\n\n    code\n\nThe end: Zoë, 終 👋.\n"
     return Case(
         on_server=True,
         printed_alike=False,
@@ -213,9 +241,11 @@ def asked_again() -> Case:
 
 @case
 def equal_pieces() -> Case:
-    """Pieces of a streamed answer are equal, blank, or line ends: each of them is part of the answer."""
+    """Pieces of a streamed answer are equal, blank, or line ends: each of them is part of the answer. The user asks the same
+    question twice.
+    """
     pieces = ("tick ", "tick ", "tick ", "\n", "\n", " ", " ", "tock", "!", "!")
-    told = "".join(pieces)
+    told, asked = "".join(pieces), "What does the clock say?"
     return Case(
         on_server=True,
         printed_alike=False,
@@ -223,5 +253,5 @@ def equal_pieces() -> Case:
             Answer((Say(told, pieces),), usage=Usage(12, 10)),
             Answer((Say("It stopped."),), usage=Usage(30, 3)),
         ],
-        steps=[ask("What does the clock say?", text=told), ask("And now?", text="It stopped.")],
+        steps=[ask(asked, text=told), ask(asked, text="It stopped.")],
     )

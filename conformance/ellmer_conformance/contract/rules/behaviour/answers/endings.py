@@ -34,16 +34,47 @@ def cut_answers_are_not_complete(run: Run) -> Iterator[Finding]:
 
 @book.rule("STR-008", MUST, LOSS, source="https://github.com/langchain-ai/langchain/issues/39275")
 def cut_calls_are_not_run(run: Run) -> Iterator[Finding]:
-    """A truncated tool call is never run and never reported as a valid call.
+    """A truncated tool call is never run and never reported as a valid call. One whose arguments are no JSON is not run without
+    arguments.
 
-    Why: a tool that is run with truncated arguments does something that the model did not ask for.
+    Why: a tool that is run with truncated arguments, or without its arguments, does something that the model did not ask for.
     """
     for call in run.cut_calls():
         runs = [r for r in run.tool_runs if r.name == call.name]
         yield found(not runs, "/tool_runs", f"{call.name} was run: {[dict(r.arguments) for r in runs]}")
+    for name in _malformed(run):
+        emptied = [r for r in run.tool_runs if r.name == name and not r.arguments]
+        yield found(
+            not emptied, "/tool_runs", f"{name} was run without arguments: those of the call are no JSON"
+        )
     for varied in cuts(run):
         runs = list(varied.run.tool_runs)
         yield found(not runs, varied_at(varied), f"{[r.name for r in runs]} was run")
+
+
+def _malformed(run: Run) -> set[str]:
+    """Returns the names of tools whose calls have arguments that are no JSON. A format with objects cannot say them."""
+    if run.wire not in _ARGUMENTS_AS_TEXT:
+        return set()
+    answers = [step for step in run.case.script if isinstance(step, Answer)]
+    return {
+        part.name
+        for answer in answers
+        for part in answer.parts
+        if isinstance(part, Call) and part.text and not _is_json(part.text)
+    }
+
+
+#: Formats whose arguments are JSON text, streamed or not.
+_ARGUMENTS_AS_TEXT = {"openai-chat", "openai-responses", "mistral"}
+
+
+def _is_json(text: str) -> bool:
+    try:
+        json.loads(text)
+    except ValueError:
+        return False
+    return True
 
 
 @book.rule("STR-009", MUST, LOSS, source="https://github.com/NousResearch/hermes-agent/pull/6847")

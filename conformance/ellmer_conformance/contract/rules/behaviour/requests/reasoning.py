@@ -17,7 +17,7 @@ from ....exchange import Exchange, Json
 from ....observed_run import Run
 from ....readers.anthropic import PRESERVES_THINKING, drops_stale_thoughts
 from ....readers.json_access import text_of
-from ....rule import Finding, Refusal
+from ....rule import Finding, Refusal, broken
 from .._rulebook import LOSS, MUST, SHOULD, book, found, new, objects, taken
 
 #: Signatures that Gemini's documentation gives for calls of other models. The field holds bytes, so an SDK may send them encoded.
@@ -56,7 +56,7 @@ _SIGNED = re.compile(r'"(?:signature|thoughtSignature|encrypted_content)": ?"([^
 def reasoning_goes_back_as_it_came(run: Run) -> Iterator[Finding]:
     """Signatures and encrypted reasoning are sent back byte for byte, streamed or not. Only those that the provider
     sent are sent back, each once and in the order in which they came. A signed thought is sent back with the words that the
-    provider showed.
+    provider showed. No thought is sent if the provider sent none.
 
     Why: the API refuses a changed signature, and a signature without its thought. Without the signature, the model thinks again.
     """
@@ -71,10 +71,27 @@ def reasoning_goes_back_as_it_came(run: Run) -> Iterator[Finding]:
                 fine, f"/exchanges/{index}/request", f"{signature[:20]}… was never sent by the provider"
             )
         yield from _in_order(run, index, received)
+        yield from _invented(run, index)
         for signature in _emptied(exchange.request.body):
             shown = [e for e in run.exchanges[:index] if e.response and _shows(e.response.body, signature)]
             problem = f"the thought of {signature[:20]}… was shown, and is sent without its words"
             yield found(not shown, f"/exchanges/{index}/request", problem)
+
+
+def _invented(run: Run, index: int) -> Iterator[Finding]:
+    """Finds a thought in a request, though neither the history nor an answer had one. Providers that require the field take a
+    placeholder in it, and are left out.
+    """
+    thoughts = [item for item in run.sent_items[index] if item.kind == "thinking" and item.text]
+    told = any(e.response and _THOUGHT.search(e.response.body) for e in run.exchanges[:index])
+    if thoughts and not told and not run.case.history and run.provider in _WITHOUT_PLACEHOLDERS:
+        problem = f"the thought {thoughts[0].text[:40]!r} goes back, and the model had none"
+        yield broken(f"/exchanges/{index}/request", problem)
+
+
+#: Any form of a thought in an answer.
+_THOUGHT = re.compile(rb"(?i)thinking|thought|reasoning[^_]")
+_WITHOUT_PLACEHOLDERS = {"openai", "anthropic", "google", "bedrock"}
 
 
 def _in_order(run: Run, index: int, received: Sequence[tuple[str, list[str]]] | None) -> Iterator[Finding]:

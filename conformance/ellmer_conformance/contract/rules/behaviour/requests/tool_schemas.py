@@ -10,7 +10,7 @@ from typing import Any
 from ....exchange import Json
 from ....observed_run import Run
 from ....readers.json_access import object_of
-from ....rule import Finding
+from ....rule import Finding, broken
 from .._rulebook import LOSS, MUST, SHOULD, book, found, objects, taken
 
 
@@ -38,18 +38,72 @@ def schemas_mean_the_same(run: Run) -> Iterator[Finding]:
 )
 def schemas_arrive_whole(run: Run) -> Iterator[Finding]:
     """Each level of a tool's schema reaches the provider: the type, the properties, the required names, the enums,
-    items and descriptions.
+    items and descriptions. Nothing is added: no property that the tool does not have, and no required name without a property.
 
-    Why: a model may leave out an argument that is not required, and may invent a value if there is no enum. A dialect may write
-    them differently: with `$ref`, with null for optional properties, with types in capitals.
+    Why: a model may leave out an argument that is not required, may invent a value if there is no enum, and may pass an argument
+    that the tool does not take. A dialect may write them differently: with `$ref`, with null for optional properties, with types
+    in capitals.
     """
     wanted = {tool.name: dict(tool.parameters) for tool in run.case.tools}
     for schema in wanted.values():
         schema.pop("description", None)  # of the whole schema: the tool's own, which SCH-006 compares
     for index, _ in taken(run):
-        for name, schema in _schemas(run.exchanges[index].request.body):
+        body, place = run.exchanges[index].request.body, f"/exchanges/{index}/request"
+        for name, schema in _schemas(body):
             lost = list(lost_of(wanted.get(name, {}), schema, schema, name))
-            yield found(not lost, f"/exchanges/{index}/request", "; ".join(lost[:3]))
+            more = list(added_to(wanted[name], schema, schema, name)) if name in wanted else []
+            yield found(not lost and not more, place, "; ".join([*lost, *more][:3]))
+        for name in _without_schema(body):
+            if object_of(wanted.get(name, {}).get("properties")):
+                yield broken(place, f"{name} is declared without its parameters")
+
+
+def _without_schema(body: Json) -> set[str]:
+    """Returns the names of tools that are declared without a schema."""
+    config = object_of(body.get("toolConfig"))
+    held = [body.get("tools"), config.get("tools")]
+    functions = [each.get(key) for each in objects(held) for key in ("functionDeclarations", "function")]
+    named = {
+        tool["name"]
+        for tools in (*held, *functions)
+        for tool in (tools if isinstance(tools, list) else [tools])
+        if isinstance(tool, dict)
+        and isinstance(tool.get("name"), str)
+        and str(tool.get("type", "function")) == "function"
+    }
+    return named - {name for name, _ in _schemas(body)}
+
+
+def added_to(wanted: Json, sent: Json, root: Json, place: str) -> Iterator[str]:
+    """Yields what was sent of a schema and the schema has not: properties, and required names without a property.
+
+    Args:
+        wanted: The schema.
+        sent: What was sent of it.
+        root: The whole schema that was sent.
+        place: What the schema is called.
+    """
+    branches = list(_branches(sent, root))
+    has = object_of(wanted.get("properties"))
+    properties = {
+        name: inner for each in branches for name, inner in object_of(each.get("properties")).items()
+    }
+    closed = (
+        bool(has) or place.isidentifier()
+    )  # an object without properties may have any, unless it is the whole schema
+    if not closed:
+        return
+    yield from (
+        f"{place} has a property {name}, which the tool does not take" for name in properties.keys() - has
+    )
+    required = {str(name) for each in branches for name in each.get("required") or ()}
+    yield from (
+        f"{place} requires {name}, which it does not declare" for name in required - {*properties, *has}
+    )
+    for name in properties.keys() & has.keys():
+        inner, given = has[name], properties[name]
+        if isinstance(inner, dict) and isinstance(given, dict) and "properties" in inner:
+            yield from added_to(inner, given, root, f"{place}.{name}")
 
 
 def lost_of(wanted: Json, sent: Json, root: Json, place: str) -> Iterator[str]:

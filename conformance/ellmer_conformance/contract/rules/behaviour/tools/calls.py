@@ -12,7 +12,7 @@ from ....counts import counted, passive, times
 from ....exchange import Item
 from ....observed_run import Run, call_key
 from ....readers.json_access import items_of
-from ....rule import Finding, met
+from ....rule import Finding, broken, met
 from .._rulebook import (
     LOSS,
     MUST,
@@ -59,7 +59,7 @@ def dangling_calls_are_repaired(run: Run) -> Iterator[Finding]:
 
 @book.rule("PAIR-004", MUST, LOSS, source="https://github.com/cloudflare/ai/pull/384")
 def ids_are_echoed(run: Run) -> Iterator[Finding]:
-    """The ids of tool calls are sent back byte for byte.
+    """The ids of tool calls are sent back byte for byte, and never empty.
 
     Why: only the id ties a result to its call. Fix: keep the id that the provider sent. (An id from another
     provider may be mapped; this is not judged here.)
@@ -79,6 +79,12 @@ def ids_are_echoed(run: Run) -> Iterator[Finding]:
                 fine = _is_id_in(received, item.id, run.wire) or item.id in renamed
                 problem = f"the id {item.id!r} was never sent by the provider"
                 yield found(fine, at(index, item), problem)
+            elif item.kind in {"call", "result"} and not item.id and run.wire in _WITH_IDS and not recorded:
+                yield broken(at(index, item), "the id is empty, and the provider sent one")
+
+
+#: Formats whose calls always have ids.
+_WITH_IDS = {"openai-chat", "openai-responses", "anthropic", "bedrock"}
 
 
 def _renamed(run: Run, index: int, received: bytes) -> set[str]:
