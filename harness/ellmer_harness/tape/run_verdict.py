@@ -34,7 +34,8 @@ class Verdict:
     """A verdict. `state` is the worst result; `stale` says why the recording is too old, or is `""`.
 
     `left` are the recorded requests that were not sent, allowed or not; `store` is where the cassette is
-    shared. `diverged` is where the results of tools left the recording, and whether its answers still fit.
+    shared. `diverged` is where the results of tools left the recording, and whether its answers still fit. `lacking` are the
+    clients of the program that are not recorded.
     """
 
     path: str
@@ -49,6 +50,7 @@ class Verdict:
     left: tuple[str, ...] = ()
     store: str = ""
     diverged: str = ""
+    lacking: str = ""
 
     def as_dict(self) -> dict[str, Any]:
         """Returns plain values that can be sent between processes."""
@@ -72,6 +74,7 @@ def verdict(tape: TapeState) -> Verdict:
         left=_left(tape),
         store=tape.shared.store.url if tape.shared else "",
         diverged=tape.partial.told() if tape.partial and tape.diverged != "ignore" else "",
+        lacking=_not_recorded(),
     )
 
 
@@ -93,17 +96,6 @@ def hold_to_account(tape: TapeState) -> None:
     hold_to_date(tape)
     if tape.partial is not None:
         tape.partial.hold(tape)
-    others = _not_recorded() if tape.sent and not tape.only_plays else ""
-    if others:
-        warnings.warn(
-            f"{tape.name} was recorded without the requests of {others}, if there were any: they are not recorded.",
-            IncompleteWarning,
-            stacklevel=3,
-        )
-
-
-class IncompleteWarning(UserWarning):
-    """A recording may lack requests, because this program has a client that is not recorded."""
 
 
 def _not_recorded() -> str:
@@ -154,10 +146,18 @@ def table(verdicts: Iterable[tuple[str, Verdict]]) -> Iterator[str]:
     yield ", ".join(f"{count} {state}" for state, count in sorted(sums.items()))
     for name, verdict in found:
         for state in [verdict.state] * (verdict.state in _WORTH_A_LINE) + ["stale"] * bool(verdict.stale):
-            why = f" ({verdict.stale})" if state == "stale" else ""
-            yield f"{state.upper():9}{name}  {verdict.path}{why}"
+            yield f"{state.upper():9}{name}  {verdict.path}{_why(state, verdict)}"
         if verdict.diverged:
             yield f"{'DIVERGED':9}{name}  {verdict.path}\n{verdict.diverged}"
+
+
+def _why(state: str, verdict: Verdict) -> str:
+    """Returns what there is to say of a line in the table."""
+    if state == "stale":
+        return f" ({verdict.stale})"
+    if state == "recorded" and verdict.lacking:
+        return f" (without the requests of {verdict.lacking}, if there were any: they are not recorded)"
+    return ""
 
 
 def nobody_asked(verdicts: Iterable[Verdict]) -> Iterator[tuple[str, list[str]]]:
