@@ -28,10 +28,13 @@ _WORD = re.compile(r"[^\W\d_]+|\*")
 
 
 class Match(NamedTuple):
-    """A rule of a book with the similarity of its refusal to the text, from 0 to 1: without names, and with them."""
+    """A rule of a book with the similarity of its refusal to the text, from 0 to 1: without names, and with them. `whole` is
+    the part of the text that the refusal has.
+    """
 
     alike: float
     named: float
+    whole: float
     book: RuleBook
     rule: Rule
 
@@ -39,16 +42,19 @@ class Match(NamedTuple):
 def matches(text: str, books: Iterable[RuleBook]) -> list[Match]:
     """Returns the rules whose refusals are most similar to the text, best first; an empty list if none is similar.
 
-    Of rules with one text, those about calls and their results come first, because a missing result is the usual cause.
+    Of rules with one text, those about calls and their results come first, because a missing result is the usual cause, and then
+    those that hold for every version.
     """
     found = nearest(text, books)
     best = max((each.alike for each in found), default=0.0)
-    close = [each for each in found if each.alike >= max(LEAST, best - BEHIND)]
+    close = [each for each in found if each.alike >= max(LEAST, best - BEHIND) and each.named]
     return sorted(close, key=_rank)
 
 
-def _rank(match: Match) -> tuple[float, float, bool, bool]:
-    return -match.named, -match.alike, match.rule.preview, match.rule.group != "PAIR"
+def _rank(match: Match) -> tuple[float, float, float, bool, bool, bool]:
+    rule = match.rule
+    limited = bool(rule.betas or rule.versions)
+    return -match.named, -match.whole, -match.alike, rule.preview, rule.group != "PAIR", limited
 
 
 def nearest(text: str, books: Iterable[RuleBook]) -> list[Match]:
@@ -77,14 +83,28 @@ def _said(text: str) -> _Said:
     return _Said(words(text), _tokens(text))
 
 
-def _best(wanted: Sequence[_Said], book: RuleBook, rule: Rule) -> tuple[float, float]:
-    """Returns the similarity of a rule's most similar text, by its words, and by all that it says."""
+def _best(wanted: Sequence[_Said], book: RuleBook, rule: Rule) -> tuple[float, float, float]:
+    """Returns the similarity of a rule's most similar text: by its words, by all that it says, and as a part."""
     pairs = [
         (_alike(ours.words, theirs.words), _alike(ours.named, theirs.named))
         for ours in wanted
         for theirs in _known(book, rule)
     ]
-    return max(((max(alike, _NAMED * named), named) for alike, named in pairs), default=(0.0, 0.0))
+    alike, named = max(((max(alike, _NAMED * named), named) for alike, named in pairs), default=(0.0, 0.0))
+    return alike, named, _whole(wanted[0], book, rule) if alike >= LEAST else 0.0
+
+
+def _whole(text: _Said, book: RuleBook, rule: Rule) -> float:
+    """Returns how much of a text, with its names, is in the most similar text of a rule: it may have more than the sentence that
+    both have.
+    """
+    matcher = SequenceMatcher(None, autojunk=False)
+    matcher.set_seq2(text.named)
+    covered = 0
+    for known in _known(book, rule):
+        matcher.set_seq1(known.named)
+        covered = max(covered, sum(block.size for block in matcher.get_matching_blocks()))
+    return covered / max(1, len(text.named))
 
 
 _READ: dict[tuple[Rule, str, str], list[_Said]] = {}
@@ -101,7 +121,7 @@ def _known(book: RuleBook, rule: Rule) -> list[_Said]:
 
 def sentences(text: str) -> list[str]:
     """Returns the sentences of a text that are long enough to be recognized, if it has several."""
-    parts = [part for part in _END.split(text) if len(words(part)) >= _ENOUGH]
+    parts = [part for part in _END.split(text) if sum(word != "*" for word in words(part)) >= _ENOUGH]
     return parts if parts != [text] else []
 
 

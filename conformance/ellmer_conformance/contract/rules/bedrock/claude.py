@@ -121,8 +121,15 @@ _SAME: dict[str, tuple[list[Json], list[Json]]] = {
 }
 
 
-#: Refusals that differ at Bedrock: it reports a missing field where Anthropic reports a wrong one.
+#: Threads with Bedrock's own words.
+_SEEN = {
+    "EMP-007": ["https://github.com/aws-samples/sample-multi-agent-orchestration-chat-on-agentcore/issues/15"]
+}
+#: Refusals that differ at Bedrock: it has its own words, or reports a missing field where Anthropic reports a wrong one.
 _ELSE: dict[str, list[Refusal]] = {
+    "EMP-007": [
+        refused("The content field at {place}.toolResult cannot be empty when status value is error.")
+    ],
     "THK-001": [refused(f"{PASSED_ON}{{place}}.thinking.signature: Field required")],
 }
 
@@ -134,7 +141,7 @@ def _enter(id: str, examples: list[Json], counterexamples: list[Json]) -> None:
         id,
         theirs.level,
         theirs.kind,
-        source=[*theirs.source, f"Bedrock passes it on (Anthropic's {id})"],
+        source=[*theirs.source, *_SEEN.get(id, ()), f"Bedrock passes it on (Anthropic's {id})"],
         refusal=refused(PASSED_ON + theirs.refusal.message),
         formerly=[
             *(refused(PASSED_ON + each.message) for each in theirs.formerly),

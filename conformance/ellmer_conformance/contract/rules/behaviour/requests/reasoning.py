@@ -39,12 +39,14 @@ _SIGNED = re.compile(r'"(?:signature|thoughtSignature|encrypted_content)": ?"([^
         "https://ai.google.dev/gemini-api/docs/thought-signatures",
         "https://github.com/Yeachan-Heo/gajae-code/issues/4247",
         "https://github.com/anthropics/claude-code/issues/63295",
+        "https://github.com/NoeFabris/opencode-antigravity-auth/issues/368",
     ],
     formerly=[
         Refusal(
             "`thinking` or `redacted_thinking` blocks in the latest assistant message cannot be modified. These blocks must remain "
             "as they were in the original response."
-        )
+        ),
+        Refusal("Unable to submit request because Thought signature is not valid."),
     ],
 )
 def reasoning_goes_back_as_it_came(run: Run) -> Iterator[Finding]:
