@@ -21,8 +21,8 @@ from .rulebook import RuleBook
 #: The least similarity of two texts, from 0 to 1, and the greatest distance from the best match.
 LEAST, BEHIND = 0.6, 0.05
 
-#: Words that a part of a text must have, the similarity of two whole texts, and the weight of a part.
-_ENOUGH, _WHOLE, _PART = 5, 0.9, 0.85
+#: Words that a part of a text and a sentence must have, the similarity of two whole texts, and the weight of a part.
+_ENOUGH, _SENTENCE, _WHOLE, _PART = 5, 4, 0.9, 0.85
 _NAMED = 0.95  # the weight of a similarity that names have made
 _LESS = 0.2  # how much less a sentence counts that is a small part of the text
 _ANY = 0.1  # the weight of a name, path or number
@@ -45,18 +45,18 @@ def matches(text: str, books: Iterable[RuleBook]) -> list[Match]:
     """Returns the rules whose refusals are most similar to the text, best first; an empty list if none is similar.
 
     Of rules with one text, those about calls and their results come first, because a missing result is the usual cause, and
-    rules for all models and days before others.
+    those that hold for every version before others.
     """
     found = nearest(text, books)
     best = max((each.alike for each in found), default=0.0)
-    close = [each for each in found if each.alike >= max(LEAST, best - BEHIND)]
+    close = [each for each in found if each.alike >= max(LEAST, best - BEHIND) and each.named]
     return sorted(close, key=_rank)
 
 
 def _rank(match: Match) -> tuple[float, float, bool, bool, bool]:
     rule = match.rule
-    special = bool(rule.models or rule.since or rule.until)
-    return -match.named, -match.alike, rule.preview, rule.group != "PAIR", special
+    limited = bool(rule.betas or rule.versions or rule.until)
+    return -match.named, -match.alike, rule.preview, rule.group != "PAIR", limited
 
 
 def nearest(text: str, books: Iterable[RuleBook]) -> list[Match]:
@@ -130,7 +130,7 @@ def _known(book: RuleBook, rule: Rule) -> list[_Said]:
 
 def sentences(text: str) -> list[str]:
     """Returns the sentences of a text that are long enough to be recognized, if it has several."""
-    parts = [part for part in _END.split(text) if len(words(part)) >= _ENOUGH]
+    parts = [part for part in _END.split(text) if sum(word != "*" for word in words(part)) >= _SENTENCE]
     return parts if parts != [text] else []
 
 

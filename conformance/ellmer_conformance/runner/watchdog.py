@@ -39,7 +39,7 @@ STACKS = "CONFORMANCE_STACKS"
 _LINES = 12  # of a stack: the deepest
 _OURS = Path(__file__).parent
 _LOOPS = Path(asyncio.__file__).parent
-_SELECTORS = Path(selectors.__file__).parent
+_SELECTORS = selectors.__file__
 _SIGNAL = getattr(signal, "SIGRTMAX", None) or getattr(signal, "SIGUSR2", None)
 
 T = TypeVar("T")
@@ -208,11 +208,16 @@ def _stack_of(frame: FrameType) -> str:
     frames = list(traceback.walk_stack(frame))[::-1]
     inside = [i for i, (each, _) in enumerate(frames) if _folder(each) == _OURS]
     frames = frames[inside[-1] + 1 :] if inside else frames
-    if frames and _folder(frames[-1][0]) not in {_LOOPS, _SELECTORS}:
+    if frames and not _is_loop(frames[-1][0]):
         lines = _written([each for each in frames if _folder(each[0]) != _LOOPS])
     else:
         lines = [line for task in _tasks(frame) for line in _waits(task)] or _written(frames)
     return "\n".join(lines[-_LINES:])
+
+
+def _is_loop(frame: FrameType) -> bool:
+    """Tells whether a frame is of an event loop, or of what it waits with."""
+    return _folder(frame) == _LOOPS or frame.f_code.co_filename == _SELECTORS
 
 
 def _folder(frame: FrameType) -> Path:

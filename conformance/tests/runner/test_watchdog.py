@@ -46,6 +46,13 @@ def waits_for_a_child():
     subprocess.run(CHILD, check=False)
 
 
+def waits_for_a_child_in_a_loop():
+    async def waiting():
+        waits_for_a_child()
+
+    asyncio.run(waiting())
+
+
 def fills_a_pipe():
     reading, writing = os.pipe()
     try:
@@ -100,6 +107,7 @@ BLOCKED = [
     (locks_twice, "lock.acquire()"),
     (joins_a_thread, "thread.join()"),
     (waits_for_a_child, "subprocess.run(CHILD"),
+    (waits_for_a_child_in_a_loop, "subprocess.run(CHILD"),
     (fills_a_pipe, "os.write(writing"),
     (handles_signals, "signal.pause()"),
     (blocks_its_loop, "time.sleep(600)"),

@@ -121,7 +121,11 @@ _SAME: dict[str, tuple[list[Json], list[Json]]] = {
 }
 
 
-#: Refusals that differ at Bedrock: it reports a missing field where Anthropic reports a wrong one, or has words of its own.
+#: Threads with Bedrock's own words.
+_SEEN = {
+    "EMP-007": ["https://github.com/aws-samples/sample-multi-agent-orchestration-chat-on-agentcore/issues/15"]
+}
+#: Refusals that differ at Bedrock: it has its own words, or reports a missing field where Anthropic reports a wrong one.
 _ELSE: dict[str, list[Refusal]] = {
     "EMP-007": [
         refused("The content field at {place}.toolResult cannot be empty when status value is error.")
@@ -137,7 +141,7 @@ def _enter(id: str, examples: list[Json], counterexamples: list[Json]) -> None:
         id,
         theirs.level,
         theirs.kind,
-        source=[*theirs.source, f"Bedrock passes it on (Anthropic's {id})"],
+        source=[*theirs.source, *_SEEN.get(id, ()), f"Bedrock passes it on (Anthropic's {id})"],
         refusal=refused(PASSED_ON + theirs.refusal.message),
         formerly=[
             *(refused(PASSED_ON + each.message) for each in theirs.formerly),
