@@ -141,7 +141,10 @@ def _by_provider(name: str) -> Any:
         return import_module(".providers._model_lists", __name__).lister(provider)
     make = getattr(import_module(f".providers.{provider}", __name__), f"chat_{provider}")
     import_module(".providers._construction", __name__).spell_out(make)
-    return _spelt(make)
+    return _MADE.setdefault(make, _spelt(make))  # a provider with two names has one constructor
+
+
+_MADE: dict[Any, Any] = {}
 
 
 def _spelt(value: Any) -> Any:
