@@ -4,6 +4,7 @@ import asyncio
 import contextlib
 import ctypes
 import http.server
+import io
 import os
 import shutil
 import socket
@@ -256,3 +257,30 @@ def test_tornado_fails_at_once(server, path):
 
     with pytest.raises(Miss, match=r"GET http://api\.example\.com/ is not in cassette"):
         run()
+
+
+def by_pycurl(url):
+    pycurl = pytest.importorskip("pycurl")
+    answer, curl = io.BytesIO(), pycurl.Curl()
+    try:
+        for option, value in ((curl.URL, url), (curl.WRITEDATA, answer), (curl.TIMEOUT, 10)):
+            curl.setopt(option, value)
+        curl.perform()
+    finally:
+        curl.close()
+    return answer.getvalue()
+
+
+@pytest.mark.parametrize("url", ["{}/local", "http://api.example.com/", "https://api.example.com/"])
+def test_pycurl_is_refused_while_the_server_is_up(server, path, url):
+    def carelessly():
+        ask(server)
+        with contextlib.suppress(Exception):  # pycurl.error for https: the proxy refuses the tunnel
+            by_pycurl(url.format(server.url))
+
+    pytest.importorskip("pycurl")
+    arrived = len(server.requests)
+    with pytest.raises(Blocked, match="does not go through any library"), use_cassette(path) as tape:
+        carelessly()
+    assert tape.verdict.state == "missed"
+    assert len(server.requests) == arrived
