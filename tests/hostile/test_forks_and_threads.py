@@ -1,4 +1,4 @@
-"""Forks and threads in every driver: blocking, streamed, async, and parallel prompts. A fork has connections of its
+"""Forks and threads in every driver: blocking, streamed, async, parallel prompts, batches and single requests. A fork has connections of its
 own, also if its parent was in the middle of an answer; threads share a chat's connections, and mix no answers.
 """
 
@@ -6,6 +6,8 @@ import asyncio
 import os
 import time
 from concurrent.futures import ThreadPoolExecutor
+from pathlib import Path
+from tempfile import TemporaryDirectory
 
 import pytest
 
@@ -36,6 +38,22 @@ async def streamed_async(chat, text):
     return "".join([piece async for piece in chat.fork().stream_async(text)])
 
 
+def batched(chat, text):
+    with TemporaryDirectory() as folder:
+        return "".join(
+            map(str, ec.batch_chat_text(chat, [text], Path(folder, "state"), sleep=lambda _: None))
+        )
+
+
+def uploaded(chat, text):
+    with TemporaryDirectory() as folder:
+        file = Path(folder, f"{text.partition(' ')[2]}.txt")
+        file.write_text(text)
+        content = chat.upload(file)
+        chat.delete_upload(content)
+        return repr(content.source)
+
+
 WAYS = {
     "blocking": lambda chat, text: str(chat.fork().chat(text)),
     "streamed": streamed,
@@ -45,6 +63,8 @@ WAYS = {
     "parallel async": lambda chat, text: "".join(
         map(str, asyncio.run(ec.parallel_chat_text_async(chat, [text, "And so on"])))
     ),
+    "batch": batched,
+    "single request": uploaded,
 }
 
 
