@@ -139,12 +139,13 @@ def _by_provider(name: str) -> Any:
         raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
     if kind == "models":
         return import_module(".providers._model_lists", __name__).lister(provider)
-    make = getattr(import_module(f".providers.{provider}", __name__), f"chat_{provider}")
-    import_module(".providers._construction", __name__).spell_out(make)
-    return _MADE.setdefault(make, _spelt(make))  # a provider with two names has one constructor
-
-
-_MADE: dict[Any, Any] = {}
+    module = import_module(f".providers.{provider}", __name__)
+    make = getattr(module, f"chat_{provider}")
+    if not hasattr(make, "__wrapped__"):
+        import_module(".providers._construction", __name__).spell_out(make)
+        make = _spelt(make)
+        setattr(module, f"chat_{provider}", make)  # one function, also for pickle and for a provider with two names
+    return make
 
 
 def _spelt(value: Any) -> Any:

@@ -95,7 +95,7 @@ def spelt(function: F, of: str = "") -> F:
                 return await function(*args, **kwargs)
             except (AttributeError, TypeError, ValueError) as error:
                 if better := _better(error, function, name, args, kwargs):
-                    raise better from None
+                    raise better from better.__cause__
                 raise
 
         return cast("F", acall)
@@ -106,7 +106,7 @@ def spelt(function: F, of: str = "") -> F:
             return function(*args, **kwargs)
         except (AttributeError, TypeError, ValueError) as error:
             if better := _better(error, function, name, args, kwargs):
-                raise better from None
+                raise better from better.__cause__
             raise
 
     return cast("F", call)
@@ -133,7 +133,10 @@ def _better(
         known = _keywords(function)
         if unknown := [each for each in kwargs if each not in known]:
             return wrong_keyword(unknown[0], name, known)
-    return _wrong_type(function, name, args, kwargs)
+    better = _wrong_type(function, name, args, kwargs)
+    if better:
+        better.__cause__ = error  # another value may be what is wrong
+    return better
 
 
 def _keywords(function: Callable[..., Any]) -> list[str]:

@@ -1,7 +1,7 @@
 """The names of `import ellmer_core`, and the modules that it does not load."""
 
 import ast
-import inspect
+import pickle
 import subprocess
 import sys
 from importlib import import_module
@@ -68,8 +68,9 @@ def test_every_provider_has_its_constructor():
     assert providers
     for provider in providers:
         name = f"chat_{provider}"
-        made = inspect.unwrap(getattr(ellmer_core, name))
+        made = getattr(ellmer_core, name)
         assert made is getattr(import_module(f"ellmer_core.providers.{provider}"), name)
+        assert pickle.loads(pickle.dumps(made)) is made
         models = getattr(ellmer_core, f"models_{provider}")
         assert models.__name__ == f"models_{provider}"
         assert name in models.__doc__

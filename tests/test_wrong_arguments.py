@@ -143,3 +143,9 @@ def test_an_error_of_the_program_itself_stays():
 
     with pytest.raises(ValueError, match="mine"):
         ec.parallel_chat(CHAT, ["a"], progress=broken, max_active=1)
+
+
+def test_the_error_that_a_wrong_type_led_to_is_its_cause():
+    with pytest.raises(ec.UsageError, match="of parallel_chat") as caught:
+        ec.parallel_chat(CHAT, ["a"], max_active="x")
+    assert caught.value.__cause__ is not None
