@@ -58,11 +58,15 @@ def schemas_arrive_whole(run: Run) -> Iterator[Finding]:
                 yield broken(place, f"{name} is declared without its parameters")
 
 
+#: Where a tool has functions. Gemini takes the names of fields in both spellings.
+_FUNCTIONS = ("functionDeclarations", "function_declarations", "function")
+
+
 def _without_schema(body: Json) -> set[str]:
     """Returns the names of tools that are declared without a schema."""
     config = object_of(body.get("toolConfig"))
     held = [body.get("tools"), config.get("tools")]
-    functions = [each.get(key) for each in objects(held) for key in ("functionDeclarations", "function")]
+    functions = [each.get(key) for each in objects(held) for key in _FUNCTIONS]
     named = {
         tool["name"]
         for tools in (*held, *functions)
@@ -205,7 +209,7 @@ def tools_are_written_alike(run: Run) -> Iterator[Finding]:
 def _schemas(body: Json) -> Iterator[tuple[str, Json]]:
     """Yields the tools of a request with their schemas, in any format."""
     for tool in objects([body.get("tools"), body.get("toolConfig")]):
-        keys = ("parameters", "input_schema", "parametersJsonSchema", "inputSchema")
+        keys = ("parameters", "input_schema", "parametersJsonSchema", "parameters_json_schema", "inputSchema")
         schema = next((tool[key] for key in keys if isinstance(tool.get(key), dict)), None)
         if schema is not None and isinstance(tool.get("name"), str):
             yield tool["name"], schema.get("json", schema)
