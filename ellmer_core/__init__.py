@@ -144,7 +144,7 @@ def _by_provider(name: str) -> Any:
     if not hasattr(make, "__wrapped__"):
         import_module(".providers._construction", __name__).spell_out(make)
         make = _spelt(make)
-        setattr(module, f"chat_{provider}", make)  # one function, also for pickle and for a provider with two names
+        setattr(module, f"chat_{provider}", make)  # one function, also for pickle and under a second name
     return make
 
 
