@@ -417,3 +417,10 @@ def _lengths(value: str | list[Any], bound: int, extreme: str, place: str) -> Ma
         f"{name} too {side}. Expected {article} with {extreme} length {bound}, but got {article} with length"
     )
     return _facts(f"Invalid '{place}': {text} {len(value)} instead.", f"{name}_{where}_length", place)
+
+
+def flat_error_body(refusal: Refusal) -> tuple[Mapping[str, str], bytes]:
+    """Returns xAI's error body, where the error is a string, in both of its formats."""
+    code = refusal.code or "Client specified an invalid argument"
+    text = json.dumps({"code": code, "error": refusal.message}, separators=(",", ":"))
+    return {"content-type": "application/json"}, text.encode("utf-8", "backslashreplace")

@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-import json
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator
 
 from ...exchange import Request
 from ...readers.openai_responses import items, type_of
 from ...rule import Finding, Refusal, broken, met
 from ...rulebook import RuleBook
+from .._openai.refusals import flat_error_body
 from .._shape_faults import IDS as RULES_OF_SHAPES
 from ._refusals_and_examples import ASK, MUST, REJECT, body, book, call, output
 
@@ -64,14 +64,7 @@ def batches_are_whole(request: Request) -> Iterator[Finding]:
 AZURE = book.extend("azure", REQ_004={"preview": True}, REQ_101={"preview": True})
 
 
-def _flat(refusal: Refusal) -> tuple[Mapping[str, str], bytes]:
-    """Returns xAI's error body, where the error is a string."""
-    code = refusal.code or "Client specified an invalid argument"
-    text = json.dumps({"code": code, "error": refusal.message}, separators=(",", ":"))
-    return {"content-type": "application/json"}, text.encode("utf-8", "backslashreplace")
-
-
-XAI = book.extend("xai", only=[], without=OWN, error_body=_flat)
+XAI = book.extend("xai", only=[], without=OWN, error_body=flat_error_body)
 
 
 @XAI.rule(

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator
 from datetime import date
 
 from ....exchange import Request
@@ -10,18 +10,12 @@ from ....readers.json_access import elements
 from ....readers.openai_chat import calls_of, messages
 from ....rule import Finding, Refusal, broken, met
 from ....rulebook import Lack, enter
+from ..._openai.refusals import flat_error_body
 from .._refusals_and_examples import ASK, MUST, REJECT, body, call, result
 from ..features import option
-from ._elsewhere import compact, elsewhere
+from ._elsewhere import elsewhere
 
-
-def _flat(refusal: Refusal) -> tuple[Mapping[str, str], bytes]:
-    """Returns xAI's error body, where the error is a string."""
-    code = refusal.code or "Client specified an invalid argument"
-    return compact({"code": code, "error": refusal.message})
-
-
-xai = elsewhere("xai", error_body=_flat)
+xai = elsewhere("xai", error_body=flat_error_body)
 
 
 @xai.rule(
