@@ -3,6 +3,7 @@
 import json
 import sys
 from pathlib import Path
+from threading import Thread
 
 import pytest
 from click.testing import CliRunner
@@ -11,6 +12,7 @@ from ellmer_conformance.cli import _group
 from ellmer_conformance.cli.lint import command
 from ellmer_conformance.recordings.lint import lint, lint_file
 from ellmer_harness.bulk.engines import EngineMissing, Work, mapped
+from ellmer_harness.bulk.journal import Journal
 from ellmer_harness.bulk.sources import Object, sources
 from ellmer_harness.recordings import Unreadable
 from ellmer_harness.recordings.format_detection import BEGINNING
@@ -152,3 +154,13 @@ def test_an_object_that_went_away(tmp_path):
 
     assert report.problem == "the object no longer exists"
     assert report.path == f"file://{tmp_path}/gone.json"
+
+
+def test_a_journal_may_be_collected_by_any_thread(tmp_path, monkeypatch):
+    failed: list[object] = []
+    monkeypatch.setattr(sys, "unraisablehook", failed.append)
+    kept = [Journal(tmp_path / "lint.journal", "this version")]
+    collector = Thread(target=kept.clear)
+    collector.start()
+    collector.join()
+    assert failed == []

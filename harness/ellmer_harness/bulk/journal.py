@@ -42,14 +42,15 @@ class Journal:
 
     `about` is a text that changes with everything else: the code (see `digest()`) and the options.
 
-    It is a database of SQLite, so the memory does not grow with it, and a process that is killed leaves it whole.
+    It is a database of SQLite, so the memory does not grow with it, and a process that is killed leaves it whole. One thread
+    uses it, and any thread may collect it.
     """
 
     def __init__(self, path: Path, about: str) -> None:
         self._versions: dict[str, str] = {}  # of the files under way
         self._saved = time.monotonic()
         try:
-            self._base = sqlite3.connect(path)
+            self._base = sqlite3.connect(path, check_same_thread=False)
             finalize(self, self._base.close)
             self._base.executescript(_TABLES)
             self._begin(about)
