@@ -1,6 +1,7 @@
 """Writes the install commands of the pages as they are after the first release: `python -m devtools.install_lines`.
 
-Until then, the commands install from a clone of the repository, because the index has no package yet.
+Until then, the commands install from the repository, because the index has no package yet. A clone in the reader's own
+folder would be in the way: pytest collects its tests.
 """
 
 import re
@@ -8,22 +9,20 @@ from collections.abc import Iterator
 from pathlib import Path
 
 ROOT = Path(__file__).parent.parent
-ARCHIVE = "https://github.com/ellmer-core/ellmer-core/archive/main.tar.gz"
+REPOSITORY = r"(?:git\+)?https://github\.com/ellmer-core/ellmer-core(?:/archive/main\.tar\.gz)?"
 
 #: What a page has before the release, and what replaces it.
 RELEASED = (
-    (r"^ *git clone https://github\.com/ellmer-core/ellmer-core\n(?= *(pip|uvx))", ""),
-    (r"^Until the first release, .*\n+", ""),
     (r"""(?<!-e )(['"])(?:\./ellmer-core|\.)(\[[a-z,]+\])(['"])""", r"\1ellmer-core\2\3"),
     (r"\bpip install \./ellmer-core\b", "pip install ellmer-core"),
-    (rf"(ellmer-core\[[a-z,]+\])\s+@\s+{re.escape(ARCHIVE)}", r"\1"),
+    (rf"(ellmer-core(?:\[[a-z,]+\])?)\s+@\s+{REPOSITORY}", r"\1"),
     (r"\bellmer-core/ellmer-core@main\b", "ellmer-core/ellmer-core@v0.1.0"),
     (r"/dev/judge/", "/latest/judge/"),
 )
 
 #: Commands that only work after the release.
 NEEDS_RELEASE = re.compile(
-    rf"""install [^\n`]*(?<!/)\bellmer-core(?!\[[a-z,]+\] @\s+{re.escape(ARCHIVE)})(?=[\[ "'\n`])|ellmer-core@v\d"""
+    rf"""install [^\n`]*(?<!/)\bellmer-core(?!(?:\[[a-z,]+\])? @\s+{REPOSITORY})(?=[\[ "'\n`])|ellmer-core@v\d"""
 )
 
 #: Pages for those who work on the project.
