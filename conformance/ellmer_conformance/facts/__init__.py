@@ -13,10 +13,11 @@ from collections.abc import Iterable, Iterator
 from dataclasses import asdict, dataclass, replace
 from datetime import date
 from fnmatch import fnmatchcase
-from functools import cache
+from functools import cache, lru_cache
 from importlib.resources import files
 from typing import Any, NamedTuple
 
+from ..contract.exchange import Json
 from . import pages
 from .alike import alike
 from .cell import Answer, Cell, Evidence, family_of
@@ -256,7 +257,7 @@ def _broken(wire: str, provider: str, model: str, feature: str) -> Iterator[tupl
     about = [
         rule for rule in catching if rule.scope.about(provider, model) and (provider, rule.id) not in _SPELLED
     ]
-    body = example(_BY_NAME[feature], wire, model) if about else None
+    body = _used(feature, wire, model) if about else None
     for rule in about:
         found = verdict(rule, Request(wire, provider, body or {}, model=model)).violations
         if found:
@@ -290,6 +291,12 @@ def _decided(violation: Any) -> list[str]:
     return re.findall(r"https://[^\s;]+", str(violation.facts.get("decided", "")))
 
 
+@lru_cache(1_024)
+def _used(feature: str, wire: str, model: str) -> Json | None:
+    """Returns the example of a feature, which many rules look at."""
+    return example(_BY_NAME[feature], wire, model)
+
+
 #: Rules that refuse how the example is written, at a provider that has the feature in another form.
 _SPELLED = {("cohere-v1", "REQ-010")}
 #: What a refusal says of a model that has the feature, in another form than the example's.
@@ -305,7 +312,7 @@ def _about(wire: str, provider: str, feature: str) -> list[Any]:
     from ..contract.rule import verdict  # noqa: PLC0415
 
     def catches(rule: Any, model: str) -> bool:
-        used = example(_BY_NAME[feature], wire, model)
+        used = _used(feature, wire, model)
         return bool(used and verdict(rule, Request(wire, provider, used, model=model)).violations)
 
     most = _SAMPLE if _BY_NAME[feature].group in _OPTIONS else 1

@@ -475,18 +475,21 @@ def _with_text(wire: str, result: dict[str, Any]) -> list[Any]:
 
 def _with_tools(body: dict[str, Any], wire: str, names: list[str]) -> Json:
     path, [tool] = _field("tools", wire)
-    listed = []
-    for name in names:
-        each = copy.deepcopy(tool)
-        declared = (
-            each.get("function") or each.get("toolSpec") or (each.get("functionDeclarations") or [each])[0]
-        )
-        declared["name"] = name
-        listed.append(each)
+    listed = [_named(tool, name) for name in names]
     if wire == "gemini":
         listed = [{"functionDeclarations": [each["functionDeclarations"][0] for each in listed]}]
     _set(body, path, listed)
     return body
+
+
+def _named(tool: dict[str, Any], name: str) -> dict[str, Any]:
+    """Returns a tool with another name, which is in the tool itself or in what it holds."""
+    for key in ("function", "toolSpec"):
+        if key in tool:
+            return {**tool, key: {**tool[key], "name": name}}
+    if "functionDeclarations" in tool:
+        return {"functionDeclarations": [{**tool["functionDeclarations"][0], "name": name}]}
+    return {**tool, "name": name}
 
 
 def _stops(body: dict[str, Any], wire: str) -> Json | None:

@@ -183,15 +183,30 @@ def best(links: Iterable[str], where: str, words: str, model: str = "") -> tuple
         model: The model, if the rule is about some models: a page about it comes first. Default: it is about all.
     """
     known = pages()
-    more = [each.link for each in known.values() if each.at_rule(where)]
-    listed = list(dict.fromkeys([*links, *more]))
+    listed = list(dict.fromkeys([*links, *_at_rule(where)]))
     read = [known[link] for link in listed if link in known]
     page = min(read, key=lambda each: _rank(each, words, model), default=None)
     return (page.link if page else next(iter(listed), "")), page
 
 
+@cache
+def _at_rule(where: str) -> list[str]:
+    return [each.link for each in pages().values() if each.at_rule(where)]
+
+
 def _rank(page: Page, words: str, model: str) -> tuple[bool, bool, bool]:
-    return not page.shows(words), bool(model) and not page.about(model), not page.names(subject(words) or "-")
+    elsewhere = bool(model) and not page.about(model)
+    return not _shows(page, words), elsewhere, not _names(page, words)
+
+
+@cache
+def _shows(page: Page, words: str) -> bool:
+    return page.shows(words)
+
+
+@cache
+def _names(page: Page, words: str) -> bool:
+    return page.names(subject(words) or "-")
 
 
 @cache
