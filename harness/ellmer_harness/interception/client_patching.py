@@ -20,7 +20,7 @@ from threading import RLock
 from types import ModuleType
 from typing import Any
 
-from . import httpx_transports, open_tapes
+from . import httpx_transports, native_connections, open_tapes
 from .open_tapes import OpenTape
 
 _MODULES = ("httpx", "httpx2")
@@ -93,6 +93,11 @@ def _install() -> None:
             _wrap_client(name)
         elif _installed(name.partition(".")[0]):
             _LATE.when(name, functools.partial(_wrap_client, name))
+    for name in native_connections.CLIENTS:
+        if name in sys.modules:
+            native_connections.redirect()
+        elif _installed(name):
+            _LATE.when(name, native_connections.redirect)
 
 
 def _wrap_client(name: str) -> None:
@@ -161,6 +166,7 @@ def _wrap(owner: Any, method: str, wrapper: Any) -> None:
 
 def _uninstall() -> None:
     _LATE.stop()
+    native_connections.restore()
     for (owner, method), (original, wrapped) in _ORIGINALS.items():
         if getattr(owner, method) is wrapped:  # else somebody patched over it, and puts back what they found
             setattr(owner, method, original)
