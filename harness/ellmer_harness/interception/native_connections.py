@@ -22,18 +22,15 @@ from typing import Any, NamedTuple
 
 from . import network_guard
 
-#: Packages whose libraries connect by themselves: the names of their modules.
-CLIENTS = ("pycurl", "primp", "rnet", "uvloop")
-_LIBRARY = re.compile(rf"/libcurl[^/]*\.so[^/]*$|/(?:{'|'.join(CLIENTS)})[^/]*(?:/[^/]+)*\.so$")
 _PLACES: dict[int, int] = {}  # the entries, with their addresses before
 
 
-def redirect() -> None:
-    """Directs the connections of all these libraries that are loaded to the guard."""
+def redirect(clients: tuple[str, ...]) -> None:
+    """Directs the connections of these packages' libraries, and of libcurl's, to the guard, as far as they are loaded."""
     if sys.platform != "linux" or calcsize("P") != 8 or sys.byteorder != "little":
         return
     ours = ctypes.cast(_guard(), ctypes.c_void_p).value or 0
-    for library in _loaded():
+    for library in _loaded(clients):
         for place in _places(*library):
             if place not in _PLACES:
                 _PLACES[place] = _replaced(place, ours)
@@ -106,11 +103,12 @@ _RELOCATIONS, _DYNAMIC_SYMBOLS, _LOAD = 4, 11, 1
 _FUNCTION = {6, 7, 1025, 1026}  # GLOB_DAT and JUMP_SLOT of x86-64 and of AArch64
 
 
-def _loaded() -> Iterator[tuple[str, int]]:
+def _loaded(clients: tuple[str, ...]) -> Iterator[tuple[str, int]]:
     """Yields the path of each of these libraries that is loaded, and the address of its first byte."""
+    library = re.compile(rf"/libcurl[^/]*\.so[^/]*$|/(?:{'|'.join(clients)})[^/]*(?:/[^/]+)*\.so$")
     for line in Path("/proc/self/maps").read_text(encoding="utf-8", errors="replace").splitlines():
         fields = line.split(maxsplit=5)
-        if len(fields) == 6 and _LIBRARY.search(fields[5]) and int(fields[2], 16) == 0:
+        if len(fields) == 6 and library.search(fields[5]) and int(fields[2], 16) == 0:
             yield fields[5], int(fields[0].partition("-")[0], 16)
 
 
