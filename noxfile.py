@@ -504,6 +504,7 @@ def clients(session: nox.Session, versions: str) -> None:
         "pycurl",  # not recorded: a test shows that a replay refuses it
         "pyreqwest",
         "tornado",
+        "uvloop",
         "websockets",
     )
     session.install("--upgrade", *newer, *names)

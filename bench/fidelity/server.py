@@ -47,7 +47,8 @@ class Server:
                 return
             answers = self.exchange.answers
             self.asked += 1
-            for part in answers[min(self.asked, len(answers)) - 1]:
+            answer = answers[min(self.asked, len(answers)) - 1]
+            for part in answer:
                 if part == PAUSE:
                     time.sleep(WAIT * 1.5)
                 elif part == RESET:
@@ -56,7 +57,7 @@ class Server:
                     return
                 elif part != CLOSE and isinstance(part, bytes):
                     connection.sendall(part)
-                    time.sleep(0.002)
+                    time.sleep(min(0.002, WAIT / 4 / len(answer)))  # tornado's limit is for the whole answer
             connection.shutdown(socket.SHUT_WR)
             while connection.recv(65536):
                 pass

@@ -59,11 +59,14 @@ _SEAMS = {
     "websockets": ".websocket_clients",
     "mcp.client.stdio": ".mcp_servers",
 }
+#: Clients that are not recorded, and whose libraries connect by themselves.
+_NATIVE = ("pycurl", "primp", "rnet", "uvloop")
 _MARK = "_ellmer_harness_original"
 _LOCK = RLock()
 _ORIGINALS: dict[tuple[Any, str], Any] = {}
 _MADE: dict[tuple[Any, str], Any] = {}  # what was wrapped, by what, and the result: every tape needs the same
 _LOADED: dict[str, ModuleType] = {}
+_UNDO: list[Callable[[], None]] = []
 _installed = functools.cache(find_spec)  # every tape asks
 
 
@@ -93,6 +96,18 @@ def _install() -> None:
             _wrap_client(name)
         elif _installed(name.partition(".")[0]):
             _LATE.when(name, functools.partial(_wrap_client, name))
+    for name in _NATIVE:
+        if name in sys.modules:
+            _redirect()
+        elif _installed(name):
+            _LATE.when(name, _redirect)
+
+
+def _redirect() -> None:
+    """Directs the connections of libraries to the guard, until the last tape is closed."""
+    native = _imported(".native_connections")
+    native.redirect(_NATIVE)
+    _UNDO.append(native.restore)
 
 
 def _wrap_client(name: str) -> None:
@@ -161,6 +176,8 @@ def _wrap(owner: Any, method: str, wrapper: Any) -> None:
 
 def _uninstall() -> None:
     _LATE.stop()
+    while _UNDO:
+        _UNDO.pop()()
     for (owner, method), (original, wrapped) in _ORIGINALS.items():
         if getattr(owner, method) is wrapped:  # else somebody patched over it, and puts back what they found
             setattr(owner, method, original)

@@ -125,6 +125,15 @@ def tape_of(host: str, port: int | None) -> Any:
     return None if tape.offline and is_local(host) and _passes(tape, host, port) else tape
 
 
+def refuses(host: str, port: int) -> bool:
+    """Tells whether a connection of a library in C or Rust is refused, and counts it as a miss."""
+    tape = None if _ASIDE else open_tapes.offline()
+    if tape is None or _passes(tape, host, port):
+        return False
+    tape.missed(_text("a connection", f"{host}:{port}", tape), Blocked)
+    return True
+
+
 def let_through(port: int) -> None:
     """Allows connections to a server of ours on a port of this machine."""
     _OURS.add(port)

@@ -259,12 +259,14 @@ def test_tornado_fails_at_once(server, path):
         run()
 
 
-def by_pycurl(url):
+def by_pycurl(url, no_proxy=None):
     pycurl = pytest.importorskip("pycurl")
     answer, curl = io.BytesIO(), pycurl.Curl()
     try:
         for option, value in ((curl.URL, url), (curl.WRITEDATA, answer), (curl.TIMEOUT, 10)):
             curl.setopt(option, value)
+        if no_proxy:
+            curl.setopt(curl.NOPROXY, no_proxy)
         curl.perform()
     finally:
         curl.close()
@@ -284,3 +286,52 @@ def test_pycurl_is_refused_while_the_server_is_up(server, path, url):
         carelessly()
     assert tape.verdict.state == "missed"
     assert len(server.requests) == arrived
+
+
+LINUX = pytest.mark.skipif(sys.platform != "linux", reason="the tables of libraries are those of Linux")
+
+
+@LINUX
+def test_pycurl_without_the_proxy_is_refused_while_the_server_is_up(server, path):
+    """The program tells libcurl to use no proxy, and closes the connection before the cassette."""
+    pycurl = pytest.importorskip("pycurl")
+
+    def run():
+        with use_cassette(path) as tape:
+            ask(server)
+            with pytest.raises(pycurl.error, match="Failed to connect"):
+                by_pycurl(f"{server.url}/local", no_proxy="*")
+        return tape
+
+    arrived = len(server.requests)
+    with pytest.raises(Blocked, match=r"a connection to 127\.0\.0\.1:\d+ while cassette"):
+        run()
+    assert len(server.requests) == arrived
+    assert by_pycurl(f"{server.url}/local", no_proxy="*")
+    assert len(server.requests) == arrived + 1
+
+
+@LINUX
+def test_the_sockets_of_uvloop_are_refused_and_others_of_this_machine_pass(server, path, record, tmp_path):
+    uvloop = pytest.importorskip("uvloop")
+
+    async def main():
+        reader, writer = await asyncio.open_connection("127.0.0.1", int(server.url.rpartition(":")[2]))
+        writer.write(b"GET /local HTTP/1.0\r\n\r\n")
+        assert (await reader.readline()).startswith(b"HTTP/1.1 200")
+        writer.close()
+
+    def run():
+        with use_cassette(path):
+            ask(server)
+            with pytest.raises(ConnectionRefusedError):
+                uvloop.run(main())
+
+    with pytest.raises(Blocked, match=r"a connection to 127\.0\.0\.1:\d+ while cassette"):
+        run()
+    with use_cassette(tmp_path / "distant.json", **record):
+        httpx.get(API)
+    with use_cassette(tmp_path / "distant.json"):
+        httpx.get(API)
+        uvloop.run(main())
+    uvloop.run(main())
