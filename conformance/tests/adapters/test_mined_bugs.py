@@ -94,6 +94,7 @@ def test_threads_are_threads():
     for bug in BUGS:
         assert not bug.thread or re.fullmatch(r"[\w.-]+/[\w.-]+/(issues|pull)/\d+", bug.thread), bug.name
 
-    assert all(bug.thread for bug in [*reported.REPORTED.values(), *threads.THREADS.values()])
+    from_trackers = [*MINED.values(), *reported.REPORTED.values(), *threads.THREADS.values()]
+    assert all(bug.thread for bug in from_trackers)
     linked = [bug.thread for bug in BUGS if bug.thread]
     assert len(linked) == len({*linked}) >= 210

@@ -6,6 +6,7 @@ formats, in blocking, async and streamed calls. `changed` counts how often it wa
 
 from __future__ import annotations
 
+import html
 import json
 import re
 import tomllib
@@ -449,12 +450,6 @@ def _unsay(result: Any, text: str = "done") -> None:
         result.text.value = text
 
 
-def _first_for_all(body: Body) -> None:
-    found = result_texts(body)
-    for slot in found[1:]:
-        slot.value = found[0].value
-
-
 def _prune_results(body: Body) -> None:
     for slot in result_texts(body)[:-1]:
         slot.value = "[pruned]"
@@ -469,31 +464,15 @@ def _below(schema: Any, key: str, depth: int = 0) -> Any:
     return {k: _below(v, key, depth + 1) for k, v in schema.items() if k != key or depth == 0}
 
 
-def _shorten(value: Any) -> Any:
-    if isinstance(value, dict):
-        return {k: v[:1] if k == "enum" else _shorten(v) for k, v in value.items()}
-    return [_shorten(v) for v in value] if isinstance(value, list) else value
-
-
-def _cut_descriptions(value: Any) -> Any:
-    if isinstance(value, dict):
-        return {
-            k: v[:20] if k == "description" and isinstance(v, str) else _cut_descriptions(v)
-            for k, v in value.items()
-        }
-    return [_cut_descriptions(v) for v in value] if isinstance(value, list) else value
-
-
 def _only_required(schema: Any) -> Any:
     kept = {name: inner for name, inner in schema.get("properties", {}).items() if name != "day"}
     return {**schema, "properties": kept, "required": [n for n in schema.get("required", []) if n in kept]}
 
 
-def _first_tool(body: Body) -> None:
-    for holder in (body.body.get("tools"), (body.body.get("toolConfig") or {}).get("tools")):
-        if holder:
-            declared = holder[0].get("functionDeclarations")
-            del (declared or holder)[1:]
+def _no_tools_after_a_result(body: Body) -> None:
+    if body.results():
+        for key in ("tools", "toolConfig", "tool_choice"):
+            body.body.pop(key, None)
 
 
 def _drop_choice(body: Body) -> None:
@@ -543,8 +522,10 @@ CHANGES: Mapping[str, Change] = {
     "repeats_answers": repeats_an_answer,
     "truncates_spoken_answers": each(said("assistant"), cut(6)),
     "strips_answers": each(said("assistant"), lambda t: t.split(" ")[0]),
-    "answers_in_capitals": each(said("assistant"), str.upper),
-    "escapes_answers": each(said("assistant"), lambda t: t.replace("\n", "\\n")),
+    "answers_without_emoji": each(
+        said("assistant"), lambda t: re.sub("[\u2600-\u27bf\U0001f000-\U0001ffff]", "", t)
+    ),
+    "escapes_answers": each(said("assistant"), html.escape),
     "prefixes_answers": each(said("assistant"), first("Assistant: ")),
     "citation_marks": each(said("assistant"), added(" [1]")),
     "cancelled_note_later": each(
@@ -583,7 +564,7 @@ CHANGES: Mapping[str, Change] = {
     "digits_as_floats": arguments(lambda a: {k: float(v) if isinstance(v, int) else v for k, v in a.items()}),
     "digits_cut": arguments(lambda a: {k: v - v % 1000 if isinstance(v, int) else v for k, v in a.items()}),
     "numbers_as_text": arguments(lambda a: {k: str(v) for k, v in a.items()}),
-    "arguments_lowercased": arguments(lambda a: {k: str(v).lower() for k, v in a.items()}),
+    "arguments_compacted": arguments(lambda a: dict.fromkeys(a, "[compacted]")),
     "deep_arguments_flattened": arguments(lambda a: {k: json.dumps(v) for k, v in a.items()}),
     "names_concatenated": doubled_names,
     "calls_merged": _copy_second,
@@ -605,28 +586,24 @@ CHANGES: Mapping[str, Change] = {
     "inline_error_lost": on_each(Body.results, lambda r: _unsay(r, "ok")),
     "failed_status_ok": on_each(Body.results, lambda r: _unsay(r, " ")),
     "swarm_success": on_each(Body.results, lambda r: _unsay(r, "null")),
-    "good_marked_as_error": marks(failed=True),
     "error_words_on_good": each(result_texts, first("Error: ")),
     "results_cut": each(result_texts, lambda t: t[:4]),
     "results_replaced": each(result_texts, lambda _: "[result omitted]"),
     "results_of_long_logs_cut": each(result_texts, cut(4096, "…")),
-    "results_lowercased": each(result_texts, str.swapcase),
+    "results_masked": each(result_texts, lambda t: re.sub(r"\d+", "[PII:phone]", t)),
     "results_emptied": each(result_texts, lambda _: ""),
-    "results_twice_in_one": _first_for_all,
     "earlier_results_pruned": _prune_results,
     "required_dropped": schemas(without("required")),
     "nested_required_lost": schemas(lambda s: _below(s, "required")),
     "nested_enum_in_prose": schemas(without("enum")),
-    "enum_shortened": schemas(_shorten),
+    "constraints_lost": schemas(without("description", "enum", "pattern", "format", "minimum", "maximum")),
     "enum_to_string": schemas(without("enum")),
     "descriptions_stripped": schemas(without("description")),
-    "descriptions_cut": schemas(_cut_descriptions),
     "optional_lost": schemas(_only_required),
     "items_lost": schemas(without("items")),
     "nested_flattened": schemas(lambda s: _below(s, "properties")),
-    "tool_description_lost": lambda b: [t.update(description="A tool.") for t in b.tools()],
     "tool_description_cut": lambda b: [t.update(description=t["description"][:100]) for t in b.tools()],
-    "tools_dropped_after_results": _first_tool,
+    "tools_dropped_after_results": _no_tools_after_a_result,
     "tools_renamed": lambda b: [t.update(name=f"{t['name']}_v2") for t in b.tools()],
     "schema_emptied": schemas(lambda _: {"type": "object", "properties": {}}),
     "limit_64_with_tools": options(limit=64, with_tools=True),
@@ -634,7 +611,7 @@ CHANGES: Mapping[str, Change] = {
     "limit_2048": options(limit=2048),
     "limit_512_on_later_turns": lambda b: options(limit=512)(b) if b.texts("assistant") else None,
     "limit_with_system": lambda b: options(limit=256)(b) if b.texts("system") else None,
-    "stop_on_newline": options(stop=["END"]),
+    "stop_in_every_request": options(stop=["Observation:"]),
     "stop_on_observation": options(stop=["Observation:"], with_tools=True),
     "choice_forced": forced("required"),
     "choice_kept": forced("required"),
@@ -642,7 +619,6 @@ CHANGES: Mapping[str, Change] = {
     "choice_dropped": _drop_choice,
     "stop_dropped": lambda b: [b.options().pop(k, None) for k in ("stop", "stop_sequences", "stopSequences")],
     "stop_leaks": options(stop=["three", "III"]),
-    "several_answers": lambda b: b.options().update({"candidateCount" if b.wire == "gemini" else "n": 2}),
     "json_always": _json,
     "temperature_zero_model_swapped": lambda b: b.body.update(
         model={"anthropic": "claude-haiku-4-5"}.get(b.wire, "gpt-4.1-mini")
