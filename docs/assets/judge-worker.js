@@ -18,38 +18,38 @@ async function start(files) {
   const kept = await cacheOf(manifest.version);
   const total = Object.values(manifest.sizes).reduce((sum, size) => sum + size, 0);
   let loaded = 0;
-  const bytes = async (name) => {
-    const response = await stored(kept, files + name);
-    const parts = [];
-    for (const reader = response.body.getReader(); ;) {
-      const { done, value } = await reader.read();
-      if (done) break;
-      parts.push(value);
-      self.postMessage({ loaded: (loaded += value.length) / total });
-    }
-    return new Blob(parts);
-  };
-  const [wasm, memory, archive, standard] = await Promise.all([
-    bytes("pyodide.asm.wasm.gz.bin").then(unpacked),
-    bytes("snapshot.gz.bin").then(unpacked).then((response) => response.arrayBuffer()),
-    bytes("judge.zip").then((blob) => blob.arrayBuffer()),
-    bytes("python_stdlib.zip"),
-  ]);
-  const local = { "pyodide.asm.wasm": wasm, "python_stdlib.zip": new Response(standard) };
-  const real = self.fetch.bind(self);
-  self.fetch = (url, options) => local[String(url.url ?? url).split("/").pop()] ?? real(url, options);
+  const bytes = (name) => stored(kept, files + name, (count) => self.postMessage({ loaded: (loaded += count) / total }));
+  // The code is compiled while the rest is read.
+  const compiled = bytes("pyodide.asm.wasm.gz.bin").then((code) => WebAssembly.compile(code));
+  const memory = bytes("snapshot.gz.bin"), archive = bytes("judge.zip"), standard = bytes("python_stdlib.zip");
+  const glue = import(`${files}pyodide.asm.mjs`);
   const { loadPyodide } = await import(`${files}pyodide.mjs`);
-  const createPyodideModule = (settings) => roomy(files, settings, memory.byteLength);
+  const createPyodideModule = async (settings) => roomy(await glue, settings, (await memory).byteLength);
+  const restored = given({ "pyodide.asm.wasm": "", "python_stdlib.zip": await standard }, compiled);
   python = await loadPyodide({ indexURL: files, _loadSnapshot: memory, createPyodideModule });
-  self.fetch = real;
-  python.FS.writeFile("/lib/judge.zip", new Uint8Array(archive));
+  restored();
+  python.FS.writeFile("/lib/judge.zip", new Uint8Array(await archive));
   judged = python.runPython("judge.judged");
   self.postMessage({ providers: manifest.providers });
 }
 
+// Gives Pyodide the files and the compiled code that are here already. Returns a function that ends this.
+function given(local, compiled) {
+  const { fetch } = self, { instantiateStreaming } = WebAssembly;
+  self.fetch = async (url, options) => {
+    const name = String(url.url ?? url).split("/").pop();
+    return name in local ? new Response(local[name]) : fetch(url, options);
+  };
+  WebAssembly.instantiateStreaming = async (_, imports) => {
+    const module = await compiled;
+    return { module, instance: await WebAssembly.instantiate(module, imports) };
+  };
+  return () => { self.fetch = fetch; WebAssembly.instantiateStreaming = instantiateStreaming; };
+}
+
 // Pyodide with enough memory for the snapshot, which then replaces all of it.
-async function roomy(files, settings, size) {
-  const made = await (await import(`${files}pyodide.asm.mjs`)).default(settings);
+async function roomy(glue, settings, size) {
+  const made = await glue.default(settings);
   while (made.HEAP8.length < size) made._malloc(2 ** 22);
   return made;
 }
@@ -65,16 +65,16 @@ async function cacheOf(version) {
   } catch { return undefined; }
 }
 
-async function stored(kept, url) {
+// The content of a file, unpacked. It is kept unpacked, because that takes a third of the time of a later visit.
+async function stored(kept, url, told) {
   const found = await kept?.match(url);
-  if (found) return found;
+  if (found) return found.arrayBuffer();
   const response = await fetch(url);
   if (!response.ok) throw new Error(`${url}: ${response.status}`);
-  await kept?.put(url, response.clone()).catch(() => undefined); // a full disk is no reason to stop
-  return response;
-}
-
-function unpacked(blob) {
-  const stream = blob.stream().pipeThrough(new DecompressionStream("gzip"));
-  return new Response(stream, { headers: { "content-type": "application/wasm" } });
+  const counted = response.body.pipeThrough(new TransformStream({
+    transform(part, out) { told(part.length); out.enqueue(part); },
+  }));
+  const content = await new Response(url.endsWith(".gz.bin") ? counted.pipeThrough(new DecompressionStream("gzip")) : counted).arrayBuffer();
+  await kept?.put(url, new Response(content)).catch(() => undefined); // a full disk is no reason to stop
+  return content;
 }

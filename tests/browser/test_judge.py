@@ -229,6 +229,14 @@ def test_it_works_offline_and_asks_no_other_host(judge):
     assert {url for url in judge.requests if not url.startswith((judge.site, f"blob:{judge.site}"))} == set()
 
 
+def test_a_later_visit_reads_no_large_file_and_no_index_of_the_search(judge):
+    judge.requests.clear()
+    judge.page.reload()
+    expect(judge.page.locator(".judge-state")).to_have_text(READY)
+    assert [url for url in judge.requests if url.endswith((".bin", ".zip", "search_index.json"))] == []
+    assert judge.page.get_by_role("link", name="Search").get_attribute("href").endswith("?q=")
+
+
 def test_the_policy_refuses_other_hosts_in_the_page_and_in_the_worker(judge):
     attempt = "fetch('http://localhost:9/').then(() => 'sent', (error) => String(error))"
     blocked = []
