@@ -109,12 +109,12 @@ def _common(values: Sequence[Any]) -> Any:
     first = values[0]
     if {*map(type, values)} != {type(first)}:
         raise ValueError("the types differ")
+    if values.count(first) == len(values):
+        return first
     if isinstance(first, dict) and all([*each] == [*first] for each in values):
         return {name: _common([each[name] for each in values]) for name in first}
     if isinstance(first, list) and {*map(len, values)} == {len(first)}:
         return [_common(each) for each in zip(*values, strict=True)]
-    if values.count(first) == len(values):
-        return first
     if type(first) not in (str, int):
         raise ValueError("the values differ")
     return _TEXT if isinstance(first, str) else _WHOLE

@@ -19,6 +19,7 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
 from functools import cache, lru_cache
+from itertools import groupby
 from math import inf
 from typing import Any
 
@@ -254,6 +255,8 @@ def _spaced(value: Any) -> str:
             return _quoted(value)
         with suppress(ValueError):  # half a surrogate
             return to_json(value).decode()
+    if type(value) is list and {*map(type, value)} == {str}:  # the values of a header
+        return f"[{', '.join(map(_spaced, value))}]"
     return _spaced_out(value)
 
 
@@ -292,7 +295,10 @@ def laid_body(form: Spelled, level: int) -> Laid:
 
 
 def _joined(text: Sequence[Piece], errors: str) -> bytes:
-    return b"".join([piece.encode(errors=errors) if isinstance(piece, str) else piece for piece in text])
+    groups: Iterator[tuple[type, Iterator[Any]]] = groupby(text, type)
+    return b"".join(
+        [b"".join(group) if kind is bytes else "".join(group).encode(errors=errors) for kind, group in groups]
+    )
 
 
 @dataclass(slots=True)
@@ -398,7 +404,7 @@ def _items(values: list[Any], text: bytes) -> Iterator[Piece]:
 
 def _numbers(value: Any) -> bool:
     """Tells whether a value is a list of numbers, or a list of such lists."""
-    return isinstance(value, list) and all(
+    return (isinstance(value, list) and not (value and type(value[0]) is str)) and all(
         _numbers(item) if isinstance(item, list) else type(item) in (int, float) for item in value
     )
 
@@ -417,5 +423,13 @@ def _cost(value: Any, room: int) -> int:
     for item in items:
         if total > room:
             break
-        total += len(item) + 2 if type(item) is str else _cost(item, room - total)
+        kind = type(item)
+        if kind is str:
+            total += len(item) + 2
+        elif kind is int:
+            total += len(str(item))
+        elif kind is list and len(item) == 1 and type(item[0]) is str:
+            total += len(item[0]) + 8
+        else:
+            total += _cost(item, room - total)
     return total
