@@ -307,6 +307,10 @@ _LOST = ("its text is lost", "calls are lost or merged")
 _AFTER_LOST = {"HIS-012", "PAR-001", "PAR-005"}
 #: What the strict server answers if the media of a request are lost.
 _NOTHING_SEEN = "the text is 'no image received'"
+#: Rules about media of a format that a provider does not read: the declared type, and the bytes.
+_ALIKE = {"IMG-010": "IMG-006"}
+#: A result's media that the format can have are lost, and so are those that it cannot.
+_LOST_MEDIA, _UNSUPPORTED_MEDIA = "TRM-001", "TRM-010"
 _ENOUGH = 0.5  # of the plays of a cause must show a failure that follows from it
 
 
@@ -342,11 +346,31 @@ def causes(report: Report) -> list[Cause]:
             cause.rows.append(first)
             cause.follows.extend(row for row in others if _follows(row, first, together))
             left = [row for row in others if not _follows(row, first, together)]
-    return sorted(_of_one_case(found.values()), key=lambda each: _weight(each.rows[0]))
+    joined = _with_all_media(_of_one_case(found.values()))
+    return sorted(joined, key=lambda each: _weight(each.rows[0]))
+
+
+def _with_all_media(found: Sequence[Cause]) -> Sequence[Cause]:
+    """Joins media that a wire format does not support with those that it does, where a library loses both."""
+    lost = [each for each in found if each.rows[0].rule == _LOST_MEDIA]
+    left = []
+    for cause in found:
+        wires = _wires(cause)
+        whole = next((each for each in lost if wires <= _wires(each)), None)
+        if whole is None or cause.rows[0].rule != _UNSUPPORTED_MEDIA:
+            left.append(cause)
+            continue
+        whole.rows.extend(cause.rows)
+        whole.follows.extend(cause.follows)
+    return left
+
+
+def _wires(cause: Cause) -> set[tuple[str, str]]:
+    return {(row.adapter, row.wire) for row in cause.rows}
 
 
 def _of_one_case(found: Iterable[Cause]) -> list[Cause]:
-    """Joins causes for which providers refuse requests of the same case by the same rule: each format puts it in its own way."""
+    """Joins causes for which providers refuse requests of the same case by the same rule or by one that is like it: each format puts it in its own way."""
     joined: list[Cause] = []
     for cause in found:
         first = cause.rows[0]
@@ -360,7 +384,10 @@ def _of_one_case(found: Iterable[Cause]) -> list[Cause]:
 
 
 def _share_a_case(one: Cause, other: Cause) -> bool:
-    of, theirs = ({(row.adapter, row.rule, row.case) for row in each.rows} for each in (one, other))
+    of, theirs = (
+        {(row.adapter, _ALIKE.get(row.rule, row.rule), row.case) for row in each.rows}
+        for each in (one, other)
+    )
     return not of.isdisjoint(theirs)
 
 

@@ -22,7 +22,7 @@ from llama_index.llms.google_genai import GoogleGenAI
 from llama_index.llms.openai import OpenAI, OpenAIResponses
 from pydantic import BaseModel
 
-from ellmer_conformance.adapters import Capabilities, Endpoint
+from ellmer_conformance.adapters import Capabilities, Difference, Endpoint
 from ellmer_conformance.adapters.base_adapter import FOUR_WIRES, BridgeAdapter
 from ellmer_conformance.scenarios.messages import PDF, Image, Part, Reply, Text, Tool, ToolResult, Turn
 
@@ -30,6 +30,8 @@ from .sdk_conversation import call_of, media_type, parameters, text_of
 
 __all__ = ["LlamaIndex", "adapter"]
 
+#: What Google's documentation has for a call of another model, which has no signature.
+_NO_SIGNATURE = "skip_thought_signature_validator"
 _STOPS = {
     "tool_calls": "tool",
     "tool_use": "tool",
@@ -137,6 +139,7 @@ def _facts(raw: Any) -> tuple[str | None, Mapping[str, Any]]:
     """Returns the stop reason and the counts. LlamaIndex passes on the provider's object, or its fields as a dict."""
     if not isinstance(raw, dict):
         raw = raw.model_dump() if isinstance(raw, BaseModel) else vars(raw)
+    raw = {**raw, **_fields(raw.get("response")), **_stopped(raw)}
     usage = _fields(raw.get("usage") or raw.get("usage_metadata"))
     counts = {"input": ("prompt_tokens", "input_tokens"), "output": ("completion_tokens", "output_tokens")}
     google = {"input": "prompt_token_count", "output": "candidates_token_count"}
@@ -145,6 +148,12 @@ def _facts(raw: Any) -> tuple[str | None, Mapping[str, Any]]:
         for ours, theirs in counts.items()
     }
     return _stop(raw), {ours: count for ours, count in found.items() if count is not None}
+
+
+def _stopped(event: Mapping[str, Any]) -> Mapping[str, Any]:
+    """Returns the stop reason of an event of Anthropic that has one, as the field of a whole message."""
+    reason = _fields(event.get("delta")).get("stop_reason")
+    return {"stop_reason": reason} if reason else {}
 
 
 def _stop(raw: Mapping[str, Any]) -> str | None:
@@ -170,7 +179,17 @@ def _messages(turn: Turn) -> list[ChatMessage]:
         if isinstance(part, ToolResult)
     ]
     rest = [_block(part) for part in turn.parts if not isinstance(part, ToolResult)]
-    return [*results, *([ChatMessage(role=turn.role, blocks=rest)] if rest else [])]
+    signed = {"additional_kwargs": _signatures(rest)} if turn.role == "assistant" else {}
+    return [*results, *([ChatMessage(role=turn.role, blocks=rest, **signed)] if rest else [])]
+
+
+def _signatures(blocks: Sequence[Any]) -> Mapping[str, Any]:
+    """Returns what the model for Gemini keeps with a message: a signature for each block, or none."""
+    return {
+        "thought_signatures": [
+            _NO_SIGNATURE if isinstance(block, ToolCallBlock) else None for block in blocks
+        ]
+    }
 
 
 def _block(part: Part) -> Any:
@@ -215,6 +234,17 @@ class LlamaIndex(BridgeAdapter):
     name = "llama-index"
     sessions = Session
     wires = FOUR_WIRES
+
+    differences = tuple(
+        Difference(
+            rule,
+            shown,
+            "a history that the caller writes is sent as it was given, with its ids",
+            "2026-11-28",
+            "anthropic",
+        )
+        for rule, shown in (("PAIR-007", "has other characters"), ("REQ-106", "the pattern here is"))
+    )
 
     def capabilities(self, wire: str, provider: str) -> Capabilities:  # noqa: ARG002 - the protocol's
         """Returns the capabilities. A tool's output may contain media."""

@@ -320,6 +320,22 @@ def test_that_nothing_was_seen_follows_from_what_was_lost():
     assert headline(Report([*lost, other])) == "2 causes, 9 runs"
 
 
+def test_an_image_of_an_unknown_format_is_one_cause_by_its_type_and_by_its_bytes():
+    by_bytes = failed("IMG-010", "reject", "/exchanges/1/request/input/2", "svg", "the bytes are no image")
+    by_type = replace(by_bytes, rule="IMG-006", wire="anthropic", message="image/svg+xml is not taken")
+
+    assert headline(Report([by_bytes, by_type])) == "1 cause, 2 runs"
+    assert headline(Report([by_bytes, replace(by_type, case="other")])) == "2 causes, 2 runs"
+
+
+def test_a_format_that_loses_all_media_of_results_loses_those_that_it_does_not_have():
+    lost = failed("TRM-001", "loss", "/exchanges/2/request", "image", "image/png did not reach the provider")
+    remote = failed("TRM-010", "loss", "/exchanges/1/request", "remote", "the media were dropped silently")
+
+    assert headline(Report([lost, remote])) == "1 cause, 2 runs"
+    assert headline(Report([lost, replace(remote, wire="gemini")])) == "2 causes, 2 runs"
+
+
 def test_texts_that_are_missing_after_a_declared_error_are_declared():
     run = Run(CASE, "openai-chat", "openai", "sync", replies=[Reply(error=ValueError("NO_JSON: no object"))])
     [raised] = [v for v in judge(run) if v.rule.id == "RUN-003"]

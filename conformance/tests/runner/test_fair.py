@@ -276,3 +276,19 @@ def test_media_of_two_kinds_keep_their_order_where_each_has_a_list_of_its_own(se
     other = a_run(run.case, *before, said | {"messages": flipped})
 
     assert outcome("TRM-007", replace(other, tool_runs=run.tool_runs, apart=apart)) == expected
+
+
+@pytest.mark.parametrize(("failed", "expected"), [(429, "not-applicable"), (400, "fail")])
+def test_a_turn_after_a_failure_that_was_not_tried_again_may_have_the_earlier_answer(failed, expected):
+    """The script's first answer is then the answer to the second question."""
+    steps = (ask("What is it like?", text="Fine."), ask("And then?", text="Evening."))
+    script = (Failure("rate-limit"), Answer((Say("Fine."),)))
+    case = Case(name="limited", steps=steps, script=script, max_retries=1)
+    replies = (Reply("", complete=False, error=ApiError("too many requests")), Reply("Fine.", stop="stop"))
+    run = a_run(case, ASKED, HI, replies=replies)
+    first, second = run.exchanges
+    run = replace(run, exchanges=[replace(first, response=Response(failed)), second])
+    judged = verdict(behaviour.book.rules["TXT-005"], run)
+
+    assert any("/replies/1" in each.pointer for each in judged.violations) == (expected == "fail")
+    assert judged.outcome == expected

@@ -94,8 +94,21 @@ def refuses_media(run: Run, index: int) -> bool:
 
 
 def is_out_of_step(run: Run, index: int) -> bool:
-    """Tells whether media were refused in this turn or before: the model then says what the script had for an earlier turn."""
-    return any(refuses_media(run, each) for each in range(index + 1))
+    """Tells whether media were refused in this turn or before, or an earlier turn ended at a transient failure that a retry would
+    have passed: the model then says what the script had for an earlier turn.
+    """
+    answered = (each for each in range(index) if run.case.steps[each].outcome == "answered")
+    return any(refuses_media(run, each) for each in range(index + 1)) or any(
+        gave_up(run, each) for each in answered
+    )
+
+
+def gave_up(run: Run, step: int) -> bool:
+    """Tells whether the client stopped at a transient failure. The number of retries is a policy."""
+    own = [exchange for index, exchange in enumerate(run.exchanges) if run.step_of(index) == step]
+    last = (own or run.exchanges)[-1].response if run.exchanges else None
+    failed = step < len(run.replies) and run.replies[step].error is not None
+    return bool(run.case.max_retries and failed and last and (last.status == 429 or last.status >= 500))
 
 
 def texts_of(error: BaseException | None) -> list[str]:

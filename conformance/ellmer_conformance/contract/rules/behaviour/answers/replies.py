@@ -10,7 +10,18 @@ from .....scenarios.messages import Reply, ToolCall
 from .....scenarios.script import Answer, Say, Sees, answers_of
 from ....observed_run import Run
 from ....rule import Finding, broken, met
-from .._rulebook import LOSS, MUST, SHOULD, answer_refused, book, crashes, found, is_out_of_step, stopped_by
+from .._rulebook import (
+    LOSS,
+    MUST,
+    SHOULD,
+    answer_refused,
+    book,
+    crashes,
+    found,
+    gave_up,
+    is_out_of_step,
+    stopped_by,
+)
 
 _UNCLEAN = ("\x1b[", "sk-", "conformance-key", "/home/", "/Users/")
 
@@ -233,14 +244,7 @@ def _ended_early(run: Run, reply: Reply, answers: Sequence[Answer]) -> bool:
     """Tells whether there is a reason for another answer. Other rules (ERR-003, STP-001, …) report it."""
     ended = {answer.reason for answer in answers} & {"length", "filter"}
     if reply.error is not None:
-        return _gave_up(run, reply) or answer_refused(run) or bool(ended)
+        step = next(index for index, each in enumerate(run.replies) if each is reply)
+        return gave_up(run, step) or answer_refused(run) or bool(ended)
     cut = any(answer.reason == "length" for answer in answers[:-1])
     return cut and (not reply.complete or stopped_by(run, reply, "length"))
-
-
-def _gave_up(run: Run, reply: Reply) -> bool:
-    """Tells whether the client stopped at a transient failure. The number of retries is a policy."""
-    step = next((index for index, each in enumerate(run.replies) if each is reply), None)
-    own = [e for index, e in enumerate(run.exchanges) if run.step_of(index) == step]
-    last = (own or run.exchanges)[-1].response if run.exchanges else None
-    return bool(run.case.max_retries and last and (last.status == 429 or last.status >= 500))
