@@ -47,7 +47,7 @@ def _likely(command: str, *, windows: bool) -> list[Callable[[str], list[str]]]:
         return [cmd, posix, powershell, fish]
     if windows or re.search(r"`\n", command):
         return [powershell, cmd, posix, fish]
-    return [posix, fish, powershell, cmd]
+    return [posix, fish, powershell, *([cmd] if '"' in command else [])]
 
 
 # Words -----------------------------------------------------------------------------------------------------------
