@@ -249,12 +249,18 @@ def in_libraries(rule: Rule) -> str:
     return f"## In your library\n\n{listed(lines)}" if lines else ""
 
 
+#: A link to an issue, a pull request or a discussion, as Markdown has it.
+THREAD = re.compile(r"<(https://github\.com/[\w.-]+/[\w.-]+/(?:issues|pull|discussions)/\d+)[^>]*>")
+
+
 def sourced(text: str) -> str:
-    """Returns a source with its links. Issues have their state, where it is known."""
-    link = text.partition(" ")[0]
-    if not (state := UPSTREAM["states"].get(link)):
-        return linking(text)
-    return f"{linking(link)} ({state}, {UPSTREAM['read']:%B %Y}){linking(text.removeprefix(link))}"
+    """Returns a source with its links. Issues and pull requests have their state, or a remark that nobody looked it up."""
+    day = f"{UPSTREAM['read']:%B %Y}"
+
+    def with_state(match: re.Match[str]) -> str:
+        return f"{match[0]} ({UPSTREAM['states'].get(match[1], 'state not looked up')}, {day})"
+
+    return THREAD.sub(with_state, linking(text))
 
 
 def listed(lines: Iterable[str]) -> str:

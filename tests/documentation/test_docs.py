@@ -173,6 +173,13 @@ def test_what_rule_pages_say_about_other_projects_fits_the_rules(monkeypatch):
     page = pages.rule_page(rules.book("anthropic"), known["anthropic/PAIR-002"])
     assert "**LiteLLM:** `litellm.modify_params = True`" in page
     assert "/issues/497> (closed, November 2026)" in page
+    texts = [pages.sourced(each) for each in cited if isinstance(each, str)]
+    threads = [match for text in texts for match in pages.THREAD.finditer(text)]
+    assert len(threads) > 400
+    assert all(
+        re.match(r" \((open|closed|merged|state not looked up), November 2026\)", match.string[match.end() :])
+        for match in threads
+    )
 
 
 def test_every_rule_page_has_a_pair_or_says_why_not(monkeypatch):
