@@ -170,6 +170,9 @@ def test_what_rule_pages_say_about_other_projects_fits_the_rules(monkeypatch):
     assert {id for fix in pages.UPSTREAM["fix"] for id in fix["rules"]} <= known.keys()
     assert pages.UPSTREAM["states"].keys() <= cited
     assert {*pages.UPSTREAM["states"].values()} <= {"open", "closed", "merged"}
+    assert [
+        url for url, state in pages.UPSTREAM["states"].items() if state == "merged" and "/pull/" not in url
+    ] == []
     page = pages.rule_page(rules.book("anthropic"), known["anthropic/PAIR-002"])
     assert "**LiteLLM:** `litellm.modify_params = True`" in page
     assert "/issues/497> (closed, November 2026)" in page
