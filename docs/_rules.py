@@ -36,10 +36,12 @@ UPSTREAM = tomllib.loads((Path(__file__).parent / "_upstream.toml").read_text("u
 #: (`python -m devtools.behaviour_pairs` writes the file).
 PAIRS = json.loads((Path(__file__).parent / "_pairs.json").read_text("utf-8"))
 
+#: Pairs that are written by hand, of rules without one in the other file.
+BY_HAND = tomllib.loads((Path(__file__).parent / "_pairs_by_hand.toml").read_text("utf-8"))
+
 #: What the page of a rule says that has no pair.
 NO_PAIR = {
     "ollama/TRM-009": "There is no example of a refused request: an image of this wire format has no declared media type.",
-    "": "No pair of clients is shown: this rule is about a whole conversation, and none of the broken clients that the suite is tested with breaks it in a case.",
 }
 
 #: The subject of each group of rules.
@@ -249,12 +251,18 @@ def in_libraries(rule: Rule) -> str:
     return f"## In your library\n\n{listed(lines)}" if lines else ""
 
 
+#: A link to an issue, a pull request or a discussion, as Markdown has it.
+THREAD = re.compile(r"<(https://github\.com/[\w.-]+/[\w.-]+/(?:issues|pull|discussions)/\d+)[^>]*>")
+
+
 def sourced(text: str) -> str:
-    """Returns a source with its links. Issues have their state, where it is known."""
-    link = text.partition(" ")[0]
-    if not (state := UPSTREAM["states"].get(link)):
-        return linking(text)
-    return f"{linking(link)} ({state}, {UPSTREAM['read']:%B %Y}){linking(text.removeprefix(link))}"
+    """Returns a source with its links. Issues and pull requests have their state, or a remark that nobody looked it up."""
+    day = f"{UPSTREAM['read']:%B %Y}"
+
+    def with_state(match: re.Match[str]) -> str:
+        return f"{match[0]} ({UPSTREAM['states'].get(match[1], 'state not looked up')}, {day})"
+
+    return THREAD.sub(with_state, linking(text))
 
 
 def listed(lines: Iterable[str]) -> str:
@@ -283,10 +291,10 @@ def shown(book: RuleBook, rule: Rule) -> str:
     """Returns a request that breaks the rule and one that keeps it, side by side, with the API's answer. Rules about whole
     conversations have two clients instead.
     """
-    if book is behaviour.book and rule.id in PAIRS:
-        return side_by_side(*clients(PAIRS[rule.id]))
+    if book is behaviour.book:
+        return side_by_side(*clients(PAIRS.get(rule.id) or BY_HAND[rule.id]))
     if not rule.counterexamples:
-        return NO_PAIR.get(rule.full_id, NO_PAIR[""])
+        return NO_PAIR[rule.full_id]
     kept = [f"## A request that keeps it\n\n{fenced(body)}" for body in rule.examples[:1]]
     return side_by_side(column(book, rule, rule.counterexamples[0]), *kept)
 
@@ -299,22 +307,25 @@ def side_by_side(*columns: str) -> str:
 
 def clients(pair: Mapping[str, str]) -> Iterator[str]:
     """Yields a client that breaks a rule, with the finding, and one that keeps it, in the same case."""
-    where = f"In the case `{pair['case']}` over `{pair['wire']}`"
     wrong = ["## A client that breaks it", prose(pair["bug"]), block(pair["broken"])]
-    wrong += [
-        f"{where}, the suite finds: {prose(pair['finding'])}{'' if pair['finding'].endswith('…') else '.'}"
-    ]
-    yield "\n\n".join(filter(None, wrong))
-    right = [
-        "## A client that keeps it",
-        "At the same place:" if pair["kept"] else "The suite finds nothing.",
-    ]
-    yield "\n\n".join(filter(None, [*right, block(pair["kept"])]))
+    yield "\n\n".join(filter(None, [*wrong, found_in(pair)]))
+    same = "At the same place:" if pair["kept"] else "The suite finds nothing."
+    yield "\n\n".join(filter(None, ["## A client that keeps it", same, block(pair["kept"])]))
+
+
+def found_in(pair: Mapping[str, str]) -> str:
+    """Returns the finding of the suite and its case, or that the example is written by hand."""
+    if "case" not in pair:
+        return "The example is written by hand: none of the broken clients that the suite is tested with breaks this rule in a case."
+    end = "" if pair["finding"].endswith("…") else "."
+    return (
+        f"In the case `{pair['case']}` over `{pair['wire']}`, the suite finds: {prose(pair['finding'])}{end}"
+    )
 
 
 def block(text: str) -> str:
     """Returns what a client sends or returns as a code block."""
-    return f"```text\n{text}\n```" if text else ""
+    return f"```text\n{text.strip()}\n```" if text else ""
 
 
 def column(book: RuleBook, rule: Rule, counterexample: dict[str, Any]) -> str:

@@ -30,7 +30,7 @@ BUILT = ROOT / "build" / "judge"
 #: Pyodide's files that a page loads as they are, and the one that is compressed.
 PLAIN, LARGE = ("pyodide.mjs", "pyodide.asm.mjs", "python_stdlib.zip"), "pyodide.asm.wasm"
 #: The modules in this folder that the page runs.
-OURS = ("judge.py", "pasted.py", "browser/pydantic_core.py")
+OURS = ("judge.py", "literals.py", "pasted.py", "shells.py", "browser/pydantic_core.py")
 #: Prints the files of the modules that the judge imports.
 TRACE = """
 import json, sys

@@ -13,7 +13,8 @@ from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import Any
 
-from pasted import Pasted, dictionaries, pasted
+from literals import dictionaries
+from pasted import Pasted, pasted
 
 from ellmer_conformance.contract import readers, rules
 from ellmer_conformance.contract.exchange import Request
@@ -65,7 +66,18 @@ def judged(text: str, wire: str = "", provider: str = "", model: str = "") -> st
             return json.dumps({"problem": getattr(error, "problem", str(error))})
     chosen = (wire, provider, model)
     answer = {"form": found.form, "requests": [_request(each, *chosen) for each in found.recordings]}
-    return json.dumps(answer | _matches(found, wire, provider))
+    answer |= _matches(found, wire, provider)
+    if _LOGGED.search(found.error) and not answer["matches"]:
+        return json.dumps({"problem": _NO_BODY})
+    return json.dumps(answer)
+
+
+#: A log of a request without its body, as `httpx`, `google-genai` and Node.js write it.
+_LOGGED = re.compile(r"POST https?://|\[(?:Array|Object)\]")
+_NO_BODY = (
+    "The log names a request but does not have its body. The SDKs of OpenAI and Anthropic write it at level DEBUG; "
+    "Google's SDK does not write it. In Node.js, print the body with JSON.stringify."
+)
 
 
 def _request(recording: Recording, wire: str, provider: str, model: str) -> Json:

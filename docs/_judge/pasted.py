@@ -1,24 +1,24 @@
 """Reads what a person pastes into the page of the judge: a request in any usual form, or an error text.
 
-The forms are a `curl` command, a raw HTTP request, a HAR or any recording that the harness reads, a debug log of an
-SDK, and the JSON of a body alone.
+The forms are a command (`curl`, PowerShell), a raw HTTP request, a HAR or any recording that the harness reads, a debug
+log of an SDK, and the JSON of a body alone.
 """
 
 from __future__ import annotations
 
-import ast
 import json
 import re
-import shlex
-from collections.abc import Iterator
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 from urllib.parse import urljoin
 
+from literals import dictionaries
+from shells import commands, data_before, here_document, powershell_word
+
 from ellmer_conformance.recordings.recorded_requests import Recording, read
 
-__all__ = ["Pasted", "dictionaries", "pasted"]
+__all__ = ["Pasted", "pasted"]
 
 Json = dict[str, Any]
 
@@ -48,19 +48,55 @@ def pasted(text: str, folder: Path) -> Pasted:
     Raises:
         ValueError: If it begins like one of the forms, but cannot be read. The message says why.
     """
-    text = text.strip().removeprefix("\ufeff")
-    if re.match(r"(\$\s*)?curl(\.exe)?\s", text):
-        return Pasted("a curl command", [curl(text)])
+    text = _plain(text)
     if match := _RAW.match(text):
         return Pasted("an HTTP request", [raw(match)])
     if found := recorded(text, folder):
         return Pasted("a recording", found)
     value = json_of(text)
-    if body := body_of(value):
-        return Pasted("the body of a request", [alone(body)])
+    if found := json_body(value):
+        return found
+    command = powershell(text) or curl(text)
+    if command and isinstance(json_of(command.body.decode()), dict):
+        return Pasted("a command", [command])
     if value is None and (found := logged(text)):
         return Pasted("a debug log", found)
+    if command or _CURL.match(text):
+        raise ValueError(_unread(command))
     return Pasted("an error text", error=text)
+
+
+def json_body(value: Any) -> Pasted | None:
+    """Returns the body in a JSON value: in a string, in a list of messages, or under a usual key."""
+    if isinstance(value, str):
+        value = json_of(value)
+    if isinstance(value, list) and value and all(isinstance(each, dict) and "role" in each for each in value):
+        return Pasted("a list of messages", [alone({"messages": value})])
+    body = body_of(value)
+    return Pasted("the body of a request", [alone(body)]) if body else None
+
+
+def _plain(text: str) -> str:
+    """Returns the paste without the marks around it: of Markdown, of a terminal's colours, of a word processor."""
+    text = re.sub(r"\x1b\[[\d;]*m", "", text).strip().removeprefix("\ufeff")
+    if fenced := re.search(r"^(`{3,}|~{3,})\w*\n(.*?)\n\1", text, re.DOTALL | re.MULTILINE):
+        text = fenced[2].strip()
+    if text.startswith(("{\u201c", "{ \u201c", "{\n")) and "\u201c" in text and '"' not in text:
+        text = text.translate(dict.fromkeys(map(ord, "\u201c\u201d"), '"'))
+    return text
+
+
+def _unread(command: Recording | None) -> str:
+    """Returns the reason why a command is no request."""
+    if command is None:
+        return "The curl command cannot be read: no closing quotation."
+    if command.body.startswith(b"@") or not command.body:
+        return "The curl command has no data: paste the JSON of the request in place of the file."
+    try:
+        json.loads(command.body)
+    except ValueError as error:
+        return f"The data of the curl command are not JSON: {error}."
+    return "The data of the curl command are no JSON object."
 
 
 # A command and a raw request -------------------------------------------------------------------------------------
@@ -68,6 +104,7 @@ def pasted(text: str, folder: Path) -> Pasted:
 _RAW = re.compile(
     r"POST (?P<path>\S+)(?: HTTP/[\d.]+)?\r?\n(?P<head>(?:[\w-]+:.*\r?\n)*)\r?\n(?P<body>.+)", re.DOTALL
 )
+_CURL = re.compile(r"(\$\s*)?curl(\.exe)?\s")
 _DATA = {"-d", "--data", "--data-raw", "--data-binary", "--data-ascii", "--json"}
 #: Options of curl with a value that is no part of the request.
 _VALUED = {
@@ -86,9 +123,18 @@ _VALUED = {
 _VALUED |= {"-A", "--user-agent", "-b", "--cookie", "-e", "--referer", "--connect-timeout", "--cacert", "-c"}
 
 
-def curl(command: str) -> Recording:
-    """Returns the request of a `curl` command. Shell variables and files stay as they are written."""
-    words = iter(_words(re.sub(r"^\$\s*", "", command))[1:])
+def curl(text: str) -> Recording | None:
+    """Returns the request of the `curl` command in a text, as the first shell reads it to whom its data are JSON."""
+    here = here_document(text) or data_before(text)
+    found = [_command(words[1:], here) for words in commands(text)]
+    return next(
+        (each for each in found if json_of(each.body.decode()) is not None), found[0] if found else None
+    )
+
+
+def _command(given: list[str], here: str) -> Recording:
+    """Returns the request of the words of a command. Shell variables and files stay as they are written."""
+    words = iter(given)
     method, url, headers, data = "", "", {}, []
     for word in words:
         option, value = _split(word)
@@ -103,28 +149,32 @@ def curl(command: str) -> Recording:
             url = url or (word if option != "--url" else value or next(words, ""))
         elif option in _VALUED and value is None:
             next(words, "")
-    body = "&".join(data)
-    if not body or body.startswith("@"):
-        raise ValueError("The curl command has no data: paste the JSON of the request in place of the file.")
-    return Recording("", method or "POST", _with_scheme(url), headers, body.encode())
+    return Recording("", method or "POST", _with_scheme(url), headers, _data("&".join(data), here).encode())
 
 
-def _words(command: str) -> list[str]:
-    """Returns the words of a command for a POSIX shell. `$'…'` has escapes, as a browser copies it."""
-    joined = re.sub(r"(\\|\^|`)\r?\n", " ", command)
-    plain = re.sub(
-        r"\$'((?:[^'\\]|\\.)*)'", lambda match: shlex.quote(_unescaped(match[1])), joined, flags=re.DOTALL
-    )
-    try:
-        return shlex.split(plain)
-    except ValueError as error:
-        raise ValueError(f"The curl command cannot be read: {str(error).lower()}.") from error
+def _data(text: str, here: str) -> str:
+    """Returns the data of a command: standard input is the text before it. Of an escape for programs on Windows
+    (`'{\\"model\\": …}'` in PowerShell 5), the escape is removed.
+    """
+    if here and text.startswith(("@", "$(")):
+        return here
+    if text.startswith('{\\"') and json_of(text) is None:
+        return re.sub(r"\\([\"\\])", r"\1", text)
+    return text
 
 
-def _unescaped(text: str) -> str:
-    named = {"n": "\n", "t": "\t", "r": "\r"}
-    found = re.sub(r"\\u([0-9a-fA-F]{4})", lambda match: chr(int(match[1], 16)), text)
-    return re.sub(r"\\(.)", lambda match: named.get(match[1], match[1]), found, flags=re.DOTALL)
+_POWERSHELL = re.compile(r"\b(?:Invoke-(?:RestMethod|WebRequest)|irm|iwr)\b", re.IGNORECASE)
+
+
+def powershell(text: str) -> Recording | None:
+    """Returns the request of PowerShell's own command."""
+    if not _POWERSHELL.search(text):
+        return None
+    uri, body = (re.search(rf"-{name}[:\s]\s*", text, re.IGNORECASE) for name in ("Uri", "Body"))
+    if not body:
+        return None
+    url = powershell_word(text, uri.end()) if uri else ""
+    return Recording("", "POST", url, {}, powershell_word(text, body.end()).encode())
 
 
 def _split(word: str) -> tuple[str, str | None]:
@@ -214,8 +264,6 @@ _LOGGERS = {
     "cohere": "https://api.cohere.com/",
     "mistral": "https://api.mistral.ai/",
 }
-_NO_LITERAL = re.compile(r"<[^<>'\"]*>|\b(?:NOT_GIVEN|NotGiven|Omit)(?:\(\))?")
-_MOST = 400  # braces that are tried
 
 
 def logged(text: str) -> list[Recording]:
@@ -235,48 +283,6 @@ def logged(text: str) -> list[Recording]:
                 )
             )
     return found
-
-
-def dictionaries(text: str) -> Iterator[tuple[int, int, Json]]:
-    """Yields the outermost dictionaries of a text, each with its first place and the place after it."""
-    at = text.find("{")
-    for _ in range(_MOST):
-        if at < 0:
-            return
-        end = _closing(text, at)
-        value = _literal(text[at:end]) if end else None
-        if isinstance(value, dict):
-            yield at, end, value
-        at = text.find("{", end if isinstance(value, dict) else at + 1)
-
-
-def _closing(text: str, start: int) -> int:
-    """Returns the place after the bracket that closes the one at `start`, or 0."""
-    depth, quote, at = 0, "", start
-    while at < len(text):
-        one = text[at]
-        if quote:
-            at += one == "\\"
-            quote = "" if one == quote else quote
-        elif one in "\"'":
-            quote = one
-        elif one in "{[(":
-            depth += 1
-        elif one in "}])":
-            depth -= 1
-            if not depth:
-                return at + 1
-        at += 1
-    return 0
-
-
-def _literal(text: str) -> Any:
-    if (value := json_of(text)) is not None:
-        return value
-    try:
-        return ast.literal_eval(_NO_LITERAL.sub("None", text))
-    except (ValueError, SyntaxError, RecursionError, MemoryError):
-        return None
 
 
 def _url_of(value: Json, before: str, after: str) -> str:

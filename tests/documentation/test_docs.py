@@ -170,9 +170,19 @@ def test_what_rule_pages_say_about_other_projects_fits_the_rules(monkeypatch):
     assert {id for fix in pages.UPSTREAM["fix"] for id in fix["rules"]} <= known.keys()
     assert pages.UPSTREAM["states"].keys() <= cited
     assert {*pages.UPSTREAM["states"].values()} <= {"open", "closed", "merged"}
+    assert [
+        url for url, state in pages.UPSTREAM["states"].items() if state == "merged" and "/pull/" not in url
+    ] == []
     page = pages.rule_page(rules.book("anthropic"), known["anthropic/PAIR-002"])
     assert "**LiteLLM:** `litellm.modify_params = True`" in page
     assert "/issues/497> (closed, November 2026)" in page
+    texts = [pages.sourced(each) for each in cited if isinstance(each, str)]
+    threads = [match for text in texts for match in pages.THREAD.finditer(text)]
+    assert len(threads) > 400
+    assert all(
+        re.match(r" \((open|closed|merged|state not looked up), November 2026\)", match.string[match.end() :])
+        for match in threads
+    )
 
 
 def test_every_rule_page_has_a_pair_or_says_why_not(monkeypatch):
@@ -185,10 +195,12 @@ def test_every_rule_page_has_a_pair_or_says_why_not(monkeypatch):
     shown = {rule.full_id: pages.shown(book, rule) for book in books for rule in book.rules.values()}
     without = {id for id, text in shown.items() if "side-by-side" not in text}
     assert all("that keeps it" in text for id, text in shown.items() if id not in without)
-    assert {id for id in without if "/" in id} == {"ollama/TRM-009"}
-    assert without - {"ollama/TRM-009"} == behaviour.book.rules.keys() - pages.PAIRS.keys()
-    assert len(without) <= 22
-    assert all(shown[id].startswith(("No pair", "There is no")) for id in without)
+    assert without == {"ollama/TRM-009"}
+    assert shown["ollama/TRM-009"].startswith("There is no")
+    assert behaviour.book.rules.keys() == pages.PAIRS.keys() | pages.BY_HAND.keys()
+    assert not pages.PAIRS.keys() & pages.BY_HAND.keys()
+    assert all({*pair} == {"bug", "broken", "kept"} for pair in pages.BY_HAND.values())
+    assert "written by hand" in shown["STR-005"]
 
 
 @pytest.mark.parametrize("id", ["HIS-006", "STP-002", "AUT-001"])

@@ -5,6 +5,7 @@
 
 import importlib.util
 import json
+import re
 from pathlib import Path
 
 import pydantic_core
@@ -52,11 +53,32 @@ CASSETTE = {
     ],
 }
 QUOTED = SENT.replace("'", "'\\''")
+BACKSLASHED = SENT.replace("\\", "\\\\").replace('"', '\\"')
+CARETS = re.sub(r"[^\w\s:=+~'/.;()*-]", r"^\g<0>", BACKSLASHED)
+BACKTICKS = SENT.replace("`", "``").replace('"', '`"')
+DOUBLED = SENT.replace("'", "''")
 FORMS = {
     "curl": f"curl {URL} -H 'content-type: application/json' -d '{QUOTED}'",
     "curl as people paste it": f"$ curl -sS -X POST \\\n  {URL} \\\n  --data-raw '{QUOTED}'",
     "curl as a browser copies it": f"curl '{URL}' --compressed --data-raw $'{SENT.replace(chr(92), chr(92) * 2).replace(chr(39), chr(92) + chr(39))}'",
     "curl with another base URL": f"curl --json '{QUOTED}' \"$BASE/chat/completions\"",
+    "curl for cmd as a browser copies it": f'curl ^"{URL}^" ^\r\n  --data-raw ^"{CARETS}^"',
+    "curl for cmd": f'curl.exe -X POST {URL} ^\r\n  -H "A: b" ^\r\n  -d "{BACKSLASHED}"',
+    "curl for PowerShell": f"curl.exe {URL} `\n  -H 'A: b' `\n  -d '{DOUBLED}'",
+    "curl for PowerShell 5": "curl.exe {} -d '{}'".format(URL, BACKSLASHED.replace("'", "''")),
+    "curl for fish": "curl {} -d '{}'".format(URL, SENT.replace("\\", "\\\\").replace("'", "\\'")),
+    "curl in double quotes": f'curl {URL} -H "Authorization: Bearer $KEY" -d "{BACKSLASHED}"',
+    "curl with a here-document": f"export A=b\ncurl {URL} -d @- <<'EOF'\n{SENT}\nEOF\n",
+    "curl that reads echo": f"echo '{QUOTED}' | curl {URL} -d @-",
+    "curl after a prompt, with what follows": f"me@host:~$ A=b curl -s {URL} -d '{QUOTED}' | jq .\n{{\"it's\": 1}}",
+    "curl in Markdown": f"```bash\ncurl {URL} -d '{QUOTED}'\n```",
+    "PowerShell": f"Invoke-RestMethod -Uri \"{URL}\" -Method Post -Body '{DOUBLED}'",
+    "PowerShell as a browser copies it": f'Invoke-WebRequest -Uri "{URL}" `\n-Headers @{{\n"a"="b"\n}} `\n-Body "{BACKTICKS}"',
+    "PowerShell with a here-string": f"$body = @'\n{SENT}\n'@\nirm -Uri {URL} -Method Post -Body $body",
+    "fetch as a browser copies it": f'fetch("{URL}", {{"body": {json.dumps(SENT)}, "method": "POST"}});',
+    "JSON in a string": json.dumps(SENT),
+    "JSON with comments": f"{{ // the model\n{SENT[1:-1]}, }}",
+    "an object of JavaScript": "{model: 'gpt-4.1', messages: [{role: 'user', content: 'It\\'s \"you\"'},],}",
     "raw": f"POST /v1/chat/completions HTTP/1.1\nHost: api.openai.com\nContent-Type: application/json\n\n{SENT}",
     "HAR": json.dumps({"log": {"entries": [ENTRY]}}),
     "cassette": json.dumps(CASSETTE),
@@ -75,6 +97,19 @@ def test_every_usual_form_is_read(judge, form):
     assert request["body"] == BODY
     assert (request["wire"], request["model"]) == ("openai-chat", "gpt-4.1")
     assert request["findings"] == []
+
+
+def test_a_text_in_angle_brackets_stays_in_a_log(judge):
+    body = {"model": "gpt-4.1", "messages": [{"role": "user", "content": "it's <b>bold</b> // # NOT_GIVEN"}]}
+    assert (
+        only(judge(f"Request options: {{'headers': {{'X': <Omit at 0x7>}}, 'json_data': {body!r}}}"))["body"]
+        == body
+    )
+
+
+@pytest.mark.parametrize("name", ["body: [Array]", f'HTTP Request: POST {URL} "HTTP/1.1 400"'])
+def test_a_log_without_a_body_is_told(judge, name):
+    assert "does not have its body" in judge(name)["problem"]
 
 
 def test_a_log_has_the_status_of_the_answer(judge):

@@ -39,7 +39,7 @@ def text_blocks_have_text(request: Request) -> Iterator[Finding]:
     "EMP-008",
     MUST,
     REJECT,
-    source="https://github.com/block/goose/issues/7343",
+    source="https://github.com/block/goose/pull/7343",
     refusal=refused("messages: text content blocks must contain non-whitespace text"),
     examples=[body(ASK, assistant(" ", use("a")), user(result("a")))],
     counterexamples=[body(user(" \n"))],
@@ -62,7 +62,7 @@ def the_user_says_something(request: Request) -> Iterator[Finding]:
     REJECT,
     source=[
         "recorded refusal (claude-haiku-4-5)",
-        "https://github.com/glowingjade/obsidian-smart-composer/issues/156",
+        "https://github.com/glowingjade/obsidian-smart-composer/pull/156",
     ],
     refusal=refused("messages.{index}: user messages must have non-empty content"),
     formerly=[

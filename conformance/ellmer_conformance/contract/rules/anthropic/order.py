@@ -188,7 +188,7 @@ def the_user_has_the_last_word(request: Request) -> Iterator[Finding]:
     REJECT,
     source=[
         "https://github.com/tailcallhq/forgecode/issues/1872",
-        "https://github.com/langchain-ai/langchain-google/issues/1733",
+        "https://github.com/langchain-ai/langchain-google/pull/1733",
     ],
     refusal=refused("messages: final assistant content cannot end with trailing whitespace"),
     models=["claude-*", *(f"!{name}" for name in NO_PREFILL)],

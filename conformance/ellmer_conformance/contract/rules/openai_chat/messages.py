@@ -429,7 +429,7 @@ SAYS: Json = {"role": "user", "content": "Never mind."}
     MUST,
     REJECT,
     source=[
-        "https://github.com/home-assistant/core/issues/118577",
+        "https://github.com/home-assistant/core/pull/118577",
         "https://github.com/openai/openai-python/issues/2061",
     ],
     refusal=refused(

@@ -205,7 +205,7 @@ def results_come_at_once(request: Request) -> Iterator[Finding]:
     "ORD-003",
     MUST,
     REJECT,
-    source=[*ISSUES, "https://github.com/netease-lcap/wave-agent/issues/1368"],
+    source=[*ISSUES, "https://github.com/netease-lcap/wave-agent/pull/1368"],
     refusal=UNANSWERED,
     examples=[body(ASK, call("a", "b"), result("a"), result("b"), SAYS)],
     counterexamples=[

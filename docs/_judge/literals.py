@@ -1,0 +1,140 @@
+"""Reads dictionaries as programs and logs print them: JSON with comments, Python's `repr`, JavaScript's objects."""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Iterator
+from typing import Any
+
+__all__ = ["dictionaries"]
+
+Json = dict[str, Any]
+_MOST = 400  # braces that are tried
+_DEEPEST = 120
+_DECODER = json.JSONDecoder()
+
+_SPACE = re.compile(r"(?:\s|//[^\n]*|/\*.*?\*/|#[^\n]*)*", re.DOTALL)
+_STRING = re.compile(
+    r"(?P<prefix>[bBrRuUfF]{0,2})(?P<quote>\"\"\"|'''|[\"'`])(?P<text>(?:[^\\]|\\.)*?)(?P=quote)", re.DOTALL
+)
+_NUMBER = re.compile(r"-?\d+(?:\.\d+)?(?:[eE][+-]?\d+)?")
+_NAME = re.compile(r"[A-Za-z_$][\w$.]*")
+#: What a log has in place of an object: `<openai.Omit object at 0x7f>`, `[Array]`.
+_PRINTED = re.compile(r"<[^<>]*>|\[(?:Array|Object|Function[^\]]*|Circular[^\]]*)\]")
+_KNOWN = {"true": True, "True": True, "false": False, "False": False}
+_ESCAPES = {"n": "\n", "t": "\t", "r": "\r", "b": "\b", "f": "\f", "0": "\0", "\n": ""}
+_ESCAPED = re.compile(r"\\(?:u([0-9a-fA-F]{4})|U([0-9a-fA-F]{8})|x([0-9a-fA-F]{2})|(.))", re.DOTALL)
+
+
+def dictionaries(text: str) -> Iterator[tuple[int, int, Json]]:
+    """Yields the outermost dictionaries of a text, each with its first place and the place after it."""
+    at = text.find("{")
+    for _ in range(_MOST):
+        if at < 0:
+            return
+        try:
+            value, end = _DECODER.raw_decode(text, at)
+        except (ValueError, RecursionError):
+            value, end = _relaxed(text, at)
+        if end:
+            yield at, end, value
+        at = text.find("{", end or at + 1)
+
+
+def _relaxed(text: str, at: int) -> tuple[Any, int]:
+    try:
+        return _value(text, at, 0)
+    except ValueError:
+        return None, 0
+
+
+def _value(text: str, at: int, depth: int) -> tuple[Any, int]:
+    """Returns the value at a place and the place after it. A value of unknown kind is `None`."""
+    if depth > _DEEPEST:
+        raise ValueError("too deep")
+    if match := _PRINTED.match(text, at):
+        return None, match.end()
+    if text.startswith("{", at):
+        return _object(text, at + 1, depth + 1)
+    if text.startswith(("[", "("), at):
+        return _list(text, at + 1, depth + 1)
+    if match := _STRING.match(text, at):
+        return _strings(text, match)
+    if match := _NUMBER.match(text, at):
+        return json.loads(match[0]), match.end()
+    return _named(text, at, depth)
+
+
+def _object(text: str, at: int, depth: int) -> tuple[Json, int]:
+    found: Json = {}
+    while not text.startswith("}", at := _after_space(text, at)):
+        if key := _STRING.match(text, at):
+            name, at = _strings(text, key)
+        elif key := _NAME.match(text, at):
+            name, at = key[0], key.end()
+        else:
+            raise ValueError("no key")
+        at = _after_space(text, at)
+        if not text.startswith(":", at):
+            raise ValueError("no colon")
+        found[name], at = _value(text, _after_space(text, at + 1), depth)
+        at = _after_comma(text, at, "}")
+    return found, at + 1
+
+
+def _list(text: str, at: int, depth: int) -> tuple[list[Any], int]:
+    found: list[Any] = []
+    while not text.startswith(("]", ")"), at := _after_space(text, at)):
+        if keyword := re.compile(r"\w+\s*=\s*").match(text, at):  # of a call, such as Timeout(connect=5.0)
+            at = keyword.end()
+        value, at = _value(text, at, depth)
+        found.append(value)
+        at = _after_comma(text, at, "])")
+    return found, at + 1
+
+
+def _named(text: str, at: int, depth: int) -> tuple[Any, int]:
+    """Returns a constant, or `None` for other names and calls: `NOT_GIVEN`, `Timeout(5)`."""
+    if not (match := _NAME.match(text, at)):
+        raise ValueError("no value")
+    end = match.end()
+    if text.startswith("(", end):
+        _, end = _list(text, end + 1, depth + 1)
+    return _KNOWN.get(match[0]), end
+
+
+def _strings(text: str, match: re.Match[str]) -> tuple[str, int]:
+    """Returns a string. Strings side by side are one, as in Python, and so are those with `+` between."""
+    found, end = _unescaped(match), match.end()
+    while following := _STRING.match(text, _SPACE.match(text, end).end()):  # type: ignore[union-attr] # it matches nothing, too
+        found, end = found + _unescaped(following), following.end()
+    return found, end
+
+
+def _unescaped(match: re.Match[str]) -> str:
+    if "r" in match["prefix"].lower():
+        return match["text"]
+    joined = _ESCAPED.sub(_escape, match["text"])
+    return joined.encode("utf-16", "surrogatepass").decode("utf-16", "replace")
+
+
+def _escape(match: re.Match[str]) -> str:
+    code = match[1] or match[2] or match[3]
+    return chr(int(code, 16)) if code else _ESCAPES.get(match[4], match[4])
+
+
+def _after_space(text: str, at: int) -> int:
+    end = _SPACE.match(text, at).end()  # type: ignore[union-attr] # it matches nothing, too
+    if end >= len(text):
+        raise ValueError("no end")
+    return end
+
+
+def _after_comma(text: str, at: int, ends: str) -> int:
+    at = _after_space(text, at)
+    if text[at] == ",":
+        return at + 1
+    if text[at] not in ends:
+        raise ValueError("no comma")
+    return at

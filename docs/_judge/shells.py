@@ -1,0 +1,189 @@
+"""Reads commands as the shells read them: POSIX shells, fish, PowerShell and Windows' `cmd`.
+
+A paste does not say its shell. So each is tried, the likely ones first.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Iterator
+
+__all__ = ["commands", "data_before", "here_document", "powershell_word"]
+
+_NAMED = {"n": "\n", "t": "\t", "r": "\r", "0": "\0"}
+_CURL = re.compile(r"(?<![\w./:@-])curl(?P<exe>\.exe)?(?=[\s^`\\])")
+_HERE = re.compile(r"<<-?\s*(['\"]?)(\w+)\1[ \t]*\n(.*?)\n\s*\2\b", re.DOTALL)
+
+
+def commands(text: str) -> Iterator[list[str]]:
+    """Yields the words of the first `curl` command in a text, as each shell reads them."""
+    if not (match := _CURL.search(text)):
+        return
+    command = _HERE.sub("", text[match.start() :]).replace("\r\n", "\n")
+    for read in _likely(command, windows=bool(match["exe"])):
+        try:
+            yield read(command)
+        except ValueError:  # a quotation without its end
+            continue
+
+
+def here_document(text: str) -> str:
+    """Returns the text between `<<EOF` and `EOF`, or an empty string."""
+    return match[3] if (match := _HERE.search(text)) else ""
+
+
+def data_before(text: str) -> str:
+    """Returns the JSON that `echo` or `printf` writes into the `curl` after it, or an empty string."""
+    before, pipe, _ = text.partition("| curl")
+    found = (
+        posix(before[match.start() :])
+        for match in re.finditer(r"\b(?:echo|printf)\b", before if pipe else "")
+    )
+    return next((word for words in found for word in words if word.startswith(("{", "["))), "")
+
+
+def _likely(command: str, *, windows: bool) -> list[Callable[[str], list[str]]]:
+    if re.search(r"\^\n|\^\"", command):
+        return [cmd, posix, powershell, fish]
+    if windows or re.search(r"`\n", command):
+        return [powershell, cmd, posix, fish]
+    return [posix, fish, powershell, *([cmd] if '"' in command else [])]
+
+
+# Words -----------------------------------------------------------------------------------------------------------
+
+#: What stands outside of quotations: the end of a command, a quotation, an escape, a space, other text.
+_PARTS = r"(?P<end>\n|;|\|\|?|&&|&(?=\s)|(?<!\S)\#)|(?P<space>\s+)"
+
+
+def _words(command: str, pattern: re.Pattern[str], value: Callable[[re.Match[str]], str]) -> list[str]:
+    """Returns the words up to the end of the command. `pattern` has `end`, `space`, and what `value` reads."""
+    words, open_word, at = [""], False, 0
+    while (match := pattern.match(command, at)) and not match["end"]:
+        if match["space"]:
+            words, open_word = [*words, ""] if open_word else words, False
+        else:
+            words[-1] += value(match)
+            open_word = True
+        at = match.end()
+    if not match and at < len(command):
+        raise ValueError("no closing quotation")
+    return words if open_word else words[:-1]
+
+
+_POSIX = re.compile(
+    r"\\\n|" + _PARTS + r"|\$'(?P<ansi>(?:[^'\\]|\\.)*)'|'(?P<single>[^']*)'"
+    r'|"(?P<double>(?:[^"\\]|\\.)*)"|\\(?P<escaped>.)|(?P<plain>[^\s\'"\\])',
+    re.DOTALL,
+)
+
+
+def posix(command: str) -> list[str]:
+    """Returns the words for a POSIX shell. `$'…'` has escapes, as a browser copies it."""
+
+    def value(match: re.Match[str]) -> str:
+        if match["ansi"] is not None:
+            return _unescaped(match["ansi"])
+        double = match["double"]
+        if double is not None:
+            return re.sub(r"\\(?:\n|([$`\"\\]))", lambda each: each[1] or "", double)
+        return match["single"] or match["escaped"] or match["plain"] or ""
+
+    return _words(command.replace("\\\n", " "), _POSIX, value)
+
+
+def _unescaped(text: str) -> str:
+    found = re.sub(r"\\u([0-9a-fA-F]{4})", lambda match: chr(int(match[1], 16)), text)
+    return re.sub(r"\\(.)", lambda match: _NAMED.get(match[1], match[1]), found, flags=re.DOTALL)
+
+
+_FISH = re.compile(
+    _PARTS
+    + r"|'(?P<single>(?:[^'\\]|\\.)*)'|\"(?P<double>(?:[^\"\\]|\\.)*)\"|\\(?P<escaped>.)|(?P<plain>[^\s'\"\\])",
+    re.DOTALL,
+)
+
+
+def fish(command: str) -> list[str]:
+    """Returns the words for fish, where a quotation in single quotes has `\\'`."""
+
+    def value(match: re.Match[str]) -> str:
+        if match["single"] is not None:
+            return re.sub(r"\\(['\\])", r"\1", match["single"])
+        return (
+            re.sub(r"\\([$\"\\])", r"\1", match["double"] or "") or match["escaped"] or match["plain"] or ""
+        )
+
+    return _words(command.replace("\\\n", " "), _FISH, value)
+
+
+_POWERSHELL = re.compile(
+    _PARTS
+    + r"|'(?P<single>(?:[^']|'')*)'|\"(?P<double>(?:[^\"`]|`.|\"\")*)\"|`(?P<escaped>.)|(?P<plain>[^\s'\"`])",
+    re.DOTALL,
+)
+
+
+def powershell(command: str) -> list[str]:
+    """Returns the words for PowerShell: a quotation is doubled, and the escape is a backtick."""
+    return _words(command.replace("`\n", " "), _POWERSHELL, _of_powershell)
+
+
+def _of_powershell(match: re.Match[str]) -> str:
+    if match["single"] is not None:
+        return match["single"].replace("''", "'")
+    double = re.sub(
+        r"`(.)|\"(\")", lambda each: each[2] or _NAMED.get(each[1], each[1]), match["double"] or ""
+    )
+    return double or match["escaped"] or match["plain"] or ""
+
+
+def powershell_word(text: str, at: int) -> str:
+    """Returns the value at a place of a PowerShell program: a quotation, a here-string, or what a variable is set to."""
+    if here := re.compile(r"@(['\"])\r?\n(.*?)\r?\n\1@", re.DOTALL).match(text, at):
+        return here[2]
+    if name := re.compile(r"\$\w+").match(text, at):
+        given = re.search(rf"{re.escape(name[0])}\s*=\s*", text[:at])
+        return powershell_word(text, given.end()) if given else ""
+    match = _POWERSHELL.match(text, at)
+    return _of_powershell(match) if match else ""
+
+
+# cmd -------------------------------------------------------------------------------------------------------------
+
+
+def cmd(command: str) -> list[str]:
+    """Returns the words for `cmd`: first it removes carets, then the program reads quotations itself."""
+    words, word, quoted = [], "", False
+    for part in re.findall(r'\\*"|\\+|\s+|[^\s"\\]+', _without_carets(command)):
+        if part.isspace() and not quoted:
+            words, word = [*words, word] if word else words, ""
+        elif part.endswith('"'):
+            slashes = len(part) - 1
+            word += "\\" * (slashes // 2) + ('"' if slashes % 2 else "")
+            quoted ^= not slashes % 2
+        else:
+            word += part
+    if quoted:
+        raise ValueError("no closing quotation")
+    return [*words, word] if word else words
+
+
+def _without_carets(command: str) -> str:
+    """Returns the command without the escapes of `cmd`. Between quotation marks, a caret is a caret."""
+    found, quoted = "", False
+    for part in re.finditer(
+        r'\^\n(?P<after>.?)|\^(?P<escaped>.)|(?P<doubled>(?<=[^\s=])""(?=\S))|(?P<other>.)',
+        command,
+        re.DOTALL,
+    ):
+        if part["doubled"]:
+            found += '\\"' if quoted else '""'
+        elif part["other"]:
+            quoted ^= part["other"] == '"' and not found.endswith("\\")
+            if part["other"] == "\n" and not quoted:
+                return found
+            found += part["other"]
+        else:
+            found += part[0] if quoted else part["after"] if part["escaped"] is None else part["escaped"]
+    return found
