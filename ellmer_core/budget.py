@@ -57,7 +57,7 @@ CLIENT = Budget(
     received=100_000_000, unpacked=100_000_000, values=4_000_000, depth=100, events=1_000_000, seconds=3600.0
 )
 #: The body of an error. The rest is not read.
-CLIENT_ERROR = Budget(received=1_000_000, unpacked=1_000_000, values=4_000_000, depth=100)
+CLIENT_ERROR = Budget(received=250_000, unpacked=250_000, values=4_000_000, depth=100)
 #: A document or an image, at a URL or in a file. No provider takes a larger one.
 DOWNLOAD = Budget(received=50_000_000, unpacked=50_000_000, seconds=60.0)
 #: A table of prices.

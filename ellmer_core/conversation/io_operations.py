@@ -31,10 +31,13 @@ class Send(Value):
 
 @dataclass(frozen=True, eq=False, repr=False)
 class Answer(Value):
-    """The beginning of an answer. Header names are in lower case."""
+    """The beginning of an answer. Header names are in lower case. `without_keys` replaces the keys of the request in an error that
+    quotes the answer.
+    """
 
     status: int
     headers: Mapping[str, str] = field(default_factory=dict)
+    without_keys: Callable[[Exception], object] = field(default=bool, repr=False)
 
 
 class ReadBody:

@@ -42,6 +42,14 @@ def read(history: History, settings: Settings, request: Request, answer: Answer)
     if not 200 <= answer.status < 300:
         body = yield from _whatever_body()
         raise settings.wire.error(answer.status, answer.headers, body)
+    try:
+        return (yield from _read(history, settings, request, answer))
+    except EllmerError as error:
+        answer.without_keys(error)
+        raise
+
+
+def _read(history: History, settings: Settings, request: Request, answer: Answer) -> Loop[AssistantTurn]:
     kind = answer.headers.get("content-type", "").partition(";")[0].strip().lower()
     whole = {"text/html"} if request.framing == "ndjson" else {"text/html", "application/json"}
     if kind == "text/event-stream" or (request.stream and kind not in whole):

@@ -109,7 +109,7 @@ class HttpExchange:
             headers.setdefault("date", _http_date())
         if self.connection.heard is not None:
             self.connection.heard(response.status_code, headers)
-        return Answer(response.status_code, headers)
+        return Answer(response.status_code, headers, self.without_keys)
 
     def fed(self, chunk: bytes) -> list[Any]:
         """Returns the events that a chunk completes. An error is the last of them: what came before it counts."""

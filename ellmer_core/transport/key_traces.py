@@ -57,6 +57,7 @@ _MASK_IN_WORD = re.compile(r"[.x_-](?:(?<=\.)\.++|(?<=x)x{3,}+|(?<=[_-])[_-]{2,}
 _PACKED = re.compile(
     r"(?<![\w+/-])[\w+/-]{16,}+={0,6}+(?>(?:(?:\r?\n|(?:\\r)?\\n)[\w+/-]++={0,6}+)*)", re.ASCII
 )
+_PIECES = re.compile(r"[A-Za-z0-9]{16,}")
 _LINE_END = re.compile(r"\\[rn]|[\r\n=]")
 _IS_LETTER = bytes(code < 128 and chr(code).isalnum() for code in range(256))
 _IN_RUNS = bytes(ord("A") if re.match(r"[\w+/-]", chr(code), re.ASCII) else 0 for code in range(256))
@@ -423,13 +424,18 @@ def _in_packed(text: str, keys: tuple[str, ...], layers: int = LAYERS) -> list[t
     if b"A" * 16 not in text.encode("ascii", "replace").translate(_IN_RUNS):  # most texts have no run
         return []
     runs = [found.span() for found in _PACKED.finditer(text)]
-    letters = [_LINE_END.sub("", text[start:stop]) for start, stop in runs]
+    letters = [(place, _LINE_END.sub("", text[start:stop])) for place, (start, stop) in enumerate(runs)]
+    for place, run in letters[:]:  # a number beside a word, in a path, or after an escaped line end
+        start, stop = runs[place]
+        escaped = text[start - 1 : start] == "\\"
+        pieces = _PIECES.findall(_LINE_END.sub(" ", text[start + escaped : stop]))
+        letters += [(place, piece) for piece in pieces if piece != run]
     told: set[int] = set()
     for code in _CODES:
-        places = [place for place, run in enumerate(letters) if code.runs.fullmatch(run)]
+        places = [(place, run) for place, run in letters if code.runs.fullmatch(run)]
         if places:
-            found = _in_code(code, [letters[place] for place in places], keys, layers)
-            told |= {places[each] for each in found}
+            found = _in_code(code, [run for _, run in places], keys, layers)
+            told |= {places[each][0] for each in found}
     return [runs[each] for each in sorted(told)]
 
 

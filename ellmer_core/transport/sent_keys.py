@@ -10,12 +10,14 @@ An answer is read as its letters and digits in lower case, of which few are comp
 
 from __future__ import annotations
 
+import logging
 import re
 from base64 import b32encode, b64decode, b64encode, urlsafe_b64encode
 from collections.abc import Callable, Iterator, Mapping
 from functools import cache, lru_cache
 from typing import Any, NamedTuple
 
+from ..budget import CLIENT_ERROR
 from .key_traces import HIDDEN, hidden_in_answer, hidden_traces, readable, written_forms
 
 BEGINNING = 4  # characters of a key at the end of an event, after which the next one is waited for
@@ -32,6 +34,8 @@ LEAST_IN_ANSWERS = 16  # characters of a key that is replaced in answers, too; a
 _SECRET = re.compile(r"auth|key|token|secret|password|cookie|credential", re.IGNORECASE)
 _ESCAPED_IN_JSON = re.compile(rb"\\u00[2-7]")
 _ERRORS = frozenset({"error", "errors", ":exception"})
+_ERROR = CLIENT_ERROR.unpacked
+_TEXTS = {str, bytes, list, dict, tuple}  # what may have a text
 
 
 class SentKeys:
@@ -41,6 +45,7 @@ class SentKeys:
         values = [value for name, value in headers.items() if _SECRET.search(name)]
         keys = {key for value in values for key in _keys_in(value) if len(key) >= LEAST}
         self._keys = sorted(keys, key=len, reverse=True)
+        _remember(tuple(self._keys))
         self._answered = tuple(
             key for key in self._keys if len(key) >= LEAST_IN_ANSWERS and re.search(r"\d", key)
         )
@@ -59,18 +64,29 @@ class SentKeys:
     def hide_in_exception(self, error: BaseException | None) -> None:
         """Replaces the keys in an exception, and in those that it followed: clients quote what they cannot read."""
         seen: set[int] = set()
-        while error is not None and id(error) not in seen:
+        left = [error] if self._keys else []
+        while left:
+            error = left.pop()
+            if error is None or id(error) in seen:
+                continue
             seen.add(id(error))
-            error.args = tuple(map(self._hidden_in_value, error.args))
-            for name, value in list(vars(error).items()):
-                if isinstance(value, str | bytes):
-                    setattr(error, name, self._hidden_in_value(value))
-            error = error.__cause__ or error.__context__
+            self._hide_in_fields(error)
+            left += [error.__cause__, error.__context__, *getattr(error, "exceptions", ())]
+
+    def _hide_in_fields(self, error: BaseException) -> None:
+        """Replaces the keys in the texts of one exception, its notes, what it could not read, and the headers of its request."""
+        error.args = tuple(map(self._hidden_in_value, error.args))
+        for name in (*vars(error), "object", "reason", "obj"):  # of UnicodeError and AttributeError
+            value = getattr(error, name, None)
+            if type(value) in _TEXTS:
+                setattr(error, name, self._hidden_in_value(value))
+            elif name in {"request", "_request"}:
+                _hide_headers(value)
 
     def _hidden_in_value(self, value: Any) -> Any:
-        if isinstance(value, str):
-            return self.hidden_in_error(value)
-        return self.hidden_in_body(value, failed=True) if isinstance(value, bytes) else value
+        if isinstance(value, bytes):
+            return self.hidden_in_body(value[:_ERROR], failed=True)
+        return self._hidden_in_error_event(value) if type(value) in _TEXTS else value
 
     def hidden_in_body(self, body: bytes, *, failed: bool) -> bytes:
         """Returns a whole body without the keys. `failed` is whether it is an error's."""
@@ -180,7 +196,10 @@ class SentKeys:
         return _replaced(event, self._hidden_in_text) if self._quoted else event
 
     def _hidden_in_error_event(self, event: Any) -> Any:
-        """Returns an error without the keys. It may have any number of short texts, which are looked at together first, and each once."""
+        """Returns an error without the keys, and without texts that nobody reads. It may have any number of short texts, which are looked
+        at together first, and each once.
+        """
+        event = _shortened(event)
         together = "\n".join(_all_texts(event))
         return (
             event
@@ -256,7 +275,9 @@ def _all_texts(value: Any) -> Iterator[str]:
         match left.pop():
             case str(text):
                 yield text
-            case list(items):
+            case bytes(data):
+                yield data.decode("latin-1")
+            case list(items) | tuple(items):
                 left += items
             case dict(fields):
                 yield from fields
@@ -268,11 +289,67 @@ def _replaced(value: Any, replace: Any) -> Any:
     match value:
         case str():
             return replace(value)
+        case bytes():
+            return replace(value.decode("latin-1")).encode("latin-1", "replace")
         case list():
             return [_replaced(item, replace) for item in value]
+        case tuple():
+            return tuple([_replaced(item, replace) for item in value])
         case dict():
             return {_replaced(name, replace): _replaced(item, replace) for name, item in value.items()}
     return value
+
+
+def _shortened(error: Any) -> Any:
+    """Returns an error without the texts beyond the limit for errors, which would all be searched for keys."""
+    left = _ERROR
+
+    def kept(text: str) -> str:
+        nonlocal left
+        text = text[: max(left, 0)]
+        left -= len(text)
+        return text
+
+    return error if sum(map(len, _all_texts(error))) <= _ERROR else _replaced(error, kept)
+
+
+# --- Exceptions and logs of HTTP clients ---------------------------------------------------------------------
+
+
+def _hide_headers(request: Any) -> None:
+    """Replaces the keys in the headers of a request that failed, which httpx's exceptions have."""
+    headers: Any = getattr(request, "headers", {})
+    for name in [name for name in headers if _SECRET.search(name)]:
+        headers[name] = HIDDEN
+
+
+#: The keys of the last requests. HTTP clients log what a server says, and hpack logs what is sent.
+_sent: dict[tuple[str, ...], None] = {}
+_KNOWN = 64
+_CLIENTS = ("httpx", "httpx2", "hpack.hpack", "hpack.table")
+_PARTS_OF_CLIENTS = ("connection", "http11", "http2", "proxy", "socks")
+
+
+def _remember(keys: tuple[str, ...]) -> None:
+    if keys and next(reversed(_sent), None) != keys:
+        _sent.pop(keys, None)
+        _sent[keys] = None
+        while len(_sent) > _KNOWN:
+            _sent.pop(next(iter(_sent)), None)
+
+
+def _hide_in_record(record: logging.LogRecord) -> bool:
+    """Replaces the keys in what an HTTP client logs."""
+    text = shown = record.getMessage()
+    for keys in list(_sent):
+        shown = hidden_traces(shown, keys)
+    if shown != text:
+        record.msg, record.args = shown, ()
+    return True
+
+
+for _name in (*_CLIENTS, *(f"httpcore{v}.{part}" for v in ("", "2") for part in _PARTS_OF_CLIENTS)):
+    logging.getLogger(_name).addFilter(_hide_in_record)
 
 
 # --- The forms of a key --------------------------------------------------------------------------------------

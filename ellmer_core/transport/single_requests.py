@@ -18,7 +18,7 @@ from ..conversation import retries
 from ..conversation.io_operations import Answer, Clock, Loop, ReadBody, Send, Wait
 from ..conversation.request_cache import encoded
 from ..conversation.settings import StreamController
-from ..errors import ConnectError, ProviderError, ResponseError, UsageError
+from ..errors import ConnectError, EllmerError, ProviderError, ResponseError, UsageError
 from ..wire.base import Wire
 from ..wire.batches_and_files import Steps, Uploads
 from ..wire.interfaces import Request
@@ -82,7 +82,10 @@ def stepped(wire: Wire, steps: Steps[T], *, max_tries: int = 3) -> Loop[T]:
 def counted(wire: Wire, turns: Sequence[Turn], tools: Sequence[ToolDef], type: Type | None) -> Loop[int]:
     """Returns the number of tokens of this input, as the provider counts them."""
     response = yield from asked_json(wire, wire.count_request(turns, tools, type=type))
-    return wire.counted(response)
+    try:
+        return wire.counted(response)
+    except (AttributeError, LookupError, TypeError, ValueError) as error:
+        raise ResponseError(f"This response has no count of tokens ({error!r}): {response!r:.200}") from error
 
 
 def uploaded(
@@ -124,12 +127,16 @@ def _uploads(wire: Wire) -> Uploads:
 
 def run(loop: Loop[T], connection: Connection) -> T:
     """Runs the steps in blocking code and returns their result."""
-    steps = drive(loop, BlockingDriver(connection, StreamController()))
+    driver = BlockingDriver(connection, StreamController())
+    steps = drive(loop, driver)
     try:
         while True:
             next(steps)
     except StopIteration as end:
         return end.value  # type: ignore[no-any-return]  # StopIteration has no type parameter
+    except EllmerError as error:
+        driver.without_keys(error)
+        raise
 
 
 async def arun(loop: Loop[T], connection: Connection) -> T:
@@ -137,11 +144,16 @@ async def arun(loop: Loop[T], connection: Connection) -> T:
     from .async_driver import AsyncDriver, adrive  # noqa: PLC0415 - it imports asyncio
 
     outcome: list[T] = []
+    driver = AsyncDriver(connection, StreamController())
 
     def kept() -> Loop[None]:
         outcome.append((yield from loop))
 
-    async with aclosing(adrive(kept(), AsyncDriver(connection, StreamController()))) as steps:
-        async for _ in steps:
-            pass
+    try:
+        async with aclosing(adrive(kept(), driver)) as steps:
+            async for _ in steps:
+                pass
+    except EllmerError as error:
+        driver.without_keys(error)
+        raise
     return outcome[0]
