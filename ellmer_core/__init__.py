@@ -143,19 +143,19 @@ def _by_provider(name: str) -> Any:
     make = getattr(module, f"chat_{provider}")
     if not hasattr(make, "__wrapped__"):
         import_module(".providers._construction", __name__).spell_out(make)
-        make = _spelt(make)
+        make = _spelt(make, makes=True)
         setattr(module, f"chat_{provider}", make)  # one function, also for pickle and under a second name
     return make
 
 
-def _spelt(value: Any) -> Any:
+def _spelt(value: Any, *, makes: bool = False) -> Any:
     """Returns a function or a class with better errors for a wrong keyword and a wrong type. Other values are unchanged."""
     from .errors import spelt  # noqa: PLC0415 - importing the package loads nothing
 
     called: Any = value
     if isinstance(value, type) and not issubclass(value, BaseException):
         called = next(vars(base)["__init__"] for base in value.__mro__ if "__init__" in vars(base))
-    return spelt(value) if isinstance(called, FunctionType) else value  # not one in C
+    return spelt(value, makes=makes) if isinstance(called, FunctionType) else value  # not one in C
 
 
 def _is_provider(name: str) -> bool:

@@ -32,8 +32,10 @@ import builtins
 import json
 import re
 import sys
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
+from contextlib import suppress
 from functools import wraps
+from importlib import import_module
 from types import UnionType
 from typing import Any, Literal, Self, TypeVar, Union, cast, get_args, get_origin, get_type_hints
 from unicodedata import category
@@ -77,39 +79,86 @@ def wrong_keyword(name: str, of: str, keywords: Iterable[str]) -> TypeError:
     return TypeError(f"`{name}=` is not a parameter of {of}(); {advice}")
 
 
-def spelt(function: F, of: str = "") -> F:
-    """Returns the function, or the class, with a better error for a wrong keyword and for a value of a wrong type. `of` is
-    its name in the error.
+def check_spelling(extra: Iterable[str], of: str, parameters: Iterable[str], near: float = 0.88) -> None:
+    """Raises `TypeError` for a name that differs from a parameter by a letter or two. `logprobs` is a provider's."""
+    from difflib import get_close_matches  # noqa: PLC0415 - these names are rare
+
+    for name in extra:
+        found = get_close_matches(name, parameters, 1, near)
+        if found and found[0].replace("_", "") != name.replace("_", ""):
+            raise wrong_keyword(name, of, parameters)
+
+
+def spelt(function: F, of: str = "", *, makes: bool = False) -> F:
+    """Returns the function, or the class, with a better error for a wrong keyword, and with a check of the types of its
+    arguments. `of` is its name in the error. What only makes a value (`makes`, and each class) is called before the check: its
+    own errors have better words.
     """
     if isinstance(function, type):
         made: Any = function.__init__  # type: ignore[misc]  # of this very class
         made = getattr(made, "__wrapped__", made)
-        function.__init__ = spelt(made, function.__name__)  # type: ignore[misc]
+        function.__init__ = spelt(made, function.__name__, makes=True)  # type: ignore[misc]
         return function
+    if function.__globals__ is globals():
+        return function  # it was spelt before
+    wrap = (
+        _spelt_async if function.__code__.co_flags & CO_COROUTINE else _spelt_maker if makes else _spelt_call
+    )
     name = of or function.__qualname__.rpartition(".")[2]
-    if function.__code__.co_flags & CO_COROUTINE:
+    return cast("F", wrap(function, name, _checks(function, name)))
 
-        @wraps(function)
-        async def acall(*args: Any, **kwargs: Any) -> Any:
-            try:
-                return await function(*args, **kwargs)
-            except (AttributeError, TypeError, ValueError) as error:
-                if better := _better(error, function, name, args, kwargs):
-                    raise better from better.__cause__
-                raise
 
-        return cast("F", acall)
+def _spelt_async(function: Any, name: str, wrong: Wrong) -> Any:
+    @wraps(function)
+    async def call(*args: Any, **kwargs: Any) -> Any:
+        if found := wrong(args, kwargs):
+            raise found
+        try:
+            return await function(*args, **kwargs)
+        except TypeError as error:
+            raise (_better(error, function, name, kwargs) or error) from error.__cause__
 
+    return call
+
+
+def _spelt_call(function: Any, name: str, wrong: Wrong) -> Any:
     @wraps(function)
     def call(*args: Any, **kwargs: Any) -> Any:
+        if found := wrong(args, kwargs):
+            raise found
         try:
             return function(*args, **kwargs)
-        except (AttributeError, TypeError, ValueError) as error:
-            if better := _better(error, function, name, args, kwargs):
-                raise better from better.__cause__
-            raise
+        except TypeError as error:
+            raise (_better(error, function, name, kwargs) or error) from error.__cause__
 
-    return cast("F", call)
+    return call
+
+
+def _spelt_maker(function: Any, name: str, wrong: Wrong) -> Any:
+    @wraps(function)
+    def make(*args: Any, **kwargs: Any) -> Any:
+        if str(sys._getframe(1).f_globals.get("__name__")).startswith(_OWN):  # noqa: SLF001 - our own values are many, and checked
+            return function(*args, **kwargs)
+        try:
+            made = function(*args, **kwargs)
+        except (AttributeError, TypeError, ValueError, EllmerError) as error:
+            better = _better(error, function, name, kwargs) or wrong(args, kwargs)
+            raise (better if better and not _names(error, better) else error) from error.__cause__
+        if found := wrong(args, kwargs):
+            raise found
+        return made
+
+    return make
+
+
+Wrong = Callable[[Sequence[Any], Mapping[str, Any]], "UsageError | None"]
+_OWN = f"{__package__}."
+
+
+def _names(error: Exception, wrong: Exception) -> bool:
+    """Tells whether an error of ours names the parameter that is wrong."""
+    name = str(wrong).partition("=")[0]
+    return isinstance(error, EllmerError) and re.search(rf"\b{re.escape(name)}\b", str(error)) is not None
 
 
 CO_COROUTINE = 128  # of `inspect`, which is not imported for this
@@ -124,19 +173,16 @@ def caller(depth: int) -> Any:
 
 
 def _better(
-    error: Exception, function: Callable[..., Any], name: str, args: Sequence[Any], kwargs: Mapping[str, Any]
-) -> Exception | None:
-    """Returns the error for a call with a wrong keyword or a value of a wrong type, or `None` if `error` is another one."""
-    if isinstance(error, EllmerError) or hasattr(error, "__notes__"):
+    error: Exception, function: Callable[..., Any], name: str, kwargs: Mapping[str, Any]
+) -> TypeError | None:
+    """Returns the error for a call with a wrong keyword, or `None` if `error` is another one."""
+    if not isinstance(error, TypeError) or hasattr(error, "__notes__"):
         return None
-    if isinstance(error, TypeError) and (_UNEXPECTED.search(str(error)) or _MISSING.search(str(error))):
-        known = _keywords(function)
-        if unknown := [each for each in kwargs if each not in known]:
-            return wrong_keyword(unknown[0], name, known)
-    better = _wrong_type(function, name, args, kwargs)
-    if better:
-        better.__cause__ = error  # another value may be what is wrong
-    return better
+    if not (_UNEXPECTED.search(str(error)) or _MISSING.search(str(error))):
+        return None
+    known = _keywords(function)
+    unknown = [each for each in kwargs if each not in known]
+    return wrong_keyword(unknown[0], name, known) if unknown else None
 
 
 def _keywords(function: Callable[..., Any]) -> list[str]:
@@ -155,44 +201,48 @@ def _keywords(function: Callable[..., Any]) -> list[str]:
 # --- wrong types -----------------------------------------------------------------------------------------
 
 
-def _wrong_type(
-    function: Callable[..., Any], of: str, args: Sequence[Any], kwargs: Mapping[str, Any]
-) -> UsageError | None:
-    """Returns the error for the first argument that is not of its parameter's type, or `None` if all may be."""
-    import inspect  # noqa: PLC0415
+def _checks(function: Any, of: str) -> Wrong:
+    """Returns what finds the first argument of a call that is not of its parameter's type. The types of a parameter are read
+    when it is first given a value, and a value whose type was accepted before costs one look-up.
+    """
+    code = function.__code__
+    positional = code.co_varnames[: code.co_argcount]
+    accepted: set[tuple[str, type]] = set()
 
-    try:
-        given = inspect.signature(function).bind(*args, **kwargs).arguments
-    except TypeError:
+    def wrong(args: Sequence[Any], kwargs: Mapping[str, Any]) -> UsageError | None:
+        for name, value in (*zip(positional, args, strict=False), *kwargs.items()):
+            if (name, type(value)) in accepted:
+                continue
+            hint = _hint(function, name)
+            if not _may_be(value, hint):
+                return UsageError(f"{name}= of {of}() must be {_described(hint)}, not {_quoted(value)}.")
+            if "Literal[" not in str(hint):
+                accepted.add((name, type(value)))
         return None
-    for name, value in {**given, **kwargs}.items():
-        hint = _hint(function, name)
-        if hint is not None and not _may_be(value, hint):
-            return UsageError(f"{name}= of {of}() must be {_described(hint)}, not {_quoted(value)}.")
-    return None
+
+    return wrong
 
 
 def _hint(function: Any, name: str) -> Any:
-    """Returns the type of a parameter, or `None` if it has none that is known when a program runs."""
-    import inspect  # noqa: PLC0415
-    from types import SimpleNamespace  # noqa: PLC0415
+    """Returns the type of a parameter, or `Any` if it has none that is known when a program runs."""
+    from types import SimpleNamespace  # noqa: PLC0415 - each parameter needs it once
 
-    function = inspect.unwrap(function)
-    several = function.__code__.co_flags & (inspect.CO_VARARGS | inspect.CO_VARKEYWORDS)
-    names = function.__code__.co_varnames[
-        : function.__code__.co_argcount + function.__code__.co_kwonlyargcount
-    ]
-    written, scope = function.__annotations__, function.__globals__
-    if name not in names and several:  # one of `**options: Unpack[Options]`
+    code, written, scope = function.__code__, function.__annotations__, function.__globals__
+    names = code.co_varnames[: code.co_argcount + code.co_kwonlyargcount]
+    if name not in names:  # one of `**options: Unpack[Options]`
         options = next((each[7:-1] for each in map(str, written.values()) if each.startswith("Unpack[")), "")
         written = getattr(scope.get(options), "__annotations__", {})
         scope = vars(sys.modules[scope[options].__module__]) if options in scope else scope
-    elif name not in names:
-        return None
-    try:
-        return get_type_hints(SimpleNamespace(__annotations__={name: written[name]}), scope)[name]
-    except Exception:  # noqa: BLE001 - it names what only type checkers import
-        return None
+    hints = SimpleNamespace(__annotations__={name: written.get(name, Any)})
+    imported: dict[str, Any] = {}  # for type checkers only: the names of ours are public, the others Python's
+    while True:
+        try:
+            return get_type_hints(hints, scope, imported)[name]
+        except NameError as error:
+            unknown = str(error.name)
+            modules = map(import_module, (__package__, "typing", "collections.abc", "pathlib"))
+            found = (getattr(module, unknown, None) for module in modules)
+            imported[unknown] = next(filter(None, found), sys.modules.get(unknown, Any))
 
 
 def _may_be(value: Any, hint: Any) -> bool:
@@ -201,39 +251,45 @@ def _may_be(value: Any, hint: Any) -> bool:
     if kind in _UNIONS:
         return any(_may_be(value, each) for each in get_args(hint))
     if kind is Literal:
-        return value in get_args(hint)
-    if kind is Callable:
-        return callable(value)
-    if kind is float:
-        return isinstance(value, int | float)
-    try:
-        return isinstance(value, kind)
-    except TypeError:
-        return True
+        return any(value is each or (isinstance(value, str) and value == each) for each in get_args(hint))
+    if kind in _METHODS:
+        return hasattr(value, _METHODS[kind])
+    with suppress(TypeError):  # the type is only for type checkers
+        return isinstance(value, kind) and not (isinstance(value, str) and kind in _SERIES)
+    return True
 
 
+#: Types by the method that their values have; numbers may be those of numpy.
+_METHODS = {float: "__float__", int: "__index__", Callable: "__call__"}
+#: A string is not one of these: its letters are hardly meant.
+_SERIES = (Iterable, Sequence, Collection)
 _UNIONS = (Union, UnionType)
 
 
 def _described(hint: Any) -> str:
     """Returns a type in words: `str, a path or None`."""
-    options = get_args(hint) if get_origin(hint) in _UNIONS else (hint,)
-    words = list(dict.fromkeys(map(_word, options)))
+    words = list(dict.fromkeys(_words(hint)))
     return f"{', '.join(words[:-1])} or {words[-1]}" if len(words) > 1 else words[0]
 
 
 _WORDS = {"NoneType": "None", "Callable": "a function", "Path": "a path", "PathLike": "a path"}
 
 
-def _word(hint: Any) -> str:
+def _words(hint: Any) -> list[str]:
+    if get_origin(hint) in _UNIONS:
+        return [word for each in get_args(hint) for word in _words(each)]
     if get_origin(hint) is Literal:
-        return " or ".join(map(repr, get_args(hint)))
+        return [f'"{value}"' if isinstance(value, str) else str(value) for value in get_args(hint)]
     name = getattr(get_origin(hint) or hint, "__name__", str(hint))
-    return _WORDS.get(name, name)
+    return [_WORDS.get(name, name)]
 
 
 def _quoted(value: Any) -> str:
-    return f"{value!r:.60} ({type(value).__name__})"
+    kind = type(value).__name__
+    try:
+        return f"{value!r:.60} ({kind})"
+    except Exception:  # noqa: BLE001 - a value that cannot be printed is wrong, too
+        return f"a {kind}"
 
 
 # --- text ------------------------------------------------------------------------------------------------

@@ -24,7 +24,7 @@ from .contents import content as ours
 from .contents.content import ContentToolRequest, ContentToolResult, ToolDef
 from .contents.json_serialization import contents_record, contents_replay
 from .contents.turns import AssistantTurn, SystemTurn, Tokens, Turn, UserTurn
-from .errors import ContentError, ToolRoundsError, UsageError
+from .errors import ContentError, ToolRoundsError, UsageError, spelt
 from .providers._construction import chat
 from .schemas.type_functions import arguments_of
 from .tools.results import flatten, result_text, split
@@ -272,6 +272,7 @@ def _never(**_arguments: Any) -> NoReturn:
 
 
 @solver  # type: ignore[untyped-decorator]  # inspect-ai is not where types are checked
+@spelt
 def chat_solver(chat: Chat) -> Any:
     """Answers each sample with a fork of `chat`, with the chat's own system prompt and tools. Earlier messages of the
     sample are used, and a system message of the sample replaces the chat's.

@@ -712,6 +712,7 @@ def _in_words(error: BaseException, patience: float) -> str:
 HINTS = ("read_only_hint", "open_world_hint", "idempotent_hint", "destructive_hint")
 
 
+@spelt
 def mcp_server(
     tools: Iterable[ours.ToolDef | Callable[..., Any]], *, name: str = "ellmer-core"
 ) -> Server[Any]:

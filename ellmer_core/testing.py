@@ -26,7 +26,7 @@ from .contents.content import (
     replaced,
 )
 from .contents.turns import Turn
-from .errors import UsageError
+from .errors import UsageError, spelt
 from .providers._construction import Options, construct
 from .providers.openai_compatible import OpenAICompatible
 from .render.printed_form import format_content, visible
@@ -44,6 +44,7 @@ __all__ = [
 # --- One tool --------------------------------------------------------------------------------------------
 
 
+@spelt
 def run_tool(
     function: ToolDef | Callable[..., Any],
     arguments: Mapping[str, Any] | str | None = None,
@@ -140,6 +141,7 @@ class Failure(Value):
     message: str
 
 
+@spelt
 def failure(status: int, message: str = "The scripted model failed.") -> Failure:
     """Makes an answer of a `ScriptedModel` that is an error of the provider.
 
@@ -385,6 +387,7 @@ def _streamed(contents: Sequence[Content]) -> bytes:
 # --- Assertions on turns ---------------------------------------------------------------------------------
 
 
+@spelt
 def tool_calls(turns: Chat | Sequence[Turn], name: str | None = None) -> list[ContentToolRequest]:
     """Returns the tool calls of a chat, in their order.
 
@@ -405,6 +408,7 @@ def tool_calls(turns: Chat | Sequence[Turn], name: str | None = None) -> list[Co
     return [call for call in calls if name in (None, call.name)]
 
 
+@spelt
 def tool_results(turns: Chat | Sequence[Turn], name: str | None = None) -> list[ContentToolResult]:
     """Returns the results of the tool calls of a chat, in their order.
 
@@ -425,6 +429,7 @@ def tool_results(turns: Chat | Sequence[Turn], name: str | None = None) -> list[
     return [each for each in results if name is None or (each.request and each.request.name == name)]
 
 
+@spelt
 def assert_tool_called(
     turns: Chat | Sequence[Turn], name: str, /, *, times: int | None = None, **arguments: Any
 ) -> None:
@@ -451,6 +456,7 @@ def assert_tool_called(
         _fail(f"{name}({wanted}) was called {len(found)} times, not{often or ' at all'}", turns)
 
 
+@spelt
 def assert_tool_not_called(turns: Chat | Sequence[Turn], name: str) -> None:
     """Checks that a tool was not called.
 
@@ -475,6 +481,7 @@ def _fail(what: str, turns: Chat | Sequence[Turn]) -> NoReturn:
     raise AssertionError(f"{what}. The calls were:\n{calls}")
 
 
+@spelt
 def transcript(turns: Chat | Sequence[Turn]) -> str:
     """Returns the turns as text for a comparison: a line for each content, in the form that the model gets, without ids.
 

@@ -6,6 +6,8 @@ import inspect
 import pytest
 
 import ellmer_core as ec
+import ellmer_core.testing
+import ellmer_core.web
 from ellmer_core.errors import UsageError
 
 #: These take any name: a dictionary's type, the provider's own parameters, hints of MCP, and properties.
@@ -37,7 +39,7 @@ def public():
             yield name
 
 
-def called(function, *args, **kwargs):
+def called(function, /, *args, **kwargs):
     outcome = function(*args, **kwargs)
     return asyncio.run(outcome) if inspect.iscoroutine(outcome) else outcome
 
@@ -77,6 +79,83 @@ def test_a_parameter_that_is_nearly_spelt_right_is_no_parameter_of_the_provider(
 
 
 CHAT = ec.chat_openai(model="gpt-4.1", api_key="k")
+
+
+# --- every parameter of every public function ------------------------------------------------------------
+
+
+class Nothing:
+    """Its values are of no type that a parameter has."""
+
+
+#: What a call needs besides the parameter that is tried, by the name of the parameter.
+NEEDED = {
+    "chat": CHAT, "chats": [CHAT], "prompts": ["a"], "path": "nowhere", "type": ec.type_string(), "function": len, "data": "aGk=",
+    "wire": "openai-chat", "request": ec.ContentToolRequest("i", "n"), "values": ["a"], "forms": {}, "approved": True, "turns": [],
+    "base_url": "http://127.0.0.1:9", "model": "m", "api_key": "k", "protocol": ellmer_core.web.ag_ui, "find": len,
+}  # fmt: skip
+NEEDED_BY = {
+    "ContentFile": {"type": "text/plain"}, "ContentPDF": {"type": "application/pdf"}, "ContentImageInline": {"type": "image/png"},
+    "ContentProviderCall": {"data": {}}, "ContentProviderResult": {"data": {}}, "ContentUnknown": {"data": {}},
+    "ContentUploaded": {"type": "image/png"}, "ToolDef": {"arguments": ec.type_object()},
+}  # fmt: skip
+#: A chat of a retired service is refused before anything else.
+RETIRED = {"chat_github"}
+
+
+def callables():
+    for name in ec.__all__:
+        value = getattr(ec, name)
+        if callable(value) and not (isinstance(value, type) and issubclass(value, BaseException | dict)):
+            yield name, value
+    yield from ((name, getattr(CHAT, name)) for name in methods())
+    for module in (ellmer_core.testing, ellmer_core.web.ag_ui, ellmer_core.web.vercel):
+        functions = vars(module).items()
+        yield from (
+            (n, f)
+            for n, f in functions
+            if getattr(f, "__wrapped__", None) and f.__module__ == module.__name__
+        )
+
+
+def parameters():
+    for name, function in callables():
+        if name in {*RETIRED, "PromptProgress"} or (name.startswith("models_") and name != "models_openai"):
+            continue
+        for each in inspect.signature(function).parameters.values():
+            if each.kind not in (each.VAR_KEYWORD, each.VAR_POSITIONAL) and each.annotation not in (
+                "Any",
+                "D",
+            ):
+                yield pytest.param(name, function, each.name, id=f"{name}-{each.name}")
+
+
+def needed(name, function, tried):
+    given = {**NEEDED, **NEEDED_BY.get(name, {})}
+    for each in inspect.signature(function).parameters.values():
+        chat = name.startswith("chat_") and each.name in {"model", "api_key", "base_url"}
+        both = {tried, each.name} == {"api_key", "credentials"}
+        left_out = each.default is not each.empty or each.kind in (each.VAR_KEYWORD, each.VAR_POSITIONAL)
+        if each.name != tried and not both and (chat or not left_out):
+            yield each, given.get(each.name, "x")
+
+
+ACCOUNTS = {
+    "AWS_REGION": "us-east-1", "AWS_BEARER_TOKEN_BEDROCK": "k", "AZURE_OPENAI_ENDPOINT": "https://a.example",
+    "CLOUDFLARE_ACCOUNT_ID": "a", "DATABRICKS_HOST": "https://a.example", "GOOGLE_CLOUD_PROJECT": "p",
+    "GOOGLE_CLOUD_LOCATION": "l", "SNOWFLAKE_ACCOUNT": "a-b",
+}  # fmt: skip
+
+
+@pytest.mark.parametrize(("name", "function", "tried"), [*parameters()])
+def test_a_wrong_type_of_any_parameter_is_named(name, function, tried, monkeypatch):
+    for variable, value in ACCOUNTS.items():
+        monkeypatch.setenv(variable, value)
+    rest = [*needed(name, function, tried)]
+    wrong = {tried: Nothing()} | {each.name: value for each, value in rest}
+    first = [p.name for p in inspect.signature(function).parameters.values() if p.kind is p.POSITIONAL_ONLY]
+    with pytest.raises((ec.UsageError, TypeError), match=rf"\b{tried}\b"):
+        called(function, *[wrong.pop(each) for each in first if each in wrong], **wrong)
 
 
 @pytest.mark.parametrize(
@@ -143,9 +222,3 @@ def test_an_error_of_the_program_itself_stays():
 
     with pytest.raises(ValueError, match="mine"):
         ec.parallel_chat(CHAT, ["a"], progress=broken, max_active=1)
-
-
-def test_the_error_that_a_wrong_type_led_to_is_its_cause():
-    with pytest.raises(ec.UsageError, match="of parallel_chat") as caught:
-        ec.parallel_chat(CHAT, ["a"], max_active="x")
-    assert caught.value.__cause__ is not None

@@ -20,7 +20,7 @@ Shown = Content | Turn | ToolCallDelta
 # --- What is printed meanwhile ---------------------------------------------------------------------------
 
 
-EchoMode = Literal["none", "output", "all"]
+EchoMode = Literal["none", "output", "all", True, False]
 
 
 def echo_mode(value: object) -> EchoMode:

@@ -1163,7 +1163,8 @@ class Chat(Displayed):
         controller: Any = None,
         params: Mapping[str, Any] | None = None,
     ) -> Settings:
-        _check_call(tool_mode, controller, self.usage_limits)
+        if not isinstance(self.usage_limits, UsageLimits):
+            raise UsageError(f"usage_limits must be UsageLimits(…), not {self.usage_limits!r:.80}.")
         return Settings(
             self.wire if params is None else self._wire_with(params),
             self._searchable() if any(tool.deferred for tool in self._tools.values()) else self._tools,
@@ -1386,12 +1387,3 @@ def _show(echo: Echo | None, content: Shown) -> None:
         echo(content)
     if isinstance(content, AssistantTurn) and (cut := cut_short(content)):
         warn(cut[0].upper() + cut[1:])
-
-
-def _check_call(tool_mode: str, controller: Any, usage_limits: Any) -> None:
-    if tool_mode not in {"sequential", "concurrent"}:
-        raise UsageError(f'tool_mode must be "sequential" or "concurrent", not {tool_mode!r}.')
-    if controller is not None and not isinstance(controller, StreamController):
-        raise UsageError(f"controller must be a StreamController, not {controller.__class__.__name__}.")
-    if not isinstance(usage_limits, UsageLimits):
-        raise UsageError(f"usage_limits must be UsageLimits(…), not {usage_limits!r:.80}.")

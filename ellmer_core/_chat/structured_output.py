@@ -19,7 +19,7 @@ from ..errors import ConversionError, UsageError
 from ..schemas.data_frames import Library, columns_of, data_frame
 from ..schemas.json_schema import check_data, check_schema, without_optional_nulls
 from ..schemas.type_classes import TypeObject
-from ..schemas.type_functions import Type, TypeArray, TypeJsonSchema, convert, to_json_schema, type_of
+from ..schemas.type_functions import Type, TypeArray, TypeJsonSchema, convert, inner_type, to_json_schema
 from ..wire.shared.json_objects import bounded, read_json
 from .answers import Shown
 
@@ -35,7 +35,7 @@ class Structured:
         self.convert = convert or frame is not None
         self.frame = frame
         self.columns = columns_of(type, array=True) if frame else []
-        wanted = type_of(type)
+        wanted = inner_type(type, "type=")
         self.type = wanted if frame else type  # rows are dicts, whatever class the type is
         self.wrapped = not _is_object(wanted)
         self.sent: Type = TypeObject(properties={"wrapper": wanted}) if self.wrapped else wanted

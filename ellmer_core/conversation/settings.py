@@ -148,6 +148,7 @@ class StreamController:
         """Whether it was cancelled."""
         return self._reason is not None
 
+    @spelt
     def cancel(self, reason: str = "cancelled") -> None:
         """Cancels the streams. It can be called from any thread.
 

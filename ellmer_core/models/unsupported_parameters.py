@@ -12,7 +12,7 @@ from typing import Any, Literal, NamedTuple
 
 from ..errors import UsageError
 from ..wire.base import Wire
-from ..wire.interfaces import NEUTRAL, Profile
+from ..wire.interfaces import NEUTRAL, Profile, check_params
 from ..wire.shared.json_objects import is_forced, merged
 from .profiles import profile_of
 
@@ -108,6 +108,7 @@ def profiled(wire: Wire, profile: Profile | Mapping[str, Any] | None) -> Profile
 
 def fitted(wire: Wire, asked: Asked) -> tuple[Wire, str]:
     """Returns the wire with the parameters that its model accepts, and a warning about the others."""
+    check_params(asked.params)
     profile = profiled(wire, asked.profile)
     fit = _Fit(profile, {name: value for name, value in asked.params.items() if value is not None}, wire)
     fit.all()

@@ -241,13 +241,16 @@ def _json_schema(type: Type, definitions: Definitions) -> dict[str, Any]:
 
 
 def inner_type(value: Any, where: str, *, required: bool = True) -> Type:
-    """Returns a nested type: a `Type`, or a Python type that JSON Schema can describe in place."""
+    """Returns the type of an argument: a `Type`, or a Python type that JSON Schema can describe in place."""
     if value is None or isinstance(value, (str, bytes, int, float, list, dict)):
         raise UsageError(
             f"{where} must be a type (type_string(), int, a model …), not {value!r}. "
             "A description comes first and without a name."
         )
-    return type_of(value, required=required)
+    try:
+        return type_of(value, required=required)
+    except UsageError as error:
+        raise UsageError(f"{where} must be a type: {error}") from error
 
 
 def _described(type: Type, name: str) -> dict[str, Any]:

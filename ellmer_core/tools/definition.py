@@ -39,7 +39,7 @@ from typing import (
 
 from ..contents.content import ContentToolQuestion, ContentToolRequest, ToolDef, in_words
 from ..contents.turns import AssistantTurn
-from ..errors import AsyncToolError, ToolReject, UsageError, caller
+from ..errors import AsyncToolError, ToolReject, UsageError, caller, check_spelling
 from ..schemas.type_classes import Type, TypeJsonSchema, TypeObject
 from ..schemas.type_functions import arguments_of, inner_type, to_json_schema
 
@@ -610,6 +610,7 @@ def tool_annotations(
         "idempotent_hint": idempotent_hint,
         "destructive_hint": destructive_hint,
     }
+    check_spelling(extra, "tool_annotations", hints, near=0.75)
     return {name: value for name, value in (hints | extra).items() if value is not None}
 
 

@@ -108,18 +108,21 @@ class SentKeys:
             if begun or self._suspected or self._open or self._held:
                 self._suspected = begun or not events
                 events = self._with_whole_keys(events, last=last)
-        return [self._hidden_in_event(event) for event in events]
+        if self._quoted:
+            return [self._hidden_in_event(event) for event in events]
+        errors = [isinstance(event, dict) and not _ERRORS.isdisjoint(event) for event in events]
+        return [*map(self._hidden_in_event, events)] if True in errors else events
 
     def _looked_at(self, window: bytes) -> bool:
         """Notes whether the last bytes of a stream quote a key, and returns whether a text may end with the beginning of one."""
         forms = self._forms
         self._tail = b"" if window[-1:] == b"\n" else window[1 - forms.longest :]  # no form has a line end
+        if forms.hints.search(window) is None:  # as nearly all chunks
+            self._quoted = self._quoted or forms.in_answer(window, ends=False)
+            return False
         if _ESCAPED_IN_JSON.search(window):  # what these letters are, only the events say
             self._quoted = True
             return True
-        if forms.hints.search(window) is None:  # as nearly all chunks
-            self._quoted = self._quoted or forms.spelled(window)
-            return False
         self._quoted = self._quoted or forms.in_answer(window)
         return any(map(window.__contains__, forms.beginnings))
 
@@ -365,16 +368,14 @@ class Forms(NamedTuple):
     longest: int
     split: tuple[str, ...]  # forms that are found in pieces, too
     beginnings: tuple[bytes, ...]  # how one of their first pieces ends in JSON
-    hints: re.Pattern[bytes]  # finds a beginning or an end
+    hints: re.Pattern[bytes]  # finds a beginning, an end or an escaped letter
 
-    def in_answer(self, data: bytes) -> bool:
-        """Tells whether an answer may have a key."""
-        return any(map(data.__contains__, self.shown)) or self.spelled(data)
-
-    def spelled(self, data: bytes) -> bool:
-        """Tells whether the letters and digits of an answer have a form of a key."""
+    def in_answer(self, data: bytes, *, ends: bool = True) -> bool:
+        """Tells whether an answer may have a key: an end of one (unless `ends` were looked for), or the letters of a form."""
         if not self.letters:
             return False
+        if ends and any(map(data.__contains__, self.shown)):
+            return True
         letters = data.translate(_LOWER, _DELETED)
         near = not self.grams.isdisjoint(
             [letters[at : at + GRAM] for at in range(0, len(letters), self.step)]
@@ -406,7 +407,7 @@ def all_forms(keys: tuple[str, ...]) -> Forms:
         max((len(key) * LONGEST for key in keys), default=0),
         split,
         tuple(sorted(beginnings)),
-        re.compile(_one_of({*beginnings, *shown})),
+        re.compile(_ESCAPED_IN_JSON.pattern + b"|" + _one_of({*beginnings, *shown})),
     )
 
 

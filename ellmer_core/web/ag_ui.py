@@ -17,7 +17,7 @@ from ..contents import content as ours
 from ..contents.turns import AssistantTurn, Turn, UserTurn
 from ..conversation.approval import Decision
 from ..conversation.settings import StreamController
-from ..errors import UsageError
+from ..errors import UsageError, spelt
 from ..schemas.type_functions import to_json_schema
 from ..tools.results import result_text
 from ..wire.shared.tool_calls import raw
@@ -81,6 +81,7 @@ async def stream(
 # --- from the client -------------------------------------------------------------------------------------
 
 
+@spelt
 def read(request: bytes | str | Mapping[str, Any]) -> WebRequest:
     """Reads a `RunAgentInput`. The client's `tools`, `context` and `state` are in `body`; they are not used.
 
@@ -173,6 +174,7 @@ def _result(call: ours.ContentToolRequest, message: Json) -> ours.ContentToolRes
 # --- a conversation that a page shows again --------------------------------------------------------------
 
 
+@spelt
 def messages(chat: Chat) -> list[Json]:
     """Returns the conversation as AG-UI's messages, for a page that is loaded again: `new HttpAgent({ initialMessages })`.
 
@@ -200,6 +202,7 @@ def messages(chat: Chat) -> list[Json]:
     return shown
 
 
+@spelt
 def interrupts(chat: Chat) -> list[Json]:
     """Returns the calls that wait for a decision, as AG-UI's interrupts, for a page that is loaded again.
 

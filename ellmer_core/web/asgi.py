@@ -12,7 +12,7 @@ from typing import Any, Protocol
 from .._chat.chat import Chat
 from ..budget import WEB
 from ..conversation.settings import StreamController
-from ..errors import UsageError
+from ..errors import UsageError, spelt
 from .exchange import WebRequest
 
 Message = MutableMapping[str, Any]
@@ -36,6 +36,7 @@ class Speaks(Protocol):
         """Streams an answer."""
 
 
+@spelt
 def endpoint(protocol: Speaks, find: Find, *, max_bytes: int = WEB.received) -> Endpoint:
     """Makes an ASGI app that answers the requests of a web client.
 

@@ -17,6 +17,7 @@ from ..contents import content as ours
 from ..contents.turns import AssistantTurn, Turn, UserTurn
 from ..conversation.approval import Decision
 from ..conversation.settings import StreamController
+from ..errors import spelt
 from ..tools.results import result_text
 from .exchange import (
     BROKEN,
@@ -89,6 +90,7 @@ async def stream(
 # --- from the client -------------------------------------------------------------------------------------
 
 
+@spelt
 def read(request: bytes | str | Mapping[str, Any]) -> WebRequest:
     """Reads a request of `useChat()`.
 
@@ -175,6 +177,7 @@ def _turns(message: Json) -> Iterator[Turn]:
 # --- a conversation that a page shows again --------------------------------------------------------------
 
 
+@spelt
 def messages(chat: Chat) -> list[Json]:
     """Returns the conversation as the messages of `useChat()`, for a page that is loaded again: `useChat({ messages })`.
 

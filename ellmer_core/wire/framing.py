@@ -12,7 +12,7 @@ from typing import Any, Literal
 
 from ..errors import ResponseError
 from .interfaces import Decoder
-from .shared.json_objects import raw_json
+from .shared.json_objects import read_json
 
 _DONE = b"[DONE]"
 _FIELDS = (b"data:", b"id:", b"retry:", b":")
@@ -148,7 +148,7 @@ class JsonDecoder(Decoder):
 def _events(data: bytes) -> list[Any]:
     """Returns the events in `data`: none for blank data, and several for a list."""
     try:
-        event = raw_json(data.decode("utf-8", "replace").strip(_SPACE))
+        event = read_json(data.decode("utf-8", "replace").strip(_SPACE))
     except ValueError as error:
         data = data.strip()
         if data in {b"", _DONE}:

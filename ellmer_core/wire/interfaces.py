@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from collections.abc import Callable, Hashable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Hashable, Mapping, Sequence
 from dataclasses import dataclass, field
+from inspect import unwrap
 from typing import Any, Literal, NamedTuple
 
 from ..contents.content import Content
-from ..errors import ResponseError, wrong_keyword
+from ..errors import ResponseError, check_spelling, spelt
 from ..values import Value
 
 __all__ = ["Profile", "params"]
@@ -144,6 +145,7 @@ class Decoder(ABC):
 # --- parameters ------------------------------------------------------------------------------------------
 
 
+@spelt
 def params(
     *,
     temperature: float | None = None,
@@ -154,7 +156,7 @@ def params(
     seed: int | None = None,
     max_tokens: int | None = None,
     log_probs: bool | None = None,
-    stop_sequences: Sequence[str] | None = None,
+    stop_sequences: str | Sequence[str] | None = None,
     reasoning_effort: str | None = None,
     reasoning_tokens: int | None = None,
     thinking: str | int | None = None,
@@ -205,18 +207,8 @@ def params(
         "compact_at": compact_at,
     }
     if extra:
-        _check_spelling(extra, named)
+        check_spelling(extra, "params", named)
     return {name: value for name, value in (named | extra).items() if value is not None}
-
-
-def _check_spelling(extra: Iterable[str], parameters: Iterable[str]) -> None:
-    """Raises `TypeError` for a name that differs from a neutral one by a letter or two. `logprobs` is a provider's."""
-    from difflib import get_close_matches  # noqa: PLC0415 - these names are rare
-
-    for name in extra:
-        near = get_close_matches(name, parameters, 1, 0.88)
-        if near and near[0].replace("_", "") != name.replace("_", ""):
-            raise wrong_keyword(name, "params", parameters)
 
 
 def _texts(sequences: Sequence[str] | None) -> list[str] | None:
@@ -229,7 +221,12 @@ def _texts(sequences: Sequence[str] | None) -> list[str] | None:
 
 
 #: The names that every provider shares.
-NEUTRAL = frozenset(params.__kwdefaults__ or ()) - {"thinking"}
+NEUTRAL = frozenset(unwrap(params).__kwdefaults__ or ()) - {"thinking"}
+
+
+def check_params(given: Mapping[str, Any]) -> None:
+    """Raises `UsageError` for a neutral parameter whose value is of a wrong type."""
+    params(**{name: value for name, value in given.items() if name in NEUTRAL or name == "thinking"})
 
 
 # --- profiles of models ----------------------------------------------------------------------------------

@@ -76,11 +76,11 @@ def test_wrong_options_say_what_is_right(make):
     for call, words in (
         (lambda: chat.stream("Hi", content="some"), '"text", "all" or "deltas"'),
         (lambda: chat.stream_async("Hi", content="some"), '"text", "all" or "deltas"'),
-        (lambda: chat.chat("Hi", echo="loud"), '"none", "output" or "all"'),
+        (lambda: chat.chat("Hi", echo="loud"), '"none", "output", "all"'),
         (lambda: chat.chat("Hi", tool_mode="both"), '"sequential" or "concurrent"'),
         (lambda: chat.stream("Hi", controller=1), "StreamController"),
         (lambda: chat.set_turns(["Hi"]), "UserTurn"),
-        (lambda: chat.set_system_prompt(1), "string"),
+        (lambda: chat.set_system_prompt(1), "must be str or None"),
         (lambda: chat.on_tool_request("f"), "function"),
     ):
         with pytest.raises(UsageError, match=words):

@@ -41,7 +41,7 @@ def test_a_chat_is_asked_in_words_it_knows(make):
         (lambda: chat.add_turn(SystemTurn("t")), "Only the first turn"),
         (lambda: chat.last_turn("model"), "'model'"),
         (lambda: chat.get_cost("total"), "'total'"),
-        (lambda: chat.set_model(None), "must be a name, not None"),
+        (lambda: chat.set_model(None), "must be str, not None"),
     ):
         with pytest.raises(UsageError, match=words):
             ask()

@@ -59,5 +59,5 @@ def test_what_is_known_of_other_functions(server, reply, chat, function, words):
 
 
 def test_what_is_no_function(chat):
-    with pytest.raises(UsageError, match="takes a function"):
+    with pytest.raises(UsageError, match="must be a function"):
         create_tool_def("area", chat)

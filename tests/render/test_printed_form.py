@@ -43,7 +43,8 @@ def request(id="call_1", name="get_weather", **arguments):
 
 
 def result(value=None, error=None, id="call_1"):
-    return ContentToolResult(value, error, request=request(id))
+    made = ContentToolResult(value, request=request(id))
+    return made if error is None else replaced(made, error=error)  # a subclass may check less
 
 
 # the documentation ------------------------------------------------------------------------------------------
@@ -270,7 +271,7 @@ def printed_everywhere(value):
         request(x=value),
         ContentJson(value),
         ContentUnknown("w", {"x": value}),
-        replaced(ContentText(""), text=value),  # a subclass may check less
+        replaced(ContentText(""), text=value),
         replaced(ContentThinking(""), thinking=value),
     ]
     return format_turn(UserTurn(contents)), format_chat("V", "m", [UserTurn(contents)])

@@ -28,7 +28,7 @@ from ellmer_core.contents.content import (
     ContentToolRequest,
     ContentToolResult,
 )
-from ellmer_core.errors import ToolResultError
+from ellmer_core.errors import ToolResultError, UsageError
 from ellmer_core.tools.results import check_tool_result, result_text
 
 
@@ -262,7 +262,7 @@ def test_a_failed_result_is_let_through_and_its_error_must_be_one():
     failed = ContentToolResult(object(), error=ValueError("boom"))
     assert check_tool_result("f", failed) is failed
 
-    with pytest.raises(ToolResultError, match="error"):
+    with pytest.raises(UsageError, match="error"):
         check_tool_result("f", ContentToolResult(error=404))
 
 

@@ -36,11 +36,7 @@ def read_json(text: str | bytes) -> Any:
     """Returns the value of a JSON text. Raises `ValueError` if it is invalid or nests too deeply."""
     if isinstance(text, bytes):
         text = text.removeprefix(_BOM).decode(json.detect_encoding(text), "replace")
-    return raw_json(text.strip(" \t\n\r"))
-
-
-def raw_json(text: str) -> Any:
-    """Returns the value of a text without space around it. Raises `ValueError`."""
+    text = text.strip(" \t\n\r")
     if len(text) > CLIENT.values:  # each has one character
         few(text)
     try:

@@ -13,7 +13,7 @@ from typing import Any
 from ...budget import CLIENT
 from ...contents import content as ours
 from ..interfaces import Json
-from .json_objects import bounded, few, json_text, objects, raw_json
+from .json_objects import bounded, few, json_text, objects, read_json
 
 # --- calls of our tools ----------------------------------------------------------------------------------
 
@@ -361,7 +361,7 @@ def _readable(value: Any) -> Any:
 def _json_object(value: Any) -> Json:
     if isinstance(value, str):
         try:
-            value = raw_json(value.strip())
+            value = read_json(value.strip())
         except (ValueError, RecursionError):
             return {"arguments": value}
     return _object(value)
