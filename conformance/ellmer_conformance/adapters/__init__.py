@@ -128,6 +128,8 @@ class Capabilities:
         model_override: The same for `options={"model": name}`.
         prompt_caching: The same for `options={"cache": True}`.
         usage_limits: The same for `options={"requests": n}`, the most requests that the turn may send.
+        temperature: The same for `options={"temperature": 0}`. Zero is a value: it must be sent.
+        output_limit: The same for `options={"max_tokens": n}`, the most tokens of an answer.
 
     Examples:
         >>> Capabilities(pdf_in_user="refused").refused({"tools", "pdf_in_user"})
@@ -156,6 +158,8 @@ class Capabilities:
     model_override: Ability = "refused"
     prompt_caching: Ability = "refused"
     usage_limits: Ability = "refused"
+    temperature: Ability = "refused"
+    output_limit: Ability = "refused"
 
     def refused(self, needs: Collection[str]) -> list[str]:
         """Returns the capabilities of a case that are declared as refused.

@@ -99,6 +99,7 @@ def turn_params(wire: str, options: Mapping[str, Any]) -> dict[str, Any]:
         found["tool_choice"] = _REQUIRED[wire]
     if "stop" in options:
         found["stop_sequences"] = options["stop"]
+    found |= {name: options[name] for name in ("temperature", "max_tokens") if name in options}
     return found | dict(_JSON[wire] if "json" in options else {})
 
 
@@ -232,6 +233,8 @@ class Provider:
             stop_sequences="native",
             json_mode="native",
             model_override="native",
+            temperature="native",
+            output_limit="native",
             prompt_caching="native",
             usage_limits="native",
         )

@@ -133,7 +133,7 @@ def command(
     more += [f"--case-timeout={case_timeout}"] if case_timeout else []
     more += [f"--combinations={combinations}"]
     more += [f"--spec-version={spec_version}"] if spec_version else []
-    sys.exit(run(cassettes, report, wanted, [*more, *pytest_args]))
+    sys.exit(run(cassettes, report, wanted, [*more, *pytest_args], seconds=case_timeout))
 
 
 def _check_recordings(
@@ -185,11 +185,12 @@ def run(
     report: Path | None,
     wanted: dict[str, tuple[str, ...]],
     more: list[str],
+    *,
+    seconds: float | None = None,
 ) -> int:
-    """Runs pytest, and converts its exit code to ours."""
-
+    """Runs pytest, and converts its exit code to ours. A command has `seconds` for its declaration."""
     sys.path.insert(0, str(Path.cwd()))  # where package.module:name is looked for
-    _check(wanted, more)
+    _check(wanted, more, seconds)
     os.environ.setdefault("PYTEST_DISABLE_PLUGIN_AUTOLOAD", "1")  # what else is installed takes no part
     arguments = ["--pyargs", "ellmer_conformance.pytest.suite"]
     arguments += [part for plugin in _plugins() for part in ("-p", plugin)]
@@ -244,13 +245,19 @@ def _code_of_child() -> int | None:
         signal.signal(signal.SIGINT, before)
 
 
-def _check(wanted: dict[str, tuple[str, ...]], more: list[str]) -> None:
+def _check(wanted: dict[str, tuple[str, ...]], more: list[str], seconds: float | None) -> None:
     """Raises a usage error if a name matches nothing."""
     from ..runner.selection import FILTERS, UnknownChoice, select  # noqa: PLC0415 - likewise
 
     narrowed = {name: wanted[name] for name in FILTERS}
     try:
-        select(wanted["adapter"], narrowed, record="--record" in more, live="--live" in more)
+        select(
+            wanted["adapter"],
+            narrowed,
+            record="--record" in more,
+            live="--live" in more,
+            seconds=seconds,
+        )
     except UnknownChoice as error:
         raise click.UsageError(str(error)) from error
 

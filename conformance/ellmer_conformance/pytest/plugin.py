@@ -244,11 +244,12 @@ def _plays(metafunc: pytest.Metafunc) -> list[Play]:
     option = metafunc.config.getoption
     wanted = {name: option(name) for name in FILTERS}
     how = {name: option(name) for name in ("record", "live", "combinations")}
+    seconds = option("case_timeout")
     adapter = getattr(metafunc.cls, "adapter", None)
     if adapter is None:
-        return select(option("adapter"), wanted, **how)
+        return select(option("adapter"), wanted, **how, seconds=seconds)
     if isinstance(adapter, str):
-        return select([adapter], wanted, **how)
+        return select([adapter], wanted, **how, seconds=seconds)
     name = f"{metafunc.module.__name__}:{metafunc.cls.__qualname__}.adapter"
     return plays_of({name: find_adapter(adapter)}, wanted, **how)
 
@@ -413,7 +414,8 @@ class Collector:
         stopped = session.shouldstop or session.shouldfail  # `-x`: the caller asked for no more
         self.report.unjudged = [] if stopped else without_verdict(self.order, self._judged())
         played = dict.fromkeys((play.adapter, play.wire) for play in self.report.plays)
-        self.report.skipped += [*inexpressible(played), *left_out(played, self.report.named)]
+        left = left_out(played, self.report.named, seconds=self.config.getoption("case_timeout"))
+        self.report.skipped += [*inexpressible(played), *left]
         whole = self.whole and not stopped and not self.report.unjudged
         rows, problems = self.config.stash[_BASELINE].settled(self.report.rows, whole=whole)
         self.report.rows, self.report.problems = rows, problems

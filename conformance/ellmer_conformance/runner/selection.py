@@ -118,9 +118,12 @@ def select(
     record: bool = False,
     live: bool = False,
     combinations: Combinations = "usual",
+    seconds: float | None = None,
 ) -> list[Play]:
-    """Returns all selected runs. Raises UnknownChoice for a filter that matches nothing."""
-    adapters = {name: find_adapter(name) for name in names or [OURS]}
+    """Returns all selected runs. A command has `seconds` for its declaration. Raises UnknownChoice for a filter that matches
+    nothing.
+    """
+    adapters = {name: find_adapter(name, seconds=seconds) for name in names or [OURS]}
     return plays_of(adapters, wanted, record=record, live=live, combinations=combinations)
 
 
@@ -150,16 +153,16 @@ def plays_of(
     return plays
 
 
-def find_adapter(name: str | Adapter | Callable[[], Adapter]) -> Adapter:
+def find_adapter(name: str | Adapter | Callable[[], Adapter], *, seconds: float | None = None) -> Adapter:
     """Returns an adapter by its name (an entry point of the group `ellmer_conformance.adapters`, or a bridge of this
     clone), as `package.module:name`, or as a command (`command:node driver.mjs`). An adapter object, its class or its
-    factory is accepted, too.
+    factory is accepted, too. A command has `seconds` for its declaration, a minute by default.
     """
     target: Any
     if not isinstance(name, str):
         target = name
     elif name.startswith("command:"):
-        target = _driver(name.removeprefix("command:"))
+        target = _driver(name.removeprefix("command:"), seconds)
     elif ":" in name:
         module, _, attribute = name.partition(":")
         target = _imported(name, module, attribute)
@@ -203,13 +206,15 @@ def inexpressible(played: Iterable[tuple[str, str]]) -> Iterator[dict[str, str]]
                     yield {"adapter": adapter, "wire": place, "case": case.name, "reason": reason}
 
 
-def left_out(played: Iterable[tuple[str, str]], named: Mapping[str, str]) -> Iterator[dict[str, str]]:
+def left_out(
+    played: Iterable[tuple[str, str]], named: Mapping[str, str], *, seconds: float | None = None
+) -> Iterator[dict[str, str]]:
     """Yields the cases that a command's protocol cannot express, with reasons. Commands that declare support play
-    them.
+    them. A command has `seconds` for its declaration.
     """
     for name, wire in played:
         asked = named.get(name, "")
-        driver: Any = find_adapter(asked) if asked.startswith("command:") else None
+        driver: Any = find_adapter(asked, seconds=seconds) if asked.startswith("command:") else None
         for case, reason in driver.left_out().items() if driver else ():
             if wire not in all_cases()[case].inexpressible:  # already reported
                 yield {"adapter": name, "wire": wire, "case": case, "reason": reason}
@@ -234,7 +239,7 @@ def _imported(name: str, module: str, attribute: str) -> Any:
         ) from error
 
 
-def _driver(command: str) -> Driver:
+def _driver(command: str, seconds: float | None) -> Driver:
     """Returns a command as an adapter. Raises UnknownChoice if there is none."""
     try:
         program = next(iter(shlex.split(command)), "")
@@ -244,7 +249,7 @@ def _driver(command: str) -> Driver:
 
     if which(program) is None:
         raise UnknownChoice(f"the command {command!r} cannot be run: there is no program {program!r}")
-    driver = Driver(command)
+    driver = Driver(command) if seconds is None else Driver(command, timeout=seconds)
     try:
         driver.declared  # noqa: B018 - asked now, so that a wrong declaration is a wrong choice
     except DeclaredWrongly as error:

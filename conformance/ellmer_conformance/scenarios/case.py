@@ -41,7 +41,8 @@ class Ask:
         reloaded: Whether the conversation is saved and restored before the turn.
         instructed: A system prompt that replaces the present one before the turn.
         compacted: Whether the conversation is shortened before the turn.
-        options: Options of this turn alone: `tool_choice`, `stop`, `json`, `model`, `cache`, `requests`.
+        options: Options of this turn alone: `tool_choice`, `stop`, `json`, `model`, `cache`, `requests`, `temperature`,
+            `max_tokens`.
 
     Examples:
         >>> Ask((Text("Hi"),), text="Hello!").outcome

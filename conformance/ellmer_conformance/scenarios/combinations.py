@@ -24,12 +24,12 @@ AREA = "combined"
 DEFAULT = tuple(
     f"combined_{letters}"
     for letters in (
-        "baaaaaaabab",
+        "baaagaaabab",
         "abcbcbbbcaa",
         "bedcebbcfbd",
         "cdcfbaacbbc",
         "cfadcabcebb",
-        "cgbcaacbcad",
+        "cgbchacbcad",
         "bccafaababa",
     )
 )
@@ -40,7 +40,7 @@ FACTORS: Mapping[str, tuple[str, ...]] = {
     "tools": ("none", "one", "several", "optional", "nested", "no parameters", "long"),
     "calls": ("one", "parallel", "in sequence", "beside text"),
     "result": ("text", "error", "empty", "object", "digits", "error-like"),
-    "option": ("none", "tool_choice", "stop", "json", "cache", "model"),
+    "option": ("none", "tool_choice", "stop", "json", "cache", "model", "temperature", "limit"),
     "thoughts": ("none", "thought"),
     "media": ("none", "image", "document"),
     "before": ("nothing", "a turn", "a call"),
@@ -51,22 +51,24 @@ FACTORS: Mapping[str, tuple[str, ...]] = {
 _LETTERS = "abcdefghij"
 _PREFIX = "combined_"
 
-#: The capability that a value needs.
-_NEEDS: Mapping[tuple[str, str], str] = {
-    ("system", "changed"): "changed_prompt",
-    ("option", "tool_choice"): "tool_choice",
-    ("option", "stop"): "stop_sequences",
-    ("option", "json"): "json_mode",
-    ("option", "cache"): "prompt_caching",
-    ("option", "model"): "model_override",
-    ("media", "image"): "image_in_user",
-    ("media", "document"): "pdf_in_user",
+#: The capabilities that a value needs.
+_NEEDS: Mapping[tuple[str, str], frozenset[str]] = {
+    ("system", "changed"): frozenset({"changed_prompt"}),
+    ("option", "tool_choice"): frozenset({"tool_choice"}),
+    ("option", "stop"): frozenset({"stop_sequences"}),
+    ("option", "json"): frozenset({"json_mode"}),
+    ("option", "cache"): frozenset({"prompt_caching"}),
+    ("option", "model"): frozenset({"model_override"}),
+    ("option", "temperature"): frozenset({"temperature", "model_override"}),
+    ("option", "limit"): frozenset({"output_limit"}),
+    ("media", "image"): frozenset({"image_in_user"}),
+    ("media", "document"): frozenset({"pdf_in_user"}),
 }
 #: Values that a wire format cannot express, as the hand-written cases say.
 _INEXPRESSIBLE: Mapping[str, set[tuple[str, str]]] = {
     "openai-chat": {("option", "cache")},
     "openai-responses": {("option", "cache"), ("option", "stop")},
-    "anthropic": {("option", "json")},
+    "anthropic": {("option", "json"), ("option", "temperature")},
     "bedrock": {("option", "json")},
     "gemini": {("option", "cache")},
     "ollama": {("option", "cache"), ("option", "tool_choice")},
@@ -91,7 +93,7 @@ def possible_values(
         refuses: Tells whether the library refuses a capability, by its name.
     """
     without = set(_INEXPRESSIBLE.get(wire, set()))
-    without |= {place for place, need in _NEEDS.items() if refuses(need)}
+    without |= {place for place, needs in _NEEDS.items() if any(map(refuses, needs))}
     without |= {("mode", mode) for mode in MODES if mode not in modes}
     if refuses("tools"):
         without |= {("tools", value) for value in FACTORS["tools"][1:]} | {("before", "a call")}
@@ -148,6 +150,8 @@ def is_possible(row: Combination) -> bool:
     return all(fits(row) for _, fits in _FITS)
 
 
+#: The options that another model gets.
+_OF_ANOTHER = {"model", "temperature"}
 _FITS: tuple[tuple[tuple[str, ...], Callable[[Combination], bool]], ...] = (
     (("tools", "calls"), lambda row: row["tools"] != "none" or row["calls"] == "one"),
     (("tools", "result"), lambda row: row["tools"] != "none" or row["result"] == "text"),
@@ -159,8 +163,8 @@ _FITS: tuple[tuple[tuple[str, ...], Callable[[Combination], bool]], ...] = (
     (("thoughts", "option"), lambda row: row["thoughts"] == "none" or row["option"] != "tool_choice"),
     (("thoughts", "system"), lambda row: row["thoughts"] == "none" or row["system"] != "changed"),
     (("event", "option"), lambda row: row["event"] == "none" or row["option"] != "json"),
-    (("thoughts", "option"), lambda row: row["thoughts"] == "none" or row["option"] != "model"),
-    (("media", "option"), lambda row: row["media"] == "none" or row["option"] != "model"),
+    (("thoughts", "option"), lambda row: row["thoughts"] == "none" or row["option"] not in _OF_ANOTHER),
+    (("media", "option"), lambda row: row["media"] == "none" or row["option"] not in _OF_ANOTHER),
 )
 _CONSTRAINTS = [{"operator": "fn", "requires": list(requires), "evaluate": fits} for requires, fits in _FITS]
 
@@ -250,7 +254,7 @@ def combined(row: Combination) -> Case:
     """
     parts = _Parts(row)
     told = ", ".join(f"{name}: {row[name]}" for name, values in FACTORS.items() if row[name] != values[0])
-    needs = {need for (name, value), need in _NEEDS.items() if row[name] == value}
+    needs = {need for (name, value), found in _NEEDS.items() if row[name] == value for need in found}
     return Case(
         on_server=True,
         printed_alike=False,
@@ -286,6 +290,8 @@ _OPTIONS = {
     "json": {"json": True},
     "cache": {"cache": True},
     "model": {"model": ANOTHER},
+    "temperature": {"temperature": 0, "model": ANOTHER},  # newer models refuse a temperature
+    "limit": {"max_tokens": 500},
 }
 
 

@@ -30,7 +30,7 @@ from .chat_apis.base import ChatApi, Ticket
 from .http.messages import HttpRequest, Reply, is_short, plain
 from .http.routes import OPEN_CASE, Route, is_own, route_of
 from .journal import Entry, Journal, without_secrets
-from .judging.request_check import ANY, CheckedRequest, check_request
+from .judging.request_check import ANY, CheckedRequest, check_request, judged_with_stored
 from .replies import refuse, render
 from .services import Services
 from .services.stored_responses import names_items
@@ -184,8 +184,8 @@ class Engine:
         reply, matched = (full.reply, "") if self._is_open(route) else self._next(full, route, http.headers)
         if reply.status == 200 and _is_stored(found.request):
             reply = self._services.stored(full.request, reply, route, memory_of(http.body))
-        reply = reply.noting(found.noted) if found.noted else reply
-        entry = Entry(route.case, route.nonce or "", found.request, reply, found.verdicts, matched=matched)
+        reply = reply.noting(full.noted) if full.noted else reply
+        entry = Entry(route.case, route.nonce or "", found.request, reply, full.verdicts, matched=matched)
         self.enter(entry, http.body)
         return reply if is_short(reply) else replace(reply, left=partial(setattr, entry, "left"))
 
@@ -199,7 +199,8 @@ class Engine:
             return found
         full = self._services.continued(request, route)
         if isinstance(full, Request):
-            return found if full is request else replace(found, request=full)
+            observe = self.mode == "observe"
+            return found if full is request else judged_with_stored(found, full, observe=observe)
         return found if self.mode == "observe" else replace(found, refusal=full)
 
     def _no_case(self, http: HttpRequest, route: Route) -> CheckedRequest | None:

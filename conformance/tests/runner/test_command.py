@@ -2,6 +2,7 @@
 
 import json
 import sys
+import time
 from pathlib import Path
 
 import jsonschema
@@ -19,7 +20,7 @@ from ellmer_conformance.runner.command import (
     read,
 )
 from ellmer_conformance.runner.judgement import judge
-from ellmer_conformance.runner.selection import inexpressible, left_out
+from ellmer_conformance.runner.selection import find_adapter, inexpressible, left_out
 from ellmer_conformance.scenarios.cases import all_cases, scripts
 from ellmer_conformance.server import StrictServer
 
@@ -175,6 +176,16 @@ def test_a_command_that_declares_what_it_can_do_is_asked_about_no_provider(monke
     )
 
     assert Driver(f"{sys.executable} {program}").declared.name == "<>"
+
+
+def test_a_command_that_never_ends_has_the_time_of_a_play_for_its_declaration(tmp_path):
+    program = tmp_path / "program.py"
+    program.write_text("while True:\n    pass\n", "utf-8")
+    began = time.monotonic()
+
+    find_adapter(f"command:{sys.executable} {program}", seconds=0.5)
+
+    assert time.monotonic() - began < 30
 
 
 def test_what_a_command_cannot_be_told_is_listed_with_the_reason():

@@ -226,6 +226,39 @@ def test_an_answer_continues_a_stored_one(server, stream):
     assert "Ada" in text(post(server, "/v1/responses", third).json())
 
 
+CALLING = {
+    "model": "gpt-5-mini",
+    "reasoning": {"effort": "high"},
+    "input": "What is the weather in Paris?",
+    "tools": [
+        {
+            "type": "function",
+            "name": "get_weather",
+            "description": "The weather in a city.",
+            "parameters": {"type": "object", "properties": {"city": {"type": "string"}}},
+        }
+    ],
+}
+
+
+def test_what_continues_a_stored_call_must_answer_it_and_repeat_nothing(server):
+    first = post(server, "/v1/responses", CALLING).json()
+    reasoning, call = first["output"]
+
+    def goes_on(*items):
+        body = CALLING | {"input": [*items], "previous_response_id": first["id"]}
+        reply = post(server, "/v1/responses", body)
+        return reply.json()["error"]["message"] if reply.status_code == 400 else reply.status_code
+
+    answer = {"type": "function_call_output", "call_id": call["call_id"], "output": "21C"}
+    said = {"role": "user", "content": "Never mind."}
+    other = answer | {"call_id": "call_other"}
+    assert goes_on(answer) == 200
+    assert goes_on(said) == f"No tool output found for function call {call['call_id']}."
+    assert goes_on(answer, other) == "No tool call found for function call output with call_id call_other."
+    assert goes_on(reasoning, call, answer).startswith(f"Duplicate item found with id {reasoning['id']}.")
+
+
 def test_a_stored_answer_is_retrieved_and_deleted(server):
     answer = post(server, "/v1/responses", NAME).json()
     path = f"/v1/responses/{answer['id']}"

@@ -74,6 +74,8 @@ class MinedAdapter(BrokenAdapter):
                 "changed_prompt",
                 "prompt_caching",
                 "model_override",
+                "temperature",
+                "output_limit",
             ),
             "native",
         )
@@ -618,6 +620,9 @@ CHANGES: Mapping[str, Change] = {
     "choice_forbidden": lambda b: forced("none")(b) if b.results() else None,
     "choice_dropped": _drop_choice,
     "stop_dropped": lambda b: [b.options().pop(k, None) for k in ("stop", "stop_sequences", "stopSequences")],
+    "zero_temperature_dropped": lambda b: (
+        b.options().pop("temperature", None) if b.options().get("temperature") == 0 else None
+    ),
     "stop_leaks": options(stop=["three", "III"]),
     "json_always": _json,
     "temperature_zero_model_swapped": lambda b: b.body.update(

@@ -335,6 +335,31 @@ _CONVERSATIONS = ConversationCheck(_judge, _forged)
 _PROXIED = VerdictCache()
 
 
+def judged_with_stored(found: CheckedRequest, full: Request, *, observe: bool) -> CheckedRequest:
+    """Returns the check of a request that continues stored items. Its calls, outputs and ids are judged with the stored ones; all
+    else was judged without them.
+
+    Args:
+        found: The check of the request as it came.
+        full: The request with the items that it refers to.
+        observe: Whether violations are noted, and not refused.
+    """
+    body = {name: value for name, value in full.body.items() if name != "previous_response_id"}
+    rules = _book(full.wire, full.provider).in_force(full)
+    paired = [verdict(rule, replace(full, body=body)) for rule in rules if rule.id in _AMONG_ITEMS]
+    verdicts = (*(each for each in found.verdicts if each.rule.id not in _AMONG_ITEMS), *paired)
+    broken = objection(paired)
+    if broken is None or observe:
+        more = notes([violation for each in paired for violation in each.violations], None)
+        noted = ", ".join(filter(None, (found.noted, more))) if observe else found.noted
+        return replace(found, request=full, verdicts=verdicts, noted=noted)
+    return replace(found, request=full, verdicts=verdicts, refusal=broken.refusal)
+
+
+#: The rules about calls, their outputs and repeated items.
+_AMONG_ITEMS = {"PAIR-001", "PAIR-002", "PAIR-005"}
+
+
 def keyless(wire: str, refusal: Refusal) -> Verdict:
     """Returns the provider's error for a request without a key, as a broken rule."""
     rule = Rule(

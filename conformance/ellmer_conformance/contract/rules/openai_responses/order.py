@@ -187,6 +187,7 @@ def item_ids_are_openais(request: Request) -> Iterator[Finding]:
     source=[
         "https://github.com/continuedev/continue/issues/10200",
         "https://github.com/vercel/ai/issues/7883",
+        "https://github.com/vercel/ai/pull/15492",
     ],
     refusal=refused(
         "Duplicate item found with id {id}. Remove duplicate items from your input and try again.",

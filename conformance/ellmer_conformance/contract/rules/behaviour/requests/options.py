@@ -15,6 +15,8 @@ from .._rulebook import LOSS, MUST, book, found, objects, taken
 
 _JSON = {"json_object", "json_schema", "application/json", "json"}
 _FORCED = {"required", "any", "function", "tool"}
+#: Objects that hold the options, if they are not beside the messages.
+_HELD = ("generationConfig", "inferenceConfig", "options")
 
 
 def _tool_choice(body: Json, _: Any) -> bool:
@@ -28,8 +30,7 @@ def _tool_choice(body: Json, _: Any) -> bool:
 
 def _stop(body: Json, wanted: Sequence[str]) -> bool:
     """Tells whether exactly these stop sequences are sent."""
-    held = ("generationConfig", "inferenceConfig", "options")
-    holders = [body, *(object_of(body.get(name)) for name in held)]
+    holders = [body, *(object_of(body.get(name)) for name in _HELD)]
     sent = [
         holder[name]
         for holder in holders
@@ -64,11 +65,25 @@ def _cache(body: Json, _: Any) -> bool:
     return any(isinstance(mark, Mapping) and mark.get("ttl") in {None, "5m"} for mark in marks)
 
 
+def _temperature(body: Json, wanted: float) -> bool:
+    """Tells whether this temperature is sent, be it zero."""
+    holders = [body, *(object_of(body.get(name)) for name in _HELD)]
+    return any(holder.get("temperature") == wanted for holder in holders)
+
+
+def _limit(body: Json, wanted: int) -> bool:
+    """Tells whether this limit of tokens is sent."""
+    holders = [body, *(object_of(body.get(name)) for name in _HELD)]
+    return any(holder.get(name) == wanted for holder in holders for name in _LIMITS)
+
+
 _SENT: Mapping[str, Callable[[Json, Any], bool]] = {
     "tool_choice": _tool_choice,
     "stop": _stop,
     "json": _json,
     "cache": _cache,
+    "temperature": _temperature,
+    "max_tokens": _limit,
 }
 
 
@@ -81,7 +96,8 @@ _SET = {
 
 @book.rule("OPT-004", MUST, LOSS, source="https://github.com/BerriAI/litellm/issues/35582")
 def options_reach_the_provider(run: Run) -> Iterator[Finding]:
-    """What the caller sets for a turn (a forced call, stop sequences, JSON, a cached prompt) is in its request.
+    """What the caller sets for a turn (a forced call, stop sequences, JSON, a cached prompt, a temperature of 0, a limit of tokens) is
+    in its request.
 
     Why: the answer changes if an option is dropped, and the caller does not notice. An option of one turn is not sent
     with the next, and a call is not forced again after its result.
@@ -189,10 +205,7 @@ _USUAL_LIMIT, _REQUIRED_LIMIT = 4096, 1024
 def _constraints(wire: str, body: Json) -> Iterator[tuple[str, str]]:
     """Yields what a request constrains, each with the option that would allow it."""
     usual = _REQUIRED_LIMIT if wire == "anthropic" else _USUAL_LIMIT
-    for holder in (
-        body,
-        *(object_of(body.get(k)) for k in ("generationConfig", "inferenceConfig", "options")),
-    ):
+    for holder in (body, *(object_of(body.get(name)) for name in _HELD)):
         for name, value in holder.items():
             if name in _LIMITS and isinstance(value, int) and 0 <= value < usual:
                 yield f"{name}={value}", "max_tokens"

@@ -46,6 +46,11 @@ _OPTIONS = frozenset(
         "service_tier",
     ]
 )
+#: The fields of an option that the caller can set, where they have other names.
+_FIELDS_OF = {
+    "stop": {"stop", "stop_sequences", "stopSequences"},
+    "max_tokens": {name for name in _OPTIONS if "max" in name or name == "num_predict"},
+}
 #: Options that an API requires.
 _REQUIRED = {"anthropic": {"max_tokens"}}
 #: Objects that hold the options, if they are not beside the messages.
@@ -124,11 +129,8 @@ def options_are_the_callers(run: Run) -> Iterator[Finding]:
     Why: a default of the library replaces the provider's, and some models refuse it. This is a SHOULD: the
     API accepts such options, and a library may document its defaults. Anthropic requires `max_tokens`.
     """
-    asked = (
-        {"stop", "stop_sequences", "stopSequences"}
-        if any("stop" in a.options for a in run.case.steps)
-        else set()
-    )
+    set_options = {name for ask in run.case.steps for name in ask.options}
+    asked = {field for name in set_options for field in _FIELDS_OF.get(name, {name})}
     allowed = _REQUIRED.get(run.wire, set()) | asked
     for index, exchange in enumerate(run.exchanges):
         sent = sorted(_options(exchange.request.body) - allowed)
