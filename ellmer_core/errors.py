@@ -243,6 +243,8 @@ def _hint(function: Any, name: str) -> Any:
             modules = map(import_module, (__package__, "typing", "collections.abc", "pathlib"))
             found = (getattr(module, unknown, None) for module in modules)
             imported[unknown] = next(filter(None, found), sys.modules.get(unknown, Any))
+        except Exception:  # noqa: BLE001 - what it names is not there
+            return Any
 
 
 def _may_be(value: Any, hint: Any) -> bool:

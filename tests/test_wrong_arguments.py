@@ -222,3 +222,12 @@ def test_an_error_of_the_program_itself_stays():
 
     with pytest.raises(ValueError, match="mine"):
         ec.parallel_chat(CHAT, ["a"], progress=broken, max_active=1)
+
+
+def test_a_type_that_cannot_be_known_is_not_judged():
+    """The annotation names a module that is imported for type checkers only."""
+
+    def given(value: "absent_module.Thing") -> str:  # noqa: F821 - as said above
+        return f"{value}"
+
+    assert ec.errors.spelt(given)(5) == "5"

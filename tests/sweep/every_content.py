@@ -6,13 +6,34 @@ All sweeps use this list. `test_restored.py` compares it with the union of the l
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from datetime import date
+from decimal import Decimal
+from pathlib import PurePosixPath
 from typing import Any
+
+import numpy as np
+import pandas as pd
+import polars as pl
+import pydantic
+from PIL import Image
 
 import ellmer_core as ec
 
 from .values import CONTENTS, PNG
 
 __all__ = ["BROKEN", "NESTED", "NO_CONTENTS", "WHOLE", "Foreign"]
+
+
+@dataclass
+class Hit:
+    title: str
+    doc: ec.Content
+
+
+class Stay(pydantic.BaseModel):
+    nights: int = 2
+    begins: date = date(2026, 1, 2)
 
 
 class Foreign(ec.Content):
@@ -85,6 +106,24 @@ NO_CONTENTS: Mapping[str, Any] = {
     "an object": object(),
     "a set of objects": {object()},
     "bytes": b"\x00\xff",
+    "an empty list": [],
+    "a long text": "x" * 100_000,
+    "a date": date(2026, 1, 2),
+    "a number of decimals": Decimal("1.10"),
+    "a path": PurePosixPath("notes/a.md"),
+    "a dataclass with a PDF": Hit("a", CONTENTS["pdf"]),
+    "lists of PDFs": [[CONTENTS["pdf"]], ({"docs": [CONTENTS["pdf"]]},)],
+    "a model": Stay(),
+    "an array": np.arange(6).reshape(2, 3),
+    "an array with gaps": np.array([1.0, float("nan")]),
+    "a picture": Image.new("RGB", (2, 2)),
+    "an empty picture": Image.new("RGB", (0, 0)),
+    "a frame with two indexes": pd.DataFrame({"a": [1, None]}, [["x", "y"], [1, 2]]),
+    "a frame with one name twice": pd.DataFrame([[1, "a|b\nc"]], columns=["a", "a"]),
+    "a frame of categories": pd.DataFrame({"a": pd.Categorical(["u", "v"])}),
+    "a frame without rows": pd.DataFrame({"a": []}),
+    "a nested frame": pl.DataFrame({"a": [[1], [2]], "b": [{"x": 1}, {"x": 2}]}),
+    "frames in a dictionary": {"table": pd.DataFrame({"a": [1]}), "docs": [CONTENTS["pdf"]]},
 }
 NESTED: Mapping[str, Callable[[Any], Any]] = {
     "alone": lambda value: value,

@@ -125,6 +125,19 @@ def test_frames_without_columns_and_cells_that_are_arrays():
     assert check_tool_result("f", arrays).text.endswith("| [1 2] |")
 
 
+def test_a_table_of_arrow_is_a_table():
+    arrow = pytest.importorskip("pyarrow", reason="pyarrow is not installed")
+    table = arrow.table({"list": [[1], None], "at": [{"x": 1}, None]})
+    assert check_tool_result("f", table).text == (
+        "(2 rows, 2 columns)\n\n| list (list<item: int64>) | at (struct<x: int64>) |\n| --- | --- |\n"
+        '| [1] | {"x": 1} |\n| null | null |'
+    )
+    same = arrow.Table.from_arrays([arrow.array([1]), arrow.array(["a|b"])], names=["a", "a"])
+    assert check_tool_result("f", same).text.endswith(
+        "| a (int64) | a (string) |\n| --- | --- |\n| 1 | a\\|b |"
+    )
+
+
 def test_a_lazy_frame_is_collected_by_the_tool():
     polars = pytest.importorskip("polars", reason="polars is not installed")
     with pytest.raises(ToolResultError, match=r"`value` is LazyFrame. Call its collect\(\) first."):
