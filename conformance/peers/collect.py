@@ -16,6 +16,7 @@ import signal
 import sys
 from collections import Counter, defaultdict
 from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import replace
 from datetime import UTC, datetime
 from importlib.metadata import PackageNotFoundError, version
 from pathlib import Path
@@ -23,7 +24,7 @@ from typing import Any
 
 from ellmer_conformance.report import Report, Row, read
 from ellmer_conformance.report.repro_scripts import as_python
-from ellmer_conformance.report.results import worst
+from ellmer_conformance.report.results import causes, worst
 from ellmer_conformance.runner.selection import find_adapter
 from ellmer_conformance.scenarios.cases import scripts
 from ellmer_conformance.server import StrictServer
@@ -80,7 +81,7 @@ def dumped(result: dict[str, Any]) -> str:
     lines = []
     for name, value in result.items():
         text = json.dumps(value, ensure_ascii=False)
-        if name == "cells" and value:
+        if name in {"cells", "causes"} and value:
             text = "[\n" + ",\n".join(json.dumps(cell, ensure_ascii=False) for cell in value) + "\n]"
         lines.append(f"{json.dumps(name)}: {text}")
     return "{\n" + ",\n".join(lines) + "\n}\n"
@@ -121,9 +122,24 @@ def judged(report: Report) -> dict[str, Any]:
         "score": report.score,
         "requirements": report.requirements,
         "verdicts": verdicts,
+        "causes": grouped(report),
         "cells": cells,
         "not_reproduced": lost,
     }
+
+
+def grouped(report: Report) -> list[dict[str, Any]]:
+    """Returns the causes of the failures, those that the baseline expects included."""
+    rows = [replace(row, verdict="fail") if row.verdict == "expected-fail" else row for row in report.rows]
+    return [
+        {
+            "rule": cause.rows[0].rule,
+            "wires": sorted({row.wire for row in cause.rows}),
+            "runs": len({row.place for row in cause.rows}),
+            "messages": [f"{row.pointer}: {row.message[:300]}" for row in cause.symptoms],
+        }
+        for cause in causes(replace(report, rows=rows))
+    ]
 
 
 def refusals(rows: Iterable[Row]) -> dict[str, str]:

@@ -7,6 +7,7 @@ from collections import Counter, defaultdict
 from collections.abc import Iterable, Mapping, Sequence
 
 from failures import WIRES, Json
+from findings import section
 from prose import CAUSES, anchor, linked, sentence, table
 
 MARKS = {"wire": "W", "loss": "L", "error": "E", "policy": "P", "caller": "C", "follows": "↳"}
@@ -73,7 +74,14 @@ def overview(results: Mapping[str, Json], known: Mapping[str, Mapping[tuple[str,
     ]
     parts += ["## What was broken", "\n".join(f"- {text}" for text in legend())]
     parts += [table(["library", *(CAUSES[cause].partition(":")[0] for cause in SHOWN)], counts)]
-    parts += ["## Rules that most libraries break", broken, METHOD.strip(), "## Versions", versions]
+    parts += [
+        section(results),
+        "## Rules that most libraries break",
+        broken,
+        METHOD.strip(),
+        "## Versions",
+        versions,
+    ]
     return "\n\n".join(parts) + "\n"
 
 

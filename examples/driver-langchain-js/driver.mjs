@@ -21,6 +21,16 @@ const SELF = {
   name: "langchain-js",
   capabilities: { image_in_tool_result: "native", pdf_in_tool_result: "native" },
   features: ["conversations", "cancel"],
+  differences: [
+    ["PAIR-007", "has other characters"],
+    ["REQ-106", "the pattern here is"],
+  ].map(([rule, shown]) => ({
+    rule,
+    shown,
+    reason: "a history that the caller writes is sent as it was given, with its ids",
+    since: "2026-11-28",
+    wire: "anthropic",
+  })),
 };
 const STOPS = {
   tool_calls: "tool",
@@ -70,10 +80,22 @@ function media(item) {
   return block({ type: "image", media_type: item.$media, url: item.url, data: item.data });
 }
 
+/** A value without its media, which go into `found`: a tool can return them only as blocks of their own. */
+function without(value, found) {
+  if (isMedia(value)) return `[file ${found.push(value)}]`;
+  if (Array.isArray(value)) return value.map((item) => without(item, found));
+  if (value === null || typeof value !== "object") return value;
+  return Object.fromEntries(Object.entries(value).map(([key, item]) => [key, without(item, found)]));
+}
+
 /** What a tool returns: a text, or blocks where there are media. */
 function output(value) {
   const items = Array.isArray(value) ? value : [value];
-  if (!items.some(isMedia)) return text(value);
+  if (!items.some(isMedia)) {
+    const found = [];
+    const rest = text(without(value, found));
+    return found.length ? [{ type: "text", text: rest }, ...found.map(media)] : rest;
+  }
   return items.map((item) => (isMedia(item) ? media(item) : { type: "text", text: text(item) }));
 }
 

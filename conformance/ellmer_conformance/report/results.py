@@ -305,6 +305,8 @@ _TOO_FEW_CALLS = re.compile(r"(\d+) (?:responses|results) (?:to|for) (\d+) calls
 _LOST = ("its text is lost", "calls are lost or merged")
 #: The rules about a call that was lost: it is not run, and it has no result.
 _AFTER_LOST = {"HIS-012", "PAR-001", "PAR-005"}
+#: The rules about results.
+_RESULTS = "PAIR-"
 #: What the strict server answers if the media of a request are lost.
 _NOTHING_SEEN = "the text is 'no image received'"
 #: Rules about media of a format that a provider does not read: the declared type, and the bytes.
@@ -433,8 +435,9 @@ def _follows(row: Row, cause: Row, together: Mapping[tuple[str, str], float]) ->
     ended = cause.verdict == "harness-error" or cause.rule.startswith(_NO_RESULT)
     refused = cause.kind == "reject" and not cause.preview
     unknown = _loses_parts(cause) and row.rule in _AFTER_LOST
+    ran = _ran_cut(cause) and row.rule.startswith(_RESULTS)
     blind = row.message.startswith(_NOTHING_SEEN) and cause.pointer.startswith("/exchanges/")
-    whole = row.rule.startswith(_WHOLE) or _is_one_event(row, cause) or blind or unknown
+    whole = row.rule.startswith(_WHOLE) or _is_one_event(row, cause) or blind or unknown or ran
     return ended or refused or whole or together.get((_key(cause), row.rule), 0) >= _ENOUGH
 
 
@@ -500,7 +503,7 @@ def _order(row: Row) -> tuple[bool, bool, int, bool, int]:
     cut runs before the request that has its result.
     """
     inside = re.match(r"/exchanges/(\d+)", row.pointer)
-    ran = (row.rule, row.pointer) == ("STR-008", "/tool_runs")
+    ran = _ran_cut(row)
     return (
         row.verdict != "harness-error",
         row.rule.startswith(_WHOLE),
@@ -511,6 +514,11 @@ def _order(row: Row) -> tuple[bool, bool, int, bool, int]:
 
 
 _LAST = 1 << 30
+
+
+def _ran_cut(row: Row) -> bool:
+    """Tells whether a call was run that was cut. It has a result that should not be there."""
+    return (row.rule, row.pointer) == ("STR-008", "/tool_runs")
 
 
 def _weight(row: Row) -> tuple[bool, bool, bool]:

@@ -19,7 +19,7 @@ from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import TYPE_CHECKING, Any, NoReturn
 
-from ..adapters import Capabilities, Endpoint, Place
+from ..adapters import Capabilities, Difference, Endpoint, Place
 from ..adapters.endpoints import WHERE
 from ..contract.exchange import Json
 from ..contract.observed_run import Run, ToolRun, Trouble, Varied, call_key
@@ -70,6 +70,7 @@ class Declared:
     capabilities: Capabilities = field(default_factory=lambda: Capabilities(modes=_MODES))
     features: frozenset[str] = frozenset()
     name: str = ""
+    differences: tuple[Difference, ...] = ()
 
     def why_not(self, case: Case) -> str:
         """Returns the reason why a case cannot be played by it, or `""`."""
@@ -92,7 +93,7 @@ def declared(stdout: str) -> Declared:
             found = json.loads(line)
         except ValueError:
             continue
-        if isinstance(found, dict) and {"capabilities", "features", "name"} & set(found):
+        if isinstance(found, dict) and {"capabilities", "differences", "features", "name"} & set(found):
             return _declared(found)
     return Declared()
 
@@ -109,7 +110,16 @@ def _declared(found: Mapping[str, Any]) -> Declared:
     wrong = sorted(name for name, value in told.items() if value not in {"native", "pointer", "refused"})
     if wrong:
         raise DeclaredWrongly(f"{', '.join(wrong)} must be native, pointer or refused")
-    return Declared(Capabilities(modes=_MODES, **told), frozenset(features), str(found.get("name") or ""))
+    able, name = Capabilities(modes=_MODES, **told), str(found.get("name") or "")
+    return Declared(able, frozenset(features), name, _differences(found.get("differences") or ()))
+
+
+def _differences(found: Sequence[Mapping[str, str]]) -> tuple[Difference, ...]:
+    """Returns what the command does on purpose. Raises DeclaredWrongly."""
+    try:
+        return tuple(Difference(**each) for each in found)
+    except TypeError as error:
+        raise DeclaredWrongly("each of `differences` has rule, shown, reason, since and wire") from error
 
 
 # --- The conversation ------------------------------------------------------------------------------------
@@ -391,6 +401,11 @@ class Driver:
         async.
         """
         return self.declared.capabilities
+
+    @property
+    def differences(self) -> tuple[Difference, ...]:
+        """What it declares to do on purpose."""
+        return self.declared.differences
 
     def why_not(self, case: Case) -> str:
         """Returns the reason why the protocol cannot express the case for it, or `""`."""

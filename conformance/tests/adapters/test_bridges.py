@@ -99,3 +99,16 @@ def test_what_is_missing_after_an_error_is_no_loss_of_its_own(failures, plays, p
 
     assert (lost | failures.after_error(lost, raised))["cause"] == expected
     assert failures.after_error(lost, raised | {"cause": "caller"}) == {}
+
+
+def test_every_cause_of_the_libraries_that_were_read_has_its_line(page):
+    """And each line is of a cause that there is."""
+    findings = sys.modules["findings"]
+    entries = findings.findings()
+    for peer in {entry["peer"] for entry in entries}:
+        result = json.loads((PEERS / "results" / f"{peer}.json").read_text("utf-8"))
+        pairs = findings.read(result, entries)
+
+        assert [cause for cause, entry in pairs if entry is None] == []
+        assert len(pairs) == sum(entry["peer"] == peer for entry in entries), peer
+    assert {entry["state"] for entry in entries} <= set(findings.STATES)

@@ -397,6 +397,16 @@ def test_fields_of_one_object_are_one_cause():
     )
 
 
+def test_what_is_wrong_with_the_result_of_a_cut_call_follows_from_its_run():
+    """Most plays of the cause have no such result, because the cut was in a variation."""
+    varied = [failed("STR-008", "loss", f"/varied/cut:{n}", f"cut_{n}", "it was run") for n in range(9)]
+    ran = failed("STR-008", "loss", "/tool_runs", "length_inside_arguments", "it was run")
+    result = failed("PAIR-034", "loss", "/exchanges/1/request/messages/2", "length_inside_arguments", "words")
+
+    assert headline(Report([*varied, ran, result])) == "1 cause, 10 runs"
+    assert headline(Report([*varied, ran, replace(result, case="tool_error")])) == "2 causes, 11 runs"
+
+
 def test_a_cut_call_runs_before_its_result_is_sent():
     ran = failed("STR-008", "loss", "/tool_runs", "cut", "get_weather was run")
     marked = failed("PAIR-010", "loss", "/exchanges/1/request/messages/2", "cut", "the failure is not marked")

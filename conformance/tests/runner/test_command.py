@@ -160,11 +160,20 @@ def test_a_line_that_is_no_reply_is_named(line):
         ('{"features": ["flight"]}', "there is no flight"),
         ('{"capabilities": {"tools": "maybe"}}', "tools must be native, pointer or refused"),
         ('{"capabilities": []}', "`capabilities` must be an object"),
+        ('{"differences": [{"rule": "PAIR-007"}]}', "each of `differences` has rule"),
     ],
 )
 def test_a_declaration_that_is_wrong_says_why(line, sentence):
     with pytest.raises(DeclaredWrongly, match=sentence):
         declared(line)
+
+
+def test_a_command_declares_what_it_does_on_purpose():
+    line = '{"differences": [{"rule": "PAIR-007", "shown": "other", "reason": "as given", "since": "2026-11-28"}]}'
+    [found] = declared(line).differences
+
+    assert found.allows("PAIR-007", "'a:0' has other characters", "anthropic")
+    assert not found.allows("PAIR-006", "'a:0' has other characters", "anthropic")
 
 
 @pytest.mark.parametrize("variable", ["CONFORMANCE_WIRE", "CONFORMANCE_PROVIDER"])

@@ -326,3 +326,22 @@ def test_a_thought_goes_back_as_it_was_in_the_end_or_by_its_id(following, fine):
 def test_only_an_image_has_low_detail(part, fine):
     run = last_request(two_tools(), {"role": "user", "content": [part]})
     assert bool(verdict(book.rules["OPT-006"], run).violations) is not fine
+
+
+@pytest.mark.parametrize(("first", "second", "fine"), [("", "{}", True), ("none", "", False)])
+def test_results_without_ids_are_those_of_the_calls_in_order(first, second, fine):
+    """The tool returned an empty text, and then an empty object."""
+    runs = [ToolRun("probe", {"key": "text"}, value=""), ToolRun("probe", {"key": "object"}, value={})]
+    calls = [{"functionCall": {"name": each.name, "args": dict(each.arguments)}} for each in runs]
+    results = [
+        {"role": "user", "parts": [{"functionResponse": {"name": "probe", "response": {"result": text}}}]}
+        for text in (first, second)
+    ]
+    body = {"contents": [{"role": "model", "parts": calls}, *results]}
+    [exchange] = two_tools().exchanges[:1]
+    asked = replace(exchange, request=replace(exchange.request, wire="gemini", body=body))
+    run = replace(two_tools(), wire="gemini", exchanges=[asked], tool_runs=runs)
+
+    judged = verdict(book.rules["PAIR-011"], run)
+    assert judged.checked == 2
+    assert bool(judged.violations) is not fine

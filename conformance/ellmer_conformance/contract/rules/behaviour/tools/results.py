@@ -56,10 +56,7 @@ def nothing_is_a_result(run: Run) -> Iterator[Finding]:
         call_key(r.name, r.arguments): r.value for r in run.tool_runs if not r.value and r.error is None
     }
     for index, items in enumerate(run.sent_items):
-        calls = {item.id or item.name: item for item in items if item.kind == "call"}
-        results = [item for item in items if item.kind == "result"]
-        for item in results:
-            call = calls.get(item.id or item.name)
+        for item, call in _with_calls(items):
             key = call_key(call.name, call.arguments) if call else ""
             if key in values and isinstance(values[key], bool | int):
                 legible = str(values[key]).lower() in item.text.lower()
@@ -67,6 +64,17 @@ def nothing_is_a_result(run: Run) -> Iterator[Finding]:
             elif key in values:
                 fine = bool(item.text.strip()) or not isinstance(values[key], list | dict)
                 yield found(fine, at(index, item), f"{values[key]!r} was sent as an empty text")
+
+
+def _with_calls(items: Sequence[Item]) -> Iterator[tuple[Item, Item | None]]:
+    """Yields each result with its call: that with its id or, in a format without ids, the next one with its name."""
+    calls = defaultdict[str, list[Item]](list)
+    for item in items:
+        if item.kind == "call":
+            calls[item.id or item.name].append(item)
+        elif item.kind == "result":
+            asked = calls[item.id or item.name]
+            yield item, asked.pop(0) if len(asked) > 1 else next(iter(asked), None)
 
 
 def _is_plain(value: Any) -> bool:
