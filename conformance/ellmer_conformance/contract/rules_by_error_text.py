@@ -26,6 +26,9 @@ _ENOUGH, _SENTENCE, _WHOLE, _PART = 5, 4, 0.9, 0.85
 _NAMED = 0.95  # the weight of a similarity that names have made
 _LESS = 0.2  # how much less a sentence counts that is a small part of the text
 _ANY = 0.1  # the weight of a name, path or number
+#: A quoted name or path, or a place for one in a template; an index in a path.
+_QUOTED = re.compile(r"['\"`]([\w.\[\]{}-]+)['\"`]")
+_INDEX = re.compile(r"\[[^\]]*\]")
 _END = re.compile(r"(?<=[.!?:;])\s+|\n+")
 _NAME = re.compile(r"[^\W_]+")
 _VALUE = re.compile(r"\{\w*\}|'[^']*'|\"[^\"]*\"|`[^`]*`|\b\w*\d[\w.-]*|[\w$]++(?>(?:[.\[][\w\].$\[]++)+)")
@@ -50,7 +53,20 @@ def matches(text: str, books: Iterable[RuleBook]) -> list[Match]:
     found = nearest(text, books)
     best = max((each.alike for each in found), default=0.0)
     close = [each for each in found if each.alike >= max(LEAST, best - BEHIND) and each.named]
-    return sorted(close, key=_rank)
+    return sorted(close, key=lambda match: (_names_another(text, match), *_rank(match)))
+
+
+def _names_another(text: str, match: Match) -> bool:
+    """Tells whether the rule's refusals quote parameters, and none of those that the text quotes: `'input[4].query'`."""
+    ours = {_last(name) for name in _QUOTED.findall(text)}
+    theirs = [name for known in known_texts(match.book, match.rule) for name in _QUOTED.findall(known)]
+    any_name = any(name.startswith("{") and name.endswith("}") for name in theirs)
+    return bool(ours and theirs) and not any_name and ours.isdisjoint(map(_last, theirs))
+
+
+def _last(path: str) -> str:
+    """Returns the last name of a path: `id` of `input[3].id`."""
+    return _INDEX.sub("", path).rpartition(".")[2]
 
 
 def _rank(match: Match) -> tuple[float, float, bool, bool, bool]:

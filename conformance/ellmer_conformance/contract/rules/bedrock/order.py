@@ -168,6 +168,30 @@ def every_call_is_answered(request: Request) -> Iterator[Finding]:
 
 
 @book.rule(
+    "PAIR-010",
+    MUST,
+    REJECT,
+    source=[
+        "https://github.com/bvcyber/Cyber-AutoAgent-ng/issues/72",
+        "https://github.com/BerriAI/litellm/pull/20049",
+    ],
+    refusal=refused("The toolUse blocks at {place}.content contain duplicate Ids: {ids}"),
+    examples=[loop(result("a"), result("b"), calls=("a", "b"))],
+    counterexamples=[loop(result("a"), calls=("a", "a"))],
+)
+def calls_have_ids_of_their_own(request: Request) -> Iterator[Finding]:
+    """The tool calls of a message have different ids.
+
+    Why: a history was merged from two sources that have the same call, or a library uses the name of the tool as the id. Fix: send
+    each call once, and use the id that the model gave.
+    """
+    for _, pointer, ids in _calls(list(messages(request.body))):
+        twice = ", ".join(dict.fromkeys(id for id in ids if ids.count(id) > 1))
+        problem = f"{twice} is the id of more than one call"
+        yield broken(pointer, problem, place=dotted(pointer), ids=twice) if twice else met(pointer)
+
+
+@book.rule(
     "PAIR-002",
     MUST,
     REJECT,
