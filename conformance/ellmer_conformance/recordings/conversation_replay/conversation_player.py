@@ -269,7 +269,7 @@ class ConversationPlayer:
         able = self.adapter.capabilities(request.wire, self._provider(request)).modes
         mode = next((mode for mode in recorded.case.modes if mode in self.modes and mode in able), None)
         if mode is None:
-            raise CannotBeGiven("the adapter or the selection does not have its mode")
+            raise CannotBeGiven("no mode of this conversation is both selected and supported by the adapter")
         return mode
 
     def _check_abilities(self, recorded: RecordedCase) -> None:

@@ -45,7 +45,7 @@ def text_blocks_have_text(request: Request) -> Iterator[Finding]:
     counterexamples=[body(user(" \n"))],
 )
 def the_user_says_something(request: Request) -> Iterator[Finding]:
-    """A text block in a user message has more than white space.
+    """A text block in a user message has at least one character that is not white space.
 
     Assistant messages are exempt: a recorded request with blank text before a call was accepted.
     """

@@ -382,7 +382,7 @@ def thinking_is_hardly_sampled(request: Request) -> Iterator[Finding]:
     counterexamples=[body(ASK, stop_sequences=["\n\n"]), body(ASK, stop_sequences=["END", ""])],
 )
 def stop_sequences_can_be_seen(request: Request) -> Iterator[Finding]:
-    """A stop sequence has more than white space."""
+    """A stop sequence has at least one character that is not white space."""
     for index, sequence in enumerate(items_of(request.body.get("stop_sequences"))):
         if isinstance(sequence, str):
             place = f"/stop_sequences/{index}"

@@ -148,7 +148,7 @@ def results_are_what_tools_returned(run: Run) -> Iterator[Finding]:
     """A result without media is the value that the tool returned, whole, and nothing else. A text may be inside JSON.
     An object may have another form than JSON (PAIR-030) if its keys and values can be read.
 
-    Why: the model takes added words and changed values for the tool's own.
+    Why: the model believes that the tool returned these words and values.
     """
     for index, item, outcomes in results_with_runs(run):
         values = [each.value for each in outcomes if each.error is None and _can_be_compared(each.value)]
