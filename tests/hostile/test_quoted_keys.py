@@ -106,7 +106,9 @@ def test_the_log_of_the_http_client_has_no_key(caplog, level):
         answering(httpx.Response(401, extensions={"reason_phrase": f"No key {KEY}".encode()})).chat("Hi")
     logging.getLogger("httpcore.http11").debug("receive_response_headers.complete return_value=%r", said)
     logging.getLogger("hpack.hpack").debug("Adding %s to the header table", (b"authorization", KEY.encode()))
-    assert "401 No" in caplog.text  # what precedes the key is hidden, too, if another key in this process ends with it
+    assert (
+        "401 No" in caplog.text
+    )  # what precedes the key is hidden, too, if another key in this process ends with it
     assert "[key]" in caplog.text
     assert KEY not in caplog.text
 

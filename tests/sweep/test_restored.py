@@ -46,6 +46,14 @@ def called(request: ContentToolRequest) -> list[Turn]:
 
 #: Each history has the words of a warning, `""` for a history that needs no repair, and the words that a request must have.
 Restored = tuple[list[Turn], str, list[str]]
+def is_empty(value: object) -> bool:
+    """Tells whether a value is empty. An array with values does not answer."""
+    try:
+        return not value
+    except ValueError:
+        return False
+
+
 HISTORIES: dict[str, Restored] = {
     "nothing": ([], "", []),
     "an empty message": ([UserTurn([]), AssistantTurn("hello")], "", ["hello"]),
@@ -143,7 +151,7 @@ HISTORIES: dict[str, Restored] = {
             ["found it"],
         )
         for name, value in NO_CONTENTS.items()
-        if value
+        if not is_empty(value)
     },
     "an error that is no text": (
         [ASKED, AssistantTurn([CALL]), UserTurn([replaced(found(None), error=b"it failed")])],
