@@ -47,10 +47,10 @@ def called(request: ContentToolRequest) -> list[Turn]:
 #: Each history has the words of a warning, `""` for a history that needs no repair, and the words that a request must have.
 Restored = tuple[list[Turn], str, list[str]]
 def is_empty(value: object) -> bool:
-    """Tells whether a value is empty. An array with values does not answer."""
+    """Tells whether a value is empty. Arrays and frames with values do not answer."""
     try:
         return not value
-    except ValueError:
+    except (TypeError, ValueError):
         return False
 
 
