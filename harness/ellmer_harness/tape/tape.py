@@ -9,6 +9,7 @@ from __future__ import annotations
 import functools
 import inspect
 import os
+import re
 from collections.abc import AsyncIterator, Callable, Generator, Mapping
 from contextlib import AbstractContextManager, ExitStack
 from copy import copy
@@ -453,12 +454,18 @@ def routed(http: Any, request: Any, routes: Mapping[str, str], accept_encoding: 
 
 
 def target(url: str, routes: Mapping[str, str]) -> str:
-    """Returns the URL, with its beginning replaced by a matching route."""
+    """Returns the URL, with its beginning replaced by a matching route. The client has sent a name and password in it as a header."""
+    scheme, _, rest = url.partition("://")
+    before, at, after = rest.partition("@")
+    plain = url if not at or _END_OF_HOST.search(before) else f"{scheme}://{after}"
     for origin in sorted(routes, key=len, reverse=True):
         prefix = origin.rstrip("/")
-        if url.startswith(prefix) and url[len(prefix) :][:1] in ("", "/", "?", "#"):
-            return routes[origin].rstrip("/") + url[len(prefix) :]
+        if plain.startswith(prefix) and plain[len(prefix) :][:1] in ("", "/", "?", "#"):
+            return routes[origin].rstrip("/") + plain[len(prefix) :]
     return url
+
+
+_END_OF_HOST = re.compile("[/?#]")
 
 
 # --- The decorator: each call of a function has its own cassette ----------------------------------------

@@ -332,3 +332,14 @@ def test_a_hook_changes_what_is_saved_or_leaves_it_out(server, record, tmp_path)
         httpx.post(API, content=b"abc")
     with use_cassette(tmp_path / "c.json"):
         assert httpx.post(API, content=b"abc").content == b'{"ECHO": "ABC"}'
+
+
+def test_a_name_and_password_in_a_url_do_not_lead_past_a_route(server, record, tmp_path):
+    """The request would go to the real server, with its password."""
+    server.whole({"a": 1})
+    with use_cassette(tmp_path / "c.json", **record):
+        assert httpx.get("https://user:hunter3x@api.example.com/x").json() == {"a": 1}
+    assert len(server.requests) == 1
+    assert "hunter3x" not in (tmp_path / "c.json").read_text("utf-8")
+    with use_cassette(tmp_path / "c.json"):
+        assert httpx.get("https://user:other@api.example.com/x").json() == {"a": 1}
