@@ -196,13 +196,20 @@ class Tape(TapeState):
         if self.misses and not _within(self.misses[0], error):
             raise self.misses[0] from error
         if self.records and self.index is not None:
-            if error is None:
-                self._check_answers(pending)
-            self._recording.save(self, error)
+            self._save(pending, error)
         if self.live_check is not None and error is None:
             self.live_check.close(self.name)
         if error is None:
             hold_to_account(self)
+
+    def _save(self, pending: list[RequestInFlight], error: BaseException | None) -> None:
+        try:
+            if error is None:
+                self._check_answers(pending)
+            self._recording.save(self, error)
+        except BaseException:  # nothing was recorded
+            self.failed = True
+            raise
 
     def close_quietly(self) -> None:
         """Ends the run without saving or checking anything."""
