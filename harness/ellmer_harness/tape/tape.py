@@ -9,6 +9,7 @@ from __future__ import annotations
 import functools
 import inspect
 import os
+import re
 from collections.abc import AsyncIterator, Callable, Generator, Mapping
 from contextlib import AbstractContextManager, ExitStack
 from copy import copy
@@ -195,13 +196,20 @@ class Tape(TapeState):
         if self.misses and not _within(self.misses[0], error):
             raise self.misses[0] from error
         if self.records and self.index is not None:
-            if error is None:
-                self._check_answers(pending)
-            self._recording.save(self, error)
+            self._save(pending, error)
         if self.live_check is not None and error is None:
             self.live_check.close(self.name)
         if error is None:
             hold_to_account(self)
+
+    def _save(self, pending: list[RequestInFlight], error: BaseException | None) -> None:
+        try:
+            if error is None:
+                self._check_answers(pending)
+            self._recording.save(self, error)
+        except BaseException:  # nothing was recorded
+            self.failed = True
+            raise
 
     def close_quietly(self) -> None:
         """Ends the run without saving or checking anything."""
@@ -453,12 +461,18 @@ def routed(http: Any, request: Any, routes: Mapping[str, str], accept_encoding: 
 
 
 def target(url: str, routes: Mapping[str, str]) -> str:
-    """Returns the URL, with its beginning replaced by a matching route."""
+    """Returns the URL, with its beginning replaced by a matching route. The client has sent a name and password in it as a header."""
+    scheme, _, rest = url.partition("://")
+    before, at, after = rest.partition("@")
+    plain = url if not at or _END_OF_HOST.search(before) else f"{scheme}://{after}"
     for origin in sorted(routes, key=len, reverse=True):
         prefix = origin.rstrip("/")
-        if url.startswith(prefix) and url[len(prefix) :][:1] in ("", "/", "?", "#"):
-            return routes[origin].rstrip("/") + url[len(prefix) :]
+        if plain.startswith(prefix) and plain[len(prefix) :][:1] in ("", "/", "?", "#"):
+            return routes[origin].rstrip("/") + plain[len(prefix) :]
     return url
+
+
+_END_OF_HOST = re.compile("[/?#]")
 
 
 # --- The decorator: each call of a function has its own cassette ----------------------------------------

@@ -332,3 +332,29 @@ def test_a_hook_changes_what_is_saved_or_leaves_it_out(server, record, tmp_path)
         httpx.post(API, content=b"abc")
     with use_cassette(tmp_path / "c.json"):
         assert httpx.post(API, content=b"abc").content == b'{"ECHO": "ABC"}'
+
+
+def test_a_name_and_password_in_a_url_do_not_lead_past_a_route(server, record, tmp_path):
+    """The request would go to the real server, with its password."""
+    server.whole({"a": 1})
+    with use_cassette(tmp_path / "c.json", **record):
+        assert httpx.get("https://user:hunter3x@api.example.com/x").json() == {"a": 1}
+    assert len(server.requests) == 1
+    assert "hunter3x" not in (tmp_path / "c.json").read_text("utf-8")
+    with use_cassette(tmp_path / "c.json"):
+        assert httpx.get("https://user:other@api.example.com/x").json() == {"a": 1}
+
+
+def test_a_recording_that_could_not_be_written_is_not_called_recorded(server, record, tmp_path):
+    (tmp_path / "folder").write_text("a file where the folder should be")
+
+    def run():
+        with use_cassette(tmp_path / "folder" / "c.json", **record) as tape:
+            tapes.append(tape)
+            httpx.get("https://api.example.com/x")
+
+    tapes = []
+    server.whole({"a": 1})
+    with pytest.raises(CassetteError, match="could not be written"):
+        run()
+    assert tapes[0].verdict.state == "failed"
