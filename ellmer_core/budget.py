@@ -12,7 +12,7 @@ from typing import Any
 from .values import Value
 
 __all__ = [
-    "ARCHIVE", "CLIENT", "CLIENT_ERROR", "COMPLAINTS", "DOWNLOAD", "EXTRACTED", "EXTRACTED_FILE", "FAULTS", "INDEX_PAGE", "MCP_RECORDING", "MCP_SERVER", "PRICES", "RECORDING",
+    "ARCHIVE", "CLIENT", "CLIENT_ERROR", "COMPLAINTS", "DOWNLOAD", "EXTRACTED", "EXTRACTED_FILE", "FAULTS", "INDEX_PAGE", "MCP_RECORDING", "MCP_SERVER", "PRICES", "RECORDED_REQUEST", "RECORDING",
     "REPORT", "SERVER", "SERVER_HEAD", "SERVER_TARGET", "VIOLATIONS", "WEB", "YAML", "YAML_COPIES", "Budget", "has_more_values",
 ]  # fmt: skip
 
@@ -87,7 +87,9 @@ MCP_RECORDING = Budget(received=64_000_000)
 
 
 #: A request to the strict server, and the part of an answer that its proxy keeps. The largest request that a provider takes has 50 MB.
-SERVER = Budget(received=64 * _MB, unpacked=64 * _MB, values=1_000_000, depth=200, seconds=120.0)
+SERVER = Budget(received=64 * _MB, unpacked=64 * _MB, values=100_000, depth=200, seconds=120.0)
+#: A recorded request. A model's context has room for fewer values; these are judged in `lint`, which waits for nobody.
+RECORDED_REQUEST = Budget(values=1_000_000)
 #: The headers of such a request, and its path with the query.
 SERVER_HEAD, SERVER_TARGET = Budget(received=64 * 1024), Budget(received=16 * 1024)
 #: What clients store on the strict server: files, batches, answers.

@@ -15,7 +15,7 @@ from pathlib import Path
 from typing import Any
 from urllib.parse import urlsplit
 
-from ellmer_core.budget import RECORDING
+from ellmer_core.budget import RECORDED_REQUEST, RECORDING
 from ellmer_harness.bulk.sources import Source
 from ellmer_harness.format.compression import is_coded, undo
 from ellmer_harness.recordings import Interaction, Unreadable, format_detection
@@ -461,7 +461,7 @@ def _host(assumed: Assumed, wire: str, body: dict[str, Any]) -> str:
 
 def _object(body: bytes | None) -> dict[str, Any]:
     try:
-        value = readers.parsed(body or b"")
+        value = readers.parsed(body or b"", RECORDED_REQUEST.values)
     except (ValueError, RecursionError):
         return {}
     return value if isinstance(value, dict) else {}

@@ -179,12 +179,12 @@ def _spoken(wire: str, provider: str) -> str:
     return "mistral" if (wire, provider) == ("openai-chat", "mistral") else wire
 
 
-def parsed(body: bytes) -> Any:
-    """Returns JSON with limited depth and number of values. Text that pydantic refuses (lone surrogates, more than 200
+def parsed(body: bytes, most: int = SERVER.values) -> Any:
+    """Returns JSON with limited depth, and with `most` values. Text that pydantic refuses (lone surrogates, more than 200
     levels) is parsed again.
     """
-    if has_more_values(body, SERVER.values):
-        raise ValueError(f"it has more than {SERVER.values:,} values")
+    if has_more_values(body, most):
+        raise ValueError(f"it has more than {most:,} values")
     try:
         return from_json(body)
     except ValueError:

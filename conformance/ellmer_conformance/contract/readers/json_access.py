@@ -156,3 +156,13 @@ def kind_of(media: Media) -> Literal["image", "document", "other"]:
     if main == "image":
         return "image"
     return "other" if main in {"audio", "video"} else "document"
+
+
+def first_after(found: Sequence[T], skipped: Callable[[T], bool]) -> list[T | None]:
+    """Returns for each element the first one after it that is not skipped, in linear time."""
+    after: T | None = None
+    following: list[T | None] = []
+    for each in reversed(found):
+        following.append(after)
+        after = after if skipped(each) else each
+    return following[::-1]

@@ -88,9 +88,10 @@ def a_pointer_points_at_something(request: Request) -> Iterator[Finding]:
     same turn.
     """
     found = readers.read(request)
+    last = max((index for index, item in enumerate(found) if item.media), default=-1)
     for index, item in enumerate(found):
         if item.kind == "result" and "below" in item.text and _MARK.search(item.text):
-            there = any(later.media and later.turn >= item.turn for later in found[index + 1 :])
+            there = last > index and found[last].turn >= item.turn
             yield (
                 met(item.pointer)
                 if there

@@ -8,6 +8,7 @@ from itertools import pairwise
 
 from ...exchange import Request
 from ...readers.anthropic import blocks, messages
+from ...readers.json_access import first_after
 from ...rule import Finding, broken, met
 from ._refusals_and_examples import ASK, MUST, REJECT, assistant, body, book, refused, result, use, user
 from ._turns import Turn, turns
@@ -102,10 +103,12 @@ def a_system_message_precedes_the_assistant(request: Request) -> Iterator[Findin
     """
     found = list(messages(request.body))
     form = "the directive-only form (content: [] with output_config) is accepted at any position"
+    following = first_after(found, lambda each: each[1].get("role") == "system")
     for index, (pointer, message) in enumerate(found):
         if message.get("role") != "system" or not message.get("content"):
             continue
-        after = next((m.get("role") for _, m in found[index + 1 :] if m.get("role") != "system"), "assistant")
+        behind = following[index]
+        after = behind[1].get("role") if behind else "assistant"
         first = f"messages.0: use the top-level 'system' parameter for the initial system prompt; {form}"
         later = (
             f"messages.{index}: role 'system' must precede an 'assistant' message or end the array; {form}"

@@ -52,7 +52,7 @@ def every_call_is_answered(request: Request) -> Iterator[Finding]:
     found = list(messages(request.body))
     for index, (pointer, message) in enumerate(found):
         ids = [str(tool_call.get("id")) for _, tool_call in _calls(message, pointer)]
-        results = set(_row(found, index + 1))
+        results = set(_row(found, index + 1)) if ids else set()
         missing = ", ".join(id for id in ids if id not in results)
         if ids:
             place = f"{pointer}/tool_calls"
@@ -128,7 +128,8 @@ def _calls(message: Json, pointer: str) -> Iterator[tuple[str, Json]]:
 
 def _row(found: list[tuple[str, Json]], start: int) -> Iterator[str]:
     """Yields the ids of the consecutive tool messages from an index on."""
-    for _, message in found[start:]:
+    for index in range(start, len(found)):
+        message = found[index][1]
         if message.get("role") != "tool":
             return
         yield str(message.get("tool_call_id"))

@@ -10,6 +10,7 @@ from itertools import pairwise
 from typing import Any
 
 from ...exchange import Json, Request
+from ...readers.json_access import first_after
 from ...readers.openai_responses import items, type_of
 from ...rule import Finding, Refusal, broken, met
 from .._media import redacted
@@ -234,11 +235,11 @@ def reasoning_keeps_its_item(request: Request) -> Iterator[Finding]:
     out.
     """
     found = list(items(request.body))
-    for index, (pointer, item) in enumerate(found):
+    following = first_after(found, lambda each: type_of(each[1]) == "reasoning")
+    for (pointer, item), after in zip(found, following, strict=True):
         id = item.get("id")
         if type_of(item) == "reasoning" and isinstance(id, str) and id.startswith("rs"):
-            after = next((each for _, each in found[index + 1 :] if type_of(each) != "reasoning"), None)
-            fine = after is not None and _generated(after)
+            fine = after is not None and _generated(after[1])
             yield met(pointer) if fine else broken(pointer, "no item that the model made follows it", id=id)
 
 
