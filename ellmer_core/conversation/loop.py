@@ -113,14 +113,15 @@ def answered(
     history: History, settings: Settings, user: UserTurn | None
 ) -> Loop[tuple[AssistantTurn, Settings]]:
     """Returns the answer of the first provider that gives one, and the provider to continue with. After a part of an
-    answer was shown, no other provider is asked.
+    answer was shown, no other provider is asked. A provider that does not accept the user's message is skipped if another does.
     """
     while True:
         before = len(history.turns)
         try:
             return (yield from request_answer(history, settings, user)), settings
-        except OUTAGES as error:
-            if not settings.fallbacks or len(history.turns) > before:
+        except (*OUTAGES, errors.ContentError) as error:
+            others = [o for o in settings.fallbacks if isinstance(error, OUTAGES) or accepts(o.wire, user)]
+            if not others or len(history.turns) > before:
                 raise
             settings = _next(settings, error, user)
 

@@ -147,3 +147,14 @@ def test_if_none_can_the_next_gets_words_and_the_caller_a_warning(server):
         assert chat.chat("Look", PNG) == "Here I am."
     assert len(caught) == 1
     assert chat.chat("And now?")
+
+
+def test_a_first_provider_that_cannot_see_is_skipped_too(server, caplog):
+    chat = ec.chat_fallback([deepseek(server, "up"), openai(server, "up")])
+
+    assert chat.chat("Look", PNG) == "Here I am."
+    assert "continuing with OpenAI/gpt-5" in caplog.text
+
+    alone = ec.chat_fallback([deepseek(server, "up")])
+    with pytest.raises(ec.ContentError, match="does not accept images"):
+        alone.chat("Look", PNG)

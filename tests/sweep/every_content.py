@@ -22,7 +22,7 @@ import ellmer_core as ec
 
 from .values import CONTENTS, PNG
 
-__all__ = ["BROKEN", "NESTED", "NO_CONTENTS", "WHOLE", "Foreign"]
+__all__ = ["BROKEN", "NESTED", "NO_CONTENTS", "PYTHON", "WHOLE", "Foreign"]
 
 
 @dataclass
@@ -106,6 +106,9 @@ NO_CONTENTS: Mapping[str, Any] = {
     "an object": object(),
     "a set of objects": {object()},
     "bytes": b"\x00\xff",
+}
+#: What Python programs return.
+PYTHON: Mapping[str, Any] = {
     "an empty list": [],
     "a long text": "x" * 100_000,
     "a date": date(2026, 1, 2),

@@ -20,11 +20,11 @@ from ellmer_core.tool_execution import ainvoke, invoke
 
 sys.path.append(str(Path(__file__).parents[1]))  # the sweep is a package of these tests
 
-from sweep.every_content import BROKEN, NESTED, NO_CONTENTS, WHOLE
+from sweep.every_content import BROKEN, NESTED, NO_CONTENTS, PYTHON, WHOLE
 from sweep.grid import Cell, places
 from sweep.judge import _chat, refusal
 
-VALUES: dict[str, Any] = {**WHOLE, **BROKEN, **NO_CONTENTS}
+VALUES: dict[str, Any] = {**WHOLE, **BROKEN, **NO_CONTENTS, **PYTHON}
 
 
 def kinds(value: Any) -> dict[str, Any]:

@@ -37,7 +37,7 @@ _VARIABLES = (
         "export AWS_ACCESS_KEY_ID=any-key AWS_SECRET_ACCESS_KEY=any-key AWS_ENDPOINT_URL_BEDROCK_RUNTIME={base}",
     ),
     ("Cohere", "export CO_API_KEY=any-key CO_API_URL={base}"),
-    ("Ollama", "export OLLAMA_HOST={base}"),
+    ("Ollama", "export OLLAMA_HOST={base} OLLAMA_BASE_URL={base}"),
     ("others", "name the provider or its host: {base}/c/any/1@mistral, {base}/c/any/1@api.deepseek.com/v1"),
 )
 
