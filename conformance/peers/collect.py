@@ -44,7 +44,7 @@ PACKAGES = (
         "langchain",
     ),
     *("langchain-anthropic", "langchain-core", "langchain-google-genai", "langchain-openai", "litellm"),
-    *("haystack-ai", "anthropic-haystack", "google-genai-haystack", "google-adk", "dspy"),
+    *("haystack-ai", "anthropic-haystack", "google-genai-haystack", "google-adk", "dspy", "semantic-kernel"),
     *(
         "llama-index-core",
         "llama-index-llms-anthropic",

@@ -43,11 +43,30 @@ def section(results: Mapping[str, Json]) -> str:
     entries = findings()
     parts = ["## Causes, and their lines of code", INTRO.strip()]
     for result in results.values():
-        rows = [row(cause, entry) for cause, entry in read(result, entries) if entry]
-        if rows:
-            head = f"### {result['peer']}: {len(result['causes'])} causes"
-            parts += [head, table(["rule", "wire formats", "runs", "what", "line", "state"], rows)]
+        lines = by_line(read(result, entries))
+        if lines:
+            parts += [f"### {title(result, len(lines))}", table(HEAD, [row(*each) for each in lines])]
     return "\n\n".join(parts)
+
+
+HEAD = ("rule", "wire formats", "runs", "what", "line", "state")
+
+
+def title(result: Json, lines: int) -> str:
+    """Returns the number of causes of a library, and of lines if some causes share one."""
+    causes = len(result["causes"])
+    return f"{result['peer']}: {causes} causes" + (f" at {lines} lines of code" if lines < causes else "")
+
+
+def by_line(pairs: Sequence[tuple[Json, Json | None]]) -> list[tuple[list[Json], list[Json]]]:
+    """Returns the entries about each line of code, and their causes."""
+    found: dict[str, tuple[list[Json], list[Json]]] = {}
+    for cause, entry in pairs:
+        if entry is not None:
+            entries, causes = found.setdefault(entry["line"], ([], []))
+            entries.append(entry)
+            causes.append(cause)
+    return list(found.values())
 
 
 INTRO = """\
@@ -57,8 +76,10 @@ source code of the version below: *defect* is a line of the library, *below* is 
 """
 
 
-def row(cause: Json, entry: Json) -> list[str]:
-    """Returns the row of a cause."""
-    rule = linked(cause["rule"], cause["wires"][0])
-    where = ", ".join(cause["wires"])
-    return [rule, where, str(cause["runs"]), entry["what"], f"`{entry['line']}`", entry["state"]]
+def row(entries: Sequence[Json], causes: Sequence[Json]) -> list[str]:
+    """Returns the row of a line of code."""
+    rules = ", ".join(linked(cause["rule"], cause["wires"][0]) for cause in causes)
+    where = ", ".join(sorted({wire for cause in causes for wire in cause["wires"]}))
+    runs = str(sum(cause["runs"] for cause in causes))
+    what = " ".join(dict.fromkeys(entry["what"] for entry in entries))
+    return [rules, where, runs, what, f"`{entries[0]['line']}`", entries[0]["state"]]

@@ -18,6 +18,7 @@ PEERS = (
     *("openai", "anthropic", "google-genai"),
     *("chatlas", "pydantic-ai", "langchain", "litellm", "any-llm", "llm"),
     *("openai-agents", "agno", "strands", "smolagents", "haystack", "google-adk", "llama-index", "dspy"),
+    "semantic-kernel",
     *("instructor", "ai-sdk", "langchain-js"),
 )
 

@@ -16,7 +16,7 @@ os.environ.setdefault(
 import dspy
 from dspy import lm15
 
-from ellmer_conformance.adapters import Capabilities, Endpoint
+from ellmer_conformance.adapters import Capabilities, Difference, Endpoint
 from ellmer_conformance.adapters.base_adapter import FOUR_WIRES, BridgeAdapter
 from ellmer_conformance.scenarios.messages import PDF, Audio, Image, Part, Text
 
@@ -40,6 +40,10 @@ _MODELS = {
     "anthropic": "anthropic/{}",
     "gemini": "gemini/{}",
 }
+#: What Google's documentation has for a call of another model, which has no signature.
+_NO_SIGNATURE = lm15.ContinuationState(
+    provider="gemini", kind="thought_signature", data={"value": "skip_thought_signature_validator"}
+)
 _STOPS = {"tool_call": "tool", "content_filter": "filter"}
 #: The wire formats whose results may have media.
 _MEDIA_INSIDE = ("openai-responses", "anthropic", "gemini")
@@ -72,7 +76,8 @@ class Session(SDKSession):
     def assistant(self, parts: Sequence[Part]) -> list[Any]:
         text, calls = texts_and_calls(parts)
         said = [lm15.TextPart(text)] if text else []
-        called = [lm15.ToolCallPart(call.id, call.name, dict(call.arguments)) for call in calls]
+        state = (_NO_SIGNATURE,) if self.endpoint.wire == "gemini" else ()
+        called = [lm15.ToolCallPart(call.id, call.name, dict(call.arguments), state) for call in calls]
         return [lm15.Message.assistant([*said, *called])]
 
     def ask(self, *, stream: bool) -> ModelAnswer:
@@ -137,12 +142,26 @@ class DSPy(BridgeAdapter):
     sessions = Session
     wires = FOUR_WIRES
 
+    differences = tuple(
+        Difference(
+            rule,
+            shown,
+            "a history that the caller writes is sent as it was given, with its ids",
+            "2026-11-28",
+            wire,
+        )
+        for rule, shown, wire in (
+            ("PAIR-007", "has other characters", "anthropic"),
+            ("REQ-106", "the pattern here is", "anthropic"),
+        )
+    )
+
     def capabilities(self, wire: str, provider: str) -> Capabilities:  # noqa: ARG002 - the protocol's
         """Returns the capabilities. A typed request has no stream, and its media may be inside results."""
         media: Literal["native", "pointer"] = "native" if wire in _MEDIA_INSIDE else "pointer"
         return Capabilities(
             modes=("sync", "async"),
-            audio_in_user="native" if wire in HEARING else "refused",
+            audio_in_user="native" if wire in HEARING and wire != "openai-chat" else "refused",
             pdf_in_user="refused" if wire == "openai-chat" else "native",
             image_in_tool_result=media,
             pdf_in_tool_result="refused" if wire == "openai-chat" else media,

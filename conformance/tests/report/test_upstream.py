@@ -43,3 +43,13 @@ def test_what_a_baseline_expects_is_reported_unless_it_passes():
     passing = Row(*place, "TXT-005", "MUST", "loss", "unexpected-pass", 1)
 
     assert [name for name, _ in reports(Report([passing, known]))] == ["01-theirs-openai-chat-HIS-006.md"]
+
+
+def test_a_report_is_about_the_wire_format_with_most_of_the_failures():
+    def counted(wire, case):
+        place = ("theirs", wire, "anywhere", case, "sync")
+        return Row(*place, "USG-001", "MUST", "loss", "fail", 1, "/replies/0", "the provider counted 1")
+
+    rows = [counted("openai-chat", "a"), counted("anthropic", "b"), counted("anthropic", "c")]
+
+    assert [name for name, _ in reports(Report(rows))] == ["01-theirs-anthropic-USG-001.md"]

@@ -7,6 +7,7 @@ checked it first: the report says what the strict server says, and not what a re
 from __future__ import annotations
 
 import platform
+from collections import Counter
 from collections.abc import Iterator, Mapping
 from dataclasses import replace
 from importlib.metadata import PackageNotFoundError, packages_distributions, version
@@ -35,7 +36,7 @@ def reports(report: Report) -> Iterator[tuple[str, str]]:
     """
     texts = {(text["wire"], text["id"]): text for text in report.rules}
     for number, cause in enumerate(causes(_without_baseline(report)), 1):
-        row = cause.rows[0]
+        row = _typical(cause)
         if row.verdict != "harness-error":
             name = f"{number:02}-{row.adapter}-{row.wire}-{row.rule}.md".replace("/", "-").replace(":", "-")
             yield name, "\n\n".join(_parts(report, cause, texts.get((row.wire, row.rule), {}))) + "\n"
@@ -45,6 +46,12 @@ def _without_baseline(report: Report) -> Report:
     failed = [row for row in report.rows if row.verdict != "unexpected-pass"]
     rows = [replace(row, verdict="fail") if row.verdict == "expected-fail" else row for row in failed]
     return replace(report, rows=rows)
+
+
+def _typical(cause: Cause) -> Row:
+    """Returns the first failure in the wire format that has most of them, because formats may fail in ways of their own."""
+    [(wire, _)] = Counter(row.wire for row in cause.rows).most_common(1)
+    return next(row for row in cause.rows if row.wire == wire)
 
 
 def title_of(row: Row) -> str:
@@ -57,7 +64,7 @@ def title_of(row: Row) -> str:
 
 
 def _parts(report: Report, cause: Cause, rule: Mapping[str, Any]) -> Iterator[str]:
-    row = cause.rows[0]
+    row = _typical(cause)
     yield f"# {title_of(row)}"
     yield f"**What happens.** {_line(row.message)} (at `{row.pointer}`)"
     yield f"**What the API says.** {_of_the_api(row)}"

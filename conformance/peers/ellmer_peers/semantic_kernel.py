@@ -1,0 +1,242 @@
+"""Adapter for Semantic Kernel: its chat history and its loop of kernel functions, with its services for three providers."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import AsyncGenerator, Callable, Mapping, Sequence
+from contextlib import aclosing
+from typing import Any, Literal
+
+from anthropic import AsyncAnthropic
+from google.genai import Client
+from google.genai.types import HttpOptions, HttpRetryOptions
+from openai import AsyncOpenAI
+from semantic_kernel import Kernel
+from semantic_kernel.connectors.ai.anthropic import AnthropicChatCompletion
+from semantic_kernel.connectors.ai.function_choice_behavior import FunctionChoiceBehavior
+from semantic_kernel.connectors.ai.google.google_ai import GoogleAIChatCompletion
+from semantic_kernel.connectors.ai.open_ai import OpenAIChatCompletion
+from semantic_kernel.contents import (
+    ChatHistory,
+    ChatMessageContent,
+    FunctionCallContent,
+    FunctionResultContent,
+    ImageContent,
+    TextContent,
+)
+from semantic_kernel.functions import (
+    KernelFunctionFromMethod,
+    KernelParameterMetadata,
+    KernelPlugin,
+    kernel_function,
+)
+
+from ellmer_conformance.adapters import Capabilities, Endpoint
+from ellmer_conformance.adapters.base_adapter import BridgeAdapter
+from ellmer_conformance.scenarios.messages import Image, Part, Reply, Text, Tool, ToolResult, Turn
+
+from .sdk_conversation import base64_of, call_of, calls_in, media_type, parameters, text_of
+
+__all__ = ["SemanticKernel", "adapter"]
+
+#: What Google's documentation has for a call of another model, which has no signature.
+_NO_SIGNATURE = b"skip_thought_signature_validator"
+_STOPS = {"tool_calls": "tool", "content_filter": "filter"}
+
+
+def _openai(to: Endpoint) -> Any:
+    client = AsyncOpenAI(
+        api_key=to.api_key, base_url=to.base_url, max_retries=to.max_retries, **to.timeout_option
+    )
+    return OpenAIChatCompletion(ai_model_id=to.model, async_client=client)
+
+
+def _anthropic(to: Endpoint) -> Any:
+    client = AsyncAnthropic(
+        api_key=to.api_key,
+        base_url=to.base_url.removesuffix("/v1"),
+        max_retries=to.max_retries,
+        **to.timeout_option,
+    )
+    return AnthropicChatCompletion(ai_model_id=to.model, api_key=to.api_key, async_client=client)
+
+
+def _google(to: Endpoint) -> Any:
+    options = HttpOptions(
+        base_url=to.base_url.removesuffix("/v1beta"),
+        retry_options=HttpRetryOptions(attempts=to.max_retries + 1),
+        timeout=int(to.timeout * 1000) if to.timeout else None,
+    )
+    client = Client(api_key=to.api_key, http_options=options)
+    return GoogleAIChatCompletion(gemini_model_id=to.model, api_key=to.api_key, client=client)
+
+
+_SERVICES: Mapping[str, Callable[[Endpoint], Any]] = {
+    "openai-chat": _openai,
+    "anthropic": _anthropic,
+    "gemini": _google,
+}
+
+
+class Session:
+    """A kernel with the tools, a service and a chat history."""
+
+    def __init__(
+        self, endpoint: Endpoint, system: str | None, tools: Sequence[Tool], history: Sequence[Turn]
+    ) -> None:
+        self.service = _SERVICES[endpoint.wire](endpoint)
+        self.kernel = Kernel()
+        if tools:
+            self.kernel.add_plugin(_plugin(tools))
+        behaviour = {"function_choice_behavior": FunctionChoiceBehavior.Auto()} if tools else {}
+        self.settings = self.service.get_prompt_execution_settings_class()(**behaviour)
+        self.calls = calls_in(history)
+        self.history = ChatHistory(system_message=system)
+        for turn in history:
+            self._add(turn.role, turn.parts)
+        self.loop: asyncio.Runner | None = None
+
+    def send(self, parts: Sequence[Part], *, stream: bool = False) -> Reply:
+        self.loop = self.loop or asyncio.Runner()
+        return self.loop.run(self.asend(parts, stream=stream))
+
+    async def asend(self, parts: Sequence[Part], *, stream: bool = False) -> Reply:
+        pieces: list[str] = []
+        try:
+            self._add("user", parts)
+            last = await (self._streamed(pieces) if stream else self._asked())
+        except Exception as error:  # noqa: BLE001 - whatever it raises is its reply
+            return Reply("".join(pieces), complete=False, error=error, pieces=pieces)
+        self.history.add_message(last)
+        return _reply(last, pieces)
+
+    def transcript(self) -> str:
+        return ""
+
+    def close(self) -> None:
+        if self.loop:
+            self.loop.close()
+
+    async def _asked(self) -> Any:
+        [last] = await self.service.get_chat_message_contents(self.history, self.settings, kernel=self.kernel)
+        return last
+
+    async def _streamed(self, pieces: list[str]) -> Any:
+        """Returns the last message of a streamed turn: the sum of the chunks after the last results."""
+        last: Any = None
+        async with aclosing(self._chunks()) as chunks:
+            async for chunk in chunks:
+                if chunk.role == "tool":
+                    last = None
+                    continue
+                pieces.extend([chunk.content] if chunk.content else [])
+                last = last + chunk if last is not None else chunk
+        return last
+
+    async def _chunks(self) -> AsyncGenerator[Any, None]:
+        stream = self.service.get_streaming_chat_message_contents(
+            self.history, self.settings, kernel=self.kernel
+        )
+        async for chunks in stream:
+            for chunk in chunks:
+                if chunk is not None:
+                    yield chunk
+
+    def _add(self, role: str, parts: Sequence[Part]) -> None:
+        """Adds a turn to the history. The results are in a message of their own."""
+        results = [self._result(part) for part in parts if isinstance(part, ToolResult)]
+        rest = [_item(part) for part in parts if not isinstance(part, ToolResult)]
+        if results:
+            self.history.add_message(ChatMessageContent(role="tool", items=results))
+        if rest:
+            self.history.add_message(ChatMessageContent(role=role, items=rest))
+
+    def _result(self, result: ToolResult) -> Any:
+        name = self.calls[result.id].name
+        return FunctionResultContent(
+            id=result.id, name=name, function_name=name, result=text_of(result.value)
+        )
+
+
+def _reply(last: Any, pieces: Sequence[str]) -> Reply:
+    usage = last.metadata.get("usage")
+    counts = {
+        ours: getattr(usage, theirs, None)
+        for ours, theirs in (("input", "prompt_tokens"), ("output", "completion_tokens"))
+    }
+    stop = getattr(last.finish_reason, "value", last.finish_reason)
+    return Reply(
+        last.content or "",
+        _STOPS.get(stop, stop),
+        usage={name: count for name, count in counts.items() if isinstance(count, int)},
+        pieces=list(pieces),
+    )
+
+
+def _item(part: Part) -> Any:
+    match part:
+        case Text(text):
+            return TextContent(text=text)
+        case Image(url=url) if url:
+            return ImageContent(uri=url)
+        case Image():
+            return ImageContent(data_uri=f"data:{media_type(part)};base64,{base64_of(part)}")
+    call = call_of(part)
+    return FunctionCallContent(
+        id=call.id,
+        name=call.name,
+        function_name=call.name,
+        arguments=dict(call.arguments),
+        metadata={"thought_signature": _NO_SIGNATURE},  # only the service for Gemini reads it
+    )
+
+
+def _plugin(tools: Sequence[Tool]) -> Any:
+    """Returns the tools as one plugin, without its name before theirs."""
+    plugin = KernelPlugin(name="tools", functions=[_function(tool) for tool in tools])
+    for function in plugin.functions.values():
+        function.metadata.plugin_name = None
+    return plugin
+
+
+def _function(tool: Tool) -> Any:
+    @kernel_function(name=tool.name, description=tool.description)  # type: ignore[untyped-decorator, unused-ignore]
+    def run(**arguments: Any) -> str:
+        return text_of(tool.run(**arguments))
+
+    schema = parameters(tool)
+    fields = [
+        KernelParameterMetadata(
+            name=name,
+            description=field.get("description"),
+            is_required=name in schema.get("required", ()),
+            schema_data=field,
+        )
+        for name, field in schema.get("properties", {}).items()
+    ]
+    return KernelFunctionFromMethod(run, plugin_name="tools", parameters=fields)
+
+
+class SemanticKernel(BridgeAdapter):
+    """The adapter."""
+
+    name = "semantic-kernel"
+    sessions = Session
+    wires: Mapping[str, Sequence[str]] = {
+        "openai-chat": ["openai"],
+        "anthropic": ["anthropic"],
+        "gemini": ["google"],
+    }
+
+    def capabilities(self, wire: str, provider: str) -> Capabilities:  # noqa: ARG002 - the protocol's
+        """Returns the capabilities. A function's result is a text."""
+        image: Literal["native", "refused"] = "refused" if wire == "anthropic" else "native"
+        return Capabilities(
+            image_in_user=image,
+            pdf_in_user="refused",
+            image_in_tool_result="refused",
+            pdf_in_tool_result="refused",
+        )
+
+
+adapter = SemanticKernel
