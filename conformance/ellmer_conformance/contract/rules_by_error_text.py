@@ -17,6 +17,7 @@ from typing import NamedTuple
 
 from .rule import Rule, verdict
 from .rulebook import RuleBook
+from .rules._shape_faults import IDS
 
 #: The least similarity of two texts, from 0 to 1, and the greatest distance from the best match.
 LEAST, BEHIND = 0.6, 0.05
@@ -29,6 +30,7 @@ _ANY = 0.1  # the weight of a name, path or number
 #: A quoted name or path, or a place for one in a template; an index in a path.
 _QUOTED = re.compile(r"['\"`]([\w.\[\]{}-]+)['\"`]")
 _INDEX = re.compile(r"\[[^\]]*\]")
+_OF_SHAPES = frozenset(IDS)
 _END = re.compile(r"(?<=[.!?:;])\s+|\n+")
 _NAME = re.compile(r"[^\W_]+")
 _VALUE = re.compile(r"\{\w*\}|'[^']*'|\"[^\"]*\"|`[^`]*`|\b\w*\d[\w.-]*|[\w$]++(?>(?:[.\[][\w\].$\[]++)+)")
@@ -53,15 +55,20 @@ def matches(text: str, books: Iterable[RuleBook]) -> list[Match]:
     found = nearest(text, books)
     best = max((each.alike for each in found), default=0.0)
     close = [each for each in found if each.alike >= max(LEAST, best - BEHIND) and each.named]
-    return sorted(close, key=lambda match: (_names_another(text, match), *_rank(match)))
+    return sorted(close, key=lambda match: (_distance(text, match), *_rank(match)))
 
 
-def _names_another(text: str, match: Match) -> bool:
-    """Tells whether the rule's refusals quote parameters, and none of those that the text quotes: `'input[4].query'`."""
+def _distance(text: str, match: Match) -> int:
+    """Tells how far the parameters that a rule's refusals quote are from those that the text quotes: `'input[4].query'`.
+
+    A rule about any parameter is nearer than one whose refusals quote others, and the nearest of those is made of a shape.
+    """
     ours = {_last(name) for name in _QUOTED.findall(text)}
     theirs = [name for known in known_texts(match.book, match.rule) for name in _QUOTED.findall(known)]
+    if not ours or not theirs or not ours.isdisjoint(map(_last, theirs)):
+        return 0
     any_name = any(name.startswith("{") and name.endswith("}") for name in theirs)
-    return bool(ours and theirs) and not any_name and ours.isdisjoint(map(_last, theirs))
+    return 1 if match.rule.id in _OF_SHAPES else 2 if any_name else 3
 
 
 def _last(path: str) -> str:

@@ -411,7 +411,8 @@ class Collector:
         """Completes the report with the results of the whole run: the baseline's entries, the score, the exit code."""
         ordered = [self.parts[id] for id in self.order if id in self.parts]
         self.report = Report.joined(ordered or self.parts.values())
-        stopped = session.shouldstop or session.shouldfail  # `-x`: the caller asked for no more
+        # `-x`, `--collect-only`: the caller asked for no more
+        stopped = session.shouldstop or session.shouldfail or self.config.option.collectonly
         self.report.unjudged = [] if stopped else without_verdict(self.order, self._judged())
         played = dict.fromkeys((play.adapter, play.wire) for play in self.report.plays)
         left = left_out(played, self.report.named, seconds=self.config.getoption("case_timeout"))

@@ -58,6 +58,11 @@ def test_each_refusal_of_a_format_leads_back_to_its_rule():
 #: No rule is about the last ones.
 REAL = {
     "Function call is missing a thought_signature": "gemini THK-003",
+    "Unknown parameter: 'input[4].action.query'.": "openai-responses REQ-101",
+    "Unknown parameter: 'input[6].phase'.": "openai-responses REQ-101",
+    "Missing required parameter: 'input[79].id'.": "openai-responses REQ-102",
+    "Missing required parameter: 'input[6].summary'": "openai-responses REQ-010",
+    "The toolUse blocks at messages.2.content contain duplicate Ids: http_request": "bedrock PAIR-010",
     "Unexpected role 'user' after role 'tool'": "mistral ORD-003",
     "Thinking may not be enabled when tool_choice forces tool use.": "anthropic THK-011",
     "all messages must have non-empty content except for the optional final assistant message": "anthropic EMP-004 EMP-009",

@@ -206,3 +206,10 @@ def test_a_folder_with_other_cassettes_is_a_usage_error_with_a_way_to_go_on(tmp_
     assert done.exit_code == 2
     assert "cassettes has no cassettes of this suite" in done.output
     assert "--against server" in done.output
+
+
+def test_a_collection_says_nothing_of_verdicts(run):
+    chosen = ("--adapter", "plain:Plain", "--provider", "openai", "--case", "plain_text")
+    found = run("run", *chosen, "--against", "server", "--", "--collect-only")
+    assert (found.returncode, "no verdict" in found.stdout) == (0, False), found.stdout + found.stderr
+    assert "plain_text[sync]" in found.stdout

@@ -125,7 +125,8 @@ class Probe:
 
     def _sent_with_version(self, content: Json) -> Exchange:
         """Sends the body of a rule. Anthropic takes the version and the betas in headers, and other hosts in the body."""
-        in_header = _VERSIONED & content.keys() if self.target.provider == "anthropic" else set()
+        is_own = (self.target.provider or self.target.wire) == "anthropic"
+        in_header = _VERSIONED & content.keys() if is_own else set()
         sent = {name: value for name, value in content.items() if name not in in_header}
         extra = {name.replace("_", "-"): _listed(content[name]) for name in in_header}
         return self._sent(

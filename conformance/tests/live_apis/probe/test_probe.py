@@ -76,6 +76,15 @@ def test_the_strict_server_keeps_what_a_server_owes(wire, reports):
     }
 
 
+def test_a_server_whose_provider_is_not_named_is_asked_in_the_same_way(server):
+    place = WHERE["anthropic", "anthropic"]
+    base = server.url("any", "anthropic@anthropic") + place.path
+
+    report = probed(Target(base, "anthropic", place.model, name="strict", checks_keys=False))
+
+    assert [(row.rule, row.case) for row in report.rows if row.verdict in {"fail", "warn"}] == []
+
+
 def test_a_report_of_a_server_is_a_report_like_the_others(reports):
     import jsonschema
 
