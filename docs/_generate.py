@@ -83,9 +83,21 @@ def judge_files() -> list[Path]:
     return sorted(_judge.build().iterdir())
 
 
-def on_page_markdown(markdown: str, **_: Any) -> str:
-    """Removes the comments for the tests of the pages."""
-    return re.sub(r"<!-- (not run|model|file|continues|prints|exits)\b.*?-->\n?", "", markdown)
+def on_page_markdown(markdown: str, page: Page, **_: Any) -> str:
+    """Removes the comments for the tests of the pages. A page without a description has its first paragraph as one."""
+    shown = re.sub(r"<!-- (not run|model|file|continues|prints|exits)\b.*?-->\n?", "", markdown)
+    if first := first_paragraph(shown):
+        page.meta.setdefault("description", first)
+    return shown
+
+
+def first_paragraph(markdown: str) -> str:
+    """Returns the first paragraph as text without marks, for search engines; empty if there is none."""
+    without_code = re.sub(r"^```.*?^```", "", markdown, flags=re.DOTALL | re.MULTILINE)
+    paragraphs = (" ".join(each.split()) for each in re.split(r"\n\s*\n", without_code))
+    first = next((each for each in paragraphs if re.match(r"[\w`*\[\"]", each) and len(each) > 40), "")
+    plain = re.sub(r"!?\[([^\]]*)\](\([^)]*\)|\[[^\]]*\])?|<[^>]*>", r"\1", first)
+    return _rules.shortened(re.sub(r"[`*]", "", plain), 300)
 
 
 def pages() -> Iterator[tuple[str, str]]:
