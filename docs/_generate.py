@@ -103,7 +103,8 @@ def first_paragraph(markdown: str) -> str:
 def pages() -> Iterator[tuple[str, str]]:
     """Yields every generated page: its path and its Markdown."""
     for path, source in MIRRORED.items():
-        yield path, linked((ROOT / source).read_text("utf-8"))
+        quiet = "---\nsearch: { boost: 0.1 }\n---\n" if path == "changelog.md" else ""
+        yield path, quiet + linked((ROOT / source).read_text("utf-8"))
     yield "providers.md", _providers.page()
     yield "habits.md", _habits.page()
     yield from peer_pages()
