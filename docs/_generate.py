@@ -83,15 +83,28 @@ def judge_files() -> list[Path]:
     return sorted(_judge.build().iterdir())
 
 
-def on_page_markdown(markdown: str, **_: Any) -> str:
-    """Removes the comments for the tests of the pages."""
-    return re.sub(r"<!-- (not run|model|file|continues|prints|exits)\b.*?-->\n?", "", markdown)
+def on_page_markdown(markdown: str, page: Page, **_: Any) -> str:
+    """Removes the comments for the tests of the pages. A page without a description has its first paragraph as one."""
+    shown = re.sub(r"<!-- (not run|model|file|continues|prints|exits)\b.*?-->\n?", "", markdown)
+    if first := first_paragraph(shown):
+        page.meta.setdefault("description", first)
+    return shown
+
+
+def first_paragraph(markdown: str) -> str:
+    """Returns the first paragraph as text without marks, for search engines; empty if there is none."""
+    without_code = re.sub(r"^```.*?^```", "", markdown, flags=re.DOTALL | re.MULTILINE)
+    paragraphs = (" ".join(each.split()) for each in re.split(r"\n\s*\n", without_code))
+    first = next((each for each in paragraphs if re.match(r"[\w`*\[\"]", each) and len(each) > 40), "")
+    plain = re.sub(r"!?\[([^\]]*)\](\([^)]*\)|\[[^\]]*\])?|<[^>]*>", r"\1", first)
+    return _rules.shortened(re.sub(r"[`*]", "", plain), 300)
 
 
 def pages() -> Iterator[tuple[str, str]]:
     """Yields every generated page: its path and its Markdown."""
     for path, source in MIRRORED.items():
-        yield path, linked((ROOT / source).read_text("utf-8"))
+        quiet = "---\nsearch: { boost: 0.1 }\n---\n" if path == "changelog.md" else ""
+        yield path, quiet + linked((ROOT / source).read_text("utf-8"))
     yield "providers.md", _providers.page()
     yield "habits.md", _habits.page()
     yield from peer_pages()

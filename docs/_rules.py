@@ -82,7 +82,7 @@ KINDS = {
 }
 
 #: Guides come before these pages in the site's own search.
-QUIET = "---\nsearch: { boost: 0.01 }\n---"
+QUIET = "---\nsearch: { boost: 0.0001 }\n---"
 
 INTRODUCTION = f"""
 {QUIET}
@@ -228,7 +228,7 @@ def front_matter(book: RuleBook, rule: Rule) -> str:
         "title": shortened(refusal, 110) if refusal else f"{rule.full_id}: {rule.sentence}",
         "description": shortened(f"{rule.sentence} {' '.join(rule.explain.split())}", 300),
         "hide": ["toc"],
-        "search": {"boost": 0.01},
+        "search": {"boost": 0.0001},
     }
     lines = (f"{name}: {json.dumps(value, ensure_ascii=False)}" for name, value in meta.items())
     return "\n".join(["---", *lines, "---"])

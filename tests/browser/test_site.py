@@ -42,7 +42,7 @@ def test_the_pages_are_accessible_and_ask_no_other_host(page, site, axe, scheme,
     assert not [url for url in asked if not url.startswith((site, f"blob:{site}", "data:"))]
 
 
-@pytest.mark.parametrize("words", ["structured", "rate limit", "api key", "tool image"])
+@pytest.mark.parametrize("words", ["structured", "rate limit", "api key", "retry", "images", "tool image"])
 def test_the_search_puts_guides_before_rules(page, site, words):
     page.goto(f"{site}/")
     page.get_by_role("textbox", name="Search").fill(words)
