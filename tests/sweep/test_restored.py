@@ -46,6 +46,8 @@ def called(request: ContentToolRequest) -> list[Turn]:
 
 #: Each history has the words of a warning, `""` for a history that needs no repair, and the words that a request must have.
 Restored = tuple[list[Turn], str, list[str]]
+
+
 def is_empty(value: object) -> bool:
     """Tells whether a value is empty. Arrays and frames with values do not answer."""
     try:
