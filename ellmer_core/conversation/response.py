@@ -42,30 +42,26 @@ def read(history: History, settings: Settings, request: Request, answer: Answer)
     if not 200 <= answer.status < 300:
         body = yield from _whatever_body()
         raise settings.wire.error(answer.status, answer.headers, body)
+    kind = answer.headers.get("content-type", "").partition(";")[0].strip().lower()
+    whole = {"text/html"} if request.framing == "ndjson" else {"text/html", "application/json"}
     try:
-        return (yield from _read(history, settings, request, answer))
+        if kind == "text/event-stream" or (request.stream and kind not in whole):
+            return (yield from streamed(history, settings))
+        try:
+            body = yield ReadBody()
+        except TimeoutError:
+            raise
+        except ConnectError as error:
+            raise IncompleteResponseError(f"The answer broke off: {error}") from error
+        try:
+            response = read_json(body)
+        except ValueError as error:
+            raise _no_json(body, kind, error) from error
+        turn_of_body = turn_of if isinstance(response, dict) else _turn_of_events
+        return _understood(settings.wire, partial(turn_of_body, settings.wire), response)
     except EllmerError as error:
         answer.without_keys(error)
         raise
-
-
-def _read(history: History, settings: Settings, request: Request, answer: Answer) -> Loop[AssistantTurn]:
-    kind = answer.headers.get("content-type", "").partition(";")[0].strip().lower()
-    whole = {"text/html"} if request.framing == "ndjson" else {"text/html", "application/json"}
-    if kind == "text/event-stream" or (request.stream and kind not in whole):
-        return (yield from streamed(history, settings))
-    try:
-        body = yield ReadBody()
-    except TimeoutError:
-        raise
-    except ConnectError as error:
-        raise IncompleteResponseError(f"The answer broke off: {error}") from error
-    try:
-        response = read_json(body)
-    except ValueError as error:
-        raise _no_json(body, kind, error) from error
-    turn_of_body = turn_of if isinstance(response, dict) else _turn_of_events
-    return _understood(settings.wire, partial(turn_of_body, settings.wire), response)
 
 
 def _turn_of_events(wire: Wire, response: Any) -> AssistantTurn:

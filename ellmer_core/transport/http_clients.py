@@ -59,7 +59,7 @@ class Limits(Value):
     Args:
         answer: Bytes of one answer, as they arrive and decompressed. Default: 100 MB. `None` means no limit, here and below.
         events: Events of one stream. Default: 1,000,000.
-        error: Bytes of the body of an error; the rest is not read. Default: 1 MB.
+        error: Bytes of the body of an error; the rest is not read. Default: 250 KB.
 
     Examples:
         >>> Limits(answer=5_000_000).events

@@ -45,7 +45,10 @@ class SentKeys:
         values = [value for name, value in headers.items() if _SECRET.search(name)]
         keys = {key for value in values for key in _keys_in(value) if len(key) >= LEAST}
         self._keys = sorted(keys, key=len, reverse=True)
-        _remember(tuple(self._keys))
+        if self._keys:
+            _sent[tuple(self._keys)] = None
+            if len(_sent) > _KNOWN:
+                _sent.pop(next(iter(_sent)), None)
         self._answered = tuple(
             key for key in self._keys if len(key) >= LEAST_IN_ANSWERS and re.search(r"\d", key)
         )
@@ -326,19 +329,11 @@ def _hide_headers(request: Any) -> None:
         headers[name] = HIDDEN
 
 
-#: The keys of the last requests. HTTP clients log what a server says, and hpack logs what is sent.
+#: The keys of requests. HTTP clients log what a server says, and hpack logs what is sent.
 _sent: dict[tuple[str, ...], None] = {}
 _KNOWN = 64
 _CLIENTS = ("httpx", "httpx2", "hpack.hpack", "hpack.table")
 _PARTS_OF_CLIENTS = ("connection", "http11", "http2", "proxy", "socks")
-
-
-def _remember(keys: tuple[str, ...]) -> None:
-    if keys and next(reversed(_sent), None) != keys:
-        _sent.pop(keys, None)
-        _sent[keys] = None
-        while len(_sent) > _KNOWN:
-            _sent.pop(next(iter(_sent)), None)
 
 
 def _hide_in_record(record: logging.LogRecord) -> bool:
