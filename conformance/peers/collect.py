@@ -77,14 +77,15 @@ def main(peer: str, *arguments: str) -> None:
 
 
 def dumped(result: dict[str, Any]) -> str:
-    """Returns JSON with a line for each member, and one for each cell."""
+    """Returns JSON with a line for each member, and one for each cell. Paths begin in the repository."""
     lines = []
     for name, value in result.items():
         text = json.dumps(value, ensure_ascii=False)
         if name in {"cells", "causes"} and value:
             text = "[\n" + ",\n".join(json.dumps(cell, ensure_ascii=False) for cell in value) + "\n]"
         lines.append(f"{json.dumps(name)}: {text}")
-    return "{\n" + ",\n".join(lines) + "\n}\n"
+    text = "{\n" + ",\n".join(lines) + "\n}\n"
+    return text.replace(f"{Path.cwd().as_uri()}/", "").replace(f"{Path.cwd()}/", "")
 
 
 def versions(peer: str) -> dict[str, str]:
