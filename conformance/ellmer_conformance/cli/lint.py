@@ -77,7 +77,7 @@ def _outputs(
     "--wire",
     type=click.Choice(WIRES),
     default=None,
-    help="The wire format of requests whose address does not show it.",
+    help="The wire format of requests whose address does not show it, and of a file that is only a request's body.",
 )
 @click.option("--provider", default="", help="The provider of requests whose host does not show it.")
 @effort_options

@@ -24,7 +24,17 @@ from ..contract.rule import Violation
 from ..contract.rulebook import RuleBook
 from ..report.formats.terminal_escaping import one_line
 from . import opentelemetry_spans
-from .recorded_requests import UNASSUMED, Assumed, Recording, Skip, is_missed, opened, request_of, status_of
+from .recorded_requests import (
+    UNASSUMED,
+    Assumed,
+    Recording,
+    Skip,
+    body_alone,
+    is_missed,
+    opened,
+    request_of,
+    status_of,
+)
 
 # --- Values ----------------------------------------------------------------------------------------------
 
@@ -251,7 +261,7 @@ def _judged(path: Path, assumed: Assumed, most: int) -> FileReport:
 def _read(report: FileReport, path: Path, assumed: Assumed, most: int) -> None:
     count = 0
     try:
-        found = opened(path, most)
+        found = opened(path, most) or (body_alone(path, most) if assumed.wire else None)
         report.form = found[0] if found else ""
         for recording in found[1] if found else ():
             count += 1
@@ -275,7 +285,7 @@ def _read(report: FileReport, path: Path, assumed: Assumed, most: int) -> None:
         report.problem = f"it cannot be judged: {error!r:.200}"
         return
     if found is None and not _traces(report, path, most):
-        report.skipped[_no_recording(path)] += 1
+        report.skipped[_no_recording(path, most)] += 1
     elif found is not None and not count:
         report.skipped["an empty recording"] += 1
 
@@ -288,12 +298,18 @@ def _oversized(path: Path, most: int) -> str:
     return f"{NO_RECORDING}: a file of {size}"
 
 
-def _no_recording(path: Path) -> str:
+_SMALL = 1_000_000  # bytes: a body that somebody wrote to a file
+
+
+def _no_recording(path: Path, most: int) -> str:
     """Returns why a file is no recording: it is empty, or what it has resembles one at most."""
-    if not path.stat().st_size:
+    size = path.stat().st_size
+    if not size:
         return f"{NO_RECORDING}: an empty file"
-    near = nearest(path)
-    return f"{NO_RECORDING}, but resembles {near}" if near else NO_RECORDING
+    if near := nearest(path):
+        return f"{NO_RECORDING}, but resembles {near}"
+    alone = size < _SMALL and body_alone(path, most)
+    return f"{NO_RECORDING}: the body of a request (--wire judges it)" if alone else NO_RECORDING
 
 
 def _traces(report: FileReport, path: Path, most: int) -> bool:

@@ -21,7 +21,7 @@ from ellmer_harness.format.compression import is_coded, undo
 from ellmer_harness.recordings import Interaction, Unreadable, format_detection
 from ellmer_harness.recordings.format_detection import seems_recorded
 from ellmer_harness.recordings.interaction import joined
-from ellmer_harness.recordings.untrusted_files import Oversized, TooSlow, few, time_limit
+from ellmer_harness.recordings.untrusted_files import Oversized, TooSlow, few, plain_bytes, time_limit
 
 from ..contract import readers, rules
 from ..contract.error_bodies import ApiError, read_error
@@ -103,6 +103,21 @@ def opened(path: Path, most: int = RECORDING.unpacked) -> tuple[str, Iterator[Re
     if found is None:
         return None
     return found[0], (_recording(it, path) if it else Recording("", "", "") for it in found[1])
+
+
+def body_alone(path: Path, most: int) -> tuple[str, Iterator[Recording]] | None:
+    """Returns a file that is the JSON of one request's body, in the form of `opened()`; `None` if it is not."""
+    if not path.name.endswith((".json", ".json.gz")):
+        return None
+    body = plain_bytes(path, most)
+    return ("the body of a request", iter([Recording("", "POST", "", body=body)])) if _asks(body) else None
+
+
+def _asks(body: bytes) -> bool:
+    """Tells whether a text is the JSON of a body that has a conversation."""
+    value = _object(body)
+    listed = any(isinstance(value.get(name), list) for name in ("messages", "contents"))
+    return listed or {"model", "input"} <= value.keys()
 
 
 def _recording(it: Interaction, path: Path) -> Recording:
@@ -262,7 +277,8 @@ def _other_endpoint(recording: Recording) -> Skip:
 
 def _plain(recording: Recording, assumed: Assumed) -> Request:
     method, url, headers = recording.method, recording.url, recording.headers
-    found = readers.request(method, url, headers, recording.body or b"", when=recording.when)
+    most = RECORDED_REQUEST.values
+    found = readers.request(method, url, headers, recording.body or b"", when=recording.when, most=most)
     host = (urlsplit(url).hostname or "").removesuffix(".")
     if readers.provider_of(host) != host:
         return found

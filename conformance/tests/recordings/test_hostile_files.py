@@ -203,7 +203,7 @@ def test_many_small_values_are_not_read(tmp_path, monkeypatch, name):
     for module in ("recordings.untrusted_files", "format.serializer"):
         monkeypatch.setattr(f"ellmer_harness.{module}.RECORDING", few)
     monkeypatch.setattr("ellmer_harness.recordings.untrusted_files.YAML", few)
-    monkeypatch.setattr("ellmer_conformance.contract.readers.SERVER", few)
+    monkeypatch.setattr("ellmer_conformance.recordings.recorded_requests.RECORDED_REQUEST", few)
     lint([tmp_path])  # imports
     (tmp_path / name).write_text(MANY[name], encoding="utf-8")
 

@@ -1,14 +1,17 @@
 """Lint reads existing recordings, reports their violations, and skips nothing silently."""
 
+import gzip
 import json
 import os
 
+import pytest
 from conformance_command import run
 from recordings_in_every_form import BAD, GOOD, URL, vcr_yaml, vcrpy
 from vcr.serializers import yamlserializer
 
 from ellmer_conformance.contract.rules.openai_chat._refusals_and_examples import ASK, body, call, result
 from ellmer_conformance.recordings.lint import lint
+from ellmer_conformance.recordings.recorded_requests import Assumed
 
 
 def test_a_violation_the_api_refused_too_agrees_with_it(tmp_path):
@@ -185,3 +188,23 @@ def test_several_folders_are_named_as_in_a_path(tmp_path, monkeypatch):
         "CONFORMANCE_TRAFFIC", os.pathsep.join(str(tmp_path / name) for name in ("one", "two"))
     )
     assert "2 files, 2 requests judged" in run("lint").output
+
+
+@pytest.mark.parametrize("name", ["request.json", "request.json.gz"])
+def test_a_body_alone_is_judged_if_its_wire_format_is_named(tmp_path, name):
+    told = json.dumps(body(ASK, result("call_1"))).encode()
+    (tmp_path / name).write_bytes(gzip.compress(told) if name.endswith(".gz") else told)
+    (tmp_path / "package.json").write_text('{"name": "x", "message": "hello"}')
+    unnamed = run("lint", tmp_path)
+    assert unnamed.exit_code == 2
+    assert "the body of a request (--wire judges it)" in unnamed.output
+    named = run("lint", tmp_path, "--wire", "openai-chat", "--provider", "openai")
+    assert named.exit_code == 1
+    assert "openai-chat/PAIR-002 MUST reject" in named.output
+    assert "2 files, 1 request judged, 1 violation." in named.output
+
+
+def test_a_request_of_more_values_than_the_server_takes_is_judged(tmp_path):
+    many = {**body(ASK), "logit_bias": {str(token): 1 for token in range(60_000)}}
+    (tmp_path / "request.json").write_text(json.dumps(many))
+    assert lint([tmp_path], assumed=Assumed("openai-chat")).judged == 1

@@ -108,13 +108,14 @@ def request(
     provider: str | None = None,
     *,
     when: date | None = None,
+    most: int = SERVER.values,
 ) -> Request:
-    """Returns the request to a URL.
+    """Returns the request to a URL, with at most so many values in its body.
 
     Raises ValueError, with a sentence, if the URL is not a chat endpoint of a known wire format or the body is not a
     JSON object.
     """
-    return request_of(method, url, headers, parsed(body), provider, when=when)
+    return request_of(method, url, headers, parsed(body, most), provider, when=when)
 
 
 def request_of(
