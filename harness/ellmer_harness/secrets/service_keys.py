@@ -434,7 +434,7 @@ PATTERNS = (
         r"\bsignkey-(?:prod|test|branch)-[0-9a-f]{32,}",
         "signkey-prod-{H64} signkey-test-{H64}",
     ),
-    Pattern("a Bitbucket token", "BBDC-", r"\bBBDC-[\w+/@-]{40,50}", "BBDC-{A44}"),
+    Pattern("a Bitbucket token", "BBDC-", r"\bBBDC-[\w+/-]{40,50}", "BBDC-{A44}"),
     Pattern("a Bannerbear key", "bb_pr_ bb_ma_", r"\bbb_(?:pr|ma)_[0-9a-f]{30}\b", "bb_pr_{H30} bb_ma_{H30}"),
     Pattern("a Fleetbase key", "flb_live_", r"\bflb_live_[A-Za-z0-9]{20}\b", "flb_live_{A20}"),
     Pattern("a Flexport key", "shltm_", r"\bshltm_[\w-]{40}", "shltm_{U40}"),
