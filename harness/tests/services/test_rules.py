@@ -9,7 +9,7 @@ pytest.importorskip("kingfisher_sdk")
 from ellmer_harness.secrets.cassette_scan import masks, scan  # only where the extra is
 
 # A key that our own patterns do not know.
-TEXT = "it is duffel_test_" + "VbqT28xkQ9mZr4LfWc7Ns1YpHd3JVbqT28xkQ9mZr4L" + " here"
+TEXT = "it is FLWSECK_TEST-" + "0a1b2c3d4e5f" + " here"
 
 
 def test_a_key_that_only_they_know(monkeypatch):
