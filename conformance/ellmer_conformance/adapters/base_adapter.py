@@ -6,9 +6,9 @@ from collections.abc import Mapping, Sequence
 from typing import ClassVar, Protocol
 
 from ..scenarios.messages import Tool, Turn
-from . import Endpoint, Session
+from . import Difference, Endpoint, Session
 
-__all__ = ["FOUR_WIRES", "BridgeAdapter", "Sessions"]
+__all__ = ["FOUR_WIRES", "BridgeAdapter", "Sessions", "ids_as_given"]
 
 #: The wire formats of the three largest providers, at each one's own API.
 FOUR_WIRES: Mapping[str, Sequence[str]] = {
@@ -27,6 +27,17 @@ class Sessions(Protocol):
     def __call__(
         self, endpoint: Endpoint, system: str | None, tools: Sequence[Tool], history: Sequence[Turn], /
     ) -> Session: ...
+
+
+def ids_as_given(since: str) -> tuple[Difference, ...]:
+    """Returns the differences of a library that sends a caller's history to Anthropic with the ids of another provider's calls.
+
+    Args:
+        since: The date of the declaration.
+    """
+    reason = "a history that the caller writes is sent as it was given, with its ids"
+    shown = (("PAIR-007", "has other characters"), ("REQ-106", "the pattern here is"))
+    return tuple(Difference(rule, part, reason, since, "anthropic") for rule, part in shown)
 
 
 class BridgeAdapter:

@@ -113,8 +113,13 @@ def body_alone(path: Path, most: int) -> tuple[str, Iterator[Recording]] | None:
     return ("the body of a request", iter([Recording("", "POST", "", body=body)])) if _asks(body) else None
 
 
+_CONVERSATION = re.compile(rb'"(?:messages|contents|input)"')
+
+
 def _asks(body: bytes) -> bool:
-    """Tells whether a text is the JSON of a body that has a conversation."""
+    """Tells whether a text is the JSON of a body that has a conversation. Most files of a folder are not even parsed."""
+    if not _CONVERSATION.search(body):
+        return False
     value = _object(body)
     listed = any(isinstance(value.get(name), list) for name in ("messages", "contents"))
     return listed or {"model", "input"} <= value.keys()

@@ -16,8 +16,8 @@ os.environ.setdefault(
 import dspy
 from dspy import lm15
 
-from ellmer_conformance.adapters import Capabilities, Difference, Endpoint
-from ellmer_conformance.adapters.base_adapter import FOUR_WIRES, BridgeAdapter
+from ellmer_conformance.adapters import Capabilities, Endpoint
+from ellmer_conformance.adapters.base_adapter import FOUR_WIRES, BridgeAdapter, ids_as_given
 from ellmer_conformance.scenarios.messages import PDF, Audio, Image, Part, Text
 
 from .sdk_conversation import (
@@ -142,19 +142,7 @@ class DSPy(BridgeAdapter):
     sessions = Session
     wires = FOUR_WIRES
 
-    differences = tuple(
-        Difference(
-            rule,
-            shown,
-            "a history that the caller writes is sent as it was given, with its ids",
-            "2026-11-28",
-            wire,
-        )
-        for rule, shown, wire in (
-            ("PAIR-007", "has other characters", "anthropic"),
-            ("REQ-106", "the pattern here is", "anthropic"),
-        )
-    )
+    differences = ids_as_given("2026-11-28")
 
     def capabilities(self, wire: str, provider: str) -> Capabilities:  # noqa: ARG002 - the protocol's
         """Returns the capabilities. A typed request has no stream, and its media may be inside results."""

@@ -20,7 +20,7 @@ from haystack_integrations.components.generators.anthropic import AnthropicChatG
 from haystack_integrations.components.generators.google_genai import GoogleGenAIChatGenerator
 
 from ellmer_conformance.adapters import Capabilities, Difference, Endpoint
-from ellmer_conformance.adapters.base_adapter import FOUR_WIRES, BridgeAdapter
+from ellmer_conformance.adapters.base_adapter import FOUR_WIRES, BridgeAdapter, ids_as_given
 from ellmer_conformance.scenarios.messages import (
     PDF,
     Image,
@@ -232,16 +232,7 @@ class Haystack(BridgeAdapter):
             "2026-11-27",
             "anthropic",
         ),
-        *(
-            Difference(
-                rule,
-                shown,
-                "a history that the caller writes is sent as it was given, with its ids",
-                "2026-11-27",
-                "anthropic",
-            )
-            for rule, shown in (("PAIR-007", "has other characters"), ("REQ-106", "the pattern here is"))
-        ),
+        *ids_as_given("2026-11-27"),
     )
 
     def capabilities(self, wire: str, provider: str) -> Capabilities:  # noqa: ARG002 - the protocol's

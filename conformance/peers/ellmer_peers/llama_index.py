@@ -22,8 +22,8 @@ from llama_index.llms.google_genai import GoogleGenAI
 from llama_index.llms.openai import OpenAI, OpenAIResponses
 from pydantic import BaseModel
 
-from ellmer_conformance.adapters import Capabilities, Difference, Endpoint
-from ellmer_conformance.adapters.base_adapter import FOUR_WIRES, BridgeAdapter
+from ellmer_conformance.adapters import Capabilities, Endpoint
+from ellmer_conformance.adapters.base_adapter import FOUR_WIRES, BridgeAdapter, ids_as_given
 from ellmer_conformance.scenarios.messages import PDF, Image, Part, Reply, Text, Tool, ToolResult, Turn
 
 from .sdk_conversation import call_of, media_type, parameters, text_of
@@ -235,16 +235,7 @@ class LlamaIndex(BridgeAdapter):
     sessions = Session
     wires = FOUR_WIRES
 
-    differences = tuple(
-        Difference(
-            rule,
-            shown,
-            "a history that the caller writes is sent as it was given, with its ids",
-            "2026-11-28",
-            "anthropic",
-        )
-        for rule, shown in (("PAIR-007", "has other characters"), ("REQ-106", "the pattern here is"))
-    )
+    differences = ids_as_given("2026-11-28")
 
     def capabilities(self, wire: str, provider: str) -> Capabilities:  # noqa: ARG002 - the protocol's
         """Returns the capabilities. A tool's output may contain media."""
