@@ -34,6 +34,10 @@ def ids_as_given(since: str) -> tuple[Difference, ...]:
 
     Args:
         since: The date of the declaration.
+
+    Examples:
+        >>> {each.rule for each in ids_as_given("2026-11-28")} == {"PAIR-007", "REQ-106"}
+        True
     """
     reason = "a history that the caller writes is sent as it was given, with its ids"
     shown = (("PAIR-007", "has other characters"), ("REQ-106", "the pattern here is"))
