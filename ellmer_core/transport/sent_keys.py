@@ -62,6 +62,9 @@ class SentKeys:
         """Returns the headers of an answer without the keys. `failed` is whether it is an error."""
         if not failed and not self._forms.in_answer("\n".join(headers.values()).encode()):
             return headers
+        together = "\n".join(headers.values())
+        if self.hidden_in_error(together) == together:
+            return headers
         return {name: self.hidden_in_error(value) for name, value in headers.items()}
 
     def hide_in_exception(self, error: BaseException | None) -> None:
@@ -332,18 +335,29 @@ def _hide_headers(request: Any) -> None:
 #: The keys of requests. HTTP clients log what a server says, and hpack logs what is sent.
 _sent: dict[tuple[str, ...], None] = {}
 _KNOWN = 64
+OFTEN = 500  # characters of a line that may be the same as an earlier one: httpcore logs the same few for each request
 _CLIENTS = ("httpx", "httpx2", "hpack.hpack", "hpack.table")
 _PARTS_OF_CLIENTS = ("connection", "http11", "http2", "proxy", "socks")
 
 
 def _hide_in_record(record: logging.LogRecord) -> bool:
     """Replaces the keys in what an HTTP client logs."""
-    text = shown = record.getMessage()
-    for keys in list(_sent):
-        shown = hidden_traces(shown, keys)
+    text = record.getMessage()
+    hidden = _often_hidden if len(text) <= OFTEN else _hidden_in_log
+    shown = hidden(text, tuple(_sent))
     if shown != text:
         record.msg, record.args = shown, ()
     return True
+
+
+def _hidden_in_log(text: str, sent: tuple[tuple[str, ...], ...]) -> str:
+    """Returns a line of a log without the keys."""
+    for keys in sent:
+        text = hidden_traces(text, keys)
+    return text
+
+
+_often_hidden = lru_cache(256)(_hidden_in_log)
 
 
 for _name in (*_CLIENTS, *(f"httpcore{v}.{part}" for v in ("", "2") for part in _PARTS_OF_CLIENTS)):

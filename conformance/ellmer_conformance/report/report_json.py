@@ -7,7 +7,9 @@ from __future__ import annotations
 
 import json
 from collections import defaultdict
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import fields
+from functools import cache
 from importlib.metadata import version as installed
 from importlib.resources import files
 from pathlib import Path
@@ -19,7 +21,7 @@ from ..contract import rules
 from ..contract.rule import Rule
 from ..contract.rules import behaviour
 from .requirements import LATEST, Requirements, requirements
-from .results import FINE, VERSION, Report, Row
+from .results import FINE, RARE, VERSION, Report, Row
 
 # --- The score -------------------------------------------------------------------------------------------
 
@@ -73,8 +75,8 @@ def fraction(counts: Mapping[str, int], level: str) -> str:
 # --- The file --------------------------------------------------------------------------------------------
 
 
-_BY_LINE = ("plays", "results")  # one a line: readable, and half the size
-_AT_ONCE = 500
+_PLACE = 5  # fields of a row that say where it was played
+_NEW_LINE, _INDENTED = "\n", "\n "
 _line = json.JSONEncoder(ensure_ascii=False).encode
 
 
@@ -123,7 +125,7 @@ def write(report: Report, path: Path) -> None:
     """Writes `report.json` atomically."""
     path.parent.mkdir(parents=True, exist_ok=True)
     staged = path.with_suffix(".tmp")
-    staged.write_text(_dumped(report.as_json()), encoding="utf-8", errors="backslashreplace")
+    staged.write_text(_dumped(report), encoding="utf-8", errors="backslashreplace")
     staged.replace(path)
 
 
@@ -168,24 +170,30 @@ def schema() -> dict[str, Any]:
     return found
 
 
-def _dumped(document: dict[str, Any]) -> str:
-    """Returns JSON with each member and each row on its own line."""
+def _dumped(report: Report) -> str:
+    """Returns JSON with each member, each play, row and rule on its own line: readable, and half the size."""
+    lines: dict[str, Iterable[str]] = {
+        "plays": map(_line, map(vars, report.plays)),
+        "results": _results(report.rows),
+        "rules": map(_line, report.rules),
+    }
     members = []
-    for name, value in document.items():
-        if name in _BY_LINE and value:
-            text = _by_line(value)
-        else:
-            text = json.dumps(value, indent=1, ensure_ascii=False).replace("\n", "\n ")
-        members.append(f" {json.dumps(name)}: {text}")
+    for name, value in report.as_json(rows=False).items():
+        text = ",\n  ".join(lines.get(name, ()))
+        found = f"[\n  {text}\n ]" if text else json.dumps(value, indent=1, ensure_ascii=False)
+        members.append(f" {json.dumps(name)}: {found if text else found.replace(_NEW_LINE, _INDENTED)}")
     return "{\n" + ",\n".join(members) + "\n}\n"
 
 
-def _by_line(values: list[dict[str, Any]]) -> str:
-    """Returns flat objects that begin with the same name, each on its own line.
+def _results(rows: Iterable[Row]) -> Iterator[str]:
+    """Yields each row as JSON. Of its two halves, where it was played and what was found, there are few, and each is written once."""
+    names = tuple(f.name for f in fields(Row))
 
-    Many are written at once, which is many times as quick. The text that is replaced can be in no string: a quote within
-    one has a backslash before it, and behind the quote that ends one there is no name.
-    """
-    start = f"{{{json.dumps(next(iter(values[0])))}: "
-    parts = (_line(values[at : at + _AT_ONCE])[1:-1] for at in range(0, len(values), _AT_ONCE))
-    return "[\n  " + ",\n  ".join(part.replace(f"}}, {start}", f"}},\n  {start}") for part in parts) + "\n ]"
+    @cache
+    def half(start: int, values: tuple[object, ...]) -> str:
+        named = zip(names[start:], values, strict=False)
+        return _line({name: value for name, value in named if value or name not in RARE})[1:-1]
+
+    for row in rows:
+        values = tuple(vars(row).values())
+        yield f"{{{half(0, values[:_PLACE])}, {half(_PLACE, values[_PLACE:])}}}"

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
+from functools import cached_property
 from typing import Any, Literal
 
 from .messages import Approve, Part, Text, Tool, Turn
@@ -184,7 +185,7 @@ class Case:
         """The name of its cassettes and of its transcript."""
         return self.recording or self.name
 
-    @property
+    @cached_property
     def speakers(self) -> range:
         """The numbers of its conversations."""
         return range(1 + max((step.who for step in self.steps), default=0))

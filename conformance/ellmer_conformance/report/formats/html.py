@@ -14,7 +14,7 @@ from importlib.resources import files
 from typing import Any
 
 from ..report_json import sentence
-from ..results import FINE, VERDICTS, Report, Row, consequences, sentences
+from ..results import FINE, VERDICTS, Play, Report, Row, consequences, sentences
 from .terminal import MARKS
 
 
@@ -81,22 +81,26 @@ class _Tables:
             printed = report.transcripts.get(play.transcript, "")
             shown = self.transcripts.number(printed) if printed else -1
             case, mode = self.cases.number(play.case), self.modes.number(play.mode)
-            self.plays.number(play.place, [place, case, mode, play.cassette, play.recorded_from, shown])
+            self.plays.number(_place(play), [place, case, mode, play.cassette, play.recorded_from, shown])
 
     def rows(self, report: Report, folder: str) -> Iterator[list[int]]:
         """Yields each row: its run, its rule, its verdict, the number of checks, the evidence, and whether it is a
         consequence of another.
         """
         texts = {(text["wire"], text["provider"], text["id"]): _said(text) for text in report.rules}
-        followed = consequences(report)
+        followed, plays = consequences(report), self.plays.numbers
+        verdicts = {verdict: number for number, verdict in enumerate(VERDICTS)}
+        numbers: dict[Hashable, int] = {}
         for row in report.rows:
             if row.verdict == "not-applicable":
                 continue
-            play, verdict = self.plays.numbers[row.place], VERDICTS.index(row.verdict)
-            rule = self.rules.number(*(texts.get((row.wire, row.provider, row.rule)) or _said(_unknown(row))))
+            where = row.wire, row.provider, row.rule
+            if where not in numbers:
+                numbers[where] = self.rules.number(*(texts.get(where) or _said(_unknown(row))))
             fine = row.verdict in FINE
             proof = -1 if fine else self.evidence.number(_key(row), _evidence(row, report, folder))
-            yield [play, rule, verdict, row.checked, proof, int(bool(followed) and row.id in followed)]
+            follows = int(bool(followed) and row.id in followed)
+            yield [plays[_place(row)], numbers[where], verdicts[row.verdict], row.checked, proof, follows]
 
 
 def _data(report: Report, folder: str) -> dict[str, Any]:
@@ -115,6 +119,10 @@ def _data(report: Report, folder: str) -> dict[str, Any]:
         "rows": rows,
         "skipped": report.skipped,
     }
+
+
+def _place(of: Row | Play) -> Hashable:
+    return of.adapter, of.wire, of.provider, of.case, of.mode
 
 
 def _said(text: dict[str, Any]) -> tuple[str, dict[str, Any]]:

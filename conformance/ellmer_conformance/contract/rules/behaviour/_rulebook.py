@@ -105,10 +105,12 @@ def is_out_of_step(run: Run, index: int) -> bool:
 
 def gave_up(run: Run, step: int) -> bool:
     """Tells whether the client stopped at a transient failure. The number of retries is a policy."""
-    own = [exchange for index, exchange in enumerate(run.exchanges) if run.step_of(index) == step]
-    last = (own or run.exchanges)[-1].response if run.exchanges else None
     failed = step < len(run.replies) and run.replies[step].error is not None
-    return bool(run.case.max_retries and failed and last and (last.status == 429 or last.status >= 500))
+    if not (failed and run.case.max_retries and run.exchanges):
+        return False
+    own = [exchange for index, exchange in enumerate(run.exchanges) if run.step_of(index) == step]
+    last = (own or run.exchanges)[-1].response
+    return last is not None and (last.status == 429 or last.status >= 500)
 
 
 def texts_of(error: BaseException | None) -> list[str]:
