@@ -75,6 +75,7 @@ class Row:
     fingerprint: str = ""  # of the failure: the same for the same mistake
     reason: str = ""  # from the baseline, where the failure is expected
     issue: str = ""
+    page: str = ""  # the permanent address of the rule's page
 
     @property
     def id(self) -> str:
