@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 @click.command("facts")
 @click.option("--model", default="", help="A model (`gpt-5*`), or a family (`claude`).")
 @click.option("--feature", default="", help="A feature (`temperature`, `image_*`).")
-@click.option("--provider", default="", help="A provider (`openai`).")
+@click.option("--provider", "--vendor", "provider", default="", help="A provider (`openai`).")
 @click.option("--wire", default="", help="A wire format (`openai-chat`).")
 @click.option(
     "--answer",

@@ -79,7 +79,13 @@ def _outputs(
     default=None,
     help="The wire format of requests whose address does not show it, and of a file that is only a request's body.",
 )
-@click.option("--provider", default="", help="The provider of requests whose host does not show it.")
+@click.option(
+    "--provider",
+    "--vendor",
+    "provider",
+    default="",
+    help="The provider of requests whose host does not show it.",
+)
 @effort_options
 def command(
     paths: tuple[str, ...],

@@ -10,6 +10,7 @@ import click
 from ..report import Report, report_folder, rescored
 from ..report.formats.terminal import console, print_report
 from ._shared import opened
+from .run import details_option
 
 
 @click.command("merge")
@@ -23,7 +24,8 @@ from ._shared import opened
     required=True,
     help="Output folder, like that of `conformance run --report`.",
 )
-def command(reports: tuple[Path, ...], output: Path) -> None:
+@details_option
+def command(reports: tuple[Path, ...], output: Path, *, details: bool) -> None:
     """Join REPORTS (report_folder, or folders with a report.json) and write the result in every form.
 
     Use this for runs of one adapter that were split over machines, and to show several adapters side by side.
@@ -34,7 +36,7 @@ def command(reports: tuple[Path, ...], output: Path) -> None:
     """
     parts = [opened(path) for path in reports]
     joined = rescored(Report.joined(parts))
-    print_report(joined, console(sys.stdout), output)
+    print_report(joined, console(sys.stdout), output, details=details)
     for path in report_folder.write(joined, output):
         click.echo(f"wrote {path}")
     sys.exit(joined.exit_code)

@@ -10,6 +10,8 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
+from .run import details_option
+
 if TYPE_CHECKING:
     from ..live_apis.probe import Target
     from ..report import Report
@@ -53,6 +55,7 @@ if TYPE_CHECKING:
     type=click.Path(path_type=Path, exists=True, dir_okay=False),
     help="The file of expected failures.",
 )
+@details_option
 def command(
     *,
     base_url: str,
@@ -66,6 +69,7 @@ def command(
     timeout: float,
     report: Path | None,
     baseline: Path | None,
+    details: bool,
 ) -> None:
     """Send requests to the server at BASE_URL (a gateway, vLLM, Ollama, a proxy) and judge its answers.
 
@@ -88,7 +92,7 @@ def command(
     found = probed(target, with_rules=with_rules)
     if baseline:
         _expect(found, baseline)
-    print_report(found, console(sys.stdout), report)
+    print_report(found, console(sys.stdout), report, details=details)
     ready = readiness(found, target.called, wire)
     for line in lines(ready):
         click.echo(line)

@@ -14,14 +14,14 @@ from ._shared import opened, report_option
 @click.argument("verdict")
 @report_option
 @click.option("--format", "form", type=click.Choice(["python", "curl"]), default="python", show_default=True)
-@click.option("--with-adapter", is_flag=True, help="Always run the case with the adapter.")
-def command(verdict: str, path: Path, form: str, *, with_adapter: bool) -> None:
+@click.option("--request-only", is_flag=True, help="Send only the request, without the library.")
+def command(verdict: str, path: Path, form: str, *, request_only: bool) -> None:
     """Print a script of about 30 lines that reproduces the failure VERDICT.
 
     VERDICT is the id of a result, as the matrix and the HTML page show it:
-    adapter/wire/provider/case[mode]/RULE. For a rule about requests, the script sends only the request to a
-    strict server that it starts (with --format curl, to the server of `conformance serve`). For a rule about
-    a whole conversation, the script runs the case with the adapter.
+    adapter/wire/provider/case[mode]/RULE. The script calls the library as the case does, against a strict server that it
+    starts, and prints each call. For a client that is not in Python, and with --request-only, it sends only the
+    request. With --format curl, the request goes to the server of `conformance serve`.
 
     \b
     conformance repro 'my-library/openai-chat/openai/dangling_call[sync]/ORD-003' > repro.py
@@ -32,7 +32,7 @@ def command(verdict: str, path: Path, form: str, *, with_adapter: bool) -> None:
     report = opened(path)
     try:
         row = row_of(report, verdict)
-        script = as_curl(report, row) if form == "curl" else as_python(report, row, with_adapter=with_adapter)
+        script = as_curl(report, row) if form == "curl" else as_python(report, row, request_only=request_only)
         click.echo(script, nl=False)
     except NotReproducible as error:
         raise click.UsageError(f"{str(error)[0].upper()}{str(error)[1:]}") from error

@@ -39,6 +39,12 @@ def filters(function: F) -> F:
     return function
 
 
+def details_option(function: F) -> F:
+    """Adds `--details` to a command that prints a report."""
+    text = "Print all that is declared, not judged and not run, with the reasons."
+    return click.option("--details", is_flag=True, help=text)(function)
+
+
 @click.command("run")
 @filters
 @click.option("--cassettes", type=click.Path(path_type=Path), default=Path("cassettes"), show_default=True)
@@ -94,6 +100,7 @@ def filters(function: F) -> F:
 @click.option(
     "--shard", metavar="I/N", help="Run only every N-th test, from the I-th on. `merge` joins the reports."
 )
+@details_option
 @click.argument("pytest_args", nargs=-1, type=click.UNPROCESSED, metavar="[PATHS | PYTEST_ARGS]...")
 def command(
     *,
@@ -108,6 +115,7 @@ def command(
     shard: str | None,
     case_timeout: float | None,
     combinations: str,
+    details: bool,
     pytest_args: tuple[str, ...],
     **wanted: tuple[str, ...],
 ) -> None:
@@ -121,7 +129,7 @@ def command(
     """
     if against == "recordings":
         _check_recordings(driver, cassettes, ruled, workers, shard)
-        sys.exit(against_recordings(pytest_args, wanted, report, baseline))
+        sys.exit(against_recordings(pytest_args, wanted, report, baseline, details=details))
     if driver is not None:
         _check_command(wanted)
         wanted, against = wanted | {"adapter": (f"command:{driver}",)}, "server"
@@ -131,7 +139,7 @@ def command(
     more += _shares(workers, shard)
     more += [f"--rule={each}" for each in ruled]
     more += [f"--case-timeout={case_timeout}"] if case_timeout else []
-    more += [f"--combinations={combinations}"]
+    more += [f"--combinations={combinations}", *(["--details"] if details else [])]
     more += [f"--spec-version={spec_version}"] if spec_version else []
     sys.exit(run(cassettes, report, wanted, [*more, *pytest_args], seconds=case_timeout))
 
@@ -276,7 +284,12 @@ def _plugins() -> list[str]:
 
 
 def against_recordings(
-    paths: Sequence[str], wanted: Mapping[str, Sequence[str]], folder: Path | None, baseline: Path | None
+    paths: Sequence[str],
+    wanted: Mapping[str, Sequence[str]],
+    folder: Path | None,
+    baseline: Path | None,
+    *,
+    details: bool = False,
 ) -> int:
     """Plays the recordings to each adapter, prints the results, and returns the exit code."""
     from ..baseline import BaselineError, load  # noqa: PLC0415 - `conformance --help` should not wait for it
@@ -303,7 +316,7 @@ def against_recordings(
         if folder:
             to.print(f"wrote {summary.write(folder / name if len(adapters) > 1 else folder)}", soft_wrap=True)
     report = finished(Report.joined(reports))
-    print_findings(report, to, folder)
+    print_findings(report, to, folder, details=details)
     for path in report_folder.write(report, folder, cassettes="cassettes") if folder else ():
         to.print(f"wrote {path}", soft_wrap=True)
     if not report.plays:

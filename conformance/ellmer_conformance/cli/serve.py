@@ -199,7 +199,7 @@ def write(seen: list[Entry], mode: str, folder: Path) -> None:
     if not found.rows:
         click.echo("No request reached a chat endpoint, so there is nothing to report.")
         return
-    print_report(found, console(sys.stdout), folder)
+    print_report(found, console(sys.stdout), folder, details=True)
     for line in versions_used(seen):
         click.echo(line)
     for path in report_folder.write(found, folder):

@@ -32,6 +32,7 @@ __all__ = [
     "broken",
     "met",
     "objection",
+    "page_of",
     "verdict",
 ]
 
@@ -140,6 +141,32 @@ def _filled(template: str | None, facts: Mapping[str, Any]) -> str | None:
 Check = Callable[[Any], Iterator[Finding]]
 
 
+_SITE = "https://ellmer-core.github.io/ellmer-core/dev"
+_OF_SERVERS = "SRV"
+
+
+def page_of(full_id: str) -> str:
+    """Returns the permanent address of a rule's page. The rules that only one provider has are on their wire format's page, and
+    those about servers on the page of the probe.
+
+    Args:
+        full_id: The full ID of the rule.
+
+    Examples:
+        >>> page_of("openai-chat/PAIR-001")
+        'https://ellmer-core.github.io/ellmer-core/dev/rules/openai-chat/pair-001/'
+        >>> page_of("TXT-005")
+        'https://ellmer-core.github.io/ellmer-core/dev/rules/behaviour/txt-005/'
+        >>> page_of("openai-chat/groq/REQ-007")
+        'https://ellmer-core.github.io/ellmer-core/dev/rules/openai-chat/'
+    """
+    *where, id = full_id.split("/")
+    if id.partition("-")[0] == _OF_SERVERS:
+        return f"{_SITE}/probe/"
+    own = "" if len(where) > 1 else f"{id.lower()}/"
+    return f"{_SITE}/rules/{where[0] if where else 'behaviour'}/{own}"
+
+
 @dataclass(frozen=True, eq=False)  # equal to itself only: verdicts are cached by rule
 class Rule:
     """One sentence of a provider's contract. `RuleBook.rule()` makes a rule from a check.
@@ -201,6 +228,11 @@ class Rule:
         rule. A rule about whole conversations holds for every wire format, and its short ID is unique.
         """
         return self.id if self.wire == "*" else "/".join(filter(None, (self.wire, self.author, self.id)))
+
+    @property
+    def page(self) -> str:
+        """The permanent address of the rule's page."""
+        return page_of(self.full_id)
 
     @property
     def group(self) -> str:

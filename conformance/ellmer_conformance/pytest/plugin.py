@@ -36,6 +36,7 @@ from ..runner.selection import (
     FILTERS,
     Play,
     UnknownChoice,
+    did_you_mean,
     find_adapter,
     inexpressible,
     left_out,
@@ -130,6 +131,7 @@ def pytest_addoption(parser: pytest.Parser) -> None:
     )
     group.addoption("--cassettes", default="cassettes", help="folder of the recordings [cassettes]")
     group.addoption("--snapshots", default=SHIPPED, help="folder of the frozen transcripts [those shipped]")
+    group.addoption("--details", action="store_true", help="print in full what was declared and left out")
     group.addoption("--report", default="", help="folder for report.json, junit.xml and the other forms")
     group.addoption("--baseline", default="", help=f"file of expected failures [{FILE}, if it exists]")
     group.addoption(
@@ -205,7 +207,8 @@ def check_rules(globs: Sequence[str]) -> None:
     all_ids |= {ids_of(id, wire, "") for id in behaviour.book.rules for wire in rules.WIRES}
     for glob in globs:
         if not any(_matches(ids, glob) for ids in all_ids):
-            raise LookupError(f"there is no rule {glob!r}; `conformance list` lists all rules")
+            near = did_you_mean(glob.upper(), (each for ids in all_ids for each in ids))
+            raise LookupError(f"there is no rule {glob!r}{near}; `conformance list` lists all rules")
 
 
 def _matches(ids: Sequence[str], glob: str) -> bool:
@@ -444,7 +447,7 @@ class Collector:
         written = self.config.getoption("report")
         folder = Path(written) if written else None
         to = console(terminalreporter._tw._file)  # noqa: SLF001 - no public way to its stream
-        print_report(self.report, to, folder)
+        print_report(self.report, to, folder, details=self.config.getoption("details"))
         if folder:
             self._write(folder, terminalreporter)
 

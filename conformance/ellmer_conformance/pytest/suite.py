@@ -27,7 +27,8 @@ from ..adapters import Adapter
 from ..contract.observed_run import Run, all_media_of
 from ..contract.rule import Verdict
 from ..contract.transcripts import normalised
-from ..report import FAILING, Row
+from ..report import FAILING, Report, Row
+from ..report.results import Cause, causes
 from ..runner.judgement import judge
 from ..runner.selection import Play
 from ..runner.sessions import our_trouble
@@ -46,7 +47,7 @@ def test_conformance(play: Play, play_context: PlayContext, transcript: Snapshot
     rows = play_context.report(*((run, verdicts) if smallest is run else _judged(smallest, None)))
     broken = [row for row in rows if row.verdict in FAILING or row.verdict == "harness-error"]
     if broken:
-        pytest.fail("\n\n".join(map(_sentence, broken)), pytrace=False)
+        pytest.fail("\n\n".join(map(_told, causes(Report(rows=broken)))), pytrace=False)
     expected = [f"{row.rule}: {row.reason} ({row.issue})" for row in rows if row.verdict == "expected-fail"]
     if expected:
         pytest.xfail("; ".join(expected))
@@ -112,9 +113,15 @@ def _lacks_urls(run: Run) -> bool:
     return bool(urls) and not urls & sent and not run.refused
 
 
+def _told(cause: Cause) -> str:
+    """Returns a cause of one play in full, with the rules that are broken because of it in one line."""
+    follows = ", ".join(dict.fromkeys(row.rule for row in cause.follows))
+    return "\n".join([*map(_sentence, cause.rows), *([f"  it causes: {follows}"] if follows else [])])
+
+
 def _sentence(row: Row) -> str:
     answer = f"\n  the provider answers ({row.status}): {row.provider_error}" if row.provider_error else ""
     return (
         f"{row.rule} ({row.level}, {row.verdict}) at {row.pointer}: {row.message}{answer}"
-        f"\n  more: {row.explain_command}"
+        f"\n  more: {row.page}\n  or: {row.explain_command}"
     )

@@ -22,6 +22,7 @@ from urllib.parse import quote
 from ellmer_harness.bulk.sources import is_url, sources
 
 from ..baseline import Baseline, Entry, updated
+from ..contract.rule import page_of
 from ..report import Report, Row
 from ..report.formats.sarif import sarif_document
 from ..report.rows import fingerprint
@@ -695,7 +696,10 @@ class Sarif:
 
     def end(self, totals: Totals) -> str:
         """Returns the document."""
-        rules = [{"id": id, "shortDescription": {"text": text}} for id, text in sorted(self.rules.items())]
+        rules = [
+            {"id": id, "shortDescription": {"text": text}, "helpUri": page_of(id)}
+            for id, text in sorted(self.rules.items())
+        ]
         problems = [_sarif("error", problem) for problem in totals.problems]
         return (
             sarif_document({"name": "conformance", "rules": rules}, self.results, [*self.errors, *problems])

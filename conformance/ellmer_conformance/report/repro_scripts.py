@@ -5,12 +5,16 @@ from __future__ import annotations
 import json
 import re
 import shlex
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from pprint import pformat
 from typing import Any
 from urllib.parse import urlsplit
 
 from ..contract import rules
+from ..contract.counts import counted
+from ..scenarios import combinations
+from ..scenarios.case import Ask
+from ..scenarios.cases import all_cases
 from . import Report, Row
 from .formats.terminal_escaping import printable
 
@@ -112,6 +116,8 @@ _PLAY = """import sys
 
 from ellmer_conformance.runner.reproduction import play_again
 
+# What is called. The script prints each call, what it returned or raised, and the requests.
+{calls}
 sys.exit(play_again({adapter!r}, {wire!r}, {provider!r}, {case!r}, {mode!r}, rule={rule!r}))
 """
 _SECRET = "conformance-key-0000"  # noqa: S105 - it opens nothing
@@ -119,6 +125,11 @@ _KEYS = {
     "anthropic": ("x-api-key", _SECRET),
     "gemini": ("x-goog-api-key", _SECRET),
 }
+
+
+#: The ways to play a library, which is not known if only its requests were seen.
+_PART = 160  # characters of one part of a message
+_IN_PYTHON = {"cassette", "server"}
 
 
 class NotReproducible(LookupError):
@@ -137,18 +148,21 @@ def row_of(report: Report, id: str) -> Row:
     raise NotReproducible(f"there is no verdict {id!r} in this report; these fail:\n{listed}{more}")
 
 
-def as_python(report: Report, row: Row, *, with_adapter: bool = False) -> str:
-    """Returns the script. With `with_adapter`, it plays the case with the adapter even if the request alone shows the
-    failure. For a server under test, it sends the request again.
+def as_python(report: Report, row: Row, *, request_only: bool = False) -> str:
+    """Returns the script, which plays the case with the adapter. With `request_only`, or if the client is not in Python, a script
+    for a rule about requests sends the request again. So does that for a server under test.
     """
     if _is_probed(report, row):
         return _header(report, row, "") + python(_exchange(report, row), row.case)
-    play = with_adapter or row.rule not in rules.book(row.wire, row.provider).rules
+    raw = request_only or not _is_python(report, row)
+    play = not raw or row.rule not in rules.book(row.wire, row.provider).rules
     also = f", and {row.adapter}" if play else ""
     head = _header(report, row, also)
     if play:
         fields = {name: getattr(row, name) for name in ("wire", "provider", "case", "mode", "rule")}
-        return head + _PLAY.format(adapter=report.named.get(row.adapter, row.adapter), **fields)
+        calls = "\n".join(f"#   {line}" for line in calls_of(row.case, row.provider, row.mode))
+        adapter = report.named.get(row.adapter, row.adapter)
+        return head + _PLAY.format(adapter=adapter, calls=printable(calls), **fields)
     exchange = _exchange(report, row)
     key, secret = _KEYS.get(row.wire, ("authorization", f"Bearer {_SECRET}"))
     return head + _REQUEST.format(
@@ -180,6 +194,48 @@ def as_curl(report: Report, row: Row, *, port: int = 8087) -> str:
         f"curl -sS -i {shlex.quote(url)} \\\n  -H 'content-type: application/json' \\\n"
         f"  -H {shlex.quote(f'{key}: {secret}')} \\\n  -d {shlex.quote(body)}\n"
     )
+
+
+def calls_of(case: str, provider: str, mode: str) -> Iterator[str]:
+    """Yields the calls of an adapter that play a case, as code.
+
+    Examples:
+        >>> list(calls_of("plain_text", "openai", "stream"))[1]
+        "session.send([Text(text='Say hello in French.')], stream=True)"
+    """
+    played = combinations.case_named(case) or all_cases().get(case)
+    if played is None:
+        return
+    at = played.at(provider)
+    tools, turns = ", ".join(tool.name for tool in at.tools), counted(len(at.history), "turn")
+    history = f"[{turns}]" if at.history else "[]"
+    yield f"session = adapter.session(endpoint, system={at.system!r}, tools=[{tools}], history={history})"
+    for ask in at.steps:
+        yield from _calls(ask.at(provider), "a" if "async" in mode else "", stream="stream" in mode)
+
+
+def _calls(ask: Ask, prefix: str, *, stream: bool) -> Iterator[str]:
+    """Yields the calls of one step. A long text is cut."""
+    wait = "await " if prefix else ""
+    yield from ["session = session.reloaded()"] if ask.reloaded else []
+    yield from [f"session.instructed({ask.instructed!r})"] if ask.instructed else []
+    yield from [f"{wait}session.{prefix}compacted()"] if ask.compacted else []
+    parts = ", ".join(f"{part!r}"[:_PART] for part in ask.parts)
+    if ask.schema is not None:
+        yield f"{wait}session.{prefix}extract([{parts}], {ask.schema!r})"
+        return
+    more = [
+        *(["stream=True"] if stream else []),
+        *([f"options={dict(ask.options)!r}"] if ask.options else []),
+    ]
+    left = "  # and the caller leaves in the middle" if ask.cancelled else ""
+    yield f"{wait}session.{prefix}send({', '.join([f'[{parts}]', *more])}){left}"
+
+
+def _is_python(report: Report, row: Row) -> bool:
+    """Tells whether the client is a library that the script can call."""
+    ways = {play.way for play in report.plays if play.place == row.place}
+    return ways <= _IN_PYTHON and not report.named.get(row.adapter, "").startswith("command:")
 
 
 def _is_probed(report: Report, row: Row) -> bool:

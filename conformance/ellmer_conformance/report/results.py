@@ -75,6 +75,7 @@ class Row:
     fingerprint: str = ""  # of the failure: the same for the same mistake
     reason: str = ""  # from the baseline, where the failure is expected
     issue: str = ""
+    page: str = ""  # the permanent address of the rule's page
 
     @property
     def id(self) -> str:
@@ -282,8 +283,11 @@ _WHOLE = ("CAS-", "TXT-001")
 _NO_RESULT = "RUN-"
 #: Parts of a message that differ from play to play: quoted values, lists, objects, media and numbers.
 _VALUES = re.compile(
-    r"""'[^']*'|"[^"]*"|`[^`]*`|\[[^\]]*\]|\{[^}]*\}|\b(?:image|application)/[\w.+-]+ [0-9a-f]{8}\b|\b[0-9a-f]{8}\b|\d+"""
+    r"""'[^']*'|"[^"]*"|`[^`]*`|\[[^\]]*\]|\{[^}]*\}|\b(?:image|application)/[\w.+-]+ [0-9a-f]{8}\b|\b[0-9a-f]{8}\b|"""
+    r"""\b(?:[A-Za-z]+[_-])+(?:(?=\w*\d)\w{6,}|[0-9A-Za-z]{16,})|\b(?=[A-Za-z]*\d)[0-9A-Za-z]{9}\b|\d+"""
 )
+#: Several of them: how many there are differs from play to play.
+_MANY_VALUES = re.compile(r"\*(?:, \*)+")
 _CALL = re.compile(r"\b\w+\(\*\)")
 #: Rules that show one event from several sides: what the model said goes back changed, media are lost, an answer is cut.
 _EVENTS = (
@@ -476,7 +480,7 @@ def _symptom(row: Row) -> str:
     where = _raised_at(row)
     if where:
         return f"{sentence.partition(':')[0]}\n{where}"
-    return _CALL.sub("*", _VALUES.sub("*", _plain(sentence)))
+    return _MANY_VALUES.sub("*", _CALL.sub("*", _VALUES.sub("*", _plain(sentence))))
 
 
 def _raised_at(row: Row) -> str:

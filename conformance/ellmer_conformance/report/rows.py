@@ -112,6 +112,7 @@ def _row(
             "excerpt": redacted(excerpt(exchange.request.body, pointer)) if exchange else "",
             "exchange": _kept(report, exchange) if exchange else "",
             "fingerprint": fingerprint(rule.id, pointer, message),
+            "page": rule.page,
         }
     )
 

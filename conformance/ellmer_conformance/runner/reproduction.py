@@ -4,6 +4,9 @@ from __future__ import annotations
 
 import json
 import sys
+from collections.abc import Callable
+from functools import partial
+from typing import Any
 
 from ..contract.exchange import Exchange
 from ..contract.observed_run import Run
@@ -25,7 +28,8 @@ def play_again(adapter: str, wire: str, provider: str, case: str, mode: str, *, 
         if isinstance(found, Driver):
             run = found.play(wire, provider, played, mode, server=server)  # type: ignore[arg-type]  # a mode, as text
         else:
-            run = play_direct(found, wire, provider, played, mode, server=server)  # type: ignore[arg-type]  # likewise
+            told: Any = _Telling(found, "adapter")
+            run = play_direct(told, wire, provider, played, mode, server=server)  # type: ignore[arg-type]  # likewise
     broken = [v for verdict in judge(run) if verdict.rule.id == rule for v in verdict.violations]
     for line in _shown(run.play_at(broken[0].pointer) if broken else run):
         print(line)  # noqa: T201 - what a script is for
@@ -34,6 +38,27 @@ def play_again(adapter: str, wire: str, provider: str, case: str, mode: str, *, 
     if not broken:
         print(f"{rule} is not broken in this run", file=sys.stderr)  # noqa: T201 - likewise
     return int(not broken)
+
+
+class _Telling:
+    """An adapter or a session that prints each of its calls."""
+
+    def __init__(self, inner: object, name: str) -> None:
+        self._inner, self._name = inner, name
+
+    def __getattr__(self, name: str) -> Any:
+        found = getattr(self._inner, name)
+        return partial(self._called, name, found) if callable(found) and name not in _QUIET else found
+
+    def _called(self, name: str, function: Callable[..., Any], *values: Any, **named: Any) -> Any:
+        shown = [repr(value) for value in values] + [f"{key}={value!r}" for key, value in named.items()]
+        print(f"{self._name}.{name}({', '.join(shown)})"[:_LONGEST])  # noqa: T201 - what a script is for
+        found = function(*values, **named)
+        return _Telling(found, "session") if name in {"session", "reloaded"} else found
+
+
+#: What the suite calls, and no user of the library.
+_QUIET = {"capabilities", "transcript", "close", "without_waiting"}
 
 
 def _shown(run: Run) -> list[str]:

@@ -17,7 +17,9 @@ def test_one_bug_is_one_cause_everywhere(tmp_path):
     told = document["headline"]
     assert done.exit_code == 1, done.output
     assert told.startswith("1 cause, ")
-    assert f"\n{told}\n" in done.output
+    lines = done.output.splitlines()
+    assert f"✗ {told}" in lines
+    assert [line for line in lines if told in line] == [f"✗ {told}", f"✗ {told}", lines[-1]]
     assert done.output.splitlines()[-1].startswith(f"{told}, ")
     assert f'name="causes" value="{told}"' in (tmp_path / "out" / "junit.xml").read_text("utf-8")
     assert f"## Conformance: ✗ broken ({told})" in (tmp_path / "out" / "summary.md").read_text("utf-8")

@@ -164,6 +164,7 @@ def test_a_run_of_which_nothing_is_left_names_each_case_with_what_leaves_it_out(
     ("rule", "said"),
     [
         ("NOPE", "there is no rule 'NOPE'"),
+        ("PAIRR-001", "(did you mean 'PAIR-001' or "),
         ("STR-013", "plain_text[sync]: it was selected but has no verdict"),
     ],
 )

@@ -89,7 +89,7 @@ def a_report():
 def test_findings_that_fail_nobody_are_printed(capsys):
     import sys
 
-    print_report(a_report(), console(sys.stdout))
+    print_report(a_report(), console(sys.stdout), details=True)
     printed = capsys.readouterr().out
 
     assert "! OPT-001 (SHOULD) nobody asked for temperature (in 1 run, first one_tool[sync])" in printed

@@ -42,6 +42,7 @@ def test_a_failure_keeps_its_evidence(report):
     assert re.fullmatch(r"/exchanges/0/request/messages/\d+", found.pointer)
     assert "must be followed by tool messages" in found.provider_error
     assert found.status == 400
+    assert found.page.endswith("/dev/rules/openai-chat/ord-003/")
     marked = [line for line in found.excerpt.splitlines() if line.startswith(">")]
     assert len(marked) == 1
     assert '"role": "user"' in found.excerpt
@@ -165,6 +166,32 @@ def test_sarif_has_a_result_for_each_failure(report):
     assert len({r["partialFingerprints"]["conformance/v1"] + r["ruleId"] for r in run["results"]}) == len(
         run["results"]
     )
+
+
+def test_sarif_leads_to_the_rule_and_to_the_line_of_the_adapter(tmp_path, monkeypatch):
+    """A crash points at its line, and another failure at the line that defines the adapter."""
+    (tmp_path / "my_chats.py").write_text("import json\n\n\nclass Mine:\n    pass\n")
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.syspath_prepend(tmp_path)
+    at = ("mine", "openai-chat", "openai", "one_tool", "sync")
+    crash = f"the call raised KeyError: 'a'\n  the adapter at {tmp_path.name}/my_chats.py:5: pass"
+    rows = [
+        Row(*at, "RUN-003", "MUST", "loss", "fail", 1, message=crash),
+        Row(*at, "PAIR-001", "MUST", "reject", "fail", 1, message="there is no result"),
+    ]
+    found = finished(Report(rows=rows, named={"mine": "my_chats:Mine"}))
+    (run,) = json.loads(sarif(found))["runs"]
+    places = [each["locations"][0]["physicalLocation"] for each in run["results"]]
+
+    assert [(p["artifactLocation"]["uri"], p["region"]["startLine"]) for p in places] == [
+        ("my_chats.py", 5),
+        ("my_chats.py", 4),
+    ]
+    site = "https://ellmer-core.github.io/ellmer-core/dev/rules/"
+    assert {rule["id"]: rule["helpUri"] for rule in run["tool"]["driver"]["rules"]} == {
+        "RUN-003": f"{site}behaviour/run-003/",
+        "openai-chat/PAIR-001": f"{site}openai-chat/pair-001/",
+    }
 
 
 def test_the_summary_names_the_failure_and_how_to_show_it(report):

@@ -6,8 +6,9 @@ import sys
 from dataclasses import replace
 
 import pytest
-from broken_report import BROKEN, row
+from broken_report import BROKEN, played, row
 
+from ellmer_conformance.adapters.broken_on_purpose import ForgetsAnswers
 from ellmer_conformance.report import Report
 from ellmer_conformance.report.report_diff import differences
 from ellmer_conformance.report.repro_scripts import NotReproducible, as_curl, as_python, row_of
@@ -48,7 +49,7 @@ def test_a_fingerprint_is_that_of_the_mistake():
 
 def test_a_request_is_reproduced_by_a_script_of_its_own(report, tmp_path):
     script = tmp_path / "repro.py"
-    script.write_text(as_python(report, row_of(report, BROKEN)), encoding="utf-8")
+    script.write_text(as_python(report, row_of(report, BROKEN), request_only=True), encoding="utf-8")
     done = subprocess.run([sys.executable, script], capture_output=True, text=True, check=True)
 
     assert done.stdout.startswith("POST\nhttp://127.0.0.1")
@@ -63,9 +64,38 @@ def test_a_conversation_is_reproduced_with_the_adapter(report, tmp_path):
     script = as_python(report, stop)
 
     compile(script, "repro.py", "exec")
+    assert "#   session.send([Text(text=" in script
     assert "play_again('ellmer-core', 'openai-chat'" in script
     with pytest.raises(NotReproducible, match="whole conversation"):
         as_curl(report, stop)
+
+
+def test_a_broken_request_is_reproduced_with_the_calls_of_the_library(tmp_path):
+    """The script shows how the request came to be: the raw body alone tells nobody which call of the library to debug."""
+    asked = {"ForgetsAnswers": "ellmer_conformance.adapters.broken_on_purpose:ForgetsAnswers"}
+    found = played(ForgetsAnswers(), "system_prompt")
+    broken = next(row for row in found.failures)
+    found.named = {broken.adapter: asked["ForgetsAnswers"]}
+    script = tmp_path / "repro.py"
+    script.write_text(as_python(found, broken), encoding="utf-8")
+    done = subprocess.run([sys.executable, script], capture_output=True, text=True, check=True)
+
+    assert "session.send([Text(" in script.read_text("utf-8")
+    assert "adapter.session(Endpoint(" in done.stdout
+    assert done.stdout.count("session.send([Text(") > 1
+    assert f"{broken.rule} {broken.pointer}" in done.stdout
+
+
+def test_of_a_command_only_the_request_is_sent_again(report):
+    broken = row_of(report, BROKEN)
+    command = replace(
+        report,
+        named={"ellmer-core": "command:node driver.js"},
+        plays=[replace(p, way="command") for p in report.plays],
+    )
+
+    assert "BODY = {" in as_python(command, broken)
+    assert "play_again" in as_python(report, broken)
 
 
 def test_curl_is_one_command(report):

@@ -3,7 +3,7 @@
 from dataclasses import replace
 
 import pytest
-from broken_report import Ours, played, row
+from broken_report import CASES, Ours, played, row
 
 from ellmer_conformance.adapters import Capabilities, Difference
 from ellmer_conformance.contract.exchange import Exchange, Request, Response
@@ -18,11 +18,14 @@ from ellmer_conformance.report import (
 from ellmer_conformance.report.formats.terminal import declared_differences
 from ellmer_conformance.report.requirements import requirements
 from ellmer_conformance.report.results import causes, consequences, headline, without_consequences
+from ellmer_conformance.runner.against_server import play_direct
 from ellmer_conformance.runner.judgement import judge
+from ellmer_conformance.runner.selection import find_adapter
 from ellmer_conformance.scenarios.case import Case, ask
-from ellmer_conformance.scenarios.cases import all_cases
+from ellmer_conformance.scenarios.cases import all_cases, scripts
 from ellmer_conformance.scenarios.messages import Reply
 from ellmer_conformance.scenarios.script import Answer, Say
+from ellmer_conformance.server import StrictServer
 
 CASE = Case(script=[Answer((Say("Hi"),))], steps=[ask("Hello", text="Hi")], name="hello")
 
@@ -125,6 +128,40 @@ def test_one_line_of_a_library_is_one_cause_in_all_its_plays():
     ]
 
     assert headline(Report(rows)) == "1 cause, 101 runs"
+
+
+def test_ids_of_any_form_do_not_make_causes():
+    """An adapter that sends empty ids had 40 causes: one for each id that the server had given."""
+    ids = [
+        "call_stIA3z0ictyoSS3GX",
+        "call_YGiFwtiUAjYVlhmEnjoP, toolu_01XyZ9",
+        "chatcmpl-tool-8f1ce2aa90b14dd1, D681PevKs",
+    ]
+    rows = [
+        failed(
+            "PAIR-014", "reject", "/exchanges/1/request/messages/2", f"case_{n}", f"'' is not the id ({each})"
+        )
+        for n, each in enumerate(ids)
+    ]
+    other = failed(
+        "PAIR-014", "reject", "/exchanges/1/request/messages/2", "other", "'' is not the name (call_abc123)"
+    )
+
+    assert headline(Report(rows)) == "1 cause, 3 runs"
+    assert headline(Report([*rows, other])) == "2 causes, 4 runs"
+
+
+@pytest.mark.parametrize(("refused", "expected"), [(["image_in_tool_result"], "pass"), ([], "fail")])
+def test_calls_after_a_declared_refusal_do_not_have_to_run(refused, expected):
+    with StrictServer(scripts(), mode="observe") as server:
+        case = "parallel_tools_first_returns_image"
+        run = play_direct(
+            find_adapter("ellmer-core"), "openai-chat", "openai", CASES[case], "sync", server=server
+        )
+    ended = [Reply(error=TypeError("a picture"))]
+    run = replace(run, refused=refused, tool_runs=run.tool_runs[:1], replies=ended)
+
+    assert [v.outcome for v in judge(run) if v.rule.id == "PAR-005"] == [expected]
 
 
 def test_a_loss_is_one_cause_wherever_a_wire_format_holds_it():

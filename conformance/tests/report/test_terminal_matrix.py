@@ -75,7 +75,7 @@ def test_the_few_cases_that_are_played_without_a_recording_are_named():
     report = report_of(ROWS)
     report.plays[:2] = [replace(play, case="cancelled", way="server") for play in report.plays[:2]]
     file = io.StringIO()
-    print_report(report, Console(file=file, width=120))
+    print_report(report, Console(file=file, width=120), details=True)
 
     assert "run against the strict server: cancelled\n" in file.getvalue()
 
@@ -89,10 +89,39 @@ def test_what_to_type_next_can_be_typed():
     print_report(report_of([failure]), Console(file=file, width=60))
     print_report(report_of([failure]), Console(file=kept, width=60), Path("out of here"))
 
-    assert file.getvalue().startswith("ellmer-core: sync · async · stream · async-stream\n")
+    assert file.getvalue().startswith("✗ 1 cause, 1 run\nellmer-core: sync · async · stream · async-stream\n")
+    assert file.getvalue().endswith("\n✗ 1 cause, 1 run\n")
     assert "conformance repro" not in file.getvalue()
     assert "--report FOLDER writes" in file.getvalue()
     assert f"conformance repro '{failure.id}' --report 'out of here'\n" in kept.getvalue()
+
+
+def test_what_is_left_out_is_a_line_each_that_fits_the_terminal():
+    report = report_of(ROWS[:8])
+    report.plays = [replace(play, way="server") for play in report.plays]
+    report.capabilities = {"ellmer-core openai-chat/openai": {f"feature_{n}": "refused" for n in range(30)}}
+    left = [("rule", f"CAS-{n:02}") for n in range(30)] + [("case", f"case_{n}") for n in range(30)]
+    report.skipped = [
+        {
+            "adapter": "ellmer-core",
+            "wire": "openai-chat",
+            "case": "*",
+            name: value,
+            "reason": f"because {value}",
+        }
+        for name, value in left
+    ]
+    short, full = io.StringIO(), io.StringIO()
+
+    print_report(report, Console(file=short, width=80))
+    print_report(report, Console(file=full, width=80), details=True)
+
+    lines = [line for line in short.getvalue().splitlines() if line.endswith("(--details)")]
+    assert [line.partition(":")[0] for line in lines] == ["declared", "not judged", "not run"]
+    assert max(map(len, short.getvalue().splitlines())) <= 80
+    assert all(
+        value in full.getvalue() for value in ("feature_29 refused", "because CAS-29", "because case_29")
+    )
 
 
 EVIL = "[bold]a[/bold]:smile:\x1b[31m\x9b2J\x07"

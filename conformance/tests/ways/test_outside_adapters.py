@@ -67,8 +67,11 @@ def test_a_test_class_fails_where_the_library_does(project):
 
     code, said = project.pytest_within("-q", "--case=tool_returns_image", "--mode=sync")
 
+    test = said.partition("= FAILURES =")[2].partition("✗ 1 cause, 1 run")[0]
     assert code == 1
-    assert "ORD-003" in said
+    assert "  it causes: ORD-003, " in test
+    assert "more: https://ellmer-core.github.io/ellmer-core/dev/rules/openai-chat/ord-002/" in test
+    assert test.count("(MUST, fail)") == 1  # what follows from it is named below
 
 
 def test_a_module_of_the_working_folder_is_found_and_its_pytest_settings_are_not_the_suites(project):
@@ -80,7 +83,7 @@ def test_a_module_of_the_working_folder_is_found_and_its_pytest_settings_are_not
 
     assert done.exit_code == 0, done.output
     assert "run against the strict server" in done.output
-    assert "not judged: CAS-01, CAS-02: " in done.output
+    assert "\nnot judged: 2 rules: the case ran against the strict server, " in done.output
 
 
 NO_ADAPTERS = {

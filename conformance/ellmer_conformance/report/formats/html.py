@@ -142,7 +142,17 @@ def _key(row: Row) -> Hashable:
 
 
 def _evidence(row: Row, report: Report, folder: str) -> dict[str, Any]:
-    names = ("pointer", "message", "provider_error", "status", "excerpt", "reason", "issue", "fingerprint")
+    names = (
+        "pointer",
+        "message",
+        "provider_error",
+        "status",
+        "excerpt",
+        "reason",
+        "issue",
+        "fingerprint",
+        "page",
+    )
     exchange = report.exchanges.get(row.exchange)
     shown = json.dumps(exchange, indent=1, ensure_ascii=False)[:60_000] if exchange else ""
     commands = [row.explain_command, report.run_command(row), row.repro_command(folder)]

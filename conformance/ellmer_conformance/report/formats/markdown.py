@@ -78,6 +78,7 @@ def _failure(group: Sequence[Row], folder: str) -> str:
     ]
     for language, text in (("", row.message), ("", row.excerpt), ("", row.provider_error)):
         lines += [f"````{language}", text, "````", ""] if text and text != first else []
+    lines += [f"<{row.page}>", ""] if row.page else []
     lines += ["```sh", row.explain_command, row.repro_command(folder), "```", "", "</details>"]
     return "\n".join(lines)
 

@@ -1,14 +1,17 @@
-"""The source file of an adapter, for reports that point at files. It must exist below the current folder."""
+"""A report as SARIF, which points at the adapter's file and line. The file must exist below the current folder."""
 
 from __future__ import annotations
 
+import ast
 import json
+import re
 import shlex
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from importlib.util import find_spec
 from pathlib import Path
 from typing import Any
 
+from ...contract.rule import page_of
 from ..results import FINE, Play, Report, Row
 
 # --- The source file of an adapter -----------------------------------------------------------------------
@@ -36,6 +39,36 @@ def _files(asked: str) -> Iterator[Path]:
         yield Path(found.origin)
 
 
+#: Where a crash says that the adapter was: the end of a file's path, and the line.
+_AT = re.compile(r"^  the adapter at (.+?):(\d+): ", re.MULTILINE)
+
+
+def crashed_at(message: str) -> tuple[str, int]:
+    """Returns the relative path and the line of the adapter that a crash names, or `("", 1)`."""
+    found, here = _AT.search(message), Path.cwd().resolve()
+    for folder in (here, here.parent) if found else ():
+        path = (folder / found[1]).resolve()  # type: ignore[index]  # found, or there is no folder
+        if path.is_file() and path.is_relative_to(here):
+            return path.relative_to(here).as_posix(), int(found[2])  # type: ignore[index]  # likewise
+    return "", 1
+
+
+def line_of(file: str, asked: str) -> int:
+    """Returns the line where the file defines what `--adapter` names, or 1."""
+    name = asked.partition(":")[2].partition(".")[0]
+    try:
+        tree = ast.parse(Path(file).read_text("utf-8")) if file and name else None
+    except (OSError, ValueError, SyntaxError):
+        return 1
+    return next((each.lineno for each in tree.body if _defines(each, name)), 1) if tree else 1
+
+
+def _defines(each: ast.stmt, name: str) -> bool:
+    if isinstance(each, ast.Assign):
+        return any(isinstance(target, ast.Name) and target.id == name for target in each.targets)
+    return getattr(each, "name", "") == name
+
+
 # --- SARIF -----------------------------------------------------------------------------------------------
 
 
@@ -49,14 +82,14 @@ def sarif(report: Report, *, cassettes: str = "cassettes") -> str:
     Expected failures are suppressed results. Harness errors are notifications of the tool.
     """
     told = [row for row in report.rows if row.verdict not in {*FINE, "harness-error"}]
-    sources = {adapter: source_of(asked) for adapter, asked in report.named.items()}
+    sources = {adapter: _source(asked) for adapter, asked in report.named.items()}
     played = {p.place: p for p in report.plays}
     full_ids = {(text["wire"], text["provider"], text["id"]): _full_id(text) for text in report.rules}
     ids = {row.id: full_ids.get((row.wire, row.provider, row.rule), row.rule) for row in told}
     rules = _rules(report.rules, set(ids.values()))
     driver = {"name": report.tool["name"], "version": report.tool["version"], "rules": rules}
     results = [
-        _result(row, ids[row.id], _file(row, played.get(row.place), cassettes, sources)) for row in told
+        _result(row, ids[row.id], *_file(row, played.get(row.place), cassettes, sources)) for row in told
     ]
     errors = [
         {"level": "error", "message": {"text": f"{row.id}: {row.message}"}} for row in report.harness_errors
@@ -82,6 +115,7 @@ def _rules(texts: Iterable[Mapping[str, Any]], used: set[str]) -> list[dict[str,
             "shortDescription": {"text": text["sentence"]},
             "fullDescription": {"text": text["sentence"]},
             "help": {"text": text["explain"] or text["sentence"]},
+            "helpUri": page_of(id),
             "properties": {
                 "level": text["level"],
                 "kind": text["kind"],
@@ -98,16 +132,26 @@ def _full_id(text: Mapping[str, Any]) -> str:
     return str(text.get("full_id") or f"{text['wire']}/{text['id']}")
 
 
-def _file(row: Row, play: Play | None, folder: str, sources: Mapping[str, str]) -> str:
-    """Returns the recording, or for a run without one the adapter's file. It is empty if neither exists here."""
-    if play and play.cassette:
-        return f"{folder}/{play.cassette}"
-    return sources.get(row.adapter, "")
+def _source(asked: str) -> tuple[str, int]:
+    file = source_of(asked)
+    return file, line_of(file, asked)
 
 
-def _result(row: Row, full_id: str, file: str) -> dict[str, Any]:
+def _file(
+    row: Row, play: Play | None, folder: str, sources: Mapping[str, tuple[str, int]]
+) -> tuple[str, int]:
+    """Returns the file and the line: those of a crash, else the recording, else where the adapter is defined. The file is empty if none
+    of them exists here.
+    """
+    file, line = crashed_at(row.message)
+    if file:
+        return file, line
+    return (f"{folder}/{play.cassette}", 1) if play and play.cassette else sources.get(row.adapter, ("", 1))
+
+
+def _result(row: Row, full_id: str, file: str, line: int) -> dict[str, Any]:
     answer = f"\nThe provider would answer ({row.status}): {row.provider_error}" if row.provider_error else ""
-    physical = {"physicalLocation": {"artifactLocation": {"uri": file}, "region": {"startLine": 1}}}
+    physical = {"physicalLocation": {"artifactLocation": {"uri": file}, "region": {"startLine": line}}}
     result: dict[str, Any] = {
         "ruleId": full_id,
         "level": _LEVELS.get(row.verdict, "error"),

@@ -182,22 +182,31 @@ _SYMPTOMS = 3  # of a cause, beside its first one
 _SAID = ("adapter", "wire", "provider", "case", "pointer", "message", "excerpt", "provider_error")
 
 
-def failure(group: Sequence[Row], folder: Path | None) -> Text:
+def failure(group: Sequence[Row], folder: Path | None, width: int, fix: str = "") -> Text:
+    """Returns a cause: its first failure with the lines of the request, what to do, and what to open and to run."""
     told: dict[str, Any] = {name: printable(getattr(group[0], name)) for name in _SAID}
     row = replace(group[0], **told)
     text = Text().append(MARKS[row.verdict][0], style=MARKS[row.verdict][1])
     text.append(f" {row.rule} ({row.verdict}) ", style="bold").append(_cut(row.message))
     text.append(f"\n    at {row.pointer}")
     if row.excerpt:
-        text.append("\n" + "\n".join(f"    {line}" for line in row.excerpt.splitlines()), style="dim")
+        lines = [cut(f"    {line}", width) for line in row.excerpt.splitlines()]
+        text.append("\n" + "\n".join(lines), style="dim")
     if row.provider_error:
         text.append(f"\n    the provider would answer ({row.status}): {row.provider_error}")
     places = list(dict.fromkeys(printable(f"{r.wire}/{r.provider}/{r.case}[{r.mode}]") for r in group))
     more = f" and {len(places) - 3} more" if len(places) > 3 else ""
     text.append(f"\n    in {', '.join(places[:3])}{more}", style="dim")
+    text.append(f"\n    to do: {fix}" if fix else "")
+    text.append(f"\n    {row.page}" if row.page else "", style="dim")
     text.append(f"\n    {row.explain_command}", style="dim")
     again = f"\n    {row.repro_command(str(folder))}" if folder else ""
     return text.append(again, style="dim")
+
+
+def _fix(explain: str) -> str:
+    """Returns the first sentence of how to fix what breaks a rule."""
+    return " ".join(explain.partition("Fix: ")[2].split()).partition(". ")[0].rstrip(".")
 
 
 def _cut(message: str) -> str:
@@ -230,7 +239,6 @@ def unseen(report: Report) -> Iterator[str]:
             continue
         yield _WAYS[source]
         yield from _found_out(report) if source == "probe" else ()
-        yield from _not_played(report) if source == "command" else ()
         yield from _not_judged(report)
 
 
@@ -241,10 +249,10 @@ def _found_out(report: Report) -> Iterator[str]:
 
 
 def _not_played(report: Report) -> Iterator[str]:
-    """Yields the cases that a command does not support, by reason."""
+    """Yields the cases that were not run, by reason."""
     left: dict[str, dict[str, None]] = defaultdict(dict)
     for skip in report.skipped:
-        if "rule" not in skip:
+        if "rule" not in skip and "capability" not in skip:
             left[skip["reason"]][skip["case"]] = None
     yield from (f"  not run: {', '.join(names)}: {reason}" for reason, names in left.items())
 
@@ -265,6 +273,67 @@ def _not_judged(report: Report) -> Iterator[str]:
 # --- The whole report ------------------------------------------------------------------------------------
 
 
+#: Ends a line that is too long for the terminal; the option prints it in full.
+_MORE = " … (--details)"
+
+
+def cut(line: str, width: int, end: str = "…") -> str:
+    """Returns at most `width` characters of a line."""
+    return line if len(line) <= width else f"{line[: width - len(end)]}{end}"
+
+
+def verdict(report: Report) -> Text:
+    """Returns the verdict of the whole run, in one line: the first one of the report, and the last one."""
+    told = headline(report)
+    if told:
+        return Text(f"✗ {told}", style="bold red")
+    if report.unjudged:
+        return Text(f"✗ {counted(len(report.unjudged), 'run')} without a verdict", style="bold red")
+    if report.problems:
+        return Text(f"✗ {counted(len(report.problems), 'problem')} of the baseline", style="bold red")
+    plays = counted(len({play.place for play in report.plays}), "run")
+    return Text(f"✓ nothing failed in {plays}", style="green")
+
+
+def summary(report: Report) -> Iterator[str]:
+    """Yields at most one line for each of what is declared (or found in a server), what is not judged, and what is not run."""
+    if declared := "; ".join([*_differences_in_short(report), *_refused_in_short(report)]):
+        yield f"declared: {declared}"
+    able = [f"{skip['capability']}: {skip['reason']}" for skip in report.skipped if "capability" in skip]
+    yield from [f"capabilities: {'; '.join(able)}"] if able else []
+    shown = {row.rule for row in report.rows}
+    skipped = [skip for skip in report.skipped if "rule" in skip and skip["rule"] not in shown]
+    if any(play.way in _WAYS for play in report.plays) and skipped:
+        yield f"not judged: {_in_short(skipped, 'rule')}"
+    if left := [skip for skip in report.skipped if "rule" not in skip and "capability" not in skip]:
+        yield f"not run: {_in_short(left, 'case')}"
+
+
+def _in_short(skipped: Sequence[Mapping[str, str]], name: str) -> str:
+    """Returns how many rules or cases were left out, their names, and the reason if it is the only one."""
+    names = list(dict.fromkeys(skip[name] for skip in skipped))
+    reasons = list(dict.fromkeys(skip["reason"] for skip in skipped))
+    why = f"{reasons[0]}: " if len(reasons) == 1 else f"{len(reasons)} reasons: "
+    return f"{counted(len(names), name)}: {why}{', '.join(names)}"
+
+
+def _differences_in_short(report: Report) -> Iterator[str]:
+    found = [row for row in report.rows if row.verdict == "differs-as-declared"]
+    if found:
+        rules = ", ".join(dict.fromkeys(row.rule for row in found))
+        yield f"differences in {counted(len({row.place for row in found}), 'run')} ({rules})"
+
+
+def _refused_in_short(report: Report) -> Iterator[str]:
+    """Yields how many features are refused."""
+    names = [
+        name for able in report.capabilities.values() for name, said in able.items() if said == "refused"
+    ]
+    refused = list(dict.fromkeys(names))
+    if refused:
+        yield f"{counted(len(refused), 'feature')} refused: {', '.join(refused)}"
+
+
 _WIDE = 250  # columns without a terminal: a viewer of logs wraps lines
 _ADVICE = 12  # rules whose findings are not failures
 
@@ -275,27 +344,34 @@ def console(file: IO[str]) -> Console:
     return found if found.is_terminal else Console(file=file, width=_WIDE)
 
 
-def print_report(report: Report, to: Console, folder: Path | None = None) -> None:
-    """Prints the matrix of each adapter, each failure once, and the score; `folder` is the folder of the report."""
+def print_report(report: Report, to: Console, folder: Path | None = None, *, details: bool = False) -> None:
+    """Prints the verdict, the matrix of each adapter, each cause once, and the score; `folder` is the folder of the report."""
+    to.print(verdict(report))
     for adapter in report.adapters:
-        _print_matrix(adapter, [row for row in report.rows if row.adapter == adapter], to)
+        _print_matrix(adapter, report, to)
     to.print(legend(report.rows))
-    print_findings(report, to, folder)
+    print_findings(report, to, folder, details=details)
 
 
-def print_findings(report: Report, to: Console, folder: Path | None = None) -> None:
-    """Prints the part after the matrix: declared capabilities, each failure once, and the score."""
-    for adapter, places, able in rows(report):
-        to.print(_plain(f"{adapter} declares ({places}): {able}"), style="dim", soft_wrap=True)
-    for line in [*declared_differences(report), *unseen(report)]:
-        to.print(_plain(line), style="dim", soft_wrap=True)
+def print_findings(report: Report, to: Console, folder: Path | None = None, *, details: bool = False) -> None:
+    """Prints the part after the matrix: each cause once, what was left out in a line each or with `details` in full, and the score."""
     _print_failures(report, to, folder)
-    for text in _beside(report):
+    for text in _beside(report, to.width):
         to.print(text, highlight=False, soft_wrap=True)
+    for line in _details(report) if details else (cut(each, to.width, _MORE) for each in summary(report)):
+        to.print(_plain(line), style="dim", soft_wrap=True)
     for name, counts in report.score.items():
         to.print(_plain(f"{name}: {sentence(counts)}"), soft_wrap=True)
-    if report.failures or report.harness_errors:
-        to.print(Text(headline(report), style="bold red"))
+    to.print(verdict(report))
+
+
+def _details(report: Report) -> Iterator[str]:
+    """Yields the declared capabilities and differences, and what was not judged or run, with the reasons."""
+    for adapter, places, able in rows(report):
+        yield f"{adapter} declares ({places}): {able}"
+    yield from declared_differences(report)
+    yield from unseen(report)
+    yield from _not_played(report)
 
 
 def _plain(text: str) -> Text:
@@ -307,8 +383,11 @@ def _print_failures(report: Report, to: Console, folder: Path | None) -> None:
     """Prints each cause once, with what follows from it folded into one line."""
     found = causes(report)
     shown = found[:_FAILURES]
+    fixes = {(text["wire"], text["provider"], text["id"]): _fix(text["explain"]) for text in report.rules}
     for cause in shown:
-        to.print(failure(cause.rows, folder), soft_wrap=True)
+        row = cause.rows[0]
+        fix = fixes.get((row.wire, row.provider, row.rule), "")
+        to.print(failure(cause.rows, folder, to.width, fix), soft_wrap=True)
         for row in cause.symptoms[1 : _SYMPTOMS + 1]:
             line = f"    also: {row.rule} {next(iter(row.message.splitlines()), '')} (in {row.wire}, {row.case}[{row.mode}])"
             to.print(_plain(line), style="dim", soft_wrap=True)
@@ -322,9 +401,11 @@ def _print_failures(report: Report, to: Console, folder: Path | None) -> None:
         to.print("--report FOLDER writes a page with the exchange and a script for each failure", style="dim")
 
 
-def _beside(report: Report) -> Iterator[Text]:
+def _beside(report: Report, width: int) -> Iterator[Text]:
     """Yields the lines that are not failures of a MUST: advice, runs without a verdict, problems of the baseline."""
-    yield from _advice(report.rows)
+    for advice in _advice(report.rows):
+        advice.truncate(width, overflow="ellipsis")
+        yield advice
     for line in sentences(report.unjudged):
         yield Text("✗ ", style="bold red").append(printable(line), style="default")
     for problem in report.problems:
@@ -348,8 +429,11 @@ def _advice(rows: Sequence[Row]) -> Iterator[Text]:
         yield Text(f"… and {len(groups) - _ADVICE} more rules of this kind are in the report", style="dim")
 
 
-def _print_matrix(adapter: str, rows: Sequence[Row], to: Console) -> None:
-    to.print(Text(f"{printable(adapter)}: {' · '.join(MODES)}", style="italic"), soft_wrap=True)
+def _print_matrix(adapter: str, report: Report, to: Console) -> None:
+    rows = [row for row in report.rows if row.adapter == adapter]
+    ways = {play.way for play in report.plays if play.adapter == adapter}
+    way = f", {_WAYS.get(next(iter(ways)), '')}" if len(ways) == 1 and ways <= _WAYS.keys() else ""
+    to.print(Text(f"{printable(adapter)}{way}: {' · '.join(MODES)}", style="italic"), soft_wrap=True)
     shown, count = to_show(rows, to.width)
     for table in tables(shown, to.width):
         to.print(table)

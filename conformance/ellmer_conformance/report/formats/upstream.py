@@ -13,13 +13,13 @@ from dataclasses import replace
 from importlib.metadata import PackageNotFoundError, packages_distributions, version
 from typing import Any
 
+from ...contract.rule import page_of
 from ..repro_scripts import NotReproducible, as_python
 from ..results import Cause, Report, Row, causes
 from .terminal_escaping import printable
 
 __all__ = ["reports", "title_of"]
 
-_PAGES = "https://ellmer-core.github.io/ellmer-core/dev/rules"
 _SHOWN = 5  # plays by name
 
 
@@ -73,7 +73,7 @@ def _parts(report: Report, cause: Cause, rule: Mapping[str, Any]) -> Iterator[st
     yield f"**Where.** {_plays(cause)}"
     yield f"**Versions.** {', '.join(_versions(report, row))}"
     sources = "".join(f"\n- <{each}>" for each in rule.get("source", ()) if each.startswith("http"))
-    yield f"**Rule.** [{row.rule}]({_page(row)}), with these sources:{sources or ' none that can be opened'}"
+    yield f"**Rule.** [{row.rule}]({row.page or page_of(row.rule)}), with these sources:{sources or ' none that can be opened'}"
 
 
 def _of_the_api(row: Row) -> str:
@@ -104,12 +104,6 @@ def _versions(report: Report, row: Row) -> Iterator[str]:
         except PackageNotFoundError:
             continue
     yield f"Python {platform.python_version()}"
-
-
-def _page(row: Row) -> str:
-    """Returns the address of the rule's page."""
-    wire = "behaviour" if row.kind == "loss" and not row.provider_error else row.wire
-    return f"{_PAGES}/{wire}/#{row.rule.lower()}"
 
 
 def _line(text: str) -> str:

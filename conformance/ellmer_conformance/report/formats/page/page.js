@@ -207,7 +207,8 @@ function finding(group) {
   if (proof.reason) parts.push(el("p.label", "Expected by the baseline"), el("p", `${proof.reason} (${proof.issue})`));
   if (!byRule && rule.explain) parts.push(el("details", el("summary", "Why, and how to fix it"), wrapped(rule.explain)));
   if (proof.exchange) parts.push(el("details", el("summary", "The whole exchange"), el("pre", proof.exchange)));
-  parts.push(el("p.label", "Commands: explain, run again, reproduce without the suite"), ...proof.commands.map(command));
+  if (proof.page) parts.push(el("p", "The rule: ", ...linked(proof.page)));
+  parts.push(el("p.label", "Commands: explain, run again, reproduce"), ...proof.commands.map(command));
   return el(`div.finding${tone(verdict) ? `.${tone(verdict)}` : ""}`, ...parts);
 }
 function excerpt(text) {

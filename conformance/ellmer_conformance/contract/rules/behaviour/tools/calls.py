@@ -281,17 +281,19 @@ def every_call_is_run(run: Run) -> Iterator[Finding]:
     """Every complete call of a known tool is run exactly once, even if another call is equal to it. A call that was
     denied is not run.
 
-    Why: a model may need the same call twice, and each call needs its own result.
+    Why: a model may need the same call twice, and each call needs its own result. After an error by which the library
+    refuses what it has declared as refused, the calls that are left do not have to run.
     """
     if answer_refused(run) or "structured_with_tools" in run.refused:
         return
+    ended = bool(run.refused) and any(reply.error is not None for reply in run.replies)
     offered = {tool.name for tool in run.case.tools}
     pairs = [(c, run.approved(c)) for _, pairs in run.calls() for c in pairs if c.name in offered]
     wanted = Counter(call_key(call.name, arguments) for call, arguments in pairs if arguments is not None)
     ran = Counter(call_key(r.name, r.arguments) for r in run.tool_runs)
     for key in wanted:
         problem = f"{key} was called {times(wanted[key])} and run {times(ran[key])}"
-        yield found(ran[key] == wanted[key], "/tool_runs", problem)
+        yield found(ran[key] == wanted[key] or (ended and ran[key] < wanted[key]), "/tool_runs", problem)
 
 
 @book.rule("PAR-006", SHOULD, LOSS, source="https://github.com/anthropics/claude-code/issues/64246")
