@@ -85,7 +85,9 @@ def judge_files() -> list[Path]:
 
 def on_page_markdown(markdown: str, page: Page, **_: Any) -> str:
     """Removes the comments for the tests of the pages. A page without a description has its first paragraph as one."""
-    shown = re.sub(r"<!-- (not run|model|file|continues|prints|exits)\b.*?-->\n?", "", markdown)
+    shown = re.sub(
+        r"<!-- (not run|serves|given|needs|part of|model|file|prints|exits)\b.*?-->\n?", "", markdown
+    )
     if first := first_paragraph(shown):
         page.meta.setdefault("description", first)
     return shown

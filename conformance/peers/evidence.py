@@ -7,7 +7,7 @@ import json
 from collections.abc import Iterator, Mapping
 
 from failures import WIRES, Json, varied
-from overview import who
+from overview import badge, who
 from prose import CAUSES, anchor, fenced, folded, linked, prose, sentence
 
 from ellmer_conformance.report.formats.badge import badges
@@ -22,13 +22,6 @@ def details(result: Json, cells: Mapping[tuple[str, str], Json]) -> str:
     ordered = sorted(cells.values(), key=lambda c: (WIRES.index(c["wire"]), c["cause"] == "follows"))
     parts += [section(cell) for cell in ordered] or ["Every rule that applies is kept."]
     return "\n\n".join(parts) + "\n"
-
-
-def badge(result: Json, peer: str, wire: str) -> str:
-    """Returns the badge of a wire format, with its counts as the text that replaces it."""
-    counts = result["score"][f"{peer} {wire}"]
-    told = f"{wire}: MUST {counts['must_passed']} of {counts['must_applicable']}"
-    return f"![{told}, SHOULD {counts['should_passed']} of {counts['should_applicable']}](badges/{peer}-{wire}.svg)"
 
 
 def badge_files(result: Json) -> Iterator[tuple[str, str]]:

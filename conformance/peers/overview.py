@@ -30,7 +30,8 @@ the library broke a documented, recorded or stated rule. It does not mean that a
 account. The rules are those of the requirement set {requirements}.
 
 Each number of *MUST* is the number of kept rules, out of those that apply. Do not rank libraries by it, because rules share
-causes, and not every library supports every format. If a result is wrong, please tell us.
+causes, and not every library supports every format. If a result is wrong,
+[please tell us](https://github.com/ellmer-core/ellmer-core/issues/new?template=wrong-verdict.yml).
 """
 
 METHOD = """\
@@ -38,7 +39,8 @@ METHOD = """\
 
 The bridges are short and public (`conformance/peers/ellmer_peers/`). Each one uses the library's own chat, history
 and tool loop, if there is one. `openai`, `anthropic` and `google-genai` are the raw SDKs in our own loop. They are
-the control. The suite runs the AI SDK and LangChain.js as commands (`examples/driver-ai-sdk`, `examples/driver-langchain-js`). For
+the control. The suite runs the AI SDK and LangChain.js as commands (`examples/driver-ai-sdk`, `examples/driver-langchain-js`). The
+counts of the AI SDK were made later, from its verdicts and the levels of the set 2026-11. For
 instructor, the suite runs only the structured cases, because the SDK that it wraps does everything else. For smolagents and DSPy, it
 tests only the model class, because their agents put each question into prompts of their own. If a library breaks a
 rule on purpose, its bridge declares this with a date. It is not counted as a failure.
@@ -81,6 +83,11 @@ def overview(results: Mapping[str, Json], known: Mapping[str, Mapping[tuple[str,
         METHOD.strip(),
         "## Versions",
         versions,
+        "## Badges",
+        "Each badge has the counts of one library and wire format, and the set of requirements.",
+        "\n".join(
+            f"- {name(result)}: {shown}" for result in results.values() if (shown := badges_of(result))
+        ),
     ]
     return "\n\n".join(parts) + "\n"
 
@@ -107,6 +114,20 @@ def score(result: Json, wire: str) -> str:
     if counts:
         return f"{counts['must_passed']} of {counts['must_applicable']}"
     return f"[by rule](peers/rules-{wire}.md)" if wire in result["verdicts"] else "–"
+
+
+def badges_of(result: Json) -> str:
+    """Returns the badges of a library."""
+    pairs = [each.split(" ", 1) for each in result.get("score", {})]
+    return " ".join(badge(result, peer, wire, "peers/") for peer, wire in pairs)
+
+
+def badge(result: Json, peer: str, wire: str, above: str = "") -> str:
+    """Returns the badge of a wire format, with its counts as the text that replaces it."""
+    counts = result["score"][f"{peer} {wire}"]
+    told = f"{wire}: MUST {counts['must_passed']} of {counts['must_applicable']}"
+    told += f", SHOULD {counts['should_passed']} of {counts['should_applicable']}"
+    return f"![{told}]({above}badges/{peer}-{wire}.svg)"
 
 
 def caused(cells: Iterable[Json]) -> list[str]:

@@ -9,10 +9,13 @@ import json
 import os
 import re
 import shlex
+import shutil
+import signal
 import subprocess
 import sys
+import tomllib
 from collections import Counter
-from contextlib import redirect_stdout
+from contextlib import ExitStack, redirect_stdout
 from fnmatch import fnmatchcase
 from io import StringIO
 from pathlib import Path
@@ -35,19 +38,34 @@ FIRST = "docs/quickstart.md"
 _SECRET = re.compile("(_API_KEY|_TOKEN|_SECRET)$")
 
 
+NOT_IN_A_CLONE = shutil.ignore_patterns("node_modules", "__pycache__", ".pytest_cache", ".venv")
+
+
+def stop(process):
+    """Ends a server as Ctrl-C does."""
+    process.send_signal(signal.SIGINT)
+    process.communicate(timeout=60)
+
+
 class Reader:
     """A reader who runs a page from the top: one namespace, one folder, a strict server for all models."""
 
-    def __init__(self, page, folder, server, monkeypatch):
+    def __init__(self, page, folder, server, monkeypatch, closing):
         self.page, self.folder, self.server, self.monkeypatch = page, folder, server, monkeypatch
+        self.origin, self.closing = server.origin, closing
         self.names, self.printed, self.talks = {"__name__": "page"}, "", Counter()
         self.left_out = False  # whether the last block was not run, so that its output is not compared
 
     def follow(self, block):
         said = block.said
-        if "not run" in said:
-            assert said["not run"], "it has to say why"
+        if "given" in said:
+            self.take(*said["given"].split(" from "))
+        if "not run" in said or not shutil.which(said.get("needs", "bash")):
             self.left_out = True
+        elif "part of" in said:
+            assert block.text in (ROOT / said["part of"]).read_text("utf-8")
+        elif "serves" in said:
+            self.serve(block)
         elif "file" in said:
             path = self.folder / said["file"]
             path.parent.mkdir(parents=True, exist_ok=True)
@@ -59,9 +77,27 @@ class Reader:
             self.talk_to(said.get("model"))
             getattr(self, block.language or "text")(block)
 
+    def take(self, target, source):
+        """Copies a part of the repository into the folder, as a clone or the reader's own recordings."""
+        if not (self.folder / target).exists():
+            shutil.copytree(ROOT / source, self.folder / target, ignore=NOT_IN_A_CLONE)
+
+    def serve(self, block):
+        """Starts the command in a second terminal, at any port. The following blocks reach this server."""
+        self.left_out = False
+        command = [*shlex.split(block.text, comments=True), "--port", "0"]
+        with (self.folder / "served.txt").open("w", encoding="utf-8") as trouble:
+            process = subprocess.Popen(
+                command, cwd=self.folder, stdout=subprocess.PIPE, stderr=trouble, text=True
+            )
+        self.closing.callback(stop, process)
+        line = process.stdout.readline()
+        assert "http://" in line, Path(trouble.name).read_text("utf-8")
+        self.origin = line.split()[-1]
+
     def talk_to(self, model):
         self.talks[model] += 1
-        url = self.server.origin  # as a reader starts it
+        url = self.origin  # as a reader starts it
         if model:
             url = self.server.url(model, f"{Path(self.page).stem}-{self.talks[model]}")
         self.monkeypatch.setenv("OPENAI_BASE_URL", f"{url}/v1")
@@ -75,7 +111,7 @@ class Reader:
 
     def here(self, text):
         """Returns the text with the address of this server in place of the one that a reader starts."""
-        return re.sub(r"http://127\.0\.0\.1:\d+", self.server.origin, text)
+        return re.sub(r"http://127\.0\.0\.1:8087", self.origin, text)
 
     def sh(self, block):
         self.console(block)
@@ -91,13 +127,31 @@ class Reader:
         self.printed = printed
 
     def run(self, command):
+        if command.startswith("export "):
+            return self.export(command)
+        if re.fullmatch(r"cd \S+", command):
+            return self.enter(command)
         if not command.startswith("conformance"):
             return self.process(command, os.environ)
-        assert not command.startswith("conformance serve"), "say `not run`"
+        assert not command.startswith("conformance serve"), "say `serves`"
         with pytest.MonkeyPatch.context() as patch:
             for name in KEYS:
                 patch.delenv(name)  # with a key it records from the real API
             return self.process(command, os.environ) if self.page == FIRST else self.within(command)
+
+    def export(self, command):
+        """Sets the variables for the following blocks."""
+        done = self.process(f"{command}\nenv -0", os.environ)
+        for each in shlex.split(command)[1:]:
+            name = each.partition("=")[0]
+            self.monkeypatch.setenv(name, re.search(rf"(?:^|\0){name}=([^\0]*)", done.stdout)[1])
+        return subprocess.CompletedProcess(command, done.returncode, "", done.stderr)
+
+    def enter(self, command):
+        """Changes the folder for the following blocks."""
+        self.folder /= command.split()[1]
+        self.monkeypatch.chdir(self.folder)
+        return subprocess.CompletedProcess(command, 0, "", "")
 
     def within(self, command):
         done = run_in(self.folder, *shlex.split(command.replace("\\\n", ""), comments=True)[1:])
@@ -124,6 +178,14 @@ class Reader:
     def yaml(self, block):
         assert yaml.safe_load(block.text)
 
+    def toml(self, block):
+        assert tomllib.loads(block.text)
+
+    def markdown(self, block):
+        """A picture stands in the folder of a report that the page wrote."""
+        for target in re.findall(r"!\[[^]]*\]\(([^)]+)\)", block.text):
+            assert (self.folder / "out" / target).is_file(), target
+
     def text(self, block):
         pytest.fail(f"{self.page}:{block.line}: say what it is: prints, or not run and why")
 
@@ -146,8 +208,8 @@ def reader(tmp_path, monkeypatch):
     monkeypatch.setenv("PATH", f"{Path(sys.executable).parent}{os.pathsep}{os.environ['PATH']}")
     monkeypatch.chdir(tmp_path)
     monkeypatch.setattr("builtins.input", lambda _question: "y")  # a person at the console
-    with StrictServer(SCRIPTS) as server:
-        yield lambda page: Reader(page, tmp_path, server, monkeypatch)
+    with StrictServer(SCRIPTS) as server, ExitStack() as closing:
+        yield lambda page: Reader(page, tmp_path, server, monkeypatch, closing)
 
 
 @pytest.mark.parametrize("page", PAGES)

@@ -1,6 +1,10 @@
 """The code blocks of the README and of the pages, and the comments before them:
 
-- `<!-- not run: why -->`;
+- `<!-- not run: why -->`: `NOT_RUN` has the reasons, each with what checks the block instead;
+- `<!-- serves -->`: the command is started, and answers until the page ends;
+- `<!-- given: TARGET from SOURCE -->`: the reader has a copy of this part of the repository, under this name;
+- `<!-- needs: PROGRAM -->`: the block is left out on a machine without this program;
+- `<!-- part of: PATH -->`: the block is an excerpt of a file of the repository, whose own tests run it;
 - `<!-- model: NAME -->`: a script that fails first (`SCRIPTS` in `tests/pages/test_pages.py`; without it, the strict
   server's own model answers);
 - `<!-- file: PATH -->`: the block is written to this file, for the commands that follow;
@@ -18,7 +22,29 @@ ROOT = Path(__file__).parents[2]
 #: The README of the harness has tests of its own, in harness/tests/documentation/test_readme.py.
 PAGES = sorted({"README.md", "conformance/README.md", *(f"docs/{p.name}" for p in ROOT.glob("docs/*.md"))})
 
-_COMMENT = re.compile(r"<!-- (not run|model|file|prints|exits)(?:: (.+?))? -->")
+_COMMENT = re.compile(r"<!-- (not run|serves|given|needs|part of|model|file|prints|exits)(?:: (.+?))? -->")
+#: Each reason why a block is not run, and what checks such blocks instead: a test or a session, or nothing.
+NOT_RUN = {
+    "it installs": "tests/documentation/test_blocks_not_run.py",
+    "it needs a builder of containers": "tests/test_packaging.py",
+    "it is what CI runs": ".ci/run",
+    "the tests are yours": "harness/tests/documentation/test_migrate_page.py",
+    "it needs LangChain": "conformance/tests/pytest/test_langchain_models.py",
+    "it needs a browser": "tests/browser/test_screenshot.py",
+    "it is a part of a page": "tests/documentation/test_blocks_not_run.py",
+    "it is a test of another runner": "tests/documentation/test_blocks_not_run.py",
+    "it is a part of your configuration": "tests/documentation/test_blocks_not_run.py",
+    "it needs a cluster and a store": "conformance/tests/recordings",
+    "it needs a key": "conformance/tests/live_apis",
+    "it needs a network": "",
+    "it takes a day": "tests/jobs/test_batch.py",
+    "the server of tools is yours": "tests/mcp",
+    "it needs your data set": "tests/inspect_ai",
+    "it serves the app": "tests/browser/test_app.py",
+    "it is a picture": "tests/documentation/test_errors_page.py",
+    "it is what a person sees": "",
+}
+
 _FENCE = re.compile(r"( *)```(\w*)")
 
 

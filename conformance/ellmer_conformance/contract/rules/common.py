@@ -37,12 +37,12 @@ Render = Callable[[Sequence[Turn]], Json]
 
 
 def enter(book: RuleBook, render: Render | None = None, *, out_of_reach: Iterable[str] = ()) -> None:
-    """Adds the rules of this module to a book. `render` writes their examples in its wire format, except those of rules
-    that no request in the format can break (`out_of_reach`).
+    """Adds the rules of this module to a book. `render` writes their examples in its wire format. A rule that no request
+    in the format can break (`out_of_reach`) has no example that breaks it.
     """
     for id, (level, source, check, good, bad) in _RULES.items():
-        shown = render if id not in {*out_of_reach} else None
-        examples, counterexamples = ([shown(good)], [shown(bad)]) if shown else ([], [])
+        examples = [render(good)] if render else []
+        counterexamples = [render(bad)] if render and id not in {*out_of_reach} else []
         enter_one = book.rule(
             id, level, LOSS, source=source, examples=examples, counterexamples=counterexamples
         )
