@@ -22,7 +22,7 @@ from ellmer_harness import HarnessError, Miss, SecretFound, Unused, use_cassette
 from ellmer_harness.faults import Cut, Pass, Reset, Status
 from ellmer_harness.format.serializer import Serializer
 from ellmer_harness.pytest import vcr_engine
-from ellmer_harness.pytest.vcr_engine import inject, install, uninstall, tape_of
+from ellmer_harness.pytest.vcr_engine import inject, install, tape_of, uninstall
 
 pytestmark = pytest.mark.slow
 
