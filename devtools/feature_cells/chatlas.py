@@ -168,7 +168,7 @@ def broken_histories():
 C = "chatlas"
 CELLS = {
     "A value of a Python type": runs("✓", structured),
-    "The way is chosen for the model and the schema, and can be named": names(
+    "The library chooses the mode for the model and the schema, and you can set it": names(
         "◐", "chatlas:ChatAnthropic(structured_output_mode)"
     ),
     "An answer that does not fit the schema is requested again": nothing(r"max_retries|output_retries", C),
@@ -180,35 +180,37 @@ CELLS = {
     "Limits of requests, calls, tokens, cost": nothing(
         r"(?i)usage_?limit|max_cost|budget", C, but="(?i)thinking|reasoning"
     ),
-    "A person approves of calls, with other arguments too": runs("◐", refused_by_a_callback),
+    "A person approves calls, and can change their arguments": runs("◐", refused_by_a_callback),
     "The decision comes later, in another process": nothing(r"(?i)defer(red)?_|approv|pending_call", C),
     "Images and PDFs as results": runs("✓", image_as_a_result),
     "Tools that the provider runs": names("✓", "chatlas:tool_web_search", "chatlas:tool_web_fetch"),
     "A running tool asks the user": nothing(
         r"(?i)elicit|ask_user|interrupt", C, but="(?i)keyboard|_?interrupted$"
     ),
-    "Tools of MCP servers; ours served": names("◐", "chatlas:Chat.register_mcp_tools_stdio_async"),
-    "Tools that the model searches for": nothing(r"(?i)tool_?search|search_?tools|defer_?loading", C),
+    "Uses tools of MCP servers; serves its own tools": names(
+        "◐", "chatlas:Chat.register_mcp_tools_stdio_async"
+    ),
+    "Tools that the model finds by a search": nothing(r"(?i)tool_?search|search_?tools|defer_?loading", C),
     "An MCP server asks the user": nothing(r"(?i)elicit", C),
     "An MCP server asks the model": nothing(r"(?i)sampling", C),
     "Resources and prompts of MCP servers": nothing(r"(?i)list_resources|read_resource|get_prompt", C),
     "OAuth of MCP servers": nothing(r"(?i)oauth", C, but="(?i)snowflake|databricks|token"),
     "Citations as content": names("✓", "chatlas.types:ContentCitation"),
-    "Images in an answer are content": names("✓", "chatlas.types:ContentImageInline"),
+    "Images in an answer become content": names("✓", "chatlas.types:ContentImageInline"),
     "Text, docx, xlsx": names("◐", "chatlas:content_document_file"),
     "Uploads to the provider": names("✓", "chatlas:Chat.files", "chatlas:FileManager"),
-    "An upload, sent to another provider": nothing(r"(?i)re_?upload|upload_to|inline_upload", C),
+    "An upload that is sent to another provider": nothing(r"(?i)re_?upload|upload_to|inline_upload", C),
     "Content that cannot be sent is described in words, and the chat continues": nothing(
         r"(?i)describe_(image|media|content)|placeholder_for", C
     ),
-    "The next provider where one is down": nothing(
+    "The next provider answers if one is down": nothing(
         r"(?i)fallback", C, but="(?i)_fallback$|fallback_model_name"
     ),
     "A long history is made shorter": nothing(
         r"(?i)compact|summariz|truncate_turns", C, but="(?i)compact_(json|str)"
     ),
     "The provider makes a long history shorter": nothing(r"(?i)context_management|compaction", C),
-    "Saved as JSON, gone on with": runs("◐", saved_as_json),
+    "A conversation is saved as JSON and continued": runs("◐", saved_as_json),
     "A history from elsewhere with a broken part is sent in a form that the provider accepts": runs(
         "◐", broken_histories
     ),
@@ -226,18 +228,20 @@ CELLS = {
     "A page that is loaded again shows the conversation": nothing(r"(?i)dump_messages|to_messages", C),
     "A second request of a conversation waits": nothing(r"(?i)when_busy|request_queue", C),
     "Many prompts at once": runs("✓", many),
-    "Interrupted, they go on where they were, from a file": runs("◐", a_batch_of_a_file),
-    "Interrupted, they return what was answered": nothing(r"(?i)keyboard_?interrupt|partial_results", C),
+    "After an interruption, they continue from a file": runs("◐", a_batch_of_a_file),
+    "After an interruption, they return the answers so far": nothing(
+        r"(?i)keyboard_?interrupt|partial_results", C
+    ),
     "Batch APIs, for half the price": runs("✓", a_batch_of_a_file),
     "Cost of a conversation": runs("✓", cost),
     "Newer prices without a new version": nothing(r"(?i)refresh_prices|update_prices|download_prices", C),
     "Tokens counted beforehand": runs("✓", counted),
-    "A proxy; a client of one's own": names("◐", "chatlas:ChatOpenAI(kwargs)"),
+    "A proxy; your own HTTP client": names("◐", "chatlas:ChatOpenAI(kwargs)"),
     "Graphs of agents, hand-overs": nothing(r"(?i)hand_?off|hand_?over|agent_graph", C),
     "Durable execution (Temporal, DBOS)": nothing(r"(?i)temporal|dbos", C, but="(?i)temporary"),
     "Embeddings, vector stores, retrieval": nothing(r"(?i)embed|vector_?store", C, but="(?i)embedded"),
-    "Speech as it is spoken": nothing(r"(?i)realtime|speech", C),
-    "Evaluations of one's own": names("–", "chatlas:Chat.export_eval"),
+    "Speech in real time": nothing(r"(?i)realtime|speech", C),
+    "Your own evaluations": names("–", "chatlas:Chat.export_eval"),
 }
 
 if __name__ == "__main__":

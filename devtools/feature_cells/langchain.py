@@ -215,7 +215,7 @@ C, L, OPENAI = "langchain_core", "langchain", "langchain_openai"
 M = "langchain.agents.middleware:"
 CELLS = {
     "A value of a Python type": runs("✓", structured),
-    "The way is chosen for the model and the schema, and can be named": names(
+    "The library chooses the mode for the model and the schema, and you can set it": names(
         "◐",
         "langchain.agents.structured_output:AutoStrategy",
         "langchain.agents.structured_output:ProviderStrategy",
@@ -227,13 +227,15 @@ CELLS = {
     "Limits of requests, calls, tokens, cost": names(
         "◐", f"{M}ModelCallLimitMiddleware", f"{M}ToolCallLimitMiddleware"
     ),
-    "A person approves of calls, with other arguments too": runs("✓", partial(decided, edited=True)),
+    "A person approves calls, and can change their arguments": runs("✓", partial(decided, edited=True)),
     "The decision comes later, in another process": runs("✓", partial(decided, edited=False)),
     "Images and PDFs as results": runs("◐", image_as_a_result),
     "Tools that the provider runs": names("◐", "langchain_openai:ChatOpenAI.bind_tools"),
     "A running tool asks the user": runs("✓", question),
-    "Tools of MCP servers; ours served": names("◐", "langchain_mcp_adapters.client:MultiServerMCPClient"),
-    "Tools that the model searches for": names("✓", f"{M}ProviderToolSearchMiddleware"),
+    "Uses tools of MCP servers; serves its own tools": names(
+        "◐", "langchain_mcp_adapters.client:MultiServerMCPClient"
+    ),
+    "Tools that the model finds by a search": names("✓", f"{M}ProviderToolSearchMiddleware"),
     "An MCP server asks the user": written("✓", "langchain", "MCPAdapter", "_arm_for_interrupts"),
     "An MCP server asks the model": nothing(
         r"(?i)sampling_?(handler|callback|model)", "langchain_mcp_adapters", L
@@ -243,14 +245,16 @@ CELLS = {
     ),
     "OAuth of MCP servers": names("✓", "langchain_mcp_adapters.sessions:StreamableHttpConnection"),
     "Citations as content": names("✓", "langchain_core.messages.content:Citation"),
-    "Images in an answer are content": names("✓", "langchain_core.messages.content:ImageContentBlock"),
+    "Images in an answer become content": names("✓", "langchain_core.messages.content:ImageContentBlock"),
     "Text, docx, xlsx": names("◐", "langchain_core.messages.content:FileContentBlock"),
     "Uploads to the provider": names("◐", "langchain_core.messages.content:FileContentBlock"),
-    "An upload, sent to another provider": nothing(r"(?i)re_?upload|upload_to|inline_upload", L, C, OPENAI),
+    "An upload that is sent to another provider": nothing(
+        r"(?i)re_?upload|upload_to|inline_upload", L, C, OPENAI
+    ),
     "Content that cannot be sent is described in words, and the chat continues": nothing(
         r"(?i)describe_(image|media|content)|file_understanding", L, C, OPENAI
     ),
-    "The next provider where one is down": runs("✓", fallback),
+    "The next provider answers if one is down": runs("✓", fallback),
     "A long history is made shorter": names(
         "✓", f"{M}SummarizationMiddleware", "langchain_core.messages:trim_messages"
     ),
@@ -259,7 +263,7 @@ CELLS = {
         "langchain_anthropic:ChatAnthropic(context_management)",
         "langchain_openai:ChatOpenAI(context_management)",
     ),
-    "Saved as JSON, gone on with": runs("✓", saved),
+    "A conversation is saved as JSON and continued": runs("✓", saved),
     "A history from elsewhere with a broken part is sent in a form that the provider accepts": runs(
         "–", broken_histories
     ),
@@ -275,10 +279,8 @@ CELLS = {
     "A page that is loaded again shows the conversation": nothing(r"(?i)dump_messages|ui_messages", L, C),
     "A second request of a conversation waits": nothing(r"(?i)when_busy|multitask", L, C),
     "Many prompts at once": runs("✓", many),
-    "Interrupted, they go on where they were, from a file": nothing(
-        r"(?i)journal|resume_batch", L, C, OPENAI
-    ),
-    "Interrupted, they return what was answered": nothing(
+    "After an interruption, they continue from a file": nothing(r"(?i)journal|resume_batch", L, C, OPENAI),
+    "After an interruption, they return the answers so far": nothing(
         r"(?i)keyboard_?interrupt|partial_results", L, C, OPENAI
     ),
     "Batch APIs, for half the price": nothing(
@@ -291,7 +293,7 @@ CELLS = {
     "Cost of a conversation": nothing(r"(?i)get_cost|total_cost|cost_of", L, C, OPENAI),
     "Newer prices without a new version": nothing(r"(?i)refresh_prices|update_prices", L, C, OPENAI),
     "Tokens counted beforehand": names("✓", "langchain_openai:ChatOpenAI.get_num_tokens_from_messages"),
-    "A proxy; a client of one's own": names(
+    "A proxy; your own HTTP client": names(
         "✓", "langchain_openai:ChatOpenAI(openai_proxy)", "langchain_openai:ChatOpenAI(http_client)"
     ),
     "Graphs of agents, hand-overs": names("✓", "langgraph.graph:StateGraph"),
@@ -299,8 +301,8 @@ CELLS = {
     "Embeddings, vector stores, retrieval": names(
         "✓", "langchain.embeddings:init_embeddings", "langchain_core.vectorstores:InMemoryVectorStore"
     ),
-    "Speech as it is spoken": nothing(r"(?i)realtime|speech_to", L, OPENAI),
-    "Evaluations of one's own": names("✓", "langsmith:evaluate"),
+    "Speech in real time": nothing(r"(?i)realtime|speech_to", L, OPENAI),
+    "Your own evaluations": names("✓", "langsmith:evaluate"),
 }
 
 if __name__ == "__main__":

@@ -259,19 +259,19 @@ async def _noted(seen, request):
 P = "pydantic_ai"
 CELLS = {
     "A value of a Python type": runs("✓", structured),
-    "The way is chosen for the model and the schema, and can be named": runs("✓", ways),
+    "The library chooses the mode for the model and the schema, and you can set it": runs("✓", ways),
     "An answer that does not fit the schema is requested again": runs("✓", asked_again),
     "Partial objects, typed": runs("✓", partial_objects),
     "Together with tools": runs("✓", with_tools),
     "Call id, dependencies, progress for a tool": runs("✓", context),
     "Limits of requests, calls, tokens, cost": runs("✓", limits),
-    "A person approves of calls, with other arguments too": runs("✓", decided_later),
+    "A person approves calls, and can change their arguments": runs("✓", decided_later),
     "The decision comes later, in another process": runs("✓", decided_later),
     "Images and PDFs as results": runs("✓", image_as_a_result),
     "Tools that the provider runs": names("✓", "pydantic_ai:WebSearchTool", "pydantic_ai:CodeExecutionTool"),
     "A running tool asks the user": runs("✓", questions),
-    "Tools of MCP servers; ours served": names("◐", "pydantic_ai.mcp:MCPToolset"),
-    "Tools that the model searches for": names("✓", "pydantic_ai.capabilities:ToolSearch"),
+    "Uses tools of MCP servers; serves its own tools": names("◐", "pydantic_ai.mcp:MCPToolset"),
+    "Tools that the model finds by a search": names("✓", "pydantic_ai.capabilities:ToolSearch"),
     "An MCP server asks the user": names("✓", "pydantic_ai.mcp:MCPToolset(elicitation_handler)"),
     "An MCP server asks the model": names("✓", "pydantic_ai.mcp:MCPToolset(sampling_model)"),
     "Resources and prompts of MCP servers": names(
@@ -279,19 +279,19 @@ CELLS = {
     ),
     "OAuth of MCP servers": names("✓", "pydantic_ai.mcp:MCPToolset(auth)"),
     "Citations as content": names("✓", "pydantic_ai:Citation"),
-    "Images in an answer are content": names("✓", "pydantic_ai:FilePart"),
+    "Images in an answer become content": names("✓", "pydantic_ai:FilePart"),
     "Text, docx, xlsx": names("◐", "pydantic_ai:DocumentUrl"),
     "Uploads to the provider": names("◐", "pydantic_ai:UploadedFile"),
-    "An upload, sent to another provider": nothing(r"(?i)re_?upload|upload_to|inline_upload", P),
+    "An upload that is sent to another provider": nothing(r"(?i)re_?upload|upload_to|inline_upload", P),
     "Content that cannot be sent is described in words, and the chat continues": names(
         "✓", "pydantic_ai.capabilities:FileUnderstanding"
     ),
-    "The next provider where one is down": runs("✓", fallback),
+    "The next provider answers if one is down": runs("✓", fallback),
     "A long history is made shorter": runs("✓", shorter),
     "The provider makes a long history shorter": names(
         "✓", "pydantic_ai.models.anthropic:AnthropicCompaction", "pydantic_ai.models.openai:OpenAICompaction"
     ),
-    "Saved as JSON, gone on with": runs("✓", saved_as_json),
+    "A conversation is saved as JSON and continued": runs("✓", saved_as_json),
     "A history from elsewhere with a broken part is sent in a form that the provider accepts": runs(
         "◐", broken_histories
     ),
@@ -313,20 +313,20 @@ CELLS = {
     ),
     "A second request of a conversation waits": nothing(r"(?i)when_busy|conversation_lock|session_queue", P),
     "Many prompts at once": nothing(r"(?i)^(parallel_chat|run_many|batch_run|run_all|map_prompts)", P),
-    "Interrupted, they go on where they were, from a file": nothing(
+    "After an interruption, they continue from a file": nothing(
         r"(?i)journal|resume_file", P, but="^Journal(Callable|Operation)"
     ),
-    "Interrupted, they return what was answered": nothing(r"(?i)partial_results", P),
+    "After an interruption, they return the answers so far": nothing(r"(?i)partial_results", P),
     "Batch APIs, for half the price": names("✓", "pydantic_ai.capabilities:BatchModelRequests"),
     "Cost of a conversation": names("✓", "pydantic_ai:ModelResponse.cost"),
     "Newer prices without a new version": names("✓", "pydantic_ai.prices:update_in_background"),
     "Tokens counted beforehand": names("✓", "pydantic_ai.models:Model.count_tokens"),
-    "A proxy; a client of one's own": runs("✓", own_client),
+    "A proxy; your own HTTP client": runs("✓", own_client),
     "Graphs of agents, hand-overs": names("✓", "pydantic_graph"),
     "Durable execution (Temporal, DBOS)": names("✓", "pydantic_ai.durable_exec"),
     "Embeddings, vector stores, retrieval": names("◐", "pydantic_ai:Embedder"),
-    "Speech as it is spoken": names("✓", "pydantic_ai.realtime"),
-    "Evaluations of one's own": names("✓", "pydantic_evals:Dataset"),
+    "Speech in real time": names("✓", "pydantic_ai.realtime"),
+    "Your own evaluations": names("✓", "pydantic_evals:Dataset"),
 }
 
 if __name__ == "__main__":

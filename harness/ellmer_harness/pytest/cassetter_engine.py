@@ -1,11 +1,11 @@
-"""Plays and records cassetter's cassettes with this package's engine: one line, and a suite of cassetter's stays as it is.
+"""Replays and records cassetter's cassettes with this package's engine. A suite that uses cassetter needs one line and no other change.
 
 ```python
 pytest_plugins = ["ellmer_harness.pytest.cassetter_engine"]  # or: pytest -p ellmer_harness.pytest.cassetter_engine
 ```
 
 cassetter keeps the marks, the configuration, the modes, the matching, the filters and hooks, and the files: YAML and TOML, with
-HTTP, WebSockets and gRPC. This engine intercepts the clients and plays them the answers. Without pytest, `play_cassetter()`
+HTTP, WebSockets and gRPC. This engine intercepts the clients and replays the recordings. Without pytest, `install()`
 does the same.
 """
 
@@ -238,11 +238,11 @@ COUNTS = {"cassettes": 0, "played": 0, "recorded": 0, "passed": 0}
 """What the engine has done in this process: cassettes that were opened, and requests."""
 
 
-def play_cassetter() -> None:
-    """Makes this engine play and record every cassette that cassetter opens from now on.
+def install() -> None:
+    """Makes this engine replay and record every cassette that cassetter opens from now on.
 
     Examples:
-        >>> play_cassetter()
+        >>> install()
         >>> with cassetter.use_cassette("weather.yaml", record_mode="none"):
         ...     httpx.get("https://api.example.com/weather")
     """
@@ -257,8 +257,8 @@ def play_cassetter() -> None:
         _replace(owner, "pop_fallback_cassette", _closing(owner.pop_fallback_cassette))
 
 
-def stop_playing_cassetter() -> None:
-    """Reverts `play_cassetter`."""
+def uninstall() -> None:
+    """Reverts `install`."""
     for take in [*CassetterTape.late.values()]:
         take.closed()
     while _ORIGINALS:
@@ -311,7 +311,7 @@ def _closing(real: Any) -> Any:
 
 
 def tape_of(cassette: Cassette) -> CassetterTape | None:
-    """Returns the open tape of a cassette of cassetter, if this engine plays it."""
+    """Returns the engine's state of an open cassette of cassetter, or `None` if this engine does not replay it."""
     return next((tape for tape in _TAPES if tape.cassette is cassette), None)
 
 
@@ -334,13 +334,13 @@ def inject(cassette: Cassette, *faults: Fault | tuple[Fault, ...]) -> None:
 
 @pytest.hookimpl(trylast=True)
 def pytest_configure(config: pytest.Config) -> None:  # noqa: ARG001  # its name says which hook it is
-    """Plays cassetter's cassettes from now on."""
-    play_cassetter()
+    """Replays cassetter's cassettes from now on."""
+    install()
 
 
 def pytest_unconfigure() -> None:
     """Restores cassetter."""
-    stop_playing_cassetter()
+    uninstall()
 
 
 def pytest_terminal_summary(terminalreporter: Any) -> None:

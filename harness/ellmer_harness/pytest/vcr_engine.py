@@ -1,12 +1,12 @@
-"""Plays and records vcrpy's cassettes with this package's engine: one line, and a suite of vcrpy's stays as it is.
+"""Replays and records vcrpy's cassettes with this package's engine. A suite that uses vcrpy needs one line and no other change.
 
 ```python
 pytest_plugins = ["ellmer_harness.pytest.vcr_engine"]  # or: pytest -p ellmer_harness.pytest.vcr_engine
 ```
 
 vcrpy keeps the configuration, the matchers, the filters and hooks, the modes, the serializers and the files. This engine
-intercepts the clients, finds the answers and plays them. `--vcr-strict` (or `vcr_strict = true`) adds what it is stricter
-about. Without pytest, `play_vcrpy()` does the same.
+intercepts the clients, finds the recordings and replays them. `--vcr-strict` (or `vcr_strict = true`) makes it stricter than
+vcrpy. Without pytest, `install()` does the same.
 """
 
 from __future__ import annotations
@@ -359,15 +359,15 @@ COUNTS = {"cassettes": 0, "played": 0, "recorded": 0, "passed": 0}
 """What the engine has done in this process: cassettes that were opened, and requests."""
 
 
-def play_vcrpy(*, strict: bool = False) -> None:
-    """Makes this engine play and record every cassette that vcrpy opens from now on.
+def install(*, strict: bool = False) -> None:
+    """Makes this engine replay and record every cassette that vcrpy opens from now on.
 
     Args:
-        strict: Whether secrets are refused, sockets blocked while nothing can be recorded, swallowed misses raised again
-            and unused recordings an error. Default: False, which is vcrpy's meaning.
+        strict: Whether secrets are refused, sockets are blocked while nothing can be recorded, misses that the code
+            caught are raised again, and unused recordings are an error. Default: False, as in vcrpy.
 
     Examples:
-        >>> play_vcrpy()
+        >>> install()
         >>> with vcr.use_cassette("weather.yaml", record_mode="none"):
         ...     requests.get("https://api.example.com/weather")
     """
@@ -382,8 +382,8 @@ def play_vcrpy(*, strict: bool = False) -> None:
     _replace(CassetteContextDecorator, "__exit__", _leaving)
 
 
-def stop_playing_vcrpy() -> None:
-    """Reverts `play_vcrpy`."""
+def uninstall() -> None:
+    """Reverts `install`."""
     for take in [*VcrpyTape.late.values()]:
         take.closed()
     while _ORIGINALS:
@@ -438,7 +438,7 @@ def _open(cassette: Cassette) -> Iterator[None]:
 
 
 def tape_of(cassette: Cassette | None) -> VcrpyTape | None:
-    """Returns the open tape of a cassette of vcrpy, if this engine plays it."""
+    """Returns the engine's state of an open cassette of vcrpy, or `None` if this engine does not replay it."""
     return next((tape for tape in _TAPES if tape.cassette is cassette), None)
 
 
@@ -510,8 +510,8 @@ def pytest_addoption(parser: pytest.Parser) -> None:
 
 @pytest.hookimpl(trylast=True)
 def pytest_configure(config: pytest.Config) -> None:
-    """Plays vcrpy's cassettes from now on, and takes its marks if no other plugin does."""
-    play_vcrpy(strict=config.getoption("--vcr-strict") or config.getini("vcr_strict"))
+    """Replays vcrpy's cassettes from now on, and handles its marks if no other plugin does."""
+    install(strict=config.getoption("--vcr-strict") or config.getini("vcr_strict"))
     if not vcr_marks.taken(config):
         config.pluginmanager.register(vcr_marks, "ellmer_harness_vcr_marks")
 
@@ -524,7 +524,7 @@ def pytest_addhooks(pluginmanager: pytest.PytestPluginManager) -> None:
 
 def pytest_unconfigure() -> None:
     """Restores vcrpy."""
-    stop_playing_vcrpy()
+    uninstall()
 
 
 def pytest_terminal_summary(terminalreporter: Any) -> None:

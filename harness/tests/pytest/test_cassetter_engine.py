@@ -29,11 +29,11 @@ SIDES = ["theirs", "ours"]
 def playing(side):
     """Plays cassetter's cassettes with its engine or with this package's."""
     if side == "ours":
-        engine.play_cassetter()
+        engine.install()
     try:
         yield
     finally:
-        engine.stop_playing_cassetter()
+        engine.uninstall()
 
 
 @pytest.fixture(params=SIDES)

@@ -22,7 +22,7 @@ from ellmer_harness import HarnessError, Miss, SecretFound, Unused, use_cassette
 from ellmer_harness.faults import Cut, Pass, Reset, Status
 from ellmer_harness.format.serializer import Serializer
 from ellmer_harness.pytest import vcr_engine
-from ellmer_harness.pytest.vcr_engine import inject, play_vcrpy, stop_playing_vcrpy, tape_of
+from ellmer_harness.pytest.vcr_engine import inject, install, tape_of, uninstall
 
 pytestmark = pytest.mark.slow
 
@@ -33,9 +33,9 @@ TRY = 9
 
 @pytest.fixture
 def engine():
-    play_vcrpy()
+    install()
     yield vcrpy
-    stop_playing_vcrpy()
+    uninstall()
 
 
 @pytest.fixture(params=["vcrpy", "ours"])
@@ -118,24 +118,24 @@ def test_the_files_are_the_same_and_each_plays_the_others(server, tmp_path, ask,
     for side in ("theirs", "ours"):
         server.whole(body, "application/json", *fields)
         if side == "ours":
-            play_vcrpy()
+            install()
         try:
             with vcrpy.use_cassette(str(tmp_path / side)):
                 got[side] = ask("POST", f"{server.url}/x?a=1", b"n=1")
         finally:
-            stop_playing_vcrpy()
+            uninstall()
         files[side] = plain(yaml_of(tmp_path / side))
 
     assert (got["ours"], files["ours"]) == (got["theirs"], files["theirs"])
     with vcrpy.use_cassette(str(tmp_path / "ours"), record_mode="none") as cassette:
         assert ask("POST", f"{server.url}/x?a=1", b"n=1") == got["ours"]
-    play_vcrpy()
+    install()
     try:
         with vcrpy.use_cassette(str(tmp_path / "theirs"), record_mode="none") as cassette:
             tape = tape_of(cassette)
             assert ask("POST", f"{server.url}/x?a=1", b"n=1") == got["ours"]
     finally:
-        stop_playing_vcrpy()
+        uninstall()
     assert (tape.played, cassette.play_count, cassette.all_played) == (1, 1, True)
 
 
@@ -685,9 +685,9 @@ def test_what_aiohttp_leaves_unread_is_recorded_and_can_be_read_after_it_is_clos
 
 @pytest.fixture
 def strict():
-    play_vcrpy(strict=True)
+    install(strict=True)
     yield vcrpy
-    stop_playing_vcrpy()
+    uninstall()
 
 
 def test_strict_refuses_secrets(strict, server, path, tmp_path):

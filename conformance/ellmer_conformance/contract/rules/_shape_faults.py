@@ -32,12 +32,12 @@ RULES: Mapping[FaultKind, tuple[str, str]] = {
     FaultKind.UNKNOWN_VALUE: ("REQ-105", "An enumerated value is one of the allowed values."),
     FaultKind.OUT_OF_RANGE: ("REQ-106", "Numbers, lengths and patterns are within the provider's bounds."),
 }
-_WHY = "Why: the official types exclude it, and a refusal is on record at that type or at one under the same validator."
+_WHY = "Why: the official types exclude it, and a refusal is on record for this type, or for another type that the same validator checks."
 _DECIDED = "This project decided it."
 #: The rule about faults that no refusal on record decides.
 _UNDECIDED = (
     "REQ-107",
-    "Every part of a request fits the provider's types, also where no refusal of a misfit is on record.",
+    "Every part of a request fits the provider's types, even if no refusal of such a fault is on record.",
     "Why: a type definition is not evidence of a refusal. This rule reports such faults, and never refuses a request.",
 )
 

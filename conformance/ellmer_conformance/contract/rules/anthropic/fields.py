@@ -140,7 +140,7 @@ def beta_fields_have_their_header(request: Request) -> Iterator[Finding]:
 
     Fix: send `anthropic-beta: context-management-2025-06-27` or `mcp-client-2025-11-20`. A recording without the
     header `anthropic-version` is not judged. API versions after 2023-06-01 are not judged either, because no refusal
-    is on record for them. In a beta call of an SDK (`?beta=true`) without the header, the recorder dropped it.
+    is on record for them. If the URL is that of a beta call of an SDK (`?beta=true`), a missing header was dropped by the recorder.
     """
     if not BETAS.keys() & request.body.keys():
         yield met("")

@@ -43,7 +43,7 @@ def calls_do_not_crash(run: Run) -> Iterator[Finding]:
     """A call of the library raises no error if the provider accepted the requests and answered completely.
 
     Why: the caller sent a valid request and loses the answer. Fix: open the last line of the library that the message
-    names, and handle what it found.
+    names, and handle the value that it got there.
     """
     for index, (wanted, reply) in enumerate(zip(run.case.steps, run.replies, strict=False)):
         if wanted.outcome == "answered" and not run.refused and not refuses_media(run, index):

@@ -190,7 +190,7 @@ def thinking_has_a_known_effort(request: Request) -> Iterator[Finding]:
     """`think` is a boolean, or one of `high`, `medium`, `low` and `max`.
 
     The rule ended in September 2026: since then each model has its own levels, which `/api/show` lists. Any other
-    text selects the model's default. Older servers still refuse them.
+    text selects the model's default. Older servers still refuse other texts.
     """
     value = request.body.get("think")
     if isinstance(value, str):

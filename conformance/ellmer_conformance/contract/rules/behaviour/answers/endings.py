@@ -132,7 +132,7 @@ def errors_inside_answers_have_words(run: Run) -> Iterator[Finding]:
     """If a stream has an error event, the raised error has the provider's words.
 
     Why: the words say whether to wait, to pay or to change the request. ERR-005 says the same of an error with a
-    status. The words may be in the error that it was raised from (`raise … from error`).
+    status. The words may be in the cause of the error (`raise … from error`).
     """
     inside = run.streamed and any(isinstance(step, Failure) and step.after for step in run.case.script)
     first = run.exchanges[0].response if inside and run.exchanges else None

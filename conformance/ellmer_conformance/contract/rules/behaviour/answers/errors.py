@@ -35,8 +35,8 @@ _NAMELESS = {
 def errors_say_what_the_provider_said(run: Run) -> Iterator[Finding]:
     """An error has the provider's status (`status`, `status_code` or the like) and its message.
 
-    Why: the caller learns from them whether to wait, to pay or to change the request. They may be in the error that
-    it was raised from (`raise … from error`).
+    Why: the caller learns from them whether to wait, to pay or to change the request. They may be in the
+    cause of the error (`raise … from error`).
     """
     for index, (wanted, reply) in enumerate(zip(run.case.steps, run.replies, strict=False)):
         final = _refused(run, index)

@@ -43,7 +43,7 @@ def transcripts_agree(run: Run) -> Iterator[Finding]:
 def transcripts_pair_requests_and_results(run: Run) -> Iterator[Finding]:
     """In the transcript, every tool request has its own id and every result has the id of its request.
 
-    Why: a reader matches results and requests by their ids. Not judged if the library declares that it takes no tools.
+    Why: a reader matches results and requests by their ids. A library that declares that it takes no tools is not judged.
     """
     if "tools" in run.refused:
         return
@@ -126,7 +126,7 @@ def pieces_add_up(run: Run) -> Iterator[Finding]:
     ],
 )
 def pieces_were_said(run: Run) -> Iterator[Finding]:
-    """The pieces of a stream were said by the model, in their order and once; a client that leaves some out is STR-017's.
+    """Each piece of a stream is the model's own words, in order and once. If a client leaves pieces out, it breaks STR-017.
 
     Why: the user reads the pieces while they arrive, and nobody corrects what was shown twice or in another order.
     """

@@ -157,8 +157,8 @@ def stops_beside_text_are_read(run: Run) -> Iterator[Finding]:
 def streams_are_handed_over_as_they_come(run: Run) -> Iterator[Finding]:
     """A caller who streams gets a long answer in pieces while it arrives, not all at the end.
 
-    Why: the caller streams in order to show the answer early. Not judged if the library does not request a
-    stream.
+    Why: the caller streams in order to show the answer early. A library that does not request a stream
+    is not judged.
     """
     if "stream" not in run.mode or not run.streamed:
         return

@@ -40,8 +40,8 @@ def models_say_what_they_said(run: Run) -> Iterator[Finding]:
 
     Why: a model continues from what it reads as its own words. An invented, changed or repeated turn makes it continue a
     conversation that nobody had. The beginning of an answer that was cut or cancelled may be kept, as it came. A
-    placeholder without a word, such as the dot where Bedrock requires a text, does not count. Not judged after a call that cannot be sent
-    back, of which the library has to tell in its own words.
+    placeholder without a word, such as the dot where Bedrock requires a text, does not count. Requests after a call that cannot
+    be sent back are not judged, because the library has to describe this call in its own words.
     Fix: send answers back as they came, and leave out what the model did not say.
     """
     if not _is_followed(run):
@@ -152,7 +152,8 @@ def nobodys_words_are_lost(run: Run) -> Iterator[Finding]:
 def users_are_not_put_words_into_the_mouth(run: Run) -> Iterator[Finding]:
     """The user's turns contain only the user's own words, in order. This holds with tools and after an error, too.
 
-    Why: the model would answer words that the user did not say. Not judged where a library must explain media or ask for a value.
+    Why: the model would answer words that the user did not say. A case is not judged if the library must explain media or ask
+    for a value.
     """
     needs_words = (
         any(ask.schema for ask in run.case.steps) or run.refused or _has_media(run) or _is_rewritten(run)

@@ -62,7 +62,7 @@ def system_prompts_are_the_callers(run: Run) -> Iterator[Finding]:
     """Only the caller's own system text is sent.
 
     Why: a prompt that a library adds changes the model's answers, costs tokens, and is not visible in the
-    caller's code. Not judged if a schema was requested in words, or if a tool returned media that need an
+    caller's code. A case is not judged if a schema was requested in words, or if a tool returned media that need an
     explanation.
     """
     if any(ask.schema for ask in run.case.steps) or run.tool_media():
@@ -83,8 +83,8 @@ def system_prompts_are_the_callers(run: Run) -> Iterator[Finding]:
 def users_say_what_they_said(run: Run) -> Iterator[Finding]:
     """The user's turns contain the user's own words, once, and no others.
 
-    Why: the model would answer words that the user did not say. Judged only in conversations without tools,
-    earlier history and media.
+    Why: the model would answer words that the user did not say. Only conversations without tools, earlier history
+    and media are judged.
     """
     asks = run.case.steps
     if any(reply.error is not None for reply in run.replies):  # the turn may be given up
@@ -197,8 +197,8 @@ def tools_are_the_callers(run: Run) -> Iterator[Finding]:
     """A request declares the caller's tools, each once, and no others: no functions of the library, and no tools that
     the provider runs, such as a search.
 
-    Why: the model may call the added tool. A search costs money, and its results get into the answer. Not judged
-    where a value is requested, which a library may ask for with a tool.
+    Why: the model may call the added tool. A search costs money, and its results get into the answer. A case
+    is not judged if a value is requested, because a library may request it with a tool.
     """
     if any(ask.schema for ask in run.case.steps) or run.case.searching:
         return

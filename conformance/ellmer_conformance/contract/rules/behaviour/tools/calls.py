@@ -174,7 +174,7 @@ def calls_are_answered_in_one_round_trip(run: Run) -> Iterator[Finding]:
 def results_are_sent_once(run: Run) -> Iterator[Finding]:
     """A call has one result in each request, and a request that follows no call has no new result.
 
-    Why: the model takes a second result for a second event, which did not happen.
+    Why: the model takes a second result for the result of another call, which did not happen.
     """
     if share_ids(run) or answer_refused(run):
         return

@@ -122,7 +122,7 @@ def good_results_are_no_errors(run: Run) -> Iterator[Finding]:
     ],
 )
 def failures_can_be_seen(run: Run) -> Iterator[Finding]:
-    """The result of a failed tool differs from a good one. It has the error flag, says that something failed, or
+    """The result of a failed tool differs from a successful one. It has the error flag, says that something failed, or
     names the error.
 
     Why: otherwise the model takes an empty or invented result for the truth. In formats without a flag, the text says it.
