@@ -7,7 +7,7 @@ from broken_report import Ours, played, row
 
 from ellmer_conformance.adapters import Capabilities, Difference
 from ellmer_conformance.contract.exchange import Exchange, Request, Response
-from ellmer_conformance.contract.observed_run import Run, Trouble
+from ellmer_conformance.contract.observed_run import Run, ToolRun, Trouble
 from ellmer_conformance.contract.rule import Violation
 from ellmer_conformance.report import (
     Report,
@@ -21,7 +21,7 @@ from ellmer_conformance.report.results import causes, consequences, headline, wi
 from ellmer_conformance.runner.judgement import judge
 from ellmer_conformance.scenarios.case import Case, ask
 from ellmer_conformance.scenarios.cases import all_cases
-from ellmer_conformance.scenarios.messages import Reply
+from ellmer_conformance.scenarios.messages import Image, Reply
 from ellmer_conformance.scenarios.script import Answer, Say
 
 CASE = Case(script=[Answer((Say("Hi"),))], steps=[ask("Hello", text="Hi")], name="hello")
@@ -63,6 +63,16 @@ def test_a_declared_refusal_that_does_not_happen_is_not_testable(report):
 
     assert found.verdict == "not-testable"
     assert "image_in_user is declared as refused, and nothing refused it" in found.message
+
+
+def test_media_that_no_tool_returned_need_no_refusal():
+    """A client that loses the call of a tool that draws does not run it: PAR-005 says so, and there is nothing to refuse."""
+    trm = [v for v in judge(Run(CASE, "gemini", "google", "sync")) if v.rule.id == "TRM-010"]
+    run = Run(CASE, "gemini", "google", "sync", refused=["image_in_tool_result"])
+    drawn = replace(run, tool_runs=[ToolRun("draw", {}, Image(b"i", "image/png"))])
+
+    assert [judged("theirs", each, trm).rows for each in (run,)] == [[]]
+    assert judged("theirs", drawn, trm).rows[0].verdict == "not-testable"
 
 
 def test_a_capability_nobody_knows_is_not_testable():
