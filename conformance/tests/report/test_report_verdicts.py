@@ -193,6 +193,24 @@ def test_a_crash_is_known_by_its_exception_and_the_line_that_raised_it():
     assert headline(Report([*whole_and_streamed, *others])) == "3 causes, 4 runs"
 
 
+NODE = "file:///lib/index.mjs:{line}\n   throw new Error(it)\n         ^\nError: {it}\n    at file:///a.mjs:1:46\n\nNode.js v20"
+PYTHON = (
+    'Traceback:\n  File "/run.py", line 7, in <module>\n  File "/lib.py", line {line}, in f\nKeyError: {it}'
+)
+
+
+@pytest.mark.parametrize("printed", [NODE, PYTHON])
+def test_a_process_that_dies_at_one_line_is_one_cause_under_a_variation_too(printed):
+    def died(rule, case, line, under=""):
+        told = f"{under}the command exited with 1:\n{printed.format(line=line, it=case)}"
+        return failed(rule, "loss", "/varied/cr" if under else "/trouble", case, told)
+
+    one = [died("RUN-001", "plain_text", 731), died("STR-003", "one_tool", 731, "under cr, ")]
+    other = died("RUN-001", "tool_error", 732)
+
+    assert [len(cause.rows) for cause in causes(Report([*one, other]))] == [2, 1]
+
+
 OWN = Difference("SYS-010", "You are an agent.", "it tells the model its name", "2026-11-26")
 
 

@@ -13,7 +13,7 @@ from ellmer_conformance.adapters import Capabilities
 from ellmer_conformance.adapters.ellmer_core import EllmerCore
 from ellmer_conformance.contract import rules
 from ellmer_conformance.contract.exchange import Exchange, Request, Response
-from ellmer_conformance.contract.observed_run import Run, ToolRun
+from ellmer_conformance.contract.observed_run import Run, ToolRun, Trouble
 from ellmer_conformance.contract.rule import verdict
 from ellmer_conformance.contract.rules import behaviour
 from ellmer_conformance.contract.rules.behaviour._rulebook import share_ids
@@ -240,6 +240,13 @@ def test_calls_of_one_answer_may_run_in_any_order():
 
     assert difference(one, other) == ""
     assert "tool runs" in difference(one, replace(other, tool_runs=runs[:1]))
+
+
+def test_a_process_that_dies_under_a_variation_is_the_difference():
+    run = a_run(CASES["two_parallel_tools"], HI)
+    died = replace(run, trouble=Trouble("the command exited with 1:\nno memory", ours=False))
+
+    assert difference(run, died) == "the command exited with 1:\nno memory"
 
 
 class Fetches(EllmerCore):
