@@ -289,6 +289,9 @@ _VALUES = re.compile(
 #: Several of them: how many there are differs from play to play.
 _MANY_VALUES = re.compile(r"\*(?:, \*)+")
 _CALL = re.compile(r"\b\w+\(\*\)")
+#: The places in what a dying process prints.
+_NODE_LINE = re.compile(r"\S+\.[cm]?[jt]s:\d+")
+_PYTHON_LINE = re.compile(r'File "[^"]+", line \d+')
 #: Rules that show one event from several sides: what the model said goes back changed, media are lost, an answer is cut.
 _EVENTS = (
     frozenset(
@@ -454,6 +457,8 @@ def _is_one_event(row: Row, cause: Row) -> bool:
 
 def _key(row: Row) -> str:
     """Returns a key that failures of one cause share, whatever the case, the mode and the wire format."""
+    if _exited(row):
+        return f"{row.adapter}\n{_symptom(row)}"
     if _READING.fullmatch(row.rule):
         return f"{row.adapter}\n{_MISSING_PIECE.get(row.rule, row.rule)}"
     if _FORM.fullmatch(row.rule) and _FIELD.search(row.pointer):
@@ -479,14 +484,23 @@ def _symptom(row: Row) -> str:
     sentence = next(iter(row.message.splitlines()), "")
     where = _raised_at(row)
     if where:
-        return f"{sentence.partition(':')[0]}\n{where}"
+        return f"{_plain(sentence).partition(':')[0]}\n{where}"
     return _MANY_VALUES.sub("*", _CALL.sub("*", _VALUES.sub("*", _plain(sentence))))
 
 
 def _raised_at(row: Row) -> str:
-    """Returns the line that raised a crash, if the message has it."""
+    """Returns the line that raised a crash, if the message has it. Node names it first, and Python last."""
     lines = row.message.splitlines()
+    if _exited(row) and (
+        places := _NODE_LINE.findall(row.message) or _PYTHON_LINE.findall(row.message)[::-1]
+    ):
+        return str(places[0])
     return lines[-1] if row.rule.startswith(_NO_RESULT) and len(lines) > 1 else ""
+
+
+def _exited(row: Row) -> bool:
+    """Tells whether the process of a command died, in the play itself or under a variation."""
+    return _plain(row.message).startswith("the command exited with ")
 
 
 def _plain(sentence: str) -> str:

@@ -12,7 +12,7 @@ from typing import Any
 from ..adapters import Difference
 from ..contract.exchange import Exchange
 from ..contract.live_key_redaction import redacted, redacted_value
-from ..contract.observed_run import Run
+from ..contract.observed_run import Run, all_media_of
 from ..contract.rule import Verdict, Violation
 from ..contract.transcripts import normalised
 from .results import FINE, Play, Report, Row
@@ -137,7 +137,7 @@ def _outcome(run: Run, verdict: Verdict) -> tuple[str, str]:
     if run.refused and verdict.rule.id == _PROBE:
         if verdict.outcome == "pass":
             return "refused-as-declared", ""
-        if not verdict.checked and set(run.refused) != {"dangling_call"}:
+        if not verdict.checked and set(run.refused) != {"dangling_call"} and not _has_no_media(run):
             names = ", ".join(run.refused)
             return (
                 "not-testable",
@@ -147,6 +147,12 @@ def _outcome(run: Run, verdict: Verdict) -> tuple[str, str]:
     if "dangling_call" in run.refused and verdict.rule.id in _OPEN_CALLS and raised and verdict.violations:
         return "refused-as-declared", ""
     return verdict.outcome, message
+
+
+def _has_no_media(run: Run) -> bool:
+    """Tells whether only media in results are refused, and no tool that was run returned any."""
+    results = all(name.endswith("_in_tool_result") for name in run.refused)
+    return results and not any(all_media_of(each.value) for each in run.tool_runs)
 
 
 def _pointed(run: Run, pointer: str) -> Exchange | None:

@@ -32,7 +32,7 @@ from semantic_kernel.functions import (
 )
 
 from ellmer_conformance.adapters import Capabilities, Endpoint
-from ellmer_conformance.adapters.base_adapter import BridgeAdapter
+from ellmer_conformance.adapters.base_adapter import BridgeAdapter, ids_as_given
 from ellmer_conformance.scenarios.messages import Image, Part, Reply, Text, Tool, ToolResult, Turn
 
 from .sdk_conversation import base64_of, call_of, calls_in, media_type, parameters, text_of
@@ -143,11 +143,11 @@ class Session:
                     yield chunk
 
     def _add(self, role: str, parts: Sequence[Part]) -> None:
-        """Adds a turn to the history. The results are in a message of their own."""
+        """Adds a turn to the history. Each result is in a message of its own, as in the loop of the library."""
         results = [self._result(part) for part in parts if isinstance(part, ToolResult)]
         rest = [_item(part) for part in parts if not isinstance(part, ToolResult)]
-        if results:
-            self.history.add_message(ChatMessageContent(role="tool", items=results))
+        for result in results:
+            self.history.add_message(result.to_chat_message_content())
         if rest:
             self.history.add_message(ChatMessageContent(role=role, items=rest))
 
@@ -159,18 +159,25 @@ class Session:
 
 
 def _reply(last: Any, pieces: Sequence[str]) -> Reply:
+    """Returns the reply. `content` is the first text only, and the others are in `items`."""
     usage = last.metadata.get("usage")
     counts = {
-        ours: getattr(usage, theirs, None)
-        for ours, theirs in (("input", "prompt_tokens"), ("output", "completion_tokens"))
+        "input": _count(usage, "prompt_tokens", "input_tokens"),
+        "output": _count(usage, "completion_tokens", "output_tokens"),
     }
     stop = getattr(last.finish_reason, "value", last.finish_reason)
     return Reply(
-        last.content or "",
+        "".join(item.text for item in last.items if isinstance(item, TextContent)),
         _STOPS.get(stop, stop),
         usage={name: count for name, count in counts.items() if isinstance(count, int)},
         pieces=list(pieces),
     )
+
+
+def _count(usage: Any, *names: str) -> Any:
+    """Returns a count. The service for Anthropic gives the SDK's object, and in a stream a dict."""
+    found = (usage.get(name) if isinstance(usage, dict) else getattr(usage, name, None) for name in names)
+    return next((count for count in found if count is not None), None)
 
 
 def _item(part: Part) -> Any:
@@ -227,6 +234,7 @@ class SemanticKernel(BridgeAdapter):
         "anthropic": ["anthropic"],
         "gemini": ["google"],
     }
+    differences = ids_as_given("2026-11-28")
 
     def capabilities(self, wire: str, provider: str) -> Capabilities:  # noqa: ARG002 - the protocol's
         """Returns the capabilities. A function's result is a text."""

@@ -7,7 +7,7 @@ from broken_report import CASES, Ours, played, row
 
 from ellmer_conformance.adapters import Capabilities, Difference
 from ellmer_conformance.contract.exchange import Exchange, Request, Response
-from ellmer_conformance.contract.observed_run import Run, Trouble
+from ellmer_conformance.contract.observed_run import Run, ToolRun, Trouble
 from ellmer_conformance.contract.rule import Violation
 from ellmer_conformance.report import (
     Report,
@@ -23,7 +23,7 @@ from ellmer_conformance.runner.judgement import judge
 from ellmer_conformance.runner.selection import find_adapter
 from ellmer_conformance.scenarios.case import Case, ask
 from ellmer_conformance.scenarios.cases import all_cases, scripts
-from ellmer_conformance.scenarios.messages import Reply
+from ellmer_conformance.scenarios.messages import Image, Reply
 from ellmer_conformance.scenarios.script import Answer, Say
 from ellmer_conformance.server import StrictServer
 
@@ -66,6 +66,16 @@ def test_a_declared_refusal_that_does_not_happen_is_not_testable(report):
 
     assert found.verdict == "not-testable"
     assert "image_in_user is declared as refused, and nothing refused it" in found.message
+
+
+def test_media_that_no_tool_returned_need_no_refusal():
+    """A client that loses the call of a tool that draws does not run it: PAR-005 says so, and there is nothing to refuse."""
+    trm = [v for v in judge(Run(CASE, "gemini", "google", "sync")) if v.rule.id == "TRM-010"]
+    run = Run(CASE, "gemini", "google", "sync", refused=["image_in_tool_result"])
+    drawn = replace(run, tool_runs=[ToolRun("draw", {}, Image(b"i", "image/png"))])
+
+    assert [judged("theirs", each, trm).rows for each in (run,)] == [[]]
+    assert judged("theirs", drawn, trm).rows[0].verdict == "not-testable"
 
 
 def test_a_capability_nobody_knows_is_not_testable():
@@ -218,6 +228,24 @@ def test_a_crash_is_known_by_its_exception_and_the_line_that_raised_it():
     others = [crash("unknown_tool", 12, 41), crash("tool_error", 12, 40, "TypeError")]
 
     assert headline(Report([*whole_and_streamed, *others])) == "3 causes, 4 runs"
+
+
+NODE = "file:///lib/index.mjs:{line}\n   throw new Error(it)\n         ^\nError: {it}\n    at file:///a.mjs:1:46\n\nNode.js v20"
+PYTHON = (
+    'Traceback:\n  File "/run.py", line 7, in <module>\n  File "/lib.py", line {line}, in f\nKeyError: {it}'
+)
+
+
+@pytest.mark.parametrize("printed", [NODE, PYTHON])
+def test_a_process_that_dies_at_one_line_is_one_cause_under_a_variation_too(printed):
+    def died(rule, case, line, under=""):
+        told = f"{under}the command exited with 1:\n{printed.format(line=line, it=case)}"
+        return failed(rule, "loss", "/varied/cr" if under else "/trouble", case, told)
+
+    one = [died("RUN-001", "plain_text", 731), died("STR-003", "one_tool", 731, "under cr, ")]
+    other = died("RUN-001", "tool_error", 732)
+
+    assert [len(cause.rows) for cause in causes(Report([*one, other]))] == [2, 1]
 
 
 OWN = Difference("SYS-010", "You are an agent.", "it tells the model its name", "2026-11-26")

@@ -13,7 +13,7 @@ from ellmer_conformance.adapters import Capabilities
 from ellmer_conformance.adapters.ellmer_core import EllmerCore
 from ellmer_conformance.contract import rules
 from ellmer_conformance.contract.exchange import Exchange, Request, Response
-from ellmer_conformance.contract.observed_run import Run, ToolRun
+from ellmer_conformance.contract.observed_run import Run, ToolRun, Trouble
 from ellmer_conformance.contract.rule import verdict
 from ellmer_conformance.contract.rules import behaviour
 from ellmer_conformance.contract.rules.behaviour._rulebook import share_ids
@@ -209,12 +209,44 @@ def test_media_that_are_sent_as_they_are_were_not_dropped():
     assert [outcome("TRM-010", run) for run in runs] == ["pass", "pass", "fail"]
 
 
+def test_a_result_without_an_id_belongs_to_the_tool_that_it_names():
+    """Gemini's calls may have no ids, so that a weather report beside two pictures is no lost picture."""
+    case = CASES["parallel_tools_return_images"]
+    names = ("draw", "get_weather", "draw")
+    calls = [{"functionCall": {"name": name, "args": {}}} for name in names]
+
+    def run(*told):
+        results = [
+            {"functionResponse": {"name": name, "response": {"content": text}}}
+            for name, text in zip(names, told, strict=True)
+        ]
+        asked = {"contents": [{"role": "user", "parts": [{"text": "Draw."}]}]}
+        turns = [{"role": "model", "parts": calls}, {"role": "user", "parts": results}]
+        bodies = (asked, {"contents": [*asked["contents"], *turns]})
+        played = replace(a_run(case), wire="gemini", provider="google", refused=["image_in_tool_result"])
+        drawn = ToolRun("draw", {}, RED)
+        exchanges = [Exchange(Request("gemini", "google", body), Response(200)) for body in bodies]
+        return replace(
+            played, tool_runs=[drawn, ToolRun("get_weather", {}, "9C"), drawn], exchanges=exchanges
+        )
+
+    assert outcome("TRM-010", run("[image omitted]", "9C", "[image omitted]")) == "pass"
+    assert outcome("TRM-010", run("", "9C", "[image omitted]")) == "fail"
+
+
 def test_calls_of_one_answer_may_run_in_any_order():
     runs = [ToolRun("get_weather", {"city": city}, "9C") for city in ("Paris", "Oslo")]
     one, other = (replace(a_run(CASES["two_parallel_tools"], HI), tool_runs=r) for r in (runs, runs[::-1]))
 
     assert difference(one, other) == ""
     assert "tool runs" in difference(one, replace(other, tool_runs=runs[:1]))
+
+
+def test_a_process_that_dies_under_a_variation_is_the_difference():
+    run = a_run(CASES["two_parallel_tools"], HI)
+    died = replace(run, trouble=Trouble("the command exited with 1:\nno memory", ours=False))
+
+    assert difference(run, died) == "the command exited with 1:\nno memory"
 
 
 class Fetches(EllmerCore):

@@ -180,6 +180,21 @@ def test_an_error_may_have_its_status_in_the_cause_of_its_cause():
     assert not [v for v in found.violations if "the status is" in v.message]
 
 
+@pytest.mark.parametrize(("told", "fine"), [("Your organization's limit", True), ("Nobody's limit", False)])
+def test_an_error_may_have_the_provider_s_words_as_python_writes_them(told, fine):
+    """Semantic Kernel raises its own error with the SDK's as an argument: an apostrophe has a backslash there."""
+    run = BREAKS["ERR-005"][1](None)
+    body = json.dumps({"error": {"message": "Your organization's limit", "type": "requests"}}).encode()
+    inner = RuntimeError(f"Error code: 529 - {{'message': \"{told}\"}}")
+    outer = RuntimeError("the service failed", inner)
+    outer.status_code = 529
+    refused = [replace(run.exchanges[0], response=Response(529, body=body)), *run.exchanges[1:]]
+    run = replace(run, exchanges=refused, replies=[Reply(error=outer), *run.replies[1:]])
+
+    assert "\\'" in str(outer)
+    assert bool(verdict(book.rules["ERR-005"], run).violations) is not fine
+
+
 def test_an_error_may_have_the_words_of_its_stream_in_its_cause():
     run = BREAKS["STR-022"][0]()
     raised = RuntimeError("the stream failed")

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 from collections.abc import Iterator
 from itertools import pairwise
 from typing import Any
@@ -45,10 +46,14 @@ def errors_say_what_the_provider_said(run: Run) -> Iterator[Finding]:
         if wanted.schema is not None:  # what was refused is a further try, which the case has no answer for
             continue
         place, response = f"/replies/{index}", final.response
-        status, message = _status(reply.error), str(reply.error)
+        status, message = _status(reply.error), _unquoted(str(reply.error))
         yield found(status == response.status, place, f"the status is {status!r}, it was {response.status}")
         inner = read_error(response.status, response.body, response.headers).message
-        missing = [told for told in _told(response) if told not in message and inner not in message]
+        missing = [
+            told
+            for told in _told(response)
+            if _unquoted(told) not in message and _unquoted(inner) not in message
+        ]
         yield found(not missing, place, f"{message!r} does not say {next(iter(missing), '')!r}")
 
 
@@ -158,6 +163,11 @@ def _told(response: Response) -> list[str]:
             each["msg"] for each in details if isinstance(each, dict) and isinstance(each.get("msg"), str)
         ]
     return [own_message(response.body)]
+
+
+def _unquoted(text: str) -> str:
+    """Returns the text without backslashes before quotes: an error in the arguments of another one is written as Python writes it."""
+    return re.sub(r"\\+(['\"])", r"\1", text)
 
 
 def _status(error: BaseException) -> Any:

@@ -179,7 +179,9 @@ def cuts(run: Run) -> list[Varied]:
 
 
 def difference(plain: Run, other: Run) -> str:
-    """Returns the difference between the streams; `""` if there is none."""
+    """Returns the difference between the streams; `""` if there is none. The end of a command's process is one."""
+    if other.trouble and not plain.trouble:
+        return other.trouble.text
     if other.misses:
         return f"another request was sent: {other.misses[0]}"
     ran, ran_other = _ran(plain), _ran(other)

@@ -96,7 +96,7 @@ def refused_media_leave_a_note(run: Run) -> Iterator[Finding]:
     for index in range(1, len(run.sent_items)):
         names = {item.id: item.name for item in run.sent_items[index] if item.kind == "call"}
         for item in new(run, index, "result"):
-            if names.get(item.id) in with_media:
+            if (item.name or names.get(item.id)) in with_media:
                 sent = {other.media.sha256 for other in run.sent_items[index] if other.media}
                 told = any(text in other.text for other in run.sent_items[index] for text in readable)
                 noted = _NOTE.search(item.text) or digests & sent or told
