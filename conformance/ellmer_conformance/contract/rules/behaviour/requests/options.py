@@ -176,9 +176,10 @@ def _asked_for(steps: Sequence[Ask], items: Sequence[Item]) -> bool:
 )
 def answers_are_not_cut_short(run: Run) -> Iterator[Finding]:
     """No request cuts, forces or multiplies the answer unless the caller asked for it: a token limit under 4,096 (at Anthropic,
-    which requires one, under 1,024), stop sequences, a forced or forbidden tool call, one call at a time, JSON, several answers,
-    less thinking, a history that the API may shorten, images in low detail. Nor does it change the price (`service_tier`), keep
-    the conversation where the API does not by itself (`store` in Chat Completions), or switch filters off (`safetySettings`).
+    which requires one, under 1,024), stop sequences, a forced or forbidden tool call, one call at a time or a limit of calls, JSON,
+    several answers, less thinking, brief answers, a history that the API may shorten, images in low detail, an answer in the
+    background. Nor does it change the price or the place (`service_tier`, `speed`, a latency, a region), keep the conversation
+    where the API does not by itself (`store` in Chat Completions), or switch filters on or off (a guardrail, `safetySettings`).
 
     Why: the caller gets a part of the answer, or another kind of answer, and does not notice. OPT-001 judges larger
     limits and other options.
@@ -226,7 +227,7 @@ _IMAGE = {"url", "image_url", "file_id"}
 
 
 def _lowered(body: Json) -> Iterator[str]:
-    """Yields what a request has less of than by default: calls at a time, thinking, history, detail."""
+    """Yields what a request has less of than by default: calls, thinking, words, history, detail."""
     choice, thinking = object_of(body.get("tool_choice")), object_of(body.get("thinking"))
     config = object_of(object_of(body.get("generationConfig")).get("thinkingConfig"))
     effort = body.get("reasoning_effort") or object_of(body.get("reasoning")).get("effort")
@@ -238,7 +239,11 @@ def _lowered(body: Json) -> Iterator[str]:
             "less thinking": (effort in _LESS and not _must_not_think(body))
             or thinking.get("type") == "disabled"
             or config.get("thinkingBudget") == 0,
-            "a shorter history": body.get("truncation") == "auto" or bool(body.get("transforms")),
+            "a limit of calls": body.get("max_tool_calls") is not None,
+            "brief answers": "low" in {body.get("verbosity"), object_of(body.get("text")).get("verbosity")},
+            "an answer in the background": body.get("background") is True,
+            "a shorter history": body.get("truncation") == "auto"
+            or any(body.get(name) for name in ("transforms", "context_management")),
             "low detail": any(
                 each.get("detail") == "low" and not _IMAGE.isdisjoint(each)
                 for each in objects(body.get("messages") or body.get("input"))
@@ -252,6 +257,14 @@ def _terms(body: Json) -> Iterator[str]:
     """Yields what a request changes of the price, of what the provider keeps, and of what it filters."""
     if body.get("service_tier") not in {None, "auto", "default", "standard", "standard_only"}:
         yield f"service_tier={body['service_tier']}"
+    yield from (f"{name}={body[name]}" for name in ("speed", "inference_geo") if body.get(name))
+    if object_of(body.get("performanceConfig")).get("latency") == "optimized":
+        yield "another latency"
+    yield from (
+        what
+        for name, what in {"guardrailConfig": "a guardrail", "prediction": "a predicted answer"}.items()
+        if body.get(name)
+    )
     if body.get("store") is True and "messages" in body:
         yield "a stored conversation"
     settings = body.get("safetySettings")
