@@ -76,6 +76,7 @@ class MinedAdapter(BrokenAdapter):
                 "model_override",
                 "temperature",
                 "output_limit",
+                "single_calls",
             ),
             "native",
         )
