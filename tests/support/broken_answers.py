@@ -27,8 +27,7 @@ from ellmer_conformance.contract.exchange import Exchange, Request, Response
 from ellmer_conformance.contract.observed_run import ToolRun
 from ellmer_conformance.scenarios.case import Case, ask
 from ellmer_conformance.scenarios.messages import Reply
-from ellmer_conformance.scenarios.script import Answer, Call, Say, Think, Usage
-from ellmer_conformance.scenarios.variations.unusual_events import REDACTED
+from ellmer_conformance.scenarios.script import REDACTED, Answer, Call, Say, Think, Usage
 
 
 def stopping(stop):

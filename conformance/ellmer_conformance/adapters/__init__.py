@@ -130,6 +130,7 @@ class Capabilities:
         usage_limits: The same for `options={"requests": n}`, the most requests that the turn may send.
         temperature: The same for `options={"temperature": 0}`. Zero is a value: it must be sent.
         output_limit: The same for `options={"max_tokens": n}`, the most tokens of an answer.
+        single_calls: The same for `options={"parallel": False}`: an answer has at most one call. `False` must be sent.
 
     Examples:
         >>> Capabilities(pdf_in_user="refused").refused({"tools", "pdf_in_user"})
@@ -160,6 +161,7 @@ class Capabilities:
     usage_limits: Ability = "refused"
     temperature: Ability = "refused"
     output_limit: Ability = "refused"
+    single_calls: Ability = "refused"
 
     def refused(self, needs: Collection[str]) -> list[str]:
         """Returns the capabilities of a case that are declared as refused.

@@ -81,6 +81,10 @@ _REQUIRED: Mapping[str, Any] = {
     "mistral": "any",
     "cohere": "REQUIRED",
 }
+#: One call at a time, where it is not a field of its own.
+_ONE_CALL: Mapping[str, Any] = {
+    "anthropic": {"tool_choice": {"type": "auto", "disable_parallel_tool_use": True}},
+}
 #: JSON without a schema, as each format has it.
 _JSON: Mapping[str, Mapping[str, Any]] = {
     "openai-chat": _OBJECT,
@@ -99,6 +103,8 @@ def turn_params(wire: str, options: Mapping[str, Any]) -> dict[str, Any]:
         found["tool_choice"] = _REQUIRED[wire]
     if "stop" in options:
         found["stop_sequences"] = options["stop"]
+    if "parallel" in options:
+        found |= _ONE_CALL.get(wire, {"parallel_tool_calls": False})
     found |= {name: options[name] for name in ("temperature", "max_tokens") if name in options}
     return found | dict(_JSON[wire] if "json" in options else {})
 
@@ -235,6 +241,7 @@ class Provider:
             model_override="native",
             temperature="native",
             output_limit="native",
+            single_calls="native" if tools else "refused",
             prompt_caching="native",
             usage_limits="native",
         )

@@ -517,21 +517,24 @@ def _anywhere(row: Row) -> str:
     return re.sub(r"/\d+", "/*", re.sub(r"^/varied/[^/]+$", "/replies/0", pointer))
 
 
-def _order(row: Row) -> tuple[bool, bool, int, bool, int]:
+def _order(row: Row) -> tuple[bool, bool, int, bool, bool, bool]:
     """Returns the place of a failure in its play: comparisons of the whole come last, and outcomes after requests. A call that was
-    cut runs before the request that has its result.
+    cut runs before the request that has its result. In one request, what is lost of it says more than that it is another one.
     """
-    inside = re.match(r"/exchanges/(\d+)", row.pointer)
+    inside = re.match(r"/exchanges(?:/(\d+))?", row.pointer)
     ran = _ran_cut(row)
     return (
         row.verdict != "harness-error",
         row.rule.startswith(_WHOLE),
-        int(inside[1]) if inside else 0 if ran else _LAST,
+        int(inside[1] or _LAST - 1) if inside else 0 if ran else _LAST,
         row.kind != "reject",
         not row.rule.startswith(_NO_RESULT),
+        row.rule == _OTHER_REQUEST,
     )
 
 
+#: The rule that compares a request with the one before it.
+_OTHER_REQUEST = "HIS-002"
 _LAST = 1 << 30
 
 

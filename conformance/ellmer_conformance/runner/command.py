@@ -48,7 +48,7 @@ _ASKED_FOR = {
     "audio_in_user",
     "structured",
     *["tool_choice", "stop_sequences", "json_mode", "model_override", "prompt_caching", "usage_limits"],
-    *["temperature", "output_limit"],
+    *["temperature", "output_limit", "single_calls"],
 }
 #: Capabilities that no command has, because a command cannot be asked for them.
 _NOT_SAID = {"approval", "changed_prompt", "citations", "compaction", "uploads"}

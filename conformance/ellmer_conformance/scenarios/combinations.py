@@ -19,13 +19,13 @@ from .messages import Image, Part, Text, Tool, ToolCall, ToolResult, Turn
 from .script import Answer, Call, Cut, Delivery, Failure, Said, Say, Step, Think, Usage
 
 AREA = "combined"
-#: The combinations that are played unless all are asked for: the first rows of the array over all values, and one with another
-#: model for a turn with several calls. They have a third of its pairs, in a second.
+#: The combinations that are played unless all are asked for: the first rows of an array over all values, one of them with an empty
+#: prompt and one call at a time, and one with another model for a turn with several calls. They have a third of its pairs.
 DEFAULT = tuple(
     f"combined_{letters}"
     for letters in (
         "baaagaaabab",
-        "abcbcbbbcaa",
+        "dbcbibbbcaa",
         "bedcebbcfbd",
         "cdcfbaacbbc",
         "cfadcabcebb",
@@ -36,11 +36,14 @@ DEFAULT = tuple(
 
 #: Every factor with its values, the plain one first.
 FACTORS: Mapping[str, tuple[str, ...]] = {
-    "system": ("none", "one", "changed"),
+    "system": ("none", "one", "changed", "empty"),
     "tools": ("none", "one", "several", "optional", "nested", "no parameters", "long"),
     "calls": ("one", "parallel", "in sequence", "beside text"),
     "result": ("text", "error", "empty", "object", "digits", "error-like"),
-    "option": ("none", "tool_choice", "stop", "json", "cache", "model", "temperature", "limit"),
+    "option": (
+        *("none", "tool_choice", "stop", "json", "cache", "model", "temperature", "limit"),
+        *("one call", "no stop"),
+    ),
     "thoughts": ("none", "thought"),
     "media": ("none", "image", "document"),
     "before": ("nothing", "a turn", "a call"),
@@ -61,19 +64,21 @@ _NEEDS: Mapping[tuple[str, str], frozenset[str]] = {
     ("option", "model"): frozenset({"model_override"}),
     ("option", "temperature"): frozenset({"temperature", "model_override"}),
     ("option", "limit"): frozenset({"output_limit"}),
+    ("option", "one call"): frozenset({"single_calls"}),
+    ("option", "no stop"): frozenset({"stop_sequences"}),
     ("media", "image"): frozenset({"image_in_user"}),
     ("media", "document"): frozenset({"pdf_in_user"}),
 }
 #: Values that a wire format cannot express, as the hand-written cases say.
 _INEXPRESSIBLE: Mapping[str, set[tuple[str, str]]] = {
     "openai-chat": {("option", "cache")},
-    "openai-responses": {("option", "cache"), ("option", "stop")},
+    "openai-responses": {("option", "cache"), ("option", "stop"), ("option", "no stop")},
     "anthropic": {("option", "json"), ("option", "temperature")},
-    "bedrock": {("option", "json")},
-    "gemini": {("option", "cache")},
-    "ollama": {("option", "cache"), ("option", "tool_choice")},
+    "bedrock": {("option", "json"), ("option", "one call")},
+    "gemini": {("option", "cache"), ("option", "one call")},
+    "ollama": {("option", "cache"), ("option", "tool_choice"), ("option", "one call")},
     "mistral": {("option", "cache")},
-    "cohere": {("option", "cache"), ("media", "image")},
+    "cohere": {("option", "cache"), ("option", "one call"), ("media", "image")},
 }
 
 Combination = Mapping[str, str]
@@ -150,15 +155,21 @@ def is_possible(row: Combination) -> bool:
     return all(fits(row) for _, fits in _FITS)
 
 
+#: Without a prompt, be it that there is none or that it is empty.
+_UNSAID = {"none", "empty"}
 #: The options that another model gets.
 _OF_ANOTHER = {"model", "temperature"}
 _FITS: tuple[tuple[tuple[str, ...], Callable[[Combination], bool]], ...] = (
     (("tools", "calls"), lambda row: row["tools"] != "none" or row["calls"] == "one"),
     (("tools", "result"), lambda row: row["tools"] != "none" or row["result"] == "text"),
     (("tools", "before"), lambda row: row["tools"] != "none" or row["before"] != "a call"),
-    (("tools", "option"), lambda row: row["option"] != "tool_choice" or row["tools"] != "none"),
+    (
+        ("tools", "option"),
+        lambda row: row["option"] not in {"tool_choice", "one call"} or row["tools"] != "none",
+    ),
+    (("calls", "option"), lambda row: row["option"] != "one call" or row["calls"] != "parallel"),
     (("tools", "option"), lambda row: row["option"] != "json" or row["tools"] == "none"),
-    (("system", "option"), lambda row: row["option"] != "cache" or row["system"] != "none"),
+    (("system", "option"), lambda row: row["option"] != "cache" or row["system"] not in _UNSAID),
     (("event", "mode"), lambda row: row["event"] != "cancelled" or "async" in row["mode"]),
     (("thoughts", "option"), lambda row: row["thoughts"] == "none" or row["option"] != "tool_choice"),
     (("thoughts", "system"), lambda row: row["thoughts"] == "none" or row["system"] != "changed"),
@@ -260,7 +271,7 @@ def combined(row: Combination) -> Case:
         printed_alike=False,
         modes=(_mode(row["mode"]),),
         needs=frozenset(needs | ({"tools"} if parts.tools else set())),
-        system=None if row["system"] == "none" else _PROMPT,
+        system={"none": None, "empty": ""}.get(row["system"], _PROMPT),
         tools=parts.tools,
         history=_HISTORIES[row["before"]],
         script=[*parts.script(), *(_answer(text) for _, text in _LATER)],
@@ -292,6 +303,8 @@ _OPTIONS = {
     "model": {"model": ANOTHER},
     "temperature": {"temperature": 0, "model": ANOTHER},  # newer models refuse a temperature
     "limit": {"max_tokens": 500},
+    "one call": {"parallel": False},  # and an empty list: what many clients drop because it is false
+    "no stop": {"stop": []},
 }
 
 

@@ -14,6 +14,7 @@ from typing import Any, Literal, get_args
 from .answer import Answer, Call, Refuse, Run, Said, Say, Search, Show, Stop, Think, Usage
 
 __all__ = [
+    "REDACTED",
     "Answer",
     "AskModel",
     "Call",
@@ -46,6 +47,9 @@ Ending = Literal["end", "reset", "half-close", "stall"]
 
 #: Errors of a provider. Every provider has its own status and text for each.
 FailureKind = Literal["overloaded", "server-error", "rate-limit", "context-length"]
+
+#: The data of a redacted thought (Anthropic).
+REDACTED = "EmwKAhgBEgy3va3pzix/LafPsn4aDFIT2Xlxh0L5L8rLVyIwxtE3rAFBa8cr3qpP"
 
 _NOTHING_SEEN = Answer((Say("no image received"),))
 _USUAL_USAGE = Usage()

@@ -22,6 +22,7 @@ import orjson
 from ..contract.exchange import Json
 from ..contract.readers.anthropic import BINDING_BETA, PRESERVES_THINKING
 from ..contract.readers.json_access import object_of, text_of
+from ..scenarios.script import REDACTED
 
 # --- signed blobs ----------------------------------------------------------------------------------------
 
@@ -135,12 +136,13 @@ class Prefix(NamedTuple):
 
 
 class Block(NamedTuple):
-    """A block of a request with its place. A thought also has its text and its signature."""
+    """A block of a request with its place. A thought also has its text and its signature, and a redacted one its data."""
 
     place: str
     role: str
     value: Any
     signature: str | None = None
+    redacted: Any = None
 
 
 class Mismatch(NamedTuple):
@@ -331,7 +333,7 @@ def anthropic_blocks(asked: Json) -> Iterator[Block]:
     for place, role, block in _blocks(asked):
         if text_of(object_of(block).get("type")) in {"thinking", "redacted_thinking"}:
             thought = block.get("thinking")
-            yield Block(place, role, thought, text_of(block.get("signature")))
+            yield Block(place, role, thought, text_of(block.get("signature")), block.get("data"))
         else:
             yield Block(place, role, block)
 
@@ -343,16 +345,21 @@ def bedrock_blocks(asked: Json) -> Iterator[Block]:
         if reasoning is not None:
             text = object_of(object_of(reasoning).get("reasoningText"))
             signed = text.get("text") if "signature" in text else None
-            yield Block(place, role, signed, text_of(text.get("signature")))
+            data = object_of(reasoning).get("redactedContent")
+            yield Block(place, role, signed, text_of(text.get("signature")), data)
         elif "cachePoint" not in object_of(block):
             yield Block(place, role, block)
 
 
 def objection(conversation: Conversation, *, strict: bool, dropped: bool, beta: bool) -> str | None:
-    """Returns the error for a changed thought, or for one with another prefix."""
+    """Returns the error for a changed thought, for redacted data that nobody sent
+    (https://github.com/anthropics/claude-code/issues/56708), or for a thought with another prefix.
+    """
     for block in conversation.blocks:
         if _is_changed(block, strict=strict):
             return f"{block.place}: Invalid `signature` in `thinking` block"
+        if isinstance(block.redacted, str) and _is_made_up(block.redacted, strict=strict):
+            return f"{block.place}: Invalid `data` in `redacted_thinking` block"
     return conversation.objection(dropped=dropped, beta=beta)
 
 
@@ -366,6 +373,11 @@ def _is_changed(thought: Block, *, strict: bool) -> bool:
         return False
     record = unsealed(signature)
     return record is None or record.text != thought.value
+
+
+def _is_made_up(data: str, *, strict: bool) -> bool:
+    """Tells whether redacted data is none of this server, or no base64 if it is not `strict`."""
+    return data != REDACTED if strict else decoded(data) is None
 
 
 def _blocks(asked: Json) -> Iterator[tuple[str, str, Any]]:

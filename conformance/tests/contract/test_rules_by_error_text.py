@@ -118,7 +118,7 @@ REAL = {
     "Client specified an invalid argument: Argument not supported: include": "",
     "text content blocks must contain non-whitespace text": "anthropic EMP-008",
     "messages.0: user messages must have non-empty content": "anthropic EMP-004",
-    "400 messages.23.content.2: Invalid `data` in `redacted_thinking` block": "anthropic THK-001",
+    "400 messages.23.content.2: Invalid `data` in `redacted_thinking` block": "* THK-006",
     "The image was specified using the image/png media type, but the image appears to be a image/jpeg image": "anthropic bedrock IMG-015",
     "response_format: Extra inputs are not permitted": "anthropic REQ-004",
     "Item with id 'rs_abc' not found. Items are not persisted when store is set to false.": "openai-responses STO-019",

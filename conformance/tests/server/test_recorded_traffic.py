@@ -55,9 +55,9 @@ def remember(engine, route, body):
     google = engine._services.stored_for(route, "gemini")
     google.interactions[body.get("previous_interaction_id")] = Interaction({}, [ASKED, *calls_of(body)])
     cache = str(body.get("cachedContent")).rpartition("/")[2]
-    google.kept["cachedContents"] = {
-        cache: {"asked": {}, "shown": {"usageMetadata": {"totalTokenCount": 2048}}}
-    }
+    model = f"models/{route.path.rpartition('/models/')[2].partition(':')[0]}"
+    shown = {"model": model, "usageMetadata": {"totalTokenCount": 2048}}
+    google.kept["cachedContents"] = {cache: {"asked": {}, "shown": shown}}
     shelf = engine._services.stored_for(route, "openai-chat")
     conversation = body.get("conversation")
     id = conversation.get("id") if isinstance(conversation, dict) else conversation

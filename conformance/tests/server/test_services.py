@@ -571,6 +571,26 @@ def test_a_cache_needs_a_size(server):
     assert refused["message"].startswith("Cached content is too small. total_token_count=")
 
 
+OWN, OTHER = "models/gemini-3.5-flash", "models/gemini-2.5-flash"
+
+
+def test_a_cache_is_used_with_its_own_model(server):
+    long = {"role": "user", "parts": [{"text": "A long story, told again. " * 400}]}
+    asked = {"model": OWN, "contents": [long]}
+    name = post(server, "/v1beta/cachedContents", asked, GOOGLE).json()["name"]
+    body = {"contents": [{"role": "user", "parts": [{"text": "Hi"}]}], "cachedContent": name}
+
+    own = post(server, f"/v1beta/{OWN}:generateContent", body, GOOGLE)
+    other = post(server, f"/v1beta/{OTHER}:generateContent", body, GOOGLE)
+
+    assert (own.status_code, other.status_code) == (200, 400)
+    said = other.json()["error"]["message"]
+    assert (
+        said
+        == f"Model used by GenerateContent request ({OTHER}) and CachedContent ({OWN}) has to be the same."
+    )
+
+
 def test_a_batch_of_claude_in_progress_is_not_deleted(server):
     params = {"model": "claude-sonnet-5", "max_tokens": 9, "messages": [{"role": "user", "content": "Hi"}]}
     id = post(

@@ -3,6 +3,8 @@
 import pytest
 from questions_to_the_server import MESSAGES, NONCES, PROVIDERS, USER
 
+from ellmer_conformance.scenarios.script import REDACTED
+
 
 def anthropic_thought(change=None):
     def body(reply):
@@ -50,6 +52,21 @@ def test_anthropic_checks_its_signatures(post, change, status):
     if status == 400:
         message = reply.json()["error"]["message"]
         assert message == "messages.1.content.0: Invalid `signature` in `thinking` block"
+
+
+@pytest.mark.parametrize(
+    ("data", "status"), [(REDACTED, 200), (swapped(REDACTED), 400), ("aW52ZW50ZWQ=", 400)]
+)
+def test_anthropic_takes_its_own_redacted_thoughts_only(post, data, status):
+    block = {"type": "redacted_thinking", "data": data}
+    said = {"role": "assistant", "content": [block, {"type": "text", "text": "It rains."}]}
+
+    reply = post(MESSAGES, "thinks", MESSAGES.body | {"messages": [USER, said, USER]}, nonce=next(NONCES))
+
+    assert reply.status_code == status
+    if status == 400:
+        message = reply.json()["error"]["message"]
+        assert message == "messages.1.content.0: Invalid `data` in `redacted_thinking` block"
 
 
 @pytest.mark.parametrize(("changed", "status"), [(False, 200), (True, 400)])

@@ -76,6 +76,7 @@ class MinedAdapter(BrokenAdapter):
                 "model_override",
                 "temperature",
                 "output_limit",
+                "single_calls",
             ),
             "native",
         )
@@ -87,7 +88,7 @@ class MinedAdapter(BrokenAdapter):
         before = deepcopy(body)
         self.sent += 1
         self.bug.change(Body(self.endpoint.wire, body, self.sent))
-        self.changed += body != before
+        self.changed += repr(body) != repr(before)  # 1 is not True, and not 1.0
         return body
 
     def answer(self, chunks: list[bytes]) -> list[bytes]:

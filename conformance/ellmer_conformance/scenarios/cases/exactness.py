@@ -31,6 +31,8 @@ ODD: Mapping[str, Any] = {
     "whole": 2.0,
     "none": None,
     "no": False,
+    "yes": True,
+    "json": '{"a": [1, 2.50]}',
     "list": [],
     "deep": {"b": [1, {"a": None}], "a": "x"},
 }
@@ -134,21 +136,39 @@ def malformed_optional_arguments() -> Case:
 
 @case
 def odd_text() -> Case:
-    """Text with spaces around it, empty lines, tabs, markup, quotes and letters beyond ASCII is sent and returned unchanged."""
-    question = '  Two spaces, a tab\t, "quotes", <b>markup</b> & more:\r\n\r\n- one\n- two\n'
-    told = "\n  Indented:\n\n    code\n\nThe end: Zoë, 終 👋.\n"
+    """Text with spaces around it, empty lines, tabs, markup, quotes, addresses and letters beyond ASCII is sent and returned
+    unchanged, as are a question that looks like a command and an answer that looks like data.
+    """
+    question = (
+        '  Two spaces, a tab\t, "quotes", <b>markup</b> & more:\r\n\r\n- one\n- two\n\n\n\n<!-- a comment -->'
+        " 10\u00a0km \u2013 20\u00a0km \u2014 ask ada@example.com, 4012888888881881, https://example.com/a?b=c#d, a\u200bb\n"
+    )
+    told = (
+        "\n  Indented:\n\n    code\n\nThe **end** [1], _really_: Zoë, 終 👋.\n\ndata: [DONE]\n\nUser: &lt;yes&gt; \u2014 "
+        + "and so on, " * 60
+        + "to the end.\n"
+    )
+    data = '{"as":  "it was", "n": 1.0}'
     return Case(
         on_server=True,
         printed_alike=False,
-        script=[Answer((Say(told),), usage=Usage(40, 12)), Answer((Say("As it was."),), usage=Usage(60, 4))],
-        steps=[ask(question, text=told), ask("Was it?", text="As it was.")],
+        script=[
+            Answer((Say(told),), usage=Usage(40, 12)),
+            Answer((Say(data),), usage=Usage(60, 4)),
+            Answer((Say("It was."),), usage=Usage(80, 3)),
+        ],
+        steps=[
+            ask(question, text=told),
+            ask("/tell me as data: was it?", text=data),
+            ask("Was it?", text="It was."),
+        ],
     )
 
 
 #: Text that templates, escaping, normalization and the stripping of spaces change.
 _TEMPLATE = "Dear {{name}}, {0} & <b>you</b> &amp; \\n %s ${HOME}: Zoe\u0308, \ufb01ne, \u2460."
 _FENCED = f"```text\n{_TEMPLATE}\n```"
-_FILE = f"  two spaces before\r\n\tand a tab\n\n\n{_TEMPLATE}\n\n"
+_FILE = f"  two spaces before\r\n\tand a tab\n\n\n{_TEMPLATE}\n\x1b[31mred\x1b[0m <!-- hidden --> ada@example.com\n\n"
 
 
 @case

@@ -11,6 +11,7 @@ from copy import deepcopy
 from itertools import chain, zip_longest
 from typing import Any
 
+from ..script import REDACTED
 from .event_rewriting import Event, changed, each, event, everywhere
 from .variation import Variation, VariedAnswer
 
@@ -240,8 +241,6 @@ def _counted_at_the_start(it: VariedAnswer) -> VariedAnswer:
 
 
 _REASONED = frozenset({"openai-chat", "anthropic", "gemini", "bedrock", "ollama", "mistral", "cohere"})
-
-REDACTED = "EmwKAhgBEgy3va3pzix/LafPsn4aDFIT2Xlxh0L5L8rLVyIwxtE3rAFBa8cr3qpP"
 
 MEANING = (
     Variation(

@@ -1,6 +1,7 @@
 """Gemini's cached contents, which a request names and which are then read before its own.
 
-https://ai.google.dev/api/caching
+https://ai.google.dev/api/caching. A cache can only be used with its own model; the README of
+https://github.com/PatchedReality/ai-cli-switchboard quotes the refusal.
 """
 
 from __future__ import annotations
@@ -24,7 +25,8 @@ _READ = ("systemInstruction", "tools", "toolConfig")
 
 
 def with_cache(request: Request, shelf: StoredObjects) -> Request | Refusal:
-    """Returns a request with the contents of the cache that it names, or the provider's error for an unknown one.
+    """Returns a request with the contents of the cache that it names, or the provider's error for an unknown one, or one of another
+    model.
 
     Args:
         request: A request to Gemini.
@@ -36,6 +38,12 @@ def with_cache(request: Request, shelf: StoredObjects) -> Request | Refusal:
     found = shelf.kept.get(_KIND, {}).get(name.rpartition("/")[2])
     if found is None:
         return Refusal("CachedContent not found (or permission denied)", 403, "PERMISSION_DENIED")
+    ours, theirs = f"models/{request.model}", found["shown"]["model"]
+    if ours != theirs:
+        sentence = (
+            f"Model used by GenerateContent request ({ours}) and CachedContent ({theirs}) has to be the same."
+        )
+        return Refusal(sentence, 400, "INVALID_ARGUMENT")
     asked = found["asked"]
     contents = [*items_of(get(asked, "contents")), *items_of(request.body.get("contents"))]
     more = {field: value for field in _READ if (value := get(asked, field)) is not None}

@@ -217,6 +217,16 @@ def test_a_signed_thought_that_was_shown_keeps_its_words(shown, sent, fine):
     assert bool(verdict(book.rules["THK-006"], run).violations) is not fine
 
 
+@pytest.mark.parametrize(("sent", "fine"), [("c2VhbGVk", True), ("aW52ZW50ZWQ=", False)])
+def test_redacted_thoughts_are_those_of_the_provider(sent, fine):
+    block = {"type": "redacted_thinking", "data": sent}
+    run = over_anthropic({"role": "assistant", "content": [block]}, ASKED)
+    told = {"content": [{"type": "redacted_thinking", "data": "c2VhbGVk"}]}
+    answered = replace(run.exchanges[0], response=Response(200, body=json.dumps(told).encode()))
+    run = replace(run, exchanges=[answered, run.exchanges[1]])
+    assert bool(verdict(book.rules["THK-006"], run).violations) is not fine
+
+
 SIGNATURES = ("Zmlyc3Q=", "c2Vjb25k")
 
 

@@ -4,11 +4,12 @@ from __future__ import annotations
 
 import json
 import re
+from collections.abc import Iterable
 from functools import lru_cache
 
 from ...exchange import Json, Request
 from ...readers.bedrock import blocks, messages, specs
-from ...readers.json_access import object_of, text_of
+from ...readers.json_access import elements, object_of, text_of
 
 
 @lru_cache(maxsize=4)
@@ -21,18 +22,27 @@ def translation(request: Request) -> tuple[Request, dict[str, str]]:
     places: dict[str, str] = {}
     turns: list[Json] = []
     for index, (pointer, message) in enumerate(messages(request.body)):
-        content = _said([*blocks(message, pointer)])
+        listed = [*blocks(message, pointer)]
+        content, marks = _said(listed), _marks(listed)
         places |= {f"/messages/{index}/content/{j}": place for j, (place, _) in enumerate(content)}
-        turns.append({"role": message.get("role"), "content": [_block(block) for _, block in content]})
+        said = [_block(block) | marks.get(place, {}) for place, block in content]
+        turns.append({"role": message.get("role"), "content": said})
     config, more = (
         object_of(request.body.get("inferenceConfig")),
         request.body.get("additionalModelRequestFields"),
     )
+    marks = _marks(elements(object_of(request.body.get("toolConfig")).get("tools"), "/toolConfig/tools"))
     tools = [
         {"name": tool.get("name"), "input_schema": object_of(tool.get("inputSchema")).get("json")}
-        for _, tool in specs(request.body)
+        | marks.get(place.removesuffix("/toolSpec"), {})
+        for place, tool in specs(request.body)
     ]
+    places |= {f"/tools/{i}": place for i, (place, _) in enumerate(specs(request.body))}
+    system, prompts = _prompts(request.body)
+    places |= prompts
     body = {"messages": turns, "tools": tools, "temperature": config.get("temperature"), **object_of(more)}
+    if system:
+        body["system"] = system
     chosen = object_of(object_of(request.body.get("toolConfig")).get("toolChoice"))
     body["tool_choice"] = {"type": next(iter(chosen), "auto")}
     name = request.model.rpartition("anthropic.")[2]
@@ -45,9 +55,31 @@ def _said(content: list[tuple[str, Json]]) -> list[tuple[str, Json]]:
     return [each for place, each in enumerate(content) if place not in blank and "cachePoint" not in each[1]]
 
 
+def _marks(listed: Iterable[tuple[str, Json]]) -> dict[str, Json]:
+    """Returns the marks of blocks by their places: a cache point marks what stands before it."""
+    marks: dict[str, Json] = {}
+    before = ""
+    for place, block in listed:
+        point = block.get("cachePoint")
+        if point is None and text_of(block.get("text", "-")).strip():
+            before = place
+        elif point is not None and before:
+            ttl = object_of(point).get("ttl")
+            marks[before] = {"cache_control": {"type": "ephemeral", **({"ttl": ttl} if ttl else {})}}
+    return marks
+
+
+def _prompts(body: Json) -> tuple[list[Json], dict[str, str]]:
+    """Returns the blocks of the system prompt, and their places."""
+    listed = [*elements(body.get("system"), "/system")]
+    marks, said = _marks(listed), [(place, block) for place, block in listed if "text" in block]
+    blocks = [{"type": "text", "text": block["text"]} | marks.get(place, {}) for place, block in said]
+    return blocks, {f"/system/{i}": place for i, (place, _) in enumerate(said)}
+
+
 def led_back(pointer: str, places: dict[str, str]) -> str:
     """Converts a pointer into Anthropic's body to a pointer into Bedrock's."""
-    block = re.match(r"/messages/\d+/content/\d+", pointer)
+    block = re.match(r"/messages/\d+/content/\d+|/system/\d+|/tools/\d+(?!/input_schema)(?=/|$)", pointer)
     if block:
         return places.get(block[0], pointer)
     roots = {
@@ -55,8 +87,8 @@ def led_back(pointer: str, places: dict[str, str]) -> str:
         "/tool_choice/type": "/toolConfig/toolChoice",
         "/temperature": "/inferenceConfig/temperature",
     }
-    if schema := re.fullmatch(r"/tools/(\d+)/input_schema(.*)", pointer):
-        return f"/toolConfig/tools/{schema[1]}/toolSpec/inputSchema/json{schema[2]}"
+    if schema := re.fullmatch(r"(/tools/\d+)/input_schema(.*)", pointer):
+        return f"{places[schema[1]]}/inputSchema/json{schema[2]}"
     return roots.get(pointer, pointer.replace("/thinking", "/additionalModelRequestFields/thinking"))
 
 

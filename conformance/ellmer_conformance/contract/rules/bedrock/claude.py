@@ -46,6 +46,9 @@ LOST: Json = {**CLOSED, "properties": {"x": {"$ref": "#/$defs/X"}}, "required": 
 LIST: Json = {**CLOSED, "properties": {"x": {"type": "array", "maxItems": 5}}, "required": ["x"]}
 THINKING: Json = {"additionalModelRequestFields": {"thinking": {"type": "enabled", "budget_tokens": 1024}}}
 ADAPTIVE: Json = {"additionalModelRequestFields": {"thinking": {"type": "adaptive"}}}
+CACHED: Json = {"cachePoint": {"type": "default"}}
+HOUR: Json = {"cachePoint": {"type": "default", "ttl": "1h"}}
+CACHED_TOOLS: Json = {"tools": [*TOOLS["tools"], CACHED]}
 SONNET_5 = "us.anthropic.claude-sonnet-5"
 OPUS_5_5 = "us.anthropic.claude-opus-5-5"
 HAIKU_3 = "anthropic.claude-3-haiku-20240307-v1:0"
@@ -82,6 +85,17 @@ _SAME: dict[str, tuple[list[Json], list[Json]]] = {
     "ORD-007": (
         [body(ASK, assistant(THOUGHT, "I add.", use("a")), user(result("a")), toolConfig=TOOLS)],
         [body(ASK, assistant(THOUGHT, use("a"), "I add."), user(result("a")), toolConfig=TOOLS)],
+    ),
+    "REQ-024": (
+        [body(*[user("Hi", CACHED)] * 4)],
+        [body(*[user("Hi", CACHED)] * 3, system=[{"text": "Hi"}, CACHED], toolConfig=CACHED_TOOLS)],
+    ),
+    "REQ-026": (
+        [body(user("Hi", HOUR, "you", CACHED))],
+        [
+            body(user("Hi", CACHED, "you", HOUR)),
+            body(ASK, system=[{"text": "Hi"}, HOUR], toolConfig=CACHED_TOOLS),
+        ],
     ),
     "REQ-028": (
         [body(ASK, toolConfig=TOOLS, model=OPUS_5_5)],
@@ -121,9 +135,15 @@ _SAME: dict[str, tuple[list[Json], list[Json]]] = {
 }
 
 
+#: Ids in this book, where Anthropic's are ids of other rules here.
+_NAMED = {"REQ-024": "REQ-030", "REQ-026": "REQ-031"}
 #: Threads with Bedrock's own words.
 _SEEN = {
-    "EMP-007": ["https://github.com/aws-samples/sample-multi-agent-orchestration-chat-on-agentcore/issues/15"]
+    "REQ-024": ["https://github.com/Bike4Mind/bike4mind/issues/2208"],
+    "REQ-026": ["https://github.com/Portkey-AI/gateway/issues/1762"],
+    "EMP-007": [
+        "https://github.com/aws-samples/sample-multi-agent-orchestration-chat-on-agentcore/issues/15"
+    ],
 }
 #: Refusals that differ at Bedrock: it has its own words, or reports a missing field where Anthropic reports a wrong one.
 _ELSE: dict[str, list[Refusal]] = {
@@ -138,7 +158,7 @@ def _enter(id: str, examples: list[Json], counterexamples: list[Json]) -> None:
     theirs = anthropic.rules[id]
     assert theirs.refusal is not None
     book.rule(
-        id,
+        _NAMED.get(id, id),
         theirs.level,
         theirs.kind,
         source=[*theirs.source, *_SEEN.get(id, ()), f"Bedrock passes it on (Anthropic's {id})"],

@@ -37,7 +37,7 @@ def _stop(body: Json, wanted: Sequence[str]) -> bool:
         for name in ("stop", "stop_sequences", "stopSequences")
         if name in holder
     ]
-    return list(wanted) in sent
+    return list(wanted) in sent if wanted else not any(sent)
 
 
 def _json(body: Json, _: Any) -> bool:
@@ -71,6 +71,12 @@ def _temperature(body: Json, wanted: float) -> bool:
     return any(holder.get("temperature") == wanted for holder in holders)
 
 
+def _parallel(body: Json, _: Any) -> bool:
+    """Tells whether one call at a time is asked for."""
+    choice = object_of(body.get("tool_choice"))
+    return body.get("parallel_tool_calls") is False or choice.get("disable_parallel_tool_use") is True
+
+
 def _limit(body: Json, wanted: int) -> bool:
     """Tells whether this limit of tokens is sent."""
     holders = [body, *(object_of(body.get(name)) for name in _HELD)]
@@ -84,6 +90,7 @@ _SENT: Mapping[str, Callable[[Json, Any], bool]] = {
     "cache": _cache,
     "temperature": _temperature,
     "max_tokens": _limit,
+    "parallel": _parallel,
 }
 
 
@@ -91,13 +98,14 @@ _SENT: Mapping[str, Callable[[Json, Any], bool]] = {
 _SET = {
     "cache": "a cached prompt (with a `ttl` of five minutes, or without one)",
     "json": "an answer in JSON",
+    "parallel": "one call at a time",
 }
 
 
 @book.rule("OPT-004", MUST, LOSS, source="https://github.com/BerriAI/litellm/issues/35582")
 def options_reach_the_provider(run: Run) -> Iterator[Finding]:
-    """What the caller sets for a turn (a forced call, stop sequences, JSON, a cached prompt, a temperature of 0, a limit of tokens) is
-    in its request.
+    """What the caller sets for a turn (a forced call, stop sequences, JSON, a cached prompt, a temperature of 0, a limit of tokens,
+    one call at a time) is in its request.
 
     Why: the answer changes if an option is dropped, and the caller does not notice. An option of one turn is not sent
     with the next, and a call is not forced again after its result.
@@ -116,7 +124,7 @@ def options_reach_the_provider(run: Run) -> Iterator[Finding]:
                 yield found(not _tool_choice(body, value), place, problem)
         before = {name: a.options[name] for a in run.case.steps for name in a.options if name in _SENT}
         for name, value in before.items():
-            if name not in ask.options:
+            if name not in ask.options and value != []:
                 yield found(not _SENT[name](body, value), place, f"{name} was set for another turn")
 
 
@@ -176,9 +184,10 @@ def _asked_for(steps: Sequence[Ask], items: Sequence[Item]) -> bool:
 )
 def answers_are_not_cut_short(run: Run) -> Iterator[Finding]:
     """No request cuts, forces or multiplies the answer unless the caller asked for it: a token limit under 4,096 (at Anthropic,
-    which requires one, under 1,024), stop sequences, a forced or forbidden tool call, one call at a time, JSON, several answers,
-    less thinking, a history that the API may shorten, images in low detail. Nor does it change the price (`service_tier`), keep
-    the conversation where the API does not by itself (`store` in Chat Completions), or switch filters off (`safetySettings`).
+    which requires one, under 1,024), stop sequences, a forced or forbidden tool call, one call at a time or a limit of calls, JSON,
+    several answers, less thinking, brief answers, a history that the API may shorten, images in low detail, an answer in the
+    background. Nor does it change the price or the place (`service_tier`, `speed`, a latency, a region), keep the conversation
+    where the API does not by itself (`store` in Chat Completions), or switch filters on or off (a guardrail, `safetySettings`).
 
     Why: the caller gets a part of the answer, or another kind of answer, and does not notice. OPT-001 judges larger
     limits and other options.
@@ -213,32 +222,37 @@ def _constraints(wire: str, body: Json) -> Iterator[tuple[str, str]]:
                 yield name, "stop"
             elif name in {"n", "candidateCount"} and value not in {None, 1}:
                 yield name, "n"
-    yield from ((what, what) for what in (*_lowered(body), *_terms(body)))
+    yield from ((what, _ASKED_FOR_BY.get(what, what)) for what in (*_lowered(body), *_terms(body)))
     if _tool_choice(body, None) or _is_forbidden(body):
         yield "tool_choice", "tool_choice"
     if _json(body, None):
         yield "JSON", "json"
 
 
+#: The option of a caller that lowers something.
+_ASKED_FOR_BY = {"one call at a time": "parallel"}
 _LESS = {"none", "minimal", "low"}
 #: What stands beside the detail of an image. An argument of a call may be called `detail`, too.
 _IMAGE = {"url", "image_url", "file_id"}
 
 
 def _lowered(body: Json) -> Iterator[str]:
-    """Yields what a request has less of than by default: calls at a time, thinking, history, detail."""
-    choice, thinking = object_of(body.get("tool_choice")), object_of(body.get("thinking"))
+    """Yields what a request has less of than by default: calls, thinking, words, history, detail."""
+    thinking = object_of(body.get("thinking"))
     config = object_of(object_of(body.get("generationConfig")).get("thinkingConfig"))
     effort = body.get("reasoning_effort") or object_of(body.get("reasoning")).get("effort")
     yield from (
         what
         for what, is_less in {
-            "one call at a time": body.get("parallel_tool_calls") is False
-            or choice.get("disable_parallel_tool_use"),
+            "one call at a time": _parallel(body, None),
             "less thinking": (effort in _LESS and not _must_not_think(body))
             or thinking.get("type") == "disabled"
             or config.get("thinkingBudget") == 0,
-            "a shorter history": body.get("truncation") == "auto" or bool(body.get("transforms")),
+            "a limit of calls": body.get("max_tool_calls") is not None,
+            "brief answers": "low" in {body.get("verbosity"), object_of(body.get("text")).get("verbosity")},
+            "an answer in the background": body.get("background") is True,
+            "a shorter history": body.get("truncation") == "auto"
+            or any(body.get(name) for name in ("transforms", "context_management")),
             "low detail": any(
                 each.get("detail") == "low" and not _IMAGE.isdisjoint(each)
                 for each in objects(body.get("messages") or body.get("input"))
@@ -252,6 +266,14 @@ def _terms(body: Json) -> Iterator[str]:
     """Yields what a request changes of the price, of what the provider keeps, and of what it filters."""
     if body.get("service_tier") not in {None, "auto", "default", "standard", "standard_only"}:
         yield f"service_tier={body['service_tier']}"
+    yield from (f"{name}={body[name]}" for name in ("speed", "inference_geo") if body.get(name))
+    if object_of(body.get("performanceConfig")).get("latency") == "optimized":
+        yield "another latency"
+    yield from (
+        what
+        for name, what in {"guardrailConfig": "a guardrail", "prediction": "a predicted answer"}.items()
+        if body.get(name)
+    )
     if body.get("store") is True and "messages" in body:
         yield "a stored conversation"
     settings = body.get("safetySettings")

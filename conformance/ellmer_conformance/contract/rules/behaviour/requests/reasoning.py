@@ -10,8 +10,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from contextlib import suppress
 from itertools import accumulate
 
-from .....scenarios.script import Answer, Think
-from .....scenarios.variations.unusual_events import REDACTED
+from .....scenarios.script import REDACTED, Answer, Think
 from ....counts import counted, times
 from ....exchange import Exchange, Json
 from ....observed_run import Run
@@ -42,12 +41,14 @@ _SIGNED = re.compile(r'"(?:signature|thoughtSignature|encrypted_content)": ?"([^
         "https://github.com/openai/codex/issues/8138",
         "https://github.com/smallmain/vscode-unify-chat-provider/issues/178",
         "https://github.com/NoeFabris/opencode-antigravity-auth/issues/368",
+        "https://github.com/anthropics/claude-code/issues/56708",
     ],
     formerly=[
         Refusal(
             "`thinking` or `redacted_thinking` blocks in the latest assistant message cannot be modified. These blocks must remain "
             "as they were in the original response."
         ),
+        Refusal("Invalid `data` in `redacted_thinking` block"),
         Refusal("The encrypted content gAAA...Q== could not be verified."),
         Refusal(
             "The encrypted content for item rs_1 could not be verified. Reason: Encrypted content could not be decrypted or parsed."
@@ -56,7 +57,7 @@ _SIGNED = re.compile(r'"(?:signature|thoughtSignature|encrypted_content)": ?"([^
     ],
 )
 def reasoning_goes_back_as_it_came(run: Run) -> Iterator[Finding]:
-    """Signatures and encrypted reasoning are sent back byte for byte, streamed or not. Only those that the provider
+    """Signatures, encrypted and redacted reasoning are sent back byte for byte, streamed or not. Only those that the provider
     sent are sent back, each once and in the order in which they came. A signed thought is sent back with the words that the
     provider showed. No thought is sent if the provider sent none.
 
@@ -264,7 +265,8 @@ def _signatures(body: Json) -> Iterator[str]:
 
 
 def _signatures_of(value: Json) -> Iterator[str]:
-    for key in ("signature", "thoughtSignature", "encrypted_content", "redactedContent"):
+    redacted = ("data",) if value.get("type") == "redacted_thinking" else ()
+    for key in ("signature", "thoughtSignature", "encrypted_content", "redactedContent", *redacted):
         if isinstance(value.get(key), str) and value[key]:
             yield value[key]
 

@@ -54,7 +54,10 @@ _FIELDS_OF = {
 #: Options that an API requires.
 _REQUIRED = {"anthropic": {"max_tokens"}}
 #: Objects that hold the options, if they are not beside the messages.
-_HOLDERS = ("generationConfig", "generation_config", "inferenceConfig", "options")
+_HOLDERS = (
+    *("generationConfig", "generation_config", "inferenceConfig", "additionalModelRequestFields"),
+    "options",
+)
 
 
 @book.rule("SYS-010", MUST, LOSS, source="https://github.com/microsoft/autogen/issues/1474")
