@@ -1,8 +1,8 @@
 """Measures what recording costs the processor: with the harness, with vcrpy, with cassetter where it is installed, and with no recorder, in one run.
 
 It records exchanges with a server in another process, first 50 whose sizes are those
-of real calls of language models, ten tests of five requests each, then exchanges of one kind and size. The three sides take
-turns. Exit code 1 if recording the 50 takes the processor more than 1.1 times as long as with vcrpy.
+of real calls of language models, ten tests of five requests each, then exchanges of one kind and size. The sides take
+turns in an order drawn by lot, and garbage is collected before each, so that none pays for what another left. Exit code 1 if recording the 50 takes the processor more than 1.1 times as long as with vcrpy.
 """
 
 # ruff: noqa: PLC0415, S311, S603, T201
@@ -10,6 +10,7 @@ turns. Exit code 1 if recording the 50 takes the processor more than 1.1 times a
 
 from __future__ import annotations
 
+import gc
 import json
 import subprocess
 import sys
@@ -97,7 +98,9 @@ def real_calls() -> list[Call]:
 
 def compared(url: str, calls: Sequence[Call], tests: int, repeats: int) -> dict[str, Cost]:
     """The median cost of each side; they take turns, because the machine is not always as quick."""
-    runs = [{side: recorded(side, url, calls, tests) for side in SIDES} for _ in range(repeats + 1)]
+    lots = Random(2)
+    turns = [lots.sample(SIDES, len(SIDES)) for _ in range(repeats + 1)]
+    runs = [{side: recorded(side, url, calls, tests) for side in sides} for sides in turns]
     return {side: Cost(*(median(run[side][at] for run in runs[1:]) for at in range(2))) for side in SIDES}
 
 
@@ -105,6 +108,7 @@ def recorded(side: str, url: str, calls: Sequence[Call], tests: int) -> Cost:
     """Makes the calls in so many tests, each with a client and a cassette of its own."""
     each = len(calls) // tests
     bodies = [body("json", call.asked, number) for number, call in enumerate(calls)]
+    gc.collect()
     with tempfile.TemporaryDirectory() as folder:
         clock, processor = time.perf_counter(), time.process_time()
         for first in range(0, len(calls), each):

@@ -24,22 +24,33 @@ from .sse_and_ndjson import plain_event
 _LEAST = 100  # events; fewer may be indented
 _SHORTEST = 20  # bytes of an event; those of shorter ones are read as quickly
 _FEW = 8  # times as many events as others must be alike
+_BEGINNING = 50  # bytes by which the form is found
 _BORDER = b"\n\n"
 _EVENT = re.compile(rb"(?:event: ([^\n]*)\n)?data: (\{[^\n]*\})")
 _TEXT, _WHOLE = "\x01text", "\x01whole"
 _HOLES = re.compile(rb'("\\u0001(?:text|whole)")')
+_NAME = re.compile(rb'"[^"\\]*":"\Z')
 
 
 @dataclass(slots=True)
 class Alike(Laid):
-    """The text of the form of a stream, with its layout. `samples` are values like its events, with all that they say, piece by piece."""
+    """The text of the form of a stream, with its layout. `samples` are values like its events, with all that they say, piece by piece.
+    `said` is the text of the events, each of alike ones as its values that differ, behind their names.
+    """
 
     samples: Sequence[Any]
+    said: bytes
 
     def form(self) -> Form:
         """Returns the form."""
         form: Form = from_json(self.text)
         return form
+
+    def shortened(self, text: bytes) -> bytes:
+        """Returns the text of a value with this form in it, with `said` in its place."""
+        begin = text.find(self.text[:_BEGINNING])  # of all, a search would take longer than what it saves
+        end = begin + len(self.text)
+        return text[:begin] + self.said + text[end:] if text[begin:end] == self.text else text
 
 
 @dataclass
@@ -128,16 +139,19 @@ def _parsed(body: bytes, frame: _Frame) -> Alike:
     if len(alike) < _LEAST + _FEW * others:
         raise ValueError("too few are alike")
     samples: list[Any] = []
-    for run in runs:
-        samples += _samples(run, frame, alone=len(runs) == 1) if isinstance(run, list) else [run]
-    between, pieces = frame.end + b"},\n" + frame.written, [b'{"sse": [\n']
+    text, said = list[bytes](), list[bytes]()
+    between = frame.end + b"},\n" + frame.written
     for run in runs:
         if isinstance(run, list):
-            pieces += (frame.written, between.join(run), frame.end, b"},\n")
+            columns = _columns(run, frame)
+            samples += _samples(columns, frame, alone=len(runs) == 1)
+            text.append(frame.written + between.join(run) + frame.end + b"}")
+            said.append(_said(columns, frame) or text[-1])
         else:
-            pieces += (compact(run).encode(), b",\n")
-    pieces[-1] = pieces[-1].removesuffix(b",\n") + b"\n]}"
-    return Alike(b"".join(pieces), samples)
+            samples.append(run)
+            text.append(compact(run).encode())
+            said.append(text[-1])
+    return Alike(b'{"sse": [\n' + b",\n".join(text) + b"\n]}", samples, b",\n".join(said))
 
 
 def _runs(body: bytes, frame: _Frame) -> list[list[bytes] | Form]:
@@ -160,12 +174,8 @@ def _runs(body: bytes, frame: _Frame) -> list[list[bytes] | Form]:
     return runs
 
 
-def _samples(run: Sequence[bytes], frame: _Frame, *, alone: bool) -> list[Any]:
-    """Returns two events with all that differs in alike ones: texts are joined. If all events are alike, it returns only the texts.
-
-    Raises:
-        ValueError: Something that differs is no text or number.
-    """
+def _columns(run: Sequence[bytes], frame: _Frame) -> list[Sequence[bytes]]:
+    """Returns of alike events each value that differs. Raises `ValueError` if one of them is no text or number."""
     marks = [bytes([number]) for number in range(1, len(frame.kinds))]
     lines = b"\n".join([*run, b""])
     if len(marks) > _MOST or lines.count(b"\n") > len(run) or any(mark in lines for mark in marks):
@@ -175,21 +185,37 @@ def _samples(run: Sequence[bytes], frame: _Frame, *, alone: bool) -> list[Any]:
     ascii_lines = lines if lines.isascii() else lines.decode().encode("ascii", "replace")
     if not _lines(tuple(frame.kinds))(ascii_lines.decode("ascii")):
         raise ValueError("something that differs is no text or number")
+    if not marks:
+        return [run]
     pieces = lines.translate(_LINE_ENDS).split(b"\n")[:-1]
-    columns = [pieces[number :: len(frame.kinds)] for number in range(len(frame.kinds))]
-    first = [b"" if b"text" in kind else each[0] for kind, each in zip(frame.kinds, columns, strict=True)]
-    whole = [
-        b"".join(each) if b"text" in kind else each[0]
-        for kind, each in zip(frame.kinds, columns, strict=True)
-    ]
+    return [pieces[number :: len(frame.kinds)] for number in range(len(frame.kinds))]
+
+
+def _samples(columns: Sequence[Sequence[bytes]], frame: _Frame, *, alone: bool) -> list[Any]:
+    """Returns two events with all that differs in alike ones: texts are joined. If all events are alike, it returns only the texts."""
+    texts = [b"text" in kind for kind in frame.kinds]
+    first = [b"" if text else each[0] for text, each in zip(texts, columns, strict=True)]
+    whole = [b"".join(each) if text else each[0] for text, each in zip(texts, columns, strict=True)]
     if alone:
-        texts = [
+        written = [
             b"[" + b",".join([b'"' + value + b'"' for value in values]) + b"]" for values in (first, whole)
         ]
     else:
-        texts = [frame.written + _filled(frame.between, values) + b"}" for values in (first, whole)]
-    samples: list[Any] = from_json(b"[" + b",".join(texts) + b"]")
+        written = [frame.written + _filled(frame.between, values) + b"}" for values in (first, whole)]
+    samples: list[Any] = from_json(b"[" + b",".join(written) + b"]")
     return samples
+
+
+def _said(columns: Sequence[Sequence[bytes]], frame: _Frame) -> bytes | None:
+    """Returns the first of alike events, and of the others the texts that differ, with their names; `None` if one has no name."""
+    said = [frame.written + _filled(frame.between, [each[0] for each in columns]) + b"}"]
+    for before, kind, column in zip(frame.between, frame.kinds, columns, strict=False):
+        if b"text" not in kind:
+            continue
+        if not (found := _NAME.search(before)):
+            return None
+        said.append(found[0] + (b'",\n' + found[0]).join(column) + b'"')
+    return b",\n".join(said)
 
 
 def _filled(between: Sequence[bytes], values: Sequence[bytes]) -> bytes:

@@ -90,11 +90,15 @@ def scan_written(
         secrets: (value, name) pairs to look for.
         where: The place of the value in the cassette.
     """
-    if may_hold(text, secrets):
+    bodies = {side: value.get(side, {}).get("body") for side in ("request", "response")}
+    said = text
+    for body in bodies.values():
+        if isinstance(body, Alike):
+            said = body.shortened(said)
+    if may_hold(said, secrets):
         yield from scan(from_json(text), secrets, where)
         return
-    for side in ("request", "response"):
-        body = value.get(side, {}).get("body")
+    for side, body in bodies.items():
         if isinstance(body, Alike) or (isinstance(body, dict) and not _EVENTS_IN.isdisjoint(body)):
             yield from _findings(_over_events({"body": body}, f"{where}/{side}", _told(secrets)))
 
@@ -737,6 +741,8 @@ def _readable_places(data: bytes, secrets: Iterable[bytes]) -> Iterator[int]:
 
 
 _TELLING = 4  # characters of a literal that is rare enough to be searched alone
+_HEX_DIGITS = frozenset("0123456789abcdef")  # a literal of these is in many ids, which are shorter than keys
+_LONGEST_ID = 32
 _ALPHABET = bytes(min(code, 127) for code in range(256))
 """Each byte beyond ASCII is a delete character, because expressions over ASCII are smaller by far."""
 
@@ -825,8 +831,12 @@ def _keys() -> tuple[list[str], list[str]]:
     """Returns the expressions of the keys that begin with their literal, and of the others."""
     beginning = [row for row in PATTERNS if row.before == (0, 0)]
     long = [row for row in beginning if min(map(len, row.literals.split())) >= _TELLING]
-    begun = _begun(literal for row in long for literal in row.literals.split())
-    short = [_loose(row, 8) for row in beginning if row not in long]
+    like_ids = [row for row in long if _HEX_DIGITS.issuperset(row.literals)]
+    begun = _begun(literal for row in long if row not in like_ids for literal in row.literals.split())
+    short = [
+        *(_loose(row, 8) for row in beginning if row not in long),
+        *(_loose(row, _LONGEST_ID) for row in like_ids),
+    ]
     return [begun, *short], [_loose(row, 6) for row in PATTERNS if row.before != (0, 0)]
 
 

@@ -162,6 +162,7 @@ _SHORTEST = 12  # shorter values are words, not secrets
 _WEBISH = re.compile(r"^(https?://|/|\./)")
 
 
+@lru_cache(maxsize=1024)
 def is_secret_name(name: str) -> bool:
     """Tells whether a header, query parameter or field of this name holds a credential."""
     return bool(kind(name) or is_signature(name))

@@ -173,3 +173,32 @@ def test_a_key_that_is_split_over_alike_events_is_found(place, others, key):
     found = [*scan_written(response, text, secrets)]
     assert [*map(str, found)] == [*map(str, scan({"response": {"body": form.form()}}, secrets))]
     assert ["over several events" in each.what for each in found] == [True]
+
+
+VALUE_OF_ONE = "Winter2031!x7Qq9aT"
+
+
+@pytest.mark.parametrize("place", [0, 70, 199])
+@pytest.mark.parametrize(
+    ("frame", "words"),
+    [
+        ('{"id":"a1","name":"%s","value":"%s"}', ("api_key", VALUE_OF_ONE)),
+        ('{"value":"%s","key":"%s"}', (VALUE_OF_ONE, "api_key")),
+        ('{"id":"a1","pair":["%s","%s"]}', ("api_key", VALUE_OF_ONE)),
+        ('{"id":"a1","said":"%s","user_password":"%s"}', ("x", VALUE_OF_ONE)),
+        ('{"delta":{"text":"%s"},"more":"%s"}', (f"password = {VALUE_OF_ONE}", "x")),
+        ('{"delta":{"text":"%s"},"more":"%s"}', ("x", f"<password>{VALUE_OF_ONE}</password>")),
+        ('{"text":"%s","list":[{"name":"%s"}]}', ("x", "sk-ant-api03-" + "aB3dE5fG7h" * 9 + "AA")),
+    ],
+)
+def test_a_credential_in_one_of_alike_events_is_found(frame, words, place):
+    """It stands in one event only; of alike events, the quick search looks at what differs."""
+    pairs = [(f"w{number}", f"v{number}") for number in range(200)]
+    pairs[place] = words
+    body = "".join(f"data: {frame % pair}\n\n" for pair in pairs)
+    form = written(body.encode(), "text/event-stream", "", Blobs(ROOT / "no-such-folder"))
+    assert isinstance(form, Alike)
+    response = {"response": {"body": form}}
+    found = [*scan_written(response, laid_item(response, 2))]
+    assert [*map(str, found)] == [*map(str, scan({"response": {"body": form.form()}}))]
+    assert found
