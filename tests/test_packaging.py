@@ -22,7 +22,7 @@ ROOT = Path(__file__).parent.parent
 PROJECT = tomllib.loads((ROOT / "pyproject.toml").read_text("utf-8"))
 RECIPE = yaml.safe_load((ROOT / ".ci" / "conda" / "recipe.yaml").read_text("utf-8"))
 COMPOSE = yaml.safe_load((ROOT / "examples" / "compose" / "compose.yaml").read_text("utf-8"))
-CONTAINER = (ROOT / "Containerfile").read_text("utf-8").replace("\\\n", " ")
+CONTAINER = (ROOT / "Dockerfile").read_text("utf-8").replace("\\\n", " ")
 
 
 def parsed(lines):

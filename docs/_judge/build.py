@@ -58,9 +58,9 @@ def build() -> Path:
     manifest.parent.mkdir(parents=True)
     _runtime(manifest.parent)
     _archive(files, manifest.parent / "judge.zip")
-    _snapshot(manifest.parent)
+    memory = _snapshot(manifest.parent)
     sizes = {file.name: file.stat().st_size for file in sorted(manifest.parent.iterdir())}
-    about = {"version": version, "sizes": sizes, "providers": providers_by_wire()}
+    about = {"version": version, "sizes": sizes, "memory": memory, "providers": providers_by_wire()}
     manifest.write_text(json.dumps(about), "utf-8")
     return manifest.parent
 
@@ -158,7 +158,8 @@ def _archive(files: dict[str, Path], target: Path) -> None:
             archive.writestr(zipfile.ZipInfo(name), file.read_bytes(), zipfile.ZIP_DEFLATED)
 
 
-def _snapshot(target: Path) -> None:
+def _snapshot(target: Path) -> int:
+    """Writes the memory of a Python that has started, and returns its size."""
     plain = BUILT / "snapshot.bin"
     runtime = BUILT / "node_modules" / "pyodide"
     node = ["node", str(HERE / "snapshot.mjs"), str(runtime), str(target / "judge.zip"), str(plain)]
@@ -166,8 +167,10 @@ def _snapshot(target: Path) -> None:
     proofs.write_text(json.dumps(evidence()), "utf-8")
     node.append(str(proofs))
     subprocess.run(node, check=True)  # noqa: S603 - our own program
-    _compressed(plain.read_bytes(), target / "snapshot.gz.bin")
+    memory = plain.read_bytes()
+    _compressed(memory, target / "snapshot.gz.bin")
     plain.unlink()
+    return len(memory)
 
 
 def _compressed(data: bytes, target: Path) -> None:

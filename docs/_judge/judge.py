@@ -34,8 +34,16 @@ _MOST = 5  # rules for one error text
 EVIDENCE: dict[str, dict[str, dict[str, list[str]]]] = {}
 
 
+#: Pastes of several forms. `ready` judges them.
+_FIRST = (
+    'curl https://api.anthropic.com/v1/messages -H \'x-api-key: …\' -d \'{"model": "claude", "messages": []}\'',
+    '{"model": "gpt-4.1", "messages": [{"role": "tool", "content": "21 °C"}]}',
+    "{'error': {'message': 'messages: at least one message is required'}}",
+)
+
+
 def ready(evidence: Mapping[str, Mapping[str, Any]]) -> None:
-    """Loads every book and judges the examples, so that no verdict waits for a file.
+    """Loads every book and judges the examples and some pastes, so that no verdict waits for a file or a pattern.
 
     Args:
         evidence: The pages that prove each rule, by wire format, provider and rule.
@@ -48,6 +56,8 @@ def ready(evidence: Mapping[str, Mapping[str, Any]]) -> None:
         for rule in book.rules.values():
             for body in rule.counterexamples[:1]:
                 book.judge(book.request(body))
+    for paste in _FIRST:
+        judged(paste)
 
 
 def judged(text: str, wire: str = "", provider: str = "", model: str = "") -> str:

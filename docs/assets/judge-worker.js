@@ -24,9 +24,15 @@ async function start(files) {
   const memory = bytes("snapshot.gz.bin"), archive = bytes("judge.zip"), standard = bytes("python_stdlib.zip");
   const glue = import(`${files}pyodide.asm.mjs`);
   const { loadPyodide } = await import(`${files}pyodide.mjs`);
-  const createPyodideModule = async (settings) => roomy(await glue, settings, (await memory).byteLength);
+  // Pyodide starts beside the reading of the snapshot, which it only needs at its end.
+  const snapshot = new Uint8Array(manifest.memory);
+  const createPyodideModule = async (settings) => {
+    const made = await roomy(await glue, settings, snapshot.length);
+    snapshot.set(new Uint8Array(await memory));
+    return made;
+  };
   const restored = given({ "pyodide.asm.wasm": "", "python_stdlib.zip": await standard }, compiled);
-  python = await loadPyodide({ indexURL: files, _loadSnapshot: memory, createPyodideModule });
+  python = await loadPyodide({ indexURL: files, _loadSnapshot: snapshot, createPyodideModule });
   restored();
   python.FS.writeFile("/lib/judge.zip", new Uint8Array(await archive));
   judged = python.runPython("judge.judged");
