@@ -9,6 +9,8 @@ from collections.abc import Mapping, Sequence
 from failures import HERE, Json
 from prose import linked, table
 
+from ellmer_conformance.contract.counts import counted
+
 #: What `state` may say of a cause.
 STATES = ("defect", "below", "arguable")
 
@@ -45,17 +47,20 @@ def section(results: Mapping[str, Json]) -> str:
     for result in results.values():
         lines = by_line(read(result, entries))
         if lines:
-            parts += [f"### {title(result, len(lines))}", table(HEAD, [row(*each) for each in lines])]
+            parts += [f"### {title(result, lines)}", table(HEAD, [row(*each) for each in lines])]
     return "\n\n".join(parts)
 
 
 HEAD = ("rule", "wire formats", "runs", "what", "line", "state")
 
 
-def title(result: Json, lines: int) -> str:
-    """Returns the number of causes of a library, and of lines if some causes share one."""
-    causes = len(result["causes"])
-    return f"{result['peer']}: {causes} causes" + (f" at {lines} lines of code" if lines < causes else "")
+def title(result: Json, lines: Sequence[tuple[list[Json], list[Json]]]) -> str:
+    """Returns the number of causes of a library: lines of its own, and lines of packages below it."""
+    below = sum(entries[0]["state"] == "below" for entries, _ in lines)
+    own = len(lines) - below
+    return f"{result['peer']}: {counted(own, 'cause')}" + (
+        f", and {below} in packages below it" if below else ""
+    )
 
 
 def by_line(pairs: Sequence[tuple[Json, Json | None]]) -> list[tuple[list[Json], list[Json]]]:
@@ -70,9 +75,11 @@ def by_line(pairs: Sequence[tuple[Json, Json | None]]) -> list[tuple[list[Json],
 
 
 INTRO = """\
-A cause is the first wrong thing in some runs. What follows from it is not counted. For these libraries, each cause was read in the
-source code of the version below: *defect* is a line of the library, *below* is a line of a package that it sends through, and
-*arguable* is something that the library does on purpose.
+A cause is a line of code that makes the first wrong thing in some runs. What follows from it is not counted. For these libraries, each
+cause was read in the source code of the version below: *defect* is a line of the library, *below* is a line of a package that it
+sends through, and *arguable* is something that the library does on purpose. The headline of a run counts what the suite can tell
+apart without the source code: a line that shows itself in two ways counts twice there, and once here. No two rows of a library have
+a line in common. Where another format has the same mistake at a line of its own, the text names that line.
 """
 
 
