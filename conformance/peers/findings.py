@@ -12,7 +12,7 @@ from prose import linked, table
 from ellmer_conformance.contract.counts import counted
 
 #: What `state` may say of a cause.
-STATES = ("defect", "below", "arguable")
+STATES = ("defect", "below", "arguable", "caller")
 
 
 def findings() -> list[Json]:
@@ -56,11 +56,12 @@ HEAD = ("rule", "wire formats", "runs", "what", "line", "state")
 
 def title(result: Json, lines: Sequence[tuple[list[Json], list[Json]]]) -> str:
     """Returns the number of causes of a library: lines of its own, and lines of packages below it."""
-    below = sum(entries[0]["state"] == "below" for entries, _ in lines)
-    own = len(lines) - below
-    return f"{result['peer']}: {counted(own, 'cause')}" + (
-        f", and {below} in packages below it" if below else ""
-    )
+    states = [entries[0]["state"] for entries, _ in lines]
+    own = len(states) - states.count("below") - states.count("caller")
+    told = [f"{result['peer']}: {counted(own, 'cause')}"]
+    told += [f"{below} in packages below it"] if (below := states.count("below")) else []
+    told += [f"{callers} of the caller"] if (callers := states.count("caller")) else []
+    return ", and ".join(told)
 
 
 def by_line(pairs: Sequence[tuple[Json, Json | None]]) -> list[tuple[list[Json], list[Json]]]:
@@ -77,9 +78,11 @@ def by_line(pairs: Sequence[tuple[Json, Json | None]]) -> list[tuple[list[Json],
 INTRO = """\
 A cause is a line of code that makes the first wrong thing in some runs. What follows from it is not counted. For these libraries, each
 cause was read in the source code of the version below: *defect* is a line of the library, *below* is a line of a package that it
-sends through, and *arguable* is something that the library does on purpose. The headline of a run counts what the suite can tell
-apart without the source code: a line that shows itself in two ways counts twice there, and once here. No two rows of a library have
-a line in common. Where another format has the same mistake at a line of its own, the text names that line.
+sends through, *arguable* is something that the library does on purpose, and *caller* is a line of our bridge.
+
+The headline of a run counts what the suite can tell apart without the source code: a line that shows itself in two ways counts
+twice there, and once here. No two rows of a library have a line in common. Where another format has the same mistake at a line of
+its own, the text names that line.
 """
 
 
