@@ -48,7 +48,15 @@ def section(results: Mapping[str, Json]) -> str:
         lines = by_line(read(result, entries))
         if lines:
             parts += [f"### {title(result, lines)}", table(HEAD, [row(*each) for each in lines])]
-    return "\n\n".join(parts)
+    return "\n\n".join([*parts, *unread(results, entries)])
+
+
+def unread(results: Mapping[str, Json], entries: Sequence[Json]) -> list[str]:
+    """Returns the sentence about the libraries whose causes nobody has read in the source code, with the headline's number."""
+    known = {entry["peer"] for entry in entries}
+    left = [f"{name} ({len(each['causes'])})" for name, each in results.items() if each.get("causes")]
+    told = [each for each in left if each.partition(" (")[0] not in known]
+    return [f"Not read yet, with the causes that the suite tells apart: {', '.join(told)}."] if told else []
 
 
 HEAD = ("rule", "wire formats", "runs", "what", "line", "state")
