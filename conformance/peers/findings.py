@@ -9,8 +9,10 @@ from collections.abc import Mapping, Sequence
 from failures import HERE, Json
 from prose import linked, table
 
+from ellmer_conformance.contract.counts import counted
+
 #: What `state` may say of a cause.
-STATES = ("defect", "below", "arguable")
+STATES = ("defect", "below", "arguable", "caller")
 
 
 def findings() -> list[Json]:
@@ -45,17 +47,29 @@ def section(results: Mapping[str, Json]) -> str:
     for result in results.values():
         lines = by_line(read(result, entries))
         if lines:
-            parts += [f"### {title(result, len(lines))}", table(HEAD, [row(*each) for each in lines])]
-    return "\n\n".join(parts)
+            parts += [f"### {title(result, lines)}", table(HEAD, [row(*each) for each in lines])]
+    return "\n\n".join([*parts, *unread(results, entries)])
+
+
+def unread(results: Mapping[str, Json], entries: Sequence[Json]) -> list[str]:
+    """Returns the sentence about the libraries whose causes nobody has read in the source code, with the headline's number."""
+    known = {entry["peer"] for entry in entries}
+    left = [f"{name} ({len(each['causes'])})" for name, each in results.items() if each.get("causes")]
+    told = [each for each in left if each.partition(" (")[0] not in known]
+    return [f"Not read yet, with the causes that the suite tells apart: {', '.join(told)}."] if told else []
 
 
 HEAD = ("rule", "wire formats", "runs", "what", "line", "state")
 
 
-def title(result: Json, lines: int) -> str:
-    """Returns the number of causes of a library, and of lines if some causes share one."""
-    causes = len(result["causes"])
-    return f"{result['peer']}: {causes} causes" + (f" at {lines} lines of code" if lines < causes else "")
+def title(result: Json, lines: Sequence[tuple[list[Json], list[Json]]]) -> str:
+    """Returns the number of causes of a library: lines of its own, and lines of packages below it."""
+    states = [entries[0]["state"] for entries, _ in lines]
+    own = len(states) - states.count("below") - states.count("caller")
+    told = [f"{result['peer']}: {counted(own, 'cause')}"]
+    told += [f"{below} in packages below it"] if (below := states.count("below")) else []
+    told += [f"{callers} of the caller"] if (callers := states.count("caller")) else []
+    return ", and ".join(told)
 
 
 def by_line(pairs: Sequence[tuple[Json, Json | None]]) -> list[tuple[list[Json], list[Json]]]:
@@ -70,9 +84,13 @@ def by_line(pairs: Sequence[tuple[Json, Json | None]]) -> list[tuple[list[Json],
 
 
 INTRO = """\
-A cause is the first wrong thing in some runs. What follows from it is not counted. For these libraries, each cause was read in the
-source code of the version below: *defect* is a line of the library, *below* is a line of a package that it sends through, and
-*arguable* is something that the library does on purpose.
+A cause is a line of code that makes the first wrong thing in some runs. What follows from it is not counted. For these libraries, each
+cause was read in the source code of the version below: *defect* is a line of the library, *below* is a line of a package that it
+sends through, *arguable* is something that the library does on purpose, and *caller* is a line of our bridge.
+
+The headline of a run counts what the suite can tell apart without the source code: a line that shows itself in two ways counts
+twice there, and once here. No two rows of a library have a line in common. Where another format has the same mistake at a line of
+its own, the text names that line.
 """
 
 

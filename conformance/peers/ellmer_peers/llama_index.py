@@ -119,7 +119,7 @@ class Session:
             return Reply("".join(pieces), complete=False, error=error, pieces=pieces)
         pieces = [piece for piece in pieces if piece] if stream else []
         stop, usage = _added(facts, output.raw)
-        return Reply(output.response.content or "", stop, usage=usage, pieces=pieces)
+        return Reply(_text(output.response), stop, usage=usage, pieces=pieces)
 
     def transcript(self) -> str:
         return ""
@@ -127,6 +127,11 @@ class Session:
     def close(self) -> None:
         if self.loop:
             self.loop.close()
+
+
+def _text(message: ChatMessage) -> str:
+    """Returns the texts of an answer. `content` would have a line break between two of them."""
+    return "".join(block.text for block in message.blocks if isinstance(block, TextBlock))
 
 
 def _added(known: tuple[str | None, Mapping[str, Any]], raw: Any) -> tuple[str | None, Mapping[str, Any]]:

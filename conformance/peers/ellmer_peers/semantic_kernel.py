@@ -107,6 +107,8 @@ class Session:
             last = await (self._streamed(pieces) if stream else self._asked())
         except Exception as error:  # noqa: BLE001 - whatever it raises is its reply
             return Reply("".join(pieces), complete=False, error=error, pieces=pieces)
+        if last is None:  # the stream had no chunk, and raised nothing
+            return Reply("")
         self.history.add_message(last)
         return _reply(last, pieces)
 
