@@ -1213,15 +1213,7 @@ class Chat(Displayed):
     def _stream(
         self, inputs: Sequence[Input], mode: EchoMode, settings: Settings, pick: Callable[[Shown], Any]
     ) -> Generator[Any, None, None]:
-        return self._picked(self._converse(inputs, settings), mode, settings, pick)
-
-    def _picked(
-        self, loop: Loop[Any], mode: EchoMode, settings: Settings, pick: Callable[[Shown], Any]
-    ) -> Generator[Any, None, None]:
-        with closing(self._talk(loop, mode, settings)) as shown:
-            for content in shown:
-                if (piece := pick(content)) is not None:
-                    yield piece
+        return self._talk(self._converse(inputs, settings), mode, settings, pick)
 
     def _stream_async(
         self, inputs: Sequence[Input], mode: EchoMode, settings: Settings, pick: Callable[[Shown], Any]
@@ -1247,7 +1239,10 @@ class Chat(Displayed):
     ) -> Loop[AssistantTurn | None]:
         return (yield from self._converse(begin(self._history), settings))
 
-    def _talk(self, loop: Loop[Any], mode: EchoMode, settings: Settings) -> Generator[Shown, None, None]:
+    def _talk(
+        self, loop: Loop[Any], mode: EchoMode, settings: Settings, pick: Callable[[Shown], Any] = bool
+    ) -> Generator[Any, None, None]:
+        """Yields what `pick` returns for each shown content, but for `None`."""
         echo = None if mode == "none" else _echo(mode, self.wire)
         driver = BlockingDriver(
             self._connection, settings.controller, *(connection for _, connection in self.fallbacks)
@@ -1256,8 +1251,10 @@ class Chat(Displayed):
             if ahead is not None:
                 ahead.result()
             for content in shown:
-                _show(echo, content)
-                yield content
+                if echo is not None or isinstance(content, AssistantTurn):
+                    _show(echo, content)
+                if (piece := pick(content)) is not None:
+                    yield piece
 
     def _talk_async(self, loop: Loop[Any], mode: EchoMode, settings: Settings) -> AsyncGenerator[Shown, None]:
         from ..transport.async_driver import AsyncDriver, adrive  # noqa: PLC0415 - it imports asyncio
