@@ -155,9 +155,6 @@ class Chat(Displayed):
         profile: Profile | Mapping[str, Any] | None = None,
         fetch: str | None = None,
     ) -> None:
-        for name, count, least in (("max_tries", max_tries, 1), ("max_tool_rounds", max_tool_rounds, 0)):
-            if not isinstance(count, int) or count < least:
-                raise UsageError(f"{name}= must be a whole number, {least} or more, not {count!r}.")
         if fetch not in (None, "none", "https"):
             raise UsageError(f'fetch= must be "none" or "https", not {fetch!r}.')
 
@@ -179,7 +176,7 @@ class Chat(Displayed):
         self._on_result: list[Callback[ContentToolResult]] = []
         self._on_history: list[Callable[[list[Turn]], Iterable[Turn]]] = []
 
-        self.echo: EchoMode = echo_mode(echo)
+        self.echo: EchoMode = echo
         self.max_tries = max_tries
         self.max_tool_rounds = max_tool_rounds
         self.usage_limits = UsageLimits()
@@ -189,6 +186,11 @@ class Chat(Displayed):
         self._count: Callable[[Wire, AssistantTurn], object] = log_usage
         self.when_busy: WhenBusy = "raise"
         self.set_system_prompt(system_prompt)
+
+    def __setattr__(self, name: str, value: Any) -> None:
+        from .attributes import checked  # noqa: PLC0415 - it is loaded for the first chat
+
+        object.__setattr__(self, name, value if name.startswith("_") else checked(type(self), name, value))
 
     # --- Questions and answers -------------------------------------------------------------------------------
 
@@ -224,7 +226,7 @@ class Chat(Displayed):
         """
         mode = self.echo if echo is None else echo_mode(echo)
         settings = self._plan(stream=mode != "none", tool_mode=tool_mode, params=params)
-        for _ in self._talk(self._converse(inputs, settings), mode, settings):
+        for _ in self._picked(self._converse(inputs, settings), mode, settings):
             pass
         return Answer(self._answer, shown=mode != "none")
 
@@ -414,7 +416,7 @@ class Chat(Displayed):
             tool_mode=tool_mode,
             params=params,
         )
-        for _ in self._talk(self._converse(inputs, settings), shown, settings):
+        for _ in self._picked(self._converse(inputs, settings), shown, settings):
             pass
         return wanted.value(self._answer)
 
@@ -1163,8 +1165,6 @@ class Chat(Displayed):
         controller: Any = None,
         params: Mapping[str, Any] | None = None,
     ) -> Settings:
-        if not isinstance(self.usage_limits, UsageLimits):
-            raise UsageError(f"usage_limits must be UsageLimits(…), not {self.usage_limits!r:.80}.")
         return Settings(
             self.wire if params is None else self._wire_with(params),
             self._searchable() if any(tool.deferred for tool in self._tools.values()) else self._tools,
@@ -1215,14 +1215,6 @@ class Chat(Displayed):
     ) -> Generator[Any, None, None]:
         return self._picked(self._converse(inputs, settings), mode, settings, pick)
 
-    def _picked(
-        self, loop: Loop[Any], mode: EchoMode, settings: Settings, pick: Callable[[Shown], Any]
-    ) -> Generator[Any, None, None]:
-        with closing(self._talk(loop, mode, settings)) as shown:
-            for content in shown:
-                if (piece := pick(content)) is not None:
-                    yield piece
-
     def _stream_async(
         self, inputs: Sequence[Input], mode: EchoMode, settings: Settings, pick: Callable[[Shown], Any]
     ) -> AsyncStream[Any]:
@@ -1247,7 +1239,10 @@ class Chat(Displayed):
     ) -> Loop[AssistantTurn | None]:
         return (yield from self._converse(begin(self._history), settings))
 
-    def _talk(self, loop: Loop[Any], mode: EchoMode, settings: Settings) -> Generator[Shown, None, None]:
+    def _picked(
+        self, loop: Loop[Any], mode: EchoMode, settings: Settings, pick: Callable[[Shown], Any] = bool
+    ) -> Generator[Any, None, None]:
+        """Yields what `pick` returns for each shown content, but for `None`."""
         echo = None if mode == "none" else _echo(mode, self.wire)
         driver = BlockingDriver(
             self._connection, settings.controller, *(connection for _, connection in self.fallbacks)
@@ -1256,8 +1251,10 @@ class Chat(Displayed):
             if ahead is not None:
                 ahead.result()
             for content in shown:
-                _show(echo, content)
-                yield content
+                if echo is not None or isinstance(content, AssistantTurn):
+                    _show(echo, content)
+                if (piece := pick(content)) is not None:
+                    yield piece
 
     def _talk_async(self, loop: Loop[Any], mode: EchoMode, settings: Settings) -> AsyncGenerator[Shown, None]:
         from ..transport.async_driver import AsyncDriver, adrive  # noqa: PLC0415 - it imports asyncio

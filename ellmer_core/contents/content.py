@@ -502,6 +502,15 @@ def legal_name(name: str) -> str:
 LEGAL_NAME = re.compile(r"[a-zA-Z0-9_-]{1,64}")
 
 
+def plain_text(text: str) -> ContentText:
+    """Returns `ContentText(text)`, for the thousands of pieces of a stream: without looking for a wrong argument it takes a third of the time."""
+    if type(text) is not str:
+        return ContentText(text)
+    made = object.__new__(ContentText)
+    vars(made).update(text=text, extra={}, citations=())
+    return made
+
+
 def replaced(content: C, **changes: Any) -> C:
     """Returns a copy with other field values. Unlike `dataclasses.replace`, it works for every subclass and
     `__init__`.

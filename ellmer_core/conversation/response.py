@@ -127,14 +127,21 @@ def _events_shown(
     history: History, settings: Settings, pieces: Pieces, merger: Merger, events: Sequence[Any]
 ) -> Loop[bool]:
     """Shows the contents of events. Returns whether the end marker is among them."""
+    check = settings.controller.check
     for event in events:
         if isinstance(event, EllmerError):
             raise event
-        for piece in _understood(settings.wire, pieces.of, event):
+        try:
+            shown = pieces.of(event)
+        except EllmerError:
+            raise
+        except UNREADABLE as error:
+            raise _unreadable(settings.wire, error) from error
+        for piece in shown:
             if isinstance(piece, Content):
                 history.received.append(piece)
             yield Emit(piece)
-            settings.controller.check()
+            check()
         if event == "[DONE]" or merger.done:
             return True
     return False
@@ -152,8 +159,15 @@ def _understood(wire: Wire, read: Callable[[Any], T], answer: Any) -> T:
         return read(answer)
     except EllmerError:
         raise
-    except (ArithmeticError, AttributeError, LookupError, RecursionError, TypeError, ValueError) as error:
-        raise ResponseError(f"Cannot parse this response as {wire.name}: {error!r}") from error
+    except UNREADABLE as error:
+        raise _unreadable(wire, error) from error
+
+
+UNREADABLE = (ArithmeticError, AttributeError, LookupError, RecursionError, TypeError, ValueError)
+
+
+def _unreadable(wire: Wire, error: Exception) -> ResponseError:
+    return ResponseError(f"Cannot parse this response as {wire.name}: {error!r}")
 
 
 def _no_json(body: bytes, media_type: str, error: ValueError) -> ResponseError:
@@ -265,11 +279,18 @@ class Pieces:
 
     def of(self, event: Any) -> list[Content | ToolCallDelta]:
         """Returns the new content of an event."""
-        return [shown for piece in self._merger.add(event) if (shown := self._shown(piece)) is not None]
+        pieces = self._merger.add(event)
+        if (
+            not self._half
+            and len(pieces) == 1
+            and type(piece := pieces[0]) is ContentText
+            and piece.text
+            and piece.text.isascii()
+        ):
+            return [piece]  # as nearly all events
+        return [shown for piece in pieces if (shown := self._shown(piece)) is not None]
 
     def _shown(self, piece: Piece) -> Content | ToolCallDelta | None:
-        if type(piece) is ContentText and piece.text and not self._half and piece.text.isascii():
-            return piece  # as nearly all pieces
         match piece:
             case CallPiece():
                 if self._calls is None:

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import os
 import sys
-from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from functools import partial
 from importlib import import_module
 from typing import Any, Literal, TypedDict, Unpack
@@ -232,7 +232,6 @@ def construct(wire: type[Wire], system_prompt: str | None, options: Options, **f
     )
     for name in ATTRIBUTES:
         if options.get(name) is not None:
-            _check_attribute(name, options.get(name))
             setattr(chat, name, options.get(name))
     return chat
 
@@ -315,28 +314,6 @@ def _base_url(wire: type[Wire], base_url: str | None) -> str:
         start = url.partition("?")[0].partition("#")[0]
         raise UsageError(f"base_url= must end before the path of the endpoint and have no query: {start}")
     return url
-
-
-def _check_attribute(name: str, value: Any) -> None:
-    """Raises `UsageError` for a value that the chat would refuse only when it is used."""
-    if name == "usage_limits":
-        right, words = isinstance(value, UsageLimits), "UsageLimits(…)"
-    elif name == "when_busy":
-        right, words = value in ("raise", "wait"), '"raise" or "wait"'
-    elif name == "ask_before":
-        right, words = (
-            callable(value) or isinstance(value, bool | str | Collection),
-            "names, True or a function",
-        )
-    elif name == "approve":
-        right, words = (
-            callable(value) or value in ("console", "defer"),
-            'a function, "console", "defer" or None',
-        )
-    else:
-        return
-    if not right:
-        raise UsageError(f"{name} must be {words}, not {value!r:.60}.")
 
 
 def _timeouts(timeout: float | Timeouts | None) -> Timeouts | None:

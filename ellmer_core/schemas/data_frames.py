@@ -5,8 +5,9 @@ structured answers.
 from __future__ import annotations
 
 import json
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from importlib import import_module
+from math import isfinite
 from typing import Any, Literal
 
 from ..errors import UsageError
@@ -51,11 +52,12 @@ def df_schema(frame: Any, max_cols: int = 50) -> str:
     return "\n".join([f"A data frame with {rows} rows and {columns} columns:", *described, *more])
 
 
-def table(frame: Any) -> str | None:
+def table(frame: Any, bears: Callable[[Any], bool]) -> str | list[Any] | None:
     """Returns the rows of a data frame as a Markdown table, with the type of each column, or `None` for another value.
 
     An index with a meaning is a column. Of a large frame, it has the first 100 rows and 50 columns, and says so. A series
-    is a table, too, if it has such an index or is that long.
+    is a table, too, if it has such an index or is that long. A frame with a cell that `bears` a picture or a document is a list of
+    its rows, as objects: a table has text only.
     """
     frame = _of_series(frame)
     if hasattr(frame, "reset_index") and hasattr(frame, "itertuples"):  # pandas
@@ -71,7 +73,30 @@ def table(frame: Any) -> str | None:
         rows = [*zip(*(column.to_pylist() for column in frame.slice(0, MOST_ROWS).columns), strict=True)]
     else:
         return None
+    if any(bears(cell) for row in rows for cell in row[:MOST_COLUMNS]):
+        return _objects(names, rows, count, bears)
     return _markdown(names, types, rows, count)
+
+
+def _objects(
+    names: Sequence[Any], rows: Sequence[Sequence[Any]], count: int, bears: Callable[[Any], bool]
+) -> list[Any]:
+    """Returns the rows as objects. A name that a column before has, too, gets its number."""
+    keys = [_cell(name) for name in names][:MOST_COLUMNS]
+    keys = [f"{key} ({place + 1})" if key in keys[:place] else key for place, key in enumerate(keys)]
+    found: list[Any] = [
+        {key: cell if bears(cell) else _as_json(cell) for key, cell in zip(keys, row, strict=False)}
+        for row in rows
+    ]
+    size = _size(names, count)
+    return [*found, f"({size})"] if "first" in size else found
+
+
+def _as_json(cell: Any) -> Any:
+    """Returns a cell as it is if JSON has its type, or else its text."""
+    plain = isinstance(cell, str | int) or (isinstance(cell, float) and isfinite(cell))
+    text = cell if plain else _cell(cell)
+    return None if text == "null" else text
 
 
 def _of_series(value: Any) -> Any:
@@ -84,14 +109,18 @@ def _of_series(value: Any) -> Any:
     return value.to_frame("value" if value.name in {None, ""} else value.name)
 
 
-def _markdown(names: Sequence[Any], types: Sequence[Any], rows: Sequence[Sequence[Any]], count: int) -> str:
+def _size(names: Sequence[Any], count: int) -> str:
     parts = [(min(count, MOST_ROWS), count, "row"), (min(len(names), MOST_COLUMNS), len(names), "column")]
-    size = ", ".join(
+    return ", ".join(
         f"{total} {word}{'' if total == 1 else 's'}"
         if shown == total
         else f"first {shown} of {total} {word}s"
         for shown, total, word in parts
     )
+
+
+def _markdown(names: Sequence[Any], types: Sequence[Any], rows: Sequence[Sequence[Any]], count: int) -> str:
+    size = _size(names, count)
     heads = [f"{_cell(name)} ({type})" for name, type in zip(names, types, strict=True)][:MOST_COLUMNS]
     if not heads:
         return f"({size})"

@@ -230,7 +230,8 @@ def check_tool_result(name: str, value: Any) -> Any:
     Accepted are strings, JSON, contents, lists and dictionaries of those at any depth, and a `ContentToolResult` with
     such a value. Bytes of an image or a PDF, Pillow images, and charts of
     matplotlib, seaborn, plotnine, altair and plotly become images. Data frames become tables in
-    Markdown (the first 100 rows, with the types of the columns; an index with a meaning is a column), arrays become lists, pydantic models and
+    Markdown (the first 100 rows, with the types of the columns; an index with a meaning is a column), or lists of objects if a cell is a
+    picture or a document, arrays become lists, pydantic models and
     dataclasses become objects, dates and times become ISO 8601 text, and enums become their values. Nothing is rounded,
     and the caller's value is not changed.
 
@@ -402,9 +403,19 @@ def _table(value: Any) -> Any:
     if method or hasattr(value, "itertuples"):
         from ..schemas.data_frames import table  # noqa: PLC0415 - most tools return none
 
-        if (text := table(value)) is not None:
-            return ContentText(text)
+        if (rows := table(value, _bears_media)) is not None:
+            return ContentText(rows) if isinstance(rows, str) else rows
     return _cells(getattr(value, method)()) if method else value
+
+
+def _bears_media(cell: Any) -> bool:
+    """Tells whether a cell of a table is a picture or a document, or has one in it."""
+    if cell is None or isinstance(cell, str | int | float):
+        return False
+    try:
+        return any(map(is_media, contents_in(cell))) or isinstance(as_media(cell), Content)
+    except Exception:  # noqa: BLE001 - what cannot be drawn is text
+        return False
 
 
 def _join(path: str, key: object) -> str:

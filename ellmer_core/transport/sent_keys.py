@@ -28,6 +28,8 @@ _LOWER = bytes(range(256)).lower()
 #: Of a text in bytes only its letters and digits are compared, in lower case: so most ways to write a key are the same. `\\x73` has an x.
 _DELETED = bytes(code for code in range(128) if not chr(code).isalnum()) + b"xX"
 
+_COMMON = 4096  # bytes of a chunk that is compared with others
+
 LEAST = 8  # characters of a key that is replaced in errors; shorter ones are words of the language
 LEAST_IN_ANSWERS = 16  # characters of a key that is replaced in answers, too; and it has a digit
 
@@ -54,6 +56,7 @@ class SentKeys:
         )
         self._forms = all_forms(self._answered)
         self._tail = b""
+        self._usual = _Usual()
         self._quoted = self._suspected = False
         self._held: list[Any] = []  # the events since one that ends with the beginning of a key
         self._open: dict[tuple[Any, ...], _Open] = {}  # by the place of the text in its event
@@ -110,20 +113,25 @@ class SentKeys:
         if not self._keys:
             return events
         if self._answered:
-            begun = self._looked_at(self._tail + chunk)
+            begun = self._looked_at(chunk)
             if begun or self._suspected or self._open or self._held:
                 self._suspected = begun or not events
                 events = self._with_whole_keys(events, last=last)
         if self._quoted:
             return [self._hidden_in_event(event) for event in events]
-        errors = [isinstance(event, dict) and not _ERRORS.isdisjoint(event) for event in events]
-        return [*map(self._hidden_in_event, events)] if True in errors else events
+        for event in events:
+            if isinstance(event, dict) and not _ERRORS.isdisjoint(event):
+                return [*map(self._hidden_in_event, events)]
+        return events
 
-    def _looked_at(self, window: bytes) -> bool:
+    def _looked_at(self, chunk: bytes) -> bool:
         """Notes whether the last bytes of a stream quote a key, and returns whether a text may end with the beginning of one."""
-        forms = self._forms
+        forms, window = self._forms, self._tail + chunk
+        lines = not self._tail and chunk[-1:] == b"\n"  # it is no piece of them
         self._tail = b"" if window[-1:] == b"\n" else window[1 - forms.longest :]  # no form has a line end
-        if forms.hints.search(window) is None:  # as nearly all chunks
+        if forms.hints.search(self._usual.without(window, forms.most)) is None:  # as nearly all chunks
+            if lines:
+                self._usual.add(chunk)
             self._quoted = self._quoted or forms.in_answer(window, ends=False)
             return False
         if _ESCAPED_IN_JSON.search(window):  # what these letters are, only the events say
@@ -229,6 +237,38 @@ class SentKeys:
     def _hidden(self, text: str) -> str:
 
         return hidden_in_answer(text, self._answered)
+
+
+class _Usual:
+    """What the chunks of a stream have in common, in which nothing was found: their first bytes and their last ones. So only what
+    differs is searched, which is a fifth of most chunks.
+    """
+
+    first: bytes = b""
+    last: bytes = b""
+    begun = known = False
+
+    def without(self, chunk: bytes, around: int) -> bytes:
+        """Returns the part of a chunk that differs, with so many bytes around it."""
+        begin, end = len(self.first), len(chunk) - len(self.last)
+        self.known = (
+            self.begun and begin <= end and chunk.startswith(self.first) and chunk.endswith(self.last)
+        )
+        return chunk[max(begin - around, 0) : end + around] if self.known else chunk
+
+    def add(self, chunk: bytes) -> None:
+        """Notes that nothing was found in a chunk."""
+        if not self.known and len(chunk) <= _COMMON:
+            first, last = (self.first, self.last) if self.begun else (chunk, chunk)
+            self.first = first[: _same(first, chunk)]
+            self.last = last[len(last) - _same(last[::-1], chunk[::-1]) :]
+            self.begun = True
+
+
+def _same(one: bytes, other: bytes) -> int:
+    """Returns how many first bytes of two texts are the same."""
+    places = range(min(len(one), len(other)))
+    return next((at for at in places if one[at] != other[at]), len(places))
 
 
 class _Open(NamedTuple):
@@ -378,6 +418,7 @@ class Forms(NamedTuple):
     split: tuple[str, ...]  # forms that are found in pieces, too
     beginnings: tuple[bytes, ...]  # how one of their first pieces ends in JSON
     hints: re.Pattern[bytes]  # finds a beginning, an end or an escaped letter
+    most: int  # the bytes of the longest hint
 
     def in_answer(self, data: bytes, *, ends: bool = True) -> bool:
         """Tells whether an answer may have a key: an end of one (unless `ends` were looked for), or the letters of a form."""
@@ -408,6 +449,7 @@ def all_forms(keys: tuple[str, ...]) -> Forms:
     shown = tuple(
         end.encode() for key in keys for end in (key[: len(readable(key)) + BEGINNING], key[-BEGINNING:])
     )
+    hints = sorted({*beginnings, *shown})
     return Forms(
         letters,
         frozenset(form[at : at + GRAM] for form in letters for at in range(len(form) - GRAM + 1)),
@@ -416,18 +458,9 @@ def all_forms(keys: tuple[str, ...]) -> Forms:
         max((len(key) * LONGEST for key in keys), default=0),
         split,
         tuple(sorted(beginnings)),
-        re.compile(_ESCAPED_IN_JSON.pattern + b"|" + _one_of({*beginnings, *shown})),
+        re.compile(b"|".join([_ESCAPED_IN_JSON.pattern, *map(re.escape, hints)])),
+        max(map(len, [rb"\u0020", *hints])),
     )
-
-
-def _one_of(words: set[bytes]) -> bytes:
-    """Returns a regular expression for these words. What several begin with stands once, so most places of a text are looked at once."""
-    if not words:
-        return b"(?!)"
-    if b"" in words:
-        return b""
-    tails = {word[:1]: {tail[1:] for tail in words if tail[:1] == word[:1]} for word in sorted(words)}
-    return b"(?:" + b"|".join(re.escape(first) + _one_of(rest) for first, rest in tails.items()) + b")"
 
 
 def _forms(key: str) -> Iterator[bytes]:

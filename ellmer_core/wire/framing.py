@@ -63,6 +63,11 @@ class _Lines:
             lines[0] = lines[0].removeprefix(_BOM)
         return lines
 
+    @property
+    def between(self) -> bool:
+        """Whether a line has ended, and none has begun."""
+        return self._started and not self._pieces and not self._after_cr
+
     def rest(self) -> bytes:
         rest, self._pieces = b"".join(self._pieces), []
         return rest if self._started else rest.removeprefix(_BOM)
@@ -83,6 +88,11 @@ class SseDecoder(Decoder):
         self._failed = False
 
     def decode(self, chunk: bytes, events: list[Any]) -> None:
+        end = len(chunk) - 2
+        alone = chunk.find(b"\n") == end > 0 and chunk[end:] == b"\n\n" and chunk.startswith(b"data:")
+        if alone and b"\r" not in chunk and self._lines.between and not (self._data or self._failed):
+            events += _events(chunk[5:end])  # one event, as nearly all chunks
+            return
         for line in self._lines.feed(chunk):
             if line.startswith(b"data:"):
                 self._data.append(line[5:])
@@ -148,7 +158,7 @@ class JsonDecoder(Decoder):
 def _events(data: bytes) -> list[Any]:
     """Returns the events in `data`: none for blank data, and several for a list."""
     try:
-        event = read_json(data.decode("utf-8", "replace").strip(_SPACE))
+        event = read_json(data.decode("utf-8", "replace"))
     except ValueError as error:
         data = data.strip()
         if data in {b"", _DONE}:

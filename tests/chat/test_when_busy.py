@@ -109,7 +109,6 @@ def test_without_the_setting_a_second_call_raises(chat, provider):
 
 
 def test_a_wrong_setting_is_told(chat, provider):
-    chat.when_busy = "queue"
     with pytest.raises(UsageError, match='"raise" or "wait"'):
-        chat.chat("one")
+        chat.when_busy = "queue"
     assert ec.chat_openai(model="m", api_key="k", when_busy="wait").when_busy == "wait"

@@ -126,6 +126,7 @@ PYTHON: Mapping[str, Any] = {
     "a frame of categories": pd.DataFrame({"a": pd.Categorical(["u", "v"])}),
     "a frame without rows": pd.DataFrame({"a": []}),
     "a nested frame": pl.DataFrame({"a": [[1], [2]], "b": [{"x": 1}, {"x": 2}]}),
+    "a frame of PDFs": pd.DataFrame({"title": ["a", "b"], "doc": [CONTENTS["pdf"], None]}),
     "frames in a dictionary": {"table": pd.DataFrame({"a": [1]}), "docs": [CONTENTS["pdf"]]},
 }
 NESTED: Mapping[str, Callable[[Any], Any]] = {

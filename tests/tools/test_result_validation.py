@@ -5,7 +5,7 @@ import enum
 import json
 import re
 import uuid
-from base64 import b64decode
+from base64 import b64decode, b64encode
 from dataclasses import dataclass
 from datetime import UTC, date, datetime
 from decimal import Decimal
@@ -29,7 +29,7 @@ from ellmer_core.contents.content import (
     ContentToolResult,
 )
 from ellmer_core.errors import ToolResultError, UsageError
-from ellmer_core.tools.results import check_tool_result, result_text
+from ellmer_core.tools.results import check_tool_result, flatten, result_text
 
 
 class Colour(enum.Enum):
@@ -136,6 +136,43 @@ def test_a_table_of_arrow_is_a_table():
     assert check_tool_result("f", same).text.endswith(
         "| a (int64) | a (string) |\n| --- | --- |\n| 1 | a\\|b |"
     )
+
+
+PDF = ContentPDF("application/pdf", b64encode(b"%PDF-1.4\n%%EOF").decode())
+
+
+@pytest.mark.parametrize(
+    ("library", "make"),
+    [
+        ("pandas", lambda lib: lib.DataFrame({"title": ["a", "b"], "doc": [PDF, None], "day": [date(2026, 1, 2), 1.5]})),
+        ("polars", lambda lib: lib.DataFrame({"title": ["a", "b"], "doc": lib.Series([PDF, None], dtype=lib.Object), "day": lib.Series([date(2026, 1, 2), 1.5], dtype=lib.Object)})),
+    ],
+)  # fmt: skip
+def test_documents_in_a_frame_are_sent_and_its_rows_are_objects(library, make):
+    frame = make(pytest.importorskip(library, reason=f"{library} is not installed"))
+    value = check_tool_result("f", frame)
+    assert value == [
+        {"title": "a", "doc": PDF, "day": "2026-01-02"},
+        {"title": "b", "doc": None, "day": 1.5},
+    ]
+    result = ContentToolResult(value, request=ContentToolRequest("c1", "f", {}))
+    text, opening, document, closing = flatten([result])
+    assert text.value[0]["doc"] == "[see below: item 1.doc]"
+    assert [opening.text, document, closing.text] == [
+        '<content tool-call-id="c1" item="1.doc">',
+        PDF,
+        "</content>",
+    ]
+
+
+def test_a_long_frame_of_pictures_says_so_and_two_columns_of_one_name_stay_apart():
+    pandas = pytest.importorskip("pandas")
+    long = check_tool_result("f", pandas.DataFrame({"doc": [b"%PDF-1.4\n%%EOF"] * 101}))
+    assert len(long) == 101
+    assert long[0]["doc"] == PDF
+    assert long[-1] == "(first 100 of 101 rows, 1 column)"
+    twice = pandas.DataFrame([[[PDF], b"no picture"]], columns=["a", "a"])
+    assert check_tool_result("f", twice) == [{"a": [PDF], "a (2)": "b'no picture'"}]
 
 
 def test_a_lazy_frame_is_collected_by_the_tool():

@@ -375,6 +375,34 @@ def test_an_answer_may_speak_of_keys(text):
     assert keys.hidden_in_events(body, [{"text": text}], last=True) == [{"text": text}]
 
 
+def test_a_key_that_begins_in_what_events_have_in_common_is_held_back():
+    keys, shown = SentKeys(BEARER), []
+    for text in ("sk-a", "sk-b", KEY[:20], KEY[20:]):
+        event = {"id": "chat-1", "text": text, "reason": None}
+        shown += keys.hidden_in_events(f"data: {json.dumps(event)}\n\n".encode(), [event])
+    assert [event["text"] for event in shown] == ["sk-a", "sk-b", "", HIDDEN]
+
+
+PARTS = st.sampled_from(
+    [KEY, KEY[:3], KEY[:9], KEY[3:], KEY[9:], KEY.upper(), KEY.encode().hex(), "3A", "sk", "-", "words", ""]
+)
+
+
+@given(st.lists(st.tuples(PARTS, PARTS), min_size=2, max_size=8), PARTS, PARTS, st.integers(1, 400))
+def test_what_events_have_in_common_is_searched_once_and_nothing_is_missed(texts, first, last, cut):
+    events = [{"id": first, "text": one + other, "reason": last} for one, other in texts]
+    data = "".join(f"data: {json.dumps(event)}\n\n" for event in events).encode()
+    chunks = [f"data: {json.dumps(event)}\n\n".encode() for event in events]
+    remembering, forgetting = SentKeys(BEARER), SentKeys(BEARER)
+    for chunk, event in [*zip(chunks, events, strict=True), (data[:cut], {}), (data[cut:], {})]:
+        forgetting._usual = type(forgetting._usual)()
+        told = [
+            keys.hidden_in_events(chunk, [json.loads(json.dumps(event))])
+            for keys in (remembering, forgetting)
+        ]
+        assert told[0] == told[1]
+
+
 def test_texts_of_two_places_are_read_apart():
     events = [{"a": KEY[:9]}, {"b": "x"}, {"a": KEY[9:] + "!"}, {"b": "y"}]
     keys = SentKeys(BEARER)

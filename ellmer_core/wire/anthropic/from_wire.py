@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from copy import deepcopy
 from typing import Any, ClassVar
 
-from ...contents.content import Content, ContentText, ContentThinking, ContentUnknown
+from ...contents.content import Content, ContentText, ContentThinking, ContentUnknown, plain_text
 from ...contents.turns import AssistantTurn, Tokens
 from ..base import Wire
 from ..interfaces import CallPiece, Json, Merger, Piece
@@ -150,7 +150,7 @@ class _Block:
 
 def _shown(name: str, value: Any) -> Sequence[Content]:
     if name == "text" and value:
-        return (ContentText(value),)
+        return (plain_text(value),)
     return (ContentThinking(value),) if name == "thinking" and value else ()
 
 

@@ -6,7 +6,14 @@ from base64 import b64decode, b64encode
 from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any, ClassVar
 
-from ...contents.content import Content, ContentImageInline, ContentText, ContentThinking, ContentToolRequest
+from ...contents.content import (
+    Content,
+    ContentImageInline,
+    ContentText,
+    ContentThinking,
+    ContentToolRequest,
+    plain_text,
+)
 from ...contents.turns import AssistantTurn, Tokens
 from ..base import Wire
 from ..interfaces import CallPiece, Json, Merger, Piece
@@ -110,7 +117,7 @@ class _Block:
             for name, part in fields.items():
                 self._parts.setdefault(name, []).append(part)
             if kind == "text" and value:
-                shown.append(ContentText(value))
+                shown.append(plain_text(value))
             elif kind == "reasoningContent" and value.get("text"):
                 shown.append(ContentThinking(value["text"]))
             elif kind == "toolUse" and value.get("input"):

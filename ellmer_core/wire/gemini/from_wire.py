@@ -112,7 +112,7 @@ class _Candidate:
             self._parts.append((part, [text]))
         if not text:
             return []
-        return [ours.ContentThinking(text) if thought else ours.ContentText(text)]
+        return [ours.ContentThinking(text) if thought else ours.plain_text(text)]
 
     def _call(self, part: Json, call: Json) -> Json:
         """Returns the part of a call, or nothing for a piece of the call before, or of none."""

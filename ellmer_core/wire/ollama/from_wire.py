@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from typing import Any, ClassVar
 
-from ...contents.content import Content, ContentText, ContentThinking
+from ...contents.content import Content, ContentText, ContentThinking, plain_text
 from ...contents.turns import AssistantTurn, Tokens
 from ..base import Wire
 from ..interfaces import Json, Merger
@@ -48,7 +48,7 @@ class OllamaMerger(Merger):
         for name, value in (event.get("message") or {}).items():
             if name in self._texts and value:
                 self._texts[name].append(value)
-                shown.append(ContentThinking(value) if name == "thinking" else ContentText(value))
+                shown.append(ContentThinking(value) if name == "thinking" else plain_text(value))
             elif isinstance(value, list):
                 self._message.setdefault(name, []).extend(value)
                 if name == "tool_calls":

@@ -13,6 +13,7 @@ from ...contents.content import (
     ContentThinking,
     ContentToolRequest,
     audio_type,
+    plain_text,
 )
 from ...contents.turns import AssistantTurn, Tokens
 from ..base import Wire
@@ -147,11 +148,11 @@ class ChatMerger(Merger):
         shown: list[Piece] = []
         for choice in event.get("choices") or ():
             index = choice.get("index") or 0
-            if index not in self._choices:
-                self._choices[index] = _Choice(index)
+            if (known := self._choices.get(index)) is None:
+                known = self._choices[index] = _Choice(index)
                 self._unfinished.add(index)
-            self._choices[index].add(choice, [] if index else shown)
-            if self._choices[index].fields.get("finish_reason"):
+            known.add(choice, [] if index else shown)
+            if "finish_reason" in known.fields:
                 self._unfinished.discard(index)
         return shown
 
@@ -199,7 +200,7 @@ class _Choice:
                 continue
             if name == "content" and isinstance(value, str):
                 self._content.append(value)
-                shown.append(ContentText(value))
+                shown.append(plain_text(value))
             elif name in self._parts:
                 self._parts[name](self, value, shown)
             elif isinstance(value, list):

@@ -129,7 +129,7 @@ class _Item:
                 paragraph = index and len(fragments) == 1
                 return (ours.ContentThinking(f"\n\n{fragment}" if paragraph else fragment),)
             case _:
-                return (ours.ContentText(fragment),)
+                return (ours.plain_text(fragment),)
 
     def arguments(self) -> Sequence[str]:
         """Returns the pieces of a call's arguments. Some servers send them only in the item."""
