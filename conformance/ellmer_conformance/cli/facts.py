@@ -50,9 +50,10 @@ if TYPE_CHECKING:
     "or a file or folder of LangChain's profiles.",
 )
 def command(form: str, *, schema: bool, as_openapi: bool, checked: Path | None, **wanted: str) -> None:
-    """Tell which features models have, since when, and what proves it.
+    """Show which features models have, since when, and what proves it.
 
-    `atom` and `feed` are the dated facts as a feed. With --check, exit code 1 tells that evidence contradicts the file.
+    The formats `atom` and `feed` print the facts with a date as a feed. With --check, exit code 1 means that evidence
+    contradicts the file.
 
     conformance facts --model gpt-5-mini --provider openai --feature temperature
 

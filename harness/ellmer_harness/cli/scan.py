@@ -63,7 +63,7 @@ def arguments(parser: argparse.ArgumentParser) -> None:
         "--resume",
         type=Path,
         metavar="FILE",
-        help="write what was searched to this file; the next run skips it",
+        help="write what was searched to this file; the next run does not search it again",
     )
 
 
