@@ -124,6 +124,6 @@ def _check(path: Path, form: str) -> None:
             click.echo(str(each))
         wrong = sum(each.kind == "contradicted" for each in found)
         click.echo(
-            f"{wrong} claims are contradicted; {len(found) - wrong} are questions, because they are unknown here."
+            f"{wrong} claims are contradicted; {len(found) - wrong} are open questions, because this project does not know the answer."
         )
     sys.exit(any(each.kind == "contradicted" for each in found))

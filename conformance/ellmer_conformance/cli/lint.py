@@ -133,7 +133,7 @@ def command(
         told = _counted(found, expected, totals, advance, warnings=warnings)
         _write(told, totals, (form, verbose), outputs)
     if since and not totals.count:
-        click.echo(f"There, no recording has changed since {since}.", err=True)
+        click.echo(f"No recording under these paths has changed since {since}.", err=True)
     if write_baseline and expected:
         write_baseline.write_text(expected.written(reason, issue), encoding="utf-8")
         click.echo(f"wrote {write_baseline}", err=True)

@@ -200,7 +200,7 @@ def run(
 
 
 def _going_on(arguments: list[str]) -> int:
-    """Runs pytest, in a child if possible. If that ends within a play that nothing could interrupt, pytest runs again with a
+    """Runs pytest, in a child if possible. If that ends within a run that nothing could interrupt, pytest runs again with a
     worker: xdist goes on in another one whenever a worker ends.
     """
     import pytest  # noqa: PLC0415 - `conformance --help` should not wait for it
@@ -271,7 +271,7 @@ def _plugins() -> list[str]:
 def against_recordings(
     paths: Sequence[str], wanted: Mapping[str, Sequence[str]], folder: Path | None, baseline: Path | None
 ) -> int:
-    """Plays the recordings to each adapter, prints the results, and returns the exit code."""
+    """Replays the recordings to each adapter, prints the results, and returns the exit code."""
     from ..baseline import BaselineError, load  # noqa: PLC0415 - `conformance --help` should not wait for it
     from ..recordings.conversation_replay.conversation_player import play_recordings  # noqa: PLC0415 - likewise
     from ..report import Report, finished, report_folder  # noqa: PLC0415 - likewise

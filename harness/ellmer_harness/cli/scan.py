@@ -172,7 +172,7 @@ def _search(found: Searched, file: Path, secrets: Mapping[str, str]) -> None:
 
 
 def _died(source: Source) -> Searched:
-    problem = _unsearched("the process that read it died")
+    problem = _unsearched("the process that read it crashed")
     return Searched(str(source), [("", problem)], variables=sorted(set(Scrub.of(None).values.values())))
 
 
