@@ -283,7 +283,9 @@ class ScriptedModel:
     def assert_finished(self) -> None:
         """Raises an `AssertionError` if answers of the script were not asked for."""
         if self._answers:
-            raise AssertionError(f"{len(self._answers)} answers were not asked for: {self._answers!r:.300}")
+            raise AssertionError(
+                f"No request used {len(self._answers)} of the scripted answers: {self._answers!r:.300}"
+            )
 
     def _answer(self, body: Mapping[str, Any]) -> Failure | list[Content]:
         schema = (body.get("response_format") or {}).get("json_schema", {}).get("schema")

@@ -471,7 +471,7 @@ def _of_workbook(data: bytes, source: str) -> str:
     except Exception as error:
         raise UsageError(f"{source} cannot be read as a workbook: {error}") from error
     if size > MOST:
-        raise UsageError(f"{source} holds more than {MOST:,} characters.")
+        raise UsageError(f"{source} has more than {MOST:,} characters.")
     return "\n".join(text)
 
 

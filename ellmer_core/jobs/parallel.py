@@ -732,7 +732,7 @@ class Journal:
             raise UsageError(f"{self.path} is of version {version!r}; this release reads version {VERSION}.")
         if differ:
             raise UsageError(
-                f"{self.path} belongs to other prompts: {', '.join(differ)} differ. Give another path."
+                f"{self.path} belongs to other prompts: {', '.join(differ)} differ. Use another path."
             )
         return whole
 

@@ -60,7 +60,7 @@ def trouble_tag(error: Explanation, *, retry: bool = False) -> Tag:
 #: What a call may do, by the annotation of its tool.
 EFFECTS = {
     "destructive_hint": "It may delete or overwrite something.",
-    "open_world_hint": "It reaches other services.",
+    "open_world_hint": "It connects to other services.",
     "read_only_hint": "It only reads.",
 }
 

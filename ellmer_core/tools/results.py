@@ -160,7 +160,7 @@ def _plain(content: Content) -> Any:
             return named_text(content)
         case ContentJson():
             return content.value
-    raise TypeError(f"{type(content).__name__} has no form as text")
+    raise TypeError(f"{type(content).__name__} cannot be written as text")
 
 
 # --- what a tool may return ------------------------------------------------------------------------------

@@ -104,7 +104,7 @@ async def _body(scope: Scope, receive: Receive, most: int) -> bytes:
     while more:
         message = await receive()
         if message["type"] == "http.disconnect":
-            raise _Refused(400, "The request broke off.")
+            raise _Refused(400, "The request ended before its end.")
         body += message.get("body", b"")
         more = message.get("more_body", False)
         if len(body) > most:

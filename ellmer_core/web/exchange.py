@@ -196,7 +196,7 @@ def replayed(encoder: Encoder, turns: Sequence[Turn]) -> Iterator[Json]:
 
 
 #: What a page is told about a call that has no result.
-BROKEN = "The call broke off, or was not run."
+BROKEN = "The call was interrupted, or was not run."
 
 
 def new_id() -> str:

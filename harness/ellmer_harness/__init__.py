@@ -26,10 +26,11 @@ from .exchange.messages import Exchange, Failure, Sent
 from .format.serializer import Serializer
 from .secrets.redaction import Scrub
 from .tape.request_key import Match
-from .tape.tape import Tape, use_cassette
+from .tape.tape import Cassette, use_cassette
 
 __all__ = [
     "Blocked",
+    "Cassette",
     "CassetteError",
     "Diverged",
     "Drift",
@@ -46,7 +47,6 @@ __all__ = [
     "Serializer",
     "Stale",
     "StoreError",
-    "Tape",
     "Unused",
     "use_cassette",
 ]

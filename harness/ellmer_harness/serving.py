@@ -25,7 +25,7 @@ from ellmer_core.budget import SERVER
 from .errors import CassetteError, Miss
 from .exchange.reply import Piece
 from .interception.http1 import BrokenError, Outgoing, Wire, sent_back
-from .tape.tape import Tape
+from .tape.tape import Cassette
 
 __all__ = ["CassetteServer", "serving"]
 
@@ -41,7 +41,7 @@ class CassetteServer(ThreadingHTTPServer):
     the cassette.
 
     Args:
-        tape: The tape to replay.
+        tape: The cassette to replay.
         host: The address to listen on.
         port: The port; 0 chooses a free one.
 
@@ -55,7 +55,7 @@ class CassetteServer(ThreadingHTTPServer):
 
     daemon_threads = True
 
-    def __init__(self, tape: Tape, host: str, port: int) -> None:
+    def __init__(self, tape: Cassette, host: str, port: int) -> None:
         super().__init__((host, port), _Handler)
         self.tape, self.missed, self.lock = tape, list[str](), threading.Lock()
         self.origins: list[str] = []
@@ -105,7 +105,7 @@ def serving(
         path: The cassette's file.
         host: The address to listen on. Default: only this machine.
         port: The port. Default: 0, which chooses a free one.
-        options: Options of `use_cassette`. Recordings may be played any number of times and stay unused.
+        options: Options of `use_cassette`. Recordings may be replayed any number of times and stay unused.
 
     Returns:
         A context manager that gives the `CassetteServer`.
@@ -120,7 +120,7 @@ def serving(
         {'temperature': 21}
     """
     defaults = {"on_repeat": "cycle", "allow_unused": True, "allow_idle": True, "allow_hosts": (host,)}
-    tape = Tape(path, **{**defaults, **options, "mode": "replay"})  # type: ignore[arg-type]  # options of any type
+    tape = Cassette(path, **{**defaults, **options, "mode": "replay"})  # type: ignore[arg-type]  # options of any type
     with CassetteServer(tape, host, port) as server, tape:
         server.opened()
         thread = threading.Thread(target=server.serve_forever, kwargs={"poll_interval": 0.05})

@@ -130,7 +130,7 @@ def test_a_script_that_is_too_short_or_too_long_says_so():
     model = ScriptedModel("Hello", "unused")
     chat = model.chat()
     chat.chat("Hi")
-    with pytest.raises(AssertionError, match=r"1 answers were not asked for: \['unused'\]"):
+    with pytest.raises(AssertionError, match=r"No request used 1 of the scripted answers: \['unused'\]"):
         model.assert_finished()
     chat.chat("Hi")
     with pytest.raises(AssertionError, match="no answer to request 3, whose last message is: 'More'"):

@@ -277,7 +277,7 @@ _EFFORT = (
         "--resume",
         type=click.Path(path_type=Path, dir_okay=False),
         metavar="FILE",
-        help="Write what was judged to this file. The next run skips it.",
+        help="Write what was judged to this file. The next run does not judge it again.",
     ),
     click.option(
         "--max-size",

@@ -33,7 +33,7 @@ _COLUMNS = {
 )
 @effort_options
 def command(paths: tuple[str, ...], *, form: str, exclude: tuple[str, ...], effort: Effort) -> None:
-    """Compare each rule's verdict with the one a real API gave.
+    """Compare each rule's verdict with the answer of a real API.
 
     PATHS contain recordings with answers, in the formats and at the places of `conformance lint`. The default is the
     corpus that `conformance corpus fetch` downloaded, and the folders in CONFORMANCE_TRAFFIC. Equal requests are

@@ -33,8 +33,9 @@ def command() -> None:
 @_names
 @click.option("--again", is_flag=True, help="Also download archives that are already in the cache.")
 def fetch_command(names: tuple[str, ...], *, again: bool) -> None:
-    """Download missing archives, check their hashes, and extract their recordings. NAMES are packages; the
-    default is all.
+    """Download missing archives and extract their recordings.
+
+    The hash of each archive is checked. NAMES are packages; the default is all.
 
     Exit code 0: everything is in the cache; 2: an archive could not be downloaded or differs from its pin.
     """
@@ -67,7 +68,10 @@ def _fetched(wanted: list[Pin]) -> tuple[int, list[str]]:
 @_names
 @click.option("--toml", is_flag=True, help="Print the complete pins.")
 def list_command(names: tuple[str, ...], *, toml: bool) -> None:
-    """List the pinned archives: size, dates, licence, and whether each is in the cache."""
+    """List the pinned archives.
+
+    The list has the size, the dates and the licence of each archive, and whether it is in the cache.
+    """
     found = pinned(names)
     if toml:
         click.echo("\n".join(map(pins.as_toml, found)))
@@ -88,8 +92,10 @@ def _row(pin: Pin) -> str:
 @command.command("verify")
 @_names
 def verify_command(names: tuple[str, ...]) -> None:
-    """Check the cache: files are unchanged, counts match the pins, each rule flags the recordings that it
-    cites as evidence, and no recording contradicts the dates on which a rule begins or ends.
+    """Check the recordings in the cache.
+
+    The files must be unchanged and the counts must match the pins. Each rule must flag the recordings that it cites as
+    evidence. No recording may contradict the dates on which a rule begins or ends.
 
     Exit code 0: no problem was found; 1: a problem was found; 2: the cache is empty.
     """
@@ -114,10 +120,11 @@ def verify_command(names: tuple[str, ...]) -> None:
 @command.command("cite")
 @click.argument("folders", nargs=-1, type=click.Path(path_type=Path, exists=True))
 def cite_command(folders: tuple[Path, ...]) -> None:
-    """Find evidence for refusing rules that have none, and write it into their `evidence.toml`.
+    """Find evidence for rules that have none.
 
     The command searches the cache, and FOLDERS of records that name their public source. A recorded refusal is
-    evidence for a rule that flags its request with the same error text.
+    evidence for a rule that flags its request with the same error text. The command writes the evidence into the
+    `evidence.toml` of the rules.
     """
     found = evidence_search.looked_for([pin for pin in pinned() if pins.present(pin)], folders)
     click.echo(f"{evidence_search.written(found)} entries were added.")
@@ -125,11 +132,12 @@ def cite_command(folders: tuple[Path, ...]) -> None:
 
 @command.command("add")
 @click.argument("what")
-@click.option("--keep", is_flag=True, help="Save the pin beside the cache, as one of your own.")
+@click.option("--keep", is_flag=True, help="Save the entry beside the cache, as one of your own.")
 def add_command(what: str, *, keep: bool) -> None:
-    """Propose a pin. WHAT is a package (`chatlas`, `chatlas==0.23.0`), the URL of a `.tar.gz`, or a folder.
+    """Print the entry that adds an archive to the corpus.
 
-    The recordings are found by reading the files; no code is run. A folder is judged in place.
+    WHAT is a package (`chatlas`, `chatlas==0.23.0`), the URL of a `.tar.gz`, or a folder. The recordings are found by
+    reading the files; no code is run. A folder is judged in place.
     """
     if Path(what).is_dir():
         _folder(Path(what), keep=keep)

@@ -20,11 +20,11 @@ __all__ = ["command"]
 )
 @click.option("--format", "form", type=click.Choice(["text", "json"]), default="text", show_default=True)
 def command(start: datetime, end: datetime, *, about: str, form: str) -> None:
-    """List what changed at the providers after the day FROM, up to the day TO: such as 2026-09-01 2026-11-01.
+    """List what changed at the providers after the day FROM, up to the day TO, such as 2026-09-01 2026-11-01.
 
-    Rules, types and capabilities of models that began or ceased to hold, API versions and beta features that appeared,
-    models that were shut down, and entries of the providers' changelogs, each with the rule or profile that knows it. Most
-    rules have no date, because they are older than the first check. They are not listed.
+    The list has rules, types and capabilities of models that began or ceased to hold, new API versions and beta features,
+    models that were shut down, and entries of the providers' changelogs. Each change names the rule or profile that has it.
+    Most rules have no date, because they are older than the first check. These are not listed.
     """
     found = [
         change
@@ -38,4 +38,4 @@ def command(start: datetime, end: datetime, *, about: str, form: str) -> None:
         return
     for each in found:
         click.echo(f"{each.day}  {each.sort:6}  {each.about}: {each.sentence}")
-    click.echo(f"{len(found)} changes." if found else "Nothing that is known with a date changed.")
+    click.echo(f"{len(found)} changes." if found else "No change in this time is known.")

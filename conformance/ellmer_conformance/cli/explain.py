@@ -27,13 +27,11 @@ _MOST = 5  # further rules for one error text
 @click.command("explain")
 @click.argument("what", metavar="RULE|TEXT")
 @click.option("--wire", help="Search only this wire format.")
-@click.option(
-    "--provider", "--vendor", "provider", default="", help="Search the rules of this provider. Needs --wire."
-)
+@click.option("--provider", default="", help="Search the rules of this provider. Needs --wire.")
 def command(what: str, wire: str | None, provider: str) -> None:
     """Explain a rule (openai-chat/ORD-002), or find the rules behind the text of an error.
 
-    ORD-002 alone explains the rule of each wire format that has this number.
+    With ORD-002 alone, the command explains the rule of each wire format that has this number.
 
     The explanation has the reason for the rule, the smallest request that breaks it, the API's answer, the fix and the
     evidence, with the recorded exchange if the corpus was fetched. TEXT is an error message or the whole error body

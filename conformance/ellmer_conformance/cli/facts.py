@@ -50,9 +50,10 @@ if TYPE_CHECKING:
     "or a file or folder of LangChain's profiles.",
 )
 def command(form: str, *, schema: bool, as_openapi: bool, checked: Path | None, **wanted: str) -> None:
-    """Tell which features models have, since when, and what proves it.
+    """Show which features models have, since when, and what proves it.
 
-    `atom` and `feed` are the dated facts as a feed. With --check, exit code 1 tells that evidence contradicts the file.
+    The formats `atom` and `feed` print the facts with a date as a feed. With --check, exit code 1 means that evidence
+    contradicts the file.
 
     conformance facts --model gpt-5-mini --provider openai --feature temperature
 
@@ -123,6 +124,6 @@ def _check(path: Path, form: str) -> None:
             click.echo(str(each))
         wrong = sum(each.kind == "contradicted" for each in found)
         click.echo(
-            f"{wrong} claims are contradicted; {len(found) - wrong} are questions, because they are unknown here."
+            f"{wrong} claims are contradicted; {len(found) - wrong} are open questions, because this project does not know the answer."
         )
     sys.exit(any(each.kind == "contradicted" for each in found))

@@ -111,8 +111,8 @@ def command(
     pydantic-ai's parsed bodies), of VCR for Ruby, R and Go and of braintrust; traces of httprr; stubs of httpmock
     and WireMock; recordings of Azure's test proxy, llama-stack and DataDog (.rec); HAR files; single exchanges,
     pairs of files (x.request.json, x.response.json) and JSON Lines. OpenTelemetry traces with captured messages
-    are read too, but show less and never fail. The default is the folders in CONFORMANCE_TRAFFIC. Of a folder,
-    what git ignores and folders like node_modules are left out.
+    are read too, but show less and never fail. The default is the folders in CONFORMANCE_TRAFFIC. In a folder, files
+    that git ignores and folders like node_modules are left out.
 
     Exit code 0: no rule is broken, or the API refused the request as well, or the baseline expects it; 1: a
     rule is broken, or the baseline is stale; 2: a recording could not be read, or there is no recording, or more
@@ -139,7 +139,7 @@ def command(
         told = _counted(found, expected, totals, advance, warnings=warnings)
         _write(told, totals, (form, verbose), outputs)
     if since and not totals.count:
-        click.echo(f"There, no recording has changed since {since}.", err=True)
+        click.echo(f"No recording under these paths has changed since {since}.", err=True)
     if write_baseline and expected:
         write_baseline.write_text(expected.written(reason, issue), encoding="utf-8")
         click.echo(f"wrote {write_baseline}", err=True)

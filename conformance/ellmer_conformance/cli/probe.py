@@ -23,8 +23,6 @@ if TYPE_CHECKING:
 @click.option("--model", required=True, help="A model that the server offers.")
 @click.option(
     "--provider",
-    "--vendor",
-    "provider",
     default="",
     help="The provider whose API the server claims to be [the format's own provider].",
 )
@@ -44,7 +42,7 @@ if TYPE_CHECKING:
     "--rules/--no-rules",
     "with_rules",
     default=True,
-    help="For each rule that the API enforces, also send a request that breaks it and one that keeps it.",
+    help="For each rule that the API enforces, also send a request that breaks it and a request that keeps it.",
 )
 @click.option("--timeout", default=60.0, show_default=True, help="Timeout for one answer, in seconds.")
 @click.option(

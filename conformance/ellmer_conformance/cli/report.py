@@ -26,7 +26,7 @@ def command() -> None:
 def upstream(path: Path, out: Path) -> None:
     """Write a bug report for each cause of a run: for the tracker of the client.
 
-    Each report says what happens, what the API says, how to see it with a program of some 30 lines, the versions, and the page of
+    Each report says what happens, what the API says, how to reproduce it with a program of some 30 lines, the versions, and the page of
     the rule. Read a report and run its program before you send it.
 
     \b

@@ -27,15 +27,10 @@ _REPEATED = {
 }
 
 
-#: Options that had another name.
-_OLD_NAMES = {"wire": ("--family",), "provider": ("--vendor",)}
-
-
 def filters(function: F) -> F:
     """Returns the options that select cases."""
     for name, text in reversed(_REPEATED.items()):
-        aliases = _OLD_NAMES.get(name, ())
-        function = click.option(f"--{name}", *aliases, name, multiple=True, help=text)(function)
+        function = click.option(f"--{name}", multiple=True, help=text)(function)
     return function
 
 
@@ -91,8 +86,6 @@ def details_option(function: F) -> F:
 )
 @click.option(
     "--case-timeout",
-    "--play-timeout",
-    "case_timeout",
     type=float,
     metavar="SECONDS",
     help="A run of a case fails after this many seconds [60].",
@@ -215,7 +208,7 @@ def run(
 
 
 def _going_on(arguments: list[str]) -> int:
-    """Runs pytest, in a child if possible. If that ends within a play that nothing could interrupt, pytest runs again with a
+    """Runs pytest, in a child if possible. If that ends within a run that nothing could interrupt, pytest runs again with a
     worker: xdist goes on in another one whenever a worker ends.
     """
     import pytest  # noqa: PLC0415 - `conformance --help` should not wait for it
@@ -291,7 +284,7 @@ def against_recordings(
     *,
     details: bool = False,
 ) -> int:
-    """Plays the recordings to each adapter, prints the results, and returns the exit code."""
+    """Replays the recordings to each adapter, prints the results, and returns the exit code."""
     from ..baseline import BaselineError, load  # noqa: PLC0415 - `conformance --help` should not wait for it
     from ..recordings.conversation_replay.conversation_player import play_recordings  # noqa: PLC0415 - likewise
     from ..report import Report, finished, report_folder  # noqa: PLC0415 - likewise

@@ -97,7 +97,7 @@ class Run:
     def step_of(self, exchange: int) -> int | None:
         """Returns the number of the step that an exchange belongs to, or `None` if it is not known.
 
-        It is not known for conversations at the same time, nor for a program that plays its steps by itself.
+        It is not known for conversations at the same time, nor for a program that runs its steps by itself.
         """
         if len(self.case.speakers) > 1:
             return None

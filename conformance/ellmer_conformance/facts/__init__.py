@@ -223,7 +223,7 @@ def _of_a_message(feature: str, page: pages.Page) -> bool:
 
 #: Hosts whose pages are about the models of one family. What else they have can be served in another way.
 _HOSTS = {"azure": "gpt"}
-_USER = "The page shows it of a user message."
+_USER = "The page is about user messages, not about results of tools."
 #: What a refusal of a part in the result of a tool has in its words.
 _RESULTS = re.compile(r"tool|result|output|(messages|contents)\W[1-9]")
 
@@ -396,8 +396,8 @@ def _lacking(feature: str, place: tuple[str, str, str], proof: Evidence, note: s
     return replace(cell, inferred=bool(proof.quote or author or other))
 
 
-_NO_PART = "The format has nothing for it, and refuses what another format has."
-_NO_FIELD = "The format has no field for it, and a request takes no further field."
+_NO_PART = "The format has no part for it, and refuses the parts of other formats."
+_NO_FIELD = "The format has no field for it, and refuses unknown fields."
 
 
 @cache

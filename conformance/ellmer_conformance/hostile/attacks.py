@@ -86,7 +86,7 @@ class Attack:
     spared: frozenset[str] = frozenset()
 
     def applies(self, wire: str, *, streamed: bool) -> bool:
-        """Tells whether it can be played in a wire format, with a stream or without."""
+        """Tells whether it can be run in a wire format, with a stream or without."""
         return wire not in self.spared and self.streamed in {None, streamed}
 
 

@@ -80,7 +80,7 @@ def tried(
     nonce: str,
     timeout: float = TIMEOUT,
 ) -> Trial:
-    """Plays an attack from a server in another process, at `origin`, and returns the judged trial. `timeout` is the client's own."""
+    """Runs an attack from a server in another process, at `origin`, and returns the judged trial. `timeout` is the client's own."""
     provider = adapter.wires[wire][0]
     place = place_of(adapter, wire, provider)
     url = f"{origin}/c/{attack.name}/{nonce}{place.path}"

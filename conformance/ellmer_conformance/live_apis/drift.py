@@ -141,7 +141,7 @@ _HEADERS = ("anthropic-version", "anthropic-beta", "content-type", "openai-beta"
 
 @dataclass(frozen=True)
 class Checked:
-    """One case that was played live: the verdicts and, by request, the differences of the strict server."""
+    """One case that was run live: the verdicts and, by request, the differences of the strict server."""
 
     play: Play
     run: Run
@@ -155,12 +155,12 @@ class Checked:
 
 
 def can_go_live(case: Case) -> bool:
-    """Tells whether a case can be played live. A provider's failures and truncated answers cannot be requested."""
+    """Tells whether a case can be run live. A provider's failures and truncated answers cannot be requested."""
     return not case.on_server and all(isinstance(step, Answer | Sees | Fills) for step in case.script)
 
 
 def play_live(plays: Iterable[Play], cassettes: Path, base_url: str = "") -> Iterator[Checked]:
-    """Plays each case with the real key, and keeps the recordings without violations."""
+    """Replays each case with the real key, and keeps the recordings without violations."""
     for play in plays:
         where = {"cassettes": cassettes, "record": True, "live_url": base_url}
         run = attempt(play.adapter, play.wire, play.provider, play.case, play.mode, **where)

@@ -111,10 +111,8 @@ def pytest_addoption(parser: pytest.Parser) -> None:
         "--adapter", action="append", default=[], help="the adapter: an installed one, or package.module:name"
     )
     for name in FILTERS:
-        old = ("--vendor",) if name == "provider" else ()
         group.addoption(
             f"--{name}",
-            *old,
             action="append",
             default=[],
             dest=name,
@@ -147,7 +145,6 @@ def pytest_addoption(parser: pytest.Parser) -> None:
     )
     group.addoption(
         "--case-timeout",
-        "--play-timeout",
         dest="case_timeout",
         type=float,
         default=BUDGET,
@@ -289,7 +286,7 @@ def _from_cassette(cassettes: Path, play: Play, **how: Any) -> Run:
 
 
 def _against(server: StrictServer, seconds: float) -> Callable[[Play], Run]:
-    """Returns the way of a run against the server. It is imported here, before the time of a play begins."""
+    """Returns the way of a run against the server. It is imported here, before the time of a run begins."""
     from ..runner.against_server import play_direct  # noqa: PLC0415 - replay needs no server
     from ..runner.command import Driver  # noqa: PLC0415 - likewise
 
@@ -371,7 +368,7 @@ class Collector:
             self.crashes.append(f"{report.nodeid}\n{report.longreprtext}")
 
     def _ended(self, test: str) -> bool:
-        """Judges a play whose process ended within it, and tells whether it was one."""
+        """Judges a run whose process ended within it, and tells whether it was one."""
         folder = os.environ.get(STACKS)
         stack = last_stack(Path(folder)) if folder and test not in self.parts else ""
         option = self.config.getoption

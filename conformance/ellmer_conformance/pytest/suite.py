@@ -56,7 +56,7 @@ def test_conformance(play: Play, play_context: PlayContext, transcript: Snapshot
 class ConformanceSuite:
     """All cases against one adapter, as a test class. `-k`, `-n` and the plugin's options select tests and write the report.
 
-    `adapter` is an adapter, a class or function that makes one, or its name. `against` is where the adapter is played unless
+    `adapter` is an adapter, a class or function that makes one, or its name. `against` is where the adapter is run unless
     `--against` says otherwise: `"server"` (default) is the strict server, and `"cassettes"` needs recordings.
 
     Examples:

@@ -262,7 +262,7 @@ def calibrate_files(
 
 
 def _died(source: Source) -> FileOutcomes:
-    return FileOutcomes(str(source), problem=f"{source}: the process that read it died")
+    return FileOutcomes(str(source), problem=f"{source}: the process that read it crashed")
 
 
 def file_outcomes(source: Source, most: int = RECORDING.unpacked) -> FileOutcomes:

@@ -233,7 +233,9 @@ def lint_each(
 
 def _died(source: Source) -> FileReport:
     """Returns the report of a file that ended the process that read it."""
-    return FileReport(str(source), problem="the process that read it died, perhaps for want of memory")
+    return FileReport(
+        str(source), problem="the process that read it crashed, perhaps because it had too little memory"
+    )
 
 
 def lint_file(source: Source, assumed: Assumed = UNASSUMED, most: int = RECORDING.unpacked) -> FileReport:

@@ -182,7 +182,7 @@ class Assumed:
 
 
 UNASSUMED = Assumed()
-UNKNOWN_ADDRESS = "the address is unknown, and the body does not tell the format (--wire does)"
+UNKNOWN_ADDRESS = "the address is unknown, and the body does not show the wire format (name it with --wire)"
 #: Reasons of exchanges that no rule concerns. All others mean that something was missed.
 _NOT_MEANT = (
     "not a chat request",

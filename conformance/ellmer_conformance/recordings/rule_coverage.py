@@ -82,7 +82,7 @@ def cover(
 
 
 def _died(source: Source) -> FileCoverage:
-    return FileCoverage(str(source), problem=f"{source}: the process that read it died")
+    return FileCoverage(str(source), problem=f"{source}: the process that read it crashed")
 
 
 def file_coverage(source: Source, most: int = RECORDING.unpacked) -> FileCoverage:

@@ -149,7 +149,7 @@ def row_of(report: Report, id: str) -> Row:
 
 
 def as_python(report: Report, row: Row, *, request_only: bool = False) -> str:
-    """Returns the script, which plays the case with the adapter. With `request_only`, or if the client is not in Python, a script
+    """Returns the script, which runs the case with the adapter. With `request_only`, or if the client is not in Python, a script
     for a rule about requests sends the request again. So does that for a server under test.
     """
     if _is_probed(report, row):

@@ -192,7 +192,7 @@ class Report:
         return [row for row in self.rows if row.verdict == "harness-error"]
 
     def run_command(self, row: Row) -> str:
-        """Returns the command that plays the row's case again in the same way."""
+        """Returns the command that runs the row's case again in the same way."""
         source = next((play.way for play in self.plays if play.place == row.place), "cassette")
         adapter = shlex.quote(self.named.get(row.adapter, row.adapter))
         return (
@@ -326,7 +326,7 @@ _ENOUGH = 0.5  # of the plays of a cause must show a failure that follows from i
 
 @dataclass(frozen=True)
 class Cause:
-    """The first wrong thing in some plays: its row in each of them, and the failures that follow from it."""
+    """The first wrong thing in some runs: its row in each of them, and the failures that follow from it."""
 
     rows: list[Row]
     follows: list[Row]
@@ -409,7 +409,7 @@ def headline(report: Report) -> str:
 
 
 def consequences(report: Report) -> dict[str, str]:
-    """Returns the failures that follow from others by id, each with the id of its cause in the same play."""
+    """Returns the failures that follow from others by id, each with the id of its cause in the same run."""
     found: dict[str, str] = {}
     for cause in causes(report):
         firsts = {row.place: row.id for row in cause.rows}
@@ -424,7 +424,7 @@ def without_consequences(report: Report) -> list[Row]:
 
 
 def _together(plays: Iterable[Sequence[Row]]) -> Mapping[tuple[str, str], float]:
-    """Returns how often each rule is broken in the plays that have a failure with a key, after that failure."""
+    """Returns how often each rule is broken in the runs that have a failure with a key, after that failure."""
     counts: Counter[str] = Counter()
     pairs: Counter[tuple[str, str]] = Counter()
     for rows in plays:
@@ -435,7 +435,7 @@ def _together(plays: Iterable[Sequence[Row]]) -> Mapping[tuple[str, str], float]
 
 
 def _follows(row: Row, cause: Row, together: Mapping[tuple[str, str], float]) -> bool:
-    """Tells whether a failure follows from an earlier one in its play: a play that has no result or whose request was
+    """Tells whether a failure follows from an earlier one in its run: a run that has no result or whose request was
     refused has no other cause, and otherwise the two are seen together.
     """
     if "unexpected-pass" in {row.verdict, cause.verdict}:
@@ -478,7 +478,7 @@ def _loses_parts(row: Row) -> bool:
 
 
 def _symptom(row: Row) -> str:
-    """Returns the message without what differs from play to play. A crash is known by its exception and the line that raised it,
+    """Returns the message without what differs from run to run. A crash is known by its exception and the line that raised it,
     from wherever the adapter called.
     """
     sentence = next(iter(row.message.splitlines()), "")
@@ -518,7 +518,7 @@ def _anywhere(row: Row) -> str:
 
 
 def _order(row: Row) -> tuple[bool, bool, int, bool, bool, bool]:
-    """Returns the place of a failure in its play: comparisons of the whole come last, and outcomes after requests. A call that was
+    """Returns the place of a failure in its run: comparisons of the whole come last, and outcomes after requests. A call that was
     cut runs before the request that has its result. In one request, what is lost of it says more than that it is another one.
     """
     inside = re.match(r"/exchanges(?:/(\d+))?", row.pointer)

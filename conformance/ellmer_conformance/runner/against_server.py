@@ -47,7 +47,7 @@ NO_CASSETTE = dict.fromkeys(
 #: Rules that a client cannot keep where it fetches an image itself: the image's address is not reached from a test.
 _NOT_FETCHED = dict.fromkeys(
     ("HIS-002", "HIS-013", "PAR-001", "RUN-003", "TRM-010", "TXT-005", "UNI-001"),
-    "the client fetches the image by itself, and its address is not reached from a test",
+    "the client itself downloads the image, and a test cannot reach its address",
 )
 
 _numbers = count(1)

@@ -40,7 +40,7 @@ if TYPE_CHECKING:
 #: Optional capabilities of a command, beyond one conversation in text. Each enables cases.
 FEATURES = {
     "conversations": "several conversations at once (`who` in its steps)",
-    "cancel": "requests that are given up (`cancelled` in its steps)",
+    "cancel": "requests that are cancelled (`cancelled` in its steps)",
     "reload": "conversations that are saved and loaded (`reloaded` in its steps)",
 }
 #: Capabilities that open cases where they are declared: audio, data of a schema, what a caller may set for one turn.
@@ -73,7 +73,7 @@ class Declared:
     differences: tuple[Difference, ...] = ()
 
     def why_not(self, case: Case) -> str:
-        """Returns the reason why a case cannot be played by it, or `""`."""
+        """Returns the reason why a case cannot be run by it, or `""`."""
         if beyond := sorted(case.needs & _NOT_SAID):
             return f"no message to a command says {', '.join(beyond)}"
         if missing := self.capabilities.refused(sorted(case.needs & _ASKED_FOR)):

@@ -13,8 +13,8 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
+from ellmer_harness import Cassette, Refused, SecretFound, use_cassette
 from ellmer_harness import Exchange as Recorded
-from ellmer_harness import Refused, SecretFound, Tape, use_cassette
 
 from ..adapters import Adapter, Place
 from ..adapters.endpoints import endpoint, live_key, place_for
@@ -187,7 +187,7 @@ def play(
 
 @dataclass(frozen=True)
 class _CassettePlay:
-    """A case of an adapter with its cassette, which is played once for each variation."""
+    """A case of an adapter with its cassette, which is replayed once for each variation."""
 
     adapter: Adapter
     wire: str
@@ -240,8 +240,8 @@ class _CassettePlay:
 
     def _tape(
         self, place: Place, variation: Variation | None, *, live: bool, may_idle: bool
-    ) -> AbstractContextManager[Tape]:
-        """Returns the cassette. Under a variation, the conversation may end before all of it is played."""
+    ) -> AbstractContextManager[Cassette]:
+        """Returns the cassette. Under a variation, the conversation may end before all of it is replayed."""
         wire, provider, case = self.wire, self.provider, self.case
         return use_cassette(
             self.cassettes / self._path,

@@ -9,7 +9,7 @@ from pathlib import Path
 from types import TracebackType
 from typing import Any, Self
 
-from ellmer_harness import Miss, Tape, use_cassette
+from ellmer_harness import Cassette, Miss, use_cassette
 from ellmer_harness.exchange.reply import Reply
 
 from ..adapters import Adapter
@@ -24,7 +24,7 @@ from .sessions import CaseRun, close, opened, without_waiting
 
 
 class Replays:
-    """The recording of a case, which can be played repeatedly inside the `with` block."""
+    """The recording of a case, which can be replayed repeatedly inside the `with` block."""
 
     def __init__(
         self, adapter: Adapter, wire: str, provider: str, case: Case, mode: Mode, *, cassettes: Path
@@ -85,6 +85,6 @@ def differences(replays: Replays, variations: Iterable[Variation]) -> Iterator[t
         yield varied, difference(plain, varied.run)
 
 
-def _forget(tape: Tape) -> None:
+def _forget(tape: Cassette) -> None:
     for entries in (tape.exchanges, tape.sent, tape.misses, tape.clock.slept):
         entries.clear()

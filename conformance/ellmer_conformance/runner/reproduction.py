@@ -22,7 +22,7 @@ _LONGEST = 2_000  # characters of a body
 
 
 def play_again(adapter: str, wire: str, provider: str, case: str, mode: str, *, rule: str) -> int:
-    """Plays it against a strict server, and prints the exchanges and the rule's verdict. Returns 0 if it fails again."""
+    """Runs it against a strict server, and prints the exchanges and the rule's verdict. Returns 0 if it fails again."""
     found, played = find_adapter(adapter), combinations.case_named(case) or all_cases()[case]
     with StrictServer(scripts()) as server:
         if isinstance(found, Driver):

@@ -37,7 +37,7 @@ _NAMED = 5  # cases by name, for each reason
 
 
 def why_not(adapter: Adapter, wire: str, provider: str, case: Case, *, record: bool) -> str:
-    """Returns the reason why the adapter does not play the case there, or `""`. A command declares its supported
+    """Returns the reason why the adapter does not run the case there, or `""`. A command declares its supported
     features.
 
     A case that uses another case's recording, or none, is not recorded.
@@ -55,14 +55,14 @@ def why_not(adapter: Adapter, wire: str, provider: str, case: Case, *, record: b
 
 
 def why_not_in(mode: Mode, modes: Sequence[Mode], case: Case, wire: str) -> str:
-    """Returns the reason why it is not played in a mode, if the adapter has these modes, or `""`."""
+    """Returns the reason why it is not run in a mode, if the adapter has these modes, or `""`."""
     if mode not in modes:
         return f"it runs only in the modes {', '.join(modes)}"
     return "" if case.shows(wire, mode) else f"it tests nothing in the mode {mode}"
 
 
 def nothing_left(reasons: Iterable[tuple[str, str]]) -> str:
-    """Returns the message if nothing can be played: each reason once, with its cases."""
+    """Returns the message if nothing can be run: each reason once, with its cases."""
     cases: dict[str, dict[str, None]] = {}
     for case, reason in reasons:
         cases.setdefault(reason, {})[case] = None
@@ -209,7 +209,7 @@ def inexpressible(played: Iterable[tuple[str, str]]) -> Iterator[dict[str, str]]
 def left_out(
     played: Iterable[tuple[str, str]], named: Mapping[str, str], *, seconds: float | None = None
 ) -> Iterator[dict[str, str]]:
-    """Yields the cases that a command's protocol cannot express, with reasons. Commands that declare support play
+    """Yields the cases that a command's protocol cannot express, with reasons. Commands that declare support run
     them. A command has `seconds` for its declaration.
     """
     for name, wire in played:
@@ -280,7 +280,7 @@ def _plays(  # noqa: PLR0917 - a step of `plays_of`
     left: list[tuple[str, str]],
     combinations: Combinations,
 ) -> Iterator[Play]:
-    """Yields the runs of an adapter. Requested cases that are not played are added to `left` with the reason."""
+    """Yields the runs of an adapter. Requested cases that are not run are added to `left` with the reason."""
     for wire, provider in [
         (wire, provider)
         for wire, providers in adapter.wires.items()
@@ -311,7 +311,7 @@ def _combined(
     wanted: Mapping[str, Sequence[str]],
     combinations: Combinations,
 ) -> list[Case]:
-    """Returns the cases by combination that are played at a provider: those that a filter names, or the selection."""
+    """Returns the cases by combination that are run at a provider: those that a filter names, or the selection."""
     if named := [case for name in wanted.get("case", ()) if (case := by_combination.case_named(name))]:
         return named
     if combinations == "none" or (wire, provider) not in WHERE:
@@ -351,7 +351,7 @@ def did_you_mean(name: str, names: Iterable[str]) -> str:
 
 
 def _modes(able: Capabilities, *, record: bool) -> list[Mode]:
-    """Returns the modes to play. For a recording, it is one for each cassette, because sync and async share theirs."""
+    """Returns the modes to run. For a recording, it is one for each cassette, because sync and async share theirs."""
     modes = [mode for mode in MODES if mode in able.modes]
     return list({"stream" in mode: mode for mode in reversed(modes)}.values()) if record else modes
 

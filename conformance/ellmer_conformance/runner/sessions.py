@@ -9,7 +9,7 @@ from contextlib import AbstractContextManager, ExitStack, contextmanager
 from dataclasses import replace
 from typing import Any, cast
 
-from ellmer_harness import CassetteError, Miss, NotIntercepted, Tape, Unused
+from ellmer_harness import Cassette, CassetteError, Miss, NotIntercepted, Unused
 from ellmer_harness import Exchange as Recorded
 
 from ..adapters import Adapter, Endpoint, Session, Structured
@@ -43,8 +43,10 @@ class CaseRun:
         self.leaks: list[str] = []
         self.transcript = self.recorded_from = ""
 
-    def play_recorded(self, sessions: list[Session], tape: AbstractContextManager[Tape]) -> list[Recorded]:
-        """Plays all steps; returns the exchanges."""
+    def play_recorded(
+        self, sessions: list[Session], tape: AbstractContextManager[Cassette]
+    ) -> list[Recorded]:
+        """Runs all steps; returns the exchanges."""
         recorded: list[Recorded] = []
         try:
             with tape as opened, ExitStack() as stack:
@@ -65,7 +67,7 @@ class CaseRun:
         return recorded
 
     def play_steps(self, sessions: list[Session]) -> None:
-        """Plays all steps, each with its reply, and then the transcript. Keys that are printed or logged meanwhile
+        """Runs all steps, each with its reply, and then the transcript. Keys that are printed or logged meanwhile
         are noted.
         """
         with watching_prints() as self.leaks:

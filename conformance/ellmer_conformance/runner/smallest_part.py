@@ -16,8 +16,8 @@ def reduced(play_it: Callable[[Play], Run], play: Play, run: Run, verdicts: Sequ
     """Returns the run of the smallest part of a combination that breaks one of the same rules, or the run itself.
 
     Args:
-        play_it: Plays a case.
-        play: The play of the combination.
+        play_it: Runs a case.
+        play: The run of the combination.
         run: Its run.
         verdicts: The verdicts on the run.
     """

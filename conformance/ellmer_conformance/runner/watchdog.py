@@ -46,11 +46,11 @@ T = TypeVar("T")
 
 
 class OutOfTime(KeyboardInterrupt):
-    """A play is interrupted. It is a `KeyboardInterrupt`, because libraries and event loops pass those on."""
+    """A run is interrupted. It is a `KeyboardInterrupt`, because libraries and event loops pass those on."""
 
 
 class TookTooLong(Exception):
-    """A play did not end in time. `stack` is what it executed then, the deepest call last."""
+    """A run did not end in time. `stack` is what it executed then, the deepest call last."""
 
     def __init__(self, seconds: float, stack: str) -> None:
         super().__init__(f"it did not end within {seconds:g} seconds")
@@ -79,7 +79,7 @@ def within(seconds: float, work: Callable[[], T]) -> T:
 
 
 class _Watch:
-    """The time of one play."""
+    """The time of one run."""
 
     def __init__(self, seconds: float) -> None:
         self.seconds, self.stack = seconds, ""
@@ -111,7 +111,7 @@ class _Watch:
             raise OutOfTime
 
     def finish(self) -> None:
-        """Ends the play, from another thread."""
+        """Ends the run, from another thread."""
         main = threading.main_thread().ident
         assert main is not None, "it runs"
         assert _SIGNAL is not None, "`within` looked"
@@ -144,7 +144,7 @@ def _stacks(process: int) -> TextIO:
 
 
 def last_stack(folder: Path) -> str:
-    """Returns the stacks that the newest process left which ended within a play; empty if none did.
+    """Returns the stacks that the newest process left which ended within a run; empty if none did.
 
     Args:
         folder: The folder in the variable `STACKS`.
@@ -160,7 +160,7 @@ def last_stack(folder: Path) -> str:
 
 
 class _Clock(threading.Thread):
-    """The thread of a process that ends its plays. It is woken only if a play's time ends before the time at which the
+    """The thread of a process that ends its runs. It is woken only if a run's time ends before the time at which the
     thread wakes anyway.
     """
 
@@ -185,7 +185,7 @@ class _Clock(threading.Thread):
             self._late().finish()
 
     def _late(self) -> _Watch:
-        """Returns a play whose time is over, when there is one."""
+        """Returns a run whose time is over, when there is one."""
         with self.changed:
             while True:
                 now = time.monotonic()
@@ -253,7 +253,7 @@ def _tasks(frame: FrameType | None) -> Iterator[asyncio.Task[object]]:
 
 
 def limited(play_it: Callable[[Play], Run], seconds: float, play: Play) -> Run:
-    """Returns the run of a play. If it does not end in time, the run has only that to judge."""
+    """Returns the observed run of a case. If it does not end in time, the run has only that to judge."""
     try:
         return within(seconds, lambda: play_it(play))
     except TookTooLong as late:
@@ -261,10 +261,10 @@ def limited(play_it: Callable[[Play], Run], seconds: float, play: Play) -> Run:
 
 
 def unended(play: Play, told: str) -> Run:
-    """Returns the run of a play that did not end by itself.
+    """Returns the observed run of a case that did not end by itself.
 
     Args:
-        play: The play.
+        play: The run.
         told: What is told of it.
     """
     trouble = Trouble(told, ours=False, rule="RUN-002")

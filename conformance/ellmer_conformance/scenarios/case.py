@@ -100,16 +100,16 @@ class Case:
         system: The system prompt; `None` (default) for none.
         history: The turns that the session starts from.
         needs: Names of the `Capabilities` that the case needs. `tools` is added if it has tools.
-        everywhere: Whether it is played at every provider, and not only at the one whose own format it is.
+        everywhere: Whether it is run at every provider, and not only at the one whose own format it is.
         streamed_apart: Whether the streamed transcript differs from the other one (a cut stream keeps what was received).
         printed_alike: Whether the transcript is the same for every wire format. Default: `True`.
-        inexpressible: Reasons why it cannot be played, by wire format or `wire/provider`.
+        inexpressible: Reasons why it cannot be run, by wire format or `wire/provider`.
         models: The models that the case is about, by wire format. Default: the model of the place.
-        modes: The modes in which it is played. Default: all.
+        modes: The modes in which it is replayed. Default: all.
         max_retries: How often the adapter may retry a request.
-        variations: Names of variations; the answers are played under each.
-        recording: Name of the case whose cassettes it plays; empty (default) for its own.
-        on_server: Whether it is always played against the strict server, since it tests the connection.
+        variations: Names of variations; the answers are replayed under each.
+        recording: Name of the case whose cassettes it replays; empty (default) for its own.
+        on_server: Whether it is always replayed against the strict server, since it tests the connection.
         advisory: Why its findings are warnings: they show a fault of the provider, which no client has to handle.
         approve: Decides about calls of tools that need approval.
         searching: Whether the caller allows the provider's own web search.

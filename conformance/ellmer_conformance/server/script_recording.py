@@ -16,7 +16,7 @@ from ..contract.provider_answers.whole_answers import read
 from .journal import Entry
 from .model.behaviour import question_of, results_of
 
-_HEAD = "# The answers of a real API, as `conformance serve --record` saw them.\n"
+_HEAD = "# The answers of a real API, recorded by `conformance serve --record`.\n"
 
 
 def write_script(entries: Iterable[Entry], path: Path) -> int:

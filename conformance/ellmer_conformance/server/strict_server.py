@@ -72,7 +72,7 @@ class StrictServer:
         today: date | None = None,
     ) -> None:
         if (mode == "proxy") != bool(upstream):
-            raise ValueError("the mode proxy needs an upstream URL to forward to, and no other mode has one")
+            raise ValueError("the mode proxy needs an upstream URL, and other modes accept none")
         player = None if script is None else _player(script, strict=strict_script)
         self.engine = Engine(scripts or {}, mode, names=frozenset({host, *names}), today=today, player=player)
         self._proxy = _proxy(self.engine, upstream) if upstream else None

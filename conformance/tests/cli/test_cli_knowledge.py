@@ -61,7 +61,7 @@ def test_each_rule_of_an_entry_exists():
 
 
 def test_nothing_changes_on_one_day_and_a_day_is_a_date():
-    assert run(diff_knowledge.command, "2026-10-21", "2026-10-21").startswith("Nothing that is known")
+    assert run(diff_knowledge.command, "2026-10-21", "2026-10-21").startswith("No change in this time")
     assert CliRunner().invoke(diff_knowledge.command, ["yesterday", "2026-10-21"]).exit_code == 2
 
 

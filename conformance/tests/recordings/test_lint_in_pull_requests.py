@@ -77,7 +77,7 @@ def test_only_what_changed_since_a_revision(repository):
     git(repository, "commit", "-qm", "z")
     nothing = run("lint", "tests/cassettes", "--since", "HEAD")
     assert nothing.exit_code == 0
-    assert "no recording has changed" in nothing.output
+    assert "No recording under these paths has changed" in nothing.output
 
 
 @pytest.mark.parametrize("revision", ["nothing", "--output=x"])

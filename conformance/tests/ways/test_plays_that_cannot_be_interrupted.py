@@ -30,7 +30,7 @@ def test_the_run_goes_on_after_a_call_that_holds_the_interpreter(tmp_path):
     command = [sys.executable, "-c", main, "run", "--against", "server", *chosen]
 
     done = subprocess.run(
-        [*command, "--play-timeout", "10", "--report", "out"],
+        [*command, "--case-timeout", "10", "--report", "out"],
         cwd=tmp_path,
         capture_output=True,
         text=True,

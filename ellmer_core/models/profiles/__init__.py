@@ -38,7 +38,7 @@ def rows(provider: str = "") -> tuple[dict[str, Any], ...]:
     found = [row for file in FILES for row in file.ROWS if not provider or provider in row["provider"]]
     for row in found:
         if wrong := row.keys() - _KEYS - _SCOPE:
-            raise UsageError(f"A profile has no {', '.join(sorted(wrong))}: {row['source']}")
+            raise UsageError(f"A profile has no field {', '.join(sorted(wrong))}: {row['source']}")
     return tuple(found)
 
 

@@ -238,7 +238,9 @@ class _Cluster(Generic[S, R]):
         try:
             yield
         except self._lost as error:
-            raise EngineLost(f"the cluster went away: {type(error).__name__} {error}".rstrip()) from error
+            raise EngineLost(
+                f"the connection to the cluster was lost: {type(error).__name__} {error}".rstrip()
+            ) from error
 
 
 def _client(stack: ExitStack, distributed: Any, jobs: int) -> Any:

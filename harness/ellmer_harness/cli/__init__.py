@@ -35,7 +35,7 @@ The commands ls, show, diff, scan, serve, import and migrate read these formats,
 cassettes of vcrpy and pytest-recording (YAML, JSON), of cassetter (YAML, TOML), of pydantic-ai and langchain,
 of VCR for R, Ruby and Go, HAR files, and our own.
 """
-_CODES = "Exit code 0: success; 1: a problem was found, or a file failed; 2: usage error. That of diff names the kind of difference."
+_CODES = "Exit code 0: success; 1: a problem was found, or a file failed; 2: usage error."
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
@@ -58,7 +58,10 @@ def main(arguments: Sequence[str] | None = None) -> int:
 def _parser() -> argparse.ArgumentParser:
     form = argparse.RawDescriptionHelpFormatter
     parser = argparse.ArgumentParser(
-        prog="ellmer-harness", description=_ABOUT, epilog=_CODES, formatter_class=form
+        prog="ellmer-harness",
+        description=_ABOUT,
+        epilog=f"{_CODES} The command diff has codes of its own.",
+        formatter_class=form,
     )
     commands = parser.add_subparsers(metavar="COMMAND", title="commands")
     for name, module in _COMMANDS.items():

@@ -60,7 +60,7 @@ def arguments(parser: argparse.ArgumentParser) -> None:
         action="append",
         default=[],
         choices=["body", "headers", "url"],
-        help="a part of requests that has changed since; it is ignored in matching until the cassette is recorded again",
+        help="a part of the requests that has changed since the recording; it is not compared until the cassette is recorded again",
     )
     parser.add_argument("--dry-run", action="store_true", help="print what would be done, and write nothing")
 

@@ -2,18 +2,18 @@
 
 Interactions are paired by method and URL. Differences are named by JSON pointer, and in long strings by the
 changed words ([-old-] and {+new+}). The chunks of a stream are joined before the comparison. Headers that
-cassettes do not store are ignored, unless --headers is given. The two files may have different formats. Of two
-folders, the recordings of the same name are compared.
+cassettes do not store are ignored, unless --headers is given. The two files may have different formats. If OLD
+and NEW are folders, recordings with the same name are compared.
 
 The last line counts the differences by kind:
 
-  ids      ids, times and counts of tokens                                exit code 10
+  ids      ids, times and token counts                                    exit code 10
   wording  texts                                                          exit code 11
   order    the same requests in another order                             exit code 12
-  tools    calls of tools and their arguments                             exit code 13
-  shape    all others, and requests that only one side has                exit code 14
+  tools    tool calls and their arguments                                 exit code 13
+  shape    all other differences, and requests that only one side has     exit code 14
 
-The exit code is that of the gravest kind that is not allowed.
+If there are several kinds, the exit code is the highest of those that are not allowed.
 """
 
 from __future__ import annotations
@@ -39,7 +39,7 @@ CODES = "Exit code 0: no difference, or only allowed ones; 10 to 14: see above; 
 def arguments(parser: argparse.ArgumentParser) -> None:
     """Declares the arguments of the command."""
     parser.add_argument("old", type=Path, metavar="OLD", help="a recording, or a folder of them")
-    parser.add_argument("new", type=Path, metavar="NEW", help="likewise")
+    parser.add_argument("new", type=Path, metavar="NEW", help="another recording, or another folder")
     parser.add_argument("--headers", action="store_true", help="compare all headers except credentials")
     parser.add_argument(
         "--allow",

@@ -1,7 +1,7 @@
 """list recordings with their interactions, size, origin and date
 
-One line for every recording under the paths. `from` is the origin of the answers, or the format of another
-tool. Unreadable files are listed as well, and the exit code is then 1.
+The command prints one line for every recording under the paths. `from` is the origin of the answers, or the
+format of another tool. Unreadable files are listed as well, and the exit code is then 1.
 """
 
 from __future__ import annotations

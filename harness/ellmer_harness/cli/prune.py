@@ -1,9 +1,9 @@
 """remove unused media, and interactions that a test run reported as unused
 
-Unused media are searched in every folder `blobs` below the paths. The paths must contain all cassettes that
-use them. --report names the file that `pytest --cassette-report=FILE` wrote: interactions that no test of
-that run requested are removed. With --orphans, cassettes that no test opened are removed as well. A cassette
-is replaced only after its new version was checked.
+The command looks for unused media in every folder `blobs` below the paths. The paths must contain all cassettes
+that use the media. --report names the file that `pytest --cassette-report=FILE` wrote. The command then removes
+interactions that no test of that run requested. With --orphans, it also removes cassettes that no test opened.
+A cassette is replaced only after its new version was checked.
 """
 
 from __future__ import annotations

@@ -63,7 +63,7 @@ def arguments(parser: argparse.ArgumentParser) -> None:
         "--resume",
         type=Path,
         metavar="FILE",
-        help="write what was searched to this file; the next run skips it",
+        help="write what was searched to this file; the next run does not search it again",
     )
 
 
@@ -172,7 +172,7 @@ def _search(found: Searched, file: Path, secrets: Mapping[str, str]) -> None:
 
 
 def _died(source: Source) -> Searched:
-    problem = _unsearched("the process that read it died")
+    problem = _unsearched("the process that read it crashed")
     return Searched(str(source), [("", problem)], variables=sorted(set(Scrub.of(None).values.values())))
 
 

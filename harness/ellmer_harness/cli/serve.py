@@ -1,6 +1,6 @@
 """replay a cassette on a port of this machine, for subprocesses and other languages
 
-Prints the address, and answers until it is interrupted. Path and query of a request must be those of a
+The command prints the address, and answers until you stop it. Path and query of a request must be those of a
 recorded URL; the host does not matter. The answer of https://api.example.com/v1/chat is at
 http://127.0.0.1:8123/v1/chat. A request that was not recorded gets a 404 with the nearest recorded request.
 The exit code is then 1. Calls of gRPC and conversations over WebSockets are not replayed.
@@ -24,7 +24,7 @@ def arguments(parser: argparse.ArgumentParser) -> None:
         "path", type=Path, metavar="CASSETTE", help="a cassette, or a recording of another tool"
     )
     parser.add_argument("--host", default="127.0.0.1", help="the address to listen on")
-    parser.add_argument("--port", type=int, default=0, help="the port (default: any that is free)")
+    parser.add_argument("--port", type=int, default=0, help="the port (default: any free port)")
     parser.add_argument(
         "--repeat",
         choices=("cycle", "last", "error"),

@@ -81,7 +81,7 @@ def override(
     headers: Mapping[str, str] | None,
     times: int | None,
 ) -> Fault:
-    """Returns the fault that `Tape.replace` adds to a tape."""
+    """Returns the fault that `Cassette.replace` adds to a cassette."""
     asked = partial(_has_url, when) if isinstance(when, str) else when
     often = sys.maxsize if times is None else times
     return _Override(status=status, body=body, headers=headers or {}, times=often, when=asked)

@@ -278,7 +278,7 @@ class _Nowhere(asyncio.Transport):
 
 
 class _Playing(ResponseHandler):
-    """Feeds aiohttp's protocol from a tape."""
+    """Feeds aiohttp's protocol from a cassette."""
 
     _task: asyncio.Task[None] | None = None
 
@@ -296,7 +296,7 @@ class _Playing(ResponseHandler):
         super().close()
 
     def _reschedule_timeout(self) -> None:
-        """Does nothing, because delays are counted on the tape's clock."""
+        """Does nothing, because delays are counted on the cassette's clock."""
 
     async def _play(self) -> None:
         try:

@@ -71,7 +71,7 @@ _installed = functools.cache(find_spec)  # every tape asks
 
 
 def open_(tape: OpenTape) -> OpenTape | None:
-    """Makes the tape the current one of this context, and returns the previous one."""
+    """Makes the cassette the current one of this context, and returns the previous one."""
     with _LOCK:
         if not open_tapes.any_open():
             _install()
@@ -79,7 +79,7 @@ def open_(tape: OpenTape) -> OpenTape | None:
 
 
 def close(tape: OpenTape, before: OpenTape | None) -> None:
-    """Reverts `open_`. After the last tape, the transports are unpatched."""
+    """Reverts `open_`. After the last cassette, the transports are unpatched."""
     with _LOCK:
         open_tapes.remove(tape, before)
         if not open_tapes.any_open():
@@ -104,7 +104,7 @@ def _install() -> None:
 
 
 def _redirect() -> None:
-    """Directs the connections of libraries to the guard, until the last tape is closed."""
+    """Directs the connections of libraries to the guard, until the last cassette is closed."""
     native = _imported(".native_connections")
     native.redirect(_NATIVE)
     _UNDO.append(native.restore)

@@ -74,7 +74,7 @@ class _Handle:
         return {"connect": connect / 1000 if connect else None, "read": whole / 1000 if whole else None}
 
     def outgoing(self, method: str, url: str) -> Outgoing:
-        """Returns a request in the form that a tape reads."""
+        """Returns a request in the form that a cassette reads."""
         return Outgoing.of(method, url, dict(self.headers()), **self.seconds())
 
 

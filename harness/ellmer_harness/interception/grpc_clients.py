@@ -57,7 +57,7 @@ def url_of(target: str, method: Any) -> str:
 
 
 def tape_of(url: str) -> Any:
-    """Returns the tape that a call belongs to, if it is to be recorded or played."""
+    """Returns the cassette that a call belongs to, if it is to be recorded or replayed."""
     tape = None if network_guard.set_aside() else open_tapes.current()
     if tape is None or not tape.takes("grpc"):
         return None
@@ -91,7 +91,7 @@ def begin(  # noqa: PLR0917  # as a call has them
 
 
 def player(tape: Any) -> Player:
-    """Returns the server that plays the calls of a tape. It is closed with the tape."""
+    """Returns the server that replays the calls of a cassette. It is closed with the cassette."""
     key = id(tape)
     if key not in _PLAYERS:
         _PLAYERS[key] = Player(tape)
@@ -100,7 +100,7 @@ def player(tape: Any) -> Player:
 
 
 def patient(deadline: float | None, now: Callable[[], float] = time.time) -> float | None:
-    """Returns a longer deadline for a replay. Recorded deadline errors are played anyway."""
+    """Returns a longer deadline for a replay. Recorded deadline errors are replayed anyway."""
     return None if deadline is None else max(deadline, now() + _AT_LEAST)
 
 
@@ -159,7 +159,7 @@ def _blocking_wrapper(kind: str, owner: Any, method: str, real: Any) -> Any:
 
 
 def _played(playing: Player, take: RequestInFlight, kind: str, method: str, multi: Any) -> Callable[..., Any]:
-    """Returns the same call to the server that plays it, without call credentials."""
+    """Returns the same call to the server that replays it, without call credentials."""
     serializer = partial(as_written, serializer=multi._request_serializer)  # noqa: SLF001  # nothing public tells these
     local = _multi(playing.channel, kind, multi._method, serializer, multi._response_deserializer)  # noqa: SLF001
     function = inspect.unwrap(getattr(type(local), method))
@@ -171,7 +171,7 @@ def _played(playing: Player, take: RequestInFlight, kind: str, method: str, mult
 
 
 def _spied(noted: Noted, kind: str, multi: Any, target: str, url: str) -> Any:
-    """Returns the same call and records its messages. It uses another channel if the tape has a route for it."""
+    """Returns the same call and records its messages. It uses another channel if the cassette has a route for it."""
     serializer = noted.serializer(multi._request_serializer)  # noqa: SLF001
     deserializer = noted.deserializer(multi._response_deserializer)  # noqa: SLF001
     if target != url:
@@ -355,7 +355,7 @@ def _known(told: Coroutine[Any, Any, Any]) -> Any:
 
 
 def _lead(arguments: dict[str, Any], target: str, options: Any = None, tape: Any = None) -> None:
-    """Makes a call through a channel of ours. A channel to the server of a tape is closed with the tape."""
+    """Makes a call through a channel of ours. A channel to the server of a cassette is closed with the cassette."""
     mine = _CHANNELS.setdefault(asyncio.get_running_loop(), {})
     if target not in mine:
         mine[target] = _opened(target, options)

@@ -193,7 +193,7 @@ class _Over(Exception):
 
 
 class Player(grpc.GenericRpcHandler):  # type: ignore[misc]  # no types are published
-    """Plays the calls of one tape. Each call is played once and is found by its number."""
+    """Replays the calls of one cassette. Each call is replayed once and is found by its number."""
 
     def __init__(self, tape: Any) -> None:
         self._tape, self._numbers = tape, itertools.count(1)

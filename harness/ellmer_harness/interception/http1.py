@@ -53,7 +53,7 @@ class _Raw:
 
 @dataclass(frozen=True)
 class Outgoing:
-    """A request that is about to be sent, in the form that a tape reads."""
+    """A request that is about to be sent, in the form that a cassette reads."""
 
     method: str
     url: str

@@ -122,7 +122,7 @@ class _Own:
         self._http, self._transport, self._tape = http, transport, tape
 
     def handle_request(self, request: Any) -> Any:
-        """Plays the recorded answer, or asks the transport and records what it answers."""
+        """Replays the recorded answer, or asks the transport and records what it answers."""
         body = b"".join(request.stream)
         request.stream = self._http.ByteStream(body)
         if (
@@ -268,7 +268,7 @@ def _reads_on(take: RequestInFlight, error: BaseException) -> bool:
 
 
 class _Playing:
-    """Plays for blocking and async clients, because a virtual clock needs no waiting."""
+    """Replays for blocking and async clients, because a virtual clock needs no waiting."""
 
     def __init__(self, take: RequestInFlight) -> None:
         self._take = take

@@ -204,7 +204,7 @@ class RecordedServer(Process):
     # What the client sends.
 
     async def sent(self, line: bytes) -> None:
-        """Plays the answer to a message of the client, or sends the message and records what comes back."""
+        """Replays the answer to a message of the client, or sends the message and records what comes back."""
         message = message_of(line) or {}
         try:
             take = self._begin(line)
@@ -229,7 +229,7 @@ class RecordedServer(Process):
         return tape.begin(_WIRE, Outgoing.of("POST", self._url, {"content-type": "application/json"}), line)
 
     async def _start_late(self) -> None:
-        """Starts the process after recorded messages were played, and tells it how the conversation began."""
+        """Starts the process after recorded messages were replayed, and tells it how the conversation began."""
         self._real = await self._start()
         for line in self._handshake:
             self._dropped.add((message_of(line) or {}).get("id"))
@@ -362,7 +362,7 @@ class RecordedServer(Process):
         return self._out.popleft()
 
     async def _read(self) -> bytes:
-        """Returns what the process says, or nothing if a played answer comes first."""
+        """Returns what the process says, or nothing if a replayed answer comes first."""
         try:
             with anyio.CancelScope() as self._reading:
                 return bytes(await self._real.stdout.receive())

@@ -33,7 +33,7 @@ _SOCKET, _LOOK_UP = socket.socket, socket.getaddrinfo  # pytest-socket puts what
 
 @contextmanager
 def guarded(tape: Any) -> Iterator[None]:
-    """Guards an open tape. At the end, connections that went past the guards are misses of a tape that is offline."""
+    """Guards an open cassette. At the end, connections that went past the guards are misses of a cassette that is offline."""
     _watch()
     sockets = _sockets() if tape.offline else set()
     with _LOCK:
@@ -94,7 +94,7 @@ _ASIDE: list[object] = []  # process-wide, because clients of stores have their 
 
 @cache
 def _watch() -> None:
-    """Installs the hook, once in each process. Without a replaying tape, it only compares a string."""
+    """Installs the hook, once in each process. Without a replaying cassette, it only compares a string."""
     sys.addaudithook(_hook)
 
 
@@ -115,7 +115,7 @@ def set_aside() -> bool:
 
 
 def tape_of(host: str, port: int | None) -> Any:
-    """Returns the tape that a request belongs to; `None` if it goes to a server that may be reached.
+    """Returns the cassette that a request belongs to; `None` if it goes to a server that may be reached.
 
     In a replay, these are other servers of this machine: tests start some for themselves.
     """

@@ -36,7 +36,7 @@ def _today() -> datetime:
 
 @dataclass
 class Clock:
-    """The seconds since the tape was opened, on its own clock. With `real`, delays are waited for.
+    """The seconds since the cassette was opened, on its own clock. With `real`, delays are waited for.
 
     `today` gives the date and time for new recordings, and for the age of existing ones.
     """
@@ -91,7 +91,7 @@ class _Sleepless:
 
 
 _STOPPED_HERE = (
-    "the recorded stream ends here because the client stopped reading when it was recorded; this run reads on. "
+    "the recorded stream ends here because the client stopped reading when it was recorded, and this run continues to read. "
     "Record it again with a client that reads to the end."
 )
 
@@ -99,7 +99,7 @@ _STOPPED_HERE = (
 @dataclass
 class RequestInFlight:
     """A request in flight. `http` is the module in use (httpx, httpx2, or a replacement). `reply` is the
-    answer to play; `None` sends the request.
+    answer to replay; `None` sends the request.
 
     `done` is called once, when the exchange is over. `place` is the reply's place in the index, and `spends`
     says whether a replay uses it up.
@@ -290,7 +290,7 @@ def any_open() -> bool:
 
 
 def push(tape: OpenTape) -> OpenTape | None:
-    """Makes the tape the current one of this context, and returns the previous one."""
+    """Makes the cassette the current one of this context, and returns the previous one."""
     _OPEN.append(tape)
     before = _ACTIVE.get()
     _ACTIVE.set(tape)
@@ -298,7 +298,7 @@ def push(tape: OpenTape) -> OpenTape | None:
 
 
 def remove(tape: OpenTape, before: OpenTape | None) -> None:
-    """Removes the tape, and makes the previous one current again."""
+    """Removes the cassette, and makes the previous one current again."""
     _ACTIVE.set(before)
     _OPEN.remove(tape)
     for close in _AFTERWARDS.pop(id(tape), ()):
@@ -306,12 +306,12 @@ def remove(tape: OpenTape, before: OpenTape | None) -> None:
 
 
 def when_closed(tape: OpenTape, close: Callable[[], None]) -> None:
-    """Adds a function to call after the tape was removed."""
+    """Adds a function to call after the cassette was removed."""
     _AFTERWARDS.setdefault(id(tape), []).append(close)
 
 
 def current() -> OpenTape | None:
-    """Returns the tape that this request belongs to."""
+    """Returns the cassette that this request belongs to."""
     tape = _ACTIVE.get()
     if tape is not None and tape in _OPEN:
         return tape
@@ -328,7 +328,7 @@ def current() -> OpenTape | None:
 
 
 def offline() -> OpenTape | None:
-    """Returns the tape that forbids this context to open sockets."""
+    """Returns the cassette that forbids this context to open sockets."""
     tape = _ACTIVE.get()
     if tape is not None and tape in _OPEN:
         return tape if tape.offline else None

@@ -34,7 +34,7 @@ def bridged(tape: Any, url: str, headers: Any) -> Any:
 
 
 def tape_of(url: str) -> Any:
-    """Returns the tape that a connection belongs to, if it is to be recorded or played."""
+    """Returns the cassette that a connection belongs to, if it is to be recorded or replayed."""
     tape = None if network_guard.set_aside() else open_tapes.current()
     if tape is None or not tape.takes("websockets"):
         return None

@@ -215,7 +215,7 @@ def _key(method: str, url: str, headers: dict[str, list[str]], body: bytes) -> R
 
 
 def _reply(response: Any, method: str, bytes_of: Callable[[Any], bytes]) -> Reply:
-    """Returns the answer to play, with headers that fit its body: cassetter decompresses and reformats bodies."""
+    """Returns the answer to replay, with headers that fit its body: cassetter decompresses and reformats bodies."""
     pairs = [(name, plain_value(value)) for name, values in response.headers.items() for value in values]
     body = bytes_of(response.body)
     if method.upper() != "HEAD" and response.status not in {204, 304}:
@@ -344,6 +344,6 @@ def pytest_unconfigure() -> None:
 
 
 def pytest_terminal_summary(terminalreporter: Any) -> None:
-    """Tells how much this engine has played."""
+    """Tells how much this engine has replayed."""
     if COUNTS["cassettes"]:
         terminalreporter.write_line(f"cassetter's cassettes, by ellmer_harness: {counted(COUNTS)}")

@@ -19,7 +19,7 @@ from ..errors import HarnessError, Miss
 from ..format.blobs import file_name
 from ..tape.miss_explanation import rerecord_command
 from ..tape.run_verdict import Verdict
-from ..tape.tape import Tape
+from ..tape.tape import Cassette
 
 VERDICTS = pytest.StashKey[list[dict[str, Any]]]()
 """The verdicts on the cassettes of fixtures that were set up or torn down for a test."""
@@ -89,7 +89,7 @@ class FixtureCassettes:
     @contextmanager
     def _open(self, path: Path, options: dict[str, Any]) -> Iterator[None]:
         message, error = "", None
-        tape = Tape(path, **options)
+        tape = Cassette(path, **options)
         try:
             tape.__enter__()
             try:

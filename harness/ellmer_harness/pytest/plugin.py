@@ -31,7 +31,7 @@ from ..store import Store
 from ..tape.miss_explanation import rerecord_command
 from ..tape.request_key import Match
 from ..tape.run_verdict import LEVELS
-from ..tape.tape import Tape
+from ..tape.tape import Cassette
 from ..tape.tape_state import (
     MODES,
     Judge,
@@ -72,7 +72,7 @@ _LIBRARIES = {"site-packages", "dist-packages", "ellmer_harness"}
 _FRAMES = 4  # of the suite, which lead to a request that is not recorded
 _FAILURE = pytest.StashKey[BaseException | None]()
 _REPORT = pytest.StashKey[pytest.TestReport | None]()
-_TAPE = pytest.StashKey[Tape]()
+_TAPE = pytest.StashKey[Cassette]()
 _BEFORE = pytest.StashKey[str | None]()
 _RUN = pytest.StashKey[str]()
 _RUN_BEFORE = pytest.StashKey[str]()
@@ -164,7 +164,7 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
 
 
 _NOBODY = (
-    "{} is marked `vcr`, but no plugin takes this mark, and the test would reach the network. Replay vcrpy's cassettes with "
+    "{} is marked `vcr`, but no plugin handles this mark, and the test would reach the network. Replay vcrpy's cassettes with "
     "`-p ellmer_harness.pytest.vcr_engine`, or install pytest-recording or cassetter."
 )
 
@@ -180,13 +180,13 @@ def cassette(
     cassette_name: str,
     _cassette_policy: dict[str, Any],
     cassette_options: dict[str, Any],
-) -> Iterator[Tape]:
-    """Yields the tape of this test. At the end, the run is checked against the recording."""
+) -> Iterator[Cassette]:
+    """Yields the cassette of this test. At the end, the run is checked against the recording."""
     path, options = _marked(request.node, cassette_folder, cassette_name)
     with _failing():
         check_options(options, "the marker `cassette`")
         check_options(cassette_options, "the fixture `cassette_options`")
-        tape = Tape(path, **{**_cassette_policy, **cassette_options, **options})
+        tape = Cassette(path, **{**_cassette_policy, **cassette_options, **options})
         tape.warns = False
         request.node.stash[_TAPE] = tape
         tape.__enter__()
@@ -273,7 +273,7 @@ def _failure(item: pytest.Item) -> BaseException | None:
 
 @pytest.hookimpl(wrapper=True, tryfirst=True)
 def pytest_runtest_makereport(item: pytest.Item, call: pytest.CallInfo[None]) -> Any:
-    """Gives the test's outcome to the tape, and the tape's verdict to the summary.
+    """Gives the test's outcome to the cassette, and the cassette's verdict to the summary.
 
     A test that is expected to fail fails if its cassette is the reason: its own code did not run.
     """
@@ -298,7 +298,7 @@ def pytest_runtest_makereport(item: pytest.Item, call: pytest.CallInfo[None]) ->
     return report
 
 
-def _is_recorded(tape: Tape | None, report: pytest.TestReport) -> bool:
+def _is_recorded(tape: Cassette | None, report: pytest.TestReport) -> bool:
     """Tells whether the recording of a test is kept that ended with an exception: it was expected to fail, or it was
     skipped because of an answer, and there is no recording yet.
     """
@@ -320,7 +320,7 @@ def _short(excinfo: pytest.ExceptionInfo[BaseException], root: Path) -> str:
     return f"{type(excinfo.value).__name__}: {excinfo.value}\nThe request was sent here:\n{lines}"
 
 
-def _reason(tape: Tape | None, call: pytest.CallInfo[None]) -> BaseException | None:
+def _reason(tape: Cassette | None, call: pytest.CallInfo[None]) -> BaseException | None:
     """Returns the error of a cassette that ended a test, if one did."""
     if tape is None or call.excinfo is None:
         return None
@@ -425,7 +425,7 @@ def cassette_judge() -> Judge | None:
 
 @pytest.fixture
 def cassette_clock() -> Clock:
-    """Returns the clock of the tape. `Clock(today=…)` fixes the date for new recordings and for the age of
+    """Returns the clock of the cassette. `Clock(today=…)` fixes the date for new recordings and for the age of
     existing ones.
     """
     return Clock()

@@ -109,9 +109,9 @@ class RecorderTape:
 
 
 def inject_into(tape: RecorderTape | None, faults: Sequence[Fault | tuple[Fault, ...]]) -> None:
-    """Applies faults to the next requests of a tape. Raises `HarnessError` if there is no tape."""
+    """Applies faults to the next requests of a cassette. Raises `HarnessError` if there is no cassette."""
     if tape is None:
-        raise HarnessError("the cassette is not open, or another engine replays it: faults need this one")
+        raise HarnessError("faults need an open cassette that this engine replays")
     tape.inject(*faults)
 
 

@@ -102,7 +102,7 @@ class VcrpyTape(RecorderTape):
 
     @property
     def offline(self) -> bool:
-        """Whether sockets are blocked: only if the tape is strict, and nothing can be recorded."""
+        """Whether sockets are blocked: only if the cassette is strict, and nothing can be recorded."""
         return self.strict and bool(self.cassette.write_protected)
 
     def begin(self, http: Any, request: Any, body: bytes) -> RequestInFlight:
@@ -257,7 +257,7 @@ def _answer(take: RequestInFlight) -> Json:
 
 
 def _reply(response: Json, http: Any, method: str) -> Reply:
-    """Returns the answer to play, with headers that fit its body: recorders decompress bodies and keep the headers."""
+    """Returns the answer to replay, with headers that fit its body: recorders decompress bodies and keep the headers."""
     if "status_code" in response:  # of vcrpy before version 6, with httpx
         status, body = {"code": response["status_code"]}, {"string": response["content"]}
         response = decode_response(
@@ -309,7 +309,7 @@ def _noting_http_client() -> Iterator[None]:
 
 @contextmanager
 def _noting_aiohttp() -> Iterator[None]:
-    """Keeps what aiohttp is asked for, and reads what is played and recorded at once, as vcrpy does."""
+    """Keeps what aiohttp is asked for, and reads what is replayed and recorded at once, as vcrpy does."""
     if "aiohttp" not in sys.modules:
         yield
         return
@@ -528,6 +528,6 @@ def pytest_unconfigure() -> None:
 
 
 def pytest_terminal_summary(terminalreporter: Any) -> None:
-    """Tells how much this engine has played."""
+    """Tells how much this engine has replayed."""
     if COUNTS["cassettes"]:
         terminalreporter.write_line(f"vcrpy's cassettes, by ellmer_harness: {counted(COUNTS)}")

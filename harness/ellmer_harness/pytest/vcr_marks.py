@@ -112,7 +112,7 @@ def default_cassette_name(request: pytest.FixtureRequest, vcr_cassette_name: str
 
 @pytest.fixture(autouse=True)
 def vcr(request: pytest.FixtureRequest, record_mode: str) -> Iterator[Any]:
-    """Plays or records the cassette of a marked test."""
+    """Replays or records the cassette of a marked test."""
     marks = [*request.node.iter_markers("vcr")]
     if not marks or request.config.getoption("disable_recording", False):
         yield None

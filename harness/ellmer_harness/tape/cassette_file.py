@@ -200,7 +200,7 @@ LOCAL = "this machine"  # the origin of a recording whose requests asked it, if 
 
 @contextmanager
 def opened(tape: TapeState) -> Iterator[CassetteIndex]:
-    """Yields the cassette of a tape through vcrpy, without its patchers."""
+    """Opens a cassette through vcrpy, without its patchers, and yields it."""
     blobs = Blobs(tape.blob_folder)
     persister = Persister(tape.scrub) if tape.replays and not tape.absent else Blank
     with CassetteIndex.use(

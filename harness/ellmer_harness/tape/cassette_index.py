@@ -177,7 +177,7 @@ class CassetteIndex(Cassette):  # type: ignore[misc]  # vcrpy publishes no types
         return RequestKey(self.match, masked_request(self.match, request) if self._masks else request)
 
     def find(self, ask: RequestKey) -> int | None:
-        """Returns the place of the recording to play next for this request."""
+        """Returns the place of the recording to replay next for this request."""
         with self.lock:
             while self._cursor < self.loaded and self.play_counts[self._cursor]:
                 self._cursor += 1
@@ -192,7 +192,7 @@ class CassetteIndex(Cassette):  # type: ignore[misc]  # vcrpy publishes no types
         return [place for place in group if self.play_counts[place] and self._fits(place, ask)]
 
     def take(self, ask: RequestKey, otherwise: Otherwise | None = None) -> int | None:
-        """Returns the place of the answer to play, and counts it as used. Returns `None` if there is no unused one, for an
+        """Returns the place of the answer to replay, and counts it as used. Returns `None` if there is no unused one, for an
         equal request or by `otherwise`.
         """
         with self.lock:
@@ -255,7 +255,7 @@ class CassetteIndex(Cassette):  # type: ignore[misc]  # vcrpy publishes no types
             self.keys = [RequestKey(self.match, request) for request, _ in self.data]
 
     def _save(self, force: bool = False) -> None:
-        """Does nothing. vcrpy would keep its patches if this raised, so the tape saves after they are
+        """Does nothing. vcrpy would keep its patches if this raised, so the cassette saves after they are
         removed.
         """
 

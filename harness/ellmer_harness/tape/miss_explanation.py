@@ -69,7 +69,7 @@ def _if_random(changed: list[str]) -> str:
 _TO_DO = {
     "record": "To record it:",
     "rewrite": "To record it again:",
-    "update": "To record what has changed (rewrite instead of update records all of it again):",
+    "update": "To record what has changed (use rewrite instead of update to record everything again):",
 }
 
 

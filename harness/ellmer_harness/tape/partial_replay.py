@@ -59,20 +59,20 @@ class Result:
 
 
 class Part(Protocol):
-    """Says which requests of a cassette are played. All others are sent."""
+    """Says which requests of a cassette are replayed. All others are sent."""
 
     def plays(self, sent: Sent) -> bool:
-        """Tells whether a request is played."""
+        """Tells whether a request is replayed."""
 
     def results(self, sent: Sent) -> Sequence[Result]:
-        """Returns what a played request contains of the results of the other part."""
+        """Returns what a replayed request contains of the results of the other part."""
 
     def answer(self, sent: Sent, body: bytes) -> str:
         """Returns what a recorded answer says and asks for, as text."""
 
 
 def part_of(named: str | Part) -> Part:
-    """Returns the part that is played.
+    """Returns the part that is replayed.
 
     Args:
         named: The name of a part, or a `Part`.
@@ -105,15 +105,15 @@ def as_sent(request: Any) -> Sent:
 
 @dataclass
 class Divergence:
-    """A result that is not the recorded one, in a played request.
+    """A result that is not the recorded one, in a replayed request.
 
     Args:
-        number: The number of the request among the played ones of this run, from 1.
+        number: The number of the request among the replayed ones of this run, from 1.
         recorded: The number of the interaction in the cassette, from 1.
         call: What returned the result.
         id: Its id.
         changes: The differences, a line each.
-        answer: The recorded answer that no longer fits, or the one that was played.
+        answer: The recorded answer that no longer fits, or the one that was replayed.
         stale: The words of the recorded answers that were in the recorded result, and that the request has no more.
 
     Examples:
@@ -159,7 +159,7 @@ class DivergenceWarning(UserWarning):
 
 
 class PartialReplay:
-    """The played part of one run, and what differs in it."""
+    """The replayed part of one run, and what differs in it."""
 
     def __init__(self, part: Part) -> None:
         self.part = part
@@ -169,7 +169,7 @@ class PartialReplay:
         self._digests: dict[int, bytes | None] = {}
 
     def plays(self, request: Any) -> bool:
-        """Tells whether a request is played; one that is not is sent."""
+        """Tells whether a request is replayed; one that is not is sent."""
         return self.part.plays(as_sent(request))
 
     def hold(self, tape: Any) -> None:
@@ -212,7 +212,7 @@ class PartialReplay:
         return None
 
     def _digest(self, key: RequestKey) -> bytes | None:
-        """Returns the key of a request without its results, or None if it is not played or has none."""
+        """Returns the key of a request without its results, or None if it is not replayed or has none."""
         sent = as_sent(key.request)
         results = self.part.results(sent) if self.part.plays(sent) else ()
         return key.digest_of(_without(sent.json, results)) if results else None

@@ -58,7 +58,7 @@ class Verdict:
 
 
 def verdict(tape: TapeState) -> Verdict:
-    """Returns the current verdict on a tape."""
+    """Returns the current verdict on a cassette."""
     played = sum(exchange.played for exchange in tape.exchanges)
     unused = len(tape.unused())
     return Verdict(

@@ -1,4 +1,4 @@
-"""A cassette while it is in use: `with use_cassette("tests/cassettes/chat.json") as tape: …`.
+"""A cassette while it is in use: `with use_cassette("tests/cassettes/chat.json") as cassette: …`.
 
 The same context manager serves blocking and async code. At the end, a recording is judged, scanned and saved.
 A replay is checked: everything recorded was used, no request was missing, and something was intercepted.
@@ -36,11 +36,11 @@ if TYPE_CHECKING:
     from .cassette_index import CassetteIndex
     from .partial_replay import Part, PartialReplay
 
-# --- The tape -------------------------------------------------------------------------------------------
+# --- The cassette -------------------------------------------------------------------------------------------
 
 
 @dataclass(eq=False, repr=False)
-class Tape(TapeState):
+class Cassette(TapeState):
     """A cassette in use: a context manager for blocking and async code, and a decorator. `use_cassette` is its usual name.
 
     While it is open, requests of httpx, httpx2, urllib3 (so requests and boto3), aiohttp, http.client (so urllib.request), tornado, niquests, curl_cffi, pyreqwest and grpcio are recorded or replayed. `sent` is
@@ -49,16 +49,16 @@ class Tape(TapeState):
     Args:
         path: The cassette's file, for example `tests/cassettes/chat.json`. Recordings of other tools (YAML, HAR) are replayed, too.
         mode: `replay` never uses the network. `record` records if there is no cassette, and replays otherwise. `rewrite` records
-            again and replaces the file if the run succeeded; with `allow_unused`, it replaces only equal requests and what only the
-            same test of pytest used, because other tests use the file, too. `update` replays recorded requests, records the changed ones in their place, and drops those
+            again and replaces the file if the run succeeded. With `allow_unused`, other tests may use the file, too, so it replaces
+            only equal requests, and interactions that only the same test of pytest used. `update` replays recorded requests, records the changed ones in their place, and drops those
             that are not sent any more. `append` replays recorded requests and records new ones. `verify`
             replays, sends every request to the real server too, and fails if its answers have other fields. `live` uses no
             cassette. Default: the option `--cassette-mode` of pytest, else the environment variable CASSETTE_MODE, else `replay`.
         routes: Where requests go while recording: `{"https://api.example.com": "http://127.0.0.1:8123"}`. The client and the
             cassette keep the original URL. Default: requests go where the client sends them.
         recorded_from: The name of the server that answers while recording. If all requests ask this machine, the default is
-            `this machine`, else `live`: a server in `routes` stands for the host that was asked. With any name but `live`,
-            the cassette has no date and no versions, and is refused if `judge` finds a fault.
+            `this machine`, else `live`. A server in `routes` counts as the host that was asked. With any name but `live`,
+            the cassette has no date and no versions, and is not saved if `judge` finds a fault.
         judge: A function that receives the list of requests (`Sent`) before a recording is saved and returns a list of
             sentences: what is wrong with them. Default: no check.
         store: Where the cassette is shared with other machines: a folder, `redis://…`, `s3://…` or a `Store`; `""` for no store.
@@ -77,29 +77,29 @@ class Tape(TapeState):
             It is for values that differ in every run.
         before_save: A function that receives each new interaction as vcrpy's dictionary, bodies as bytes. It returns the
             dictionary to write, or None to leave the interaction out.
-        on_repeat: What a request gets once all its recordings were played: `error` (a `Miss`, the default), `last` (the last one
+        on_repeat: What a request gets once all its recordings were used: `error` (a `Miss`, the default), `last` (the last one
             again) or `cycle` (the first one again).
-        replay: Which part of the cassette is played in a replay; the other requests are sent. `model` plays the model and runs the tools:
-            MCP servers, and what tools ask. Where a tool's result differs, the run goes on with the recorded answer (`tape.divergences`);
-            any other difference is a `Miss`. A `Part` of your own says what else is played. Default: the option `--cassette-replay` of
+        replay: Which part of the cassette is replayed; the other requests are sent. `model` replays the model and runs the tools:
+            MCP servers, and the requests of tools. Where a tool's result differs, the run continues with the recorded answer
+            (`cassette.divergences`); any other difference is a `Miss`. Your own `Part` replays another part. Default: the option `--cassette-replay` of
             pytest, else the environment variable CASSETTE_REPLAY, else `all`.
-        diverged: What a different result of a tool leads to, with `replay="model"`: `ignore`, `warn` (the first one is reported), or `error`
+        diverged: What happens if a tool returns another result, with `replay="model"`: `ignore`, `warn` (the first difference is reported), or `error`
             (`Diverged` is raised if the model's recorded answer no longer fits). Default: the environment variable CASSETTE_DIVERGED,
             else `warn`.
         metadata: A dictionary that is written into the cassette's metadata.
         blobs: The folder of binary bodies. Default: `blobs` beside the cassette.
         faults: Faults of `ellmer_harness.faults`, one per request in order; a tuple of faults applies to one request together.
-        framing: How bodies are cut into chunks: words such as `every-byte`, `events`, `whole`, `split:N`, `random:SEED`,
+        framing: How bodies are split into chunks: words such as `every-byte`, `events`, `whole`, `split:N`, `random:SEED`,
             `crlf`, `lf`, or a function of the reply. Default: as they were recorded.
         delays: `real` sleeps the recorded gaps between chunks, `virtual` adds them up on `clock`. Default: the gaps are ignored.
         virtual_sleep: Names of modules whose `time.sleep`, `asyncio.sleep` and `anyio.sleep` use `clock` instead of waiting;
-            `tape.slept` lists these pauses in seconds.
+            `cassette.slept` lists these pauses in seconds.
         allow_unused: Whether recorded interactions may stay unused. Default: False (`Unused` is raised).
         allow_idle: Whether the run may send no request at all. Default: False (`NotIntercepted` is raised).
         allow_hosts: Names of hosts that requests and sockets may reach while the cassette is open.
         accept_encoding: The `accept-encoding` header to send while recording, so that bodies are readable. None keeps the
             client's. Default: `identity`.
-        patchers: Changes nothing any more: every client that vcrpy's patchers recorded is recorded without them.
+        patchers: Has no effect any more, because every client that vcrpy's patchers recorded is recorded without them.
         run: The id of a test run. With it, `rewrite` of a cassette that several tests share keeps what the other tests of the same
             run recorded.
         rerecord: The command that records this cassette again, for error messages.
@@ -118,10 +118,10 @@ class Tape(TapeState):
         SecretFound: At the end of a recording, if there is a secret in it; nothing was written.
 
     Examples:
-        >>> with use_cassette("weather.json") as tape:
+        >>> with use_cassette("weather.json") as cassette:
         ...     httpx.get("https://api.example.com/weather").json()
         {'temperature': 21}
-        >>> tape.sent[0].url, tape.exchanges[0].status
+        >>> cassette.sent[0].url, cassette.exchanges[0].status
         ('https://api.example.com/weather', 200)
     """
 
@@ -133,10 +133,10 @@ class Tape(TapeState):
         self._pending: dict[int, tuple[RequestInFlight, int]] = {}
 
     def __repr__(self) -> str:
-        return f"<Tape {self.name} ({self.mode}): {len(self.sent)} sent>"
+        return f"<Cassette {self.name} ({self.mode}): {len(self.sent)} sent>"
 
     def __call__(self, function: F) -> F:
-        """Decorates a function; each call opens the cassette anew."""
+        """Decorates a function; each call opens the cassette again."""
         return decorated(function, lambda: replace(self))
 
     def __enter__(self) -> Self:
@@ -235,8 +235,8 @@ class Tape(TapeState):
             times: How many requests are answered so. Default: all.
 
         Examples:
-            >>> with use_cassette("weather.json") as tape:
-            ...     tape.replace("*/weather", body={"temperature": -5})
+            >>> with use_cassette("weather.json") as cassette:
+            ...     cassette.replace("*/weather", body={"temperature": -5})
             ...     httpx.get("https://api.example.com/weather").json()
             {'temperature': -5}
         """
@@ -399,7 +399,7 @@ class Tape(TapeState):
             self.index.answer(place, answer)
 
 
-use_cassette = Tape
+use_cassette = Cassette
 
 
 def _within(miss: Miss, error: BaseException | None) -> bool:
@@ -421,7 +421,7 @@ def _recording() -> ModuleType:
 
 
 def _partial(replay: str | Part | None) -> PartialReplay | None:
-    """Returns the part that is played, or None for the whole cassette."""
+    """Returns the part that is replayed, or None for the whole cassette."""
     named = replay or os.environ.get("CASSETTE_REPLAY") or "all"
     if named == "all":
         return None

@@ -1,6 +1,6 @@
 """The state of a cassette in use: its options, its files, the requests, the misses; and when a recording is too old.
 
-`Tape` runs it. The verdict, the staleness check and saving only read this state.
+`Cassette` runs it. The verdict, the staleness check and saving only read this state.
 """
 
 from __future__ import annotations
@@ -73,9 +73,9 @@ def set_default_run(run: str) -> str:
 
 @dataclass(kw_only=True, eq=False)
 class Options:
-    """The keyword arguments of `use_cassette`; `Tape` explains each.
+    """The keyword arguments of `use_cassette`; `Cassette` explains each.
 
-    Two tapes with the same options are two tapes: they are compared by identity.
+    Two cassettes with the same options are two cassettes: they are compared by identity.
     """
 
     mode: Mode | None = None
@@ -220,7 +220,7 @@ class TapeState(Options):
 
     @property
     def only_plays(self) -> bool:
-        """Whether a request that the cassette handles is played or a miss."""
+        """Whether a request that the cassette handles is replayed or a miss."""
         return self.replays and not self.records and self.mode != "verify"
 
     @property

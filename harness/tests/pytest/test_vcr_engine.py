@@ -841,7 +841,7 @@ def test_blocked_networks(suite, server, monkeypatch):
 
 def test_a_mark_that_nobody_takes_stops_the_run(suite, server):
     ran = suite(SUITE.format(url=server.url, scope=""), "-o", "markers=vcr")
-    ran.stderr.fnmatch_lines(["*is marked `vcr`, but no plugin takes this mark*vcr_engine*"])
+    ran.stderr.fnmatch_lines(["*is marked `vcr`, but no plugin handles this mark*vcr_engine*"])
     assert not server.requests
 
 

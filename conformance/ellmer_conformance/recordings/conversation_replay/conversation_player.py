@@ -103,7 +103,7 @@ class Playing:
 
 
 class RecordedAnswers:
-    """The handler of a server that plays recordings. Conversations are opened before and closed afterwards."""
+    """The handler of a server that replays recordings. Conversations are opened before and closed afterwards."""
 
     def __init__(self) -> None:
         self.open: dict[str, Playing] = {}
@@ -175,9 +175,9 @@ def _chunks(recording: Recording, wire: str) -> tuple[bytes, ...]:
 
 #: Rules that a recording cannot show, and why.
 UNSEEN = {
-    **dict.fromkeys(("CAS-01", "CAS-02"), "recorded answers are played: no cassette is kept"),
+    **dict.fromkeys(("CAS-01", "CAS-02"), "the answers are recorded ones, and no cassette is kept"),
     **dict.fromkeys(
-        ("USG-001", "USG-004"), "what a recorded answer counts as input differs from service to service"
+        ("USG-001", "USG-004"), "services count the input tokens of a recorded answer differently"
     ),
     "SYS-001": "the system prompt of the recording may have several parts",
 }
@@ -190,7 +190,7 @@ _CONVERSATION = re.compile(
 
 @dataclass(frozen=True)
 class Outcome:
-    """The result of a conversation: a run with its verdicts, or the reason why it could not be played.
+    """The result of a conversation: a run with its verdicts, or the reason why it could not be run.
 
     `differences` holds, for each compared request, its first difference from the accepted one; `""` for none.
     """
@@ -210,13 +210,13 @@ class Outcome:
 
     @property
     def kept(self) -> bool:
-        """Whether it was played and every MUST rule is kept."""
+        """Whether it was run and every MUST rule is kept."""
         return self.run is not None and not self.run.trouble and not self.broken
 
 
 @dataclass
 class ConversationPlayer:
-    """Plays recordings to an adapter through a server."""
+    """Replays recordings to an adapter through a server."""
 
     adapter: Adapter
     server: StrictServer
@@ -391,7 +391,7 @@ class Summary:
     left_out: Counter[str] = field(default_factory=Counter)
 
     def counts(self) -> dict[str, dict[str, int]]:
-        """Returns counts by `adapter wire`: conversations that were recorded, played, kept and the same, and judged
+        """Returns counts by `adapter wire`: conversations that were recorded, that were run, that kept every rule and that were the same, and judged
         requests.
         """
         found: dict[str, dict[str, int]] = {}
@@ -488,7 +488,7 @@ def play_recordings(
     baseline: Baseline | None = None,
     on_file: Callable[[Path], None] = lambda _: None,
 ) -> tuple[Summary, Report]:
-    """Plays the selected conversations. Returns the counts and the report of the rules."""
+    """Runs the selected conversations. Returns the counts and the report of the rules."""
     summary, parts = Summary(adapter.name), list[Report]()
     answers, seen = RecordedAnswers(), set[str]()
     modes: Sequence[Mode] = (
@@ -525,7 +525,7 @@ def _matches(value: str, globs: Sequence[str]) -> bool:
 
 
 def _reports(adapter: Adapter, asked: str, outcome: Outcome, baseline: Baseline | None) -> list[Report]:
-    """Returns the report of one conversation, or nothing if it was not played."""
+    """Returns the report of one conversation, or nothing if it was not run."""
     if outcome.run is None:
         return []
     found = judged(adapter.name, outcome.run, outcome.verdicts, getattr(adapter, "differences", ()))

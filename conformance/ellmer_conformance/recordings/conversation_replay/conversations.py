@@ -485,7 +485,7 @@ def told_by(recorded: Recorded) -> Told:
     if request.stream and b"[DONE]" in recording.response and not _says_why(recorded):
         raise CannotBeGiven("a stream ends without a stop reason")
     if b'"tool_search_call"' in recording.response:
-        raise CannotBeGiven("the provider searches the tools itself")
+        raise CannotBeGiven("the provider itself searched for tools")
     if request.wire == "anthropic" and not request.stream and _unpaired(recording.response):
         raise CannotBeGiven("the recorder replaced the ids of the provider's own calls")
     if request.stream:

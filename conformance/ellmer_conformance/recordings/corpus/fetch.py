@@ -212,7 +212,7 @@ def _within(member: tarfile.TarInfo, count: int, total: int) -> None:
         )
     if count > EXTRACTED.files or total > EXTRACTED.unpacked:
         raise Corrupt(
-            f"The archive holds more than {EXTRACTED.files} recordings, or more than {EXTRACTED.unpacked} bytes of them."
+            f"The archive has more than {EXTRACTED.files} recordings, or more than {EXTRACTED.unpacked} bytes of them."
         )
 
 

@@ -87,7 +87,7 @@ def test_a_member_that_comes_twice_is_an_error(played):
         ({"ARCHIVE": Budget(unpacked=1)}, "unpacks to more"),
         ({"EXTRACTED_FILE": Budget(unpacked=1)}, "may have"),
         ({"EXTRACTED": Budget(unpacked=1)}, "bytes of them"),
-        ({"EXTRACTED": Budget(files=1)}, "holds more"),
+        ({"EXTRACTED": Budget(files=1)}, "has more"),
     ],
 )
 def test_a_bomb_is_not_unpacked(played, monkeypatch, bound, told):

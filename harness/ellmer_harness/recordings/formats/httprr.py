@@ -31,7 +31,9 @@ def exchanges(data: bytes) -> Iterator[Interaction]:
         try:
             yield _exchange(sent, got, f"/{at}")
         except (HTTPException, ValueError) as error:
-            raise ValueError(f"the lengths of exchange {at} do not fit (were line ends changed?)") from error
+            raise ValueError(
+                f"the lengths of exchange {at} do not match its content (were line ends changed?)"
+            ) from error
         at += 1
 
 
