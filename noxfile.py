@@ -391,7 +391,7 @@ GITHUB = {
     "citation-file-format": [Path("CITATION.cff")],
 }
 
-#: The files in which the words of docs/_words.txt are searched.
+#: The files in which the words of docs/_site/_words.txt are searched.
 PROSE = (
     *("README.md", "SECURITY.md", "CODE_OF_CONDUCT.md", "docs", "harness/README.md"),
     *("conformance/README.md", "examples", ".github"),
@@ -407,7 +407,9 @@ def lint(session: nox.Session) -> None:
     for schema, files in GITHUB.items():
         session.run("check-jsonschema", "--builtin-schema", f"vendor.{schema}", *map(str, files))
     session.run("zizmor", "--offline", "--quiet", "--no-progress", ".github", "action.yml")
-    session.run("codespell", "--dictionary", "docs/_words.txt", "--skip", "docs/_*,*/node_modules", *PROSE)
+    session.run(
+        "codespell", "--dictionary", "docs/_site/_words.txt", "--skip", "docs/_site/*,*/node_modules", *PROSE
+    )
     session.run("pre-commit", "validate-manifest", ".pre-commit-hooks.yaml")
 
 
@@ -683,7 +685,7 @@ def publish_docs(session: nox.Session) -> None:
 def picture(session: nox.Session) -> None:
     """Make the animation of the README again, from the real server in a real browser (apt-get install chromium)."""
     session.install("-e", ".[conformance,images]", *group("browser"))
-    session.run("python", "docs/_picture.py")
+    session.run("python", "docs/_site/_picture.py")
 
 
 if __name__ == "__main__":

@@ -1,4 +1,4 @@
-"""Writes `docs/_pairs.json`: for each rule about whole conversations, a client that breaks it beside one that keeps it.
+"""Writes `docs/_site/_pairs.json`: for each rule about whole conversations, a client that breaks it beside one that keeps it.
 
     python -m devtools.behaviour_pairs
 
@@ -29,13 +29,13 @@ from ellmer_conformance.scenarios.messages import Reply
 from ellmer_conformance.server import StrictServer
 
 ROOT = Path(__file__).parent.parent
-sys.path[:0] = [str(ROOT / "docs"), str(ROOT / "tests" / "support")]
+sys.path[:0] = [str(ROOT / "docs" / "_site"), str(ROOT / "tests" / "support")]
 
 #: They lie beside the pages and in the tests, which are no packages.
 laid_out: Callable[[Any], str] = import_module("_markdown").laid_out
 BROKEN: Mapping[str, Any] = vars(import_module("broken_on_purpose").BROKEN)
 
-TARGET = ROOT / "docs" / "_pairs.json"
+TARGET = ROOT / "docs" / "_site" / "_pairs.json"
 
 MOST = 2000  # characters of one side
 NOTHING = "(nothing)"

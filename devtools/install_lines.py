@@ -31,7 +31,7 @@ INSIDE = {"CONTRIBUTING.md", "CHANGELOG.md", "architecture.md"}
 
 def pages() -> Iterator[Path]:
     """Yields the pages, examples and notebooks that tell users how to install."""
-    for pattern in ("*.md", "docs/*.md", "harness/*.md", "conformance/*.md", "examples/**/*"):
+    for pattern in ("*.md", "docs/**/*.md", "harness/*.md", "conformance/*.md", "examples/**/*"):
         for path in sorted(ROOT.glob(pattern)):
             text = path.suffix in {".md", ".ipynb", ".yml", ".yaml"}
             if text and path.name not in INSIDE and "node_modules" not in path.parts:

@@ -1,6 +1,6 @@
-"""Runs each feature of docs/mocks-compared.md against the strict server and aimock, and prints the page.
+"""Runs each feature of docs/conformance/mocks-compared.md against the strict server and aimock, and prints the page.
 
-python -m devtools.mocks_compared FOLDER_OF_NPM > docs/mocks-compared.md
+python -m devtools.mocks_compared FOLDER_OF_NPM > docs/conformance/mocks-compared.md
 """
 
 from __future__ import annotations

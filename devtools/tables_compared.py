@@ -14,7 +14,7 @@ from pathlib import Path
 from ellmer_conformance.facts import comparison
 from ellmer_conformance.facts.comparison import Difference
 
-PAGE = Path(__file__).parents[1] / "docs/tables-compared.md"
+PAGE = Path(__file__).parents[1] / "docs/conformance/tables-compared.md"
 HEAD = """---
 hide: [toc]
 ---

@@ -24,7 +24,7 @@ FORMATS = {
     "google-genai": ("/v1beta", "gemini-3.5-flash", _GOOGLE),
     "google-interactions": ("", "gemini-3.5-flash", _GOOGLE),
 }
-#: Words of a finding, and why it is wrong. docs/probe.md has the same list.
+#: Words of a finding, and why it is wrong. docs/conformance/probe.md has the same list.
 DISPUTED = {
     "'output_schema': None": "OpenAI repeats a tool with `output_schema: null` (recorded in 2026)",
     "'server_tool_use' is a required property": "Anthropic leaves it out without server tools (recorded)",

@@ -1,4 +1,4 @@
-"""Writes docs/hostile.md: what the hostile provider found in each library.
+"""Writes docs/conformance/hostile.md: what the hostile provider found in each library.
 
 `conformance hostile --adapter NAME --wire WIRE --json FILE`, run in an environment with the library's newest version, writes the
 results; `python conformance/peers/hostile_page.py NAME FILE`, run in the same environment, adds them, with today's date and that
@@ -19,7 +19,7 @@ from ellmer_conformance.hostile.attacks import ATTACKS
 from ellmer_conformance.hostile.trials import DUTIES
 
 HERE = Path(__file__).parent
-RESULTS, PAGE = HERE / "hostile", HERE.parents[1] / "docs" / "hostile.md"
+RESULTS, PAGE = HERE / "hostile", HERE.parents[1] / "docs" / "conformance" / "hostile.md"
 #: The package of a bridge, where it has another name.
 PACKAGES = {
     "any-llm": "any-llm-sdk",

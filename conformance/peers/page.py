@@ -1,7 +1,7 @@
 # ruff: noqa: INP001 - a script, not a package
 """Makes `docs/peers.md` from `results/*.json`: `python conformance/peers/page.py`.
 
-The pages of the libraries, with all the evidence, are made when the site is built (docs/_generate.py).
+The pages of the libraries, with all the evidence, are made when the site is built (docs/_site/_generate.py).
 """
 
 from __future__ import annotations

@@ -17,7 +17,7 @@ from bench.environments import python_of
 from ellmer_conformance.server import StrictServer
 
 HERE = Path(__file__).parent
-PAGE = HERE.parents[1] / "docs" / "features.md"
+PAGE = HERE.parents[1] / "docs" / "chat" / "features.md"
 LIBRARIES = {
     "chatlas": ("chatlas[mcp]", "openai", "anthropic", "google-genai", "shiny", "starlette"),
     "pydantic_ai": (

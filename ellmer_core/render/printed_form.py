@@ -1,4 +1,4 @@
-"""The printed form of contents, turns and chats. `docs/transcript.md` lists every form. The forms do not change.
+"""The printed form of contents, turns and chats. `docs/chat/transcript.md` lists every form. The forms do not change.
 
 The printed text is the model's input: a rich tool result is its pointer, followed by the content (`flatten()`), while
 the history keeps the value. Printing never raises, whatever a tool returned.

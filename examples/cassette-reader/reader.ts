@@ -1,4 +1,4 @@
-// Replays a cassette through `fetch`. The format is described in docs/cassette-format.md.
+// Replays a cassette through `fetch`. The format is described in docs/recordings/cassette-format.md.
 
 import { createHash } from "node:crypto";
 import { readFileSync } from "node:fs";

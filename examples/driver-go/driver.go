@@ -3,7 +3,7 @@
 //	go build -o driver driver.go wire.go
 //	conformance run --command ./driver --wire openai-chat
 //
-// It takes text and tools, and says that it refuses media. docs/driver-protocol.md has the protocol.
+// It takes text and tools, and says that it refuses media. docs/conformance/driver-protocol.md has the protocol.
 package main
 
 import (

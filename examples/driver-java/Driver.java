@@ -3,7 +3,7 @@
 //     javac -d out *.java
 //     conformance run --command "java -cp out Driver" --wire openai-chat
 //
-// It takes text and tools, and says that it refuses media. docs/driver-protocol.md has the protocol.
+// It takes text and tools, and says that it refuses media. docs/conformance/driver-protocol.md has the protocol.
 
 import java.io.IOException;
 import java.io.PrintStream;

@@ -3,7 +3,7 @@
 //     npm install
 //     conformance run --command "node driver.mjs" --wire openai-chat      (openai-responses, anthropic, gemini)
 //
-// docs/driver-protocol.md has the protocol.
+// docs/conformance/driver-protocol.md has the protocol.
 import { readFileSync } from "node:fs";
 import { isDeepStrictEqual } from "node:util";
 import { ChatAnthropic } from "@langchain/anthropic";

@@ -1,4 +1,4 @@
-"""Moves a real suite from vcrpy to ellmer_harness, and measures before and after, for docs/migrate.md.
+"""Moves a real suite from vcrpy to ellmer_harness, and measures before and after, for docs/recordings/migrate.md.
 
     python harness/examples/migrate_chatlas.py            # the cassettes: a minute
     python harness/examples/migrate_chatlas.py --suite    # and the tests themselves, in an environment of their own

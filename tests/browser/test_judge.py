@@ -25,7 +25,7 @@ INHERIT: {root}/mkdocs.yml
 docs_dir: docs
 site_dir: site
 strict: false
-theme: {{ custom_dir: {root}/docs/_theme }}
+theme: {{ custom_dir: {root}/docs/_site/_theme }}
 hooks: [hook.py]
 plugins: [search]
 nav: [judge.md]
@@ -51,7 +51,7 @@ def site(tmp_path_factory, files_served):
     for name in ("judge.md", "assets", "images"):
         (folder / "docs" / name).symlink_to(ROOT / "docs" / name)
     (folder / "mkdocs.yml").write_text(CONFIG.format(root=ROOT))
-    (folder / "hook.py").write_text(HOOK.format(folder=str(ROOT / "docs")))
+    (folder / "hook.py").write_text(HOOK.format(folder=str(ROOT / "docs" / "_site")))
     command = [sys.executable, "-m", "mkdocs", "build", "-q"]
     built = subprocess.run(
         command,

@@ -13,7 +13,7 @@ from PIL import Image
 from ellmer_core import ContentImageInline
 from ellmer_core.testing import run_tool
 
-COOKBOOK = (Path(__file__).parents[2] / "docs" / "cookbook.md").read_text("utf-8")
+COOKBOOK = (Path(__file__).parents[2] / "docs" / "chat" / "cookbook.md").read_text("utf-8")
 RECIPE = next(
     block
     for block in re.findall(r"```python\n(.*?)```", COOKBOOK, re.DOTALL)

@@ -16,7 +16,8 @@ from devtools import install_lines
 #: Pages whose code fits a screen and whose prose keeps to CONTRIBUTING.md's style.
 SHOWN = (
     "README.md",
-    *(f"docs/{name}.md" for name in ("index", "quickstart", "tutorial", "cookbook", "adapter-authors", "ci")),
+    *(f"docs/{name}.md" for name in ("index", "quickstart", "tutorial", "chat/cookbook")),
+    *(f"docs/conformance/{name}.md" for name in ("adapter-authors", "ci")),
 )
 WIDEST = 90  # columns
 ODD = re.compile(
@@ -92,7 +93,7 @@ def test_every_local_link_of_the_readme_exists():
 def test_no_command_begins_with_a_prompt():
     """A reader copies a block and runs it."""
     pages = ["README.md", "CONTRIBUTING.md", "harness/README.md", "conformance/README.md"]
-    pages += [f"docs/{path.name}" for path in (ROOT / "docs").glob("*.md")]
+    pages += [path.relative_to(ROOT).as_posix() for path in (ROOT / "docs").rglob("*.md")]
     assert not [
         f"{page}:{block.line}" for page in pages for block in blocks(page) if block.text.startswith("$ ")
     ]
@@ -102,7 +103,7 @@ def test_every_group_of_rules_has_a_title_on_the_site():
     from ellmer_conformance.cli.list import all_rules
 
     groups = {rule.id.partition("-")[0] for rule, _ in all_rules()}
-    page = (ROOT / "docs" / "_rules.py").read_text("utf-8")
+    page = (ROOT / "docs" / "_site" / "_rules.py").read_text("utf-8")
     assert not [group for group in groups if f'    "{group}": "' not in page]
 
 
@@ -117,7 +118,7 @@ def test_every_group_of_rules_has_a_title_on_the_site():
 def test_the_page_of_a_rule_names_the_cases_that_reach_it(monkeypatch, id, cases):
     from ellmer_conformance.contract.rules import behaviour, book
 
-    monkeypatch.syspath_prepend(str(ROOT / "docs"))
+    monkeypatch.syspath_prepend(str(ROOT / "docs" / "_site"))
     found = behaviour.book if id in behaviour.book.rules else book("openai-chat")
     page = import_module("_rules").rule_page(found, found.rules[id])
     (line,) = [line for line in page.splitlines() if line.startswith("Cases")] or [""]
@@ -146,7 +147,7 @@ def test_pages_have_one_word_for_each_thing():
     """A cassette is no tape, a provider no vendor, and what a page says is run or replayed, not played."""
     inside = {"architecture.md", "changelog.md"}  # for who works on the code
     pages = [ROOT / name for name in ("README.md", "harness/README.md", "conformance/README.md")]
-    pages += [path for path in (ROOT / "docs").glob("*.md") if path.name not in inside]
+    pages += [path for path in (ROOT / "docs").rglob("*.md") if path.name not in inside]
     found = [
         f"{path.name}:{number}: {line.strip()[:80]}"
         for path in pages
@@ -161,7 +162,7 @@ def test_what_rule_pages_say_about_other_projects_fits_the_rules(monkeypatch):
     from ellmer_conformance.contract.rules import behaviour
     from ellmer_conformance.recordings.corpus.evidence import evidence_of
 
-    monkeypatch.syspath_prepend(str(ROOT / "docs"))
+    monkeypatch.syspath_prepend(str(ROOT / "docs" / "_site"))
     pages = import_module("_rules")
     books = [*rules.books(), behaviour.book]
     known = {rule.full_id: rule for book in books for rule in book.rules.values()}
@@ -189,7 +190,7 @@ def test_every_rule_page_has_a_pair_or_says_why_not(monkeypatch):
     from ellmer_conformance.contract import rules
     from ellmer_conformance.contract.rules import behaviour
 
-    monkeypatch.syspath_prepend(str(ROOT / "docs"))
+    monkeypatch.syspath_prepend(str(ROOT / "docs" / "_site"))
     pages = import_module("_rules")
     books = [*map(rules.book, rules.WIRES), behaviour.book]
     shown = {rule.full_id: pages.shown(book, rule) for book in books for rule in book.rules.values()}

@@ -1,4 +1,4 @@
-"""docs/features.md: every claimed feature links to a tested example, or to the tests."""
+"""docs/chat/features.md: every claimed feature links to a tested example, or to the tests."""
 
 import ast
 import re
@@ -9,19 +9,19 @@ import pytest
 
 import ellmer_core
 
-DOCS = Path(__file__).parents[2] / "docs"
-PAGE = (DOCS / "features.md").read_text(encoding="utf-8")
+FOLDER = Path(__file__).parents[2] / "docs" / "chat"
+PAGE = (FOLDER / "features.md").read_text(encoding="utf-8")
 ROWS = [
     [cell.strip() for cell in line.split("|")[1:-1]] for line in PAGE.splitlines() if line.startswith("| ")
 ]
 FEATURES = [row for row in ROWS if len(row) == 6 and row[0] != "feature"]
-OURS = [(row[0], *re.fullmatch(r"✓ \[(.+)\]\(([\w.-]+)#([\w-]+)\)", row[1]).groups()) for row in FEATURES if row[1] != "–" and "by" not in row[1][:5]]  # fmt: skip
+OURS = [(row[0], *re.fullmatch(r"✓ \[(.+)\]\(([\w./-]+)#([\w-]+)\)", row[1]).groups()) for row in FEATURES if row[1] != "–" and "by" not in row[1][:5]]  # fmt: skip
 
 
 @cache
 def sections(page):
     """The text below each heading of a page, by its anchor."""
-    text = (DOCS / page).read_text(encoding="utf-8")
+    text = (FOLDER / page).read_text(encoding="utf-8")
     parts = re.split(r"^##+ (.+)$", text, flags=re.MULTILINE)[1:]
     return {
         re.sub(r"[^\w]+", "-", heading.lower()).strip("-"): body
@@ -38,7 +38,7 @@ def test_every_row_says_something_of_each_library():
     "package", ["chatlas", "pydantic-ai-slim", "langchain", "langchain-core", "langchain-openai"]
 )
 def test_the_versions_are_those_of_the_page_about_their_behaviour(package):
-    lines = (DOCS / "peers.md").read_text(encoding="utf-8").splitlines()
+    lines = FOLDER.joinpath("../peers.md").read_text(encoding="utf-8").splitlines()
     played = "\n".join(line for line in lines if " @" not in line)  # npm has packages of these names, too
     [version] = set(re.findall(rf"[, ]{package} ([\d.]+)", played))
 
@@ -47,7 +47,7 @@ def test_the_versions_are_those_of_the_page_about_their_behaviour(package):
 
 def test_every_cell_of_ellmer_can_be_run():
     """`python -m devtools.feature_cells ellmer` runs them in R."""
-    program = (DOCS.parent / "devtools" / "feature_cells" / "ellmer.R").read_text("utf-8")
+    program = (FOLDER.parents[1] / "devtools" / "feature_cells" / "ellmer.R").read_text("utf-8")
     cells = re.findall(r'^  "(.+)" = (runs|has|nothing)\((.*)$', program, re.MULTILINE)
     tried = {
         row: "–" if kind == "nothing" and "symbol" not in how else re.search("[✓◐–]", how)[0]
@@ -59,7 +59,7 @@ def test_every_cell_of_ellmer_can_be_run():
 @pytest.mark.parametrize(("library", "column"), [("chatlas", 2), ("pydantic_ai", 4), ("langchain", 5)])
 def test_every_cell_can_be_run(library, column):
     """`python -m devtools.feature_cells` runs them."""
-    tree = ast.parse((DOCS.parent / "devtools" / "feature_cells" / f"{library}.py").read_text("utf-8"))
+    tree = ast.parse((FOLDER.parents[1] / "devtools" / "feature_cells" / f"{library}.py").read_text("utf-8"))
     [cells] = [
         node.value
         for node in tree.body

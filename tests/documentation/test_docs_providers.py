@@ -13,7 +13,7 @@ PROVIDERS = sorted(path.stem for path in Path(ellmer_core.__file__).parent.glob(
 
 @pytest.fixture
 def providers(monkeypatch):
-    spec = importlib.util.spec_from_file_location("_providers", ROOT / "docs" / "_providers.py")
+    spec = importlib.util.spec_from_file_location("_providers", ROOT / "docs" / "_site" / "_providers.py")
     module = importlib.util.module_from_spec(spec)
     monkeypatch.setitem(__import__("sys").modules, "_providers", module)
     spec.loader.exec_module(module)

@@ -1,4 +1,4 @@
-"""The pictures of docs/ui.md exist and are small."""
+"""The pictures of docs/chat/ui.md exist and are small."""
 
 import re
 from pathlib import Path
@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 
 DOCS = Path(__file__).parents[2] / "docs"
-PAGE = (DOCS / "ui.md").read_text(encoding="utf-8")
+PAGE = (DOCS / "chat" / "ui.md").read_text(encoding="utf-8")
 
 
 @pytest.mark.parametrize("picture", re.findall(r"\]\(images/(.*?)\)", PAGE))

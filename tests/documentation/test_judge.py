@@ -15,7 +15,7 @@ from code_blocks import ROOT
 from ellmer_conformance.contract import rules
 from ellmer_harness.format import alike_events, json_text
 
-FOLDER = ROOT / "docs" / "_judge"
+FOLDER = ROOT / "docs" / "_site" / "_judge"
 BODY = {"model": "gpt-4.1", "messages": [{"role": "user", "content": 'It\'s "you"'}]}
 SENT = json.dumps(BODY)
 URL = "https://api.openai.com/v1/chat/completions"

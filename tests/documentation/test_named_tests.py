@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 TESTS = Path(__file__).parents[1]
-FEATURES = (TESTS.parent / "docs" / "feature-tests.md").read_text("utf-8")
+FEATURES = (TESTS.parent / "docs" / "tested" / "feature-tests.md").read_text("utf-8")
 NAMED = re.findall(r"`(\w+\.py)::(\w+)`", FEATURES)
 AREAS = (
     "constructors", "content", "types", "tools", "results", "chat", "streams", "errors and retries", "tokens and cost",

@@ -223,7 +223,7 @@ def test_a_page_can_be_followed_from_the_top(page, reader):
 
 
 #: Guides whose sections are complete programs, because a reader begins at any of them.
-GUIDES = ("docs/tools.md", "docs/answers.md", "docs/cookbook.md")
+GUIDES = ("docs/chat/tools.md", "docs/chat/answers.md", "docs/chat/cookbook.md")
 
 
 @pytest.mark.parametrize("page", GUIDES)

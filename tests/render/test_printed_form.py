@@ -51,8 +51,8 @@ def result(value=None, error=None, id="call_1"):
 
 
 def documented():
-    """Yields section, name and printed form of every row of the tables in docs/transcript.md."""
-    page = Path(__file__).parents[2].joinpath("docs", "transcript.md").read_text(encoding="utf-8")
+    """Yields section, name and printed form of every row of the tables in docs/chat/transcript.md."""
+    page = Path(__file__).parents[2].joinpath("docs", "chat", "transcript.md").read_text(encoding="utf-8")
     for section in page.split("\n## ")[1:]:
         for name, form in re.findall(r"^\| (.+?) \| `(.+)` \|$", section, flags=re.MULTILINE):
             yield section.splitlines()[0], name, form.replace("⏎", "\n")

@@ -20,7 +20,13 @@ from pathlib import Path
 ROOT = Path(__file__).parents[2]
 
 #: The README of the harness has tests of its own, in harness/tests/documentation/test_readme.py.
-PAGES = sorted({"README.md", "conformance/README.md", *(f"docs/{p.name}" for p in ROOT.glob("docs/*.md"))})
+PAGES = sorted(
+    {
+        "README.md",
+        "conformance/README.md",
+        *(p.relative_to(ROOT).as_posix() for p in ROOT.glob("docs/**/*.md")),
+    }
+)
 
 _COMMENT = re.compile(r"<!-- (not run|serves|given|needs|part of|model|file|prints|exits)(?:: (.+?))? -->")
 #: Each reason why a block is not run, and what checks such blocks instead: a test or a session, or nothing.

@@ -15,7 +15,7 @@ from .judge import Count, swept
 
 __all__ = ["table"]
 
-PAGE = Path(__file__).parents[2] / "docs" / "sweep.md"
+PAGE = Path(__file__).parents[2] / "docs" / "tested" / "sweep.md"
 HEAD = """# The sweep
 
 For every provider, every model that is known, and everything a user can ask for (a parameter, a setting of thinking, a kind

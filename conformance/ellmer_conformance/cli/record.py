@@ -27,7 +27,7 @@ def command(
 
     A recording names its origin. Recording from the strict server twice gives the same files. Live recordings
     contain no API keys or names of organisations. A recording that breaks a rule does not overwrite a
-    cassette. Run `conformance run` afterwards. See docs/record-live.md.
+    cassette. Run `conformance run` afterwards. See docs/conformance/record-live.md.
     """
     if base_url and not live:
         raise click.UsageError("--base-url needs --live, because the strict server has its own URL.")

@@ -63,7 +63,7 @@ def details_option(function: F) -> F:
 @click.option(
     "--command",
     "driver",
-    help="Test a program in any language, started once per case and mode; needs --wire. See docs/adapter-authors.md.",
+    help="Test a program in any language, started once per case and mode; needs --wire. See docs/conformance/adapter-authors.md.",
 )
 @click.option(
     "--rule",

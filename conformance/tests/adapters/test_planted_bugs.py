@@ -5,7 +5,7 @@ from pathlib import Path
 
 from broken_on_purpose import BROKEN, invented, lost_or_added_content
 
-PAGE = Path(__file__).parents[3] / "docs" / "planted-bugs.md"
+PAGE = Path(__file__).parents[3] / "docs" / "tested" / "planted-bugs.md"
 _ROW = re.compile(r"^\| `(\w+)` \| .+? \| `(\w+)` \| ([A-Z0-9, -]+) \|$", re.MULTILINE)
 
 

@@ -13,7 +13,7 @@ from ellmer_conformance.contract.exchange import Request
 from ellmer_conformance.contract.provider_changes import provider_changes, table
 from ellmer_conformance.server import Entry
 
-PAGE = Path(__file__).parents[3] / "docs" / "news.md"
+PAGE = Path(__file__).parents[3] / "docs" / "conformance" / "news.md"
 
 
 def run(command, *arguments):

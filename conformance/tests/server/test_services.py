@@ -18,7 +18,7 @@ ASK = {"role": "user", "content": "And now?"}
 KEYS = {"authorization": "Bearer any-key"}
 CLAUDE = {"x-api-key": "any-key", "anthropic-version": "2023-06-01"}
 GOOGLE = {"x-goog-api-key": "any-key"}
-PAGE = Path(__file__).parents[3] / "docs" / "endpoints.md"
+PAGE = Path(__file__).parents[3] / "docs" / "conformance" / "endpoints.md"
 
 
 @pytest.fixture
@@ -375,7 +375,7 @@ def test_what_no_provider_has_is_404(server):
 
 def test_the_page_has_every_endpoint():
     assert PAGE.read_text("utf-8") == page(), (
-        "write it again: python -m ellmer_conformance.server.services > docs/endpoints.md"
+        "write it again: python -m ellmer_conformance.server.services > docs/conformance/endpoints.md"
     )
 
 

@@ -51,7 +51,7 @@ def guarded(tape: Any) -> Iterator[None]:
 def _text(what: str, host: str, tape: Any) -> str:
     return (
         f"{what} to {host} while cassette {tape.path} replays: this client does not go through any library that is recorded. "
-        "docs/recorder-problems.md#clients lists them; `ellmer-harness serve` replays a cassette for any other program. "
+        "docs/tested/recorder-problems.md#clients lists them; `ellmer-harness serve` replays a cassette for any other program. "
         f"allow_hosts=[{host.rpartition(':')[0] or host!r}] lets the host through."
     )
 

@@ -111,7 +111,7 @@ def _advice() -> str:
     if not there:
         return f"{own} {idle}"
     return (
-        f"This program has imported {there}, which is not recorded; docs/recorder-problems.md#clients lists what is. "
+        f"This program has imported {there}, which is not recorded; docs/tested/recorder-problems.md#clients lists what is. "
         f"`ellmer-harness serve` replays a cassette for any program. {idle}"
     )
 

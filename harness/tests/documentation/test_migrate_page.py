@@ -1,4 +1,4 @@
-"""docs/migrate.md: its conftest moves a suite of pytest-recording, and the names in it exist."""
+"""docs/recordings/migrate.md: its conftest moves a suite of pytest-recording, and the names in it exist."""
 
 import re
 from pathlib import Path
@@ -11,7 +11,7 @@ from ellmer_harness.tape.tape_state import MODES, Options
 
 pytest_plugins = ["pytester"]
 
-PAGE = Path(__file__).parents[3].joinpath("docs", "migrate.md").read_text(encoding="utf-8")
+PAGE = Path(__file__).parents[3].joinpath("docs", "recordings", "migrate.md").read_text(encoding="utf-8")
 [CONFTEST] = re.findall(r"```python\n(.*?)```", PAGE, re.DOTALL)
 TESTS = """
     import httpx, pytest, urllib3

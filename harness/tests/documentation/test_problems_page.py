@@ -1,11 +1,11 @@
-"""docs/recorder-problems.md: the tests that it names exist, and pytest collects them."""
+"""docs/tested/recorder-problems.md: the tests that it names exist, and pytest collects them."""
 
 import ast
 import re
 from pathlib import Path
 
 TESTS = Path(__file__).parents[1]
-PAGE = (TESTS.parents[1] / "docs" / "recorder-problems.md").read_text(encoding="utf-8")
+PAGE = (TESTS.parents[1] / "docs" / "tested" / "recorder-problems.md").read_text(encoding="utf-8")
 NAMED = re.findall(r"`(test_\w+\.py(?:::\w+)+)`", PAGE)
 
 

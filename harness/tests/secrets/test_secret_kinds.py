@@ -242,7 +242,7 @@ WRAPPINGS = {
         "x": b64encode(json.dumps({"y": b64encode(f"and {text}".encode()).decode()}).encode()).decode()
     },
 }
-#: Every kind by its name, as docs/secrets.md lists them, and where it is told by the name of its field, that name.
+#: Every kind by its name, as docs/recordings/secrets.md lists them, and where it is told by the name of its field, that name.
 KINDS = {
     **{what: (value, "") for what, value in KEYS.items()},
     **{f"{name}: drawn by lot": (DRAWN["AWS"], name) for name in NAMES},
@@ -341,7 +341,7 @@ def test_each_of_270_kinds_is_refused(drawn):
 
 
 def test_the_page_of_the_docs_lists_every_kind():
-    page = Path(__file__).parents[3].joinpath("docs", "secrets.md").read_text(encoding="utf-8")
+    page = Path(__file__).parents[3].joinpath("docs", "recordings", "secrets.md").read_text(encoding="utf-8")
     listed = set(re.findall(r"`([^`\n]+)`", page))
     told = {*KEYS, *NAMES, *PASSWORDS, *ROLES, *DRAWN, *CHOSEN, *FIELDS, *TEXTS, *WRAPPINGS}
     assert told <= listed, told - listed

@@ -38,7 +38,7 @@ def test_every_literal_of_a_row_is_in_a_sample(row):
 
 def test_every_row_has_a_source_on_the_page():
     """Each row has a line of its own with a link; the sources by month say which keys have none."""
-    text = (Path(__file__).parents[3] / "docs" / "secrets-evidence.md").read_text("utf-8")
+    text = (Path(__file__).parents[3] / "docs" / "tested" / "secrets-evidence.md").read_text("utf-8")
     chapter = text.partition("## Sources, by month")[2].partition("\n## ")[0]
     lines = [line for line in chapter.splitlines() if line.startswith("|")]
 
@@ -48,4 +48,4 @@ def test_every_row_has_a_source_on_the_page():
         return own or any(name in line for line in lines)
 
     missing = [row.what for row in PATTERNS if not is_told(row.what)]
-    assert missing == [], 'docs/secrets-evidence.md, "Sources, by month", has no line about them'
+    assert missing == [], 'docs/tested/secrets-evidence.md, "Sources, by month", has no line about them'

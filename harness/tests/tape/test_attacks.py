@@ -1,4 +1,4 @@
-"""The attacks on files in `docs/attacks.md`, one of each."""
+"""The attacks on files in `docs/tested/attacks.md`, one of each."""
 
 import subprocess
 import sys

@@ -1,4 +1,4 @@
-"""Writes the page of endpoints: `python -m ellmer_conformance.server.services > docs/endpoints.md`."""
+"""Writes the page of endpoints: `python -m ellmer_conformance.server.services > docs/conformance/endpoints.md`."""
 
 from __future__ import annotations
 

@@ -1,6 +1,6 @@
 """Adapters with bugs that were invented after the rules. No bug was made for a rule.
 
-They import the code that all broken adapters share (`base.py`). The table of docs/planted-bugs.md lists each of them.
+They import the code that all broken adapters share (`base.py`). The table of docs/tested/planted-bugs.md lists each of them.
 """
 
 from . import options, replies, requests, tools

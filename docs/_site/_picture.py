@@ -1,0 +1,98 @@
+"""Makes docs/images/strict-server.gif: the strict server's page while a client sends requests (`nox -s picture`).
+
+Everything is real: a strict server on this machine, its page in Chromium, and HTTP requests. The last frame is also
+saved as strict-server.png, and, cropped, as marked-message.png and social-card.png.
+"""
+
+from __future__ import annotations
+
+import os
+import shutil
+from io import BytesIO
+from pathlib import Path
+from typing import Any
+
+import httpx
+from PIL import Image
+from playwright.sync_api import Page, sync_playwright
+
+from ellmer_conformance.server import StrictServer
+
+IMAGES = Path(__file__).parents[1] / "images"
+SIZE = {"width": 1240, "height": 900}
+CARD = (1200, 630)
+MESSAGE = (357, 60, 1220, 478)  # the finding and the request
+PAUSE = 2200  # milliseconds of a frame
+
+Message = dict[str, Any]
+
+CALL = {"name": "get_weather", "arguments": '{"city": "Oslo"}'}
+BEGUN: list[Message] = [
+    {"role": "system", "content": "You are a weather agent."},
+    {"role": "user", "content": "What is the weather in Oslo?"},
+]
+CALLED: Message = {
+    "role": "assistant",
+    "content": None,
+    "tool_calls": [{"id": "call_1", "type": "function", "function": CALL}],
+}
+ANSWERED: list[Message] = [
+    {"role": "tool", "tool_call_id": "call_1", "content": "-3 °C, snow"},
+    {"role": "user", "content": "And tomorrow?"},
+]
+
+#: The requests in turn: the client shortens the history between a call and its result, and then keeps both.
+REQUESTS: tuple[list[Message], ...] = (
+    BEGUN,
+    [BEGUN[0], *ANSWERED],
+    [*BEGUN, CALLED, *ANSWERED],
+)
+
+
+def main() -> None:
+    """Takes the frames and writes the four files."""
+    browser_path = os.environ.get("CHROMIUM") or shutil.which("chromium")
+    with StrictServer() as server, sync_playwright() as playwright:
+        browser = playwright.chromium.launch(executable_path=browser_path, args=["--no-sandbox"])
+        page = browser.new_page(viewport=SIZE, reduced_motion="reduce")
+        page.goto(server.origin)
+        frames = [frame(page), *(sent(page, server.origin, messages) for messages in REQUESTS)]
+        browser.close()
+    save(frames)
+
+
+def sent(page: Page, origin: str, messages: list[Message]) -> Image.Image:
+    """Sends a request, waits until the page shows it, and takes a frame."""
+    before = page.locator("article").count()
+    body = {"model": "gpt-4.1", "messages": messages}
+    headers = {"authorization": "Bearer any-key"}
+    httpx.post(f"{origin}/c/any/weather-agent/v1/chat/completions", json=body, headers=headers)
+    page.wait_for_function("n => document.querySelectorAll('article').length > n", arg=before)
+    return frame(page)
+
+
+def frame(page: Page) -> Image.Image:
+    """Returns the current frame of the page."""
+    return Image.open(BytesIO(page.screenshot())).convert("RGB")
+
+
+def save(frames: list[Image.Image]) -> None:
+    """Saves the animation, the still image, and the card for links to the site."""
+    small = [each.quantize(64, dither=Image.Dither.NONE) for each in frames]
+    small[0].save(
+        IMAGES / "strict-server.gif",
+        save_all=True,
+        append_images=small[1:],
+        duration=[PAUSE // 2, PAUSE, 2 * PAUSE, PAUSE],
+        loop=0,
+        optimize=True,
+    )
+    refused = frames[2]
+    refused.quantize(128, dither=Image.Dither.NONE).save(IMAGES / "strict-server.png", optimize=True)
+    message = refused.crop(MESSAGE).quantize(128, dither=Image.Dither.NONE)
+    message.save(IMAGES / "marked-message.png", optimize=True)
+    refused.crop((0, 0, *CARD)).quantize(128).save(IMAGES / "social-card.png", optimize=True)
+
+
+if __name__ == "__main__":
+    main()
