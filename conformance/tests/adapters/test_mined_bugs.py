@@ -9,7 +9,7 @@ import os
 import re
 
 import pytest
-from broken_on_purpose import reported, strangers, threads
+from broken_on_purpose import reported, strangers, threads, unlisted
 from broken_on_purpose.mined import CHANGES, MINED, REPLIES, MinedAdapter
 
 from ellmer_conformance.contract.readers import MODULES
@@ -27,6 +27,7 @@ BUGS = [
     *reported.REPORTED.values(),
     *strangers.STRANGERS.values(),
     *threads.THREADS.values(),
+    *unlisted.UNLISTED.values(),
 ]
 #: The part of the stream that is lost comes back in the whole text, so that only a SHOULD says it.
 GENTLE = {"pieces_lost"}
@@ -81,6 +82,7 @@ def test_every_listed_bug_is_there_and_has_a_form_of_its_own():
     assert {*MINED} == {*CHANGES} | {*REPLIES}
     assert {*strangers.STRANGERS} == {*strangers.CHANGES} | {*strangers.REPLIES} | {*strangers.ANSWERS}
     assert {*threads.THREADS} == {*threads.CHANGES} | {*threads.REPLIES} | {*threads.ANSWERS}
+    assert {*unlisted.UNLISTED} == {*unlisted.CHANGES} | {*unlisted.REPLIES} | {*unlisted.ANSWERS}
     assert {*reported.REPORTED} == {
         *reported.CHANGES,
         *reported.REPLIES,

@@ -370,3 +370,11 @@ def test_results_without_ids_are_those_of_the_calls_in_order(first, second, fine
     judged = verdict(book.rules["PAIR-011"], run)
     assert judged.checked == 2
     assert bool(judged.violations) is not fine
+
+
+@pytest.mark.parametrize(("complete", "fine"), [(True, True), (False, False)])
+def test_a_refusal_is_no_incomplete_answer_without_an_error(complete, fine):
+    """An answer that is called whole is the finding of STR-010."""
+    run = BREAKS["ERR-005"][0]()
+    told = replace(run, replies=[replace(run.replies[0], error=None, complete=complete), *run.replies[1:]])
+    assert bool(verdict(book.rules["ERR-005"], told).violations) is not fine

@@ -36,16 +36,20 @@ _NAMELESS = {
 def errors_say_what_the_provider_said(run: Run) -> Iterator[Finding]:
     """An error has the provider's status (`status`, `status_code` or the like) and its message.
 
-    Why: the caller learns from them whether to wait, to pay or to change the request. They may be in the
-    cause of the error (`raise … from error`).
+    Why: the caller learns from them whether to wait, to pay or to change the request, and not from an incomplete answer without an
+    error. They may be in the cause of the error (`raise … from error`).
     """
     for index, (wanted, reply) in enumerate(zip(run.case.steps, run.replies, strict=False)):
         final = _refused(run, index)
-        if wanted.outcome != "incomplete" or final is None or final.response is None or reply.error is None:
+        if wanted.outcome != "incomplete" or final is None or final.response is None:
             continue
         if wanted.schema is not None:  # what was refused is a further try, which the case has no answer for
             continue
         place, response = f"/replies/{index}", final.response
+        if reply.error is None:
+            problem = f"the provider answered with {response.status}, and no error says so"
+            yield found(reply.complete, place, problem)  # an answer that is called whole is STR-010's finding
+            continue
         status, message = _status(reply.error), _unquoted(str(reply.error))
         yield found(status == response.status, place, f"the status is {status!r}, it was {response.status}")
         inner = read_error(response.status, response.body, response.headers).message
@@ -138,6 +142,8 @@ def _refused(run: Run, step: int) -> Exchange | None:
     again = {id(exchange) for exchange, _ in retried(run)}
     finals = [e for e in failed if id(e) not in again]
     errors = [i for i, reply in enumerate(run.replies) if reply.error is not None]
+    if len(finals) != len(errors):  # an answer that is no error may be called incomplete
+        errors = [i for i, reply in enumerate(run.replies) if reply.error is not None or not reply.complete]
     return finals[errors.index(step)] if step in errors and len(finals) == len(errors) else None
 
 
