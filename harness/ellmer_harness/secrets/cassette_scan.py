@@ -71,8 +71,13 @@ def scan(value: Any, secrets: Iterable[tuple[str, str]] = (), where: str = "") -
 
 
 def _findings(hits: Iterable[Hit]) -> Iterator[Finding]:
-    found = (Finding(at, hit.what, fingerprint(hit.secret)) for hit in hits for at in hit.pointers)
-    yield from dict.fromkeys(found)
+    """Yields one finding for a secret at a place, however many rules know it."""
+    found: dict[tuple[str, str], Finding] = {}
+    for hit in hits:
+        mark = fingerprint(hit.secret)
+        for at in hit.pointers:
+            found.setdefault((at, mark), Finding(at, hit.what, mark))
+    yield from found.values()
 
 
 def _told(secrets: Iterable[tuple[str, str]]) -> list[tuple[str, str]]:

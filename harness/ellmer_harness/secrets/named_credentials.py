@@ -112,8 +112,10 @@ _END_OF_ROLES = (
     *("secret", "apikey", "secretkey", "accesstoken", "refreshtoken", "csrfmiddlewaretoken", "csrftoken"),
 )
 _SENTRY = re.compile(r"https://[0-9a-f]{32}@[\w.-]+/\d+")  # with the public key only
-# PostHog's key of a project, Datadog's token of a client, publishable keys of Stripe, Clerk and Mapbox
-_PUBLISHED = re.compile(r"phc_\w+|pub[0-9a-f]{32}|pk_(?:live|test)_[\w$]+|pk\.eyJ[\w.-]+")
+# PostHog's key of a project, Datadog's token of a client, publishable keys of Stripe, Clerk and Mapbox, Crossref's in links to publishers
+_PUBLISHED = re.compile(
+    r"phc_\w+|pub[0-9a-f]{32}|pk_(?:live|test)_[\w$]+|pk\.eyJ[\w.-]+|crossref\.[0-9a-f]{32}"
+)
 _NUMBER = re.compile(r"\S*\d\S*")
 _UUID = re.compile(r"[0-9a-fA-F]{8}(?:-[0-9a-fA-F]{4}){3}-[0-9a-fA-F]{12}")
 _CAMEL = re.compile(r"(?<=[a-z0-9])(?=[A-Z])|(?<=[A-Z])(?=[A-Z][a-z])")

@@ -41,6 +41,7 @@ ALPHABETS = {
     "D": digits,
     "H": "0123456789abcdef",
     "L": ascii_letters,
+    "N": "123456789abcdefghijkmnopqrstuvwxyz",
     "U": ascii_letters + digits + "-_",
 }
 PATTERNS = (
@@ -464,6 +465,78 @@ PATTERNS = (
         (26, 29),
     ),
     Pattern("a Klaviyo key", "pk_", r"\bpk_(?:[A-Za-z0-9]{6}_)?[0-9a-f]{34}\b", "pk_{H34} pk_{A6}_{H34}"),
+    Pattern("a Daytona key", "dtn_", r"\bdtn_[0-9a-f]{64}\b", "dtn_{H64}"),
+    Pattern(
+        "a Scrapfly key",
+        "scp-live- scp-test-",
+        r"(?<![\w-])scp-(?:live|test)-[a-z0-9]{32}\b",
+        "scp-live-{H32} scp-test-{H32}",
+    ),
+    Pattern(
+        "a Snyk token",
+        "snyk_uat. snyk_sat.",
+        r"\bsnyk_[us]at\.[A-Za-z0-9]{8}\.[\w-]{10,}\.[\w-]{10,}",
+        "snyk_uat.{H8}.{U100}.{U43} snyk_sat.{H8}.{U60}.{U43}",
+    ),
+    Pattern("a Datadog key", "ddapp_", r"\bddapp_[A-Za-z0-9]{34}\b", "ddapp_{A34}"),
+    Pattern("a Cal.com key", "cal_live_", r"\bcal_live_[a-z0-9]{20,}", "cal_live_{H32}"),
+    Pattern("a dbt token", "dbtc_", r"\bdbtc_[\w-]{30,}", "dbtc_{A40}"),
+    Pattern(
+        "a Honeycomb key",
+        "ik_ ic_",
+        r"\bhc[a-z]i[kc]_[0-9a-z]{58}\b",
+        "hcaik_01{H56} hcxik_01{H56} hcaic_{H58}",
+        (3, 3),
+    ),
+    Pattern(
+        "a Trigger.dev key",
+        "tr_",
+        r"\btr_(?:(?:dev|stg|prod|preview)_(?:sk_)?[0-9A-Za-z]{20,24}|pat_[1-9a-z]{40})\b",
+        "tr_dev_{A20} tr_prod_{A24} tr_stg_sk_{A24} tr_preview_{A24} tr_pat_{N40}",
+    ),
+    Pattern(
+        "an Infisical token",
+        "st.",
+        r"\bst\.[0-9a-f-]{24,36}\.[0-9a-f]{32}\.[0-9a-f]{32}\b",
+        "st.{H24}.{H32}.{H32} st.{H8}-{H4}-{H4}-{H4}-{H12}.{H32}.{H32}",
+    ),
+    Pattern(
+        "a Sanity token",
+        "sk",
+        r"(?<![\w+/=.-])sk[A-Za-z0-9]{79}(?:[A-Za-z0-9]{71,})?(?![\w+/=-])",
+        "sk{A79} sk{A150}",
+    ),
+    Pattern(
+        "a Stytch secret",
+        "secret-live- secret-test-",
+        r"(?<![\w-])secret-(?:live|test)-[\w-]{36}=",
+        "secret-live-{U36}= secret-test-{U36}=",
+    ),
+    Pattern("an Elastic key", "essu_", r"\bessu_[\w+/-]{60,}={0,2}", "essu_{B90}=="),
+    Pattern("a Xata key", "xau_", r"\bxau_[\w-]{25,}", "xau_{A42}"),
+    Pattern("a Mem0 key", "m0-", r"(?<![\w-])m0-[A-Za-z0-9]{32,}\b", "m0-{A40}"),
+    Pattern("a Brave key", "BSA", r"(?<![\w+/=.-])BSA[\w-]{28}(?![\w+/=-])", "BSA{U28}"),
+    Pattern("a Tinybird token", "p.eyJ", r"(?<![\w.-])p\.eyJ[\w-]{40,}\.[\w-]{20,}", "p.eyJ{U90}.{U43}"),
+    Pattern("an Adyen key", "AQE", r"(?<![\w+/=-])AQE[a-z]hmf[\w+/=-]{60,}", "AQEyhmf{B60}-{B43}=-{A16}"),
+    Pattern(
+        "a Bitwarden token",
+        "0.",
+        r"(?<![\w.-])0\.[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}\.[A-Za-z0-9]{30}:[\w+/]{22}==",
+        "0.{H8}-{H4}-{H4}-{H4}-{H12}.{A30}:{B22}==",
+    ),
+    Pattern(
+        "a LaunchDarkly key",
+        "sdk- api-",
+        r"(?<![\w-])(?:sdk|api)-[0-9a-f]{8}-[0-9a-f-]{27}(?![\w-])",
+        "sdk-{H8}-{H27} api-{H8}-{H27}",
+    ),
+    Pattern(
+        "an Asana token",
+        "0/ 1/ 2/",
+        r"(?<![\w./-])[012]/\d{16}(?:/\d{16})?:[0-9a-f]{32}\b",
+        "0/{D16}:{H32} 1/{D16}:{H32} 2/{D16}/{D16}:{H32}",
+    ),
+    Pattern("a GitLab session", "_gitlab_session=", r"_gitlab_session=[0-9a-z]{32}", "_gitlab_session={H32}"),
 )
 _COMPILED = [(row, row.literals.split(), re.compile(row.regex, re.ASCII)) for row in PATTERNS]
 _MARKS = "-_.:/=~"

@@ -370,6 +370,7 @@ def test_keys_that_are_split_over_events(data):
         {"uri": "https://api.gbif.org/v1/x?datasetKey=50c9509d-22c7-4a22-a47d-8c48425ef4a7"},
         {"publishableKey": "9f8e7d6c5b4a39281706f5e4d3c2b1a0"},
         {"api_key": "phc_C44vUK9R1J6HYVdfJarTEPqVAoRPJzMXzFcj8PIrJgP"},
+        {"url": "https://example.com/1?key=crossref.0f3a9c1d7be24856a1b0c9d8e7f60512"},
         {"clientToken": "pub" + "e4f163c23bbf91c16b8f57f56af9fc58"},
         {"policy": "report-uri https://l.example.com/v1?dd-api-key=pube4f163c23bbf91c16b8f57f56af9fc58&x=1"},
         {"api_key": "pk_live_" + "51H7qZkLmNoPqRsTuVwXyZ0123456789"},

@@ -348,3 +348,12 @@ def test_a_masked_stream_keeps_its_chunks(server, record, tmp_path):
         httpx.get(API)
     with use_cassette(tmp_path / "c.json"), httpx.stream("GET", API) as response:
         assert b"".join(response.iter_raw()) == b'data: {"api_key": "REDACTED_1"}\n\ndata: 2\n\n'
+
+
+def test_a_secret_that_several_rules_know_is_one_finding_at_each_place():
+    found = [*scan({"api_key": TOKEN, "said": f"Bearer {TOKEN}"})]
+
+    assert [(finding.where, finding.what) for finding in found] == [
+        ("/api_key", "a GitHub token"),
+        ("/said", "a GitHub token"),
+    ]

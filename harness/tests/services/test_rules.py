@@ -28,3 +28,8 @@ def test_what_they_find_is_masked():
 
 def test_plain_text_has_none():
     assert not [*scan({"said": "The quick brown fox jumps over the lazy dog. " * 50})]
+
+
+def test_a_key_that_both_know_is_one_finding():
+    key = "ghp_" + "aB3dE5fG7hJ9kL1mN2pQ4rS6tU8vW0xY3zA5"
+    assert [finding.what for finding in scan({"said": f"use {key} please"})] == ["a GitHub token"]
