@@ -30,12 +30,18 @@ class AWSBedrock(Bedrock):
         return {} if self.signs() else super().headers()
 
     def post(self, url: str, body: Json, *, stream: bool) -> Request:
-        request = super().post(url, body, stream=stream)
-        return replace(request, sign=partial(self.signed, url)) if self.signs() else request
+        return self._with_keys(super().post(url, body, stream=stream), "POST")
 
     def get(self, url: str) -> Request:
-        request = super().get(url)
-        return replace(request, sign=partial(self.signed, url, method="GET")) if self.signs() else request
+        return self._with_keys(super().get(url), "GET")
+
+    def _with_keys(self, request: Request, method: str) -> Request:
+        """Returns a request that is signed when it is sent. The secret key is not sent, but it may be quoted."""
+        keys = None if self.credentials is None else self.credentials()
+        if not isinstance(keys, AwsKeys):
+            return request
+        sign = partial(self.signed, request.url, method=method)
+        return replace(request, sign=sign, secrets=(keys.secret_key,))
 
     def models_url(self) -> str:
         """Returns the URL of the list of models, which is at the control plane. Its host has no `-runtime`."""

@@ -75,7 +75,7 @@ class HttpExchange:
         headers |= {name.lower(): value for name, value in sent.request.headers.items()}
         if sent.request.sign is not None:
             headers |= sent.request.sign(sent.body, time.time())
-        self.keys = SentKeys(headers)
+        self.keys = SentKeys(headers, sent.request.secrets)
         self.sent_at = time.monotonic()
         if logger.isEnabledFor(DEBUG):
             where = place(sent.request.url)

@@ -13,7 +13,7 @@ from __future__ import annotations
 import logging
 import re
 from base64 import b32encode, b64decode, b64encode, urlsafe_b64encode
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from functools import cache, lru_cache
 from typing import Any, NamedTuple
 
@@ -41,11 +41,12 @@ _TEXTS = {str, bytes, list, dict, tuple}  # what may have a text
 
 
 class SentKeys:
-    """The keys in the headers of one request."""
+    """The keys in the headers of one request, and those that signed it."""
 
-    def __init__(self, headers: Mapping[str, str]) -> None:
+    def __init__(self, headers: Mapping[str, str], secrets: Iterable[str] = ()) -> None:
         values = [value for name, value in headers.items() if _SECRET.search(name)]
-        keys = {key for value in values for key in _keys_in(value) if len(key) >= LEAST}
+        found = [*secrets, *(key for value in values for key in _keys_in(value))]
+        keys = {key for key in found if len(key) >= LEAST}
         self._keys = sorted(keys, key=len, reverse=True)
         if self._keys:
             _sent[tuple(self._keys)] = None

@@ -26,7 +26,7 @@ class Request(Value):
     """An HTTP request, ready to send. `framing` says how the answer of a stream is split into events.
 
     `raw` is the body if it is not JSON. For providers with signatures, `sign` makes further headers from the body's
-    bytes and the Unix time. It is called again for every retry.
+    bytes and the Unix time. It is called again for every retry. `secrets` are keys that are not sent, because they sign.
     """
 
     url: str
@@ -37,6 +37,7 @@ class Request(Value):
     method: str = "POST"
     raw: bytes | None = field(default=None, repr=False)
     sign: Callable[[bytes, float], Mapping[str, str]] | None = field(default=None, repr=False)
+    secrets: tuple[str, ...] = field(default=(), repr=False)
 
 
 class Supports(NamedTuple):

@@ -1,5 +1,6 @@
 """A recognizable key goes through all output and storage of the library, with a server that repeats it."""
 
+import copy
 import json
 import logging
 import pickle
@@ -7,6 +8,7 @@ import threading
 import traceback
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 
+import httpx
 import pytest
 from every_provider import PLACES
 
@@ -122,3 +124,59 @@ def test_no_cassette_has_the_key(server, tmp_path):
     assert KEY not in "".join(traceback.format_exception(refused.value))
     assert [path.name for path in tmp_path.rglob("*") if path.is_file()] == ["a.json"]
     assert KEY not in (tmp_path / "a.json").read_text(encoding="utf-8")
+
+
+# --- Keys of Amazon Bedrock ------------------------------------------------------------------------------
+
+SECRET, TOKEN = "wJa1rXUtnFEMI/K7MDENG+bPxRfiCYzEXAMPL3KEY", "IQoJb3JpZ2luX2VjEAb9" + "dG9rZW4/1+" * 30 + "=="
+BEDROCK = "ABSK" + "QmVkcm9ja0FQSUtleS1/" * 6 + "4kZQ=="
+
+
+def session():
+    """Returns the keys of a session. A function of a module can be pickled."""
+    return ec.AwsKeys("AKIA2345672345672345", SECRET, TOKEN)
+
+
+AWS = {
+    "an API key": ({"api_key": BEDROCK}, [BEDROCK]),
+    "a session": ({"credentials": session}, [SECRET, TOKEN]),
+}
+
+
+def refusing(request):
+    """Returns AWS's own refusal, which quotes the headers that were signed, and a secret that it should not know."""
+    told = "\n".join(f"{name}:{value}" for name, value in request.headers.items())
+    said = f"The Canonical String for this request should have been 'POST\n{told}'. {SECRET}"
+    head = {"x-amzn-requestid": said.replace("\n", " ")[:2000]}
+    return httpx.Response(403, json={"message": said}, headers=head)
+
+
+def forms_of(error):
+    """Yields an error in each form in which trackers and workers pass it on."""
+    yield from (str(error), repr(error), repr(vars(error)), *traceback.format_exception(error))
+    for each in (copy.copy(error), copy.deepcopy(error)):
+        yield repr(vars(each)) + str(each)
+    for protocol in range(pickle.HIGHEST_PROTOCOL + 1):
+        pickled = pickle.dumps(error, protocol)
+        yield pickled.decode("latin-1")
+        yield str(pickle.loads(pickled))
+
+
+@pytest.mark.parametrize(("options", "secrets"), AWS.values(), ids=AWS)
+@pytest.mark.parametrize(
+    "ask",
+    [
+        ec.Chat.chat,
+        lambda chat, text: list(chat.stream(text)),
+        lambda chat, text: chat.chat_structured(text, type=int),
+    ],
+)
+def test_no_error_span_or_log_of_bedrock_has_a_key(options, secrets, ask, heard, tmp_path):
+    client = httpx.Client(transport=httpx.MockTransport(refusing))
+    chat = ec.chat_aws_bedrock(region="us-east-1", model="m", client=client, max_tries=1, **options)
+    with pytest.raises(ec.AuthenticationError) as raised:
+        ask(chat, "Hi")
+    shown = [*forms_of(raised.value), *outputs(chat, tmp_path), *heard()]
+    assert "Canonical String" in str(raised.value)
+    pieces = [piece for key in secrets for piece in (key, key[10:26], key[-12:])]
+    assert [(piece, text[:200]) for piece in pieces for text in shown if piece in text] == []

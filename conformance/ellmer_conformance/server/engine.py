@@ -9,13 +9,15 @@ pages.
 
 from __future__ import annotations
 
+import asyncio
 from collections import ChainMap
-from collections.abc import Callable, Mapping
+from collections.abc import Awaitable, Callable, Mapping
 from dataclasses import dataclass, field, replace
 from datetime import date
 from difflib import get_close_matches
 from functools import partial
 from ipaddress import ip_address
+from threading import Lock
 from typing import TYPE_CHECKING, Literal
 from urllib.parse import urlsplit
 
@@ -27,7 +29,7 @@ from ..scenarios.script import Script
 from . import status_page
 from .chat_api_lookup import chat_api_of
 from .chat_apis.base import ChatApi, Ticket
-from .http.messages import HttpRequest, Reply, is_short, plain
+from .http.messages import HttpRequest, Reply, is_long, is_short, plain
 from .http.routes import OPEN_CASE, Route, is_own, route_of
 from .journal import Entry, Journal, without_secrets
 from .judging.request_check import ANY, CheckedRequest, check_request, judged_with_stored
@@ -71,6 +73,7 @@ class Engine:
     today: date | None = None  # the day as of which requests are judged
     player: ScriptPlayer | None = None  # of the script for requests that name no case
     _answered: dict[tuple[str, str], int] = field(default_factory=dict)
+    _lock: Lock = field(default_factory=Lock)  # long requests are answered in other threads
 
     def __post_init__(self) -> None:
         anything = {OPEN_CASE: Script((ANY,))}
@@ -233,11 +236,12 @@ class Engine:
         steps, number = self.scripts[route.case].steps, api.ticket.number
         if number >= len(steps) + _PATIENCE and route.case != OPEN_CASE:
             return refuse(api, _ENDLESS), ""
-        self._answered[route.case, session] = number + 1
-        if len(self._answered) > _CONVERSATIONS:
-            del self._answered[next(iter(self._answered))]
-        if self.player and route.case == OPEN_CASE:
-            return self.player.reply(api, number + 1, session, headers)
+        with self._lock:
+            self._answered[route.case, session] = number + 1
+            if len(self._answered) > _CONVERSATIONS:
+                del self._answered[next(iter(self._answered))]
+            if self.player and route.case == OPEN_CASE:
+                return self.player.reply(api, number + 1, session, headers)
         return render(api, steps[min(number, len(steps) - 1)]), ""
 
     def _api(self, route: Route, request: Request, session: str | None = None) -> ChatApi:
@@ -250,3 +254,24 @@ def _is_stored(request: Request) -> bool:
     return request.wire == "openai-responses" or (
         request.wire == "openai-chat" and request.body.get("store") is True
     )
+
+
+class BesideTheLoop:
+    """An engine whose long requests are answered in other threads, so that other clients do not wait for them.
+
+    Args:
+        engine: The engine.
+    """
+
+    def __init__(self, engine: Engine) -> None:
+        self._engine = engine
+
+    def answer(self, request: HttpRequest) -> Reply | Awaitable[Reply]:
+        """Returns the reply, or a promise of it."""
+        if not is_long(request):
+            return self._engine.answer(request)
+        return asyncio.get_running_loop().run_in_executor(None, self._engine.answer, request)
+
+    def too_large(self, request: HttpRequest) -> Reply:
+        """Returns the reply to a request with a body that is too large."""
+        return self._engine.too_large(request)

@@ -7,12 +7,14 @@ signs for this host (AWS SigV4); use a bearer token there.
 
 from __future__ import annotations
 
+import asyncio
 import re
 import zlib
 from base64 import b64encode, urlsafe_b64encode
 from collections.abc import AsyncGenerator, Awaitable, Iterable, Iterator, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import replace
+from functools import partial
 from urllib.parse import parse_qsl, quote, urlsplit
 
 import httpx
@@ -23,7 +25,7 @@ from ..contract.exchange import Request, Response
 from ..contract.rule import Verdict
 from .chat_apis.base import compact, utf8
 from .engine import Engine
-from .http.messages import Broken, HttpRequest, Relayed, Reply, plain
+from .http.messages import Broken, HttpRequest, Relayed, Reply, is_long, plain
 from .http.routes import Route, parse_route
 from .journal import Entry, without_secrets
 from .judging.request_check import examined, notes
@@ -33,6 +35,7 @@ _HOPS = {"connection", "keep-alive", "te", "trailer", "transfer-encoding", "upgr
 _HOPS |= {"proxy-connection", "proxy-authorization", "proxy-authenticate"}
 _INFLATED = {"gzip": (31,), "deflate": (15, -15)}  # some servers leave out the header of zlib
 _PIECE = 16  # bytes that are unpacked at once: of brotli, they can become 16 MB
+_QUICK = 100_000  # bytes of an answer whose report is made at once
 _LEAST = 8  # characters of a key that is replaced in the report
 _SECRET = re.compile(r"key|token|secret|auth|password|sig", re.IGNORECASE)
 _CONNECT = 30.0  # seconds; how long an answer takes is between the client and the API
@@ -63,7 +66,9 @@ class Proxy:
     # one request ------------------------------------------------------------------------------------------
 
     async def _relay(self, http: HttpRequest, route: Route) -> Reply:
-        request, verdicts = judged(http, route)
+        request, verdicts = (
+            await asyncio.to_thread(judged, http, route) if is_long(http) else judged(http, route)
+        )
         entry = Entry(route.case, route.nonce or "", request, None, verdicts)
         try:
             response = await self._forward(http, route)
@@ -114,8 +119,9 @@ class Proxy:
         finally:
             if entry.left is not None:
                 entry.left = len(received)
-            answer = recorded(response, bytes(received), ended=ended)
-            self._note(entry, http.body, _reported(answer, keys_of(http)))
+            report = partial(_report, response, bytes(received), keys_of(http), ended=ended)
+            answer = await asyncio.to_thread(report) if len(received) > _QUICK else report()
+            self._note(entry, http.body, answer)
             await response.aclose()
 
     def _note(self, entry: Entry, body: bytes, answer: Reply | Response | None) -> None:
@@ -169,7 +175,9 @@ def without_keys(data: bytes, keys: Iterable[bytes]) -> bytes:
     return data
 
 
-def _reported(answer: Response, keys: list[bytes]) -> Response:
+def _report(response: httpx.Response, received: bytes, keys: list[bytes], *, ended: bool) -> Response:
+    """Returns the answer as the report has it. Unpacking one and replacing keys in it takes up to seconds."""
+    answer = recorded(response, received, ended=ended)
     headers = {
         name: without_keys(value.encode("utf-8", "surrogateescape"), keys).decode("utf-8", "surrogateescape")
         for name, value in answer.headers.items()

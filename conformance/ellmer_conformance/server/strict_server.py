@@ -17,7 +17,7 @@ from ..contract.exchange import Exchange
 from ..contract.rule import Verdict
 from ..garbage_collection import collected_rarely
 from ..scenarios.script import Script
-from .engine import Engine, Mode
+from .engine import BesideTheLoop, Engine, Mode
 from .http.connection import PATIENCE, Connection, Handler
 from .http.messages import KnownRequests
 from .journal import Entry
@@ -76,7 +76,7 @@ class StrictServer:
         player = None if script is None else _player(script, strict=strict_script)
         self.engine = Engine(scripts or {}, mode, names=frozenset({host, *names}), today=today, player=player)
         self._proxy = _proxy(self.engine, upstream) if upstream else None
-        self._handler: Handler = handler or self._proxy or self.engine
+        self._handler: Handler = handler or self._proxy or BesideTheLoop(self.engine)
         self.host, self.port = host, port
         self._loop: asyncio.AbstractEventLoop
         self._stop: asyncio.Event

@@ -3,7 +3,9 @@
 import json
 import socket
 import time
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
+from threading import Event
 
 import pytest
 
@@ -320,3 +322,92 @@ def judged(target, body):
     began = time.process_time()
     assert Engine({}).answer(HttpRequest("POST", target, head, body)).status != 200
     return time.process_time() - began
+
+
+def ask(path, body, host="api.openai.com"):
+    """Returns the engine's reply, without a server."""
+    keys = {"authorization": "Bearer any-key", "x-api-key": "any-key", "x-goog-api-key": "any-key"}
+    headers = {"host": host, "anthropic-version": "2023-06-01", **keys}
+    data = body if isinstance(body, bytes) else json.dumps(body).encode()
+    return Engine({}).answer(HttpRequest("POST", path, headers, data))
+
+
+GOOGLE, COHERE = "generativelanguage.googleapis.com", "api.cohere.com"
+EMBEDDED = "/v1beta/models/gemini-embedding-001:batchEmbedContents"
+MANY = {
+    "embeddings": ("/v1/embeddings", {"model": "m", "input": ["x"] * 90_000}, "api.openai.com"),
+    "lists of tokens": ("/v1/embeddings", {"model": "m", "input": [[1]] * 9000}, "api.openai.com"),
+    "moderations": ("/v1/moderations", {"input": ["x"] * 90_000}, "api.openai.com"),
+    "completions": ("/v1/completions", {"model": "m", "prompt": ["x"] * 90_000}, "api.openai.com"),
+    "gemini": (EMBEDDED, {"requests": [{"content": {"parts": [{"text": "x"}]}}] * 9000}, GOOGLE),
+    "cohere": ("/v2/embed", {"model": "embed-v4.0", "texts": ["x"] * 90_000}, COHERE),
+    "rerank": ("/v2/rerank", {"model": "m", "query": "x", "documents": ["x"] * 90_000}, COHERE),
+    "ollama": ("/api/embed", {"model": "m", "input": ["x"] * 90_000}, "localhost:11434"),
+}
+
+
+@pytest.mark.parametrize(("path", "body", "host"), MANY.values(), ids=MANY)
+def test_a_request_with_many_texts_is_refused(path, body, host):
+    reply = ask(path, body, host)  # 450 KB had an answer of 1.6 GB
+    assert (reply.status, b"strict server takes" in reply.body) == (400, True)
+
+
+@pytest.mark.parametrize("body", [b'{"messages":' + b"[" * 100_000, b"[" + b"1," * 100_000 + b"1]"])
+@pytest.mark.parametrize(
+    "path", ["/v1/messages/count_tokens", "/v1/embeddings", "/v1/responses/input_tokens"]
+)
+def test_a_service_reads_no_deeper_and_no_more_than_a_chat(path, body):
+    assert ask(path, body).status == 400
+
+
+def test_a_batch_has_no_more_lines_than_the_provider_takes():
+    engine = Engine({})
+    head = {"host": "api.openai.com", "authorization": "Bearer any-key"}
+    form = {**head, "content-type": "multipart/form-data; boundary=b"}
+    part = b'--b\r\ncontent-disposition: form-data; name="%b"\r\n\r\n%b\r\n'
+    data = part % (b"purpose", b"batch") + part % (b'file"; filename="a.jsonl', b"{}\n" * 60_000) + b"--b--"
+    file = json.loads(engine.answer(HttpRequest("POST", "/v1/files", form, data)).body)
+    body = json.dumps({"input_file_id": file["id"]}).encode()
+    reply = engine.answer(HttpRequest("POST", "/v1/batches", head, body))
+    assert (reply.status, b"60,001 entries" in reply.body) == (400, True)
+
+
+@pytest.mark.parametrize("more", [{}, {"stream": True}, {"n": 128, "logprobs": True, "top_logprobs": 20}])
+def test_an_answer_of_the_model_is_no_longer_than_a_models(more):
+    said = {"role": "user", "content": "Repeat: " + "x y " * 2_000_000}
+    reply = ask("/v1/chat/completions", {**LEGAL, "messages": [said], **more})
+    assert (reply.status, reply.size < 20_000_000) == (200, True)
+    assert b'"finish_reason":"length"' in reply.body.replace(b'": ', b'":')
+
+
+@pytest.mark.parametrize("text", ["(" * 50_000 + "9" + ")" * 50_000, "1" + ") " * 50_000, "9*" * 50_000])
+def test_an_expression_of_any_length_is_read_in_little_time(text):
+    began = time.process_time()
+    assert (
+        ask("/v1/chat/completions", {**LEGAL, "messages": [{"role": "user", "content": text}]}).status == 200
+    )
+    assert time.process_time() - began < 2  # some 0.1; brackets took 4.3
+
+
+def test_other_clients_do_not_wait_for_a_long_request():
+    asked, done = Event(), Event()
+    with StrictServer() as server, ThreadPoolExecutor() as pool:
+        engine = server.engine.answer
+
+        def slow(http):
+            if len(http.body) > 1_000_000:
+                asked.set()
+                done.wait(5)
+            return engine(http)
+
+        server.engine.answer = slow
+        image = {"type": "image_url", "image_url": {"url": "data:image/png;base64," + "A" * 2_000_000}}
+        large = {**LEGAL, "messages": [{"role": "user", "content": [image]}]}
+        long = pool.submit(send, server, chat(large))
+        assert asked.wait(5)
+        began = time.monotonic()
+        short = send(server, chat(LEGAL))
+        waited = time.monotonic() - began
+        done.set()
+        assert (status(short), status(long.result()) in {200, 400}) == (200, True)
+        assert waited < 3

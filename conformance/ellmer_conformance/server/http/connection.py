@@ -273,7 +273,7 @@ class Connection(asyncio.Protocol):
             return defect(error)
 
     async def _play(self, coming: Reply | Awaitable[Reply], request: HttpRequest) -> None:
-        self._silent = not isinstance(coming, Reply)  # how long the upstream takes is not known
+        self._silent = asyncio.iscoroutine(coming)  # how long an upstream takes is not known
         reply = coming if isinstance(coming, Reply) else await settled(coming)
         try:
             self._write(head(reply, request))

@@ -11,6 +11,8 @@ from collections.abc import AsyncGenerator, Callable, Iterable, Sequence
 from dataclasses import dataclass, field, replace
 from typing import NamedTuple
 
+from ellmer_core.budget import memory_of
+
 from ...contract.exchange import Response
 from ...scenarios.script import Delivery, Ending
 
@@ -44,6 +46,32 @@ class HttpRequest(NamedTuple):
     def host(self) -> str:
         """The host that the client called. A proxy or a rerouting recorder names it in a header."""
         return self.headers.get("x-forwarded-host") or self.headers.get("host", "")
+
+
+#: Memory that a request needs, from which on it takes long: 1 MB takes some 0.05 s.
+_LONG = 1_000_000
+_MAY_BE_LONG = _LONG // 71  # bytes that may need as much memory
+#: Services with many answers to a short request.
+_MANY = re.compile(r"batch|embed|moderations|rerank|/completions/?$")
+
+
+def is_long(request: HttpRequest) -> bool:
+    """Tells whether a request may take a tenth of a second or longer.
+
+    Args:
+        request: The request.
+
+    Examples:
+        >>> is_long(HttpRequest("POST", "/v1/chat/completions", {}, b"{}"))
+        False
+        >>> is_long(HttpRequest("GET", "/v1/batches/batch_1", {}))
+        True
+    """
+    size = len(request.body)
+    if size >= _MAY_BE_LONG and (size >= _LONG or memory_of(request.body) >= _LONG):
+        return True
+    path = request.target.partition("?")[0]
+    return not path.endswith("/chat/completions") and _MANY.search(path) is not None
 
 
 class KnownRequests:

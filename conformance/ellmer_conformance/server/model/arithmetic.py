@@ -28,7 +28,7 @@ _ROOT = re.compile(
     rf"(?:square root|Wurzel|racine carrée|raíz cuadrada)(?:\s+\w+)?\s+({_NUMBER})", re.IGNORECASE
 )
 _EXPRESSION = re.compile(
-    rf"(?<![A-Za-z0-9_.,:/@#-])(?:sqrt)?[(\s]*-?{_NUMBER}[)\s]*(?:(?:\*\*|[-+*/^])[(\s]*-?(?:sqrt\()?{_NUMBER}[)\s]*)+(?![A-Za-z0-9_@:/-])|sqrt\({_NUMBER}\)"
+    rf"(?<![A-Za-z0-9_.,:/@#-])(?:sqrt)?[(\s]{{0,20}}-?{_NUMBER}[)\s]{{0,20}}(?:(?:\*\*|[-+*/^])[(\s]{{0,20}}-?(?:sqrt\()?{_NUMBER}[)\s]{{0,20}})+(?![A-Za-z0-9_@:/-])|sqrt\({_NUMBER}\)"
 )
 _DATED = re.compile(
     r"\b\d{4}-\d{1,2}-\d{1,2}\b|\b\d{1,2}[./]\d{1,2}[./]\d{2,4}\b|\b\d{1,2}:\d{2}\b|\b\d{3}-\d{3,4}(?:-\d{4})?\b"

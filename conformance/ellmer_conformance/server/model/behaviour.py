@@ -17,12 +17,14 @@ import re
 from collections.abc import Sequence
 from dataclasses import replace
 from functools import lru_cache
+from math import prod
 from typing import Any
 
 import orjson
 
 from ...contract import readers
-from ...contract.exchange import Item, Request
+from ...contract.exchange import Item, Json, Request
+from ...contract.readers.json_access import object_of
 from ...scenarios.messages import Source
 from ...scenarios.script import Answer, Call, Run, Said, Say, Search, Show, Think, Usage
 from .arithmetic import expression_in, result_of
@@ -37,6 +39,9 @@ from .user_words import UserWords
 #: The field that tells the model how many tokens of a request come from a cache. No client can set it.
 CACHED_TOKENS = "_cachedContentTokens"
 _MOST_CALLS = 8
+_MOST_READ = 500_000  # characters of a question; what follows is not read
+#: Characters of all answers to a request, with the other words of its log probabilities.
+_MOST_WRITTEN = 100_000
 _MEDIA_TOKENS = 85  # of an image or a document; https://developers.openai.com/api/docs/guides/images-vision
 _TAG = re.compile(r"\s*</?content\b[^>]*>\s*")  # around media of a result that a format cannot hold
 _FAILED = re.compile(r"\s*+(?:\W*+error\b|tool calling failed|exception|traceback)", re.IGNORECASE)
@@ -63,7 +68,7 @@ def answer_of(request: Request) -> Answer:
     parts = _calls(talk, options) or _own_tools(talk, options) or (Say(_text(talk, options)),)
     if options.thinks:
         parts = (Think(_thought(talk, parts)), *parts)
-    answer = _counted(_limited(parts, options), _input_tokens(items, options))
+    answer = _counted(_limited(parts, options, _most(request.body)), _input_tokens(items, options))
     cached = request.body.get(CACHED_TOKENS)
     if not isinstance(cached, int):
         return answer
@@ -105,7 +110,7 @@ class _Talk:
         self.results = [item for item in self.new if item.kind == "result"]
         self.media = [item.media for item in self.new if item.media]
         asked = _said(self.before) if self.results else _said(self.new) or _said(self.before)
-        self.question = "\n".join(asked).strip()
+        self.question = "\n".join(asked)[:_MOST_READ].strip()
 
     def call_of(self, result: Item) -> Item | None:
         """Returns the call that a result answers."""
@@ -536,20 +541,31 @@ def _thought(talk: _Talk, parts: Sequence[Said]) -> str:
     return f"The user asks: “{_quoted(talk.question)}” {step}"
 
 
-def _limited(parts: Sequence[Said], options: Options) -> Answer:
+def _most(body: Json) -> int:
+    """Returns how many characters one answer has at most, so that a short request has no endless reply."""
+    settings = object_of(body.get("generationConfig"))
+    asked = (
+        body.get("n"),
+        settings.get("candidateCount"),
+        body.get("top_logprobs"),
+        settings.get("logprobs"),
+    )
+    times = prod(1 + min(each, 128) for each in asked if type(each) is int and each > 0)
+    return _MOST_WRITTEN // times
+
+
+def _limited(parts: Sequence[Said], options: Options, most: int = _MOST_WRITTEN) -> Answer:
     """Returns an answer that ends at a stop sequence or at the limit of tokens."""
-    if options.limit is None and not options.stops:
-        return Answer(tuple(parts))
-    left = None if options.limit is None else options.limit * 4
+    left = most if options.limit is None else min(options.limit * 4, most)
     complete: list[Said] = []
     for part in parts:
         text = _written(part)
         stop = _first_stop(text, options.stops) if isinstance(part, Say) else None
-        if stop and (left is None or stop[0] <= left) and isinstance(part, Say):
+        if stop and stop[0] <= left and isinstance(part, Say):
             return Answer((*complete, Say(text[: stop[0]])), "sequence", stop_sequence=stop[1])
-        if left is not None and len(text) > left:
+        if len(text) > left:
             return Answer((*complete, *_shortened(part, left)), "length")
-        left = None if left is None else left - len(text)
+        left -= len(text)
         complete.append(part)
     return Answer(tuple(complete))
 

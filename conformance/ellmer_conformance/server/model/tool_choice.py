@@ -31,6 +31,7 @@ _LOOKS_UP = re.compile(
     r"\W*(?:who|when|where|which|what)\b(?!.{0,12}\b(?:you|your|i|my|it|that|this)\b)", re.IGNORECASE
 )
 _ASKS = re.compile(r"\W*(?:where|what|which|who|when|how|is|are|show|tell)\b", re.IGNORECASE)
+_MOST_OPTIONS = 1000  # options of an argument whose words are compared
 _READS_NAME = re.compile(r"(?:get|find|look|search|list|check|show|read|query|fetch)", re.IGNORECASE)
 _SOURCES = frozenset(
     "web internet online document doc knowledge base news page bing brave tavily duckduckgo fact engine".split()
@@ -161,7 +162,7 @@ def _by_option(tools: Sequence[Tool], question: str) -> list[Tool]:
         for schema in properties.values() if isinstance(properties, dict) else ():
             options = schema.get("enum") if isinstance(schema, dict) else None
             texts = (
-                [each for each in options if isinstance(each, str) and len(each) > 3]
+                [each for each in options[:_MOST_OPTIONS] if isinstance(each, str) and len(each) > 3]
                 if isinstance(options, list)
                 else []
             )

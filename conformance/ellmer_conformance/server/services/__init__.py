@@ -12,6 +12,7 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Iterator, Mapping
 from functools import cache
+from threading import Lock
 from types import ModuleType
 
 from ellmer_core.budget import STORED, memory_of
@@ -36,7 +37,7 @@ from . import (
     stored_responses,
 )
 from .cached_contents import with_cache
-from .service_request import ServiceRequest, StoredObjects
+from .service_request import ServiceRequest, StoredObjects, TooMuch
 from .uploads import with_uploads
 
 __all__ = ["Services", "endpoints"]
@@ -61,6 +62,7 @@ class Services:
         self._chat = chat
         self._shelves: dict[tuple[str, str, str], StoredObjects] = {}
         self._taken = 0  # bytes of memory that they need at most
+        self._lock = Lock()  # long requests are answered in other threads
 
     def answer(self, http: HttpRequest, route: Route, *, locks: bool = True) -> Reply | None:
         """Returns the reply of a service, or `None` if there is none. Without `locks`, no key is needed."""
@@ -75,7 +77,10 @@ class Services:
                 service = ServiceRequest(
                     http, route, api, match.groupdict(), self.stored_for(route, wire), self._chat
                 )
-                reply: Reply = serve(service)
+                try:
+                    reply: Reply = serve(service)
+                except TooMuch as error:
+                    return refuse(api, Refusal(f"This is more than the strict server takes: {error}.", 400))
                 self._takes(service.stored, memory_of(http.body))
                 return reply
         if _is_not_served(wire, route.path):
@@ -106,15 +111,16 @@ class Services:
 
     def _takes(self, shelf: StoredObjects, size: int) -> None:
         """Notes that a conversation stores so many bytes. Above the limit, other conversations are forgotten, the oldest first."""
-        shelf.taken += size
-        self._taken += size
-        while self._taken > STORED.unpacked:
-            oldest = next((place for place, each in self._shelves.items() if each is not shelf), None)
-            if oldest is None:
-                shelf.forget()
-                self._taken = shelf.taken
-                return
-            self._taken -= self._shelves.pop(oldest).taken
+        with self._lock:
+            shelf.taken += size
+            self._taken += size
+            while self._taken > STORED.unpacked:
+                oldest = next((place for place, each in self._shelves.items() if each is not shelf), None)
+                if oldest is None:
+                    shelf.forget()
+                    self._taken = shelf.taken
+                    return
+                self._taken -= self._shelves.pop(oldest).taken
 
     def with_uploads(self, request: Request, case: str, nonce: str) -> Request:
         """Returns a request with the uploaded files of its conversation in place of their ids."""
@@ -125,9 +131,10 @@ class Services:
     def stored_for(self, route: Route, wire: str) -> StoredObjects:
         """Returns what a provider stores for a conversation. Both formats of OpenAI have the same."""
         place = route.case, route.nonce or "", wire.replace("openai-responses", "openai-chat")
-        stored = self._shelves.setdefault(place, StoredObjects())
-        if len(self._shelves) > _SHELVES:
-            self._taken -= self._shelves.pop(next(iter(self._shelves))).taken
+        with self._lock:
+            stored = self._shelves.setdefault(place, StoredObjects())
+            if len(self._shelves) > _SHELVES:
+                self._taken -= self._shelves.pop(next(iter(self._shelves))).taken
         return stored
 
 

@@ -13,7 +13,7 @@ from ...contract.readers.json_access import items_of, object_of, text_of
 from ...contract.rule import Refusal
 from ..http.messages import Reply
 from ..model.media_made import words_of_sound
-from .service_request import ServiceRequest
+from .service_request import ServiceRequest, few
 from .vectors import as_base64, texts_of, token_count, vector
 
 _MODELS = {
@@ -51,7 +51,7 @@ def embed(service: ServiceRequest) -> Reply:
         for item in items_of(body.get("inputs"))
         for part in items_of(object_of(item).get("content"))
     ]
-    texts = texts_of(body.get("texts")) or inputs
+    texts = texts_of(body.get("texts")) or few(inputs)
     if not texts:
         return service.refuse(Refusal("at least one text or image is required", 400))
     name = text_of(body.get("model"))
@@ -108,7 +108,8 @@ def rerank(service: ServiceRequest) -> Reply:
     https://docs.cohere.com/reference/rerank
     """
     body = service.body
-    documents = [text_of(object_of(each).get("text") or each) for each in items_of(body.get("documents"))]
+    given = few(items_of(body.get("documents")), 10_000)
+    documents = [text_of(object_of(each).get("text") or each) for each in given]
     query, name = text_of(body.get("query")), text_of(body.get("model"))
     if not query or not documents:
         return service.refuse(Refusal("query and documents are required", 400))

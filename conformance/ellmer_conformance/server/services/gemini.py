@@ -21,7 +21,7 @@ from ..chat_apis.base import HEX, compact, pretty
 from ..http.messages import Reply, plain
 from . import cached_contents
 from .pages import google_page
-from .service_request import Asked, Batch, File, Interaction, ServiceRequest
+from .service_request import Asked, Batch, File, Interaction, ServiceRequest, few
 from .vectors import vector
 
 _MODELS = {
@@ -114,7 +114,7 @@ def embed_batch(service: ServiceRequest) -> Reply:
     """Returns the vectors of several contents."""
     if missing := service.api.no_model(service.names["id"], "embedContent"):
         return service.refuse(missing)
-    found = [_values(object_of(each)) for each in items_of(service.body.get("requests"))]
+    found = [_values(object_of(each)) for each in few(items_of(service.body.get("requests")))]
     if not found or None in found:
         return service.refuse(
             Refusal(

@@ -12,6 +12,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from hashlib import sha256
 
 from ...contract.exchange import Json
+from ...contract.json_depth import bounded
 from ...contract.readers.json_access import items_of, object_of, text_of
 from ...contract.rule import Refusal
 from ...scenarios.script import Say
@@ -21,7 +22,7 @@ from ..model.media_made import picture, sound, words_of_sound
 from . import stored_completions, stored_responses
 from .kept_objects import KINDS, routes_of
 from .pages import page
-from .service_request import Asked, Batch, File, ServiceRequest
+from .service_request import Asked, Batch, File, ServiceRequest, TooMuch, few
 from .vectors import as_base64, texts_of, token_count, vector
 
 _BAD = "invalid_request_error"
@@ -184,7 +185,7 @@ def moderations(service: ServiceRequest) -> Reply:
     """Returns the categories of each text. https://developers.openai.com/api/reference/resources/moderations"""
     source = service.body.get("input")
     items = source if isinstance(source, list) else [source]
-    texts = [text_of(object_of(each).get("text") or each) for each in items]
+    texts = [text_of(object_of(each).get("text") or each) for each in few(items)]
     if not any(texts):
         return service.missing("input")
     id = f"modr-{service.fresh('moderation', 24, ALNUM)}"
@@ -343,6 +344,8 @@ def _no_upload(service: ServiceRequest) -> Reply:
 
 # batches --------------------------------------------------------------------------------------------------
 
+_MOST_LINES = 50_001  # 50,000 requests, and the end of the last line
+
 
 def submit(service: ServiceRequest) -> Reply:
     """Accepts a batch whose requests are lines of a file."""
@@ -352,9 +355,13 @@ def submit(service: ServiceRequest) -> Reply:
         sentence = f"Invalid 'input_file_id': no file with id '{settings.get('input_file_id')}'."
         return service.refuse(Refusal(sentence, 400, _BAD, None, "input_file_id"))
     try:
-        lines = [json.loads(line) for line in file.data.splitlines() if line.strip()]
+        lines = [
+            bounded(json.loads(line)) for line in few(file.data.split(b"\n"), _MOST_LINES) if line.strip()
+        ]
         requests = [service.ask(line["custom_id"], line["url"], line["body"]) for line in lines]
-    except (ValueError, KeyError, TypeError):
+    except TooMuch:
+        raise
+    except (ValueError, KeyError, TypeError, RecursionError):
         return service.refuse(Refusal("The input file is not a list of requests in JSON Lines.", 400, _BAD))
     batch = Batch(f"batch_{service.fresh('batch', 32, HEX)}", requests, settings)
     service.stored.batches[batch.id] = batch

@@ -7,11 +7,14 @@ import re
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, field
 from functools import cached_property
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, TypeVar
 from urllib.parse import quote
+
+from ellmer_core.budget import SERVER, has_more_values
 
 from ...contract import readers
 from ...contract.exchange import Json
+from ...contract.json_depth import bounded
 from ...contract.readers.json_access import items_of, object_of
 from ...contract.rule import Refusal, objection
 from ...contract.rules import book
@@ -24,7 +27,27 @@ from ..replies import refuse
 _BOUNDARY = re.compile(r'boundary="?([^";]+)')
 _FIELD = re.compile(rb'\bname="(?P<name>[^"]*)"(?:.*?\bfilename="(?P<filename>[^"]*)")?', re.DOTALL)
 _TYPE = re.compile(rb"content-type:\s*([^\r\n]+)", re.IGNORECASE)
+T = TypeVar("T")
 _PROMISED = 2  # looks at a batch or a background answer until it is done
+
+
+class TooMuch(ValueError):
+    """A request has more values, texts or lines than the server takes."""
+
+
+def few(items: list[T], most: int = 2048) -> list[T]:
+    """Returns the items of a request, each of which is answered.
+
+    Args:
+        items: The items.
+        most: How many there may be. Default: as many as OpenAI's embeddings take.
+
+    Raises:
+        TooMuch: There are more.
+    """
+    if len(items) > most:
+        raise TooMuch(f"it has {len(items):,} entries, and {most:,} are allowed")
+    return items
 
 
 class File(NamedTuple):
@@ -222,9 +245,17 @@ class ServiceRequest:
 
     @property
     def body(self) -> Json:
-        """The JSON object of the request, or an empty one."""
+        """The JSON object of the request, or an empty one.
+
+        Raises:
+            TooMuch: It has more values or levels than the server takes.
+        """
+        if has_more_values(self.http.body, SERVER.values):
+            raise TooMuch(f"it has more than {SERVER.values:,} values")
         try:
-            value = json.loads(self.http.body)
+            value = bounded(json.loads(self.http.body))
+        except RecursionError as error:
+            raise TooMuch(str(error)) from None
         except ValueError:
             return {}
         return value if isinstance(value, dict) else {}

@@ -11,6 +11,7 @@ from math import sqrt
 from typing import Any
 
 from ...contract.readers.json_access import items_of
+from .service_request import few
 
 _WORD = re.compile(r"\w+")
 _MOST_WORDS, _LONGEST = 64, 8192  # words of a text, and numbers of a vector
@@ -47,11 +48,11 @@ def texts_of(value: Any) -> list[str] | None:
         return [value]
     items = items_of(value)
     if items and all(isinstance(item, str) for item in items):
-        return items
+        return few(items)
     if items and all(isinstance(item, int) for item in items):
         return [" ".join(map(str, items))]
     if items and all(isinstance(item, list) for item in items):
-        return [" ".join(map(str, item)) for item in items]
+        return [" ".join(map(str, item)) for item in few(items)]
     return None
 
 
