@@ -9,6 +9,7 @@ import tomllib
 from importlib import import_module
 
 import pytest
+import yaml
 from code_blocks import PAGES, ROOT, blocks
 
 from devtools import install_lines
@@ -87,6 +88,14 @@ def test_every_local_link_of_the_readme_exists():
     local = [target for target in targets if "://" not in target]
     assert local
     assert not [target for target in local if not (ROOT / target).exists()]
+
+
+@pytest.mark.parametrize("page", sorted((ROOT / "docs").glob("*.md")), ids=lambda page: page.stem)
+def test_the_front_matter_of_a_page_is_yaml(page):
+    """MkDocs shows one that is not as a part of the page."""
+    text = page.read_text("utf-8")
+    if text.startswith("---\n"):
+        assert yaml.safe_load(text.split("---\n")[1]).keys() <= {"title", "description", "search", "hide"}
 
 
 def test_no_command_begins_with_a_prompt():
