@@ -20,6 +20,8 @@ SHOWN = (
     *(f"docs/{name}.md" for name in ("index", "quickstart", "tutorial", "cookbook", "adapter-authors", "ci")),
 )
 WIDEST = 90  # columns
+#: The target of a link or a picture, in Markdown or in HTML.
+LINK = re.compile(r"(?:\]\(|(?:src|srcset)=\")([^)\s\"]+)")
 ODD = re.compile(
     r"^(One that|Where nobody|Whoever|What (?!is\b)[a-z ]+ (is|are)\b[^?]*$)|\b(not fine|nobody (is|asks)|of ours)\b"
 )
@@ -74,18 +76,17 @@ def test_links_in_the_readme_of_the_wheel_are_absolute():
     text = (ROOT / "README.md").read_text("utf-8")
     for each in hook["fancy-pypi-readme"]["substitutions"]:
         text = re.sub(each["pattern"], each["replacement"], text)
-    targets = re.findall(r"\]\(([^)\s]+)\)", text)
+    targets = LINK.findall(text)
     assert len(targets) > 25
     assert not [target for target in targets if not target.startswith("https://")]
-    assert (
-        "(https://raw.githubusercontent.com/ellmer-core/ellmer-core/main/docs/images/marked-message.png)"
-        in text
-    )
+    images = "https://raw.githubusercontent.com/ellmer-core/ellmer-core/main/docs/images"
+    for name in ("marked-message.png", "marked-message-phone.png", "strict-server.gif"):
+        assert f"{images}/{name}" in targets
 
 
 def test_every_local_link_of_the_readme_exists():
-    targets = re.findall(r"\]\(([^)\s#]+)[^)]*\)", (ROOT / "README.md").read_text("utf-8"))
-    local = [target for target in targets if "://" not in target]
+    targets = LINK.findall((ROOT / "README.md").read_text("utf-8"))
+    local = [target.partition("#")[0] for target in targets if "://" not in target]
     assert local
     assert not [target for target in local if not (ROOT / target).exists()]
 
