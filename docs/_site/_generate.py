@@ -84,8 +84,53 @@ def judge_files() -> list[Path]:
     return sorted(_judge.build().iterdir())
 
 
+#: Pages that the search shows first, and pages that it shows last: only developers of this project read them.
+GUIDES = (
+    *(
+        "quickstart",
+        "tutorial",
+        "answers",
+        "tools",
+        "library",
+        "cookbook",
+        "operation",
+        "errors",
+        "providers",
+    ),
+    *(
+        "conformance",
+        "adapter-authors",
+        "ci",
+        "recordings",
+        "migrate",
+        "secrets",
+        "server-scripts",
+        "chat",
+        "install",
+    ),
+)
+DEVELOPERS = (
+    *(
+        "architecture",
+        "tested",
+        "feature-tests",
+        "shapes",
+        "sweep",
+        "attacks",
+        "planted-bugs",
+        "recorder-problems",
+    ),
+    *("habits", "contributing", "mocks-compared", "tables-compared", "news", "public-recordings"),
+)
+BOOSTS = dict.fromkeys(GUIDES, 2.0) | dict.fromkeys(DEVELOPERS, 0.2)
+
+
 def on_page_markdown(markdown: str, page: Page, **_: Any) -> str:
-    """Removes the comments for the tests of the pages. A page without a description has its first paragraph as one."""
+    """Removes the comments for the tests of the pages. A page without a description has its first paragraph as one. The
+    search puts guides first.
+    """
+    if boost := BOOSTS.get(page.file.src_uri.removesuffix(".md")):
+        page.meta.setdefault("search", {"boost": boost})
     shown = re.sub(
         r"<!-- (not run|serves|given|needs|part of|model|file|prints|exits)\b.*?-->\n?", "", markdown
     )

@@ -1,7 +1,8 @@
 """Makes docs/images/strict-server.gif: the strict server's page while a client sends requests (`nox -s picture`).
 
 Everything is real: a strict server on this machine, its page in Chromium, and HTTP requests. The last frame is also
-saved as strict-server.png, and, cropped, as marked-message.png and social-card.png.
+saved as strict-server.png, and, cropped, as marked-message.png and social-card.png. marked-message-phone.png is the same
+on a phone.
 """
 
 from __future__ import annotations
@@ -22,6 +23,8 @@ IMAGES = Path(__file__).parents[1] / "images"
 SIZE = {"width": 1240, "height": 900}
 CARD = (1200, 630)
 MESSAGE = (357, 60, 1220, 478)  # the finding and the request
+PHONE = {"width": 520, "height": 1000}
+MESSAGE_ON_A_PHONE = (20, 132, 500, 652)
 PAUSE = 2200  # milliseconds of a frame
 
 Message = dict[str, Any]
@@ -50,15 +53,20 @@ REQUESTS: tuple[list[Message], ...] = (
 
 
 def main() -> None:
-    """Takes the frames and writes the four files."""
+    """Takes the frames and writes the five files."""
     browser_path = os.environ.get("CHROMIUM") or shutil.which("chromium")
     with StrictServer() as server, sync_playwright() as playwright:
         browser = playwright.chromium.launch(executable_path=browser_path, args=["--no-sandbox"])
         page = browser.new_page(viewport=SIZE, reduced_motion="reduce")
         page.goto(server.origin)
         frames = [frame(page), *(sent(page, server.origin, messages) for messages in REQUESTS)]
+        narrow = browser.new_page(viewport=PHONE, reduced_motion="reduce")
+        narrow.goto(server.origin)
+        on_a_phone = sent(narrow, server.origin, REQUESTS[1])
         browser.close()
     save(frames)
+    message = on_a_phone.crop(MESSAGE_ON_A_PHONE).quantize(128, dither=Image.Dither.NONE)
+    message.save(IMAGES / "marked-message-phone.png", optimize=True)
 
 
 def sent(page: Page, origin: str, messages: list[Message]) -> Image.Image:

@@ -293,10 +293,9 @@ def shown(book: RuleBook, rule: Rule) -> str:
     """
     if book is behaviour.book:
         return side_by_side(*clients(PAIRS.get(rule.id) or BY_HAND[rule.id]))
-    if not rule.counterexamples:
-        return NO_PAIR[rule.full_id]
     kept = [f"## A request that keeps it\n\n{fenced(body)}" for body in rule.examples[:1]]
-    return side_by_side(column(book, rule, rule.counterexamples[0]), *kept)
+    broken = [column(book, rule, body) for body in rule.counterexamples[:1]]
+    return side_by_side(*(broken or [f"## A request that breaks it\n\n{NO_PAIR[rule.full_id]}"]), *kept)
 
 
 def side_by_side(*columns: str) -> str:

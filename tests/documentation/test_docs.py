@@ -9,6 +9,7 @@ import tomllib
 from importlib import import_module
 
 import pytest
+import yaml
 from code_blocks import PAGES, ROOT, blocks
 
 from devtools import install_lines
@@ -20,6 +21,8 @@ SHOWN = (
     *(f"docs/conformance/{name}.md" for name in ("adapter-authors", "ci")),
 )
 WIDEST = 90  # columns
+#: The target of a link or a picture, in Markdown or in HTML.
+LINK = re.compile(r"(?:\]\(|(?:src|srcset)=\")([^)\s\"]+)")
 ODD = re.compile(
     r"^(One that|Where nobody|Whoever|What (?!is\b)[a-z ]+ (is|are)\b[^?]*$)|\b(not fine|nobody (is|asks)|of ours)\b"
 )
@@ -74,20 +77,27 @@ def test_links_in_the_readme_of_the_wheel_are_absolute():
     text = (ROOT / "README.md").read_text("utf-8")
     for each in hook["fancy-pypi-readme"]["substitutions"]:
         text = re.sub(each["pattern"], each["replacement"], text)
-    targets = re.findall(r"\]\(([^)\s]+)\)", text)
+    targets = LINK.findall(text)
     assert len(targets) > 25
     assert not [target for target in targets if not target.startswith("https://")]
-    assert (
-        "(https://raw.githubusercontent.com/ellmer-core/ellmer-core/main/docs/images/marked-message.png)"
-        in text
-    )
+    images = "https://raw.githubusercontent.com/ellmer-core/ellmer-core/main/docs/images"
+    for name in ("marked-message.png", "marked-message-phone.png", "strict-server.gif"):
+        assert f"{images}/{name}" in targets
 
 
 def test_every_local_link_of_the_readme_exists():
-    targets = re.findall(r"\]\(([^)\s#]+)[^)]*\)", (ROOT / "README.md").read_text("utf-8"))
-    local = [target for target in targets if "://" not in target]
+    targets = LINK.findall((ROOT / "README.md").read_text("utf-8"))
+    local = [target.partition("#")[0] for target in targets if "://" not in target]
     assert local
     assert not [target for target in local if not (ROOT / target).exists()]
+
+
+@pytest.mark.parametrize("page", sorted((ROOT / "docs").glob("*.md")), ids=lambda page: page.stem)
+def test_the_front_matter_of_a_page_is_yaml(page):
+    """MkDocs shows one that is not as a part of the page."""
+    text = page.read_text("utf-8")
+    if text.startswith("---\n"):
+        assert yaml.safe_load(text.split("---\n")[1]).keys() <= {"title", "description", "search", "hide"}
 
 
 def test_no_command_begins_with_a_prompt():
@@ -194,10 +204,8 @@ def test_every_rule_page_has_a_pair_or_says_why_not(monkeypatch):
     pages = import_module("_rules")
     books = [*map(rules.book, rules.WIRES), behaviour.book]
     shown = {rule.full_id: pages.shown(book, rule) for book in books for rule in book.rules.values()}
-    without = {id for id, text in shown.items() if "side-by-side" not in text}
-    assert all("that keeps it" in text for id, text in shown.items() if id not in without)
-    assert without == {"ollama/TRM-009"}
-    assert shown["ollama/TRM-009"].startswith("There is no")
+    assert all("side-by-side" in text and "that keeps it" in text for text in shown.values())
+    assert {id for id, text in shown.items() if "There is no example" in text} == {"ollama/TRM-009"}
     assert behaviour.book.rules.keys() == pages.PAIRS.keys() | pages.BY_HAND.keys()
     assert not pages.PAIRS.keys() & pages.BY_HAND.keys()
     assert all({*pair} == {"bug", "broken", "kept"} for pair in pages.BY_HAND.values())
