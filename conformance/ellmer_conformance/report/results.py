@@ -457,7 +457,7 @@ def _is_one_event(row: Row, cause: Row) -> bool:
 
 def _key(row: Row) -> str:
     """Returns a key that failures of one cause share, whatever the case, the mode and the wire format."""
-    if _exited(row):
+    if _exited(row.message):
         return f"{row.adapter}\n{_symptom(row)}"
     if _READING.fullmatch(row.rule):
         return f"{row.adapter}\n{_MISSING_PIECE.get(row.rule, row.rule)}"
@@ -489,18 +489,25 @@ def _symptom(row: Row) -> str:
 
 
 def _raised_at(row: Row) -> str:
-    """Returns the line that raised a crash, if the message has it. Node names it first, and Python last."""
+    """Returns the line that raised a crash, if the message has it."""
     lines = row.message.splitlines()
-    if _exited(row) and (
-        places := _NODE_LINE.findall(row.message) or _PYTHON_LINE.findall(row.message)[::-1]
-    ):
-        return str(places[0])
-    return lines[-1] if row.rule.startswith(_NO_RESULT) and len(lines) > 1 else ""
+    last = lines[-1] if row.rule.startswith(_NO_RESULT) and len(lines) > 1 else ""
+    return died_at(row.message) or last
 
 
-def _exited(row: Row) -> bool:
+def died_at(message: str) -> str:
+    """Returns the line at which a command's process died, with its file and the two folders above it, or `""`. Node names it first,
+    and Python last.
+    """
+    if not _exited(message):
+        return ""
+    places = _NODE_LINE.findall(message) or _PYTHON_LINE.findall(message)[::-1]
+    return "/".join(places[0].split("/")[-3:]) if places else ""
+
+
+def _exited(message: str) -> bool:
     """Tells whether the process of a command died, in the play itself or under a variation."""
-    return _plain(row.message).startswith("the command exited with ")
+    return _plain(message).startswith("the command exited with ")
 
 
 def _plain(sentence: str) -> str:

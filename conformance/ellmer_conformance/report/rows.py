@@ -15,7 +15,7 @@ from ..contract.live_key_redaction import redacted, redacted_value
 from ..contract.observed_run import Run, all_media_of
 from ..contract.rule import Verdict, Violation
 from ..contract.transcripts import normalised
-from .results import FINE, Play, Report, Row
+from .results import FINE, Play, Report, Row, died_at
 
 _LARGEST = 400_000  # characters of a body that a report keeps
 _WIDEST = 110  # characters of a line of an excerpt
@@ -192,10 +192,10 @@ def _kept(report: Report, exchange: Exchange) -> str:
 
 def fingerprint(rule: str, pointer: str, message: str) -> str:
     """Returns a fingerprint that is equal for the same mistake: positions, ids and digests do not count, but words
-    and values do.
+    and values do. Of what a dying process printed, the line at which it died counts.
     """
     place = re.sub(r"/\d+", "/*", pointer)
-    what = _PASSING.sub("*", message)
+    what = died_at(message) or _PASSING.sub("*", message)
     return "sha256:" + sha256(f"{rule}\n{place}\n{what}".encode()).hexdigest()[:16]
 
 

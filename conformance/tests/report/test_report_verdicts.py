@@ -18,6 +18,7 @@ from ellmer_conformance.report import (
 from ellmer_conformance.report.formats.terminal import declared_differences
 from ellmer_conformance.report.requirements import requirements
 from ellmer_conformance.report.results import causes, consequences, headline, without_consequences
+from ellmer_conformance.report.rows import fingerprint
 from ellmer_conformance.runner.against_server import play_direct
 from ellmer_conformance.runner.judgement import judge
 from ellmer_conformance.runner.selection import find_adapter
@@ -230,10 +231,8 @@ def test_a_crash_is_known_by_its_exception_and_the_line_that_raised_it():
     assert headline(Report([*whole_and_streamed, *others])) == "3 causes, 4 runs"
 
 
-NODE = "file:///lib/index.mjs:{line}\n   throw new Error(it)\n         ^\nError: {it}\n    at file:///a.mjs:1:46\n\nNode.js v20"
-PYTHON = (
-    'Traceback:\n  File "/run.py", line 7, in <module>\n  File "/lib.py", line {line}, in f\nKeyError: {it}'
-)
+NODE = "file:///home/it/x/dist/index.mjs:{line}\n   throw new Error(it)\n         ^\nError: {it}\n    at file:///a.mjs:1:46\n\nNode.js v20"
+PYTHON = 'Traceback:\n  File "/run.py", line 7, in <module>\n  File "/home/it/x/dist/lib.py", line {line}, in f\nKeyError: {it}'
 
 
 @pytest.mark.parametrize("printed", [NODE, PYTHON])
@@ -246,6 +245,9 @@ def test_a_process_that_dies_at_one_line_is_one_cause_under_a_variation_too(prin
     other = died("RUN-001", "tool_error", 732)
 
     assert [len(cause.rows) for cause in causes(Report([*one, other]))] == [2, 1]
+    here, there = (fingerprint("RUN-001", "/trouble", each.message) for each in (one[0], other))
+    assert here == fingerprint("RUN-001", "/trouble", one[0].message.replace("/home", "/of/a/clone"))
+    assert here != there
 
 
 OWN = Difference("SYS-010", "You are an agent.", "it tells the model its name", "2026-11-26")
