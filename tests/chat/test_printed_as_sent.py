@@ -15,6 +15,7 @@ POINTED = """[tool result  (c1)]: ["A cat:","[see below: item 2]"]
 DESCRIBED = (
     '[tool result  (c1)]: ["A cat:","[The tool returned an image here, which this model cannot be shown.]"]'
 )
+BESIDE = '[tool result  (c1)]: ["A cat:","[see below: item 2]"]\n[inline image]'
 INSIDE = "[tool result  (c1)]: \nA cat:\n[inline image]"
 
 
@@ -23,6 +24,7 @@ INSIDE = "[tool result  (c1)]: \nA cat:\n[inline image]"
     [
         ("openai/gpt-5.4", {}, POINTED),
         ("anthropic/claude-sonnet-5", {"tool_media": "native"}, INSIDE),
+        ("google_gemini/gemini-3.5-flash", {"tool_media": "native"}, BESIDE),
         ("deepseek/deepseek-v4-flash", {}, DESCRIBED),
         ("ollama/qwen3-vl", {}, POINTED),
     ],
