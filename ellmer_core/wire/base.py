@@ -258,9 +258,15 @@ class Wire(Value, ABC):
         for content in contents:
             if isinstance(content, ours.ContentToolResult) and not self.keeps(content):
                 parts += pointed(content, named)
+            elif printed and isinstance(content, ours.ContentToolResult):
+                parts += self.printed_inside(content)
             else:
                 parts.append(content)
         return parts
+
+    def printed_inside(self, result: ours.ContentToolResult) -> list[ours.Content]:
+        """Returns a result whose media stay in it, as the model gets it, for people."""
+        return [result]
 
     def keeps(self, result: ours.ContentToolResult) -> bool:
         """Tells whether the media of a result stay in it: the format can have all of them inside."""

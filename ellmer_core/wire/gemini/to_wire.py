@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, ClassVar, assert_never
 
 from ...contents import content as ours
 from ...contents.turns import AssistantTurn, SystemTurn, Turn, not_plain, system_turns
-from ...tools.results import result_parts, result_text, split
+from ...tools.results import pointed, result_parts, result_text, split
 from ..interfaces import IMAGES, Json, Request, SchemaLimits
 from ..shared import content_parts, json_objects, schemas
 from ..shared.content_parts import joined
@@ -198,6 +198,11 @@ class Gemini(GeminiResponse):
     def sendable(self, content: ours.Content) -> bool:
         """Tells whether the message has content to send."""
         return content_parts.sendable(content, self.name)
+
+    def printed_inside(self, result: ours.ContentToolResult) -> list[ours.Content]:
+        """Returns the result with pointers, and its media after it: its text is one part, and each medium another."""
+        first, *rest = pointed(result)
+        return [first, *filter(ours.is_media, rest)]
 
     def signed(self, parts: list[Json]) -> list[Json]:
         """Returns the parts. From Gemini 3 on, the first call of a step must have a signature."""
