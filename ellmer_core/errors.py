@@ -429,7 +429,7 @@ class ProviderError(EllmerError):
 
 
 class BadRequestError(ProviderError):
-    """The request was refused as it stands: 400, 404, 413, 422 and their like."""
+    """The request is wrong and must be changed: 400, 404, 413, 422 and similar statuses."""
 
     def what_to_do(self) -> str:
         match self.status:
@@ -482,7 +482,7 @@ class TimeoutError(ConnectError, builtins.TimeoutError):
     """No data arrived in time.
 
     Args:
-        message: What was wrong, for people.
+        message: The error message.
         phase: Which of the `Timeouts` was exceeded: `"connect"`, `"idle"` (default) or `"total"`.
 
     Examples:
@@ -513,7 +513,7 @@ class ApprovalRequiredError(EllmerError):
     The chat can be saved meanwhile. Pass the decisions to `chat.decide()`, then call `chat.chat()` again.
 
     Args:
-        message: What was wrong, for people.
+        message: The error message.
         requests: The waiting calls, each a `ContentToolRequest`.
 
     Examples:

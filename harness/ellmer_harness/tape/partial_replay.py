@@ -43,8 +43,8 @@ class Result:
 
     Args:
         pointer: JSON pointer of its place in the body.
-        id: What tells it from the other results of the request, for example the id of a tool call.
-        call: What returned it, for people: `read_file(path="a.txt")`.
+        id: The id that distinguishes it from the other results of the request, for example that of a tool call.
+        call: The call that returned it, as text for people: `read_file(path="a.txt")`.
         added: Whether the item at this place exists only because of the result, and may be missing. Default: False.
 
     Examples:
