@@ -161,7 +161,7 @@ class Case:
             not varied or any(variation.befalls(wire, streamed="stream" in mode) for variation in varied)
         )
 
-    def cannot(self, wire: str, provider: str) -> str:
+    def why_not(self, wire: str, provider: str) -> str:
         """Returns why the case cannot be expressed in a wire format or at a provider; empty if it can.
 
         Args:
