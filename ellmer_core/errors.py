@@ -416,7 +416,7 @@ class ProviderError(EllmerError):
             self.provider, self.model, self.keys = provider, model, keys
         return self
 
-    def what_to_do(self) -> str:
+    def hint(self) -> str:
         """Returns a hint for the caller; `""` if there is none."""
         return ""
 
@@ -424,14 +424,14 @@ class ProviderError(EllmerError):
         whose = f"{self.provider}'s {self.model}".strip() if self.model else self.provider
         status = f" (status {self.status})" if self.status else ""
         text = f"{whose}{status}: {self.message}" if whose else self.message
-        advice = self.what_to_do()
+        advice = self.hint()
         return printable(f"{text}\n{advice}" if advice else text)
 
 
 class BadRequestError(ProviderError):
-    """The request was refused as it stands: 400, 404, 413, 422 and their like."""
+    """The request is wrong and must be changed: 400, 404, 413, 422 and similar statuses."""
 
-    def what_to_do(self) -> str:
+    def hint(self) -> str:
         match self.status:
             case 402:
                 return "Check the account's balance at the provider."
@@ -445,14 +445,14 @@ class BadRequestError(ProviderError):
 class ContextWindowError(BadRequestError):
     """The conversation is longer than the context of the model; `chat.compact()` makes it shorter."""
 
-    def what_to_do(self) -> str:
+    def hint(self) -> str:
         return "Call `chat.compact()`, which makes the conversation shorter, or choose a model with a larger context."
 
 
 class AuthenticationError(ProviderError):
     """The key is missing, wrong, or not allowed to do this: 401, 403."""
 
-    def what_to_do(self) -> str:
+    def hint(self) -> str:
         where = f"api_key= or {' or '.join(self.keys)}" if self.keys else "api_key="
         if self.status == 403:
             return f"Check that the key ({where}) may use this model, and that the account may."
@@ -462,7 +462,7 @@ class AuthenticationError(ProviderError):
 class RateLimitError(ProviderError):
     """Too many requests or tokens: 429. `retry_after` is the provider's waiting time, if it gave one."""
 
-    def what_to_do(self) -> str:
+    def hint(self) -> str:
         when = "in a while" if self.retry_after is None else f"in {self.retry_after:g} seconds"
         return f"Retry {when}, or set a larger max_tries= to retry automatically."
 
@@ -470,7 +470,7 @@ class RateLimitError(ProviderError):
 class ServerError(ProviderError):
     """The provider failed or is overloaded: 408, 409, 424 (the model's host failed), 5xx, 529."""
 
-    def what_to_do(self) -> str:
+    def hint(self) -> str:
         return "The provider failed. Retry later, or set a larger max_tries= to retry automatically."
 
 
@@ -482,7 +482,7 @@ class TimeoutError(ConnectError, builtins.TimeoutError):
     """No data arrived in time.
 
     Args:
-        message: What was wrong, for people.
+        message: The error message.
         phase: Which of the `Timeouts` was exceeded: `"connect"`, `"idle"` (default) or `"total"`.
 
     Examples:
@@ -513,7 +513,7 @@ class ApprovalRequiredError(EllmerError):
     The chat can be saved meanwhile. Pass the decisions to `chat.decide()`, then call `chat.chat()` again.
 
     Args:
-        message: What was wrong, for people.
+        message: The error message.
         requests: The waiting calls, each a `ContentToolRequest`.
 
     Examples:

@@ -163,9 +163,9 @@ def mcp_tools(
     """Returns the tools of an MCP server: `with mcp_tools(…) as tools: chat.register_tools(tools)`; also
     `async with`.
 
-    While one of its tools runs, the server may ask the user something (elicitation). The question goes through the same
-    door as the approval of a call: `chat.approve`, the console, the app, or a later decision, after which the tool is called
-    again. Without anybody to ask, the answer is no.
+    While one of its tools runs, the server may ask the user something (elicitation). The question is answered
+    like the approval of a call: by `chat.approve`, the console, the app, or a later decision, after which the tool is called
+    again. If there is nobody to ask, the answer is no.
 
     Args:
         server: A URL (streamable HTTP), the words of a command (started here, and ended with the block), or anything
@@ -181,8 +181,8 @@ def mcp_tools(
             and its `usage_limits` hold for each answer. Default: `None`, the server is told that there is no model.
         ask_before_sampling: Whether the user is asked each time. Default: `True`.
         defer: Whether the model sees the tools only after it searched for them, as of `tool(…, defer=True)`. Default: `False`.
-        protocol: `"auto"` (default) speaks the newest version that the server knows. `"legacy"` speaks the ones before July
-            2026, in which a server can ask the user from inside of a tool (`ctx.elicit()` of the SDK).
+        protocol: `"auto"` (default) uses the newest version of the protocol that the server supports. `"legacy"` uses the versions
+            before July 2026, in which a server can ask the user from inside of a tool (`ctx.elicit()` of the SDK).
 
     Returns:
         A context that yields the tools and closes the connection. It also reads resources and prompts.

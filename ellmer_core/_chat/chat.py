@@ -126,7 +126,7 @@ class Chat(Displayed):
         timeouts: How long to wait, in seconds; `None` (default) means `Timeouts()`.
         limits: How much of an answer is read; `None` (default) means `Limits()`.
         proxy: URL of a proxy for all requests; `None` (default) reads `HTTPS_PROXY` and its like.
-        max_tries: How often one request is tried where a retry may help. Default: 3.
+        max_tries: How often one request is tried, if a retry may help. Default: 3.
         max_tool_rounds: How many rounds of tool calls one answer may need. Default: 100.
         thinking: `"off"`, `"low"`, `"medium"`, `"high"`, `"max"`, or a number of tokens; `None` (default) leaves it
             to the provider.
@@ -206,7 +206,7 @@ class Chat(Displayed):
         In a notebook, the text is shown as Markdown.
 
         Args:
-            *inputs: What to send: strings, contents, or lists of those. None is needed after `decide()`.
+            *inputs: What to send: strings, contents, or lists of those. After `decide()`, nothing is needed.
             echo: What is printed meanwhile: `"none"`, `"output"` or `"all"`; `None` (default) is the chat's setting.
             tool_mode: `"sequential"` (default) runs one tool after the other, `"concurrent"` several at once, in threads.
             params: Parameters for this call, in addition to those of the chat.
@@ -285,7 +285,7 @@ class Chat(Displayed):
                 tool requests and results. `"deltas"` also yields a `ToolCallDelta` for each piece of a call's arguments.
             echo: As in `chat()`. Default: `"none"`.
             tool_mode: As in `chat()`.
-            controller: Cancels the stream; `None` (default) means that nobody can.
+            controller: Cancels the stream. `None` (default): the stream cannot be cancelled.
             params: As in `chat()`.
 
         Returns:
@@ -498,7 +498,7 @@ class Chat(Displayed):
 
         Fields that have not arrived have their default, or `None`; lists and texts grow. Parts that are complete are the
         same objects in the next data. The last object is complete and validated. When an answer is requested again, the
-        data start anew. Nothing is sent before the first `next()`.
+        data start from the beginning. Nothing is sent before the first `next()`.
 
         Args:
             *inputs: As in `chat()`.
@@ -783,8 +783,8 @@ class Chat(Displayed):
         return definition  # type: ignore[no-any-return]  # a class for type checkers only
 
     def register_tools(self, tools: Iterable[ToolDef | Callable[..., Any]]) -> None:
-        """Registers several tools, or none if one of them is not a tool. One that replaces another tool of the same name, as those of
-        an MCP server may, has a warning.
+        """Registers several tools, or none if one of them is not a tool. If a tool replaces another one of the same name, such as a
+        tool of an MCP server, there is a warning.
 
         Args:
             tools: The tools, or functions.

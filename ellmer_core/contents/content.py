@@ -558,8 +558,8 @@ class ContentToolRequest(Content):
 
 @dataclass(frozen=True, eq=False, repr=False)
 class ContentToolQuestion(ContentToolRequest):
-    """A question that a running tool, or the MCP server behind it, asks the user. It is asked and answered as the approval of a
-    call is: approved with `arguments` that fit the schema, or denied.
+    """A question that a running tool, or the MCP server behind it, asks the user. It is answered like the approval of a call:
+    approved with `arguments` that fit the schema, or denied.
 
     Args:
         id: Id of the call that asks.
@@ -569,9 +569,9 @@ class ContentToolQuestion(ContentToolRequest):
         raw: As in `ContentToolRequest`; there is none.
         problem: As in `ContentToolRequest`; there is none.
         extra: As in `ContentToolRequest`; it is empty.
-        message: The question. Whoever wrote the tool wrote it; it is not to be trusted if that is somebody else.
+        message: The question, which the tool's author wrote. Do not trust it if the tool is somebody else's.
         schema: JSON Schema of the answers, an object; `{}` (default) for yes or no.
-        url: An address that the user is asked to open; `""` (default) if there is none. Show it, and do not open it.
+        url: An address that the user is asked to open; `""` (default) if there is none. Show it to the user, and do not open it in your program.
 
     Raises:
         ContentFieldError: A field has another type.

@@ -373,7 +373,7 @@ def content_file(
 
     Args:
         path: Path of the file.
-        content_type: Media type, where neither the bytes nor the file name tell it; `None` (default) finds it out.
+        content_type: Media type, if neither the bytes nor the file name show it; `None` (default) detects it.
 
     Returns:
         The content.

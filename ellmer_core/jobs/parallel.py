@@ -331,7 +331,7 @@ def parallel_chat_as_completed(
 ) -> Generator[tuple[int, Any], None, None]:
     """Works as `parallel_chat()` or `parallel_chat_structured()`, but yields each result as it arrives.
 
-    The other prompts go on while the caller handles a result. Ending the loop early cancels what is in work.
+    The other prompts go on while the caller handles a result. If you end the loop early, the requests in progress are cancelled.
 
     Args:
         chat: As in `parallel_chat()`.

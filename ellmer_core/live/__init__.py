@@ -140,7 +140,7 @@ def live_console(chat: Chat, *, history: str | Path | None = None) -> None:
     """Runs a chat in the terminal until Ctrl-D or `/quit`.
 
     Enter sends, and Alt-Enter starts a new line. Each tool call is one line; `/calls` shows those of the last answer in
-    full. Ctrl-C stops an answer and keeps what was received. `/model`, `/save`, `/undo` and `/cost` do what they say.
+    full. Ctrl-C stops an answer and keeps what was received. `/help` lists the commands.
     Tab completes commands and what the last answer suggested.
 
     Args:
@@ -174,7 +174,7 @@ def shinychat_stream(
     Args:
         chat: The chat.
         *inputs: What to send: strings and contents.
-        controller: Cancels the stream; `None` (default) means that nobody can.
+        controller: Cancels the stream. `None` (default): the stream cannot be cancelled.
 
     Returns:
         An async generator of what shinychat shows.

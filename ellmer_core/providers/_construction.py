@@ -113,8 +113,8 @@ class Options(TypedDict, total=False):
         profile: What the model takes, where you know better than `chat.profile`: a `Profile` or some of its fields.
         fetch: `"https"` allows images by URL to be downloaded here, where the API fetches none: from public addresses, with
             limits. Default: `"none"`.
-        api_key: The key. Default: the provider's environment variable, read anew for each request.
-        credentials: A function that gives the key (or token), called for each request.
+        api_key: The key. Default: the provider's environment variable, which is read for each request.
+        credentials: A function that returns the key (or token). It is called for each request.
         api_args: Merged into the body of each request, last; `None` removes a field.
         api_headers: Added to the headers of each request, last.
         base_url: Where the API is. Default: the provider's environment variable for it, else the provider's own.
@@ -125,7 +125,7 @@ class Options(TypedDict, total=False):
         proxy: The URL of a proxy for all requests. Default: what the environment says (`HTTPS_PROXY`, …).
         timeout: Seconds to wait for anything to arrive, or `Timeouts`. Default: 10 s to connect, 600 s idle, an hour in all.
         limits: How much of an answer is read, `Limits`. Default: 100 MB, a million events, 1 MB of an error.
-        max_tries: How often one request is tried, where trying again may help. Default: 3.
+        max_tries: How often one request is tried, if a retry may help. Default: 3.
         max_tool_rounds: How often the model may ask for tools before it has answered. Default: 100.
         tool_media: How images and PDFs of tool results travel: `"pointer"` (after the results, the default) or
             `"native"` (inside them, where the API can do that).

@@ -66,7 +66,7 @@ def chat_google_vertex(
 
     Key: `api_key=`, `credentials=` (a function that returns an access token), or the application default credentials of
     google-auth. Project: `GOOGLE_CLOUD_PROJECT`. Location: `GOOGLE_CLOUD_LOCATION` (default: `global`). Default model:
-    `gemini-3.5-flash`. Vertex AI knows no ids of tool calls (vercel/ai#15664). API:
+    `gemini-3.5-flash`. Vertex AI has no ids of tool calls (vercel/ai#15664). API:
     https://cloud.google.com/vertex-ai/generative-ai/docs/model-reference/inference.
 
     Args:

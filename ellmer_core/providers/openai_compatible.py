@@ -75,10 +75,10 @@ def chat_openai_compatible(
 
     Args:
         system_prompt: The system prompt. Default: none.
-        strict: Whether tools and structured output are held to their schemas, as OpenAI does. Default: False.
-        stream_usage: Whether a stream is asked for its usage. False is for a server that refuses `stream_options`; the tokens of
-            a stream are then not counted. Default: True.
-        max_completion_tokens: Whether the parameter `max_tokens` has its newer name in requests. Default: False.
+        strict: Whether the server enforces the schemas of tools and structured output, as OpenAI does. Default: False.
+        stream_usage: Whether a streamed request asks for token counts. False is for a server that refuses `stream_options`; the
+            tokens of a stream are then not counted. Default: True.
+        max_completion_tokens: Whether requests use the newer name of the parameter `max_tokens`. Default: False.
         options: The keyword arguments of `Options`.
     """
     return construct(

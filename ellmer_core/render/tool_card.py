@@ -36,7 +36,7 @@ class ToolResultDisplay(TypedDict, total=False):
 
     Args:
         title: Title of the card.
-        label: Tells this call from other calls of the tool; it is shown in the line.
+        label: A text that distinguishes this call from other calls of the tool; it is shown in the line.
         value_preview: The result in a word; it is shown in the line.
         icon: Trusted HTML of an icon.
         html: Trusted HTML: a string or htmltools tags.

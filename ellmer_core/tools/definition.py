@@ -136,8 +136,8 @@ class ToolContext(Generic[D]):
     def ask(
         self, message: str, fields: TypeObject | Mapping[str, Any] | None = None, *, url: str = ""
     ) -> dict[str, Any] | None:
-        """Asks the user something, through the same door as the approval of a call: `chat.approve`, the console, the app, or
-        a later decision. With a later decision, the tool is called again from its beginning, and gets the answer then.
+        """Asks the user something. The question is answered like the approval of a call: by `chat.approve`, the console, the app,
+        or a later decision. With a later decision, the tool is called again from its beginning, and gets the answer then.
 
         Args:
             message: The question.

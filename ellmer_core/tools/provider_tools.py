@@ -62,7 +62,7 @@ def tool_web_search(
 ) -> ToolBuiltIn:
     """Lets the model search the web, at OpenAI (Responses), Anthropic or Google.
 
-    A provider that does not have an option is never asked without it: the request raises `UsageError`. Google has no
+    If the provider does not have an option, the request raises `UsageError`. Google has no
     options; OpenAI has no `blocked_domains` and no `max_uses`.
 
     Args:

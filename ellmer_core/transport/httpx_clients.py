@@ -164,7 +164,7 @@ class AsyncPools(httpx.AsyncBaseTransport):
         return response
 
     async def aclose(self) -> None:
-        """Closes all at once: an event loop that ends gives a client that nobody holds any more few rounds."""
+        """Closes all clients at the same time, because an event loop that ends leaves little time for it."""
         from asyncio import gather  # noqa: PLC0415 - blocking chats do without it
 
         await gather(*(pool.aclose() for pool in self._stacks.emptied()))

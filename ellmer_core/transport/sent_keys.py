@@ -409,7 +409,7 @@ for _name in (*_CLIENTS, *(f"httpcore{v}.{part}" for v in ("", "2") for part in 
 
 
 class Forms(NamedTuple):
-    """What tells that an answer may have one of some keys."""
+    """The texts that show that an answer may contain one of several keys."""
 
     letters: tuple[bytes, ...]  # the letters and digits of all forms
     grams: frozenset[bytes]  # all short texts in them

@@ -40,8 +40,7 @@ class Speaks(Protocol):
 def endpoint(protocol: Speaks, find: Find, *, max_bytes: int = WEB.received) -> Endpoint:
     """Makes an ASGI app that answers the requests of a web client.
 
-    It takes only JSON by POST, so that a form of another site cannot send a request in a user's name. When the client goes
-    away, the answer ends, and its received part is kept.
+    It takes only JSON by POST, so that a form of another site cannot send a request in a user's name. When the client disconnects, the answer ends, and its received part is kept.
 
     Args:
         protocol: `vercel` or `ag_ui`.
@@ -62,7 +61,7 @@ def endpoint(protocol: Speaks, find: Find, *, max_bytes: int = WEB.received) -> 
 
 @dataclass(frozen=True)
 class Endpoint:
-    """The app of `endpoint()`. (A framework takes an object for an app, and a function for something of its own.)"""
+    """The app of `endpoint()`. It is an object, because frameworks treat a function as one of their own handlers."""
 
     protocol: Speaks
     find: Find

@@ -41,10 +41,10 @@ T = TypeVar("T")
 
 @dataclass(frozen=True, eq=False, repr=False)
 class WebRequest(Value):
-    """What a web client asked for. Nothing of it is to be trusted.
+    """What a web client asked for. Do not trust any of it.
 
     Args:
-        conversation: The client's name for the conversation. Anybody can write any name: look it up among those of the user.
+        conversation: The client's name for the conversation. A client can send any name, so look it up among the user's conversations.
         inputs: The contents of the new message; empty if the client sends only decisions.
         decisions: Decisions about calls that wait, by the id of the call.
         turns: The earlier messages, as the client claims them: texts, media, and calls that have a result. They are not

@@ -474,7 +474,7 @@ class Wire(Value, ABC):
     @abstractmethod
     def turn(self, response: Json) -> AssistantTurn:
         """Returns a whole answer as a turn. Unknown blocks become `ContentUnknown`. Raises the typed
-        `ProviderError` when a 200 carries an error.
+        `ProviderError` if the body of a status 200 is an error.
         """
 
     def paused(self, turn: AssistantTurn) -> bool:  # noqa: ARG002 - as where answers pause

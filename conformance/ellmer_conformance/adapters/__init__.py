@@ -111,8 +111,8 @@ class Capabilities:
         image_in_tool_result: How a tool result carries an image. `"pointer"` (default) puts the image after the results, and
             the result refers to it.
         pdf_in_tool_result: As `image_in_tool_result`, for a PDF.
-        dangling_call: Whether a history may contain tool calls without results, after which the user goes on. Default:
-            `"refused"`; a library that repairs such a history nevertheless is right, too.
+        dangling_call: Whether a history may contain tool calls without results, after which the user continues. Default:
+            `"refused"`; a library that repairs such a history is also accepted.
         interleaved_parts: Whether texts and media of a turn keep their order. An adapter that refuses it takes texts and media as
             two lists, and only the order within each list is checked.
         changed_prompt: Whether sessions have `instructed(system)`, which replaces the system prompt.

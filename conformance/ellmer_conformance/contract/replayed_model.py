@@ -33,13 +33,13 @@ class Model:
     """The requests to models. It is the `Part` named `model`.
 
     Examples:
-        >>> Model().plays(Sent("POST", "https://api.openai.com/v1/chat/completions", {}, b"{}"))
+        >>> Model().replays(Sent("POST", "https://api.openai.com/v1/chat/completions", {}, b"{}"))
         True
-        >>> Model().plays(Sent("POST", "stdio://python/?files.py", {}, b"{}"))
+        >>> Model().replays(Sent("POST", "stdio://python/?files.py", {}, b"{}"))
         False
     """
 
-    def plays(self, sent: Sent) -> bool:
+    def replays(self, sent: Sent) -> bool:
         """Tells whether a request is one to a model.
 
         Args:

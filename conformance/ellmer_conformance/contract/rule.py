@@ -87,7 +87,7 @@ def broken(pointer: str, problem: str, **facts: Any) -> Finding:
 
     Args:
         pointer: JSON pointer of the place.
-        problem: What is wrong there, as a sentence of ours.
+        problem: What is wrong there, as a sentence in this project's words.
         **facts: Values that fill the provider's error text.
 
     Examples:
@@ -188,7 +188,7 @@ class Rule:
         betas: The beta features that it holds with; `"!name"`: without. Default: with and without.
         since: The first day on which it holds; `None` (default) for always.
         until: The first day on which it no longer holds; `None` (default) if it still does.
-        preview: Whether it is reported without failing anybody, because no refusal of a provider proves it yet.
+        preview: Whether a violation is reported but does not fail a run, because no refusal of a provider proves the rule yet.
         examples: Bodies that conform.
         counterexamples: Bodies that the rule must catch.
         author: The provider whose own book has the rule, if it is not the one whose wire format it is. Default: `""`.

@@ -89,7 +89,7 @@ class RuleBook:
             betas: The beta features that it holds with; `"!name"`: without. Default: with and without.
             since: The first day on which it holds; `None` (default) for always.
             until: The first day on which it no longer holds; `None` (default) if it still does.
-            preview: Whether it is reported without failing anybody.
+            preview: Whether a violation is reported but does not fail a run.
             examples: Bodies that conform.
             counterexamples: Bodies that the rule must catch.
 

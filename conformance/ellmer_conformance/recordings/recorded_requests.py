@@ -174,7 +174,7 @@ class Skip:
 
 @dataclass(frozen=True)
 class Assumed:
-    """What the caller knows of recordings whose address does not tell it: the wire format and the provider, `""` for
+    """What the caller knows about recordings whose address does not show it: the wire format and the provider, `""` for
     unknown."""
 
     wire: str = ""

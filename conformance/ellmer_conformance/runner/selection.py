@@ -46,7 +46,7 @@ def why_not(adapter: Adapter, wire: str, provider: str, case: Case, *, record: b
         return f"it uses the recordings of {case.recording}"
     if record and case.on_server:
         return "it runs only against the strict server, and is never recorded"
-    if cannot := case.cannot(wire, provider):
+    if cannot := case.why_not(wire, provider):
         return cannot
     if not case.everywhere and (wire, provider) not in WHERE:
         return "it runs only at the provider that defined the wire format"

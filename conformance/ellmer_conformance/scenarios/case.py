@@ -33,12 +33,12 @@ class Ask:
         parts: The contents of the turn.
         text: The whole text of the reply, if the turn is answered.
         outcome: How it must end: `"answered"` (default), `"incomplete"` (an error, or a reply marked as incomplete) or `"refused"`
-            (an error, or a tool result that tells of one, before anything is lost).
+            (an error, or a tool result that reports an error, before anything is lost).
         who: Number of the conversation; each has a session of its own. Turns of different conversations that follow each other are
             sent at the same time in async modes.
         schema: JSON Schema of a value that is requested instead of text.
         value: The value that must come back.
-        cancelled: Whether the caller gives up after the answer has begun.
+        cancelled: Whether the caller cancels the request after the answer has begun.
         reloaded: Whether the conversation is saved and restored before the turn.
         instructed: A system prompt that replaces the present one before the turn.
         compacted: Whether the conversation is shortened before the turn.
@@ -162,7 +162,7 @@ class Case:
             not varied or any(variation.befalls(wire, streamed="stream" in mode) for variation in varied)
         )
 
-    def cannot(self, wire: str, provider: str) -> str:
+    def why_not(self, wire: str, provider: str) -> str:
         """Returns why the case cannot be expressed in a wire format or at a provider; empty if it can.
 
         Args:

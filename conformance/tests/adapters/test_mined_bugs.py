@@ -44,7 +44,7 @@ def plays_of(bug):
         (bug, wire, mode)
         for wire in bug.wires
         for mode in bug.modes
-        if not case.cannot(wire, MODULES[wire].PROVIDER) and (case.area == "combined" or mode in case.modes)
+        if not case.why_not(wire, MODULES[wire].PROVIDER) and (case.area == "combined" or mode in case.modes)
     ]
 
 

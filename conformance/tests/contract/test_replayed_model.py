@@ -44,7 +44,7 @@ def test_results_and_answers_are_found(path):
     ]
     calls = MODEL.answer(first, answer).splitlines()
 
-    assert MODEL.plays(first)
+    assert MODEL.replays(first)
     assert MODEL.results(first) == []
     assert [each.call for each in MODEL.results(later[0][0]) if not each.added] == calls
     assert MODEL.answer(*later[-1])
@@ -64,7 +64,7 @@ def test_results_and_answers_are_found(path):
     ],
 )
 def test_a_request_is_one_to_a_model_or_of_a_tool(url, plays):
-    assert MODEL.plays(Sent("POST", url, {}, b"{}")) is plays
+    assert MODEL.replays(Sent("POST", url, {}, b"{}")) is plays
 
 
 # --- Three agents ----------------------------------------------------------------------------------------

@@ -54,7 +54,7 @@ class Failure:
     Args:
         error: The name of its class: `ReadTimeout`, `ConnectError`, …
         message: Its message. Default: none.
-        refused: The bytes that the client took for no HTTP, as text in latin-1. Default: none.
+        refused: The bytes that the client did not accept as HTTP, as text in latin-1. Default: none.
 
     Examples:
         >>> Failure("ReadTimeout", "timed out")

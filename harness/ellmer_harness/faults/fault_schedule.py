@@ -104,7 +104,7 @@ class At(Fault):
 
 
 class Schedule:
-    """The faults of a run, handed out one per request.
+    """The faults of a run, one for each request.
 
     Args:
         faults: The faults in order; a tuple of faults applies to one request together.

@@ -84,7 +84,7 @@ class Serializer:
         Args:
             cassette: vcrpy's cassette dictionary.
             check: A function that receives the number of each interaction, its JSON value (a stream may be an `Alike`) and its
-                text; at the end `None`, and all that is no interaction.
+                text; at the end `None`, and everything else in the cassette.
         """
         laid: list[Laid] = []
         for number, interaction in enumerate(cassette["interactions"]):
@@ -123,7 +123,7 @@ class Serializer:
             text: The text of the cassette.
 
         Raises:
-            CassetteError: It is no cassette, or one of another version.
+            CassetteError: The text is not a cassette, or is a cassette of another version.
         """
         try:
             cassette = _loads(text)

@@ -65,7 +65,7 @@ def _starting(real: Any) -> Any:
         if tape is None or not tape.takes("mcp"):
             return await begin()
         url = server_url(command, args)
-        return RecordedServer(url, begin, None if tape.plays(url) else await begin())
+        return RecordedServer(url, begin, None if tape.may_answer(url) else await begin())
 
     return start
 

@@ -82,7 +82,7 @@ class RecorderTape:
         return request
 
     def target(self, url: str) -> str:
-        """Returns the URL, likewise."""
+        """Returns the URL, which is that of the client's request."""
         return url
 
     def allows(self, host: str) -> bool:  # noqa: ARG002  # likewise

@@ -31,7 +31,7 @@ def locked(path: Path) -> Iterator[None]:
 
 
 def writers(path: Path, run: str) -> list[str]:
-    """Returns the tests of a run that have written the cassette, in order; none of them has a name in other programs."""
+    """Returns the tests of a run that have written the cassette, in order. In programs other than pytest, tests have no names."""
     mark = _beside_nothing(path, sha256(run.encode()).hexdigest()[:16])
     return mark.read_text("utf-8", "surrogateescape").split("\n")[:-1] if mark.exists() else []
 

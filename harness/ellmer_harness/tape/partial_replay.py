@@ -43,8 +43,8 @@ class Result:
 
     Args:
         pointer: JSON pointer of its place in the body.
-        id: What tells it from the other results of the request, for example the id of a tool call.
-        call: What returned it, for people: `read_file(path="a.txt")`.
+        id: The id that distinguishes it from the other results of the request, for example that of a tool call.
+        call: The call that returned it, as text for people: `read_file(path="a.txt")`.
         added: Whether the item at this place exists only because of the result, and may be missing. Default: False.
 
     Examples:
@@ -61,7 +61,7 @@ class Result:
 class Part(Protocol):
     """Says which requests of a cassette are replayed. All others are sent."""
 
-    def plays(self, sent: Sent) -> bool:
+    def replays(self, sent: Sent) -> bool:
         """Tells whether a request is replayed."""
 
     def results(self, sent: Sent) -> Sequence[Result]:
@@ -168,9 +168,9 @@ class PartialReplay:
         self._seen: set[str] = set()
         self._digests: dict[int, bytes | None] = {}
 
-    def plays(self, request: Any) -> bool:
+    def replays(self, request: Any) -> bool:
         """Tells whether a request is replayed; one that is not is sent."""
-        return self.part.plays(as_sent(request))
+        return self.part.replays(as_sent(request))
 
     def hold(self, tape: Any) -> None:
         """Warns of the first divergence. Raises `Diverged` if the option says so and a recorded answer no longer fits.
@@ -214,7 +214,7 @@ class PartialReplay:
     def _digest(self, key: RequestKey) -> bytes | None:
         """Returns the key of a request without its results, or None if it is not replayed or has none."""
         sent = as_sent(key.request)
-        results = self.part.results(sent) if self.part.plays(sent) else ()
+        results = self.part.results(sent) if self.part.replays(sent) else ()
         return key.digest_of(_without(sent.json, results)) if results else None
 
     def note(self, ask: RequestKey, recorded: RequestKey, place: int, reply: Reply) -> None:

@@ -306,7 +306,7 @@ class Cassette(TapeState):
         ask = self.index.ask(self._clean(request, headers, body))
         return self.index.find(ask) is not None or bool(self.index.played(ask))
 
-    def plays(self, url: str) -> bool:
+    def may_answer(self, url: str) -> bool:
         """Tells whether requests to an address may be answered from the cassette.
 
         Args:
@@ -314,7 +314,7 @@ class Cassette(TapeState):
         """
         if self.partial is None:
             return self.replays
-        return self.partial.part.plays(Sent("POST", url, {}, b""))
+        return self.partial.part.replays(Sent("POST", url, {}, b""))
 
     def routed(self, http: Any, request: Any) -> Any:
         """Returns the request that is really sent while recording. `routes` may change its host.
@@ -341,7 +341,7 @@ class Cassette(TapeState):
 
     def _place(self, take: RequestInFlight, clean: Any, index: CassetteIndex) -> None:
         """Finds the answer in the index, or adds a place for it there."""
-        if self.partial is not None and not self.partial.plays(clean):
+        if self.partial is not None and not self.partial.replays(clean):
             return
         if self.absent and self.only_plays:
             raise CassetteError(self.none)

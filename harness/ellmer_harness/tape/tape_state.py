@@ -236,7 +236,7 @@ class TapeState(Options):
     def unused_requests(self) -> list[Any]:
         """Returns the recorded requests that this run had to send and has not sent."""
         left = self.index.unused() if self.index is not None and self.replays else []
-        return [each for each in left if self.partial is None or self.partial.plays(each)]
+        return [each for each in left if self.partial is None or self.partial.replays(each)]
 
     def unused(self) -> list[str]:
         """Returns the recorded requests that this run has not sent yet, as `POST https://…`."""

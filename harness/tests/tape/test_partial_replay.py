@@ -17,7 +17,7 @@ ASK = f"{API}/ask"
 class Asked:
     """Plays what is asked at `/ask`. What `/look` returned is in its field `seen`."""
 
-    def plays(self, sent):
+    def replays(self, sent):
         return sent.url == ASK
 
     def results(self, sent):
@@ -108,7 +108,7 @@ import httpx, pytest
 from ellmer_harness.tape.partial_replay import Result
 
 class Asked:
-    def plays(self, sent): return sent.url.endswith("/ask")
+    def replays(self, sent): return sent.url.endswith("/ask")
     def results(self, sent): return [Result("/seen", "look", "look()")]
     def answer(self, sent, body): return body.decode()
 

@@ -14,5 +14,5 @@ def printable(text: str) -> str:
 
 
 def one_line(text: str) -> str:
-    """Returns a name of a file or the like as one line of printable text."""
+    """Returns a text, such as the name of a file, as one line of printable text."""
     return printable(text).replace("\n", "\\u000a").replace("\t", "\\u0009")

@@ -109,7 +109,7 @@ def _clauses(question: str) -> list[tuple[str, str]]:
 
 
 def asked_words(question: str) -> frozenset[str]:
-    """Returns the words of a question that tell what it asks for, and what its values tell: a sum, a file, a sum of money."""
+    """Returns the words of a question that say what it asks for, and the kinds of its values: a sum, a file, a sum of money."""
     return (
         content_words(question) | _meant_by_values(question)
         if len(question) < 2000

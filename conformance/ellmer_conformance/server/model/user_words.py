@@ -494,7 +494,7 @@ def hints_of(name: str, description: str = "") -> frozenset[str]:
 
     Args:
         name: The property's name, such as `weight_kg` or `maxResults`.
-        description: Its description; only one in a few words tells its name.
+        description: Its description. Only a short description is used as its name.
     """
     parts = re.sub(r"(?<=[a-z0-9])(?=[A-Z])", " ", name).replace("_", " ").replace("-", " ").split()
     short = description.split() if 0 < len(description.split()) <= 4 else []

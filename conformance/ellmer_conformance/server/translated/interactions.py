@@ -43,7 +43,7 @@ def translation(
     stored: StoredObjects,
     today: date | None,  # noqa: ARG001
 ) -> Translation | None:
-    """Returns the request as one for content, or `None` if the path is another."""
+    """Returns the same request for `generateContent`, or `None` if the path is another one."""
     if not _PATH.search(route.path):
         return None
     body, api = body_of(http), api_for(http, route, "gemini", "google")
