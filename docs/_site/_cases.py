@@ -21,6 +21,8 @@ MOST = 8
 def cases(rule: Rule) -> str:
     """Returns a line with the cases that reach a rule, the most significant first."""
     found, sentences = reached().get(rule.id, ()), _sentences()[rule.id]
+    if not found and rule.until:
+        return f"Cases: none, because the rule was in force until {rule.until}, and cases run as of today."
     if not found or len(set(sentences)) > 1:
         return ""
     where = "Cases" if len(sentences) == 1 else "Cases, at this wire format or another"

@@ -67,7 +67,7 @@ BEYOND: Mapping[str, str] = {
     "PAR-007": _NO_OPTION,
     "TRM-013": "cases carry media as bytes, which can be compared; a URL is fetched by the provider, unseen",
     "SYS-004": "it is about models that the cases do not use; the models that they use accept `system`",
-    "SYS-005": "an empty system prompt is what a caller gives; no case gives one",
+    "SYS-005": "an empty system prompt is what a caller gives; a combination gives one, and the rules of the formats judge it",
     "SCH-005": "not every library has a place for the root of a schema, so the tools of the cases have no `$ref`",
     "STO-005": "scripts have no refusal: only OpenAI's formats tell one from text",
     "STO-006": "the protocol requests values without a stream",
