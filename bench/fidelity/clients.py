@@ -5,6 +5,7 @@
 from __future__ import annotations
 
 import asyncio
+import re
 from collections.abc import Callable, Iterable
 from typing import Any, NamedTuple
 
@@ -13,6 +14,7 @@ from exchanges import Exchange
 __all__ = ["CLIENTS", "Outcome"]
 
 WAIT = 0.4
+_DIFFERS = re.compile(r"at 0x[0-9a-f]+|after \d+ milliseconds")
 TOLD = (
     "content-type",
     "content-encoding",
@@ -46,7 +48,8 @@ def _outcome(status: int, headers: Iterable[tuple[str, str]], body: bytes, error
 
 
 def _name(error: BaseException) -> str:
-    return type(error).__name__
+    """The class and the text of an error, without what differs in each run: the address of an object, and how long it took."""
+    return f"{type(error).__name__}: {_DIFFERS.sub('…', str(error))}"
 
 
 def httpx(exchange: Exchange, url: str, module: str = "httpx") -> list[Outcome]:

@@ -1,4 +1,4 @@
-"""A hundred and twenty-five exchanges that a recorder may get wrong: what is asked, and what the server sends, byte by byte."""
+"""A hundred and twenty-eight exchanges that a recorder may get wrong: what is asked, and what the server sends, byte by byte."""
 
 from __future__ import annotations
 

@@ -1,7 +1,7 @@
 """A hundred and twenty-eight odd exchanges, recorded and replayed with ours by every client, and with two other recorders by five.
 
 `python bench/fidelity/run.py [--out FILE] [--details]` prints how many of them replay as the client sees them without a
-recorder: the same status, body bytes, exception, and headers that clients act on. `--details` lists the others. It makes four
+recorder: the same status, body bytes, exception with its text, and headers that clients act on. `--details` lists the others. It makes four
 environments in `build/fidelity`: in that of niquests, which takes the place of urllib3, all clients are installed. Exit code 1 if one of ours differs. Needs `uv` on the path.
 """
 

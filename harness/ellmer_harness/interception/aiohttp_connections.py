@@ -249,7 +249,13 @@ def _as_aiohttp(broken: BrokenError) -> Exception:
         case "RemoteProtocolError":
             return ServerDisconnectedError()
         case _:
-            return ClientOSError(104, str(broken) or "Connection reset by peer")
+            return ClientOSError(*_reset(broken).args)
+
+
+def _reset(broken: BrokenError) -> OSError:
+    """Returns the error of the socket, whose text has its number in a cassette."""
+    text = str(broken) or "Connection reset by peer"
+    return os_error(text) if text.startswith("[Errno ") else ConnectionResetError(104, text)
 
 
 class _Nowhere(asyncio.Transport):
@@ -322,7 +328,7 @@ class _Playing(ResponseHandler):
             case "RemoteProtocolError":
                 self.connection_lost(None)
             case "ReadError":
-                self.connection_lost(ConnectionResetError(104, str(broken)))
+                self.connection_lost(_reset(broken))
             case _:
                 self._raise(_as_aiohttp(broken))
 

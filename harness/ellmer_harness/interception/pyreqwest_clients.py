@@ -6,6 +6,7 @@ The blocking client reads an answer whole while it is recorded, because its runt
 
 from __future__ import annotations
 
+import re
 import time
 from collections.abc import AsyncIterator, Callable, Iterator
 from typing import Any
@@ -177,10 +178,15 @@ _NAMES = {
 }
 
 
+_URL = re.compile(r"(?<=for url \().*(?=\))")
+
+
 def _failure(error: BaseException) -> Failure:
-    """Returns httpx's name for a failure, and its own class in the message."""
-    name = type(error).__name__
-    return Failure(_NAMES.get(name, "RemoteProtocolError"), f"{name}: {error.args[0] if error.args else ''}")
+    """Returns httpx's name for a failure. Its message has the class, the text and a line for each cause, without the URL."""
+    name, (text, details, *_) = type(error).__name__, (*error.args, "", None)
+    causes: list[dict[str, Any]] = (details.get("causes") if isinstance(details, dict) else None) or []
+    lines = [f"{name}: {text}", *(str(cause.get("message", "")) for cause in causes)]
+    return Failure(_NAMES.get(name, "RemoteProtocolError"), _URL.sub("", "\n".join(lines)))
 
 
 # --- Replay ----------------------------------------------------------------------------------------------
@@ -198,7 +204,7 @@ def _answer(take: RequestInFlight) -> Any:
     try:
         reply = take.begin_reply()
     except BrokenError as broken:
-        raise _as_pyreqwest(broken) from None
+        raise _as_pyreqwest(broken, take) from None
     version = {"HTTP/2": "HTTP/2.0", "HTTP/3": "HTTP/3.0"}.get(reply.http_version, reply.http_version)
     return ResponseBuilder().status(reply.status).version(version).headers([*reply.headers])
 
@@ -216,7 +222,7 @@ def _played(take: RequestInFlight) -> Iterator[bytes]:
                 time.sleep(piece.wait)
             yield piece.data
     except BrokenError as broken:
-        raise _as_pyreqwest(broken) from None
+        raise _as_pyreqwest(broken, take) from None
 
 
 async def _played_async(take: RequestInFlight) -> AsyncIterator[bytes]:
@@ -224,11 +230,13 @@ async def _played_async(take: RequestInFlight) -> AsyncIterator[bytes]:
         yield data
 
 
-def _as_pyreqwest(broken: BrokenError) -> Exception:
+def _as_pyreqwest(broken: BrokenError, take: RequestInFlight) -> Exception:
     """Returns the recorded exception: its class is in the message, unless it was recorded with another client."""
-    name, colon, text = str(broken).partition(": ")
+    first, *lines = str(broken).split("\n")
+    name, colon, text = first.partition(": ")
     kind = getattr(exceptions, name, None) if colon else None
     if kind is None:
-        kind, text = getattr(exceptions, _CLASSES.get(broken.error, "ReadError")), str(broken)
-    found: Exception = kind(text, {"causes": None})
+        kind, text, lines = getattr(exceptions, _CLASSES.get(broken.error, "ReadError")), str(broken), []
+    causes = [{"message": _URL.sub(lambda _: str(take.request.url), line)} for line in lines]
+    found: Exception = kind(text, {"causes": causes or None})
     return found

@@ -276,6 +276,7 @@ def _bytes(body: Any) -> bytes | None:
     return b"".join(_bytes(part) or b"" for part in body)
 
 
+_UNRESOLVED = re.compile(r"Failed to resolve '[^']*' \((.*)\)", re.DOTALL)
 _INCOMPLETE = re.compile(r"IncompleteRead\((\d+) bytes read, (\d+) more expected\)")
 
 
@@ -344,20 +345,27 @@ class _Played:
 
     def _early(self, broken: BrokenError) -> Exception:
         """Returns the exception of an answer that never came."""
-        text, errors = str(broken), self._errors
+        text, errors = str(broken).removeprefix(f"{self._pool}: "), self._errors
         match broken.error:
             case "ConnectTimeout":
                 return errors.ConnectTimeoutError(self._pool, text)  # type: ignore[no-any-return]  # of either library
-            case "ConnectError" if isinstance(error := os_error(text), socket.gaierror):
-                return errors.NameResolutionError(self._pool.host, self._pool, error)  # type: ignore[no-any-return]  # likewise
             case "ConnectError":
-                return errors.NewConnectionError(self._pool, text)  # type: ignore[no-any-return]  # likewise
+                return self._unconnected(text)
             case "ReadTimeout":
                 return errors.ReadTimeoutError(self._pool, self._url, text)  # type: ignore[no-any-return]  # likewise
             case "RemoteProtocolError":
                 return errors.ProtocolError(text)  # type: ignore[no-any-return]  # likewise
             case _:
                 return ConnectionResetError(104, "Connection reset by peer")
+
+    def _unconnected(self, text: str) -> Exception:
+        """Returns the exception of a connection that could not be opened. It names the connection."""
+        pool, found = self._pool, _UNRESOLVED.fullmatch(text)
+        connection, error = pool.ConnectionCls(pool.host, pool.port), os_error(text)
+        if found or isinstance(error, socket.gaierror):
+            reason = socket.gaierror(found[1]) if found else error
+            return self._errors.NameResolutionError(pool.host, connection, reason)  # type: ignore[no-any-return]  # likewise
+        return self._errors.NewConnectionError(connection, text)  # type: ignore[no-any-return]  # likewise
 
     def _late(self, broken: BrokenError) -> Exception:
         """Returns the exception in the middle of a body, as the connection raises it."""

@@ -4,6 +4,7 @@ and a server that is still there is not asked."""
 
 import asyncio
 import http.client
+import re
 import socket
 import subprocess
 import sys
@@ -195,6 +196,15 @@ def test_a_connection_that_fails_keeps_its_class(url, record, tmp_path):
         assert ask() == expected
 
 
+@pytest.mark.parametrize("url", ["http://127.0.0.1:9/", "http://no-such-host.invalid/"])
+def test_each_client_gets_its_own_error_again(url, client, record, tmp_path):
+    """The class and the text of it, of a refused connection and of a failed lookup."""
+    with use_cassette(tmp_path / "c.json", **record):
+        expected = seen(client, url)
+    with use_cassette(tmp_path / "c.json"):
+        assert seen(client, url) == expected
+
+
 def test_a_failure_that_another_client_recorded_is_one_of_pyreqwest(record, tmp_path):
     exceptions = pytest.importorskip("pyreqwest.exceptions")
     url = "http://127.0.0.1:9/"
@@ -237,7 +247,9 @@ def seen(client, url):
     try:
         return client(url)
     except Exception as error:  # noqa: BLE001  # each client has its own
-        return type(error).__name__
+        return type(error).__name__, re.sub(
+            "at 0x[0-9a-f]+|after [0-9]+ (?:ms|milliseconds)", "…", str(error)
+        )
 
 
 HEAD = b"HTTP/1.1 200 OK\r\n"
@@ -249,6 +261,9 @@ ODD = {
     "a header in latin-1": HEAD + b"x-ratelimit-left: \xe9\r\ncontent-length: 0\r\n\r\n",
     "a trailer": HEAD + b"transfer-encoding: chunked\r\n\r\n2\r\nab\r\n0\r\nx-sum: 1\r\n\r\n",
     "a chunk without a size": HEAD + b"transfer-encoding: chunked\r\n\r\nzz\r\nabc\r\n",
+    "no HTTP": b"hello\r\n\r\n",
+    "garbage before the status line": b"hello\r\n" + HEAD + b"content-length: 0\r\n\r\n",
+    "gzip that is none": HEAD + b"content-encoding: gzip\r\ncontent-length: 3\r\n\r\nabc",
 }
 
 
