@@ -8,19 +8,24 @@ import re
 from collections.abc import Iterator
 from typing import Any
 
+from ellmer_harness.secrets.redaction import spellings
+
 from ..scenarios.canary_keys import is_canary
 
 _SHORTEST = 8  # characters of a value that may be a key
-_NAMES = ("_API_KEY", "_TOKEN", "_SECRET", "_KEY")
+_NAMES = re.compile(r"(?:^|_)(?:KEY|TOKEN|SECRET|PASSWORD)(?:_|$)")
 _OWNERS = re.compile(
     r"(org(?<!\worg)|proj(?<!\wproj)|user(?<!\wuser))-[A-Za-z0-9]{12,}\b"
 )  # fast: see transcripts
 
 
 def redacted(text: str) -> str:
-    """Returns the text without the keys of the environment, and without ids of organisations, projects and users."""
+    """Returns the text without the keys of the environment, in each spelling that recordings are searched for, and without ids of
+    organisations, projects and users.
+    """
     for key in _keys():
-        text = text.replace(key, "[key]")
+        for spelled in spellings(key):
+            text = text.replace(spelled, "[key]")
     return _OWNERS.sub(r"\1-REDACTED", text)
 
 
@@ -33,5 +38,5 @@ def redacted_value(value: Any) -> Any:
 
 def _keys() -> Iterator[str]:
     """Yields the real keys that are set, the longest first."""
-    values = {os.environ.get(name, "") for name in os.environ if name.endswith(_NAMES)}
+    values = {os.environ.get(name, "") for name in os.environ if _NAMES.search(name)}
     yield from sorted((v for v in values if len(v) >= _SHORTEST and not is_canary(v)), key=len, reverse=True)

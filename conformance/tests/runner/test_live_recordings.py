@@ -2,6 +2,7 @@
 
 import json
 import os
+from urllib.parse import quote
 
 import pytest
 
@@ -105,3 +106,13 @@ def test_what_is_private_is_taken_out_wherever_it_stands(monkeypatch):
     assert redacted(f"Bearer abcdefgh12345678 of {ORGANISATION}") == "Bearer [key] of org-REDACTED"
     assert redacted_value({"a": ["abcdefgh12345678"]}) == {"a": ["[key]"]}
     assert redacted("org-chart and proj-plan") == "org-chart and proj-plan"
+
+
+@pytest.mark.parametrize(
+    "name", ["AWS_BEARER_TOKEN_BEDROCK", "AWS_SECRET_ACCESS_KEY", "OPENAI_API_KEY", "DB_PASSWORD"]
+)
+def test_a_key_is_taken_out_in_each_spelling(monkeypatch, name):
+    key = "ABSKQmVkcm9ja0FQSUtleS1/4kZQ+9=="
+    monkeypatch.setenv(name, key)
+    spelled = [key, key.upper(), key.encode().hex(), quote(key, safe=""), key.replace("/", "\\/")]
+    assert redacted("\n".join(spelled)).splitlines() == ["[key]"] * len(spelled)

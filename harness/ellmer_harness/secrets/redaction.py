@@ -27,6 +27,8 @@ from .named_credentials import is_credential, is_signature, kind
 # --- The replacement of values ---------------------------------------------------------------------------
 
 
+_RANDOM = 16  # characters of a value that no text has by chance, also in other case
+_DIGIT = re.compile(r"\d")
 _LEVELS = 8  # times that the pattern branches; each is a group in the one before
 
 
@@ -84,10 +86,13 @@ def _as_bytes(text: str) -> str:
 
 @lru_cache(maxsize=256)
 def spellings(value: str) -> tuple[str, ...]:
-    """Returns the value in plain form, in URL and form encoding, and in JSON."""
+    """Returns the value in plain form, in URL and form encoding, in JSON, in hexadecimal, and, if it is random, in other case."""
     escaped = [json.dumps(value, ensure_ascii=plain)[1:-1] for plain in (True, False)]
     urls = [quote(value, safe="", errors="replace"), quote_plus(value, errors="replace")]
-    return tuple(dict.fromkeys((value, *urls, *escaped, *(each.replace("/", r"\/") for each in escaped))))
+    digits = value.encode("utf-8", "surrogatepass").hex()
+    cases = [value.lower(), value.upper()] if len(value) >= _RANDOM and _DIGIT.search(value) else []
+    slashes = [each.replace("/", r"\/") for each in escaped]
+    return tuple(dict.fromkeys((value, *urls, *escaped, *slashes, digits, digits.upper(), *cases)))
 
 
 def _resize(sizes: list[int], changes: Iterable[tuple[int, int, int]]) -> None:

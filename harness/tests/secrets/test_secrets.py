@@ -87,6 +87,20 @@ def test_keys_of_the_environment_are_replaced_unasked(server, record, tmp_path, 
     assert b"my key is <SOME_API_KEY>" in files(tmp_path)
 
 
+@pytest.mark.parametrize(
+    "form", [str.upper, str.lower, lambda key: key.encode().hex(), lambda key: key.encode().hex().upper()]
+)
+def test_a_key_of_the_environment_is_replaced_in_other_case_and_in_hexadecimal(
+    server, record, tmp_path, monkeypatch, form
+):
+    key = "canary9F8e7d6c5b4a39281706f5e4d3"
+    monkeypatch.setenv("SOME_API_KEY", key)
+    with use_cassette(tmp_path / "c.json", **record):
+        httpx.post(API, json={"text": f"my key is {form(key)}"})
+    assert form(key).encode() not in files(tmp_path)
+    assert b"my key is <SOME_API_KEY>" in files(tmp_path)
+
+
 PLACES = {
     "request JSON": {"json": {"deep": [{"text": f"see {TOKEN}!"}]}},
     "tool arguments": {"json": {"arguments": json.dumps({"t": TOKEN})}},
