@@ -222,3 +222,18 @@ def test_the_pair_of_clients_on_a_rule_page_is_what_they_do(id):
 
     with StrictServer(scripts()) as server:
         assert dict(pairs(server, frozenset({id})))[id] == json.loads(TARGET.read_text("utf-8"))[id]
+
+
+#: Pages for those who work on this project. They begin in a clone.
+IN_A_CLONE = {"docs/planted-bugs.md", "docs/tested.md", "docs/public-recordings.md", "docs/architecture.md"}
+
+
+@pytest.mark.parametrize("page", [page for page in PAGES if page not in IN_A_CLONE])
+def test_a_page_with_commands_or_programs_says_how_to_install_them(page):
+    runs = [
+        block
+        for block in blocks(page)
+        if block.language == "python" or re.match(r"(conformance|ellmer-harness|pytest)\b", block.text)
+    ]
+    text = (ROOT / page).read_text("utf-8")
+    assert not runs or re.search(r"quickstart\.md#install|pip install", text), runs[0].line
