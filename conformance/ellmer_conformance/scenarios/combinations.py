@@ -283,7 +283,7 @@ def combined(row: Combination) -> Case:
     )
 
 
-_PROMPT = "You are brief, and you call the user Ada. " * 3
+_PROMPT = " ".join(["You are brief, and you call the user Ada."] * 3)
 _CHANGED_PROMPT = "You are verbose, and you call the user Bo."
 _LATER = (("And after that?", "After that comes the evening."), ("And then?", "Then comes the night."))
 _EARLIER = (Turn("user", (Text("Are you there?"),)), Turn("assistant", (Text("I am here, as ever."),)))
