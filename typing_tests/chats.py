@@ -38,6 +38,10 @@ assert_type(chat_openai("Be brief.", model="gpt-4.1", params=params(temperature=
 assert_type(chat_anthropic(api_key="k", timeout=Timeouts(total=60), tool_media="native"), Chat)
 assert_type(chat_claude(proxy="http://localhost:3128"), Chat)
 assert_type(chat_openai_responses(), Chat)
+
+named = chat_openai()
+named.approve = "defer"
+named.system_prompt = "Be brief."  # type: ignore[attr-defined]  # a name that a chat does not have
 assert_type(chat_openai_compatible(base_url="http://x", model="m", strict=True), Chat)
 assert_type(refresh_prices("prices.json"), int)
 assert_type(chat_google_vertex(project="p", location="l"), Chat)

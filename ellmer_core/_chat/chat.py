@@ -187,10 +187,14 @@ class Chat(Displayed):
         self.when_busy: WhenBusy = "raise"
         self.set_system_prompt(system_prompt)
 
-    def __setattr__(self, name: str, value: Any) -> None:
-        from .attributes import checked  # noqa: PLC0415 - it is loaded for the first chat
+    if not TYPE_CHECKING:  # a type checker that saw it would accept any name
 
-        object.__setattr__(self, name, value if name.startswith("_") else checked(type(self), name, value))
+        def __setattr__(self, name: str, value: Any) -> None:
+            from .attributes import checked  # noqa: PLC0415 - it is loaded for the first chat
+
+            object.__setattr__(
+                self, name, value if name.startswith("_") else checked(type(self), name, value)
+            )
 
     # --- Questions and answers -------------------------------------------------------------------------------
 

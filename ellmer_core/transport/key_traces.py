@@ -19,9 +19,10 @@ from typing import NamedTuple
 from unicodedata import normalize
 from urllib.parse import quote
 
-__all__ = ["HIDDEN", "hidden_in_answer", "hidden_traces", "readable", "written_forms"]
+from .key_forms import HIDDEN, readable, written_forms
 
-HIDDEN = "[key]"
+__all__ = ["HIDDEN", "hidden_in_answer", "hidden_traces"]
+
 PART = 10  # letters and digits that are a part of a key wherever they stand
 PIECE = 6  # characters that are a piece of a key if they are a word
 EDGE = 4  # the same at the key's beginning and end, and beside a mask
@@ -44,7 +45,6 @@ _ESCAPED = re.compile(
     |(?<=&)(?:amp;){0,3}\#(?:x0{0,6}(?P<hex>[1-9a-f][0-9a-f]{1,4}(?=;)|[2-7][0-9a-f])|0{0,6}(?P<decimal>[1-9]\d{1,5}(?=;)|1[012]\d|[3-9]\d));?)""",
     re.VERBOSE,
 )
-_READABLE = re.compile(r"(?>(?:[A-Za-z]+\d{0,2}[-_.])*)")
 _LINES_IN_JSON = re.compile(r"\\\\{0,7}[nrtbfv]")
 _MASK = re.compile(r"[*•●·…⋯█#]++|\.{2,}+|\[[^\]\s]{0,20}+\]|<[^<>\s]{0,20}+>|(?i:x{4,}+)|[-_]{3,}+")
 _RUN = r"[\w\-/+=~]*+(?>(?:\.[\w\-/+=~]++)*)"
@@ -63,12 +63,6 @@ _IS_LETTER = bytes(code < 128 and chr(code).isalnum() for code in range(256))
 _IN_RUNS = bytes(ord("A") if re.match(r"[\w+/-]", chr(code), re.ASCII) else 0 for code in range(256))
 _OTHER_BYTES = bytes(range(128)) + b" " * 128
 _NUMBERS = re.compile(r"(?<![\w.])\d{2,8}+(?>(?:[\s,;:|.'\"\\-]{1,4}+\d{2,8}+){9,})", re.ASCII)
-
-
-def readable(key: str) -> str:
-    """Returns the beginning of a key that says whose it is, as `sk-proj-`. It is not secret."""
-    found = _READABLE.match(key)
-    return found[0] if found else ""
 
 
 def hidden_traces(text: str, keys: Iterable[str]) -> str:
@@ -97,12 +91,6 @@ def _encodings_hidden(text: str, keys: tuple[str, ...]) -> str:
     for spans in _spans, _in_packed, _in_numbers:
         text = _cut(text, _apart(spans(text, keys)))
     return text
-
-
-def written_forms(key: str) -> tuple[str, ...]:
-    """Returns a key as it is, backwards, in ROT13, and percent-encoded once and twice."""
-    percent = quote(key, safe="")
-    return key, key[::-1], encode(key, "rot13"), percent, quote(percent, safe="")
 
 
 @lru_cache(64)

@@ -18,7 +18,7 @@ from functools import cache, lru_cache
 from typing import Any, NamedTuple
 
 from ..budget import CLIENT_ERROR
-from .key_traces import HIDDEN, hidden_in_answer, hidden_traces, readable, written_forms
+from .key_forms import HIDDEN, readable, written_forms
 
 BEGINNING = 4  # characters of a key at the end of an event, after which the next one is waited for
 GRAM = 5  # letters of a form that are searched in answers
@@ -227,8 +227,11 @@ class SentKeys:
 
     def hidden_in_error(self, text: str) -> str:
         """Returns a text of an error without the keys, their parts, their masked forms, and other encodings."""
+        if not self._keys:
+            return text
+        from .key_traces import hidden_traces  # noqa: PLC0415 - few answers are errors, and few have a key
 
-        return hidden_traces(text, self._keys) if self._keys else text
+        return hidden_traces(text, self._keys)
 
     def _hidden_in_text(self, text: str) -> str:
         if not self._forms.in_answer(text.encode("utf-8", "replace")):
@@ -236,6 +239,7 @@ class SentKeys:
         return self._hidden(text)
 
     def _hidden(self, text: str) -> str:
+        from .key_traces import hidden_in_answer  # noqa: PLC0415 - as above
 
         return hidden_in_answer(text, self._answered)
 
@@ -393,6 +397,8 @@ def _hide_in_record(record: logging.LogRecord) -> bool:
 
 def _hidden_in_log(text: str, sent: tuple[tuple[str, ...], ...]) -> str:
     """Returns a line of a log without the keys."""
+    from .key_traces import hidden_traces  # noqa: PLC0415 - few programs log what clients do
+
     for keys in sent:
         text = hidden_traces(text, keys)
     return text

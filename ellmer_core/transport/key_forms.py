@@ -1,0 +1,22 @@
+"""A key: its beginning that is not secret, the ways to write it, and what is shown in its place."""
+
+from __future__ import annotations
+
+import re
+from codecs import encode
+from urllib.parse import quote
+
+HIDDEN = "[key]"
+_READABLE = re.compile(r"(?>(?:[A-Za-z]+\d{0,2}[-_.])*)")
+
+
+def readable(key: str) -> str:
+    """Returns the beginning of a key that says whose it is, as `sk-proj-`. It is not secret."""
+    found = _READABLE.match(key)
+    return found[0] if found else ""
+
+
+def written_forms(key: str) -> tuple[str, ...]:
+    """Returns a key as it is, backwards, in ROT13, and percent-encoded once and twice."""
+    percent = quote(key, safe="")
+    return key, key[::-1], encode(key, "rot13"), percent, quote(percent, safe="")
