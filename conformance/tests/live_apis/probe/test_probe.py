@@ -249,6 +249,25 @@ def test_a_gateway_that_answers_pages_exits_with_1_and_says_so():
     assert "capabilities: tools: not found" in done.output
 
 
+class _BelowV1(_Page):
+    def do_POST(self):
+        self.rfile.read(int(self.headers["content-length"]))
+        self.send_response(400 if self.path.startswith("/v1/") else 404)
+        self.end_headers()
+
+
+@pytest.mark.parametrize("given", ["", "/v1"])
+def test_a_base_url_as_claude_code_takes_it_is_probed_with_the_path_of_the_version(given):
+    with ThreadingHTTPServer(("127.0.0.1", 0), _BelowV1) as page:
+        Thread(target=page.serve_forever, daemon=True).start()
+        url = f"http://127.0.0.1:{page.server_address[1]}"
+        found = probed(Target(url + given, "anthropic", "m"), with_rules=False)
+        page.shutdown()
+
+    assert [*found.named.values()] == [f"probe:{url}/v1"]
+    assert all(each["url"].startswith(f"{url}/v1/") for each in found.exchanges.values())
+
+
 @pytest.mark.parametrize("case", ["no_json", "text"])
 def test_what_a_server_answered_wrongly_is_asked_again_by_a_script(tmp_path, case):
     with ThreadingHTTPServer(("127.0.0.1", 0), _Page) as page:
