@@ -264,7 +264,7 @@ def probed(target: Target, *, with_rules: bool = True) -> Report:
         if any(each.status for each in probe.heard):
             probe.clients()
             probe.mistakes()
-            if with_rules:
+            if with_rules and any(each.answered for each in probe.heard):
                 probe.rule_bodies()
     report = Report.joined(_judged(target, each) for each in probe.heard)
     report.named = {target.called: f"probe:{target.base_url}"}
