@@ -207,6 +207,14 @@ CUT_STREAM = chunks(
 )
 
 
+def test_a_stream_with_tools_that_comes_whole_is_no_stream():
+    """llm-katan 0.22.0 answers so, and only what follows from it was reported."""
+    whole = heard(calling(), question="tool_call")
+    streamed = replace(whole, question=replace(whole.question, stream=True, needs="tools"))
+
+    assert verdict(book.rules["SRV-010"], streamed).outcome == "fail"
+
+
 def test_a_stream_without_events_has_no_order_to_judge():
     assert verdict(book.rules["SRV-012"], heard(b"", stream=True)).outcome == "not-applicable"
 
