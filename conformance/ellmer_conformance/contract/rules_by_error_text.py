@@ -9,9 +9,12 @@ from __future__ import annotations
 
 import json
 import re
+from ast import literal_eval
 from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
+from contextlib import suppress
 from difflib import SequenceMatcher
+from functools import partial
 from math import log
 from typing import NamedTuple
 
@@ -20,16 +23,68 @@ from .rulebook import RuleBook
 from .rules._shape_faults import IDS
 
 #: The least similarity of two texts, from 0 to 1, and the greatest distance from the best match.
-LEAST, BEHIND = 0.6, 0.05
+LEAST, BEHIND = 0.55, 0.05
 
 #: Words that a part of a text and a sentence must have, the similarity of two whole texts, and the weight of a part.
 _ENOUGH, _SENTENCE, _WHOLE, _PART = 5, 4, 0.9, 0.85
 _NAMED = 0.95  # the weight of a similarity that names have made
 _LESS = 0.2  # how much less a sentence counts that is a small part of the text
+#: How a program begins that checks values itself: no API has refused anything.
+_OF_A_VALIDATOR = re.compile(
+    r"\s*(?:pydantic_core\._pydantic_core|jsonschema\.exceptions)\.ValidationError\b"
+)
+_LONGEST = 20_000  # characters that are read as what Python prints
 _ANY = 0.1  # the weight of a name, path or number
+_SHORT = 0.76  # the least similarity of texts of a few words
+_LITTLE = 0.6  # the weight of a word that any sentence may have
+_FUNCTION_WORDS = frozenset(
+    [
+        "a",
+        "an",
+        "any",
+        "are",
+        "as",
+        "at",
+        "be",
+        "been",
+        "by",
+        "can",
+        "cannot",
+        "for",
+        "from",
+        "has",
+        "have",
+        "if",
+        "in",
+        "is",
+        "it",
+        "its",
+        "must",
+        "no",
+        "not",
+        "of",
+        "on",
+        "or",
+        "so",
+        "than",
+        "that",
+        "the",
+        "this",
+        "to",
+        "was",
+        "were",
+        "will",
+        "with",
+        "you",
+        "your",
+    ]
+)
 #: A quoted name or path, or a place for one in a template; an index in a path.
 _QUOTED = re.compile(r"['\"`]([\w.\[\]{}-]+)['\"`]")
 _INDEX = re.compile(r"\[[^\]]*\]")
+#: A parameter at the end of a sentence without quotes: `Argument not supported on this model: presencePenalty`.
+_PARAMETER = re.compile(r"(?:: |parameter )([a-z]+(?:_[a-z]+|[A-Z]\w*)+)\b(?=[\s\"'.}]*(?:$|[\"'}]))")
+_ESCAPED = re.compile(r"\\+(?=['\"])")
 _OF_SHAPES = frozenset(IDS)
 _END = re.compile(r"(?<=[.!?:;])\s+|\n+")
 _NAME = re.compile(r"[^\W_]+")
@@ -52,9 +107,12 @@ def matches(text: str, books: Iterable[RuleBook]) -> list[Match]:
     Of rules with one text, those about calls and their results come first, because a missing result is the usual cause, and
     those that hold for every version before others.
     """
+    if _OF_A_VALIDATOR.match(text):
+        return []
     found = nearest(text, books)
-    best = max((each.alike for each in found), default=0.0)
-    close = [each for each in found if each.alike >= max(LEAST, best - BEHIND) and each.named]
+    named = [each for each in found if each.named]
+    best = max((each.alike for each in named), default=0.0)
+    close = [each for each in named if each.alike >= max(LEAST, best - BEHIND)]
     return sorted(close, key=lambda match: (_distance(text, match), *_rank(match)))
 
 
@@ -63,8 +121,10 @@ def _distance(text: str, match: Match) -> int:
 
     A rule about any parameter is nearer than one whose refusals quote others, and the nearest of those is made of a shape.
     """
-    ours = {_last(name) for name in _QUOTED.findall(text)}
-    theirs = [name for known in known_texts(match.book, match.rule) for name in _QUOTED.findall(known)]
+    plain = _ESCAPED.sub("", text)
+    known = [*known_texts(match.book, match.rule)]
+    ours = {_last(name) for name in _QUOTED.findall(plain)} - {""} or {*_PARAMETER.findall(plain)}
+    theirs = [name for each in known for name in (*_QUOTED.findall(each), *_PARAMETER.findall(each))]
     if not ours or not theirs or not ours.isdisjoint(map(_last, theirs)):
         return 0
     any_name = any(name.startswith("{") and name.endswith("}") for name in theirs)
@@ -72,8 +132,9 @@ def _distance(text: str, match: Match) -> int:
 
 
 def _last(path: str) -> str:
-    """Returns the last name of a path: `id` of `input[3].id`."""
-    return _INDEX.sub("", path).rpartition(".")[2]
+    """Returns the last name of a path: `id` of `input[3].id`, and nothing of `messages.0`."""
+    name = _INDEX.sub("", path).rpartition(".")[2]
+    return "" if name.isdigit() else name
 
 
 def _rank(match: Match) -> tuple[float, float, bool, bool, bool]:
@@ -113,7 +174,10 @@ class _Weights:
 
     def of(self, word: str) -> float:
         """Returns the weight of one word, from 0 to 1."""
-        return _ANY if word == "*" else 1 - log(self._counts[word] + 1) / self._most
+        if word == "*":
+            return _ANY
+        told = 1 - log(self._counts[word] + 1) / self._most
+        return told * _LITTLE if word in _FUNCTION_WORDS else told
 
 
 class _Said(NamedTuple):
@@ -169,12 +233,25 @@ def known_texts(book: RuleBook, rule: Rule) -> Iterator[str]:
 
 
 def texts_in(text: str) -> list[str]:
-    """Returns the text, or the strings in it if it is an error body in JSON."""
-    try:
-        value = json.loads(text)
-    except (ValueError, RecursionError):
-        return [text]
-    return [each for each in _strings(value) if " " in each] or [text]
+    """Returns the strings in an error body, and in those that its strings quote. A text around a body comes last, as that of a
+    gateway or a client does, and a text without a body is returned alone.
+    """
+    value = _object_in(text)
+    found = [each for each in _strings(value) if " " in each]
+    inner = [each for string in found for each in texts_in(string)]
+    is_whole = text.strip()[:1] in {"{", "["} and found
+    return [*inner, *([] if is_whole else [_ESCAPED.sub("", text)])]
+
+
+def _object_in(text: str) -> object:
+    """Returns the value in JSON that a text is or has, or what Python prints of one. It is `None` if there is none."""
+    start, end = text.find("{"), text.rfind("}") + 1
+    inside = text[start:end] if 0 <= start < end else ""
+    lenient = partial(json.loads, strict=False)  # a terminal breaks lines within strings
+    for told, read in ((text, lenient), (inside, lenient), (inside[:_LONGEST], literal_eval)):
+        with suppress(ValueError, SyntaxError, RecursionError, MemoryError):
+            return read(told) if told else None
+    return None
 
 
 def _strings(value: object) -> Iterator[str]:
@@ -209,7 +286,9 @@ def _alike(first: list[str], second: list[str], weigh: _Weights) -> float:
     weights = weigh(first), weigh(second)
     common = sum(weigh(first[block.a : block.a + block.size]) for block in blocks)
     ratio = 2 * common / sum(weights)
-    if ratio >= _WHOLE or min(len(first), len(second)) < _ENOUGH:
+    if ratio >= _WHOLE:
         return ratio
+    if min(len(first), len(second)) < _ENOUGH:
+        return ratio if ratio >= _SHORT else ratio * LEAST
     runs = sum(weigh(first[block.a : block.a + block.size]) for block in blocks if block.size > 1)
     return max(ratio, _PART * runs / min(weights))

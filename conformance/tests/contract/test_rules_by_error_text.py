@@ -143,6 +143,33 @@ REAL = {
 }
 
 
+#: The same as gateways, SDKs and people wrap them, in issues of 2026.
+WRAPPED = {
+    "Upstream provider OpenAI returned HTTP 400.\nUpstream error:\n{\"message\":\"Invalid 'input[91].id': 'fc_7d85c'. Expected an ID that "
+    'begins with \'ctc\'.","type":"invalid_request_error","param":"input[91].id"}': "openai-responses PAIR-006",
+    "MiddlewareError: 400 Invalid 'input[2].id': ''. Expected an ID that contains letters, numbers, underscores, or dashes, but this value "
+    "contained additional characters.": "openai-responses PAIR-006",
+    'Error: Request failed: HTTP 400: {\n "error": {\n   "message": "Unknown parameter: \'reasoning\'.",\n   "type": "invalid_request_error",\n'
+    '   "param": "reasoning"}}': "openai-chat openai-responses REQ-004 REQ-101",
+    'Bad Request: {"error":{"message":"Corrupted thought signature.","type":"api_error","upstreamStatus":400}}': "* THK-006",
+    "Error code: 400 - {'object': 'error', 'message': 'Expected last role User or Tool (or Assistant with prefix True) for serving but got "
+    "assistant', 'type': 'invalid_request_error', 'param': None}": "mistral ORD-011",
+    '{"message":"Provider returned error","code":400,"metadata":{"raw":"{\\"object\\":\\"error\\",\\"message\\":\\"Unexpected role \'tool\' '
+    'after role \'user\'\\"}","provider_name":"Mistral"}}': "mistral ORD-002",
+    'litellm.BadRequestError: BedrockException - b\'{"message":"The toolConfig field must be defined when using toolUse and toolResult '
+    "content blocks.\"}'": "bedrock SCH-008",
+    "An error occurred (ValidationException) when calling the ConverseStream operation: User messages cannot contain tool uses. Please "
+    "remove the tool uses and try again": "bedrock THK-021",
+    "HTTP 400: [openai/gpt-5-mini] [400]: Unsupported value: 'temperature' does not support 0.16 with this model. Only the default (1) "
+    "(reset after 12s)": "openai-chat REQ-017",
+    "Provider error: [400] The `reasoning_content` in the thinking mode must be p": "openai-chat THK-005",
+    "pydantic_core._pydantic_core.ValidationError: 1 validation error for AIMessage content Input should be a valid string": "",
+    "AI_UnsupportedModelVersionError: Unsupported model version v1 for provider and model: AI SDK 5 only supports models of version v2": "",
+    "400 INVALID_ARGUMENT. {'error': {'code': 400, 'message': 'Request contains an invalid argument.'}}": "",
+}
+REAL |= WRAPPED
+
+
 @pytest.fixture(scope="module")
 def every_book():
     return list(_all_books())

@@ -1,5 +1,9 @@
 """A bug report for each cause, ready for a client's tracker."""
 
+import platform
+import sys
+from pathlib import Path
+
 from conformance_command import run, run_in
 
 from ellmer_conformance.report import Report, Row
@@ -53,3 +57,30 @@ def test_a_report_is_about_the_wire_format_with_most_of_the_failures():
     rows = [counted("openai-chat", "a"), counted("anthropic", "b"), counted("anthropic", "c")]
 
     assert [name for name, _ in reports(Report(rows))] == ["01-theirs-anthropic-USG-001.md"]
+
+
+def test_the_report_about_a_command_names_its_program_and_the_packages_beside_it(tmp_path):
+    (tmp_path / "driver.js").write_text("")
+    (tmp_path / "package.json").write_text('{"dependencies": {"openai": "^9.1.0", "ai": "^9.0.0"}}')
+    (tmp_path / "node_modules" / "ai").mkdir(parents=True)
+    (tmp_path / "node_modules" / "ai" / "package.json").write_text('{"version": "9.0.3"}')
+    row = Row(
+        "a command", "openai-chat", "openai", "one_tool", "sync", "PAIR-001", "MUST", "reject", "fail", 1
+    )
+    named = {"a command": f"command:{sys.executable} {tmp_path / 'driver.js'}"}
+    [(_, text)] = reports(Report([row], named=named))
+    versions = text.partition("**Versions.** ")[2].splitlines()[0]
+
+    assert (
+        f"{Path(sys.executable).name} Python {platform.python_version()}, openai ^9.1.0, ai 9.0.3, "
+        in versions
+    )
+
+
+def test_a_command_that_is_gone_has_no_version():
+    row = Row(
+        "a command", "openai-chat", "openai", "one_tool", "sync", "PAIR-001", "MUST", "reject", "fail", 1
+    )
+    [(_, text)] = reports(Report([row], named={"a command": "command:no-such-program driver.js"}))
+
+    assert "**Versions.** ellmer-core" in text

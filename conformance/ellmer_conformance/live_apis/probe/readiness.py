@@ -30,6 +30,9 @@ TIERS: Mapping[str, tuple[str, ...]] = {
 _FEATURES = frozenset({"tools", "structured output"})
 
 
+_SHOWN, _LONGEST = 3, 120  # reasons that are printed, and the characters of each
+
+
 @dataclass(frozen=True)
 class Profile:
     """What a client sends beside the conversation, and what it needs.
@@ -169,6 +172,9 @@ def _reasons(
     profile: Profile, tiers: Sequence[Tier], rows: Sequence[Row], absent: Sequence[str]
 ) -> Iterator[str]:
     """Yields why a server is not ready for a client. A rule is said with its first message."""
+    if all(tier.state == "not judged" for tier in tiers):
+        yield "nothing could be judged"
+        return
     refused = next(
         (r for r in rows if r.case == profile.question and r.rule == "SRV-006" and r.verdict == "fail"), None
     )
@@ -197,7 +203,14 @@ def lines(found: Readiness) -> Iterator[str]:
         more = ", ".join([*tier.broken, *(f"no {each}" for each in tier.absent)])
         yield f"{tier.name}: {tier.state}{f' ({more})' if more else ''}"
     for name, reasons in found.clients.items():
-        yield f"ready for {name}: {'no, because ' + '; '.join(reasons) if reasons else 'yes'}"
+        yield f"ready for {name}: {'no, because ' + _in_short(reasons) if reasons else 'yes'}"
+
+
+def _in_short(reasons: Sequence[str]) -> str:
+    """Returns the first reasons, cut to a few lines of a terminal. `readiness.json` has all of them in full."""
+    told = [each if len(each) <= _LONGEST else f"{each[:_LONGEST]}…" for each in reasons[:_SHOWN]]
+    more = len(reasons) - len(told)
+    return "; ".join([*told, *([f"and {more} more"] if more else [])])
 
 
 def write(found: Readiness, folder: Path) -> Path:

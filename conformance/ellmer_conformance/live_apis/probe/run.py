@@ -11,6 +11,7 @@ from urllib.parse import urlsplit
 
 import httpx
 
+from ...adapters.endpoints import WHERE
 from ...contract import rules
 from ...contract.exchange import Exchange, Json, Request, Response
 from ...contract.observed_run import Run, Trouble
@@ -81,6 +82,13 @@ class Probe:
                 return
         texts = {each.told.text for each in self.heard if each.told and each.question.name.startswith("text")}
         self.heard = [replace(each, steady=len(texts) == 1) for each in self.heard]
+
+    def status(self) -> int:
+        """Returns the status of the answer to a plain question; 0 if no answer arrived."""
+        wire, model = self.target.wire, self.target.model
+        content = json.dumps(body(wire, model, Question("text"))).encode()
+        response = self._sent(content, model=model, key=self.target.key).response
+        return response.status if response else 0
 
     def mistakes(self) -> None:
         """Sends requests that every API refuses."""
@@ -250,17 +258,34 @@ _BROKEN = {"fail", "warn", "expected-fail"}
 def probed(target: Target, *, with_rules: bool = True) -> Report:
     """Returns the report on a server: a run for each question, and for each request that must be refused or accepted."""
     with httpx.Client(timeout=target.timeout, trust_env=False) as client:
+        target = _with_path(target, client)
         probe = Probe(target, client)
         probe.questions()
         if any(each.status for each in probe.heard):
             probe.clients()
             probe.mistakes()
-            if with_rules:
+            if with_rules and any(each.answered for each in probe.heard):
                 probe.rule_bodies()
     report = Report.joined(_judged(target, each) for each in probe.heard)
     report.named = {target.called: f"probe:{target.base_url}"}
     report.skipped += list(_skipped(target, probe))
     return _scored(finished(report))
+
+
+def _with_path(target: Target, client: httpx.Client) -> Target:
+    """Returns the target with the path of the API's version, if the base URL lacks it and only that path is there: clients of some APIs,
+    such as Claude Code, add it to the base URL.
+    """
+    place = WHERE.get((target.wire, target.provider or rules.book(target.wire).provider))
+    base = target.base_url.rstrip("/")
+    if place is None or not place.path or base.endswith(place.path):
+        return target
+    longer = replace(target, base_url=base + place.path)
+    missing = Probe(target, client).status() == _NOT_FOUND
+    return longer if missing and Probe(longer, client).status() not in {0, _NOT_FOUND} else target
+
+
+_NOT_FOUND = 404
 
 
 def _judged(target: Target, heard: Heard) -> Report:

@@ -149,7 +149,8 @@ def streams_are_streams(heard: Heard) -> Iterator[Finding]:
 
     Why: clients read a stream by its framing.
     """
-    if heard.kind == "question" and heard.question.stream and not heard.question.needs:
+    wanted_of_all = not heard.question.needs or heard.status == 200
+    if heard.kind == "question" and heard.question.stream and wanted_of_all:
         wanted = _STREAMS.get(heard.wire, "text/event-stream")
         fine = heard.status == 200 and heard.content_type == wanted and heard.events
         problem = f"it came with {heard.status}, as {heard.content_type!r}, in {len(heard.events)} events"

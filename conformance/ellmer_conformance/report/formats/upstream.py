@@ -6,11 +6,16 @@ checked it first: the report says what the strict server says, and not what a re
 
 from __future__ import annotations
 
+import json
 import platform
+import shlex
+import subprocess
 from collections import Counter
 from collections.abc import Iterator, Mapping
+from contextlib import suppress
 from dataclasses import replace
 from importlib.metadata import PackageNotFoundError, packages_distributions, version
+from pathlib import Path
 from typing import Any
 
 from ...contract.rule import page_of
@@ -96,7 +101,10 @@ def _plays(cause: Cause) -> str:
 
 
 def _versions(report: Report, row: Row) -> Iterator[str]:
-    """Yields the versions of the client, of this suite and of Python."""
+    """Yields the versions of the client, of this suite and of Python. A command's is asked of its program."""
+    asked = report.named.get(row.adapter, "")
+    if asked.startswith("command:"):
+        yield from _of_command(asked.removeprefix("command:"))
     module = report.named.get(row.adapter, row.adapter).partition(":")[0].partition(".")[0]
     for name in dict.fromkeys([row.adapter, *packages_distributions().get(module, ()), "ellmer-core"]):
         try:
@@ -104,6 +112,27 @@ def _versions(report: Report, row: Row) -> Iterator[str]:
         except PackageNotFoundError:
             continue
     yield f"Python {platform.python_version()}"
+
+
+def _of_command(command: str) -> Iterator[str]:
+    """Yields the version of the program that runs a command, and of the packages that a project beside its script pins."""
+    with suppress(OSError, ValueError, subprocess.SubprocessError):
+        program, *arguments = shlex.split(command)
+        said = subprocess.run([program, "--version"], capture_output=True, text=True, timeout=10, check=False)  # noqa: S603 - the program of the run
+        yield f"{Path(program).name} {_line(said.stdout or said.stderr)}".strip()
+        yield from (each for script in arguments for each in _pinned(Path(script).parent))
+
+
+def _pinned(folder: Path) -> Iterator[str]:
+    """Yields the dependencies in the `package.json` of a Node.js project, with the installed versions."""
+    try:
+        names = json.loads((folder / "package.json").read_text("utf-8")).get("dependencies", {})
+        for name in names:
+            installed = folder / "node_modules" / name / "package.json"
+            told = json.loads(installed.read_text("utf-8"))["version"] if installed.exists() else names[name]
+            yield f"{name} {told}"
+    except (OSError, ValueError, KeyError, AttributeError):
+        return
 
 
 def _line(text: str) -> str:

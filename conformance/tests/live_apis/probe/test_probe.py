@@ -207,6 +207,14 @@ CUT_STREAM = chunks(
 )
 
 
+def test_a_stream_with_tools_that_comes_whole_is_no_stream():
+    """llm-katan 0.22.0 answers so, and only what follows from it was reported."""
+    whole = heard(calling(), question="tool_call")
+    streamed = replace(whole, question=replace(whole.question, stream=True, needs="tools"))
+
+    assert verdict(book.rules["SRV-010"], streamed).outcome == "fail"
+
+
 def test_a_stream_without_events_has_no_order_to_judge():
     assert verdict(book.rules["SRV-012"], heard(b"", stream=True)).outcome == "not-applicable"
 
@@ -247,6 +255,25 @@ def test_a_gateway_that_answers_pages_exits_with_1_and_says_so():
     assert done.exit_code == 1
     assert "Bad gateway" in done.output
     assert "capabilities: tools: not found" in done.output
+
+
+class _BelowV1(_Page):
+    def do_POST(self):
+        self.rfile.read(int(self.headers["content-length"]))
+        self.send_response(400 if self.path.startswith("/v1/") else 404)
+        self.end_headers()
+
+
+@pytest.mark.parametrize("given", ["", "/v1"])
+def test_a_base_url_as_claude_code_takes_it_is_probed_with_the_path_of_the_version(given):
+    with ThreadingHTTPServer(("127.0.0.1", 0), _BelowV1) as page:
+        Thread(target=page.serve_forever, daemon=True).start()
+        url = f"http://127.0.0.1:{page.server_address[1]}"
+        found = probed(Target(url + given, "anthropic", "m"), with_rules=False)
+        page.shutdown()
+
+    assert [*found.named.values()] == [f"probe:{url}/v1"]
+    assert all(each["url"].startswith(f"{url}/v1/") for each in found.exchanges.values())
 
 
 @pytest.mark.parametrize("case", ["no_json", "text"])

@@ -52,6 +52,20 @@ def test_a_refused_field_is_the_reason():
     assert found.clients["Codex"] == ["it refuses what Codex sends: the answer is 422: 'prompt_cache_key'"]
 
 
+def test_a_server_of_which_nothing_was_judged_is_not_ready():
+    """A server that answered too late was called ready."""
+    assert of([]).clients == {"Codex": ["nothing could be judged"]}
+
+
+def test_few_and_short_reasons_are_printed_and_the_file_has_all(tmp_path):
+    found = of([*GOOD, *(row(rule, "fail", message="x" * 500) for rule in TIERS["answers"][:5])])
+    last = [*lines(found)][-1]
+
+    assert len(last) < 500
+    assert last.endswith("; and 2 more")
+    assert len(json.loads(write(found, tmp_path).read_text())["clients"][0]["because"]) == 5
+
+
 def test_a_broken_refusal_does_not_matter_to_a_client():
     assert not of([*GOOD, row("SRV-030", "fail")]).clients["Codex"]
 

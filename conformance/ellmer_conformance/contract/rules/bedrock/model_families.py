@@ -29,6 +29,7 @@ from ._refusals_and_examples import (
     loop,
     refused,
     result,
+    use,
     user,
 )
 
@@ -215,22 +216,30 @@ def thoughts_of_others_are_not_signed(request: Request) -> Iterator[Finding]:
     "THK-021",
     MUST,
     REJECT,
-    source="https://github.com/openclaw/openclaw/issues/6470",
-    refusal=refused(
-        "User messages cannot contain reasoning content. Please remove the reasoning content and try again."
-    ),
+    source=[
+        "https://github.com/openclaw/openclaw/issues/6470",
+        "https://github.com/strands-agents/harness-sdk/issues/1160",
+    ],
+    refusal=refused("User messages cannot contain {what}. Please remove the {what} and try again."),
     examples=[body(ASK, assistant(THOUGHT, "5"), ASK)],
-    counterexamples=[body(user(THOUGHT, "What is 2 + 3?"))],
+    counterexamples=[
+        body(user(THOUGHT, "What is 2 + 3?")),
+        body(user(use("a"), "What is 2 + 3?"), toolConfig=TOOLS),
+    ],
 )
 def users_do_not_reason(request: Request) -> Iterator[Finding]:
-    """Only assistant messages have reasoning content.
+    """Only assistant messages have reasoning content and tool calls.
 
-    Why: a summary of the conversation, reasoning included, was sent as a user message.
+    Why: a summary of the conversation, reasoning and calls included, was sent as a user message.
     """
     for pointer, message in messages(request.body):
         if message.get("role") == "user":
-            thought = any("reasoningContent" in block for _, block in blocks(message, pointer))
-            yield broken(pointer, "a user message has reasoning content") if thought else met(pointer)
+            inside = {name for _, block in blocks(message, pointer) for name in block}
+            what = next((words for name, words in _OF_ASSISTANTS.items() if name in inside), "")
+            yield broken(pointer, f"a user message has {what}", what=what) if what else met(pointer)
+
+
+_OF_ASSISTANTS = {"reasoningContent": "reasoning content", "toolUse": "tool uses"}
 
 
 @book.rule(

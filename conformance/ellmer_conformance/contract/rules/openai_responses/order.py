@@ -155,12 +155,21 @@ GIVEN = f"fc_{'0f' * 25}"
         "https://github.com/continuedev/continue/issues/11494",
         "https://github.com/openai/codex/issues/33176",
         "https://github.com/Alishahryar1/free-claude-code/issues/1826",
+        "https://github.com/langchain-ai/langchainjs/issues/11044",
     ],
     refusal=refused(
         "Invalid '{path}': '{id}'. Expected an ID that begins with '{prefix}'.",
         code="invalid_value",
         param="{path}",
     ),
+    formerly=[
+        refused(
+            "Invalid '{path}': '{id}'. Expected an ID that contains letters, numbers, underscores, or dashes, but this value "
+            "contained additional characters.",
+            code="invalid_value",
+            param="{path}",
+        )
+    ],
     examples=[body(ASK, call("a"), output("a")), body(ASK, call("a", id="fc_1"), output("a"))],
     counterexamples=[body(ASK, call("a", id="__fake_id__"), output("a"))],
 )

@@ -42,6 +42,7 @@ _SIGNED = re.compile(r'"(?:signature|thoughtSignature|encrypted_content)": ?"([^
         "https://github.com/smallmain/vscode-unify-chat-provider/issues/178",
         "https://github.com/NoeFabris/opencode-antigravity-auth/issues/368",
         "https://github.com/anthropics/claude-code/issues/56708",
+        "https://github.com/anomalyco/opencode/issues/4832",
     ],
     formerly=[
         Refusal(
@@ -54,6 +55,7 @@ _SIGNED = re.compile(r'"(?:signature|thoughtSignature|encrypted_content)": ?"([^
             "The encrypted content for item rs_1 could not be verified. Reason: Encrypted content could not be decrypted or parsed."
         ),
         Refusal("Unable to submit request because Thought signature is not valid."),
+        Refusal("Corrupted thought signature."),
     ],
 )
 def reasoning_goes_back_as_it_came(run: Run) -> Iterator[Finding]:
