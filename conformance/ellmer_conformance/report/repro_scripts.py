@@ -138,7 +138,7 @@ def row_of(report: Report, id: str) -> Row:
 
 
 def as_python(report: Report, row: Row, *, with_adapter: bool = False) -> str:
-    """Returns the script. With `with_adapter`, it plays the case with the adapter even if the request alone shows the
+    """Returns the script. With `with_adapter`, it runs the case with the adapter even if the request alone shows the
     failure. For a server under test, it sends the request again.
     """
     if _is_probed(report, row):
