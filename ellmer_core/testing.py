@@ -325,7 +325,7 @@ class _Scripted(OpenAICompatible):
 
 
 def _json(value: Any, asked: Asked) -> str:
-    """Returns data as the model would write them. A value that is no object is inside one, as the schema says."""
+    """Returns data as the model would write them. A value that is not an object is put into an object, as the schema requires."""
     if asked.schema is not None and list(asked.schema.get("properties", ())) == ["wrapper"]:
         value = {"wrapper": value}
     try:

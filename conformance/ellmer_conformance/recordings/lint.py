@@ -304,7 +304,7 @@ _SMALL = 1_000_000  # bytes: a body that somebody wrote to a file
 
 
 def _no_recording(path: Path, most: int) -> str:
-    """Returns why a file is no recording: it is empty, or what it has resembles one at most."""
+    """Returns why a file is not a recording: it is empty, or its content only resembles a recording."""
     size = path.stat().st_size
     if not size:
         return f"{NO_RECORDING}: an empty file"

@@ -419,7 +419,7 @@ class AnswerEntry(_Strict):
         return Answer(tuple(parts), self.finish, usage, others=others)
 
     def step(self) -> Step:
-        """Returns the answer as a step of a script. An error with a status of its own and a raw reply are no steps."""
+        """Returns the answer as a step of a script. An error with its own status, and a raw reply, are not steps."""
         step = Failure(self.error.kind) if self.error and self.error.kind else self.answer()
         pace = self.pace
         plain = not (pace.each or pace.slices or pace.ending != "end" or pace.after is not None)

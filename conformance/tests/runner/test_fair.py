@@ -272,7 +272,7 @@ def test_a_client_that_fetches_an_image_by_its_address_calls_nobody_it_may_not(s
     assert run.elsewhere == []
     assert run.tool_runs
     assert outcome("AUT-005", run) == "pass"
-    assert all("by itself" in run.unseen[rule] for rule in ("TRM-010", "TXT-005", "UNI-001"))
+    assert all("itself downloads" in run.unseen[rule] for rule in ("TRM-010", "TXT-005", "UNI-001"))
     assert {"PAR-001", "TXT-005"} <= set(run.unseen)
     assert not [found for found in judge(run) if found.outcome == "fail"]
 

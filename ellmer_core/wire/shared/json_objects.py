@@ -114,7 +114,7 @@ def merged(body: Mapping[str, Any], changes: Mapping[str, Any]) -> Json:
 
 
 def objects(values: object) -> list[Json]:
-    """Returns the objects of a list; none if it is no list."""
+    """Returns the objects of a list, and nothing if the value is not a list."""
     return [value for value in values if isinstance(value, dict)] if isinstance(values, list) else []
 
 
@@ -194,7 +194,7 @@ def _has(value: Mapping[str, Any], name: str, shape: Shape) -> bool:
 
 
 def fitting(values: Any, shape: Shape) -> list[Any]:
-    """Returns the items of a list that have a shape; none if it is no list."""
+    """Returns the items of a list that have a shape, and nothing if the value is not a list."""
     return [value for value in values if fits(value, shape)] if isinstance(values, (list, tuple)) else []
 
 

@@ -70,7 +70,7 @@ def parse(body: bytes) -> Form | None:
 
 
 def parse_compact(body: bytes) -> Spelled | None:
-    """Returns the form of a JSON body without any space, which is compared as it is: text would be made of it only for that."""
+    """Returns the form of a JSON body without any space. The bytes are compared directly, without decoding them to text."""
     if body[:1] not in _OPENING or b'": ' in body[:_BEGINNING] or has_more_values(body, RECORDING.values):
         return None
     try:

@@ -120,7 +120,7 @@ class BodyReader:
         self.take.broke(Failure(error, message, refused))
 
     def refused(self, failure: Failure, data: bytes) -> None:
-        """Notes that the client took these bytes for no HTTP."""
+        """Notes that the client did not accept these bytes as HTTP."""
         if not self._done:
             raw, self._raw, self._done = self._raw.lstrip(b"\r\n") + data, b"", True
             self.take.broke(replace(failure, refused=raw.decode("latin-1")))
@@ -236,7 +236,7 @@ class AnswerReader:
             self._body.broke(failure.error, failure.message)
 
     def refused(self, failure: Failure, data: bytes) -> None:
-        """Notes that the client took these bytes for no HTTP."""
+        """Notes that the client did not accept these bytes as HTTP."""
         if self._body is None:
             self._head += data
             self.broke(failure)

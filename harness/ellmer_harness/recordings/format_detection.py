@@ -228,7 +228,7 @@ _OWN_KEYS = {
 
 
 def nearest(path: Path) -> str:
-    """Returns the format whose keys are in a file that is no recording, `""` for none."""
+    """Returns the format whose keys are in a file that is not a recording, or `""`."""
     if not _has_suffix(path, *SUFFIXES):
         return ""
     begins = _beginning(path).lstrip()

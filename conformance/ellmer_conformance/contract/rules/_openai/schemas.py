@@ -130,7 +130,7 @@ def schema_problems(function: Json, pointer: str) -> Iterator[Finding]:
 
 
 def form_findings(name: Any, schema: Any, pointer: str) -> Iterator[Finding]:
-    """Yields a finding for each part of a schema that is no JSON Schema, or one finding without a problem."""
+    """Yields a finding for each part of a schema that is not JSON Schema, or one finding without a problem."""
     reasons = [reason for _, inner in _schemas(schema) for reason in _malformed(inner)]
     if not isinstance(schema, dict | bool | None):
         reasons = [f"{schema!r} is not of type 'object', 'boolean'."]

@@ -119,7 +119,7 @@ class DeepSeek(OpenAIChat):
         return 1
 
     def probabilities(self, text: str | None, thinking: str | None = None) -> Json:
-        """Returns those of the reasoning beside those of the text."""
+        """Returns the log probabilities of the reasoning beside those of the text."""
         texts = {"content": text, "reasoning_content": thinking}
         if not self.asked.get("logprobs") or not any(texts.values()):
             return {"logprobs": None}
