@@ -1,4 +1,4 @@
-"""Each guarantee of `SECURITY.md` has a row in `docs/attacks.md`, and the tests that the row names exist."""
+"""Each guarantee of `SECURITY.md` has a row in `docs/tested/attacks.md`, and the tests that the row names exist."""
 
 import ast
 import re
@@ -10,7 +10,7 @@ import pytest
 ROOT = Path(__file__).parents[2]
 FOLDERS = ("tests", "harness/tests", "conformance/tests")
 GUARANTEES = re.findall(r"^- \*\*(.+?)\*\*", (ROOT / "SECURITY.md").read_text("utf-8"), re.MULTILINE)
-TABLE = (ROOT / "docs/attacks.md").read_text("utf-8").partition("## Guarantees and their tests")[2]
+TABLE = (ROOT / "docs/tested/attacks.md").read_text("utf-8").partition("## Guarantees and their tests")[2]
 ROWS = dict(re.findall(r"^\| ([^|]+) \| (`[^|]+) \|$", TABLE.partition("\n## ")[0], re.MULTILINE))
 
 
