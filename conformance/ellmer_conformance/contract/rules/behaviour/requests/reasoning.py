@@ -59,11 +59,12 @@ _SIGNED = re.compile(r'"(?:signature|thoughtSignature|encrypted_content)": ?"([^
     ],
 )
 def reasoning_goes_back_as_it_came(run: Run) -> Iterator[Finding]:
-    """Signatures, encrypted and redacted reasoning are sent back byte for byte, streamed or not. Only those that the provider
+    """Signatures and encrypted reasoning are sent back byte for byte, streamed or not. Only those that the provider
     sent are sent back, each once and in the order in which they came. A signed thought is sent back with the words that the
     provider showed. No thought is sent if the provider sent none.
 
-    Why: the API refuses a changed signature, and a signature without its thought. Without the signature, the model thinks again.
+    Why: the API refuses a changed signature, a signature without its thought, and changed data of redacted thinking. Without the
+    signature, the model thinks again.
     """
     received: list[tuple[str, list[str]]] | None = None
     for index, exchange in enumerate(run.exchanges):
