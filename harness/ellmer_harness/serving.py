@@ -11,6 +11,7 @@ from __future__ import annotations
 
 import socket
 import struct
+import sys
 import threading
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
@@ -66,6 +67,11 @@ class CassetteServer(ThreadingHTTPServer):
         self.socket.bind(self.server_address)
         self.server_address = self.socket.getsockname()
         self.server_name, self.server_port = str(self.server_address[0]), int(self.server_address[1])
+
+    def handle_error(self, request: Any, client_address: Any) -> None:
+        """Says nothing of a client that left before the end of its answer."""
+        if not isinstance(sys.exception(), ConnectionError | TimeoutError):
+            super().handle_error(request, client_address)
 
     @property
     def url(self) -> str:
@@ -137,6 +143,7 @@ class _Handler(BaseHTTPRequestHandler):
     """Handles one connection."""
 
     protocol_version = "HTTP/1.1"
+    timeout = SERVER.seconds  # that a client may say nothing, also within a request
     server: CassetteServer
 
     def log_message(self, format: str, *args: Any) -> None:

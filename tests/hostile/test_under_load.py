@@ -4,15 +4,19 @@ one client's connections.
 
 import asyncio
 import gc
+import json
 import socket
+import time
 from concurrent.futures import ThreadPoolExecutor
-from contextlib import ExitStack
+from contextlib import ExitStack, suppress
 from threading import Event
 
+import httpx
 import pytest
 
 import ellmer_core as ec
 from ellmer_conformance.server import StrictServer
+from ellmer_harness.serving import _Handler, serving
 
 pytestmark = pytest.mark.invariants
 
@@ -76,3 +80,50 @@ def test_threads_and_event_loops_share_one_client():
             many = list(pool.map(concurrent, range(8)))
     assert all(plain)
     assert all(each and all(each) for each in many)
+
+
+@pytest.fixture
+def cassette(tmp_path):
+    body = {"string": "hello"}
+    answer = {"status": {"code": 200, "message": "OK"}, "headers": {}, "body": body}
+    request = {"method": "GET", "uri": "https://api.test/x", "headers": {}, "body": None}
+    path = tmp_path / "a.json"
+    path.write_text(json.dumps({"version": 1, "interactions": [{"request": request, "response": answer}]}))
+    return path
+
+
+def test_half_sent_requests_neither_stop_a_cassettes_server_nor_keep_it_open(cassette, monkeypatch):
+    monkeypatch.setattr(_Handler, "timeout", 1.0)
+    with ExitStack() as opened, serving(cassette) as server:
+        place = server.server_name, server.server_port
+        clients = [opened.enter_context(socket.create_connection(place, timeout=10)) for _ in range(100)]
+        for number, client in enumerate(clients):
+            client.sendall(b"GET /x HTTP/1.1\r\nhost: 127.0.0.1\r\nx: "[: 4 + number % 40])
+        assert httpx.get(f"{server.url}/x").text == "hello"
+        assert clients[0].recv(100) == b""  # it is left after its time
+        began = time.monotonic()
+    assert time.monotonic() - began < 5
+
+
+def test_a_restart_of_a_cassettes_server_under_load_leaves_answers_or_errors(cassette, capfd):
+    stopped = Event()
+
+    def ask(url):
+        answers = 0
+        with httpx.Client() as client:
+            while not stopped.is_set():
+                with suppress(httpx.TransportError):
+                    answers += client.get(url).text == "hello"
+        return answers
+
+    with ThreadPoolExecutor(4) as pool:
+        with serving(cassette) as first:
+            url, port = f"{first.url}/x", first.server_port
+            asking = [pool.submit(ask, url) for _ in range(4)]
+            assert httpx.get(url).text == "hello"
+        for _ in range(3):
+            with serving(cassette, port=port):
+                assert httpx.get(url).text == "hello"
+        stopped.set()
+    assert all(each.result() for each in asking)
+    assert "Traceback" not in capfd.readouterr().err  # of clients that were left
