@@ -160,7 +160,8 @@ def as_python(report: Report, row: Row, *, request_only: bool = False) -> str:
     head = _header(report, row, also)
     if play:
         fields = {name: getattr(row, name) for name in ("wire", "provider", "case", "mode", "rule")}
-        calls = "\n".join(f"#   {line}" for line in calls_of(row.case, row.provider, row.mode))
+        told = [] if raw else calls_of(row.case, row.provider, row.mode)
+        calls = "\n".join(f"#   {line}" for line in told) or "#   the program, with the case in a file"
         adapter = report.named.get(row.adapter, row.adapter)
         return head + _PLAY.format(adapter=adapter, calls=printable(calls), **fields)
     exchange = _exchange(report, row)

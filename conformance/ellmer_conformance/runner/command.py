@@ -23,6 +23,7 @@ from ..adapters import Capabilities, Difference, Endpoint, Place
 from ..adapters.endpoints import WHERE
 from ..contract.exchange import Json
 from ..contract.observed_run import Run, ToolRun, Trouble, Varied, call_key
+from ..contract.rule import objection
 from ..scenarios.canary_keys import CANARY, about_planted_keys, environment, rivals
 from ..scenarios.case import Ask, Case, Mode
 from ..scenarios.cases import all_cases
@@ -437,6 +438,8 @@ class Driver:
     def _play(self, wire: str, provider: str, case: Case, mode: Mode, server: StrictServer) -> Run:
         conversation = Conversation(server, self, wire, provider, case)
         lines, trouble, leaks = self._perform(conversation, mode)
+        if trouble and trouble.rule != "RUN-002" and _was_refused(conversation):
+            trouble = None  # the request is what is wrong, and the end of the program follows from it
         refused = self.capabilities(wire, provider).refused(case.needs)
         run = Run(
             case=conversation.case,
@@ -561,6 +564,10 @@ def _left(conversation: Conversation) -> list[bool] | None:
     given_up = [number for number, ask in enumerate(conversation.case.steps) if ask.cancelled]
     entries = conversation.entries
     return [entries[n].left is not None for n in given_up if n < len(entries)] or None
+
+
+def _was_refused(conversation: Conversation) -> bool:
+    return any(objection(each.verdicts) is not None for each in conversation.exchanges)
 
 
 def _unseen(lines: Sequence[Line], case: Case) -> dict[str, str]:

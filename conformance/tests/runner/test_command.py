@@ -130,6 +130,19 @@ def test_what_a_silent_program_does_inside_is_not_judged_and_said(judged):
     assert "another process" in run.unseen["AUT-005"]
 
 
+def test_of_a_program_that_ends_after_a_refusal_the_request_is_the_cause(judged):
+    program = """import json, os, urllib.request
+body = json.dumps({"model": os.environ["CONFORMANCE_MODEL"], "messages": [{"role": "user", "content": "Hi"}], "seeed": 1})
+headers = {"content-type": "application/json", "authorization": "Bearer " + os.environ["CONFORMANCE_API_KEY"]}
+url = os.environ["CONFORMANCE_BASE_URL"] + "/chat/completions"
+urllib.request.urlopen(urllib.request.Request(url, body.encode(), headers))
+"""
+    _, verdicts = judged(program, "plain_text")
+
+    assert "REQ-024" in broken(verdicts)
+    assert "RUN-001" not in broken(verdicts)
+
+
 @pytest.mark.parametrize(
     ("program", "sentence"),
     [

@@ -84,6 +84,8 @@ def _parts(report: Report, cause: Cause, rule: Mapping[str, Any]) -> Iterator[st
 def _of_the_api(row: Row) -> str:
     if row.provider_error:
         return f"It answers {row.status}: `{_line(row.provider_error)}`"
+    if row.rule.startswith("RUN-"):
+        return "Nothing: the client fails by itself."
     return "It accepts the request, so that nobody is told of the loss."
 
 
