@@ -380,7 +380,7 @@ def test_faults_of_the_status_and_within_a_stream(engine, server, path):
             with pytest.raises(httpx.RemoteProtocolError):
                 b"".join(chunks)
         assert of_httpx("GET", server.url) == live
-    with pytest.raises(HarnessError, match="not open"):
+    with pytest.raises(HarnessError, match="need an open cassette"):
         inject(cassette, Status(500))
 
 
