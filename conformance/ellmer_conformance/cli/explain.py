@@ -27,7 +27,9 @@ _MOST = 5  # further rules for one error text
 @click.command("explain")
 @click.argument("what", metavar="RULE|TEXT")
 @click.option("--wire", help="Search only this wire format.")
-@click.option("--provider", default="", help="Search the rules of this provider. Needs --wire.")
+@click.option(
+    "--provider", "--vendor", "provider", default="", help="Search the rules of this provider. Needs --wire."
+)
 def command(what: str, wire: str | None, provider: str) -> None:
     """Explain a rule (openai-chat/ORD-002), or find the rules behind the text of an error.
 

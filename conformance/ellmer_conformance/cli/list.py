@@ -23,7 +23,9 @@ VERSION = 1
 
 @click.command("list")
 @click.option("--wire", help="Search only this wire format.")
-@click.option("--provider", default="", help="List the rules of this provider. Needs --wire.")
+@click.option(
+    "--provider", "--vendor", "provider", default="", help="List the rules of this provider. Needs --wire."
+)
 @click.option(
     "--servers", is_flag=True, help="List only the rules by which `conformance probe` judges a server."
 )

@@ -23,6 +23,8 @@ if TYPE_CHECKING:
 @click.option("--model", required=True, help="A model that the server offers.")
 @click.option(
     "--provider",
+    "--vendor",
+    "provider",
     default="",
     help="The provider whose API the server claims to be [the format's own provider].",
 )

@@ -27,10 +27,15 @@ _REPEATED = {
 }
 
 
+#: Options that had another name.
+_OLD_NAMES = {"wire": ("--family",), "provider": ("--vendor",)}
+
+
 def filters(function: F) -> F:
     """Returns the options that select cases."""
     for name, text in reversed(_REPEATED.items()):
-        function = click.option(f"--{name}", multiple=True, help=text)(function)
+        aliases = _OLD_NAMES.get(name, ())
+        function = click.option(f"--{name}", *aliases, name, multiple=True, help=text)(function)
     return function
 
 
@@ -86,6 +91,8 @@ def details_option(function: F) -> F:
 )
 @click.option(
     "--case-timeout",
+    "--play-timeout",
+    "case_timeout",
     type=float,
     metavar="SECONDS",
     help="A run of a case fails after this many seconds [60].",

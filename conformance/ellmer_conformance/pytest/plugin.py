@@ -111,8 +111,10 @@ def pytest_addoption(parser: pytest.Parser) -> None:
         "--adapter", action="append", default=[], help="the adapter: an installed one, or package.module:name"
     )
     for name in FILTERS:
+        old = ("--vendor",) if name == "provider" else ()
         group.addoption(
             f"--{name}",
+            *old,
             action="append",
             default=[],
             dest=name,
@@ -145,6 +147,7 @@ def pytest_addoption(parser: pytest.Parser) -> None:
     )
     group.addoption(
         "--case-timeout",
+        "--play-timeout",
         dest="case_timeout",
         type=float,
         default=BUDGET,
