@@ -6,6 +6,7 @@
 import importlib.util
 import json
 import re
+import time
 from pathlib import Path
 
 import pydantic_core
@@ -247,3 +248,10 @@ def test_the_fallback_reads_every_cassette_as_pydantic_core_does(fallback):
 
 def test_no_module_of_the_package_shadows_the_real_one():
     assert Path(pydantic_core.__file__).parent.name == "pydantic_core"
+
+
+@pytest.mark.parametrize("text", ['{"a":' * 100_000, "Error code: 400 - " + "{'error': " * 50_000])
+def test_a_paste_of_any_length_is_read_in_little_time(judge, text):
+    began = time.process_time()
+    assert judge(text)
+    assert time.process_time() - began < 30  # some 4; without a limit, it took minutes

@@ -24,6 +24,7 @@ from .rules._shape_faults import IDS
 
 #: The least similarity of two texts, from 0 to 1, and the greatest distance from the best match.
 LEAST, BEHIND = 0.55, 0.05
+_COMPARED = 4000  # characters of the beginning and the end of a text that are compared
 
 #: Words that a part of a text and a sentence must have, the similarity of two whole texts, and the weight of a part.
 _ENOUGH, _SENTENCE, _WHOLE, _PART = 5, 4, 0.9, 0.85
@@ -147,6 +148,8 @@ def nearest(text: str, books: Iterable[RuleBook]) -> list[Match]:
     """Returns all refusing rules, the most similar first. Of equally similar ones, those come first that have the text's
     names, too.
     """
+    if len(text) > 2 * _COMPARED:
+        text = f"{text[:_COMPARED]}\n{text[-_COMPARED:]}"
     wanted = [_said(part) for each in texts_in(text) for part in (each, *sentences(each))]
     refusing = {
         (book.wire, id(rule)): (book, rule)

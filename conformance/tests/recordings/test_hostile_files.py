@@ -19,6 +19,7 @@ from ellmer_conformance.recordings.calibrate import calibrate
 from ellmer_conformance.recordings.lint import lint
 from ellmer_conformance.report.formats.terminal_escaping import printable
 from ellmer_core.budget import RECORDING, VIOLATIONS, YAML, Budget
+from ellmer_harness.bulk.sources import sources
 from ellmer_harness.format.blobs import Blobs, bounded_bodies
 from ellmer_harness.recordings import Unreadable, read
 from ellmer_harness.recordings.untrusted_files import unzipped
@@ -340,3 +341,16 @@ def test_what_is_noted_of_a_file_is_bounded(tmp_path, monkeypatch):
 
     assert report.problem == "it breaks rules in more than 100 places; the rest is not judged"
     assert 1 < report.judged < 20
+
+
+def test_folders_of_any_depth_are_walked(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    for _ in range(1100):
+        Path("d").mkdir()
+        os.chdir("d")
+    (tmp_path / "a.txt").write_text("x")
+    found = list(sources([tmp_path]))
+    for _ in range(1100):  # pytest would remove them as deep as the stack
+        os.chdir("..")
+        Path("d").rmdir()
+    assert 1 <= len(found) < 5

@@ -191,6 +191,9 @@ def _in_folder(top: Path, exclude: Sequence[str], *, everything: bool) -> Iterat
         closed.clear()
         folder = Path(place)
         below = folder.relative_to(top)
+        if len(below.parts) >= RECORDING.depth:  # Python walks as deep as its stack
+            closed.extend(folder / name for name in folders)
+            folders.clear()
         folders[:] = sorted(
             name
             for name in folders
