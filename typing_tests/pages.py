@@ -23,9 +23,12 @@ GUIDES = {"answers", "cookbook", "tools"}
 def main(folder: Path) -> None:
     """Writes them."""
     folder.mkdir(parents=True, exist_ok=True)
-    for page in [ROOT / "README.md", *sorted(ROOT.glob("docs/*.md"))]:
+    for page in [ROOT / "README.md", *sorted(ROOT.glob("docs/**/*.md"))]:
         if page.stem != "adapter-authors":
-            text, name = page.read_text("utf-8"), page.stem.replace("-", "_")
+            text, name = (
+                page.read_text("utf-8"),
+                "_".join(page.relative_to(ROOT).with_suffix("").parts).replace("-", "_"),
+            )
             programs = re.split(r"^(?=## )", text, flags=re.MULTILINE) if page.stem in GUIDES else [text]
             for number, program in enumerate(programs):
                 _write(folder / f"{name}_{number}.py", program)

@@ -86,51 +86,29 @@ def judge_files() -> list[Path]:
 
 #: Pages that the search shows first, and pages that it shows last: only developers of this project read them.
 GUIDES = (
-    *(
-        "quickstart",
-        "tutorial",
-        "answers",
-        "tools",
-        "library",
-        "cookbook",
-        "operation",
-        "errors",
-        "providers",
-    ),
-    *(
-        "conformance",
-        "adapter-authors",
-        "ci",
-        "recordings",
-        "migrate",
-        "secrets",
-        "server-scripts",
-        "chat",
-        "install",
-    ),
+    *("quickstart", "tutorial", "install"),
+    *("chat/index", "chat/library", "chat/tools", "chat/answers", "chat/cookbook", "chat/operation"),
+    *("chat/errors", "chat/providers", "recordings/index", "recordings/migrate", "recordings/secrets"),
+    *("conformance/index", "conformance/adapter-authors", "conformance/ci", "conformance/server-scripts"),
 )
 DEVELOPERS = (
-    *(
-        "architecture",
-        "tested",
-        "feature-tests",
-        "shapes",
-        "sweep",
-        "attacks",
-        "planted-bugs",
-        "recorder-problems",
-    ),
-    *("habits", "contributing", "mocks-compared", "tables-compared", "news", "public-recordings"),
+    *("architecture", "contributing"),
+    *("conformance/mocks-compared", "conformance/tables-compared", "conformance/news"),
 )
-BOOSTS = dict.fromkeys(GUIDES, 2.0) | dict.fromkeys(DEVELOPERS, 0.2)
+
+
+def boost(path: str) -> float:
+    """Returns how much more the search counts a page than others."""
+    name = path.removesuffix(".md")
+    return 2.0 if name in GUIDES else 0.2 if name in DEVELOPERS or name.startswith("tested/") else 1.0
 
 
 def on_page_markdown(markdown: str, page: Page, **_: Any) -> str:
     """Removes the comments for the tests of the pages. A page without a description has its first paragraph as one. The
     search puts guides first.
     """
-    if boost := BOOSTS.get(page.file.src_uri.removesuffix(".md")):
-        page.meta.setdefault("search", {"boost": boost})
+    if (factor := boost(page.file.src_uri)) != 1:
+        page.meta.setdefault("search", {"boost": factor})
     shown = re.sub(
         r"<!-- (not run|serves|given|needs|part of|model|file|prints|exits)\b.*?-->\n?", "", markdown
     )

@@ -69,7 +69,12 @@ class CassetteServer(ThreadingHTTPServer):
         self.server_name, self.server_port = str(self.server_address[0]), int(self.server_address[1])
 
     def handle_error(self, request: Any, client_address: Any) -> None:
-        """Says nothing of a client that left before the end of its answer."""
+        """Says nothing of a client that left before the end of its answer.
+
+        Args:
+            request: The client's socket.
+            client_address: The client's host and port.
+        """
         if not isinstance(sys.exception(), ConnectionError | TimeoutError):
             super().handle_error(request, client_address)
 

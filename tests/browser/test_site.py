@@ -22,7 +22,17 @@ GUIDES = (
     "cookbook",
 )
 PAGES = (
-    *("", "judge/", "quickstart/", "library/", "suite/", "harness/", "adapter-authors/", "ci/", "providers/"),
+    *(
+        "",
+        "judge/",
+        "quickstart/",
+        "chat/library/",
+        "conformance/suite/",
+        "recordings/harness/",
+        "conformance/adapter-authors/",
+        "conformance/ci/",
+        "chat/providers/",
+    ),
     *("peers/", "rules/", "rules/anthropic/", "rules/anthropic/pair-001/", "tutorial/"),
     *("facts/", "facts/family/command/", "facts/feature/choices/", "facts/changes/", "facts/compare/"),
 )

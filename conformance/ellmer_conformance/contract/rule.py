@@ -162,7 +162,7 @@ def page_of(full_id: str) -> str:
     """
     *where, id = full_id.split("/")
     if id.partition("-")[0] == _OF_SERVERS:
-        return f"{_SITE}/probe/"
+        return f"{_SITE}/conformance/probe/"
     own = "" if len(where) > 1 else f"{id.lower()}/"
     return f"{_SITE}/rules/{where[0] if where else 'behaviour'}/{own}"
 
