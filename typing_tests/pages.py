@@ -1,8 +1,8 @@
 """Writes the examples of the README and of the pages as modules, one a page, or one a section of a guide: `python
 typing_tests/pages.py FOLDER`.
 
-Pyright reads them there. A block behind `<!-- not run: … -->` is left out, and so is the page for adapters of other
-libraries, whose example is a sketch without types.
+Pyright reads them there. A block behind `<!-- not run: … -->` or `<!-- part of: … -->` is left out, and so are a `conftest.py`, whose
+fixtures nobody annotates, and the page for adapters of other libraries, whose example is a sketch without types.
 """
 
 import re
@@ -15,6 +15,8 @@ BLOCK = re.compile(
     re.DOTALL | re.MULTILINE,
 )
 
+
+LEFT_OUT = re.compile(r"<!-- (not run|part of|file: \S*conftest\.py)")
 
 #: Guides whose sections are complete programs, because a reader begins at any of them.
 GUIDES = {"answers", "cookbook", "tools"}
@@ -36,7 +38,7 @@ def main(folder: Path) -> None:
 
 def _write(file: Path, page: str) -> None:
     """Writes the blocks of a page or of a section, if it has any."""
-    blocks = [block for block in BLOCK.finditer(page) if "not run" not in block["said"]]
+    blocks = [block for block in BLOCK.finditer(page) if not LEFT_OUT.search(block["said"])]
     if blocks:
         code = [re.sub(f"^{block['margin']}", "", block["code"], flags=re.MULTILINE) for block in blocks]
         file.write_text("\n".join(code), encoding="utf-8")
