@@ -55,6 +55,7 @@ class CassetteServer(ThreadingHTTPServer):
     """
 
     daemon_threads = True
+    request_queue_size = 128  # clients that connect at once; with the usual five, the others wait for seconds
 
     def __init__(self, tape: Cassette, host: str, port: int) -> None:
         super().__init__((host, port), _Handler)

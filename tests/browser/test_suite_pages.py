@@ -186,10 +186,16 @@ def test_the_commands_of_a_failure_work_when_they_are_pasted(planted, page):
 
     (planted / "repro.py").write_text(conformance(planted, *pasted[1:]).stdout, "utf-8")
     shown = subprocess.run(
-        [sys.executable, "repro.py"], cwd=planted, capture_output=True, text=True, check=True
+        [sys.executable, "repro.py"],
+        cwd=planted,
+        env={**os.environ, "PYTHONPATH": str(BROKEN_ADAPTERS)},
+        capture_output=True,
+        text=True,
+        check=True,
     )
-    assert "\n400 " in shown.stdout
-    assert "PAIR-001 /messages/" in shown.stdout
+    assert "session.send([Text(text=" in shown.stdout
+    assert "--- answer 0: 400" in shown.stdout
+    assert "PAIR-001 /exchanges/0/request/messages/" in shown.stdout
 
 
 @pytest.mark.parametrize("scheme", ["light", "dark"])

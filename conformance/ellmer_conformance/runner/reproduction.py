@@ -8,36 +8,47 @@ from collections.abc import Callable
 from functools import partial
 from typing import Any
 
+from ..adapters import Adapter
 from ..contract.exchange import Exchange
 from ..contract.observed_run import Run
 from ..scenarios import combinations
+from ..scenarios.case import Case
 from ..scenarios.cases import all_cases, scripts
 from ..server import StrictServer
 from .against_server import play_direct
 from .command import Driver
 from .judgement import judge
-from .selection import find_adapter
+from .selection import UnknownChoice, find_adapter
 
 _LONGEST = 2_000  # characters of a body
 
 
 def play_again(adapter: str, wire: str, provider: str, case: str, mode: str, *, rule: str) -> int:
-    """Runs it against a strict server, and prints the exchanges and the rule's verdict. Returns 0 if it fails again."""
-    found, played = find_adapter(adapter), combinations.case_named(case) or all_cases()[case]
-    with StrictServer(scripts()) as server:
-        if isinstance(found, Driver):
-            run = found.play(wire, provider, played, mode, server=server)  # type: ignore[arg-type]  # a mode, as text
-        else:
-            told: Any = _Telling(found, "adapter")
-            run = play_direct(told, wire, provider, played, mode, server=server)  # type: ignore[arg-type]  # likewise
+    """Runs it against a strict server, and prints the exchanges and the rule's verdict. Returns 0 if it fails again, 1 if it does not,
+    and 2 if the adapter cannot be imported.
+    """
+    try:
+        found = find_adapter(adapter)
+    except UnknownChoice as error:
+        print(error, file=sys.stderr)  # noqa: T201 - what a script is for
+        return 2
+    run = _played(found, wire, provider, combinations.case_named(case) or all_cases()[case], mode)
     broken = [v for verdict in judge(run) if verdict.rule.id == rule for v in verdict.violations]
     for line in _shown(run.play_at(broken[0].pointer) if broken else run):
-        print(line)  # noqa: T201 - what a script is for
+        print(line)  # noqa: T201 - as above
     for violation in broken:
-        print(violation.rule.id, violation.pointer, violation.message)  # noqa: T201 - likewise
+        print(violation.rule.id, violation.pointer, violation.message)  # noqa: T201 - as above
     if not broken:
-        print(f"{rule} is not broken in this run", file=sys.stderr)  # noqa: T201 - likewise
+        print(f"{rule} is not broken in this run", file=sys.stderr)  # noqa: T201 - as above
     return int(not broken)
+
+
+def _played(adapter: Adapter, wire: str, provider: str, case: Case, mode: Any) -> Run:
+    with StrictServer(scripts()) as server:
+        if isinstance(adapter, Driver):
+            return adapter.play(wire, provider, case, mode, server=server)
+        told: Any = _Telling(adapter, "adapter")
+        return play_direct(told, wire, provider, case, mode, server=server)
 
 
 class _Telling:

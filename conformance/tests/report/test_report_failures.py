@@ -13,6 +13,7 @@ from ellmer_conformance.report import Report
 from ellmer_conformance.report.report_diff import differences
 from ellmer_conformance.report.repro_scripts import NotReproducible, as_curl, as_python, row_of
 from ellmer_conformance.report.rows import excerpt, fingerprint
+from ellmer_conformance.runner.reproduction import play_again
 
 
 def test_an_excerpt_marks_the_place_and_cuts_what_is_long():
@@ -128,3 +129,9 @@ def test_differences_say_what_broke_and_what_was_fixed(report):
     assert rules(report, changed(fingerprint="sha256:0")) == {("differs", "ORD-003")}
     assert {sort for sort, _ in rules(report, Report())} == {"gone"}
     assert differences(report, report) == []
+
+
+def test_a_script_whose_adapter_is_not_installed_says_so(capsys):
+    code = play_again("nowhere:ADAPTER", "openai-chat", "openai", "one_tool", "sync", rule="PAIR-001")
+    assert code == 2
+    assert "the adapter 'nowhere:ADAPTER' cannot be imported" in capsys.readouterr().err
