@@ -84,7 +84,7 @@ _FUNCTION_WORDS = frozenset(
 _QUOTED = re.compile(r"['\"`]([\w.\[\]{}-]+)['\"`]")
 _INDEX = re.compile(r"\[[^\]]*\]")
 #: A parameter at the end of a sentence without quotes: `Argument not supported on this model: presencePenalty`.
-_PARAMETER = re.compile(r"(?:: |parameter )([a-z]+(?:_[a-z]+|[A-Z]\w*)+)\b(?=[\s\"'.}]*(?:$|[\"'}]))")
+_PARAMETER = re.compile(r"(?:: |parameter )([a-z]+(?:_[a-z]|[A-Z])\w*)\b(?=[\s\"'.}]*(?:$|[\"'}]))")
 _ESCAPED = re.compile(r"\\+(?=['\"])")
 _OF_SHAPES = frozenset(IDS)
 _END = re.compile(r"(?<=[.!?:;])\s+|\n+")
