@@ -491,7 +491,7 @@ DEFECTS = {
         "The headers of an answer without an error have the key.",
         6,
         "ellmer_core.transport.sent_keys",
-        '        if not failed and not self._forms.in_answer("\\n".join(headers.values()).encode()):\n',
+        "        if not failed and not self._forms.in_answer(together.encode()):\n",
         "        if not failed:\n",
         ("tests/transport/test_sent_keys.py", "-k", "header"),
     ),

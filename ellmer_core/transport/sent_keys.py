@@ -64,9 +64,9 @@ class SentKeys:
 
     def hidden_in_headers(self, headers: dict[str, str], *, failed: bool) -> dict[str, str]:
         """Returns the headers of an answer without the keys. `failed` is whether it is an error."""
-        if not failed and not self._forms.in_answer("\n".join(headers.values()).encode()):
-            return headers
         together = "\n".join(headers.values())
+        if not failed and not self._forms.in_answer(together.encode()):
+            return headers
         if self.hidden_in_error(together) == together:
             return headers
         return {name: self.hidden_in_error(value) for name, value in headers.items()}
@@ -380,7 +380,7 @@ def _hide_headers(request: Any) -> None:
 #: The keys of requests. HTTP clients log what a server says, and hpack logs what is sent.
 _sent: dict[tuple[str, ...], None] = {}
 _KNOWN = 64
-OFTEN = 500  # characters of a line that may be the same as an earlier one: httpcore logs the same few for each request
+_OFTEN = 500  # characters of a line that may be the same as an earlier one: httpcore logs the same few for each request
 _CLIENTS = ("httpx", "httpx2", "hpack.hpack", "hpack.table")
 _PARTS_OF_CLIENTS = ("connection", "http11", "http2", "proxy", "socks")
 
@@ -388,7 +388,7 @@ _PARTS_OF_CLIENTS = ("connection", "http11", "http2", "proxy", "socks")
 def _hide_in_record(record: logging.LogRecord) -> bool:
     """Replaces the keys in what an HTTP client logs."""
     text = record.getMessage()
-    hidden = _often_hidden if len(text) <= OFTEN else _hidden_in_log
+    hidden = _often_hidden if len(text) <= _OFTEN else _hidden_in_log
     shown = hidden(text, tuple(_sent))
     if shown != text:
         record.msg, record.args = shown, ()

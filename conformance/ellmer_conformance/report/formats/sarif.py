@@ -45,11 +45,14 @@ _AT = re.compile(r"^  the adapter at (.+?):(\d+): ", re.MULTILINE)
 
 def crashed_at(message: str) -> tuple[str, int]:
     """Returns the relative path and the line of the adapter that a crash names, or `("", 1)`."""
-    found, here = _AT.search(message), Path.cwd().resolve()
-    for folder in (here, here.parent) if found else ():
-        path = (folder / found[1]).resolve()  # type: ignore[index]  # found, or there is no folder
+    found = _AT.search(message)
+    if found is None:
+        return "", 1
+    here = Path.cwd().resolve()
+    for folder in (here, here.parent):
+        path = (folder / found[1]).resolve()
         if path.is_file() and path.is_relative_to(here):
-            return path.relative_to(here).as_posix(), int(found[2])  # type: ignore[index]  # likewise
+            return path.relative_to(here).as_posix(), int(found[2])
     return "", 1
 
 
