@@ -21,9 +21,8 @@ if find_spec("hypothesis"):  # the sessions for browsers and services do without
         "any machine",
         deadline=None,
         suppress_health_check=[HealthCheck.too_slow],
-        derandomize=not os.environ.get(
-            "NEW_EXAMPLES"
-        ),  # the same examples each time, unless asked for others
+        max_examples=int(os.environ.get("NEW_EXAMPLES") or 40),
+        derandomize="NEW_EXAMPLES" not in os.environ,  # the same examples each time, unless asked for others
     )
     settings.load_profile("any machine")
 

@@ -223,9 +223,10 @@ def drivers(session: nox.Session) -> None:
 
 @nox.session(default=False)
 def nightly(session: nox.Session) -> None:
-    """Run the tests and the conformance suite with stale recordings, and default models that retire soon, as errors."""
+    """Run the tests, with 200 new examples of each property, and the suite; what is stale or retires soon is an error."""
     session.install("-e", f".[{EXTRAS}]", *group("tests"))
     strict = {**OFFLINE, "CASSETTE_STALE": "error", "MODELS_AS_OF": datetime.now(UTC).date().isoformat()}
+    strict["NEW_EXAMPLES"] = "200"
     session.run(
         "pytest",
         "-p",

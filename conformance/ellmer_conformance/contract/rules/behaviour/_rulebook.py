@@ -148,8 +148,12 @@ def new(run: Run, exchange: int, kind: str) -> list[Item]:
 
 
 def objects(value: Any) -> Iterator[Json]:
-    """Yields every object in a body."""
-    if isinstance(value, dict):
-        yield value
-    for item in value.values() if isinstance(value, dict) else value if isinstance(value, list) else ():
-        yield from objects(item)
+    """Yields every object in a body, an outer one before those in it, from first to last."""
+    waiting = [value]
+    while waiting:
+        value = waiting.pop()
+        if isinstance(value, dict):
+            yield value
+            waiting += [each for each in reversed(value.values()) if isinstance(each, dict | list)]
+        elif isinstance(value, list):
+            waiting += [each for each in reversed(value) if isinstance(each, dict | list)]
