@@ -661,6 +661,13 @@ def pages(session: nox.Session) -> None:
 
 
 @nox.session(default=False)
+def newcomers(session: nox.Session) -> None:
+    """Follow pages from an empty folder and a new environment, with the commands that install (`-- README.md`: this page)."""
+    session.install("-e", ".[conformance]")
+    session.run("python", "-m", "devtools.newcomer", *session.posargs, env=OFFLINE)
+
+
+@nox.session(default=False)
 def docs(session: nox.Session) -> None:
     """Build the site into site/, with warnings as errors. `-- serve` shows it while you write."""
     session.install("-e", ".[conformance]", *group("docs"))
