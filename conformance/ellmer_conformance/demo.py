@@ -1,6 +1,6 @@
 """`ellmer-demo`: the chat app with a scripted model, which shows all features without a key.
 
-The model is the strict server: it plays a script in Anthropic's format, checks every request, and sees the images
+The model is the strict server: it answers from a script in Anthropic's format, checks every request, and sees the images
 that the tools return. The next scene follows every message.
 """
 

@@ -193,7 +193,9 @@ def test_what_rule_pages_say_about_other_projects_fits_the_rules(monkeypatch):
     threads = [match for text in texts for match in pages.THREAD.finditer(text)]
     assert len(threads) > 400
     assert all(
-        re.match(r" \(((open|closed|merged), November 2026|state not looked up)\)", match.string[match.end() :])
+        re.match(
+            r" \(((open|closed|merged), November 2026|state not looked up)\)", match.string[match.end() :]
+        )
         for match in threads
     )
 

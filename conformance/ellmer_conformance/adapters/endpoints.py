@@ -1,6 +1,6 @@
 """The endpoint of each wire format: the provider's real base URL, a model, and the variable that holds a key.
 
-`PROVIDER_ADDRESSES` has each format's own provider, with which every case is played. An adapter may add more providers with their
+`PROVIDER_ADDRESSES` has each format's own provider, with which every case runs. An adapter may add more providers with their
 places. Cassettes always have these URLs, both from live recordings and from the strict server.
 """
 

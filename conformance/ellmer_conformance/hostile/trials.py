@@ -1,4 +1,4 @@
-"""Plays the attacks to an adapter, each in a process of its own, and judges what the client did."""
+"""Runs the attacks on an adapter, each in a process of its own, and judges what the client did."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The live API beside the strict server: the same cases are played against both, and the fields of their answers compared."""
+"""The live API beside the strict server: the same cases run against both, and the fields of their answers compared."""
 
 from __future__ import annotations
 

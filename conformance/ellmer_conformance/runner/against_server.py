@@ -1,4 +1,4 @@
-"""Plays a case without a cassette: the session sends its requests to the strict server.
+"""Runs a case without a cassette: the session sends its requests to the strict server.
 
 The adapter's requests are read from the server's journal, so any HTTP client can be used. The server refuses at once
 what the provider refuses, in its words. Only the server may be called (`watches.py`), and every key in the

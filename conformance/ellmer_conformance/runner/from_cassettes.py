@@ -1,4 +1,4 @@
-"""Plays a case: opens the cassette, runs the adapter, and stores all observations.
+"""Runs a case: opens the cassette, runs the adapter, and stores all observations.
 
 *Replay* (the default) needs no server and no network. *Record* routes the provider's host to the strict server. With
 a key in the environment, it uses the live API. The adapter sees the same URLs in each case.

@@ -3,7 +3,7 @@
 A broken file is an error, and is never treated as an empty one. None of vcrpy's patchers is used: every client that they
 know is met at its connections.
 
-This module imports vcrpy, which imports every HTTP client that it knows. A tape therefore imports it only when it is
+This module imports vcrpy, which imports every HTTP client that it knows. A cassette therefore imports it only when it is
 opened.
 """
 

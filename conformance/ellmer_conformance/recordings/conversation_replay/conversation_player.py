@@ -1,4 +1,4 @@
-"""Plays recorded conversations to an adapter: a server answers as the API answered, and the requests are compared."""
+"""Replays recorded conversations to an adapter: a server answers as the API answered, and the requests are compared."""
 
 from __future__ import annotations
 

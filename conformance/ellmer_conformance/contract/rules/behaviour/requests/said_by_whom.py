@@ -1,6 +1,6 @@
 """Who said what: each word, call and thought of a request has the speaker who said it, in this conversation.
 
-These rules hold in every play, whatever its case: after a cancelled, cut, failed, repeated, restored or shortened turn, too.
+These rules hold in every run, whatever its case: after a cancelled, cut, failed, repeated, restored or shortened turn, too.
 """
 
 from __future__ import annotations
@@ -231,7 +231,7 @@ def _is_followed(run: Run) -> bool:
 
 
 def _used(run: Run, before: int) -> list[tuple[int, Step]]:
-    """Returns the steps of the script that were played before an exchange."""
+    """Returns the steps of the script that were used before an exchange."""
     return [(index, step) for index, step in run.answered() if index < before]
 
 
