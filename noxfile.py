@@ -57,7 +57,7 @@ def conformance(session: nox.Session) -> None:
 
 @nox.session(default=False)
 def ways(session: nox.Session) -> None:
-    """Play every case with two workers against the strict server, through a command, and as a test class."""
+    """Run every case with two workers against the strict server, through a command, and as a test class."""
     session.install("-e", ".[conformance]", "openai>=3", "pytest-xdist>=3.6")
     server = ("--against", "server", "--wire", "*", "--workers", "2")
     session.run("conformance", "run", *server, "--report", "build/ways/server", *session.posargs, env=OFFLINE)
@@ -196,12 +196,12 @@ DRIVERS: dict[str, tuple[tuple[str, ...], str]] = {
 
 @nox.session(default=False)
 def drivers(session: nox.Session) -> None:
-    """Play every case with the examples in Go, Java, Ruby and Node.js. Missing toolchains are listed."""
+    """Run every case with the examples in Go, Java, Ruby and Node.js. Missing toolchains are listed."""
     session.install("-e", ".[conformance]")
     missing = [tool for tool in DRIVERS if shutil.which(tool) is None]
     for tool, (build, command) in DRIVERS.items():
         if tool in missing:
-            session.warn(f"not played: {command}, because there is no {tool} here")
+            session.warn(f"not run: {command}, because there is no {tool} here")
             continue
         if build:
             session.run(tool, *build, external=True)
@@ -313,14 +313,14 @@ def calibrate(session: nox.Session) -> None:
 
 @nox.session(default=False)
 def real(session: nox.Session) -> None:
-    """Play recorded conversations with the answers of real APIs to our client (`-- --adapter NAME`: to another one).
+    """Replay recorded conversations with the answers of real APIs to our client (`-- --adapter NAME`: to another one).
 
     They come from the corpus, and from the folders that `calibrate` judges.
     """
     session.install("-e", ".[conformance]")
     env = {**OFFLINE, "CONFORMANCE_TRAFFIC": os.pathsep.join(traffic())}
     report = ("--report", "build/real")
-    session.run("conformance", "corpus", "fetch", success_codes=[0, 2])  # 2: offline, what is here is played
+    session.run("conformance", "corpus", "fetch", success_codes=[0, 2])  # 2: offline
     session.run("conformance", "run", "--against", "recordings", *report, *session.posargs, env=env)
 
 
@@ -593,7 +593,7 @@ def reproducible(session: nox.Session) -> None:
     session.log(f"{', '.join(sorted(first))}: the same bytes twice")
 
 
-#: Libraries that are played as a command, by its words; their packages are those of the example's lock file.
+#: Libraries that are run as a command, by its words; their packages are those of the example's lock file.
 COMMANDS = {
     "ai-sdk": ("node", "examples/driver-ai-sdk/driver.mjs"),
     "langchain-js": ("node", "examples/driver-langchain-js/driver.mjs"),
@@ -615,7 +615,7 @@ PEERS = sorted([*COMMANDS, *(file.stem for file in Path("conformance/peers/pins"
 @nox.session(default=False)
 @nox.parametrize("peer", PEERS, ids=PEERS)
 def peers(session: nox.Session, peer: str) -> None:
-    """Play every case with another library in its pinned environment, and make the pages of the results."""
+    """Run every case with another library in its pinned environment, and make the pages of the results."""
     collect, page = "conformance/peers/collect.py", "conformance/peers/page.py"
     try:
         if peer in COMMANDS:
@@ -659,6 +659,13 @@ def pages(session: nox.Session) -> None:
     """Run the code blocks of the README and of every page of the docs, from the top of each page."""
     session.install("-e", f".[{EXTRAS}]", *group("tests"), "openai>=3")
     session.run("pytest", *(session.posargs or [*WORKERS, "tests/pages"]), env=OFFLINE)
+
+
+@nox.session(default=False)
+def newcomers(session: nox.Session) -> None:
+    """Follow pages from an empty folder and a new environment, with the commands that install (`-- README.md`: this page)."""
+    session.install("-e", ".[conformance]")
+    session.run("python", "-m", "devtools.newcomer", *session.posargs, env=OFFLINE)
 
 
 @nox.session(default=False)

@@ -18,7 +18,6 @@ RELEASED = (
     (rf"(ellmer-core(?:\[[a-z,]+\])?)\s+@\s+{REPOSITORY}", r"\1"),
     (r"\bellmer-core/ellmer-core@main\b", "ellmer-core/ellmer-core@v0.1.0"),
     (r"/dev/judge/", "/latest/judge/"),
-    (r"In a checkout of this repository \(`[^`]+`\) and a virtual", "In a virtual"),
 )
 
 #: Commands that only work after the release.

@@ -110,10 +110,10 @@ def left_alone(parent: ast.AST, node: ast.AST) -> bool:
 # Changes ---------------------------------------------------------------------------------------------------
 
 
-Place = ast.expr | ast.stmt
+Node = ast.expr | ast.stmt
 
 
-def changes(node: Place) -> Iterator[tuple[Place, str]]:
+def changes(node: Node) -> Iterator[tuple[Node, str]]:
     """Yields what a node, or its condition, may become."""
     for text in (*operators(node), *statements(node)):
         yield node, text
@@ -123,7 +123,7 @@ def changes(node: Place) -> Iterator[tuple[Place, str]]:
             yield test, f"(not {ast.unparse(test)})"
 
 
-def operators(node: Place) -> Iterator[str]:
+def operators(node: Node) -> Iterator[str]:
     """Yields what an expression may become."""
     match node:
         case ast.Compare(left=left, ops=[op], comparators=[right]) if type(op) in SWAPPED:

@@ -1,6 +1,6 @@
 """`ellmer-demo`: the chat app with a scripted model, which shows all features without a key.
 
-The model is the strict server: it plays a script in Anthropic's format, checks every request, and sees the images
+The model is the strict server: it answers from a script in Anthropic's format, checks every request, and sees the images
 that the tools return. The next scene follows every message.
 """
 
@@ -18,7 +18,7 @@ import click
 import ellmer_core as ec
 
 from .scenarios.cases._media_and_tools import REPORT
-from .scenarios.script import Answer, Call, Delivery, Say, Script, Sees, Think
+from .scenarios.script import Answer, AnswerByMedia, Call, Delivery, Say, Script, Think
 from .server.strict_server import StrictServer
 
 __all__ = ["main"]
@@ -74,7 +74,7 @@ def demo_chat(base_url: str, pause: float = 0.4) -> ec.Chat:
 
 def script(delay: float = 0.02) -> Script:
     """Returns five scenes and an end; `delay` is the time between the pieces of a stream, in seconds."""
-    seen = Sees((sha256(sunset()).hexdigest(),), PAINTED)
+    seen = AnswerByMedia((sha256(sunset()).hexdigest(),), PAINTED)
     return Script([Delivery(step, delay=delay) for step in (*BEFORE, seen, *AFTER)])
 
 

@@ -110,7 +110,7 @@ def on_page_markdown(markdown: str, page: Page, **_: Any) -> str:
     if (factor := boost(page.file.src_uri)) != 1:
         page.meta.setdefault("search", {"boost": factor})
     shown = re.sub(
-        r"<!-- (not run|serves|given|needs|part of|model|file|prints|exits)\b.*?-->\n?", "", markdown
+        r"<!-- (not run|installs|serves|given|needs|part of|model|file|prints|exits)\b.*?-->\n?", "", markdown
     )
     if first := first_paragraph(shown):
         page.meta.setdefault("description", first)

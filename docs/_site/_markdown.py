@@ -11,6 +11,8 @@ __all__ = ["cell", "laid_out", "linking", "prose", "table"]
 
 #: Columns of the JSON beside other JSON.
 WIDTH = 60
+#: Characters of a URL that is shown as it is.
+LONGEST = 80
 
 
 def prose(text: str) -> str:
@@ -21,7 +23,16 @@ def prose(text: str) -> str:
 def linking(text: str) -> str:
     """Returns prose with its URLs as links."""
     parts = re.split(r"(https?://[^\s()]+)", text)
-    return "".join(f"<{part}>" if part.startswith("http") else prose(part) for part in parts)
+    return "".join(link(part) if part.startswith("http") else prose(part) for part in parts)
+
+
+def link(url: str) -> str:
+    """Returns a link. The text of a long one is the repository or the host, and the file."""
+    if len(url) <= LONGEST:
+        return f"<{url}>"
+    host, _, path = url.removeprefix("https://").partition("/")
+    place = "/".join(path.split("/")[:2]) if host == "github.com" else host
+    return f"[{prose(place)}: {prose(path.rpartition('/')[2])}]({url})"
 
 
 def cell(text: str) -> str:

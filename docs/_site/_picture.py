@@ -22,9 +22,9 @@ from ellmer_conformance.server import StrictServer
 IMAGES = Path(__file__).parents[1] / "images"
 SIZE = {"width": 1240, "height": 900}
 CARD = (1200, 630)
-MESSAGE = (357, 60, 1220, 478)  # the finding and the request
+MESSAGE = (357, 60, 1220, 396)  # the finding, and the request up to the wrong message
 PHONE = {"width": 520, "height": 1000}
-MESSAGE_ON_A_PHONE = (20, 132, 500, 652)
+MESSAGE_ON_A_PHONE = (20, 132, 500, 570)
 PAUSE = 2200  # milliseconds of a frame
 
 Message = dict[str, Any]

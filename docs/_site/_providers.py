@@ -37,7 +37,7 @@ STARTS = {
 }
 
 Row = Mapping[str, Any]
-Place = tuple[str, str]
+WireAndProvider = tuple[str, str]
 
 INTRODUCTION = """
 ---
@@ -251,9 +251,9 @@ def report() -> dict[str, Any]:
     return found
 
 
-def seen(told: Mapping[str, Any]) -> Mapping[Place, Seen]:
+def seen(told: Mapping[str, Any]) -> Mapping[WireAndProvider, Seen]:
     """Returns the report's results for our own adapter, by wire format and provider."""
-    found: dict[Place, Seen] = defaultdict(Seen)
+    found: dict[WireAndProvider, Seen] = defaultdict(Seen)
     for row in told["results"]:
         if row["adapter"] == "ellmer-core" and row["verdict"] != "not-applicable":
             found[row["wire"], row["provider"]].rows.append(row)

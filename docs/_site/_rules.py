@@ -190,6 +190,7 @@ def rule_page(book: RuleBook, rule: Rule) -> str:
         in_libraries(rule),
         f"## Source\n\n{listed(map(sourced, rule.source))}",
         opened(book, rule) if rule.refuses else "",
+        on_record(rule),
         "[Paste a request](../../judge.md) to judge it by this rule and all others.",
         cases(rule),
         f"On the command line: `conformance explain {rule.full_id}`",
@@ -239,9 +240,20 @@ def shortened(text: str, most: int) -> str:
     return text if len(text) <= most else f"{text[:most].rsplit(' ', 1)[0]} …"
 
 
+#: Begins the list of facts in the explanation of a rule about shapes.
+ON_RECORD = "What is on record:"
+
+
 def reasons(rule: Rule) -> str:
     """Returns the explanation of a rule: why, and how to fix it, each in a paragraph."""
-    return re.sub(r"(?:^|\s+)(Why|Fix): ", r"\n\n**\1:** ", prose(rule.explain)).strip()
+    text = rule.explain.partition(ON_RECORD)[0]
+    return re.sub(r"(?:^|\s+)(Why|Fix): ", r"\n\n**\1:** ", prose(text)).strip()
+
+
+def on_record(rule: Rule) -> str:
+    """Returns the facts behind a rule about shapes, as a list."""
+    facts = rule.explain.partition(ON_RECORD)[2].strip().splitlines()
+    return f"## {ON_RECORD.removesuffix(':')}\n\n{chr(10).join(map(sourced, facts))}" if facts else ""
 
 
 def in_libraries(rule: Rule) -> str:
@@ -260,7 +272,8 @@ def sourced(text: str) -> str:
     day = f"{UPSTREAM['read']:%B %Y}"
 
     def with_state(match: re.Match[str]) -> str:
-        return f"{match[0]} ({UPSTREAM['states'].get(match[1], 'state not looked up')}, {day})"
+        state = UPSTREAM["states"].get(match[1])
+        return f"{match[0]} ({f'{state}, {day}' if state else 'state not looked up'})"
 
     return THREAD.sub(with_state, linking(text))
 

@@ -251,7 +251,7 @@
   }
 
   const soon = () => { clearTimeout(due); due = setTimeout(ask, 250); };
-  paste.addEventListener("input", soon);
+  paste.addEventListener("input", ({ inputType }) => inputType === "insertFromPaste" ? ask() : soon());
   model.addEventListener("input", soon);
   wire.addEventListener("change", () => { named(); ask(); });
   provider.addEventListener("change", ask);

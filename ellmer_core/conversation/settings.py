@@ -254,7 +254,7 @@ class OneAtATime:
             return ahead
 
     def leave(self, talk: object) -> None:
-        """Ends a conversation, or its waiting. The next one has its turn."""
+        """Ends a conversation, or its waiting. The next conversation in the queue begins."""
         with self._lock:
             self._queue = deque(each for each in self._queue if each[0] is not talk)
             if self._holder is not talk:

@@ -291,7 +291,7 @@ class PromptConnection(Connection):
     def __init__(self, inner: Connection, pace: Pace, budget: Budget) -> None:
         super().__init__(inner.client, inner.timeouts, inner.limits)
         self.inner, self.pace, self.budget = inner, pace, budget
-        self.heard = self.answered
+        self.on_answer = self.answered
         self.reserved = self.unanswered = False
 
     async def concurrent(self) -> Any:
@@ -304,7 +304,7 @@ class PromptConnection(Connection):
         return await self.inner.concurrent()
 
     def answered(self, status: int, headers: Mapping[str, str]) -> None:
-        """Hears the head of an answer."""
+        """Takes note of the head of an answer."""
         if self.unanswered:
             self.unanswered = False
             self.pace.answered(status, headers)

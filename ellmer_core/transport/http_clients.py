@@ -93,8 +93,8 @@ class Connection:
     timeouts: Timeouts | None = None
     limits: Limits = field(default_factory=Limits)
     proxy: str | None = None
-    #: Hears the status and the headers of each answer, with the names of the headers in lower case.
-    heard: Callable[[int, Mapping[str, str]], object] | None = None
+    #: Is called with the status and the headers of each answer, with the names of the headers in lower case.
+    on_answer: Callable[[int, Mapping[str, str]], object] | None = None
     _blocking: dict[int, Any] = field(default_factory=dict, repr=False)
     _async: MutableMapping[AbstractEventLoop, _Tracked] = field(default_factory=WeakKeyDictionary, repr=False)
 

@@ -107,8 +107,8 @@ class HttpExchange:
         self.unpacker = Unpacker(encoding if self.raw else "", self.bound)
         if "retry-after" in headers:  # it may be a date, to be compared with this one
             headers.setdefault("date", _http_date())
-        if self.connection.heard is not None:
-            self.connection.heard(response.status_code, headers)
+        if self.connection.on_answer is not None:
+            self.connection.on_answer(response.status_code, headers)
         return Answer(response.status_code, headers, self.without_keys)
 
     def fed(self, chunk: bytes) -> list[Any]:

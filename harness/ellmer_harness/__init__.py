@@ -2,9 +2,9 @@
 and faults.
 
 ```python
-with ellmer_harness.use_cassette("tests/cassettes/chat.json") as tape:
+with ellmer_harness.use_cassette("tests/cassettes/chat.json") as cassette:
     ...                       # any httpx or httpx2 client, blocking or async
-tape.sent[0].json             # the request this run really built
+cassette.sent[0].json             # the request this run really built
 ```
 """
 

@@ -1,4 +1,4 @@
-"""Plays a cassette on a port of this machine, for programs in other languages or other processes.
+"""Replays a cassette on a port of this machine, for programs in other languages or other processes.
 
 ```python
 with serving("tests/cassettes/chat.json") as server:

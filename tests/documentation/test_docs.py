@@ -69,7 +69,7 @@ def test_the_install_commands_work_before_and_after_the_release():
 
 def test_the_first_command_of_the_readme_installs_it():
     first = next(block.text for block in blocks("README.md") if block.language == "sh")
-    assert install_lines.released(first) == "pip install 'ellmer-core[conformance]'\n"
+    assert install_lines.released(first).startswith("pip install 'ellmer-core[conformance]'\n")
 
 
 def test_links_in_the_readme_of_the_wheel_are_absolute():
@@ -193,7 +193,9 @@ def test_what_rule_pages_say_about_other_projects_fits_the_rules(monkeypatch):
     threads = [match for text in texts for match in pages.THREAD.finditer(text)]
     assert len(threads) > 400
     assert all(
-        re.match(r" \((open|closed|merged|state not looked up), November 2026\)", match.string[match.end() :])
+        re.match(
+            r" \(((open|closed|merged), November 2026|state not looked up)\)", match.string[match.end() :]
+        )
         for match in threads
     )
 

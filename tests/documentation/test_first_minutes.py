@@ -7,16 +7,16 @@ import pytest
 
 import ellmer_core as ec
 from ellmer_conformance.adapters.ellmer_core import adapter
-from ellmer_conformance.adapters.endpoints import WHERE
+from ellmer_conformance.adapters.endpoints import PROVIDER_ADDRESSES
 from ellmer_conformance.scenarios.cases._media_and_tools import RED
-from ellmer_conformance.scenarios.script import Answer, Call, Fills, Say, Script, Sees
+from ellmer_conformance.scenarios.script import Answer, AnswerByMedia, Call, Say, Script, StructuredAnswer
 from ellmer_conformance.server import StrictServer
 
 HELLO = Answer((Say("Hello."),))
 SCRIPTS = {
     "hello": Script((HELLO,)),
-    "draws": Script((Answer((Call("draw"),)), Sees((sha256(RED.data).hexdigest(),), HELLO, HELLO))),
-    "ada": Script((Fills({"name": "Ada"}),)),
+    "draws": Script((Answer((Call("draw"),)), AnswerByMedia((sha256(RED.data).hexdigest(),), HELLO, HELLO))),
+    "ada": Script((StructuredAnswer({"name": "Ada"}),)),
 }
 PARAMS = [
     {"temperature": 0.2},
@@ -40,7 +40,7 @@ def server():
 def ask(server, request):
     """Makes a chat with the default model of a provider, for a script."""
     wire, provider = request.param
-    known, place = adapter().providers[wire, provider], WHERE[wire, provider]
+    known, place = adapter().providers[wire, provider], PROVIDER_ADDRESSES[wire, provider]
     given = {"api_key": "any-key"} if known.wire.key_vars else {"credentials": lambda: "any-key"}
     given |= {} if known.wire.default_model else {"model": place.model}
     made = []
@@ -56,7 +56,7 @@ def ask(server, request):
         one.close()
 
 
-EVERYONE = [key for key in WHERE if key in adapter().providers]
+EVERYONE = [key for key in PROVIDER_ADDRESSES if key in adapter().providers]
 everyone = pytest.mark.parametrize("ask", EVERYONE, indirect=True, ids="/".join)
 
 

@@ -22,7 +22,7 @@ import pytest
 from recorded_traffic import files
 
 import ellmer_core as ec
-from ellmer_conformance.adapters.endpoints import WHERE
+from ellmer_conformance.adapters.endpoints import PROVIDER_ADDRESSES
 from ellmer_conformance.contract.readers import request as read_request
 from ellmer_conformance.contract.rules import book
 from ellmer_core.contents.turns import AssistantPartialTurn, AssistantTurn
@@ -89,7 +89,7 @@ FIELDS, WORDS = {"REQ-004", "REQ-033", "REQ-101"}, {"REQ-104", "REQ-105"}
 #: Rules about the form of ids: a provider takes back its own; a recording may be of another provider of the format.
 IDS = {"PAIR-006", "PAIR-019"}
 #: The provider that each format is at home with.
-HOME = dict(reversed(WHERE))
+HOME = dict(reversed(PROVIDER_ADDRESSES))
 MODELS = {
     "gemini": "gemini-2.5-flash",
     "anthropic": "claude-sonnet-4-5",

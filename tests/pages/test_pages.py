@@ -62,6 +62,8 @@ class Reader:
             self.take(*said["given"].split(" from "))
         if "not run" in said or not shutil.which(said.get("needs", "bash")):
             self.left_out = True
+        elif "installs" in said:
+            self.left_out = not self.use(block)
         elif "part of" in said:
             assert block.text in (ROOT / said["part of"]).read_text("utf-8")
         elif "serves" in said:
@@ -81,6 +83,18 @@ class Reader:
         """Copies a part of the repository into the folder, as a clone or the reader's own recordings."""
         if not (self.folder / target).exists():
             shutil.copytree(ROOT / source, self.folder / target, ignore=NOT_IN_A_CLONE)
+
+    def use(self, block):
+        """Runs what follows the installation of this package alone, which is installed here. Tells whether there is anything."""
+        used = [
+            command for command, _ in block.commands() if not command.startswith("pip install 'ellmer-core[")
+        ]
+        if not all(command.startswith("conformance ") for command in used):
+            return False
+        runs = [self.run(command) for command in used]
+        assert not any(run.returncode for run in runs), runs
+        self.printed = "".join(run.stdout for run in runs)
+        return bool(runs)
 
     def serve(self, block):
         """Starts the command in a second terminal, at any port. The following blocks reach this server."""
@@ -206,6 +220,7 @@ def reader(tmp_path, monkeypatch):
     for name in KEYS:
         monkeypatch.setenv(name, "any-key")
     monkeypatch.setenv("PATH", f"{Path(sys.executable).parent}{os.pathsep}{os.environ['PATH']}")
+    monkeypatch.setenv("BROWSER", "true")  # no window opens
     monkeypatch.chdir(tmp_path)
     monkeypatch.setattr("builtins.input", lambda _question: "y")  # a person at the console
     with StrictServer(SCRIPTS) as server, ExitStack() as closing:

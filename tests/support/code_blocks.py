@@ -1,6 +1,7 @@
 """The code blocks of the README and of the pages, and the comments before them:
 
 - `<!-- not run: why -->`: `NOT_RUN` has the reasons, each with what checks the block instead;
+- `<!-- installs -->`: `nox -s newcomers` runs the whole block, and the tests those commands that do not install;
 - `<!-- serves -->`: the command is started, and answers until the page ends;
 - `<!-- given: TARGET from SOURCE -->`: the reader has a copy of this part of the repository, under this name;
 - `<!-- needs: PROGRAM -->`: the block is left out on a machine without this program;
@@ -28,10 +29,11 @@ PAGES = sorted(
     }
 )
 
-_COMMENT = re.compile(r"<!-- (not run|serves|given|needs|part of|model|file|prints|exits)(?:: (.+?))? -->")
+_COMMENT = re.compile(
+    r"<!-- (not run|installs|serves|given|needs|part of|model|file|prints|exits)(?:: (.+?))? -->"
+)
 #: Each reason why a block is not run, and what checks such blocks instead: a test or a session, or nothing.
 NOT_RUN = {
-    "it installs": "tests/documentation/test_blocks_not_run.py",
     "it needs a builder of containers": "tests/test_packaging.py",
     "it is what CI runs": ".ci/run",
     "the tests are yours": "harness/tests/documentation/test_migrate_page.py",

@@ -9,7 +9,7 @@ from ellmer_conformance.scenarios.canary_keys import CANARY
 from ellmer_conformance.scenarios.case import Case, ask
 from ellmer_conformance.scenarios.cases._media_and_tools import weather
 from ellmer_conformance.scenarios.messages import Reply
-from ellmer_conformance.scenarios.script import Answer, Call, Cut, Failure, Hears, Say, Usage
+from ellmer_conformance.scenarios.script import Answer, AnswerByText, Call, Cut, Failure, Say, Usage
 from ellmer_conformance.scenarios.variations import variation
 
 
@@ -208,7 +208,7 @@ def given(*parts, body=None, system=None, wire="openai-chat", **case):
 
 def two_speakers(*texts):
     """Returns a run with two conversations of one adapter."""
-    hears = Hears({name: Answer((Say(f"Hello, {name}!"),)) for name in ("Ada", "Bo")})
+    hears = AnswerByText({name: Answer((Say(f"Hello, {name}!"),)) for name in ("Ada", "Bo")})
     steps = [ask(name, text=f"Hello, {name}!", who=who) for who, name in enumerate(("Ada", "Bo"))]
     exchanges = [exchange(user("Ada")), exchange(user("Bo"))]
     replies = [Reply(text, stop="stop") for text in texts or ("Hello, Ada!", "Hello, Bo!")]

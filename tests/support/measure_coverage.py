@@ -17,7 +17,7 @@ import click
 from broken_on_purpose import BROKEN
 
 from ellmer_conformance import coverage
-from ellmer_conformance.adapters.endpoints import WHERE
+from ellmer_conformance.adapters.endpoints import PROVIDER_ADDRESSES
 from ellmer_conformance.runner.from_cassettes import attempt
 from ellmer_conformance.runner.judgement import judge
 from ellmer_conformance.runner.selection import OURS, Play, select
@@ -67,7 +67,7 @@ def plays() -> Iterator[Play]:
     nothing: dict[str, list[Any]] = {"wire": [], "provider": [], "case": []}
     for play in select([OURS], nothing | {"mode": ["sync", "stream", "async"]}, combinations="none"):
         only_async = not {"sync", "stream"} & {*play.case.modes} or len(play.case.speakers) > 1
-        if (play.wire, play.provider) in WHERE and (play.mode != "async" or only_async):
+        if (play.wire, play.provider) in PROVIDER_ADDRESSES and (play.mode != "async" or only_async):
             yield play
 
 

@@ -4,7 +4,7 @@ import base64
 import itertools
 from hashlib import sha256
 
-from ellmer_conformance.scenarios.script import Answer, Call, Cut, Failure, Say, Script, Sees, Think
+from ellmer_conformance.scenarios.script import Answer, AnswerByMedia, Call, Cut, Failure, Say, Script, Think
 
 PNG = base64.b64decode(
     "iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAYAAAAfFcSJAAAADUlEQVR42mNk+M9QDwADhgGAWjR9awAAAABJRU5ErkJggg=="
@@ -15,7 +15,7 @@ CALLS = Answer((Say("Let me look."), WEATHER, Call("get_time", {"zone": "CET"}))
 SCRIPTS = {
     "two": Script((Answer((Say("first"),)), Answer((Say("second"),)))),
     "calls": Script((CALLS, Answer((Say("Sunny."),)))),
-    "sees": Script((Sees((sha256(PNG).hexdigest(),), Answer((Say("one pixel"),))),)),
+    "sees": Script((AnswerByMedia((sha256(PNG).hexdigest(),), Answer((Say("one pixel"),))),)),
     "thinks": Script((Answer((Think("A thought."), WEATHER)), Answer((Say("done"),)))),
     "cut": Script((Cut(CALLS),)),
     "cut-inside": Script((Cut(CALLS, at="inside-arguments"),)),

@@ -21,14 +21,14 @@ __all__ = [
     "Difference",
     "Endpoint",
     "MediaAbility",
-    "Place",
+    "ProviderAddress",
     "Session",
     "Structured",
 ]
 
 
 @dataclass(frozen=True)
-class Place:
+class ProviderAddress:
     """A provider's address, with a model and the variables that may hold a key.
 
     Args:
@@ -37,7 +37,7 @@ class Place:
         key_vars: Names of the environment variables that may hold a key; the first one that is set is used.
 
     Examples:
-        >>> Place("https://api.example.com/v1", "example-1", ("EXAMPLE_API_KEY",)).origin
+        >>> ProviderAddress("https://api.example.com/v1", "example-1", ("EXAMPLE_API_KEY",)).origin
         'https://api.example.com'
     """
 
@@ -280,7 +280,7 @@ class Adapter(Protocol):
     """A library under test.
 
     `wires` maps each wire format that the library speaks to the providers that it speaks it with. A provider that the suite
-    does not know needs a `Place` in a further attribute `places`, a mapping from `(wire, provider)`. There, only the cases
+    does not know needs a `ProviderAddress` in a further attribute `addresses`, a mapping from `(wire, provider)`. There, only the cases
     that are marked `everywhere` are run. What the library does on purpose is listed in an optional attribute `differences`, a
     sequence of `Difference`.
 

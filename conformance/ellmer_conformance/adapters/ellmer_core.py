@@ -42,8 +42,8 @@ from ..scenarios.messages import (
     ToolResult,
     Turn,
 )
-from . import Capabilities, Endpoint, Place
-from .endpoints import WHERE
+from . import Capabilities, Endpoint, ProviderAddress
+from .endpoints import PROVIDER_ADDRESSES
 
 # --- Pauses between retries ------------------------------------------------------------------------------
 
@@ -209,10 +209,10 @@ class Provider:
         return self.wire.name, self.name if provider == host.partition(":")[0] else provider
 
     @property
-    def place(self) -> Place:
+    def place(self) -> ProviderAddress:
         """Its place."""
-        suites = WHERE.get(self.key)
-        return suites or Place(self.url, self.wire.default_model or _ANY_MODEL, self.wire.key_vars)
+        suites = PROVIDER_ADDRESSES.get(self.key)
+        return suites or ProviderAddress(self.url, self.wire.default_model or _ANY_MODEL, self.wire.key_vars)
 
     @cached_property
     def capabilities(self) -> Capabilities:
@@ -362,7 +362,7 @@ def providers_by_key() -> Mapping[Key, Provider]:
         return loaded[key]
 
     found = sorted({*listed, *loaded})
-    return ByKey(sorted(found, key=lambda key: [*WHERE, key].index(key)), provider_at)
+    return ByKey(sorted(found, key=lambda key: [*PROVIDER_ADDRESSES, key].index(key)), provider_at)
 
 
 # --- The adapter and its sessions ------------------------------------------------------------------------
@@ -390,7 +390,7 @@ class EllmerCore:
         return {wire: [v for w, v in self.providers if w == wire] for wire, _ in self.providers}
 
     @cached_property
-    def places(self) -> Mapping[tuple[str, str], Place]:
+    def addresses(self) -> Mapping[tuple[str, str], ProviderAddress]:
         """The places of its providers."""
         return ByKey(self.providers, lambda key: self.providers[key].place)
 

@@ -18,7 +18,7 @@ from ..server import Entry
 CLIENT = "client"  # its name is not known
 _WHY = "a base URL shows only requests, not what the client does with the answers"
 
-Place = tuple[str, str, str, Mode]
+RunKey = tuple[str, str, str, Mode]
 
 
 def observed(entries: Iterable[Entry], source: Literal["server", "observe", "proxy"]) -> Report:
@@ -27,7 +27,7 @@ def observed(entries: Iterable[Entry], source: Literal["server", "observe", "pro
 
     Every rule about a whole conversation is listed as not judged.
     """
-    talks: dict[Place, list[Exchange]] = defaultdict(list)
+    talks: dict[RunKey, list[Exchange]] = defaultdict(list)
     for entry in entries:
         request = entry.exchange.request
         if request.wire:
@@ -36,7 +36,9 @@ def observed(entries: Iterable[Entry], source: Literal["server", "observe", "pro
     return finished(Report.joined(_judged(place, talk, source) for place, talk in talks.items()))
 
 
-def _judged(place: Place, exchanges: list[Exchange], source: Literal["server", "observe", "proxy"]) -> Report:
+def _judged(
+    place: RunKey, exchanges: list[Exchange], source: Literal["server", "observe", "proxy"]
+) -> Report:
     name, wire, provider, mode = place
     case = all_cases().get(name) or Case(script=(), steps=(), name=name)
     unseen = dict.fromkeys(behaviour.book.rules, _WHY)

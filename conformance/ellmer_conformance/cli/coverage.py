@@ -10,7 +10,7 @@ from typing import Any
 import click
 
 from ..coverage import reached as reached_by_cases
-from ..recordings.rule_coverage import Coverage, Place, cover
+from ..recordings.rule_coverage import Coverage, WireAndProvider, cover
 from ..report.formats.terminal_escaping import printable
 from ._shared import Effort, counted, effort_options, located, sources_argument
 
@@ -67,7 +67,7 @@ def _text(found: Coverage, *, verbose: bool) -> str:
     return "\n".join(lines + [f"unreadable: {problem}" for problem in found.unreadable])
 
 
-def _missing(found: Coverage, place: Place) -> list[str]:
+def _missing(found: Coverage, place: WireAndProvider) -> list[str]:
     cases = reached_by_cases()
     return [
         f"  {rule.id:9} {' '.join(rule.sentence.split())}{_shown_by(cases.get(rule.id, ()))}"

@@ -8,7 +8,7 @@ from collections.abc import Iterator
 
 import click
 
-from ..adapters.endpoints import WHERE
+from ..adapters.endpoints import PROVIDER_ADDRESSES
 from ..contract import rules
 from ..contract.rule import Rule, verdict
 from ..contract.rulebook import RuleBook
@@ -101,7 +101,7 @@ def _all_books() -> Iterator[RuleBook]:
     """Yields the books of all providers, and that of whole conversations; a format's own provider comes first."""
     yield from map(rules.book, rules.WIRES)
     yield behaviour.book
-    yield from (rules.book(wire, provider) for wire, provider in sorted(WHERE))
+    yield from (rules.book(wire, provider) for wire, provider in sorted(PROVIDER_ADDRESSES))
     yield from rules.books()
 
 

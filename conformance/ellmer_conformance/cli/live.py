@@ -1,4 +1,4 @@
-"""`conformance live`: plays the cases with the real API, and reports where the strict server differs."""
+"""`conformance live`: runs the cases with the real API, and reports where the strict server differs."""
 
 from __future__ import annotations
 

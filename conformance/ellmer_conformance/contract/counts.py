@@ -6,7 +6,7 @@ from collections.abc import Collection
 
 
 def counted(number: int, noun: str) -> str:
-    """Returns a number with its noun: `1 call`, `2 calls`, `2,000 plays`."""
+    """Returns a number with its noun: `1 call`, `2 calls`, `2,000 runs`."""
     return f"{number:,} {noun}{'' if number == 1 else 's'}"
 
 

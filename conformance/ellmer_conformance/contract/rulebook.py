@@ -16,7 +16,7 @@ from .readers.json_access import reading_once
 from .rule import Check, Finding, Kind, Level, Refusal, Rule, Verdict, Violation, broken, met, verdict
 from .scope import api_version, named_betas
 
-__all__ = ["ErrorBody", "Lack", "RuleBook", "enter"]
+__all__ = ["ErrorBody", "RuleBook", "UnsupportedFeature", "add_feature_rules"]
 
 ErrorBody = Callable[[Refusal], tuple[Mapping[str, str], bytes]]
 
@@ -224,7 +224,7 @@ class RuleBook:
 # --- Features that some models refuse: one line of data for each recorded refusal ------------------------
 
 
-class Lack(NamedTuple):
+class UnsupportedFeature(NamedTuple):
     """A feature that some models refuse.
 
     Args:
@@ -248,8 +248,8 @@ class Lack(NamedTuple):
         >>> refusal = Refusal("logprobs is not supported with this model")
         >>> bodies = {"model": "small-1"}, {"model": "small-1", "logprobs": True}
         >>> source = "https://example.com"
-        >>> lack = Lack("REQ-001", "No logprobs.", ("small-*",), refusal, source, logprobs, *bodies)
-        >>> lack.found(RuleBook("my-format").request(lack.refused))
+        >>> feature = UnsupportedFeature("REQ-001", "No logprobs.", ("small-*",), refusal, source, logprobs, *bodies)
+        >>> feature.found(RuleBook("my-format").request(feature.refused))
         '/logprobs'
     """
 
@@ -268,12 +268,12 @@ class Lack(NamedTuple):
     versions: tuple[str, ...] = ()
 
 
-def enter(book: RuleBook, lacks: Iterable[Lack]) -> None:
+def add_feature_rules(book: RuleBook, features: Iterable[UnsupportedFeature]) -> None:
     """Adds a rule for each feature.
 
     Args:
         book: The rules of the provider.
-        lacks: The features.
+        features: The features.
 
     Examples:
         >>> def logprobs(request):
@@ -281,33 +281,33 @@ def enter(book: RuleBook, lacks: Iterable[Lack]) -> None:
         >>> refusal = Refusal("logprobs is not supported with this model")
         >>> bodies = {"model": "small-1"}, {"model": "small-1", "logprobs": True}
         >>> source = "https://example.com"
-        >>> lack = Lack("REQ-001", "No logprobs.", ("small-*",), refusal, source, logprobs, *bodies)
+        >>> feature = UnsupportedFeature("REQ-001", "No logprobs.", ("small-*",), refusal, source, logprobs, *bodies)
         >>> book = RuleBook("my-format")
-        >>> enter(book, [lack])
-        >>> [verdict.outcome for verdict in book.judge(book.request(lack.refused))]
+        >>> add_feature_rules(book, [feature])
+        >>> [verdict.outcome for verdict in book.judge(book.request(feature.refused))]
         ['fail']
     """
-    for lack in lacks:
+    for feature in features:
         book.rule(
-            lack.id,
+            feature.id,
             Level.MUST,
             Kind.REJECT,
-            source=lack.source,
-            refusal=lack.refusal,
-            formerly=lack.formerly,
-            models=lack.models,
-            preview=lack.preview,
-            since=lack.since,
-            until=lack.until,
-            versions=lack.versions,
-            examples=[lack.taken],
-            counterexamples=[lack.refused],
-        )(_check(lack))
+            source=feature.source,
+            refusal=feature.refusal,
+            formerly=feature.formerly,
+            models=feature.models,
+            preview=feature.preview,
+            since=feature.since,
+            until=feature.until,
+            versions=feature.versions,
+            examples=[feature.taken],
+            counterexamples=[feature.refused],
+        )(_check(feature))
 
 
-def _check(lack: Lack) -> Check:
+def _check(feature: UnsupportedFeature) -> Check:
     def check(request: Request) -> Iterator[Finding]:
-        place = lack.found(request)
+        place = feature.found(request)
         if place is None:
             yield met("/model")
         else:
@@ -315,7 +315,7 @@ def _check(lack: Lack) -> Check:
                 place, "this model does not accept it", model=request.model, value=_at(request.body, place)
             )
 
-    check.__doc__ = lack.sentence
+    check.__doc__ = feature.sentence
     return check
 
 

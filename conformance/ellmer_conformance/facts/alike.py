@@ -10,7 +10,7 @@ from dataclasses import replace
 from .cell import Cell, Evidence, family_of
 from .features import FEATURES
 
-Place = tuple[str, str, str]
+ModelKey = tuple[str, str, str]
 
 
 #: Groups of features that are about the form of a conversation. A model has no say in them, unless a rule says otherwise.
@@ -20,7 +20,7 @@ _ALIAS = re.compile(r"-(latest|0)$")
 
 
 def alike(
-    known: Mapping[tuple[str, str, str, str], Cell], places: Iterable[Place]
+    known: Mapping[tuple[str, str, str, str], Cell], places: Iterable[ModelKey]
 ) -> dict[tuple[str, str, str, str], Cell]:
     """Returns what is known of a model because it is recorded with the same model under another name (`gpt-5` and
     `gpt-5-2025-08-07`), or because it is about the form of a conversation and most models of its family accept it at the provider.
@@ -44,7 +44,7 @@ def alike(
     return found
 
 
-def one_model(places: Iterable[Place]) -> dict[str, str]:
+def one_model(places: Iterable[ModelKey]) -> dict[str, str]:
     """Returns for each model the name without a day, if there is one day only, and its own name otherwise: `gpt-4o` had several."""
     dated: dict[str, set[str]] = defaultdict(set)
     for _, _, model in places:

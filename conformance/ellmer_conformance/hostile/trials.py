@@ -1,4 +1,4 @@
-"""Plays the attacks to an adapter, each in a process of its own, and judges what the client did."""
+"""Runs the attacks on an adapter, each in a process of its own, and judges what the client did."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ from typing import Any, get_args
 from urllib.request import urlopen
 
 from ..adapters import Adapter, Endpoint
-from ..adapters.endpoints import endpoint, place_of
+from ..adapters.endpoints import address_of, endpoint
 from ..scenarios.canary_keys import planted
 from ..scenarios.messages import Text, Tool
 from .attacks import ATTACKS, TEXT, Attack, Duty
@@ -82,7 +82,7 @@ def tried(
 ) -> Trial:
     """Runs an attack from a server in another process, at `origin`, and returns the judged trial. `timeout` is the client's own."""
     provider = adapter.wires[wire][0]
-    place = place_of(adapter, wire, provider)
+    place = address_of(adapter, wire, provider)
     url = f"{origin}/c/{attack.name}/{nonce}{place.path}"
     to = replace(endpoint(place, wire, provider), base_url=url, timeout=timeout)
     with planted(place.key_vars):

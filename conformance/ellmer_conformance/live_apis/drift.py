@@ -1,4 +1,4 @@
-"""The live API beside the strict server: the same cases are played against both, and the fields of their answers compared."""
+"""The live API beside the strict server: the same cases run against both, and the fields of their answers compared."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import Any, Literal
 from urllib.parse import urlsplit
 
-from ..adapters.endpoints import place_of
+from ..adapters.endpoints import address_of
 from ..contract.error_bodies import read_error
 from ..contract.exchange import Request, Response
 from ..contract.live_key_redaction import redacted
@@ -21,7 +21,7 @@ from ..runner.judgement import judge
 from ..runner.selection import Play
 from ..scenarios.canary_keys import CANARY
 from ..scenarios.case import Case
-from ..scenarios.script import Answer, Fills, Script, Sees
+from ..scenarios.script import Answer, AnswerByMedia, Script, StructuredAnswer
 from ..server.engine import Engine
 from ..server.http.messages import HttpRequest
 
@@ -156,7 +156,9 @@ class Checked:
 
 def can_go_live(case: Case) -> bool:
     """Tells whether a case can be run live. A provider's failures and truncated answers cannot be requested."""
-    return not case.on_server and all(isinstance(step, Answer | Sees | Fills) for step in case.script)
+    return not case.on_server and all(
+        isinstance(step, Answer | AnswerByMedia | StructuredAnswer) for step in case.script
+    )
 
 
 def play_live(plays: Iterable[Play], cassettes: Path, base_url: str = "") -> Iterator[Checked]:
@@ -170,7 +172,7 @@ def play_live(plays: Iterable[Play], cassettes: Path, base_url: str = "") -> Ite
 def _compared(play: Play, run: Run) -> Iterator[list[Difference]]:
     """Yields the differences for each request. The strict server gives the live provider's content, as far as it can."""
     engine = Engine({run.case.name: Script(run.case.script)})
-    base = urlsplit(place_of(play.adapter, play.wire, play.provider).origin).path
+    base = urlsplit(address_of(play.adapter, play.wire, play.provider).origin).path
     for exchange in run.exchanges:
         if exchange.response is not None:
             strict = _strict(engine, run, exchange.request, base)

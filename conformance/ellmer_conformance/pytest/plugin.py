@@ -21,7 +21,7 @@ from syrupy.assertion import SnapshotAssertion
 from syrupy.data import Snapshot, SnapshotCollection
 from syrupy.extensions.single_file import SingleFileSnapshotExtension, WriteMode
 
-from ..adapters.endpoints import WHERE
+from ..adapters.endpoints import PROVIDER_ADDRESSES
 from ..baseline import FILE, Baseline, BaselineError, load
 from ..contract import rules
 from ..contract.live_key_redaction import redacted
@@ -202,7 +202,7 @@ def is_chosen(row: Row, globs: Sequence[str]) -> bool:
 
 def check_rules(globs: Sequence[str]) -> None:
     """Raises LookupError for a name or pattern that matches no rule."""
-    books = [rules.book(*place) for place in sorted(WHERE)] if globs else []
+    books = [rules.book(*place) for place in sorted(PROVIDER_ADDRESSES)] if globs else []
     all_ids = {ids_of(id, book.wire, book.provider) for book in books for id in book.rules}
     all_ids |= {ids_of(id, wire, "") for id in behaviour.book.rules for wire in rules.WIRES}
     for glob in globs:

@@ -1,4 +1,4 @@
-"""A run that is split over machines: `--shard 2/5` plays every fifth test, beginning with the second. `conformance
+"""A run that is split over machines: `--shard 2/5` runs every fifth test, beginning with the second. `conformance
 merge` joins the reports. It is a separate pytest plugin, so that all processes of xdist select the same tests.
 """
 

@@ -114,7 +114,7 @@ def _lacks_urls(run: Run) -> bool:
 
 
 def _told(cause: Cause) -> str:
-    """Returns a cause of one play in full, with the rules that are broken because of it in one line."""
+    """Returns a cause of one run in full, with the rules that are broken because of it in one line."""
     follows = ", ".join(dict.fromkeys(row.rule for row in cause.follows))
     return "\n".join([*map(_sentence, cause.rows), *([f"  it causes: {follows}"] if follows else [])])
 

@@ -211,7 +211,7 @@ _WORST: tuple[Outcome, ...] = ("violation", "warning", "expected", "agreed")
 
 
 @dataclass
-class Place:
+class Location:
     """A place of a group. `test` is the test that made the recording, if it was looked for and found."""
 
     path: str
@@ -230,7 +230,7 @@ class Group:
     also: dict[str, None] = field(default_factory=dict)
     requests: int = 0
     recordings: int = 0
-    places: list[Place] = field(default_factory=list)
+    places: list[Location] = field(default_factory=list)
     last: tuple[str, str] = ("", "")
 
     def add(self, path: str, complaint: Complaint) -> None:
@@ -239,7 +239,7 @@ class Group:
         if path != self.last[0]:
             self.recordings += 1
             if len(self.places) < _PLACES:
-                self.places.append(Place(path, complaint.place))
+                self.places.append(Location(path, complaint.place))
         self.requests += seen != self.last
         self.last = seen
         if complaint.fix and not self.first.fix:
@@ -687,7 +687,7 @@ class Sarif:
             if c.outcome in levels and len(self.results) < _RESULTS:
                 self.rules[c.full_id] = c.sentence
                 said = _sarif(levels[c.outcome], f"{c.place}{c.pointer}: {c.message}")
-                where = [_location(file, _line(Place(file.path, c.place)))]
+                where = [_location(file, _line(Location(file.path, c.place)))]
                 self.results.append({"ruleId": c.full_id, **said, "locations": where})
         if file.problem and len(self.errors) < _RESULTS:
             said = _sarif("error", f"unreadable: {file.problem}")
@@ -716,7 +716,7 @@ def _location(file: FileReport, line: int) -> dict[str, Any]:
     return {"physicalLocation": {"artifactLocation": artifact, "region": {"startLine": line}}}
 
 
-def _line(place: Place) -> int:
+def _line(place: Location) -> int:
     """Returns the line in the file: the line of the exchange in a log, and the first line otherwise."""
     found = re.match(r"line (\d+)", place.where)
     return int(found[1]) if found else 1

@@ -17,7 +17,7 @@ from ..contract import rules
 from ..contract.rule import Rule
 from .recorded_requests import Recording, Skip, each_recording, request_of
 
-Place = tuple[str, str]  # a wire format and a provider
+WireAndProvider = tuple[str, str]  # a wire format and a provider
 
 
 @dataclass
@@ -25,8 +25,8 @@ class FileCoverage:
     """The rules that the requests of a file reach: for each wire format and provider, the number of requests by rule."""
 
     path: str
-    requests: Counter[Place] = field(default_factory=Counter)
-    reached: dict[Place, Counter[str]] = field(default_factory=dict)
+    requests: Counter[WireAndProvider] = field(default_factory=Counter)
+    reached: dict[WireAndProvider, Counter[str]] = field(default_factory=dict)
     skipped: Counter[str] = field(default_factory=Counter)
     problem: str | None = None
 
@@ -36,8 +36,8 @@ class Coverage:
     """The rules that the requests of all files reach."""
 
     count: int = 0
-    requests: Counter[Place] = field(default_factory=Counter)
-    reached: dict[Place, Counter[str]] = field(default_factory=dict)
+    requests: Counter[WireAndProvider] = field(default_factory=Counter)
+    reached: dict[WireAndProvider, Counter[str]] = field(default_factory=dict)
     skipped: Counter[str] = field(default_factory=Counter)
     unreadable: list[str] = field(default_factory=list)
 
@@ -57,7 +57,7 @@ class Coverage:
         """The number of requests."""
         return self.requests.total()
 
-    def rules(self, place: Place) -> Iterator[tuple[Rule, int]]:
+    def rules(self, place: WireAndProvider) -> Iterator[tuple[Rule, int]]:
         """Yields the rules that hold at a provider, each with the number of requests that reach it."""
         counts = self.reached.get(place, Counter())
         for id, rule in rules.book(*place).rules.items():

@@ -171,7 +171,7 @@ def schema() -> dict[str, Any]:
 
 
 def _dumped(report: Report) -> str:
-    """Returns JSON with each member, each play, row and rule on its own line: readable, and half the size."""
+    """Returns JSON with each member, each run, row and rule on its own line: readable, and half the size."""
     lines: dict[str, Iterable[str]] = {
         "plays": map(_line, map(vars, report.plays)),
         "results": _results(report.rows),
@@ -186,7 +186,7 @@ def _dumped(report: Report) -> str:
 
 
 def _results(rows: Iterable[Row]) -> Iterator[str]:
-    """Yields each row as JSON. Of its two halves, where it was played and what was found, there are few, and each is written once."""
+    """Yields each row as JSON. Of its two halves, where it ran and what was found, there are few, and each is written once."""
     names = tuple(f.name for f in fields(Row))
 
     @cache

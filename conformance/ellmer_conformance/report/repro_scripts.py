@@ -198,7 +198,7 @@ def as_curl(report: Report, row: Row, *, port: int = 8087) -> str:
 
 
 def calls_of(case: str, provider: str, mode: str) -> Iterator[str]:
-    """Yields the calls of an adapter that play a case, as code.
+    """Yields the calls of an adapter that run a case, as code.
 
     Examples:
         >>> list(calls_of("plain_text", "openai", "stream"))[1]

@@ -1,4 +1,4 @@
-"""The results of a run as values: rows (one verdict each) and their evidence, what follows from what, and plays without a
+"""The results of a run as values: rows (one verdict each) and their evidence, what follows from what, and runs without a
 verdict.
 
 `report.json` (version 1, schema in `report.schema.json`) is `Report.as_json()`. Evidence is stored once under its
@@ -506,7 +506,7 @@ def died_at(message: str) -> str:
 
 
 def _exited(message: str) -> bool:
-    """Tells whether the process of a command died, in the play itself or under a variation."""
+    """Tells whether the process of a command died, in the run itself or under a variation."""
     return _plain(message).startswith("the command exited with ")
 
 

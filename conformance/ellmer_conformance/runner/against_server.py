@@ -1,4 +1,4 @@
-"""Plays a case without a cassette: the session sends its requests to the strict server.
+"""Runs a case without a cassette: the session sends its requests to the strict server.
 
 The adapter's requests are read from the server's journal, so any HTTP client can be used. The server refuses at once
 what the provider refuses, in its words. Only the server may be called (`watches.py`), and every key in the
@@ -17,7 +17,7 @@ from itertools import count
 from urllib.parse import urlsplit
 
 from ..adapters import Adapter, Endpoint
-from ..adapters.endpoints import endpoint, place_for, place_of
+from ..adapters.endpoints import address_for, address_of, endpoint
 from ..contract import readers
 from ..contract.exchange import Exchange
 from ..contract.observed_run import Run, ToolRun, Trouble, Varied, all_media_of
@@ -58,7 +58,7 @@ class Conversation:
 
     def __init__(self, server: StrictServer, adapter: Adapter, wire: str, provider: str, case: Case) -> None:
         self.server, self.wire, self.provider, self.case = server, wire, provider, case.at(provider)
-        self.place = place_for(case, adapter, wire, provider)
+        self.place = address_for(case, adapter, wire, provider)
         self.nonce = f"{next(_numbers)}@{provider}"
         server.knows(case.name, case.model)
         url = server.url(case.name, self.nonce) + self.place.path
@@ -121,7 +121,7 @@ def play_direct(
             run, varied=[Varied(variation, play) for variation, play in zip(others, plays, strict=True)]
         )
     except NotTestable as error:
-        own = place_of(adapter, wire, provider).key_vars
+        own = address_of(adapter, wire, provider).key_vars
         trouble = Trouble(f"{error}{about_planted_keys(str(error), own)}", ours=False)
     except Exception as error:  # noqa: BLE001 - whatever it is, it is ours, and one play's
         trouble = our_trouble(error)

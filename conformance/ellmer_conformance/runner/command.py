@@ -19,8 +19,8 @@ from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import TYPE_CHECKING, Any, NoReturn
 
-from ..adapters import Capabilities, Difference, Endpoint, Place
-from ..adapters.endpoints import WHERE
+from ..adapters import Capabilities, Difference, Endpoint, ProviderAddress
+from ..adapters.endpoints import PROVIDER_ADDRESSES
 from ..contract.exchange import Json
 from ..contract.observed_run import Run, ToolRun, Trouble, Varied, call_key
 from ..contract.rule import objection
@@ -382,13 +382,13 @@ class Driver:
         self.command, self.timeout = shlex.split(command), timeout
         self.name = Path(self.command[-1]).stem
         self.wires: Mapping[str, Sequence[str]] = {
-            wire: [v for w, v in WHERE if w == wire] for wire, _ in WHERE
+            wire: [v for w, v in PROVIDER_ADDRESSES if w == wire] for wire, _ in PROVIDER_ADDRESSES
         }
 
     @cached_property
     def declared(self) -> Declared:
         """Its declaration. Raises DeclaredWrongly."""
-        place = Place("http://127.0.0.1:9/v1", "none", ())  # no server listens there
+        place = ProviderAddress("http://127.0.0.1:9/v1", "none", ())  # no server listens there
         with self._started(_variables(place, NOTHING, "sync"), NOTHING) as done:
             output = (
                 done.stdout if isinstance(done, subprocess.CompletedProcess) and not done.returncode else b""
@@ -543,7 +543,7 @@ def _environment(conversation: Conversation, mode: Mode) -> dict[str, str]:
     }
 
 
-def _variables(place: Place, case: Case, mode: Mode) -> dict[str, str]:
+def _variables(place: ProviderAddress, case: Case, mode: Mode) -> dict[str, str]:
     inherited = {name: value for name, value in os.environ.items() if name not in rivals(place.key_vars)}
     return {
         **inherited,

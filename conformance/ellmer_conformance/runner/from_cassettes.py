@@ -1,4 +1,4 @@
-"""Plays a case: opens the cassette, runs the adapter, and stores all observations.
+"""Runs a case: opens the cassette, runs the adapter, and stores all observations.
 
 *Replay* (the default) needs no server and no network. *Record* routes the provider's host to the strict server. With
 a key in the environment, it uses the live API. The adapter sees the same URLs in each case.
@@ -16,8 +16,8 @@ from typing import Any
 from ellmer_harness import Cassette, Refused, SecretFound, use_cassette
 from ellmer_harness import Exchange as Recorded
 
-from ..adapters import Adapter, Place
-from ..adapters.endpoints import endpoint, live_key, place_for
+from ..adapters import Adapter, ProviderAddress
+from ..adapters.endpoints import address_for, endpoint, live_key
 from ..contract import readers
 from ..contract.exchange import Exchange
 from ..contract.live_key_redaction import redacted
@@ -205,7 +205,7 @@ class _CassettePlay:
 
     def play_recorded(self, variation: Variation | None = None) -> Run:
         """Returns one run of the case, with or without a variation."""
-        place = place_for(self.case, self.adapter, self.wire, self.provider)
+        place = address_for(self.case, self.adapter, self.wire, self.provider)
         live = self.record and live_key(place) is not None
         refused = declared_refusals(self.adapter, self.wire, self.provider, self.case)
         case_run = CaseRun(self.case, self.mode)
@@ -232,14 +232,14 @@ class _CassettePlay:
             model=place.model,
         )
 
-    def _routes(self, place: Place, *, live: bool) -> dict[str, str] | None:
+    def _routes(self, place: ProviderAddress, *, live: bool) -> dict[str, str] | None:
         """Returns the route of the provider's host in a recording: to the strict server, or to `--base-url`."""
         if live:
             return {place.origin: _beside(place, self.live_url)} if self.live_url else None
         return {place.origin: f"{self.server(self.case.name)}@{self.provider}"} if self.server else None
 
     def _tape(
-        self, place: Place, variation: Variation | None, *, live: bool, may_idle: bool
+        self, place: ProviderAddress, variation: Variation | None, *, live: bool, may_idle: bool
     ) -> AbstractContextManager[Cassette]:
         """Returns the cassette. Under a variation, the conversation may end before all of it is replayed."""
         wire, provider, case = self.wire, self.provider, self.case
@@ -258,7 +258,7 @@ class _CassettePlay:
         )
 
 
-def _beside(place: Place, url: str) -> str:
+def _beside(place: ProviderAddress, url: str) -> str:
     """Returns the route of the provider's host if a recording uses another base URL with the provider's own path."""
     return url.rstrip("/").removesuffix(place.path)
 

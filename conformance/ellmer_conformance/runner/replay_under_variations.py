@@ -13,7 +13,7 @@ from ellmer_harness import Cassette, Miss, use_cassette
 from ellmer_harness.exchange.reply import Reply
 
 from ..adapters import Adapter
-from ..adapters.endpoints import endpoint, place_for
+from ..adapters.endpoints import address_for, endpoint
 from ..contract.observed_run import Run, Varied
 from ..contract.rules.behaviour.answers.streams import difference
 from ..scenarios.case import Case, Mode
@@ -40,7 +40,7 @@ class Replays:
             allow_unused=True,
             allow_idle=True,
         )
-        self._endpoint = endpoint(place_for(case, adapter, wire, provider), wire, provider)
+        self._endpoint = endpoint(address_for(case, adapter, wire, provider), wire, provider)
 
     def __enter__(self) -> Self:
         self._stack = ExitStack()

@@ -1,4 +1,4 @@
-"""Plays a case again and prints the reason of a failure. Scripts of `conformance repro` call it."""
+"""Runs a case again and prints the reason of a failure. Scripts of `conformance repro` call it."""
 
 from __future__ import annotations
 

@@ -17,7 +17,7 @@ from shutil import which
 from typing import TYPE_CHECKING, Any, Literal, cast
 
 from ..adapters import Adapter, Capabilities
-from ..adapters.endpoints import WHERE, live_key, place_of
+from ..adapters.endpoints import PROVIDER_ADDRESSES, address_of, live_key
 from ..contract.readers import MODULES
 from ..scenarios import combinations as by_combination
 from ..scenarios.case import MODES, Case, Mode
@@ -48,7 +48,7 @@ def why_not(adapter: Adapter, wire: str, provider: str, case: Case, *, record: b
         return "it runs only against the strict server, and is never recorded"
     if cannot := case.why_not(wire, provider):
         return cannot
-    if not case.everywhere and (wire, provider) not in WHERE:
+    if not case.everywhere and (wire, provider) not in PROVIDER_ADDRESSES:
         return "it runs only at the provider that defined the wire format"
     own = getattr(adapter, "why_not", None)
     return own(case) if own else ""
@@ -314,7 +314,7 @@ def _combined(
     """Returns the cases by combination that are run at a provider: those that a filter names, or the selection."""
     if named := [case for name in wanted.get("case", ()) if (case := by_combination.case_named(name))]:
         return named
-    if combinations == "none" or (wire, provider) not in WHERE:
+    if combinations == "none" or (wire, provider) not in PROVIDER_ADDRESSES:
         return []
     able = adapter.capabilities(wire, provider)
     modes = ["sync", "stream"] if hasattr(adapter, "modes_of") else _modes(able, record=False)
@@ -381,7 +381,7 @@ def _not_there(name: str, glob: str, choices: Iterable[str]) -> str:
 
 def _check_keys(plays: Sequence[Play]) -> None:
     for play in plays:
-        place = place_of(play.adapter, play.wire, play.provider)
+        place = address_of(play.adapter, play.wire, play.provider)
         if live_key(place) is None:
             variables = " or ".join(place.key_vars)
             raise UnknownChoice(

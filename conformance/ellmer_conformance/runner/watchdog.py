@@ -1,8 +1,8 @@
-"""Ends a play that does not end by itself: one thread of the process, outside of any event loop, watches the clock.
+"""Ends a run that does not end by itself: one thread of the process, outside of any event loop, watches the clock.
 
 When the time is over, the thread notes what the main thread executes, and sends the process a signal. Its handler raises
 `OutOfTime` in the main thread, which interrupts sleeps, locks, pipes, waits for children, and loops. The signal is sent
-again until the play has ended. If it never does, because the main thread is in C code that ignores signals or holds the
+again until the run has ended. If it never does, because the main thread is in C code that ignores signals or holds the
 interpreter, the process ends with its stacks: `faulthandler` has a thread for that which needs no interpreter. The run goes on
 in another process (`cli/run.py`).
 """

@@ -1,4 +1,4 @@
-"""What is watched while an adapter plays a case: printed and logged keys, hosts that are called, blocking calls in an event
+"""What is watched while an adapter runs a case: printed and logged keys, hosts that are called, blocking calls in an event
 loop, and a request that its caller cancels.
 """
 

@@ -1,6 +1,6 @@
 """Planted keys that open nothing. If one is found outside its header, it has leaked.
 
-The session's key is `CANARY`. While a case is played, the variables in which libraries look for keys have their own
+The session's key is `CANARY`. While a case runs, the variables in which libraries look for keys have their own
 canaries, so that a key that goes to the wrong provider can be identified.
 """
 

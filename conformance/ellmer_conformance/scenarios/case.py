@@ -1,6 +1,6 @@
 """A case: the model's answers, the user's messages, and the expected result. Cases are plain values.
 
-A case is independent of wire formats, adapters and transport. `cases/` has one function for each, and `runner/` plays
+A case is independent of wire formats, adapters and transport. `cases/` has one function for each, and `runner/` runs
 them.
 """
 

@@ -16,6 +16,8 @@ from .answer import Answer, Call, Refuse, Run, Said, Say, Search, Show, Stop, Th
 __all__ = [
     "REDACTED",
     "Answer",
+    "AnswerByMedia",
+    "AnswerByText",
     "AskModel",
     "Call",
     "Cut",
@@ -23,8 +25,6 @@ __all__ = [
     "Ending",
     "Failure",
     "FailureKind",
-    "Fills",
-    "Hears",
     "Refuse",
     "Run",
     "Said",
@@ -32,10 +32,10 @@ __all__ = [
     "Script",
     "ScriptError",
     "Search",
-    "Sees",
     "Show",
     "Step",
     "Stop",
+    "StructuredAnswer",
     "Think",
     "Usage",
     "answers_of",
@@ -104,7 +104,7 @@ class Failure:
 
 
 @dataclass(frozen=True)
-class Sees:
+class AnswerByMedia:
     """An answer that depends on the media that the model can see.
 
     Args:
@@ -113,7 +113,7 @@ class Sees:
         otherwise: The answer if it does not.
 
     Examples:
-        >>> Sees(("ab12",), then=Answer((Say("A cat."),))).otherwise.text
+        >>> AnswerByMedia(("ab12",), then=Answer((Say("A cat."),))).otherwise.text
         'no image received'
     """
 
@@ -123,7 +123,7 @@ class Sees:
 
 
 @dataclass(frozen=True)
-class Fills:
+class StructuredAnswer:
     """A value for the schema of the request: as JSON text, or as a call of the tool that the request forces.
 
     Args:
@@ -131,7 +131,7 @@ class Fills:
         usage: The token counts.
 
     Examples:
-        >>> Fills({"city": "Paris"}).value
+        >>> StructuredAnswer({"city": "Paris"}).value
         {'city': 'Paris'}
     """
 
@@ -140,14 +140,14 @@ class Fills:
 
 
 @dataclass(frozen=True)
-class Hears:
+class AnswerByText:
     """An answer that depends on the last words of the user. It is for conversations that are held at the same time.
 
     Args:
         answers: The answers by the user's words.
 
     Examples:
-        >>> Hears({"Hi": Answer((Say("Hello!"),))}).answers["Hi"].text
+        >>> AnswerByText({"Hi": Answer((Say("Hello!"),))}).answers["Hi"].text
         'Hello!'
     """
 
@@ -181,7 +181,7 @@ class Delivery:
         'end'
     """
 
-    step: Answer | Cut | Failure | Fills | Hears | Sees | AskModel
+    step: Answer | Cut | Failure | StructuredAnswer | AnswerByText | AnswerByMedia | AskModel
     slices: tuple[int, ...] = ()
     delay: float = 0.0
     after: int | None = None
@@ -189,7 +189,7 @@ class Delivery:
     variation: str = ""
 
 
-Step = Answer | Cut | Failure | Fills | Hears | Sees | AskModel | Delivery
+Step = Answer | Cut | Failure | StructuredAnswer | AnswerByText | AnswerByMedia | AskModel | Delivery
 
 
 @dataclass(frozen=True)
@@ -221,8 +221,8 @@ def answers_of(step: Step) -> list[Answer]:
         >>> [answer.text for answer in answers_of(Answer((Say("Hello!"),)))]
         ['Hello!']
     """
-    if isinstance(step, Sees):
+    if isinstance(step, AnswerByMedia):
         return [step.then, step.otherwise]
-    if isinstance(step, Hears):
+    if isinstance(step, AnswerByText):
         return list(step.answers.values())
     return [step] if isinstance(step, Answer) else []

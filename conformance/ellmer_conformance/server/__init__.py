@@ -1,4 +1,4 @@
-"""The strict local server, which judges with the rules and plays the script.
+"""The strict local server, which judges with the rules and answers from the script.
 
     with StrictServer({"hello": Script((Answer((Say("Hi"),)),))}) as server:
         base_url = server.url("hello", "1")

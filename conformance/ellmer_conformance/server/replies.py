@@ -13,7 +13,19 @@ from ..contract import readers
 from ..contract.exchange import Json, Media, Request
 from ..contract.rule import Refusal
 from ..contract.rules import book
-from ..scenarios.script import Answer, AskModel, Call, Cut, Delivery, Failure, Fills, Hears, Say, Sees, Step
+from ..scenarios.script import (
+    Answer,
+    AnswerByMedia,
+    AnswerByText,
+    AskModel,
+    Call,
+    Cut,
+    Delivery,
+    Failure,
+    Say,
+    Step,
+    StructuredAnswer,
+)
 from .chat_apis.base import ChatApi, Frame, arguments_text, compact
 from .http.messages import Headers, Reply, deliver, plain
 from .model import answer_of
@@ -25,18 +37,20 @@ _DEAF = Answer((Say("I did not understand."),))
 _TOOL_NAME = re.compile(r'"name": "([^"]+)"')
 
 
-def chosen(step: Answer | AskModel | Fills | Hears | Sees, request: Request) -> Answer:
+def chosen(
+    step: Answer | AskModel | StructuredAnswer | AnswerByText | AnswerByMedia, request: Request
+) -> Answer:
     """Chooses the answer to a request by its content, by the last message of the user, or by what it requires."""
     match step:
         case Answer():
             return step
-        case Sees(media, then, otherwise):
+        case AnswerByMedia(media, then, otherwise):
             return then if tuple(seen.sha256 for seen in visible(request)) == media else otherwise
-        case Hears(answers):
+        case AnswerByText(answers):
             return answers.get(_heard(request), _DEAF)
         case AskModel():
             return answer_of(request)
-        case Fills(value, usage):
+        case StructuredAnswer(value, usage):
             return Answer((_filled(request.body, value),), usage=usage)
     assert_never(step)
 

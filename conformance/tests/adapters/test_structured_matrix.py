@@ -8,8 +8,8 @@ from pathlib import Path
 import pytest
 
 from ellmer_conformance.adapters.ellmer_core import EllmerCore
-from ellmer_conformance.adapters.endpoints import endpoint, place_of
-from ellmer_conformance.scenarios.script import Fills, Script
+from ellmer_conformance.adapters.endpoints import address_of, endpoint
+from ellmer_conformance.scenarios.script import Script, StructuredAnswer
 from ellmer_conformance.server import StrictServer
 from ellmer_core import UsageError
 from ellmer_core._chat.structured_output import Structured
@@ -26,7 +26,7 @@ NUMBERS = count(1)
 
 @pytest.fixture(scope="module")
 def server():
-    scripts = {name: Script([Fills(sent(type, value))]) for name, type, value in SCHEMAS}
+    scripts = {name: Script([StructuredAnswer(sent(type, value))]) for name, type, value in SCHEMAS}
     with StrictServer(scripts) as started:
         yield started
 
@@ -39,7 +39,7 @@ def sent(type, value):
 @pytest.fixture
 def ask(server, place):
     """Asks a provider for a type, in a separate conversation over one connection."""
-    there = place_of(ADAPTER, *place)
+    there = address_of(ADAPTER, *place)
     first = server.url("first", "0")
     chat = ADAPTER.session(replace(endpoint(there, *place), base_url=first + there.path)).chat
     wire = chat.wire

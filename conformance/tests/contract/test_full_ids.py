@@ -6,7 +6,7 @@ from dataclasses import replace
 import pytest
 from click.testing import CliRunner
 
-from ellmer_conformance.adapters.endpoints import WHERE
+from ellmer_conformance.adapters.endpoints import PROVIDER_ADDRESSES
 from ellmer_conformance.baseline import load
 from ellmer_conformance.cli.explain import command as explain
 from ellmer_conformance.contract import rules
@@ -22,7 +22,7 @@ ROW = Row("mine", "openai-chat", "deepseek", "text", "sync", "REQ-007", "MUST", 
 
 def every_book():
     yield from rules.books()
-    yield from (rules.book(*place) for place in WHERE)
+    yield from (rules.book(*place) for place in PROVIDER_ADDRESSES)
     yield from (behaviour.book, server_rules.book)
 
 
@@ -81,7 +81,8 @@ def test_baselines_know_both(rule, tmp_path):
 
 def test_code_scanning_gets_a_descriptor_for_each_sentence():
     rows = [
-        replace(ROW, wire=wire, provider=provider, rule="PAIR-001") for wire, provider in sorted(WHERE)[:9]
+        replace(ROW, wire=wire, provider=provider, rule="PAIR-001")
+        for wire, provider in sorted(PROVIDER_ADDRESSES)[:9]
     ]
     texts = [rule_text(rules.book(r.wire, r.provider).rules["PAIR-001"], r.wire, r.provider) for r in rows]
     (run,) = json.loads(sarif(Report(rows=rows, rules=texts, tool={"name": "conformance", "version": "0"})))[

@@ -11,7 +11,7 @@ from pathlib import Path
 
 import pytest
 
-from ellmer_conformance.adapters.endpoints import WHERE
+from ellmer_conformance.adapters.endpoints import PROVIDER_ADDRESSES
 from ellmer_conformance.contract.observed_run import Run
 from ellmer_conformance.contract.rules.behaviour.answers.endings import (
     cut_answers_are_not_complete,
@@ -26,7 +26,7 @@ CASSETTES = Path(__file__).parents[3] / "cassettes"
 ADAPTER = find_adapter("ellmer-core")
 RECORDED = [
     (wire, provider, case)
-    for (wire, provider) in WHERE
+    for (wire, provider) in PROVIDER_ADDRESSES
     for case in all_cases().values()
     if not case.recording and (CASSETTES / wire / provider / f"{case.name}.stream.json").exists()
 ]

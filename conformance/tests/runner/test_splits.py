@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from ellmer_conformance.adapters.endpoints import WHERE
+from ellmer_conformance.adapters.endpoints import PROVIDER_ADDRESSES
 from ellmer_conformance.runner.replay_under_variations import Replays, differences
 from ellmer_conformance.runner.selection import find_adapter
 from ellmer_conformance.scenarios.cases import all_cases
@@ -16,7 +16,7 @@ from ellmer_conformance.scenarios.variations import variation
 CASSETTES = Path(__file__).parents[3] / "cassettes"
 #: Longer streams are cut at every so many bytes; `nox -s exhaustive` cuts them at all.
 MOST = 80
-HOMES = sorted({wire: (wire, provider) for wire, provider in WHERE}.values())
+HOMES = sorted({wire: (wire, provider) for wire, provider in PROVIDER_ADDRESSES}.values())
 
 
 @pytest.fixture(scope="module")

@@ -5,7 +5,7 @@ from pathlib import Path
 
 import pytest
 
-from ellmer_conformance.adapters.endpoints import WHERE
+from ellmer_conformance.adapters.endpoints import PROVIDER_ADDRESSES
 from ellmer_conformance.runner.replay_under_variations import Replays
 from ellmer_conformance.runner.selection import find_adapter
 from ellmer_conformance.scenarios.cases import all_cases, scripts
@@ -14,7 +14,7 @@ from ellmer_conformance.scenarios.variations import VARIATIONS, VariedAnswer, na
 from ellmer_conformance.scenarios.variations.event_rewriting import sizes
 
 CASSETTES = Path(__file__).parents[3] / "cassettes"
-HOMES = sorted({wire: (wire, provider) for wire, provider in reversed(WHERE)}.values())
+HOMES = sorted({wire: (wire, provider) for wire, provider in reversed(PROVIDER_ADDRESSES)}.values())
 VARIED = [case for case in all_cases().values() if case.variations]
 CHUNKED = [name for name, one in VARIATIONS.items() if one.rule in {"STR-001", "STR-002"}]
 

@@ -6,14 +6,14 @@ import pytest
 from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
-from ellmer_conformance.scenarios.script import Answer, Call, Say, Script, Sees, Think
+from ellmer_conformance.scenarios.script import Answer, AnswerByMedia, Call, Say, Script, Think
 from ellmer_conformance.server.chat_apis.base import pretty
 from ellmer_conformance.server.engine import Engine
 from ellmer_conformance.server.http.messages import HttpRequest
 from ellmer_conformance.server.journal import Journal
 
 ANSWER = Answer((Think("thought"), Say("text \ud83d"), Call("f", {"x": 1})))
-ENGINES = {mode: Engine({"s": Script((Sees((), ANSWER),))}, mode) for mode in ("reject", "observe")}
+ENGINES = {mode: Engine({"s": Script((AnswerByMedia((), ANSWER),))}, mode) for mode in ("reject", "observe")}
 PATHS = (
     "/v1/chat/completions",
     "/v1/responses",

@@ -13,7 +13,7 @@ from click.testing import CliRunner
 
 from ellmer_conformance.adapters import Capabilities
 from ellmer_conformance.adapters.ellmer_core import EllmerCore
-from ellmer_conformance.adapters.endpoints import WHERE
+from ellmer_conformance.adapters.endpoints import PROVIDER_ADDRESSES
 from ellmer_conformance.cli.hostile import command
 from ellmer_conformance.hostile import trials
 from ellmer_conformance.hostile.attacks import ATTACKS
@@ -75,7 +75,7 @@ def test_the_same_seed_chooses_the_same_attacks():
 FAST = [name for name in ATTACKS if not name.startswith(("bomb", "endless", "slow", "silence", "half"))]
 ADAPTER = EllmerCore()
 ALL = bool(os.environ.get("INVARIANTS"))  # `nox -s invariants`: each wire format and each attack
-WIRES = sorted({wire for wire, _ in WHERE}) if ALL else ["anthropic", "openai-chat"]
+WIRES = sorted({wire for wire, _ in PROVIDER_ADDRESSES}) if ALL else ["anthropic", "openai-chat"]
 
 
 #: Seconds of our client's own timeout: an answer that only this time ends shows in one what it shows in three, and others are not to

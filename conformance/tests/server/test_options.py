@@ -3,7 +3,7 @@
 import pytest
 
 from ellmer_conformance.adapters.ellmer_core import EllmerCore
-from ellmer_conformance.adapters.endpoints import WHERE
+from ellmer_conformance.adapters.endpoints import PROVIDER_ADDRESSES
 from ellmer_conformance.runner.against_server import play_direct
 from ellmer_conformance.runner.judgement import judge
 from ellmer_conformance.scenarios.cases import all_cases, scripts
@@ -38,7 +38,7 @@ def failures(adapter, place, case, mode, server):
 NATIVE = [
     (wire, provider.key[1])
     for (wire, _), provider in EllmerCore().providers.items()
-    if provider.wire.supports.native_tool_media and provider.key in WHERE
+    if provider.wire.supports.native_tool_media and provider.key in PROVIDER_ADDRESSES
 ]
 
 

@@ -1,7 +1,7 @@
 """JSON-RPC 2.0: a client numbers its requests, and the answer has the number of its request.
 
 The number depends on what was sent before, so requests are compared without it (`tape/request_key.py`). An answer that is
-played gets the number of the request that it answers. MCP's progress tokens are such numbers, too.
+replayed gets the number of the request that it answers. MCP's progress tokens are such numbers, too.
 
 https://www.jsonrpc.org/specification#request_object
 https://modelcontextprotocol.io/specification/2025-11-25/basic/utilities/progress

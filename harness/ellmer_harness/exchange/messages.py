@@ -30,9 +30,9 @@ class Sent:
 
 
     Examples:
-        >>> with use_cassette("weather.json") as tape:
+        >>> with use_cassette("weather.json") as cassette:
         ...     answer = httpx.get("https://api.example.com/weather")
-        >>> tape.sent[0]
+        >>> cassette.sent[0]
         Sent(method='GET', url='https://api.example.com/weather')
     """
 
@@ -86,11 +86,11 @@ class Exchange:
 
 
     Examples:
-        >>> with use_cassette("weather.json") as tape:
+        >>> with use_cassette("weather.json") as cassette:
         ...     answer = httpx.get("https://api.example.com/weather")
-        >>> tape.exchanges[0].status, tape.exchanges[0].played
+        >>> cassette.exchanges[0].status, cassette.exchanges[0].played
         (200, True)
-        >>> tape.exchanges[0].json
+        >>> cassette.exchanges[0].json
         {'temperature': 21}
     """
 

@@ -10,7 +10,7 @@ the recorded answers. A recording whose answer did not arrive whole stays availa
 
 A position counts events of the stream (SSE, NDJSON) or bytes of the body. `after_event=2` sends two events
 before the fault, and `after_event=-1` sends all but the last. Without a position, a `Reset`, `Cut` or
-`ReadTimeout` comes before the answer. Waits use the tape's virtual clock. A wait that is longer than the
+`ReadTimeout` comes before the answer. Waits use the cassette's virtual clock. A wait that is longer than the
 client's own timeout raises that timeout.
 """
 

@@ -119,9 +119,9 @@ class Stall(At):
 
     Examples:
         >>> from ellmer_harness.faults import Stall
-        >>> with use_cassette("weather.json", faults=[Stall(3.0)]) as tape:
+        >>> with use_cassette("weather.json", faults=[Stall(3.0)]) as cassette:
         ...     answer = httpx.get("https://api.example.com/weather")
-        >>> tape.clock.now
+        >>> cassette.clock.now
         3.0
     """
 
@@ -146,9 +146,9 @@ class Slow(Fault):
 
     Examples:
         >>> from ellmer_harness.faults import Slow
-        >>> with use_cassette("weather.json", faults=[Slow(0.5)]) as tape:
+        >>> with use_cassette("weather.json", faults=[Slow(0.5)]) as cassette:
         ...     answer = httpx.get("https://api.example.com/weather")
-        >>> tape.clock.now
+        >>> cassette.clock.now
         0.5
     """
 

@@ -1,8 +1,8 @@
-"""Wraps the clients while a tape is open: the transports of httpx and httpx2, the connections of urllib3 and aiohttp,
+"""Wraps the clients while a cassette is open: the transports of httpx and httpx2, the connections of urllib3 and aiohttp,
 and the calls of grpcio and websockets.
 
-Nothing else is patched. Without an open tape, the wrappers only call the original. A request belongs to the
-tape of its own context (a task, or a thread with a context). A thread without a context belongs to the tape
+Nothing else is patched. Without an open cassette, the wrappers only call the original. A request belongs to the
+cassette of its own context (a task, or a thread with a context). A thread without a context belongs to the cassette
 of the process if there is only one.
 """
 

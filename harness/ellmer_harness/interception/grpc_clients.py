@@ -1,4 +1,4 @@
-"""gRPC: calls of grpcio's clients, blocking and `grpc.aio`, are recorded, and played by a server on this
+"""gRPC: calls of grpcio's clients, blocking and `grpc.aio`, are recorded, and replayed by a server on this
 machine.
 
 gRPC opens its sockets outside Python, where no audit hook sees them. Calls are therefore intercepted in the

@@ -1,4 +1,4 @@
-"""The recorded form of gRPC calls: their messages, the recording of a call, and a server that plays it.
+"""The recorded form of gRPC calls: their messages, the recording of a call, and a server that replays it.
 
 `format.binary_messages` has the form of a message. The body of an answer has one line for each message and one for the
 end: `{"received": …}`, `{"sent": …}` and `{"half_closed": true}` (of calls whose requests are a stream), `{"status": "OK"}`

@@ -1,7 +1,7 @@
 """Interception of httpx and httpx2, in their transports, and response bodies that report their chunks.
 
 Chunks are passed on at once and with their sizes; nothing is read ahead. Of the body streams, one pair of classes records,
-and one plays.
+and one replays.
 """
 
 from __future__ import annotations

@@ -4,7 +4,7 @@ Three guards, from the inside to the outside. An audit hook refuses connections 
 in C and Rust (libcurl, reqwest) and child processes find a proxy in their environment, which refuses and names what they ask
 for; Python itself does not see these variables. On Linux, connections that are open at the end and went past both are named.
 
-Names and addresses of this machine pass, except for a server whose answers are in the cassette. So do the tape's
+Names and addresses of this machine pass, except for a server whose answers are in the cassette. So do the cassette's
 `allow_hosts` and local (AF_UNIX) sockets.
 """
 

@@ -1,11 +1,11 @@
 """Requests in flight, and the cassettes that are open: what a request sends, the record of its answer, the clock that
-answers are played on, and the cassette that a request belongs to.
+answers are replayed on, and the cassette that a request belongs to.
 
-A `RequestInFlight` does no I/O. The transports ask it for the reply to play. If there is none, they ask for
+A `RequestInFlight` does no I/O. The transports ask it for the reply to replay. If there is none, they ask for
 the request to send. The streams report every chunk and the end. In both cases, the same `Exchange` is filled.
 
-A request belongs to the tape of its own context (a task, or a thread with a context). A thread without a
-context belongs to the tape of the process if there is only one.
+A request belongs to the cassette of its own context (a task, or a thread with a context). A thread without a
+context belongs to the cassette of the process if there is only one.
 """
 
 from __future__ import annotations

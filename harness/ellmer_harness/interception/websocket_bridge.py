@@ -1,4 +1,4 @@
-"""WebSockets: the client connects to a server on this machine, which plays a recording, or forwards and
+"""WebSockets: the client connects to a server on this machine, which replays a recording, or forwards and
 records messages.
 
 A conversation is one interaction of a cassette: a GET with the status 101. Its body has one line for each

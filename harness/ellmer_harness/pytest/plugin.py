@@ -2,7 +2,7 @@
 
 ```python
 @pytest.mark.cassette                       # tests/cassettes/<module>/<test>.json
-def test_chat(cassette): ...                # the fixture is the tape; using it is enough, marked or not
+def test_chat(cassette): ...                # the fixture is the cassette; using it is enough, marked or not
 
 @pytest.mark.cassette("shared", faults=[Status(429)])
 ```

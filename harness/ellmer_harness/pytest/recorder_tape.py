@@ -1,4 +1,4 @@
-"""What the engines for vcrpy's and for cassetter's cassettes have in common: the tape that the intercepted clients ask, and the
+"""What the engines for vcrpy's and for cassetter's cassettes have in common: the cassette that the intercepted clients ask, and the
 line at the end of a run.
 """
 

@@ -1,7 +1,7 @@
 """The marks, fixtures and options of pytest-recording, for a suite of vcrpy's where no plugin for vcrpy is loaded.
 
-`@pytest.mark.vcr` plays `cassettes/<module>/<test>.yaml`, or pytest-vcr's `cassettes/<test>.yaml` if there is one. The path of
-a mark is played, too. The fixtures `vcr_config`, `vcr_cassette_dir` and `default_cassette_name` can be overridden, and
+`@pytest.mark.vcr` replays `cassettes/<module>/<test>.yaml`, or pytest-vcr's `cassettes/<test>.yaml` if there is one. The path of
+a mark is replayed, too. The fixtures `vcr_config`, `vcr_cassette_dir` and `default_cassette_name` can be overridden, and
 pytest-vcr's `vcr_cassette_name`.
 """
 

@@ -2,5 +2,5 @@
 secrets (`cassette_scan`), by their names and places (`named_credentials`) and by the patterns of services
 (`service_keys`).
 
-The modules import `exchange`, `format` and `errors`. Recordings, stores and tapes import them.
+The modules import `exchange`, `format` and `errors`. Recordings, stores and cassettes import them.
 """

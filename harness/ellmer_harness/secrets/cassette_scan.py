@@ -197,7 +197,7 @@ class _Part:
 
     text: str
     key: str = ""
-    at: Callable[[], dict[tuple[str, str], list[Place]]] | None = None
+    at: Callable[[], dict[tuple[str, str], list[Location]]] | None = None
     among: Callable[[str], Sequence[_Part]] = _nowhere
     token: str = ""
     holder: str = ""
@@ -424,9 +424,9 @@ def _may_be_split(events: Sequence[Any], secrets: Sequence[tuple[str, str]]) -> 
     )
 
 
-def _streams(value: Any, where: str) -> Iterator[tuple[Place, list[Any] | Alike]]:
+def _streams(value: Any, where: str) -> Iterator[tuple[Location, list[Any] | Alike]]:
     """Yields the events of each stream: of a cassette's own form, and of bodies in bytes."""
-    left: list[tuple[Place, Any]] = [((where, None), value)]
+    left: list[tuple[Location, Any]] = [((where, None), value)]
     while left:
         at, item = left.pop()
         if isinstance(item, dict):
@@ -481,7 +481,7 @@ def _fields(objects: Sequence[dict[str, Any]]) -> Iterable[tuple[str, Sequence[A
 # --- The strings of a JSON value -------------------------------------------------------------------------
 
 
-Place = tuple[Any, object]
+Location = tuple[Any, object]
 """The place above, and the step from there; the outermost is `("", None)` or what stands for it."""
 _NAMES = ("name", "key", "header", "field", "variable", "env", "id", "n", "k", "Name", "Key")
 _VALUES = frozenset(("value", "val", "secret_value", "secretValue", "content", "data", "v", "Value"))
@@ -517,12 +517,12 @@ def strings(value: Any) -> list[tuple[str, str]]:
     return [*(("", text) for text in plain), *named]
 
 
-def places(value: Any, where: str = "") -> dict[tuple[str, str], list[Place]]:
+def places(value: Any, where: str = "") -> dict[tuple[str, str], list[Location]]:
     """Returns the same strings, each with its places. This is several times slower, so it is used only for
     strings with findings.
     """
-    found: dict[tuple[str, str], list[Place]] = defaultdict(list)
-    left: list[tuple[Any, Place, str]] = [(value, (where, None), "")]
+    found: dict[tuple[str, str], list[Location]] = defaultdict(list)
+    left: list[tuple[Any, Location, str]] = [(value, (where, None), "")]
     while left:
         item, place, key = left.pop()
         if isinstance(item, str):
@@ -616,7 +616,7 @@ def _of_bytes(data: bytes) -> list[Any]:
     return [*readable(data)] if whole is None else [whole]
 
 
-def pointer(place: Place) -> str:
+def pointer(place: Location) -> str:
     """Returns a place as a JSON pointer after the name of the outermost value."""
     steps: list[str] = []
     above, step = place
@@ -665,7 +665,7 @@ def runs(data: bytes, table: bytes, least: int) -> list[bytes]:
     return found
 
 
-def _items(items: Sequence[Any], place: Place, key: str) -> Iterator[tuple[Any, Place, str]]:
+def _items(items: Sequence[Any], place: Location, key: str) -> Iterator[tuple[Any, Location, str]]:
     if key == "text" and _lines(items):
         yield "".join(items), (place, 0), key
         return

@@ -1,6 +1,6 @@
 """Redaction of headers (by an allow-list), URLs and values.
 
-A tape applies a `Scrub` to all data that it writes into a cassette, and to every request that it looks up. A
+A cassette applies a `Scrub` to all data that it writes into a cassette, and to every request that it looks up. A
 recording made with one key therefore matches a replay with another key, or with none. Many values are replaced in one
 pass, whose time does not depend on their number.
 """

@@ -3,7 +3,7 @@
 A broken file is an error, and is never treated as an empty one. None of vcrpy's patchers is used: every client that they
 know is met at its connections.
 
-This module imports vcrpy, which imports every HTTP client that it knows. A tape therefore imports it only when it is
+This module imports vcrpy, which imports every HTTP client that it knows. A cassette therefore imports it only when it is
 opened.
 """
 
@@ -47,7 +47,7 @@ __all__ = ["Masking", "Persister", "opened", "recorded_request", "recorded_respo
 # --- Loading ---------------------------------------------------------------------------------------------
 
 
-Place = tuple[Path, int, str]
+Location = tuple[Path, int, str]
 """The file, the number of the interaction in it, and `request` or `response`."""
 
 
@@ -55,7 +55,12 @@ class Recorded(UnparsedRequest):
     """A recorded request. Its values are computed when they are used, because a cassette may hold thousands."""
 
     def __init__(  # the base's own would parse all of it
-        self, saved: Form, blobs: Blobs, place: Place, fingerprints: dict[str, str], tests: list[str] | None
+        self,
+        saved: Form,
+        blobs: Blobs,
+        place: Location,
+        fingerprints: dict[str, str],
+        tests: list[str] | None,
     ) -> None:
         self.method, self.uri, self.fingerprints = saved["method"], saved["uri"], fingerprints
         self.tests = tests
@@ -80,7 +85,7 @@ class Recorded(UnparsedRequest):
 class _Body(dict[str, bytes]):
     """vcrpy's `{"string": bytes}`, which is decoded when it is used."""
 
-    def __init__(self, form: Form | None, blobs: Blobs, place: Place) -> None:
+    def __init__(self, form: Form | None, blobs: Blobs, place: Location) -> None:
         super().__init__()
         self._form, self._blobs, self._place = form, blobs, place
 
@@ -171,7 +176,7 @@ def _own(data: bytes, serializer: Serializer, path: Path) -> tuple[list[Request]
     return requests, responses, cassette["metadata"]
 
 
-def _decoded(form: Form | None, blobs: Blobs, place: Place) -> bytes:
+def _decoded(form: Form | None, blobs: Blobs, place: Location) -> bytes:
     try:
         return decode(form, blobs)
     except CassetteError as error:

@@ -1,9 +1,9 @@
-"""Replays a part of a cassette and sends the rest: `use_cassette(path, replay="model")` plays the model, and runs the tools.
+"""Replays a part of a cassette and sends the rest: `use_cassette(path, replay="model")` replays the model, and runs the tools.
 
-A played request contains what the other part returned: the results of tools. Where only they differ from the recording, the
-recorded answer is played nevertheless, and the difference is a `Divergence`. Any other difference is a miss.
+A replayed request contains what the other part returned: the results of tools. Where only they differ from the recording, the
+recorded answer is replayed nevertheless, and the difference is a `Divergence`. Any other difference is a miss.
 
-The harness does not know what a model is. A `Part` says which requests are played, and where the results are. It is found by its
+The harness does not know what a model is. A `Part` says which requests are replayed, and where the results are. It is found by its
 name among the entry points `ellmer_harness.replay` of the installed packages.
 """
 

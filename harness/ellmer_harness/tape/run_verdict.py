@@ -117,7 +117,7 @@ def _advice() -> str:
 
 
 def _left(tape: TapeState) -> tuple[str, ...]:
-    """Returns `tape.unused()` with the numbers of the interactions."""
+    """Returns `cassette.unused()` with the numbers of the interactions."""
     if tape.index is None or not tape.replays:
         return ()
     unplayed = {id(request) for request in tape.unused_requests()}

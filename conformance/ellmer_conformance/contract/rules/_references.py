@@ -6,14 +6,14 @@ from collections.abc import Iterator
 from typing import Any
 from urllib.parse import unquote
 
-Place = tuple[str, ...]
+Pointer = tuple[str, ...]
 
 #: Their values are data, not schemas.
 _DATA = frozenset({"const", "default", "enum", "example", "examples"})
 _NOWHERE = object()
 
 
-def references(schema: Any, place: Place = ()) -> Iterator[tuple[Place, str]]:
+def references(schema: Any, place: Pointer = ()) -> Iterator[tuple[Pointer, str]]:
     """Yields the references within a schema to the same schema: the pointer of each, and its target."""
     if isinstance(schema, list):
         for index, each in enumerate(schema):
@@ -28,7 +28,7 @@ def references(schema: Any, place: Place = ()) -> Iterator[tuple[Place, str]]:
             yield from references(inner, (*place, key))
 
 
-def dangling(schema: Any) -> list[tuple[Place, str]]:
+def dangling(schema: Any) -> list[tuple[Pointer, str]]:
     """Returns the references that lead nowhere."""
     return [(place, name) for place, name in references(schema) if not _leads(schema, name)]
 

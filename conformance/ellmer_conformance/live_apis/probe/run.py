@@ -11,7 +11,7 @@ from urllib.parse import urlsplit
 
 import httpx
 
-from ...adapters.endpoints import WHERE
+from ...adapters.endpoints import PROVIDER_ADDRESSES
 from ...contract import rules
 from ...contract.exchange import Exchange, Json, Request, Response
 from ...contract.observed_run import Run, Trouble
@@ -276,7 +276,7 @@ def _with_path(target: Target, client: httpx.Client) -> Target:
     """Returns the target with the path of the API's version, if the base URL lacks it and only that path is there: clients of some APIs,
     such as Claude Code, add it to the base URL.
     """
-    place = WHERE.get((target.wire, target.provider or rules.book(target.wire).provider))
+    place = PROVIDER_ADDRESSES.get((target.wire, target.provider or rules.book(target.wire).provider))
     base = target.base_url.rstrip("/")
     if place is None or not place.path or base.endswith(place.path):
         return target

@@ -1,4 +1,4 @@
-"""Plays recorded conversations to an adapter: a server answers as the API answered, and the requests are compared."""
+"""Replays recorded conversations to an adapter: a server answers as the API answered, and the requests are compared."""
 
 from __future__ import annotations
 
@@ -19,8 +19,8 @@ from rich.table import Table
 
 from ellmer_harness.format.sse_and_ndjson import split_events
 
-from ...adapters import Adapter, Place
-from ...adapters.endpoints import endpoint, place_of
+from ...adapters import Adapter, ProviderAddress
+from ...adapters.endpoints import address_of, endpoint
 from ...baseline import Baseline
 from ...contract import readers
 from ...contract.exchange import Exchange, Request
@@ -243,7 +243,7 @@ class ConversationPlayer:
             return replace(outcome, not_driven=reason)
         return replace(outcome, run=run, verdicts=verdicts, differences=_differences(conversation, run))
 
-    def _place(self, conversation: Conversation) -> Place:
+    def _place(self, conversation: Conversation) -> ProviderAddress:
         request = conversation.first
         if "/invoke" in request.url or "/ai/run/" in request.url:
             raise CannotBeGiven(
@@ -251,7 +251,7 @@ class ConversationPlayer:
             )
         if (request.wire, request.provider) in VERSIONS.values():
             raise CannotBeGiven(f"the request used another version of the API ({request.provider})")
-        return place_of(self.adapter, request.wire, self._provider(request))
+        return address_of(self.adapter, request.wire, self._provider(request))
 
     def _provider(self, request: Request) -> str:
         """Returns the adapter's provider for a recording: the recorded one, a generic compatible one, or the format's
@@ -277,7 +277,7 @@ class ConversationPlayer:
         if refused := declared_refusals(self.adapter, request.wire, self._provider(request), recorded.case):
             raise CannotBeGiven(f"the adapter declares {', '.join(refused)} as refused")
 
-    def _run(self, recorded: RecordedCase, place: Place, mode: Mode) -> tuple[Run, Playing]:
+    def _run(self, recorded: RecordedCase, place: ProviderAddress, mode: Mode) -> tuple[Run, Playing]:
         """Runs the case once with the recorded answers."""
         self._count += 1
         request, playing = recorded.conversation.first, Playing(recorded)

@@ -39,7 +39,7 @@ MARKS = {
 _NARROW = 100  # columns that show no whole matrix
 _GAP = 3  # cells between two columns
 
-Place = tuple[str, str]
+WireAndProvider = tuple[str, str]
 
 
 def to_show(rows: Sequence[Row], width: int) -> tuple[Sequence[Row], int]:
@@ -55,10 +55,10 @@ def to_show(rows: Sequence[Row], width: int) -> tuple[Sequence[Row], int]:
 
 def tables(rows: Sequence[Row], width: int) -> Iterator[Table]:
     """Yields the matrix: cases by providers. Providers with only some cases have a table of these cases."""
-    cells: dict[tuple[str, Place, str], list[Row]] = defaultdict(list)
+    cells: dict[tuple[str, WireAndProvider, str], list[Row]] = defaultdict(list)
     for row in rows:
         cells[row.case, (row.wire, row.provider), row.mode].append(row)
-    played: dict[Place, set[str]] = defaultdict(set)
+    played: dict[WireAndProvider, set[str]] = defaultdict(set)
     for case, place, _ in cells:
         played[place].add(case)
     most = max(map(len, played.values()))
@@ -110,13 +110,13 @@ def _fitting(heads: Sequence[Sequence[str]], width: int) -> list[list[int]]:
     return tables
 
 
-def _words(place: Place) -> list[str]:
+def _words(place: WireAndProvider) -> list[str]:
     """Returns a heading in short lines: the wire format, and the provider unless it is clear from the format."""
     wire, provider = map(printable, place)
     return [*wire.split("-"), *([] if provider in wire else re.split("[-_]", provider))]
 
 
-def _name(place: Place) -> str:
+def _name(place: WireAndProvider) -> str:
     """Returns the provider, with the wire format unless it is the most common one."""
     wire, provider = map(printable, place)
     return provider if wire == "openai-chat" else f"{provider} ({wire})"

@@ -16,7 +16,7 @@ from functools import cache
 from importlib.resources import files
 from typing import Any
 
-from ...adapters.endpoints import WHERE
+from ...adapters.endpoints import PROVIDER_ADDRESSES
 from ...contract import rules
 from ...contract.rulebook import RuleBook
 from ...contract.rules import behaviour
@@ -55,7 +55,7 @@ def requirements(id: str = LATEST) -> Requirements:
 def providers() -> dict[str, list[str]]:
     """Returns the own providers of each wire format."""
     found: dict[str, list[str]] = {}
-    for wire, provider in sorted(WHERE):
+    for wire, provider in sorted(PROVIDER_ADDRESSES):
         found.setdefault(wire, []).append(provider)
     return found
 

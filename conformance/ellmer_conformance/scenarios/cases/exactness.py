@@ -1,6 +1,6 @@
 """Exactness: unusual, long and repeated values arrive unchanged.
 
-They are played against the strict server and never recorded, because the connection shows the effects.
+They are run against the strict server and never recorded, because the connection shows the effects.
 """
 
 from __future__ import annotations

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from ..case import Case, ask, case
 from ..messages import Text, ToolCall, ToolResult, Turn
-from ..script import Answer, Hears, Say, Usage
+from ..script import Answer, AnswerByText, Say, Usage
 from ._media_and_tools import weather
 
 _NAMES = ("Ada", "Bo", "Cy", "Di", "Ed", "Flo", "Gus", "Hal")
@@ -17,7 +17,7 @@ def _answer(text: str) -> Answer:
 @case
 def several_conversations() -> Case:
     """Eight conversations of one adapter run at the same time: each gets its own answers, and has its own history."""
-    hears = Hears(
+    hears = AnswerByText(
         {f"I am {name}.": _answer(f"Hello, {name}!") for name in _NAMES}
         | {f"Bye. It was {name}.": _answer(f"Goodbye, {name}!") for name in _NAMES}
     )

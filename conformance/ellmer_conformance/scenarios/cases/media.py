@@ -6,7 +6,7 @@ from hashlib import sha256
 
 from ..case import Case, ask, case
 from ..messages import PDF, Audio, Image, Text
-from ..script import Answer, Call, Say, Sees, Usage
+from ..script import Answer, AnswerByMedia, Call, Say, Usage
 from ._media_and_tools import BLUE, GREEN, JPEG, RED, REPORT, TONE, WEBP, returning, weather
 
 _IMAGE, _PDF = frozenset({"image_in_tool_result"}), frozenset({"pdf_in_tool_result"})
@@ -17,8 +17,8 @@ def _media(*parts: object) -> tuple[str, ...]:
     return tuple(sha256(p.data).hexdigest() for p in parts if isinstance(p, Audio | Image | PDF))
 
 
-def _sees(*parts: object, says: str, usage: Usage) -> Sees:
-    return Sees(_media(*parts), Answer((Say(says),), usage=usage))
+def _sees(*parts: object, says: str, usage: Usage) -> AnswerByMedia:
+    return AnswerByMedia(_media(*parts), Answer((Say(says),), usage=usage))
 
 
 @case

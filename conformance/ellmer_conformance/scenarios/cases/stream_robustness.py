@@ -1,6 +1,6 @@
 """Transport of an answer: the same recorded answer arrives in other ways. The result is the same, or an error.
 
-They have no cassettes of their own: the cassettes of other cases are played under `variations/`.
+They have no cassettes of their own: the cassettes of other cases are run under `variations/`.
 """
 
 from __future__ import annotations

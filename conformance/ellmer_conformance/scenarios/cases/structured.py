@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from ..case import Case, Mode, ask, case
-from ..script import Answer, Call, Fills, Say, Usage
+from ..script import Answer, Call, Say, StructuredAnswer, Usage
 from ._media_and_tools import weather
 
 _PERSON = {
@@ -31,7 +31,7 @@ def structured_answer() -> Case:
         everywhere=True,
         needs=_NEEDS,
         modes=_SYNC,
-        script=[Fills(_ADA, Usage(40, 12))],
+        script=[StructuredAnswer(_ADA, Usage(40, 12))],
         steps=[ask("Who wrote the first program?", schema=_PERSON, value=_ADA)],
     )
 
@@ -42,7 +42,7 @@ def structured_misfit() -> Case:
     return Case(
         needs=_NEEDS,
         modes=_SYNC,
-        script=[Fills({"name": "Ada", "age": "unknown"}, Usage(40, 12))],
+        script=[StructuredAnswer({"name": "Ada", "age": "unknown"}, Usage(40, 12))],
         steps=[ask("Who wrote the first program?", schema=_PERSON, outcome="incomplete")],
     )
 
@@ -67,7 +67,7 @@ def structured_after_a_tool() -> Case:
         tools=[weather],
         script=[
             Answer((Call("get_weather", {"city": "Paris"}),), usage=Usage(60, 18)),
-            Fills(_PARIS, Usage(90, 12)),
+            StructuredAnswer(_PARIS, Usage(90, 12)),
         ],
         steps=[ask("How warm is it in Paris?", schema=_REPORT, value=_PARIS)],
     )
@@ -85,7 +85,7 @@ def structured_after_two_tools() -> Case:
                 (Call("get_weather", {"city": "Paris"}), Call("get_weather", {"city": "Oslo"})),
                 usage=Usage(60, 30),
             ),
-            Fills(_PARIS, Usage(120, 12)),
+            StructuredAnswer(_PARIS, Usage(120, 12)),
         ],
         steps=[ask("Where is it warmer, Paris or Oslo?", schema=_REPORT, value=_PARIS)],
     )

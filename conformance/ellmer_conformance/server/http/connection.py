@@ -1,4 +1,4 @@
-"""HTTP/1.1 on a socket: it parses requests and plays replies, one after another on each connection.
+"""HTTP/1.1 on a socket: it parses requests and sends replies, one after another on each connection.
 
 Everything that a client may send is answered: keep-alive and pipelining, chunked bodies, `Expect: 100-continue`,
 HEAD, HTTP/1.0, malformed requests (400), excessive sizes (413, 431). The parser is httptools.

@@ -1,7 +1,7 @@
 """An HTTP request as it arrived, and a reply as it is to be sent.
 
 A chat API makes a `Reply`; `deliver()` changes the transport of its bytes, independently of the chat APIs; `connection.py`
-plays it.
+sends it.
 """
 
 from __future__ import annotations

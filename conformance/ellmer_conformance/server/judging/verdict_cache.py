@@ -176,7 +176,7 @@ _TRIES = 4
 _BLANK = b" \t\r\n"
 
 
-class Place(NamedTuple):
+class MessagesPosition(NamedTuple):
     """The position of the messages in a body: the name of their list, and the bytes before and after its end."""
 
     name: str
@@ -188,14 +188,14 @@ class Continued(NamedTuple, Generic[T]):
     """A body that continues a known conversation: the facts about it, the new messages, and their bytes."""
 
     facts: T
-    place: Place
+    place: MessagesPosition
     value: Json
     new: list[Any]
     text: bytes
 
 
 class _Known(NamedTuple, Generic[T]):
-    place: Place
+    place: MessagesPosition
     value: Json
     facts: T
 
@@ -271,9 +271,9 @@ class KnownConversations(Generic[T]):
         if not new:
             return None
         whole = {**value, name: [*value[name], *new]}
-        return Continued(facts, Place(name, before + text, after), whole, new, text)
+        return Continued(facts, MessagesPosition(name, before + text, after), whole, new, text)
 
-    def keep(self, kind: object, place: Place, value: Json, facts: T) -> None:
+    def keep(self, kind: object, place: MessagesPosition, value: Json, facts: T) -> None:
         """Stores a conversation. It replaces a shorter one that it continues."""
         self._found.keep(kind, place.before, _Known(place, value, facts))
 
@@ -293,7 +293,7 @@ def likely_start(body: bytes, value: Json) -> bytes:
     return body[: max(0, body.rfind(b"]", 0, max(0, body.rfind(key))))].rstrip(_BLANK)
 
 
-def place_of(body: bytes, value: Json) -> Place | None:
+def place_of(body: bytes, value: Json) -> MessagesPosition | None:
     """Returns the position of the messages in a body, if it is certain: a probe that is inserted there becomes one of
     them.
     """
@@ -308,7 +308,7 @@ def place_of(body: bytes, value: Json) -> Place | None:
         except (ValueError, RecursionError):
             continue
         if isinstance(probed, dict) and probed.get(name) == [*value[name], _PROBE]:
-            return Place(name, before, after)
+            return MessagesPosition(name, before, after)
     return None
 
 

@@ -137,7 +137,7 @@ def _meant_by_values(question: str) -> frozenset[str]:
 
 
 def _score(tool: Tool, asked: frozenset[str], question: str) -> int:
-    """Returns how well a tool fits. The words of its name count more, and a thing more than what is done with it."""
+    """Returns how well a tool fits. Words of its name count more than other words, and nouns more than verbs."""
     named, described = tool.name_words & asked, tool.words
     if len(tool.name) > 3 and tool.name in question and re.search(rf"\b{re.escape(tool.name)}\b", question):
         return 100 + len(

@@ -10,7 +10,7 @@ from threading import Thread
 import pytest
 from click.testing import CliRunner
 
-from ellmer_conformance.adapters.endpoints import WHERE
+from ellmer_conformance.adapters.endpoints import PROVIDER_ADDRESSES
 from ellmer_conformance.cli.probe import command
 from ellmer_conformance.contract import rules
 from ellmer_conformance.contract.exchange import Exchange, Request, Response
@@ -41,7 +41,7 @@ def reports(server):
     def of(wire):
         if wire not in found:
             provider = MODULES[wire].PROVIDER
-            place = WHERE[wire, provider]
+            place = PROVIDER_ADDRESSES[wire, provider]
             base = server.url("any", f"{wire}@{provider}") + place.path
             found[wire] = probed(
                 Target(base, wire, place.model, provider=provider, name="strict", checks_keys=False)
@@ -77,7 +77,7 @@ def test_the_strict_server_keeps_what_a_server_owes(wire, reports):
 
 
 def test_a_server_whose_provider_is_not_named_is_asked_in_the_same_way(server):
-    place = WHERE["anthropic", "anthropic"]
+    place = PROVIDER_ADDRESSES["anthropic", "anthropic"]
     base = server.url("any", "anthropic@anthropic") + place.path
 
     report = probed(Target(base, "anthropic", place.model, name="strict", checks_keys=False))

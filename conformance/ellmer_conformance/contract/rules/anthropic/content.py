@@ -146,7 +146,7 @@ def errors_say_what(request: Request) -> Iterator[Finding]:
     source=[
         "https://github.com/farion1231/cc-switch/issues/1181",
         "https://github.com/openclaw/openclaw/issues/12277",
-        "https://github.com/langchain-ai/langchain/issues/37756",
+        "https://github.com/langchain-ai/langchain/pull/37756",
     ],
     refusal=refused("{place}.id: String should match pattern '^[a-zA-Z0-9_-]+$'"),
     examples=[body(ASK, assistant(use("call-1_a")), user(result("call-1_a")))],

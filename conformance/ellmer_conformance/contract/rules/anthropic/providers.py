@@ -8,7 +8,7 @@ from collections.abc import Mapping
 from ...exchange import Request
 from ...readers.json_access import object_of
 from ...rule import Refusal
-from ...rulebook import Lack, RuleBook, enter
+from ...rulebook import RuleBook, UnsupportedFeature, add_feature_rules
 from ._refusals_and_examples import IMAGE, body, book, user
 from ._turns import all_blocks
 
@@ -74,10 +74,10 @@ INVOKE = book.extend(
 )
 _LINK = {"type": "image", "source": {"type": "url", "url": "https://example.com/a.png"}}
 
-enter(
+add_feature_rules(
     INVOKE,
     [
-        Lack(
+        UnsupportedFeature(
             "IMG-018",
             "A request to InvokeModel has media as base64, because InvokeModel does not fetch URLs.",
             (),

@@ -9,7 +9,7 @@ from ...exchange import Json, Request
 from ...readers.bedrock import blocks, messages
 from ...readers.json_access import elements, items_of, object_of
 from ...rule import Finding, broken, met
-from ...rulebook import Lack, enter
+from ...rulebook import UnsupportedFeature, add_feature_rules
 from ._refusals_and_examples import (
     ASK,
     CLAUDE,
@@ -290,10 +290,10 @@ _FEATURES = "https://docs.aws.amazon.com/bedrock/latest/userguide/conversation-i
 _PI = "https://github.com/earendil-works/pi/issues/8960 (the sentence)"
 _MICRO, _LUNA, _R1 = "us.amazon.nova-micro-v1:0", "openai.gpt-5.6-luna", "us.deepseek.r1-v1:0"
 
-enter(
+add_feature_rules(
     book,
     [
-        Lack(
+        UnsupportedFeature(
             "REQ-063",
             "Images are sent only to models that accept them.",
             (
@@ -309,7 +309,7 @@ enter(
             body(ASK, model=_MICRO),
             body(user(IMAGE, "?"), model=_MICRO),
         ),
-        Lack(
+        UnsupportedFeature(
             "REQ-066",
             "The result of a tool has an image only for models that accept images there.",
             ("*openai.gpt-5*", "*openai.gpt-6*"),
@@ -323,7 +323,7 @@ enter(
             body(user(IMAGE, "?"), model=_LUNA),
             loop(result("a", IMAGE), model=_LUNA),
         ),
-        Lack(
+        UnsupportedFeature(
             "REQ-064",
             "Tools are sent only to models that support them.",
             ("*deepseek.r1*",),

@@ -7,7 +7,7 @@ from typing import Any
 
 from ....scenarios.case import Ask
 from ....scenarios.messages import Audio, Reply, Upload
-from ....scenarios.script import Answer, Sees, answers_of
+from ....scenarios.script import Answer, AnswerByMedia, answers_of
 from ...exchange import Exchange, Item, Json
 from ...observed_run import Run, Varied, unusual_media_of
 from ...rule import Finding, Kind, Level, broken, met
@@ -78,7 +78,7 @@ def crashes(run: Run, index: int) -> bool:
     """
     if run.replies[index].error is None or answer_refused(run) or run.way in {"command", "recordings"}:
         return False
-    whole = all(isinstance(step, Answer | Sees) for step in run.case.script)
+    whole = all(isinstance(step, Answer | AnswerByMedia) for step in run.case.script)
     answers = [answer for step in run.case.script for answer in answers_of(step)]
     ended = {answer.reason for answer in answers} & {"length", "filter"} or not all(a.parts for a in answers)
     accepted = all(each.response is None or each.response.status < 400 for each in run.exchanges)

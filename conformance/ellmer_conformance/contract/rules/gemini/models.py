@@ -11,7 +11,7 @@ from ...exchange import Json, Request
 from ...readers.gemini import contents, declarations, get, key_of, parts
 from ...readers.json_access import items_of, object_of, text_of
 from ...rule import Finding, broken, met
-from ...rulebook import Lack, enter
+from ...rulebook import UnsupportedFeature, add_feature_rules
 from ._refusals_and_examples import ASK, IMAGE, MUST, REJECT, TOOLS, body, book, refused, user
 
 
@@ -184,10 +184,10 @@ def _foreign(request: Request) -> str | None:
     return None
 
 
-enter(
+add_feature_rules(
     book,
     [
-        Lack(
+        UnsupportedFeature(
             "REQ-046",
             "Log probabilities are requested only from models that return them.",
             _LATEST,
@@ -207,7 +207,7 @@ enter(
             ),
             since=date(2025, 9, 1),  # accepted before
         ),
-        Lack(
+        UnsupportedFeature(
             "REQ-047",
             "Penalties are sent only to models that accept them.",
             ("gemini-2.5-*", "gemini-1.5-pro", "gemini-1.0-pro"),  # gemini-1.5-flash took them in 2025
@@ -225,7 +225,7 @@ enter(
             body(ASK, generationConfig={"presencePenalty": 0.1}),
             (refused("Penalty is not enabled for this model"),),
         ),
-        Lack(
+        UnsupportedFeature(
             "REQ-048",
             "A request to an image model asks for text and images.",
             (_PAINTER,),
@@ -241,7 +241,7 @@ enter(
             body(ASK, named=_PAINTER, generationConfig={"responseModalities": ["TEXT", "IMAGE"]}),
             body(ASK, named=_PAINTER, generationConfig={"responseModalities": ["TEXT"]}),
         ),
-        Lack(
+        UnsupportedFeature(
             "THK-023",
             "A speech model does not support thinking.",
             ("gemini-3.1-flash-tts*",),
@@ -254,7 +254,7 @@ enter(
             body(ASK, named=_SPEAKER, generationConfig={"responseModalities": ["AUDIO"]}),
             body(ASK, named=_SPEAKER, generationConfig={"thinkingConfig": {"thinkingBudget": 512}}),
         ),
-        Lack(
+        UnsupportedFeature(
             "IMG-018",
             "A file is uploaded to Google, or is a YouTube video.",
             ("gemini-2.0*",),
@@ -269,7 +269,7 @@ enter(
             body(user(_FILE), named="gemini-2.0-flash"),
             (refused("Unsupported file uri: {value}"),),
         ),
-        Lack(
+        UnsupportedFeature(
             "IMG-019",
             "Before 2026, a file for Gemini 2.5 was uploaded to Google, or was a YouTube video.",
             ("gemini-2.5*",),
@@ -283,7 +283,7 @@ enter(
             body(user(_FILE), named="gemini-2.5-flash"),
             until=date(2026, 1, 1),
         ),
-        Lack(
+        UnsupportedFeature(
             "IMG-032",
             "Before June 2026, Gemini 2.5 Flash-Lite took no GIF.",
             ("gemini-2.5-flash-lite*",),

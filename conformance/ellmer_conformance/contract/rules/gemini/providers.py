@@ -10,7 +10,7 @@ from ...exchange import Request
 from ...readers.gemini import declarations, get
 from ...readers.gemini_interactions import PROVIDER
 from ...rule import Finding, broken, met
-from ...rulebook import Lack, RuleBook, enter
+from ...rulebook import RuleBook, UnsupportedFeature, add_feature_rules
 from .. import common
 from ._refusals_and_examples import ASK, MUST, REJECT, TOOLS, body, book, error_body, refused
 from .models import config_place, generation_config
@@ -122,10 +122,10 @@ def _shows(request: Request) -> str | None:
     return config_place(request) if shown and not _thinks(request) else None
 
 
-enter(
+add_feature_rules(
     VERTEX,
     [
-        Lack(
+        UnsupportedFeature(
             "THK-026",
             "Gemini 2.0 does not accept a thinking budget.",
             ("gemini-2.0-flash", "gemini-2.0-flash-00*", "gemini-2.0-flash-lite*", "gemini-2.0-flash-exp"),
@@ -142,7 +142,7 @@ enter(
                 generationConfig={"thinkingConfig": {"thinkingBudget": 500}},
             ),
         ),
-        Lack(
+        UnsupportedFeature(
             "THK-027",
             "Gemini 2.0 does not accept `includeThoughts`.",
             ("gemini-2.0-flash", "gemini-2.0-flash-00*", "gemini-2.0-flash-lite*"),

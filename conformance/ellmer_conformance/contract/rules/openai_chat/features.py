@@ -11,7 +11,7 @@ from ...exchange import Json, Request
 from ...readers.json_access import object_of
 from ...readers.openai_chat import messages, parts, tools
 from ...rule import Finding, Refusal, broken, met
-from ...rulebook import Lack, enter
+from ...rulebook import UnsupportedFeature, add_feature_rules
 from .._openai.refusals import WORDED, misnamed, path, refused
 from .._openai.schemas import CLOSED
 from ._refusals_and_examples import ASK, MUST, REJECT, body, book
@@ -152,10 +152,10 @@ def formats_have_plain_names(request: Request) -> Iterator[Finding]:
 
 _UNTHINKING = ("gpt-3.5*", "gpt-4*", "!*search*", "!*audio*")
 
-enter(
+add_feature_rules(
     book,
     [
-        Lack(
+        UnsupportedFeature(
             "REQ-061",
             "A reasoning effort is sent only to reasoning models.",
             _UNTHINKING,
@@ -169,7 +169,7 @@ enter(
             body(ASK, model="gpt-4o", reasoning_effort=None),
             body(ASK, model="gpt-4o", reasoning_effort="low"),
         ),
-        Lack(
+        UnsupportedFeature(
             "REQ-062",
             "The verbosity of a model before GPT-5 is `medium`.",
             ("gpt-4o*", "!*search*", "!*audio*"),

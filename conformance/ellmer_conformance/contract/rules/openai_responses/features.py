@@ -5,7 +5,7 @@ from __future__ import annotations
 from ...exchange import Request
 from ...readers.json_access import object_of
 from ...readers.openai_responses import tools
-from ...rulebook import Lack, enter
+from ...rulebook import UnsupportedFeature, add_feature_rules
 from .._openai.refusals import TRUTH, refused
 from ._refusals_and_examples import ASK, body, book
 
@@ -17,10 +17,10 @@ def _searches_in_haste(request: Request) -> str | None:
     return "/tools" if searches and hasty else None
 
 
-enter(
+add_feature_rules(
     book,
     [
-        Lack(
+        UnsupportedFeature(
             "REQ-061",
             "GPT-5 does not support web search with the effort `minimal`.",
             ("gpt-5", "gpt-5-2025*", "gpt-5-mini*", "gpt-5-nano*"),
@@ -33,7 +33,7 @@ enter(
             body(ASK, model="gpt-5", tools=[{"type": "web_search"}], reasoning={"effort": "low"}),
             body(ASK, model="gpt-5", tools=[{"type": "web_search"}], reasoning={"effort": "minimal"}),
         ),
-        Lack(
+        UnsupportedFeature(
             "REQ-046",
             "A `reasoning.mode` other than `standard` is sent only to models that support it.",
             ("gpt-5.4*", "gpt-5.5*", "!*-pro*"),
@@ -51,7 +51,7 @@ enter(
             body(ASK, model="gpt-5.4-mini", reasoning={"mode": "standard"}),
             body(ASK, model="gpt-5.4-mini", reasoning={"mode": "pro"}),
         ),
-        Lack(
+        UnsupportedFeature(
             "REQ-047",
             "A Pro model has only the `reasoning.mode` `pro`.",
             ("gpt-5.4-pro*", "gpt-5.5-pro*"),

@@ -7,7 +7,7 @@ from collections import Counter
 from collections.abc import Iterator, Sequence
 
 from .....scenarios.messages import Reply, ToolCall
-from .....scenarios.script import Answer, Say, Sees, answers_of
+from .....scenarios.script import Answer, AnswerByMedia, Say, answers_of
 from ....observed_run import Run
 from ....rule import Finding, broken, met
 from .._rulebook import (
@@ -235,7 +235,11 @@ def _without_breaks(run: Run, text: str, answers: Sequence[Answer]) -> str:
 
 def _saw_another_order(run: Run, reply: Reply) -> bool:
     """Tells whether the model got all required media in another order. IMG-002 and TRM-007 report that."""
-    seen = [step for step in run.case.script if isinstance(step, Sees) and reply.text == step.otherwise.text]
+    seen = [
+        step
+        for step in run.case.script
+        if isinstance(step, AnswerByMedia) and reply.text == step.otherwise.text
+    ]
     sent = {item.media.sha256 for items in run.sent_items for item in items if item.media}
     return any(len(step.media) > 1 and set(step.media) <= sent for step in seen)
 

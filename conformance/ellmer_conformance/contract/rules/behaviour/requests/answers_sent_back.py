@@ -8,7 +8,7 @@ from contextlib import suppress
 from itertools import groupby, pairwise, takewhile
 
 from .....scenarios.messages import Text
-from .....scenarios.script import Answer, Call, Say, Sees, Think, answers_of
+from .....scenarios.script import Answer, AnswerByMedia, Call, Say, Think, answers_of
 from ....exchange import Item
 from ....observed_run import Run, call_key
 from ....readers.json_access import elements, object_of, text_of
@@ -126,7 +126,7 @@ def _followed(run: Run) -> Iterator[tuple[int, Sequence[Answer]]]:
     if len(run.case.speakers) > 1 or answer_refused(run) or _failed(run):
         return
     for index, step in run.answered():
-        if not isinstance(step, Answer | Sees) or index + 1 >= len(run.sent_items):
+        if not isinstance(step, Answer | AnswerByMedia) or index + 1 >= len(run.sent_items):
             continue
         answers = [answer for answer in answers_of(step) if answer.reason in {"stop", "tool"}]
         if answers and all(_is_telling(answer) for answer in answers):

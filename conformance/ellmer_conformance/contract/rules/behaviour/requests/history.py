@@ -7,7 +7,7 @@ from collections.abc import Hashable, Iterator, Sequence
 from itertools import zip_longest
 
 from .....scenarios.messages import Text, ToolCall
-from .....scenarios.script import Answer, Sees
+from .....scenarios.script import Answer, AnswerByMedia
 from ....counts import counted
 from ....exchange import Item
 from ....observed_run import Run
@@ -39,7 +39,7 @@ def requests_extend_their_predecessor(run: Run) -> Iterator[Finding]:
     shortened = any(ask.compacted for ask in run.case.steps)
     if len(run.case.speakers) > 1 or raised or shortened:  # several speak in turns
         return
-    whole = [index for index, step in run.answered() if isinstance(step, Answer | Sees)]
+    whole = [index for index, step in run.answered() if isinstance(step, Answer | AnswerByMedia)]
     for index in whole:
         later = index + 1
         if later >= len(run.sent_items):

@@ -1,6 +1,6 @@
 """Who said what: each word, call and thought of a request has the speaker who said it, in this conversation.
 
-These rules hold in every play, whatever its case: after a cancelled, cut, failed, repeated, restored or shortened turn, too.
+These rules hold in every run, whatever its case: after a cancelled, cut, failed, repeated, restored or shortened turn, too.
 """
 
 from __future__ import annotations
@@ -10,7 +10,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
 from .....scenarios.messages import PDF, Audio, Image, Text, ToolCall, ToolResult, Upload
-from .....scenarios.script import Answer, Cut, Delivery, Failure, Fills, Step, answers_of
+from .....scenarios.script import Answer, Cut, Delivery, Failure, Step, StructuredAnswer, answers_of
 from ....exchange import Item
 from ....observed_run import Run, all_media_of, exact_call
 from ....rule import Finding
@@ -231,7 +231,7 @@ def _is_followed(run: Run) -> bool:
 
 
 def _used(run: Run, before: int) -> list[tuple[int, Step]]:
-    """Returns the steps of the script that were played before an exchange."""
+    """Returns the steps of the script that were used before an exchange."""
     return [(index, step) for index, step in run.answered() if index < before]
 
 
@@ -240,7 +240,7 @@ def _calls_that_fill(step: Step, sent: Sequence[Item]) -> list[str]:
     one, and that tool is the library's own.
     """
     inner = step.step if isinstance(step, Delivery) else step
-    if not isinstance(inner, Fills):
+    if not isinstance(inner, StructuredAnswer):
         return []
     return [exact_call(call.name, call.arguments) for call in sent if call.arguments == inner.value]
 
@@ -267,7 +267,7 @@ def _answers(run: Run, before: int) -> Iterator[_Said]:
     for _, step in _used(run, before):
         partly = _is_partial(step)
         inner = step.step if isinstance(step, Delivery) else step
-        if isinstance(inner, Fills):
+        if isinstance(inner, StructuredAnswer):
             yield _Said(_words(json.dumps(inner.value, ensure_ascii=False)))
         for answer in _possible(step):
             planned = answer.thinking if run.wire == "cohere" else ""

@@ -6,7 +6,7 @@ import json
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from ....rulebook import ErrorBody, Lack, RuleBook
+from ....rulebook import ErrorBody, RuleBook, UnsupportedFeature
 from ..._openai.refusals import refused
 from ..._shape_faults import IDS as RULES_OF_SHAPES
 from ..._shape_faults import UNRECORDED
@@ -60,9 +60,9 @@ def compact(value: object) -> tuple[Mapping[str, str], bytes]:
     )
 
 
-def blind(*models: str, example: str, source: str) -> Lack:
+def refuses_images(*models: str, example: str, source: str) -> UnsupportedFeature:
     """Returns the rule for models that are documented to refuse images, where no refusal is recorded."""
-    return Lack(
+    return UnsupportedFeature(
         "REQ-059",
         "Images are sent only to models that are documented to accept them.",
         models,

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from ....rule import Refusal
-from ....rulebook import Lack, enter
+from ....rulebook import UnsupportedFeature, add_feature_rules
 from .._refusals_and_examples import ASK, TOOL, body, book
 
 #: Recorded by others, in public.
@@ -34,10 +34,10 @@ azure = book.extend(
 )
 
 
-enter(
+add_feature_rules(
     azure,
     [
-        Lack(
+        UnsupportedFeature(
             "REQ-055",
             "`tool_choice` is a string.",
             ("mai-ds*",),

@@ -8,7 +8,7 @@ from datetime import date
 from ....exchange import Request
 from ....readers.json_access import object_of
 from ....rule import Refusal
-from ....rulebook import Lack, enter
+from ....rulebook import UnsupportedFeature, add_feature_rules
 from .._refusals_and_examples import ASK, IMAGE, body
 from ..features import a_part, logprobs
 from ._capabilities import recordings, refusing_models
@@ -47,10 +47,10 @@ _V4, _M2, _GLM, _OSS = (
 )
 _PICTURE = {"role": "user", "content": [IMAGE]}
 
-enter(
+add_feature_rules(
     baseten,
     [
-        Lack(
+        UnsupportedFeature(
             "REQ-050",
             "Images are sent only to models that accept them.",
             ("deepseek-ai/DeepSeek-V4*", "zai-org/GLM-5*"),
@@ -63,7 +63,7 @@ enter(
             body(ASK, model=_V4),
             body(_PICTURE, model=_V4),
         ),
-        Lack(
+        UnsupportedFeature(
             "REQ-051",
             "Images are sent only to models that accept them. One of the engines has its own words for it.",
             refusing_models("baseten", "images", _BLIND),
@@ -73,7 +73,7 @@ enter(
             body(ASK, model=_M2),
             body(_PICTURE, model=_M2),
         ),
-        Lack(
+        UnsupportedFeature(
             "REQ-052",
             "Images are sent to gpt-oss only before June 2026, when they were ignored.",
             ("openai/gpt-oss*",),
@@ -87,7 +87,7 @@ enter(
             body(_PICTURE, model=_OSS),
             since=_STRICTER,
         ),
-        Lack(
+        UnsupportedFeature(
             "STO-016",
             "The schema of an answer has a name.",
             ("deepseek-ai/DeepSeek-V4*", "zai-org/GLM-5.*"),
@@ -100,7 +100,7 @@ enter(
             body(ASK, model=_V4),
             body(ASK, model=_V4, response_format={"type": "json_schema", "json_schema": {"schema": {}}}),
         ),
-        Lack(
+        UnsupportedFeature(
             "STO-018",
             "The schema of an answer of gpt-oss has a name since June 2026.",
             ("openai/gpt-oss*",),
@@ -114,7 +114,7 @@ enter(
             body(ASK, model=_OSS, response_format={"type": "json_schema", "json_schema": {"schema": {}}}),
             since=_STRICTER,
         ),
-        Lack(
+        UnsupportedFeature(
             "REQ-053",
             "Log probabilities are requested only from models that return them.",
             refusing_models("baseten", "logprobs", _SILENT),
@@ -124,7 +124,7 @@ enter(
             body(ASK, model=_M2),
             body(ASK, model=_M2, logprobs=True),
         ),
-        Lack(
+        UnsupportedFeature(
             "REQ-054",
             "`top_logprobs` is at most 1.",
             ("zai-org/GLM-5.2*",),  # GLM-5.1 is recorded as taking 2

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from ....rulebook import Lack, enter
+from ....rulebook import UnsupportedFeature, add_feature_rules
 from ..._openai.refusals import refused
 from .._refusals_and_examples import ASK, IMAGE, body
 from ..features import a_part
@@ -17,10 +17,10 @@ _OSS = "openai.gpt-oss-20b"
 
 bedrock = elsewhere("bedrock")
 
-enter(
+add_feature_rules(
     bedrock,
     [
-        Lack(
+        UnsupportedFeature(
             "REQ-050",
             "Images are sent only to models that accept them.",
             ("openai.gpt-oss-*",),

@@ -7,7 +7,7 @@ from datetime import date
 
 from ....exchange import Request
 from ....rule import Refusal
-from ....rulebook import Lack, enter
+from ....rulebook import UnsupportedFeature, add_feature_rules
 from ....shapes import Fault
 from ..._openai.refusals import refused
 from ..._pydantic import choice, mistyped, untagged
@@ -15,7 +15,7 @@ from ..._shape_faults import UNRECORDED, FaultKind, Wording, problem, types_of
 from ..._shape_faults import enter as enter_shape
 from .._refusals_and_examples import ASK, TOOL, body, call, result
 from ..features import forced, streamed_format
-from ._elsewhere import blind, compact, elsewhere
+from ._elsewhere import compact, elsewhere, refuses_images
 
 #: Recorded by others, in public.
 _TESTS = (
@@ -47,13 +47,13 @@ def _streamed(request: Request) -> str | None:
     return "/tools" if called and request.body.get("stream") else streamed_format(request)
 
 
-enter(
+add_feature_rules(
     cerebras,
     [
-        blind(
+        refuses_images(
             "!gemma-4*", example=_OSS, source="https://inference-docs.cerebras.ai/capabilities/image-inputs"
         ),
-        Lack(
+        UnsupportedFeature(
             "REQ-055",
             "The tool choice is `auto` or `none`.",
             ("gpt-oss*",),
@@ -71,7 +71,7 @@ enter(
             body(ASK, model=_OSS, tools=[TOOL], tool_choice="required"),
             until=date(2025, 12, 12),  # accepted in the recordings of that day and later
         ),
-        Lack(
+        UnsupportedFeature(
             "STO-016",
             "A reasoning model does not stream structured output.",
             ("qwen-3-*-thinking*",),
@@ -85,7 +85,7 @@ enter(
             body(ASK, model=_QWEN, response_format=_JSON),
             body(ASK, model=_QWEN, response_format=_JSON, stream=True),
         ),
-        Lack(
+        UnsupportedFeature(
             "STO-017",
             "Until December 2025, the models of Qwen 3 that reason did not stream structured output or calls.",
             ("qwen-3-32b", "qwen-3-235b-a22b", "qwen-3-235b-a22b-thinking*"),

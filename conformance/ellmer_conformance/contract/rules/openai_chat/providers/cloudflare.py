@@ -8,9 +8,9 @@ from ....exchange import Request
 from ....readers.json_access import object_of
 from ....readers.openai_chat import messages
 from ....rule import Finding, Refusal, broken, met
-from ....rulebook import Lack, enter
+from ....rulebook import UnsupportedFeature, add_feature_rules
 from .._refusals_and_examples import ASK, IMAGE, MUST, REJECT, body
-from ._elsewhere import blind, compact, elsewhere
+from ._elsewhere import compact, elsewhere, refuses_images
 
 
 def _listed(refusal: Refusal) -> tuple[Mapping[str, str], bytes]:
@@ -65,16 +65,16 @@ def _streamed_schema(request: Request) -> str | None:
     return "/response_format" if streamed else None
 
 
-enter(
+add_feature_rules(
     cloudflare,
     [
-        blind(
+        refuses_images(
             "@cf/meta/llama-3.3*",
             "@cf/openai/gpt-oss*",
             example="@cf/meta/llama-3.3-70b-instruct-fp8-fast",
             source="https://developers.cloudflare.com/workers-ai/models/",
         ),
-        Lack(
+        UnsupportedFeature(
             "STO-016",
             "An answer with a schema is not streamed.",
             ("@cf/meta/llama-3*", "@cf/deepseek-ai/*"),

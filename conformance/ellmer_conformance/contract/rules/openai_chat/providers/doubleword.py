@@ -6,7 +6,7 @@ from collections.abc import Mapping
 
 from ....exchange import Request
 from ....rule import Refusal
-from ....rulebook import Lack, enter
+from ....rulebook import UnsupportedFeature, add_feature_rules
 from .._refusals_and_examples import ASK, body
 from ._elsewhere import compact, elsewhere
 
@@ -29,10 +29,10 @@ def _hot(request: Request) -> str | None:
     return "/temperature" if isinstance(value, int | float) and not 0 <= value <= 2 else None
 
 
-enter(
+add_feature_rules(
     doubleword,
     [
-        Lack(
+        UnsupportedFeature(
             "REQ-057",
             "`temperature` is between 0 and 2.",
             (),

@@ -8,7 +8,7 @@ from ....exchange import Request
 from ....readers.json_access import object_of
 from ....readers.openai_chat import tools
 from ....rule import Finding, Refusal, broken, met
-from ....rulebook import Lack, enter
+from ....rulebook import UnsupportedFeature, add_feature_rules
 from ..._openai.refusals import refused
 from ..._references import dangling
 from .._refusals_and_examples import ASK, IMAGE, MUST, REJECT, body
@@ -68,10 +68,10 @@ def _tool(**schema: object) -> dict[str, object]:
     return {"type": "function", "function": {"name": "add", "parameters": {**_NODE, **schema}}}
 
 
-enter(
+add_feature_rules(
     fireworks,
     [
-        Lack(
+        UnsupportedFeature(
             "SCH-024",
             "Every `$ref` in the schema of a function leads to a definition.",
             (),
@@ -86,7 +86,7 @@ enter(
             body(ASK, model=_OSS, tools=[_tool(**{"$defs": {"X": {"type": "string"}}})]),
             body(ASK, model=_OSS, tools=[_tool()]),
         ),
-        Lack(
+        UnsupportedFeature(
             "REQ-050",
             "Images are sent only to models that accept them.",
             ("*/kimi-k2-instruct*", "*/gpt-oss-*"),

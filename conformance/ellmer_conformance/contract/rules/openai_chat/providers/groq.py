@@ -12,7 +12,7 @@ from ....exchange import Request
 from ....readers.json_access import object_of, words
 from ....readers.openai_chat import messages, parts, tools
 from ....rule import Finding, Refusal, broken, met
-from ....rulebook import Lack, RuleBook, enter
+from ....rulebook import RuleBook, UnsupportedFeature, add_feature_rules
 from ....shapes import Fault
 from ..._shape_faults import UNRECORDED, FaultKind, Wording, problem, types_of
 from ..._shape_faults import enter as enter_shape
@@ -362,7 +362,7 @@ def add(book: RuleBook) -> None:
             body(ASK, model="qwen/qwen3-32b", tools=[{"type": "browser_search"}]),
         ],
     )(tools_are_of_a_known_kind)
-    enter(book, _LACKS)
+    add_feature_rules(book, _UNSUPPORTED)
 
 
 def tools_are_of_a_known_kind(request: Request) -> Iterator[Finding]:
@@ -387,8 +387,8 @@ def _json_and_tools(request: Request) -> str | None:
     return "/response_format" if both else None
 
 
-_LACKS = [
-    Lack(
+_UNSUPPORTED = [
+    UnsupportedFeature(
         "STO-018",
         "A request has tools or a JSON response format, not both.",
         ("!groq/compound*",),
@@ -402,7 +402,7 @@ _LACKS = [
         body(_ASKED, model="openai/gpt-oss-20b", tools=[TOOL], response_format=_JSON),
         (refused("response_format` json_object cannot be combined with tool/function calling"),),
     ),
-    Lack(
+    UnsupportedFeature(
         "REQ-063",
         "A reasoning effort is sent only to reasoning models.",
         ("llama-3.1-*", "llama-3.3-*", "llama3*", "meta-llama/llama-4*", "gemma*"),
@@ -415,7 +415,7 @@ _LACKS = [
         body(ASK, model="llama-3.1-8b-instant"),
         body(ASK, model="llama-3.1-8b-instant", reasoning_effort="low"),
     ),
-    Lack(
+    UnsupportedFeature(
         "REQ-064",
         "The effort of Qwen 3 is `none` or `default`.",
         ("qwen/qwen3*",),
@@ -425,7 +425,7 @@ _LACKS = [
         body(ASK, model="qwen/qwen3-32b", reasoning_effort="default"),
         body(ASK, model="qwen/qwen3-32b", reasoning_effort="high"),
     ),
-    Lack(
+    UnsupportedFeature(
         "REQ-047",
         "Groq's compound systems do not accept functions.",
         ("groq/compound*",),

@@ -10,11 +10,11 @@ from ....exchange import Json, Request
 from ....readers.json_access import object_of
 from ....readers.openai_chat import tools
 from ....rule import Finding, Refusal, broken, met
-from ....rulebook import Lack, enter
+from ....rulebook import UnsupportedFeature, add_feature_rules
 from ..._openai.refusals import error_body
 from .._refusals_and_examples import ASK, IMAGE, MUST, REJECT, body
 from ..features import a_part
-from ._elsewhere import blind, compact, elsewhere
+from ._elsewhere import compact, elsewhere, refuses_images
 
 #: Recorded by others, in public.
 _TESTS = (
@@ -108,15 +108,15 @@ def _refused(message: str) -> Refusal:
     return Refusal(message, type="invalid_request_error", code="invalid_request_error")
 
 
-enter(
+add_feature_rules(
     huggingface,
     [
-        blind(
+        refuses_images(
             "openai/gpt-oss*",
             example="openai/gpt-oss-120b",
             source="https://huggingface.co/openai/gpt-oss-120b",
         ),
-        Lack(
+        UnsupportedFeature(
             "REQ-050",
             "Images are sent only to models that accept them.",
             ("Qwen/Qwen3-4B",),
@@ -129,7 +129,7 @@ enter(
             body(ASK, model=_QWEN),
             body({"role": "user", "content": [IMAGE]}, model=_QWEN),
         ),
-        Lack(
+        UnsupportedFeature(
             "REQ-051",
             "A function is declared with `parameters`. One of the providers says instead that it has no functions.",
             ("meta-llama/Llama-3.1-8B-Instruct",),
@@ -142,7 +142,7 @@ enter(
             body(ASK, model=_LLAMA, tools=[_declared("parameters")]),
             body(ASK, model=_LLAMA, tools=[_declared("arguments")]),
         ),
-        Lack(
+        UnsupportedFeature(
             "STO-016",
             "The schema of a response format is in `schema`. One of the providers says instead that it has no schemas.",
             (
@@ -159,7 +159,7 @@ enter(
             body(ASK, model=_LLAMA, response_format={"type": "json_object"}),
             body(ASK, model=_LLAMA, response_format=_BARE),
         ),
-        Lack(
+        UnsupportedFeature(
             "REQ-053",
             "Images are sent only to models that accept them. One of the providers has its own words for it.",
             ("meta-llama/Llama-3.[13]-*", "meta-llama/Llama-3.2-1B-*", "deepseek-ai/DeepSeek-V3.2"),
@@ -175,7 +175,7 @@ enter(
             body(ASK, model=_LLAMA),
             body({"role": "user", "content": [IMAGE]}, model=_LLAMA),
         ),
-        Lack(
+        UnsupportedFeature(
             "REQ-054",
             "Functions are sent only to models that accept them; the smallest Llama does not.",
             ("meta-llama/Llama-3.2-1B-*",),
@@ -188,7 +188,7 @@ enter(
             body(ASK, model=_SMALL),
             body(ASK, model=_SMALL, tools=[_declared("parameters")]),
         ),
-        Lack(
+        UnsupportedFeature(
             "REQ-052",
             "A function is declared with `parameters`, not with `arguments`.",
             ("deepseek-ai/DeepSeek-V4*",),

@@ -8,7 +8,7 @@ from ....exchange import Request
 from ....readers.json_access import decoded, object_of, parsed, text_of
 from ....readers.openai_chat import all_parts, calls_of, messages
 from ....rule import Refusal
-from ....rulebook import Lack, enter
+from ....rulebook import UnsupportedFeature, add_feature_rules
 from ..._openai.refusals import refused
 from .._refusals_and_examples import ASK, IMAGE, body, result
 from ..features import a_part
@@ -69,10 +69,10 @@ def _part(type: str, url: str) -> dict[str, object]:
     return {"role": "user", "content": [{"type": type, type: {"url": url}}]}
 
 
-enter(
+add_feature_rules(
     llamacpp,
     [
-        Lack(
+        UnsupportedFeature(
             "REQ-056",
             "A content part is text, an image or audio.",
             (),
@@ -82,7 +82,7 @@ enter(
             body({"role": "user", "content": [IMAGE]}),
             body(_part("video_url", "https://example.com/a.mp4")),
         ),
-        Lack(
+        UnsupportedFeature(
             "IMG-006",
             "An image is not a WebP, which the server's decoder does not read.",
             (),
@@ -98,7 +98,7 @@ enter(
             body({"role": "user", "content": [IMAGE]}),
             body(_part("image_url", "https://example.com/a.webp")),
         ),
-        Lack(
+        UnsupportedFeature(
             "REQ-057",
             "The temperature is a number.",
             (),
@@ -110,7 +110,7 @@ enter(
             body(ASK, temperature=0),
             body(ASK, temperature="hot"),
         ),
-        Lack(
+        UnsupportedFeature(
             "PAIR-021",
             "The arguments of a call are JSON, because the server parses them for its templates.",
             (),
@@ -127,7 +127,7 @@ enter(
             body(ASK, _called('{"x": 2}'), result("a")),
             body(ASK, _called("{"), result("a")),
         ),
-        Lack(
+        UnsupportedFeature(
             "IMG-019",
             "The data of an image is base64.",
             (),

@@ -16,7 +16,7 @@ from ....exchange import Request
 from ....readers.json_access import object_of
 from ....readers.openai_chat import all_parts
 from ....rule import Finding, Refusal, broken, met
-from ....rulebook import Lack, enter
+from ....rulebook import UnsupportedFeature, add_feature_rules
 from ..._openai.refusals import path, refused
 from .._refusals_and_examples import ASK, IMAGE, MUST, REJECT, TOOL, body
 from ..features import a_part, forced, functions
@@ -74,10 +74,10 @@ _TOOLLESS = (
     "qwen/qwen3-8b:free",
 )
 
-enter(
+add_feature_rules(
     openrouter,
     [
-        Lack(
+        UnsupportedFeature(
             "REQ-052",
             "Tools are sent only to models that a provider serves with tools.",
             (
@@ -110,7 +110,7 @@ enter(
                 ),
             ),
         ),
-        Lack(
+        UnsupportedFeature(
             "REQ-056",
             "In the autumn of 2025, tools were sent only to models that a provider served with tools.",
             _TOOLLESS,
@@ -131,7 +131,7 @@ enter(
             since=date(2025, 10, 1),
             until=date(2026, 1, 1),  # the providers behind a model change, and nobody recorded it later
         ),
-        Lack(
+        UnsupportedFeature(
             "REQ-057",
             "In the autumn of 2025, GPT-5 Image had only the temperature 1.",
             ("openai/gpt-5-image",),
@@ -145,7 +145,7 @@ enter(
             since=date(2025, 10, 1),
             until=date(2026, 1, 1),  # OpenRouter rewrites requests, and nobody recorded it later
         ),
-        Lack(
+        UnsupportedFeature(
             "REQ-054",
             "A tool choice is sent only to models that a provider serves with it.",
             ("mistralai/mistral-7b-instruct:free",),
@@ -162,7 +162,7 @@ enter(
             body(ASK, model="mistralai/mistral-7b-instruct:free", tools=[TOOL]),
             body(ASK, model="mistralai/mistral-7b-instruct:free", tools=[TOOL], tool_choice="required"),
         ),
-        Lack(
+        UnsupportedFeature(
             "REQ-055",
             "A tool choice is sent only to models that a provider serves with it. Since 2026, the error has other words.",
             ("qwen/qwen3.5-122b-a10b", "qwen/qwen3.5-35b-a3b"),
@@ -182,7 +182,7 @@ enter(
             body(ASK, model="qwen/qwen3.5-35b-a3b", tools=[TOOL], tool_choice="auto"),
             body(ASK, model="qwen/qwen3.5-35b-a3b", tools=[TOOL], tool_choice="required"),
         ),
-        Lack(
+        UnsupportedFeature(
             "REQ-050",
             "Images are sent only to models that accept them.",
             (

@@ -7,7 +7,7 @@ from collections.abc import Iterator, Mapping
 from ....exchange import Request
 from ....readers.openai_chat import messages
 from ....rule import Finding, Refusal, broken, met
-from ....rulebook import Lack, enter
+from ....rulebook import UnsupportedFeature, add_feature_rules
 from .._refusals_and_examples import ASK, MUST, REJECT, TOOL, body
 from ..features import functions
 from ._elsewhere import compact, elsewhere
@@ -58,10 +58,10 @@ def sides_alternate(request: Request) -> Iterator[Finding]:
         before = side
 
 
-enter(
+add_feature_rules(
     perplexity,
     [
-        Lack(
+        UnsupportedFeature(
             "REQ-052",
             "Tools are sent only to models that support them.",
             ("sonar",),

@@ -7,7 +7,7 @@ from fnmatch import fnmatchcase
 
 from ....exchange import Request
 from ....rule import Finding, Refusal, broken, met
-from ....rulebook import Lack, enter
+from ....rulebook import UnsupportedFeature, add_feature_rules
 from ..._openai.refusals import refused
 from .._refusals_and_examples import ASK, IMAGE, MUST, REJECT, TOOL, body
 from ..features import a_part
@@ -90,10 +90,10 @@ def thinking_is_not_forced_to_call(request: Request) -> Iterator[Finding]:
 
 _MAX = "qwen3.7-max"
 
-enter(
+add_feature_rules(
     qwen,
     [
-        Lack(
+        UnsupportedFeature(
             "REQ-050",
             "Images are sent only to models that accept them.",
             ("qwen3.7-max*", "qwen-max*"),  # qwen3-max is recorded as taking them

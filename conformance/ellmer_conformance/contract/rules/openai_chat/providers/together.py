@@ -8,11 +8,11 @@ from __future__ import annotations
 from ....exchange import Json, Request
 from ....readers.json_access import object_of
 from ....readers.openai_chat import tools
-from ....rulebook import Lack, enter
+from ....rulebook import UnsupportedFeature, add_feature_rules
 from ..._openai.refusals import refused
 from .._refusals_and_examples import ASK, IMAGE, TOOL, body
 from ..features import a_part, functions
-from ._elsewhere import blind, elsewhere
+from ._elsewhere import elsewhere, refuses_images
 
 #: Recorded by others, in public.
 _TESTS = (
@@ -44,16 +44,16 @@ def _named_schema(request: Request) -> str | None:
     return "/tools" if named and request.body.get("tool_choice") == "required" else None
 
 
-enter(
+add_feature_rules(
     together,
     [
-        blind(
+        refuses_images(
             "openai/gpt-oss*",
             "meta-llama/Llama-3.3*",
             example="openai/gpt-oss-120b",
             source="https://docs.together.ai/docs/vision-overview",
         ),
-        Lack(
+        UnsupportedFeature(
             "REQ-050",
             "Images are sent only to models that accept them.",
             ("deepcogito/cogito-v2*", "arcee-ai/trinity*", "essentialai/rnj*"),
@@ -66,7 +66,7 @@ enter(
             body(ASK, model=_RNJ),
             body({"role": "user", "content": [IMAGE]}, model=_RNJ),
         ),
-        Lack(
+        UnsupportedFeature(
             "REQ-051",
             "Videos are sent only to models that accept them.",
             ("google/gemma-3*",),
@@ -79,7 +79,7 @@ enter(
             body({"role": "user", "content": [IMAGE]}, model=_GEMMA),
             body({"role": "user", "content": [_VIDEO]}, model=_GEMMA),
         ),
-        Lack(
+        UnsupportedFeature(
             "REQ-053",
             "`logprobs` is a boolean.",
             ("google/gemma-3*",),
@@ -92,7 +92,7 @@ enter(
             body(ASK, model=_GEMMA, logprobs=1),
             body(ASK, model=_GEMMA, logprobs=2),
         ),
-        Lack(
+        UnsupportedFeature(
             "REQ-052",
             "Tools are sent only to models whose calls the server can parse.",
             ("google/gemma-3*", "deepcogito/cogito-v2*"),
@@ -105,7 +105,7 @@ enter(
             body(ASK, model=_GEMMA),
             body(ASK, model=_GEMMA, tools=[TOOL], tool_choice="auto"),
         ),
-        Lack(
+        UnsupportedFeature(
             "SCH-022",
             "The schema of a function that must be called has no `$schema`.",
             ("google/gemma-3*",),

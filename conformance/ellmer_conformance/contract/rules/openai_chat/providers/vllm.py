@@ -9,7 +9,7 @@ from ....exchange import Request
 from ....readers.json_access import object_of
 from ....readers.openai_chat import calls_of, messages
 from ....rule import Finding, Refusal, broken, met
-from ....rulebook import Lack, enter
+from ....rulebook import UnsupportedFeature, add_feature_rules
 from .._refusals_and_examples import ASK, IMAGE, MUST, REJECT, body, call, result
 from ..features import a_part
 from ._elsewhere import compact, elsewhere
@@ -29,10 +29,10 @@ _RECORDED = (
 vllm = elsewhere("vllm", error_body=_numbered)
 _TEXT = "Qwen/Qwen3-0.6B"
 
-enter(
+add_feature_rules(
     vllm,
     [
-        Lack(
+        UnsupportedFeature(
             "REQ-050",
             "Images are sent only to models that accept them.",
             (_TEXT,),

@@ -8,7 +8,7 @@ from ....exchange import Request
 from ....readers.json_access import object_of
 from ....readers.openai_chat import all_parts
 from ....rule import Finding, broken, met
-from ....rulebook import Lack, enter
+from ....rulebook import UnsupportedFeature, add_feature_rules
 from ..._openai.refusals import refused
 from .._refusals_and_examples import ASK, IMAGE, MUST, REJECT, body
 from ..features import a_part
@@ -56,10 +56,10 @@ def images_are_inline(request: Request) -> Iterator[Finding]:
             yield broken(place, "the image is a URL", url=url) if linked else met(place)
 
 
-enter(
+add_feature_rules(
     watsonx,
     [
-        Lack(
+        UnsupportedFeature(
             "REQ-050",
             "Images are sent only to models that accept them.",
             (_LLAMA, "*ibm/granite-3-8b-instruct"),

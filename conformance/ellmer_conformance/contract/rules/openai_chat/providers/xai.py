@@ -9,7 +9,7 @@ from ....exchange import Request
 from ....readers.json_access import elements
 from ....readers.openai_chat import calls_of, messages
 from ....rule import Finding, Refusal, broken, met
-from ....rulebook import Lack, enter
+from ....rulebook import UnsupportedFeature, add_feature_rules
 from ..._openai.refusals import flat_error_body
 from .._refusals_and_examples import ASK, MUST, REJECT, body, call, result
 from ..features import option
@@ -93,10 +93,10 @@ def _in_2025(parameter: str) -> tuple[Refusal]:
 
 _GROK, _LATER = "grok-4-latest", "grok-4.20-0309-reasoning"
 
-enter(
+add_feature_rules(
     xai,
     [
-        Lack(
+        UnsupportedFeature(
             "REQ-063",
             "A reasoning effort is sent only to models that accept one.",
             ("grok-4.20-0309*",),
@@ -110,7 +110,7 @@ enter(
             body(ASK, model=_LATER),
             body(ASK, model=_LATER, reasoning_effort="low"),
         ),
-        Lack(
+        UnsupportedFeature(
             "REQ-065",
             "Until June 2026, a reasoning effort was sent only to models that accepted one.",
             (
@@ -128,7 +128,7 @@ enter(
             formerly=_in_2025("reasoningEffort"),
             until=date(2026, 5, 29),  # from then on, grok-4.3 answers in their place, and takes an effort
         ),
-        Lack(
+        UnsupportedFeature(
             "REQ-064",
             "Grok 4 does not accept a penalty, not even of 0.",
             ("grok-4", "grok-4-0709", "grok-4-latest", "grok-4.[3-6]*"),

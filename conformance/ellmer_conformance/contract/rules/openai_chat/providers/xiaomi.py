@@ -8,7 +8,7 @@ from ....exchange import Request
 from ....readers.json_access import object_of, text_of
 from ....readers.openai_chat import messages, parts
 from ....rule import Refusal
-from ....rulebook import Lack, enter
+from ....rulebook import UnsupportedFeature, add_feature_rules
 from .._refusals_and_examples import ASK, IMAGE, body
 from ..features import a_part
 from ._elsewhere import compact, elsewhere
@@ -50,10 +50,10 @@ def _format(kind: str, key: str, *wrong: str) -> Callable[[Request], str | None]
 
 xiaomi = elsewhere("xiaomi", error_body=_numbered)
 
-enter(
+add_feature_rules(
     xiaomi,
     [
-        Lack(
+        UnsupportedFeature(
             "REQ-050",
             "Images, audio and video are sent only to models that accept them.",
             ("mimo-v2.5-pro",),
@@ -66,7 +66,7 @@ enter(
             body(ASK, model=_PRO),
             body({"role": "user", "content": [IMAGE]}, model=_PRO),
         ),
-        Lack(
+        UnsupportedFeature(
             "REQ-051",
             "A video is an MP4, WMV, MOV or AVI.",
             ("mimo-v2.5",),
@@ -79,7 +79,7 @@ enter(
             body(ASK, model=_OMNI),
             body({"role": "user", "content": [_WEBM]}, model=_OMNI),
         ),
-        Lack(
+        UnsupportedFeature(
             "REQ-052",
             "A sound is an MP3, FLAC, M4A, WAV or Ogg.",
             ("mimo-v2.5",),

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 
 from ....rule import Refusal
-from ....rulebook import Lack, enter
+from ....rulebook import UnsupportedFeature, add_feature_rules
 from .._refusals_and_examples import ASK, IMAGE, body
 from ..features import a_part
 from ._elsewhere import compact, elsewhere
@@ -24,10 +24,10 @@ zai = elsewhere("zai", error_body=_numbered)
 
 _GLM = "glm-4.7"
 
-enter(
+add_feature_rules(
     zai,
     [
-        Lack(
+        UnsupportedFeature(
             "REQ-050",
             "Images are sent only to models that accept them.",
             ("glm-4.5", "glm-4.5-air*", "glm-4.5-flash", "glm-4.6", "glm-4.7", "glm-4.7-flash*", "glm-5"),

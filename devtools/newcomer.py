@@ -1,0 +1,203 @@
+"""Follows pages as somebody who has only the page: `nox -s newcomers` (`-- README.md`: only these pages).
+
+Each page begins in an empty folder, with a new virtual environment and a home folder of its own. Each block is run as
+printed, also the ones that install. Until the release, git fetches the repository's address from this checkout. A page that
+starts no server gets one for its model, as if the reader had a key. `tests/support/code_blocks.py` describes the comments
+before blocks.
+"""
+
+# ruff: noqa: T201, S603 - it runs the commands of the pages, and prints what happened
+from __future__ import annotations
+
+import os
+import shutil
+import signal
+import subprocess
+import sys
+import tempfile
+import time
+from contextlib import ExitStack
+from fnmatch import fnmatchcase
+from importlib import import_module
+from pathlib import Path
+from typing import Any
+
+ROOT = Path(__file__).parent.parent
+sys.path.insert(0, str(ROOT / "tests" / "support"))
+code_blocks = import_module("code_blocks")
+
+ADDRESS = "https://github.com/ellmer-core/ellmer-core"
+#: What a block in Python needs of the blocks before it: they share one process, as in an interpreter.
+INTERPRETER = """
+import sys, traceback
+names = {"__name__": "__main__"}
+while text := sys.stdin.readline():
+    code = 0
+    try:
+        exec(compile(open(text.strip(), encoding="utf-8").read(), text.strip(), "exec"), names)
+    except BaseException:
+        code = traceback.print_exc() or 1
+    print(f"\\n\\0{code}", flush=True)
+"""
+#: Runs a block in the shell, and leaves the variables and the folder for the next one.
+SHELL = """
+set -e
+[ -f "$STATE" ] && . "$STATE"
+trap 'code=$?; export -p | grep -v " STATE=" > "$STATE"; echo "cd \\"$PWD\\"" >> "$STATE"; exit $code' EXIT
+"""
+
+
+class Newcomer:
+    """Somebody who follows a page in a folder."""
+
+    def __init__(self, page: str, folder: Path, closing: ExitStack) -> None:
+        self.page, self.closing, self.start = page, closing, time.monotonic()
+        self.folder, self.state = folder / "work", folder / "state"
+        self.folder.mkdir()
+        subprocess.run([sys.executable, "-m", "venv", str(folder / "venv")], check=True)
+        self.env = self._env(folder)
+        settings = folder / ".jupyter" / "jupyter_server_config.py"
+        settings.parent.mkdir()
+        settings.write_text("c.ServerApp.allow_root = True\n", "utf-8")  # a newcomer is no root; CI is
+        self.printed, self.first, self.stumbles, self.skipped = "", 0.0, list[str](), list[str]()
+        self.interpreter: subprocess.Popen[str] | None = None
+        self.left_out = False
+
+    def _env(self, folder: Path) -> dict[str, str]:
+        kept = {
+            k: v for k, v in os.environ.items() if k.startswith(("PIP_", "SSL_", "REQUESTS_", "LANG", "UV_"))
+        }
+        path = [
+            each for each in os.environ["PATH"].split(os.pathsep) if not Path(each, "conformance").exists()
+        ]
+        kept |= {
+            "PATH": os.pathsep.join([f"{folder}/venv/bin", *path]),
+            "HOME": str(folder),
+            "STATE": str(self.state),
+        }
+        kept |= {
+            "GIT_CONFIG_COUNT": "1",
+            "GIT_CONFIG_KEY_0": f"url.file://{ROOT}.insteadOf",
+            "GIT_CONFIG_VALUE_0": ADDRESS,
+        }
+        return {**kept, "OPENAI_API_KEY": "any-key", "ANTHROPIC_API_KEY": "any-key", "BROWSER": "true"}
+
+    def follow(self, block: Any) -> None:
+        """Runs one block, and compares what it prints."""
+        said, begun = block.said, time.monotonic()
+        if "given" in said:
+            target, source = said["given"].split(" from ")
+            shutil.copytree(ROOT / source, self.folder / target, dirs_exist_ok=True)
+        if "prints" in said:
+            self.compare(block)
+            return
+        there = shutil.which(said.get("needs", "bash"), path=self.env["PATH"])
+        self.left_out = "not run" in said or "model" in said or not there
+        if self.left_out:
+            self.skipped.append(f"{block.line}: {said.get('not run', 'it needs a model or a program')}")
+        elif "file" in said:
+            path = self.folder / said["file"]
+            path.parent.mkdir(parents=True, exist_ok=True)
+            path.write_text(block.text, "utf-8")
+        elif "serves" in said:
+            self.serve(block)
+        elif block.language in {"sh", "console", "python"} and "part of" not in said:
+            code = self.python(block) if block.language == "python" else self.shell(block)
+            if code != int(said.get("exits", 0)):
+                self.stumble(block, f"exit code {code}\n{self.printed}")
+            elif not self.first and "installs" not in said:
+                self.first = time.monotonic() - self.start
+            print(f"  {self.page}:{block.line} {code} {time.monotonic() - begun:.0f} s", flush=True)
+
+    def compare(self, block: Any) -> None:
+        """Compares what the last block printed with the page."""
+        if not self.left_out and not fits(self.printed, block.text):
+            self.stumble(block, self.printed)
+        self.first = self.first or time.monotonic() - self.start
+
+    def shell(self, block: Any) -> int:
+        """Runs the block in the shell."""
+        command = ["bash", "-c", SHELL + block.text]
+        run = subprocess.run(
+            command, cwd=self.folder, env=self.env, capture_output=True, text=True, check=False
+        )
+        self.printed = run.stdout if not run.returncode else run.stdout + run.stderr
+        return run.returncode
+
+    def python(self, block: Any) -> int:
+        """Runs the block in the page's interpreter, with the variables that the shell has exported."""
+        if not self.interpreter:
+            command = ["bash", "-c", SHELL + 'exec python -c "$0" 2>&1', INTERPRETER]
+            pipes: dict[str, Any] = {"stdin": subprocess.PIPE, "stdout": subprocess.PIPE, "text": True}
+            self.interpreter = subprocess.Popen(command, cwd=self.folder, env=self.env, **pipes)
+            self.closing.callback(self.interpreter.kill)
+        script = self.state.with_name(f"block{block.line}.py")
+        script.write_text(block.text, "utf-8")
+        assert self.interpreter.stdin
+        assert self.interpreter.stdout
+        self.interpreter.stdin.write(f"{script}\n")
+        self.interpreter.stdin.flush()
+        lines = list[str]()
+        while not (line := self.interpreter.stdout.readline()).startswith("\0"):
+            if not line:
+                return 1
+            lines.append(line)
+        self.printed = "".join(lines)
+        return int(line[1:])
+
+    def serve(self, block: Any) -> None:
+        """Starts the server in a second terminal."""
+        command = ["bash", "-c", SHELL.replace("trap", ": trap") + f"exec {block.text}"]
+        process = subprocess.Popen(
+            command,
+            cwd=self.folder,
+            env=self.env,
+            stdout=subprocess.PIPE,
+            stderr=subprocess.STDOUT,
+            text=True,
+        )
+        self.closing.callback(process.wait)
+        self.closing.callback(process.send_signal, signal.SIGINT)
+        assert process.stdout
+        lines = list[str]()
+        while "http://" not in "".join(lines[-1:]):
+            if not (line := process.stdout.readline()):
+                return self.stumble(block, "".join(lines))
+            lines.append(line)
+        return None
+
+    def stumble(self, block: Any, why: str) -> None:
+        """Notes where the page did not lead on."""
+        self.stumbles.append(f"{self.page}:{block.line}: {block.text}\n{why[-1500:]}")
+
+
+def fits(printed: str, shown: str) -> bool:
+    """Tells whether the output ends with what the page shows. `…` is any text. An installation prints before it."""
+    pattern = "*" + shown.strip().replace("[", "[[]").replace("…", "*")
+    return fnmatchcase(printed.strip(), pattern)
+
+
+def followed(page: str) -> Newcomer:
+    """Follows a page from its top, and prints what happened."""
+    with tempfile.TemporaryDirectory() as folder, ExitStack() as closing:
+        someone, all_blocks = Newcomer(page, Path(folder), closing), code_blocks.blocks(page)
+        if not any("serves" in block.said for block in all_blocks):
+            from ellmer_conformance.server import StrictServer  # noqa: PLC0415 - only some pages need it
+
+            origin = closing.enter_context(StrictServer({})).origin
+            someone.env |= {"OPENAI_BASE_URL": f"{origin}/v1", "ANTHROPIC_BASE_URL": origin}
+        for block in all_blocks:
+            someone.follow(block)
+    end = time.monotonic() - someone.start
+    print(
+        f"{page}: {len(someone.stumbles)} stumbles, first success after {someone.first:.0f} s, end after {end:.0f} s"
+    )
+    for each in someone.stumbles:
+        print(f"STUMBLE {each}")
+    for each in someone.skipped:
+        print(f"  not run, {page}:{each}")
+    return someone
+
+
+if __name__ == "__main__":
+    sys.exit(any(followed(page).stumbles for page in sys.argv[1:] or code_blocks.PAGES))
