@@ -136,13 +136,15 @@ class Texts:
 
     def __call__(self, shown: Shown) -> str | None:
         """Returns the text of a shown content, or `None` if it has none."""
+        if isinstance(shown, ContentText):
+            if not shown.text:
+                return ""
+            text = f"\n\n{shown.text}" if self.called else shown.text
+            self.began, self.called = True, False
+            return text
         if isinstance(shown, AssistantTurn):
             self.called = self.called or bool(self.began and shown.tool_requests)
-        if not isinstance(shown, ContentText):
-            return None
-        text = f"\n\n{shown.text}" if self.called and shown.text else shown.text
-        self.began, self.called = self.began or bool(text), self.called and not text
-        return text
+        return None
 
 
 def picker(content: str) -> Callable[[Shown], Any]:

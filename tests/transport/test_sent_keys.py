@@ -384,8 +384,26 @@ def test_a_key_that_begins_in_what_events_have_in_common_is_held_back():
     assert [event["text"] for event in shown] == ["sk-a", "sk-b", "", HIDDEN]
 
 
+HEX = KEY.encode().hex()
 PARTS = st.sampled_from(
-    [KEY, KEY[:3], KEY[:9], KEY[3:], KEY[9:], KEY.upper(), KEY.encode().hex(), "3A", "sk", "-", "words", ""]
+    [
+        KEY,
+        KEY[:3],
+        KEY[:9],
+        KEY[3:],
+        KEY[9:],
+        KEY.upper(),
+        HEX,
+        HEX[:3],
+        HEX[3:],
+        HEX[:40],
+        HEX[40:],
+        "3A",
+        "sk",
+        "-",
+        "words",
+        "",
+    ]
 )
 
 
