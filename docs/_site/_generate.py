@@ -185,12 +185,16 @@ def exported(module: str) -> list[str]:
     return list(import_module(module).__all__)
 
 
+#: `Chat` has half of its methods from a base class that is not public.
+INHERITED = "\n    options: { inherited_members: true }"
+
+
 def api_page(title: str, offered: Mapping[str, list[str]]) -> str:
     """Returns every name under the first sentence of its module."""
     parts = ["---\nsearch: { boost: 0.3 }\n---", f"# {title}", summary(title)]
     for module, names in offered.items():
         parts += [f"## {module.removeprefix(title + '.').replace('_', ' ').strip()}", summary(module)]
-        parts += [f"::: {module}.{name}" for name in names]
+        parts += [f"::: {module}.{name}{INHERITED if name == 'Chat' else ''}" for name in names]
     return "\n\n".join(parts)
 
 

@@ -1,5 +1,5 @@
-"""`Chat`, the conversation that users work with, is in `chat`. Beside it: what it returns (`answers`), what it prints
-(`console`), structured output, saving, and the writer of tool definitions.
+"""`Chat`, the conversation that users work with, is in `chat`; what it knows is in `state`. Beside them: what it returns
+(`answers`), what it prints (`console`), structured output, and the writer of tool definitions.
 
 It imports every part below. `providers`, `jobs`, `live`, `mcp` and `inspect_ai` import it. (The name has an underscore
 because `ellmer_core.chat()` is a function.)

@@ -1,20 +1,46 @@
-"""What a chat returns: `chat()` the text of an answer, which consoles and notebooks show once, and `stream()` its pieces.
-The echo prints what happens meanwhile; `console` has it.
+"""What a chat returns: `chat()` the text of an answer, which consoles and notebooks show once, and `stream()` its pieces; and how a
+driver of `transport` carries out the conversation meanwhile. The echo prints what happens; `console` has it.
 """
 
 from __future__ import annotations
 
 import sys
-from collections.abc import AsyncGenerator, AsyncIterator, Callable
+from collections.abc import AsyncGenerator, AsyncIterator, Callable, Generator, Iterator, Mapping, Sequence
+from contextlib import aclosing, closing, contextmanager, nullcontext
+from dataclasses import dataclass
+from functools import partial
 from types import TracebackType
-from typing import Any, Generic, Literal, Self, TypeVar
+from typing import TYPE_CHECKING, Any, Generic, Literal, Self, TypedDict, TypeVar
 
 from ..contents.content import Content, ContentText, ToolCallDelta
 from ..contents.turns import AssistantTurn, Turn
+from ..conversation.io_operations import Loop
+from ..conversation.response import cut_short
+from ..conversation.settings import OneAtATime, Settings, StreamController, WhenBusy
 from ..errors import UsageError, caller
+from ..log import warn
+from ..transport.blocking_driver import BlockingDriver, drive
+from ..transport.http_clients import Connection
+from ..wire.base import StructuredMode
+
+if TYPE_CHECKING:
+    from concurrent.futures import Future
+
+# --- What is asked for -----------------------------------------------------------------------------------
+
 
 Input = str | Content
+Params = Mapping[str, Any] | None
+ToolMode = Literal["sequential", "concurrent"]
 Shown = Content | Turn | ToolCallDelta
+
+
+def contents_of(inputs: Sequence[Input]) -> list[Content]:
+    """Returns what is sent to the model."""
+    for value in inputs:
+        if not isinstance(value, str | Content):
+            raise UsageError(f"A chat takes strings and contents, not {type(value).__name__}: {value!r:.80}")
+    return [ContentText(value) if isinstance(value, str) else value for value in inputs]
 
 
 # --- What is printed meanwhile ---------------------------------------------------------------------------
@@ -52,6 +78,29 @@ def _in_notebook() -> bool:
     return hasattr(shell, "kernel")
 
 
+if TYPE_CHECKING:  # what a method and its async twin take, beside what their return type depends on
+
+    class StreamOptions(TypedDict, total=False):
+        echo: EchoMode
+        tool_mode: ToolMode
+        controller: StreamController | None
+        params: Params
+
+    class DataOptions(TypedDict, total=False):
+        mode: StructuredMode | None
+        max_retries: int
+        params: Params
+        echo: EchoMode
+        tool_mode: ToolMode
+
+    class DataStreamOptions(TypedDict, total=False):
+        mode: StructuredMode | None
+        max_retries: int
+        params: Params
+        tool_mode: ToolMode
+        controller: StreamController | None
+
+
 # --- The text --------------------------------------------------------------------------------------------
 
 
@@ -87,13 +136,15 @@ class Texts:
 
     def __call__(self, shown: Shown) -> str | None:
         """Returns the text of a shown content, or `None` if it has none."""
+        if isinstance(shown, ContentText):
+            if not shown.text:
+                return ""
+            text = f"\n\n{shown.text}" if self.called else shown.text
+            self.began, self.called = True, False
+            return text
         if isinstance(shown, AssistantTurn):
             self.called = self.called or bool(self.began and shown.tool_requests)
-        if not isinstance(shown, ContentText):
-            return None
-        text = f"\n\n{shown.text}" if self.called and shown.text else shown.text
-        self.began, self.called = self.began or bool(text), self.called and not text
-        return text
+        return None
 
 
 def picker(content: str) -> Callable[[Shown], Any]:
@@ -154,3 +205,80 @@ class AsyncStream(AsyncIterator[T_co], Generic[T_co]):
 
     def __del__(self) -> None:
         self._abandon()
+
+
+# --- One conversation at a time --------------------------------------------------------------------------
+
+
+@dataclass(eq=False, repr=False)
+class Talk:
+    """One conversation of a chat: its loop, the connections that carry it out, and the chat's turn, which it takes while it runs."""
+
+    loop: Loop[Any]
+    settings: Settings
+    echo: Callable[[], Any] | None  # makes what prints it (`console.Echo`)
+    connections: tuple[Connection, ...]
+    turn: OneAtATime
+    when_busy: WhenBusy
+
+    def held(self) -> None:
+        """Holds the whole conversation."""
+        for _ in self.stream(bool):
+            pass
+
+    async def held_async(self) -> None:
+        """Holds the whole conversation in async code."""
+        async with aclosing(self._shown_async()) as shown:
+            async for _ in shown:
+                pass
+
+    def stream(self, pick: Callable[[Shown], Any]) -> Generator[Any, None, None]:
+        """Yields what `pick` returns for each shown content, but for `None`."""
+        echo = self.echo and self.echo()
+        first, *others = self.connections
+        driver = BlockingDriver(first, self.settings.controller, *others)
+        with self._entered(echo) as ahead, closing(drive(self.loop, driver)) as shown:
+            if ahead is not None:
+                ahead.result()
+            for content in shown:
+                if echo is not None or isinstance(content, AssistantTurn):
+                    _show(echo, content)
+                if (piece := pick(content)) is not None:
+                    yield piece
+
+    def stream_async(self, pick: Callable[[Shown], Any]) -> AsyncStream[Any]:
+        """Returns the same for async code."""
+        return AsyncStream(self._shown_async(), pick, self._abandon)
+
+    def _shown_async(self) -> AsyncGenerator[Shown, None]:
+        from ..transport.async_driver import AsyncDriver, adrive  # noqa: PLC0415 - it imports asyncio
+
+        echo = self.echo and self.echo()
+        first, *others = self.connections
+        driver = AsyncDriver(first, self.settings.controller, *others)
+        return adrive(self.loop, driver, around=self._entered(echo), show=partial(_show, echo))
+
+    @contextmanager
+    def _entered(self, echo: Any) -> Iterator[Future[None] | None]:
+        """Reserves the chat for one conversation, and closes its echo afterwards. Yields what is done when the conversation
+        may begin, or `None`.
+        """
+        ahead = self.turn.take(self.loop, self.when_busy)
+        try:
+            with nullcontext() if echo is None else closing(echo):
+                yield ahead
+        finally:
+            self.turn.leave(self.loop)
+
+    def _abandon(self) -> None:
+        """Handles an abandoned stream: keeps its received text, and allows the next conversation."""
+        self.loop.close()
+        self.turn.leave(self.loop)
+
+
+def _show(echo: Any, content: Shown) -> None:
+    """Shows a content. Warns if an answer is complete and the model had more to say."""
+    if echo is not None:
+        echo(content)
+    if isinstance(content, AssistantTurn) and (cut := cut_short(content)):
+        warn(cut[0].upper() + cut[1:])

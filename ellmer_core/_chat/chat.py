@@ -7,28 +7,21 @@
 from __future__ import annotations
 
 from collections.abc import (
-    AsyncGenerator,
-    Awaitable,
     Callable,
     Generator,
-    Iterable,
-    Iterator,
     Mapping,
     Sequence,
 )
-from contextlib import aclosing, closing, contextmanager, nullcontext
 from dataclasses import replace
 from functools import partial
 from pathlib import Path
-from types import FunctionType, TracebackType
+from types import TracebackType
 from typing import (
     TYPE_CHECKING,
     Any,
     Literal,
     NoReturn,
-    ParamSpec,
     Self,
-    TypedDict,
     TypeVar,
     Unpack,
     overload,
@@ -37,81 +30,55 @@ from typing import (
 from ..contents.content import (
     Content,
     ContentImageInline,
-    ContentText,
-    ContentToolRequest,
-    ContentToolResult,
     ContentUploaded,
     ToolCallDelta,
-    ToolDef,
 )
-from ..contents.display import Displayed
-from ..contents.turns import AssistantTurn, SystemTurn, Turn, UserTurn
-from ..conversation.approval import AskBefore, Decide, DecisionLike, decision_of
-from ..conversation.history import SUMMARIZE, History, chat_of_record, chat_record, parted, shorten
+from ..contents.turns import AssistantTurn, Turn, UserTurn
+from ..conversation.approval import Decide
+from ..conversation.history import SUMMARIZE, parted, shorten
 from ..conversation.io_operations import Loop
 from ..conversation.loop import converse
 from ..conversation.repaired_turns import repaired
-from ..conversation.request import as_sent, conversation_as_sent
+from ..conversation.request import as_sent
 from ..conversation.request_cache import RequestCache
-from ..conversation.response import cut_short
-from ..conversation.settings import Fallback, OneAtATime, Settings, StreamController, UsageLimits, WhenBusy
-from ..errors import UsageError, spelt
-from ..log import warn
+from ..conversation.settings import Fallback, OneAtATime, Settings, StreamController
+from ..errors import UsageError
 from ..models.prices.price_lookup import cost, log_usage
-from ..models.unsupported_parameters import Asked, fitted
 from ..telemetry.spans import traced, tracer
-from ..transport.blocking_driver import BlockingDriver, drive
 from ..transport.http_clients import Connection, Limits, Timeouts
 from ..transport.single_requests import arun, counted, deleted, run, uploaded
 from ..wire.base import StructuredMode, Wire
 from ..wire.interfaces import Profile
-from ..wire.interfaces import params as named_params
-from .answers import Answer, AsyncStream, EchoMode, Input, Shown, echo_mode, picker
+from .answers import (
+    Answer,
+    AsyncStream,
+    EchoMode,
+    Input,
+    Params,
+    Shown,
+    Talk,
+    ToolMode,
+    contents_of,
+    echo_mode,
+    picker,
+)
+from .state import ChatState, spelt_methods
 
 if TYPE_CHECKING:
-    from concurrent.futures import Future
-
     from typing_extensions import TypeForm
 
     from ..schemas.data_frames import Library
-    from ..tools.definition import FunctionTool
+    from .answers import DataOptions, DataStreamOptions, StreamOptions
     from .console import Echo
     from .structured_output import Structured
 
 __all__ = ["Chat", "ToolMode", "chat_fallback"]
 
-F = TypeVar("F", bound=Callable[..., Any])
-P = ParamSpec("P")
-R = TypeVar("R")
 T = TypeVar("T")
-Callback = Callable[[T], Awaitable[object] | object]
-Params = Mapping[str, Any] | None
-ToolMode = Literal["sequential", "concurrent"]
-
-if TYPE_CHECKING:  # what a method and its async twin take, beside what their return type depends on
-
-    class StreamOptions(TypedDict, total=False):
-        echo: EchoMode
-        tool_mode: ToolMode
-        controller: StreamController | None
-        params: Params
-
-    class DataOptions(TypedDict, total=False):
-        mode: StructuredMode | None
-        max_retries: int
-        params: Params
-        echo: EchoMode
-        tool_mode: ToolMode
-
-    class DataStreamOptions(TypedDict, total=False):
-        mode: StructuredMode | None
-        max_retries: int
-        params: Params
-        tool_mode: ToolMode
-        controller: StreamController | None
 
 
-class Chat(Displayed):
+@spelt_methods
+class Chat(ChatState):
     """A conversation with a model. Constructors such as `chat_openai()` make one, and `fork()` copies one.
 
     A chat holds one conversation at a time: a second call that starts before the first has ended raises
@@ -157,44 +124,19 @@ class Chat(Displayed):
     ) -> None:
         if fetch not in (None, "none", "https"):
             raise UsageError(f'fetch= must be "none" or "https", not {fetch!r}.')
-
-        self._asked = Asked({**wire.params, **({} if thinking is None else {"thinking": thinking})}, profile)
-        self.wire: Wire = _fitted(wire, self._asked)
+        super().__init__(wire, system_prompt, thinking, profile)
+        self.echo: EchoMode = echo
+        self.max_tries = max_tries
+        self.max_tool_rounds = max_tool_rounds
         self.fallbacks: list[tuple[Fallback, Connection]] = []
         self._connection = Connection(client, timeouts, limits or Limits(), proxy)
+        self._count: Callable[[Wire, AssistantTurn], object] = log_usage
 
-        self._history = History()
-        self._turn = OneAtATime()
         self._written = RequestCache()
         self._warned: set[str] = set()  # replaced content that the caller was warned of
         self._plain: dict[int, tuple[Turn, Turn]] = {}  # answers whose provider refused its attachments
         self._fetch = fetch == "https"
         self._fetched: dict[str, ContentImageInline | str] = {}  # by URL: the image, or why there is none
-
-        self._tools: dict[str, ToolDef] = {}
-        self._on_request: list[Callback[ContentToolRequest]] = []
-        self._on_result: list[Callback[ContentToolResult]] = []
-        self._on_history: list[Callable[[list[Turn]], Iterable[Turn]]] = []
-
-        self.echo: EchoMode = echo
-        self.max_tries = max_tries
-        self.max_tool_rounds = max_tool_rounds
-        self.usage_limits = UsageLimits()
-        self.ask_before: AskBefore = ()
-        self.approve: Decide | Literal["console", "defer"] | None = None
-        self.deps: Any = None
-        self._count: Callable[[Wire, AssistantTurn], object] = log_usage
-        self.when_busy: WhenBusy = "raise"
-        self.set_system_prompt(system_prompt)
-
-    if not TYPE_CHECKING:  # a type checker that saw it would accept any name
-
-        def __setattr__(self, name: str, value: Any) -> None:
-            from .attributes import checked  # noqa: PLC0415 - it is loaded for the first chat
-
-            object.__setattr__(
-                self, name, value if name.startswith("_") else checked(type(self), name, value)
-            )
 
     # --- Questions and answers -------------------------------------------------------------------------------
 
@@ -230,8 +172,7 @@ class Chat(Displayed):
         """
         mode = self.echo if echo is None else echo_mode(echo)
         settings = self._plan(stream=mode != "none", tool_mode=tool_mode, params=params)
-        for _ in self._picked(self._converse(inputs, settings), mode, settings):
-            pass
+        self._talk(self._converse(inputs, settings), settings, mode).held()
         return Answer(self._answer, shown=mode != "none")
 
     async def chat_async(
@@ -253,9 +194,8 @@ class Chat(Displayed):
             The text.
         """
         mode = self.echo if echo is None else echo_mode(echo)
-        await self._exhaust_async(
-            inputs, mode, self._plan(stream=mode != "none", tool_mode=tool_mode, params=params)
-        )
+        settings = self._plan(stream=mode != "none", tool_mode=tool_mode, params=params)
+        await self._talk(self._converse(inputs, settings), settings, mode).held_async()
         return Answer(self._answer, shown=mode != "none")
 
     @overload
@@ -306,7 +246,7 @@ class Chat(Displayed):
             controller=controller,
             params=params,
         )
-        return self._stream(inputs, echo_mode(echo), settings, picker(content))
+        return self._talk(self._converse(inputs, settings), settings, echo_mode(echo)).stream(picker(content))
 
     @overload
     def stream_async(
@@ -349,7 +289,9 @@ class Chat(Displayed):
             controller=controller,
             params=params,
         )
-        return self._stream_async(inputs, echo_mode(echo), settings, picker(content))
+        return self._talk(self._converse(inputs, settings), settings, echo_mode(echo)).stream_async(
+            picker(content)
+        )
 
     # --- Structured output -----------------------------------------------------------------------------------
 
@@ -413,15 +355,10 @@ class Chat(Displayed):
             >>> chat_openai().chat_structured("Who wrote the first program?", type=person)
             {'name': 'Ada Lovelace', 'born': 1815}
         """
-        shown = echo_mode(echo)
-        wanted, settings = self._plan_data(
-            *(type, convert, frame, mode, max_retries),
-            stream=shown != "none",
-            tool_mode=tool_mode,
-            params=params,
-        )
-        for _ in self._picked(self._converse(inputs, settings), shown, settings):
-            pass
+        wanted = _wanted(type, convert=convert, frame=frame)
+        options: Any = {"tool_mode": tool_mode, "params": params}
+        talk = self._data_talk(inputs, wanted, echo, mode=mode, max_retries=max_retries, **options)
+        talk.held()
         return wanted.value(self._answer)
 
     @overload
@@ -470,14 +407,10 @@ class Chat(Displayed):
         Returns:
             The data.
         """
-        shown = echo_mode(echo)
-        wanted, settings = self._plan_data(
-            *(type, convert, frame, mode, max_retries),
-            stream=shown != "none",
-            tool_mode=tool_mode,
-            params=params,
-        )
-        await self._exhaust_async(inputs, shown, settings)
+        wanted = _wanted(type, convert=convert, frame=frame)
+        options: Any = {"tool_mode": tool_mode, "params": params}
+        talk = self._data_talk(inputs, wanted, echo, mode=mode, max_retries=max_retries, **options)
+        await talk.held_async()
         return wanted.value(self._answer)
 
     @overload
@@ -525,14 +458,10 @@ class Chat(Displayed):
             >>> list(chat_openai().stream_structured("Who wrote the first program?", type=person))[-1]
             {'name': 'Ada Lovelace', 'born': 1815}
         """
-        wanted, settings = self._plan_data(
-            *(type, True, None, mode, max_retries),
-            stream=True,
-            tool_mode=tool_mode,
-            params=params,
-            controller=controller,
-        )
-        return self._stream(inputs, "none", settings, self._picker(wanted, max_retries))
+        wanted = _wanted(type)
+        options: Any = {"tool_mode": tool_mode, "params": params, "controller": controller, "stream": True}
+        talk = self._data_talk(inputs, wanted, mode=mode, max_retries=max_retries, **options)
+        return talk.stream(self._picker(wanted, max_retries))
 
     @overload
     def stream_structured_async(
@@ -566,150 +495,37 @@ class Chat(Displayed):
         Returns:
             An asynchronous iterator of objects of the type.
         """
-        wanted, settings = self._plan_data(
-            *(type, True, None, mode, max_retries),
-            stream=True,
-            tool_mode=tool_mode,
-            params=params,
-            controller=controller,
-        )
-        return self._stream_async(inputs, "none", settings, self._picker(wanted, max_retries))
+        wanted = _wanted(type)
+        options: Any = {"tool_mode": tool_mode, "params": params, "controller": controller, "stream": True}
+        talk = self._data_talk(inputs, wanted, mode=mode, max_retries=max_retries, **options)
+        return talk.stream_async(self._picker(wanted, max_retries))
 
-    def _plan_data(
+    def _data_talk(
         self,
-        type: Any,
-        convert: bool,
-        frame: Library | None,
+        inputs: Sequence[Input],
+        wanted: Structured,
+        echo: EchoMode = "none",
+        *,
         mode: StructuredMode | None,
         max_retries: int,
+        stream: bool = False,
         **options: Any,
-    ) -> tuple[Structured, Settings]:
-        """Returns the type to ask for, and the settings of a conversation for it. Raises `UsageError` if the mode does not
-        work.
-        """
-        from .structured_output import Structured  # noqa: PLC0415 - what reads types takes long to load
-
+    ) -> Talk:
+        """Returns a conversation for data. Raises `UsageError` if the mode does not work."""
         if not isinstance(max_retries, int) or max_retries < 0:
             raise UsageError(f"max_retries= must be a whole number, 0 or more, not {max_retries!r}.")
-        wanted = Structured(type, convert=convert, frame=frame)
-        settings = self._plan(type=wanted.sent, **options)
+        shown = echo_mode(echo)
+        settings = self._plan(type=wanted.sent, stream=stream or shown != "none", **options)
         settings.wire.structured_mode(wanted.sent, list(self._tools.values()), mode)
-        return wanted, replace(settings, mode=mode, check=wanted.problem, max_retries=max_retries)
+        settings = replace(settings, mode=mode, check=wanted.problem, max_retries=max_retries)
+        return self._talk(self._converse(inputs, settings), settings, shown)
 
     def _picker(self, wanted: Structured, max_retries: int) -> Callable[[Shown], Any]:
         from .structured_output import PartialData  # noqa: PLC0415 - few chats stream data
 
         return PartialData(wanted, max_retries, self.wire.paused).pick
 
-    # --- The history -----------------------------------------------------------------------------------------
-
-    def get_turns(self, *, include_system_prompt: bool = False) -> list[Turn]:
-        """Returns the history, oldest turn first. An answer that broke off is an `AssistantPartialTurn`.
-
-        If a request failed after tools had run, the last turn is the one that called them; the next request sends their
-        results.
-
-        Args:
-            include_system_prompt: Whether the system prompt is included as a `SystemTurn`. Default: `False`.
-        """
-        turns = self._history.view()
-        return turns if include_system_prompt else [t for t in turns if not isinstance(t, SystemTurn)]
-
-    def set_turns(self, turns: Iterable[Turn]) -> None:
-        """Replaces the history.
-
-        Args:
-            turns: The turns. A `SystemTurn` at the beginning replaces the system prompt, which otherwise stays.
-
-        Raises:
-            UsageError: A value is not a turn; the history did not change.
-        """
-        turns = list(turns)
-        first, others = {*map(type, turns[:1])}, {*map(type, turns[1:])}  # few, whereas a history may be long
-        if wrong := [kind for kind in first | others if not issubclass(kind, Turn)]:
-            raise UsageError(
-                f"A turn must be a UserTurn, an AssistantTurn or a SystemTurn, not {wrong[0].__name__}."
-            )
-        if any(issubclass(kind, SystemTurn) for kind in others):
-            raise UsageError(
-                "Only the first turn can be a SystemTurn. Use set_system_prompt() to replace the system prompt."
-            )
-        with self._turn.idle("set_turns()"):
-            system = () if turns and isinstance(turns[0], SystemTurn) else self._history.turns[:1]
-            turns[:0] = [turn for turn in system if isinstance(turn, SystemTurn)]
-            self._history.replace(turns)
-
-    def add_turn(self, *turns: Turn) -> None:
-        """Adds turns to the history.
-
-        Args:
-            *turns: The turns.
-
-        Raises:
-            UsageError: A value is not a turn.
-        """
-        unsent = [self._history.reply(())] if self._history.results else []
-        self.set_turns([*self.get_turns(include_system_prompt=True), *unsent, *turns])
-
-    @overload
-    def last_turn(self, role: Literal["assistant"]) -> AssistantTurn | None: ...
-    @overload
-    def last_turn(self, role: Literal["user", "system"] | None = None) -> Turn | None: ...
-    def last_turn(self, role: Literal["user", "assistant", "system"] | None = None) -> Turn | None:
-        """Returns the last turn, or `None` where there is none.
-
-        Args:
-            role: `"user"`, `"assistant"` or `"system"` returns the last turn of that role; `None` (default) any.
-        """
-        if role not in (None, "user", "assistant", "system"):
-            raise UsageError(f'role must be "user", "assistant" or "system", not {role!r}.')
-        turns = reversed(self._history.view())
-        return next((turn for turn in turns if role in (None, turn.role)), None)
-
-    def get_system_prompt(self) -> str | None:
-        """Returns the system prompt."""
-        first = self._history.turns[0] if self._history.turns else None
-        return first.text if isinstance(first, SystemTurn) else None
-
-    def set_system_prompt(self, value: str | None) -> None:
-        """Replaces the system prompt.
-
-        Args:
-            value: The system prompt; `None` removes it.
-        """
-        if value is not None and not isinstance(value, str):
-            raise UsageError(f"The system prompt must be a string or None, not {type(value).__name__}.")
-        with self._turn.idle("set_system_prompt()"):
-            rest = [turn for turn in self._history.turns if not isinstance(turn, SystemTurn)]
-            self._history.turns[:] = [*([SystemTurn(value)] if value is not None else []), *rest]
-
-    def get_tokens(self) -> list[dict[str, Any]]:
-        """Returns a row for each answer that its provider finished.
-
-        Returns:
-            Dictionaries with `input`, `output`, `cached`, `cache_write` and `reasoning` (tokens; `None` where the provider did
-            not report them), `cost` (US dollars; `None` where the price is not known), and `preview`, the beginning of
-            the question.
-        """
-        rows, asked = [], ""
-        for turn in self._history.turns:
-            if isinstance(turn, UserTurn):
-                asked = turn.text
-            elif isinstance(turn, AssistantTurn) and not turn.lost:
-                rows.append({**vars(turn.tokens), "cost": turn.cost, "preview": asked[:60]})
-        return rows
-
-    def get_cost(self, include: Literal["all", "last"] = "all") -> float | None:
-        """Returns the cost in US dollars, or `None` where the price of an answer is not known.
-
-        Args:
-            include: `"all"` (default) counts all answers, `"last"` the last one.
-        """
-        if include not in ("all", "last"):
-            raise UsageError(f'include must be "all" or "last", not {include!r}.')
-        costs = [row["cost"] for row in self.get_tokens()]
-        costs = costs[-1:] if include == "last" else costs
-        return None if None in costs else float(sum(costs))
+    # --- A shorter history -----------------------------------------------------------------------------------
 
     def compact(self, *, keep: int = 2, how: Literal["summary", "drop"] = "summary") -> None:
         """Makes the conversation shorter, when the context is full (`ContextWindowError`) or too expensive.
@@ -762,162 +578,6 @@ class Chat(Displayed):
         with self._turn.idle("compact()"):
             shorten(self._history, keep, summed.last_turn("assistant") if summed else None)
 
-    # --- Tools, callbacks and decisions ----------------------------------------------------------------------
-
-    def register_tool(
-        self, tool_def: Callable[P, R], *, model: type[Any] | None = None
-    ) -> FunctionTool[P, R]:
-        """Registers a tool. It replaces a tool of the same name with a warning, and works as a decorator.
-
-        Args:
-            tool_def: A tool, or a function that `tool()` can make one of.
-            model: A pydantic model of all arguments of the function, as `arguments=` of `tool()`. Default: `None`: the signature
-                of the function says them.
-
-        Returns:
-            The tool.
-
-        Raises:
-            UsageError: The function has a parameter without a type, or its name is not allowed.
-        """
-        definition: Any = _definition(tool_def, model)
-        if definition.name in self._tools:
-            warn(f"The tool {definition.name!r} was registered before; the new one replaces it.")
-        self._tools[definition.name] = definition
-        return definition  # type: ignore[no-any-return]  # a class for type checkers only
-
-    def register_tools(self, tools: Iterable[ToolDef | Callable[..., Any]]) -> None:
-        """Registers several tools, or none if one of them is not a tool. If a tool replaces another one of the same name, such as a
-        tool of an MCP server, there is a warning.
-
-        Args:
-            tools: The tools, or functions.
-
-        Raises:
-            UsageError: One of them is not a tool.
-        """
-        new = _defined(tools)
-        for name in new.keys() & self._tools.keys():
-            if new[name].function is not self._tools[name].function:
-                warn(_REPLACED.format(repr(name)))
-        self._tools.update(new)
-
-    def set_tools(self, tools: Iterable[ToolDef | Callable[..., Any]]) -> None:
-        """Replaces all tools.
-
-        Args:
-            tools: The tools, or functions.
-
-        Raises:
-            UsageError: One of them is not a tool.
-        """
-        new = _defined(tools)
-        self._tools.clear()
-        self._tools.update(new)
-
-    def _searchable(self) -> Mapping[str, ToolDef]:
-        """Returns the tools, with a search beside deferred ones."""
-        from ..tools.tool_search import with_search  # noqa: PLC0415 - few chats defer tools
-
-        return with_search(self._tools)
-
-    def get_tools(self) -> dict[str, ToolDef]:
-        """Returns the tools by name."""
-        return dict(self._tools)
-
-    def on_tool_request(self, callback: Callback[ContentToolRequest]) -> Callable[[], None]:
-        """Calls a function before each tool call.
-
-        Args:
-            callback: The function; it receives the `ContentToolRequest` and may raise `ToolReject` (see `tool_reject()`). An
-                async function works only in async calls.
-
-        Returns:
-            A function that removes the callback.
-        """
-        return _registered(self._on_request, callback)
-
-    def on_tool_result(self, callback: Callback[ContentToolResult]) -> Callable[[], None]:
-        """Calls a function after each tool call, also after one that was rejected.
-
-        Args:
-            callback: The function; it receives the `ContentToolResult`. An async function works only in async calls.
-
-        Returns:
-            A function that removes the callback.
-        """
-        return _registered(self._on_result, callback)
-
-    def on_history(self, callback: Callable[[list[Turn]], Iterable[Turn]]) -> Callable[[], None]:
-        """Calls a function before each request. The turns that it returns are sent instead of the history, which does not
-        change.
-
-        Args:
-            callback: The function; it receives the list of turns.
-
-        Returns:
-            A function that removes the callback.
-        """
-        return _registered(self._on_history, callback)
-
-    def waiting_requests(self) -> list[ContentToolRequest]:
-        """Returns the tool calls of the last answer that have not been run, because they wait for a decision. For a tool that
-        asked the user something, it is a `ContentToolQuestion`.
-        """
-        return list(self._history.questions)
-
-    def decide(self, decisions: Mapping[str, DecisionLike]) -> None:
-        """Stores decisions about waiting tool calls. The next `chat()`, which needs no input, continues with them.
-
-        Args:
-            decisions: A decision for each call id: `True`, `False`, a `Decision`, or its JSON form
-                `{"approved": true, "arguments": {…}, "reason": "…"}`.
-
-        Raises:
-            UsageError: No call with such an id waits, or a value is not a decision.
-        """
-        with self._turn.idle("decide()"):
-            self._history.decide({id: decision_of(decision) for id, decision in decisions.items()})
-
-    # --- The model and its parameters ------------------------------------------------------------------------
-
-    def get_model(self) -> str:
-        """Returns the model's name."""
-        return self.wire.model
-
-    def set_model(self, model: str) -> None:
-        """Continues with another model of the provider.
-
-        Args:
-            model: Name of the model.
-        """
-        if not isinstance(model, str) or not model:
-            raise UsageError(f"The model must be a name, not {model!r}.")
-        self.wire = _fitted(replace(self.wire, model=model), self._asked)
-
-    @property
-    def profile(self) -> Profile:
-        """The profile of the model: what it accepts, as far as it is known, with the sources."""
-        return self.wire.profile
-
-    def get_params(self) -> dict[str, Any]:
-        """Returns the parameters that were asked for, `thinking` among them; the model may take fewer."""
-        return dict(self._asked.params)
-
-    def set_params(self, params: Mapping[str, Any] | None = None, **words: Any) -> None:
-        """Replaces the parameters of the chat: `set_params(params(temperature=0.2))` or `set_params(temperature=0.2)`.
-
-        Args:
-            params: The parameters; `None` (default) leaves those that are given by name.
-            **words: Parameters by name, as in `params()`.
-        """
-        asked = Asked({**_checked(params), **named_params(**words)}, self._asked.profile)
-        self.wire, self._asked = _fitted(self.wire, asked), asked
-
-    def _wire_with(self, params: Mapping[str, Any]) -> Wire:
-        """Returns the wire for one call, with parameters added to those of the chat."""
-        return _fitted(self.wire, Asked({**self._asked.params, **_checked(params)}, self._asked.profile))
-
     # --- Tokens and files, at the provider -------------------------------------------------------------------
 
     def token_count(
@@ -956,9 +616,8 @@ class Chat(Displayed):
 
     def _counted(self, inputs: Sequence[Input], include: str, type: Any) -> Loop[int]:
         from ..tools.tool_search import offered  # noqa: PLC0415 - few chats count tokens beforehand
-        from .structured_output import Structured  # noqa: PLC0415 - likewise
 
-        contents, wanted = self._contents(inputs), None if type is None else Structured(type).sent
+        contents, wanted = contents_of(inputs), None if type is None else _wanted(type).sent
         if include == "complete":
             history = list(self._history.turns)
             new = [self._history.reply(contents)] if contents or self._history.open_requests else []
@@ -1073,64 +732,6 @@ class Chat(Displayed):
         """Returns the provider of this chat, as a fallback for another chat."""
         return Fallback(self.wire, max_tries=self.max_tries), self._connection
 
-    def record(self) -> dict[str, Any]:
-        """Returns the conversation as plain JSON, for `restore()`. Neither the key nor the tools are in it."""
-        return chat_record(self._history, self.wire.provider, self.wire.model)
-
-    def restore(
-        self,
-        record: Any,
-        *,
-        classes: Iterable[type] = (),
-        keep_model: bool = False,
-        trust_html: bool = False,
-    ) -> None:
-        """Continues a recorded conversation in this chat.
-
-        Requests find their tools among those that are registered here.
-
-        Args:
-            record: The JSON value of `record()`.
-            classes: Content classes of other packages that may occur; any other class is refused.
-            keep_model: Whether this chat keeps its own model. Default: `False`: it takes the recorded model if the provider is
-                the same.
-            trust_html: Whether the HTML in displays of tool results is kept, because your own program recorded it. Default:
-                `False`: only texts are shown.
-
-        Raises:
-            UsageError: The value is not a record; the chat did not change.
-        """
-        history, provider, model = chat_of_record(
-            record, self._tools.values(), classes, trust_html=trust_html
-        )
-        with self._turn.idle("restore()"):
-            self._history.replace(history.turns, history.results)
-        if provider == self.wire.provider and not keep_model:
-            self.set_model(model)
-
-    # --- Display ---------------------------------------------------------------------------------------------
-
-    def __str__(self) -> str:
-        from ..render.printed_form import format_chat  # noqa: PLC0415 - only needed to print
-
-        results, wire = self._history.results, self.wire
-        unsent = UserTurn([results[place] for place in sorted(results)]) if results else None
-        turns = conversation_as_sent(wire, self._history.view())
-        return format_chat(wire.provider, wire.model, turns, unsent and as_sent(wire, unsent), as_sent=True)
-
-    def __repr__(self) -> str:
-        return str(self).partition("\n")[0]
-
-    def _repr_html_(self) -> str | None:
-        from ..render.html import notebook_html  # noqa: PLC0415 - only needed in notebooks
-
-        return notebook_html(self)
-
-    def _repr_markdown_(self) -> str | None:
-        from ..render.markdown import contents_markdown  # noqa: PLC0415 - only needed in notebooks
-
-        return contents_markdown(self)
-
     # --- Connections -----------------------------------------------------------------------------------------
 
     def close(self) -> None:
@@ -1196,105 +797,18 @@ class Chat(Displayed):
             on_history=self._on_history,
         )
 
-    def _contents(self, inputs: Sequence[Input]) -> list[Content]:
-        for value in inputs:
-            if not isinstance(value, str | Content):
-                raise UsageError(
-                    f"A chat takes strings and contents, not {type(value).__name__}: {value!r:.80}"
-                )
-        return [ContentText(value) if isinstance(value, str) else value for value in inputs]
-
     def _converse(self, inputs: Sequence[Input], settings: Settings) -> Loop[AssistantTurn | None]:
-        loop, found = converse(self._history, settings, self._contents(inputs)), tracer()
+        loop, found = converse(self._history, settings, contents_of(inputs)), tracer()
         return loop if found is None else traced(found, loop, self._history, settings)
 
-    async def _exhaust_async(self, inputs: Sequence[Input], mode: EchoMode, settings: Settings) -> None:
-        loop = self._converse(inputs, settings)
-        async with aclosing(self._talk_async(loop, mode, settings)) as shown:
-            async for _ in shown:
-                pass
-
-    def _stream(
-        self, inputs: Sequence[Input], mode: EchoMode, settings: Settings, pick: Callable[[Shown], Any]
-    ) -> Generator[Any, None, None]:
-        return self._picked(self._converse(inputs, settings), mode, settings, pick)
-
-    def _stream_async(
-        self, inputs: Sequence[Input], mode: EchoMode, settings: Settings, pick: Callable[[Shown], Any]
-    ) -> AsyncStream[Any]:
-        loop = self._converse(inputs, settings)
-        return AsyncStream(self._talk_async(loop, mode, settings), pick, lambda: self._abandon(loop))
-
-    def _stream_when_free(
-        self, begin: Callable[[History], Sequence[Content]], controller: StreamController
-    ) -> AsyncStream[Content | ToolCallDelta]:
-        """Streams an answer for a web client. What to send is asked for when the chat is free: `begin` may change the history
-        and decide about calls. A call that needs a decision waits for a later request, unless the chat has `approve`.
-        """
-        settings = self._plan(stream=True, deltas=True, tool_mode="concurrent", controller=controller)
-        settings = replace(settings, approve=settings.approve or _approver("defer"))
-        loop = self._begun(begin, settings)
-        return AsyncStream(
-            self._talk_async(loop, "none", settings), picker("deltas"), lambda: self._abandon(loop)
-        )
-
-    def _begun(
-        self, begin: Callable[[History], Sequence[Content]], settings: Settings
-    ) -> Loop[AssistantTurn | None]:
-        return (yield from self._converse(begin(self._history), settings))
-
-    def _picked(
-        self, loop: Loop[Any], mode: EchoMode, settings: Settings, pick: Callable[[Shown], Any] = bool
-    ) -> Generator[Any, None, None]:
-        """Yields what `pick` returns for each shown content, but for `None`."""
-        echo = None if mode == "none" else _echo(mode, self.wire)
-        driver = BlockingDriver(
-            self._connection, settings.controller, *(connection for _, connection in self.fallbacks)
-        )
-        with self._entered(loop, echo) as ahead, closing(drive(loop, driver)) as shown:
-            if ahead is not None:
-                ahead.result()
-            for content in shown:
-                if echo is not None or isinstance(content, AssistantTurn):
-                    _show(echo, content)
-                if (piece := pick(content)) is not None:
-                    yield piece
-
-    def _talk_async(self, loop: Loop[Any], mode: EchoMode, settings: Settings) -> AsyncGenerator[Shown, None]:
-        from ..transport.async_driver import AsyncDriver, adrive  # noqa: PLC0415 - it imports asyncio
-
-        echo = None if mode == "none" else _echo(mode, self.wire)
-        driver = AsyncDriver(
-            self._connection, settings.controller, *(connection for _, connection in self.fallbacks)
-        )
-        show = partial(_show, echo)
-        return adrive(loop, driver, around=self._entered(loop, echo), show=show)
+    def _talk(self, loop: Loop[Any], settings: Settings, mode: EchoMode = "none") -> Talk:
+        connections = self._connection, *[connection for _, connection in self.fallbacks]
+        echo = None if mode == "none" else partial(_echo, mode, settings.wire)
+        return Talk(loop, settings, echo, connections, self._turn, self.when_busy)
 
     @property
     def _answer(self) -> AssistantTurn:
         return next(turn for turn in reversed(self._history.turns) if isinstance(turn, AssistantTurn))
-
-    @contextmanager
-    def _entered(self, loop: object, echo: Echo | None) -> Iterator[Future[None] | None]:
-        """Reserves the chat for one conversation, and closes its echo afterwards. Yields what is done when the conversation
-        may begin, or `None`.
-        """
-        ahead = self._turn.take(loop, self.when_busy)
-        try:
-            with nullcontext() if echo is None else closing(echo):
-                yield ahead
-        finally:
-            self._turn.leave(loop)
-
-    def _abandon(self, loop: Loop[Any]) -> None:
-        """Handles an abandoned stream: keeps its received text, and allows the next conversation."""
-        loop.close()
-        self._turn.leave(loop)
-
-
-for _name, _method in [*vars(Chat).items()]:
-    if isinstance(_method, FunctionType) and not _name.startswith("_"):
-        setattr(Chat, _name, spelt(_method))
 
 
 def chat_fallback(chats: Sequence[Chat]) -> Chat:
@@ -1325,66 +839,19 @@ def chat_fallback(chats: Sequence[Chat]) -> Chat:
     return first.with_fallbacks(others)
 
 
-def _definition(tool_def: ToolDef | Callable[..., Any], model: type[Any] | None = None) -> ToolDef:
-    from ..tools.definition import tool  # noqa: PLC0415 - it takes long to load, and many chats have no tools
-
-    if model is not None:
-        function = tool_def.function if isinstance(tool_def, ToolDef) else tool_def
-        return tool(function, arguments=model)
-    return tool_def if isinstance(tool_def, ToolDef) else tool(tool_def)
-
-
-_REPLACED = "The tool {} was registered before; the new one replaces it."
-
-
-def _defined(tools: Iterable[ToolDef | Callable[..., Any]]) -> dict[str, ToolDef]:
-    """Returns the tools by name."""
-    definitions = map(_definition, tools)
-    return {definition.name: definition for definition in definitions}
-
-
-def _registered(callbacks: list[F], callback: F) -> Callable[[], None]:
-    if not callable(callback):
-        raise UsageError(f"A callback must be a function of one argument, not {callback!r}.")
-    callbacks.append(callback)
-    registered = [callback]
-
-    def remove() -> None:
-        while registered:  # once: the same function may have been registered twice
-            callbacks.remove(registered.pop())
-
-    return remove
-
-
-def _fitted(wire: Wire, asked: Asked) -> Wire:
-    """Returns the wire with the parameters that the model accepts, and warns the caller of the others."""
-    fit, warning = fitted(wire, asked)
-    if warning:
-        warn(warning)
-    return fit
-
-
-def _checked(params: Mapping[str, Any] | None) -> Mapping[str, Any]:
-    if not isinstance(params, Mapping | None):
-        raise UsageError(f"params= must be a dictionary such as params() returns, not {params!r}.")
-    return params or {}
-
-
 def _approver(approve: Any) -> Decide | None:
     from .console import approver  # noqa: PLC0415 - as the next one
 
     return approver(approve)
 
 
+def _wanted(type: Any, **how: Any) -> Structured:
+    from .structured_output import Structured  # noqa: PLC0415 - what reads types takes long to load
+
+    return Structured(type, **how)
+
+
 def _echo(mode: EchoMode, wire: Wire) -> Echo:
     from .console import Echo  # noqa: PLC0415 - most chats in programs print nothing
 
     return Echo(mode, sent=partial(as_sent, wire))
-
-
-def _show(echo: Echo | None, content: Shown) -> None:
-    """Shows a content. Warns if an answer is complete and the model had more to say."""
-    if echo is not None:
-        echo(content)
-    if isinstance(content, AssistantTurn) and (cut := cut_short(content)):
-        warn(cut[0].upper() + cut[1:])

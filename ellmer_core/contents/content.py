@@ -507,7 +507,8 @@ def plain_text(text: str) -> ContentText:
     if type(text) is not str:
         return ContentText(text)
     made = object.__new__(ContentText)
-    vars(made).update(text=text, extra={}, citations=())
+    fields = vars(made)
+    fields["text"], fields["extra"], fields["citations"] = text, {}, ()
     return made
 
 

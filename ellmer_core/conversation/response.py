@@ -96,8 +96,9 @@ def streamed(history: History, settings: Settings) -> Loop[AssistantTurn]:
     counts. All that was decoded before an error counts.
     """
     merger = settings.wire.merger()
-    pieces = Pieces(merger, CallDeltas() if settings.deltas else None)
+    pieces = Pieces(settings.wire, merger, CallDeltas() if settings.deltas else None)
     called, read_events = CalledData(settings), ReadEvents()
+    check = settings.controller.check
     failure: Exception | None = None
     ended = False
     while not ended:
@@ -107,11 +108,17 @@ def streamed(history: History, settings: Settings) -> Loop[AssistantTurn]:
             raise
         except ConnectError as error:
             events, failure = None, error
-        settings.controller.check()
-        if events is None:
-            break
+        check()
+        ended = events is None
         try:
-            ended = yield from _events_shown(history, settings, pieces, merger, events)
+            for event in events or ():
+                for piece in pieces.of(event):
+                    if not isinstance(piece, ToolCallDelta):
+                        history.received.append(piece)
+                    yield Emit(piece)
+                    check()
+                if ended := event == "[DONE]" or merger.done:
+                    break
         except EllmerError:
             yield from _show(history, called.more(merger))
             raise
@@ -121,30 +128,6 @@ def streamed(history: History, settings: Settings) -> Loop[AssistantTurn]:
     return _understood(
         settings.wire, lambda merger: turn_of(settings.wire, _finished(merger, failure)), merger
     )
-
-
-def _events_shown(
-    history: History, settings: Settings, pieces: Pieces, merger: Merger, events: Sequence[Any]
-) -> Loop[bool]:
-    """Shows the contents of events. Returns whether the end marker is among them."""
-    check = settings.controller.check
-    for event in events:
-        if isinstance(event, EllmerError):
-            raise event
-        try:
-            shown = pieces.of(event)
-        except EllmerError:
-            raise
-        except UNREADABLE as error:
-            raise _unreadable(settings.wire, error) from error
-        for piece in shown:
-            if isinstance(piece, Content):
-                history.received.append(piece)
-            yield Emit(piece)
-            check()
-        if event == "[DONE]" or merger.done:
-            return True
-    return False
 
 
 def _show(history: History, piece: Content | None) -> Loop[None]:
@@ -272,23 +255,27 @@ class Pieces:
     shown by `calls`, or not at all.
     """
 
-    def __init__(self, merger: Merger, calls: CallDeltas | None = None) -> None:
+    def __init__(self, wire: Wire, merger: Merger, calls: CallDeltas | None = None) -> None:
+        self._wire = wire
         self._merger = merger
         self._calls = calls
         self._half: dict[Any, str] = {}  # by the kind of content, or the place of a call
 
-    def of(self, event: Any) -> list[Content | ToolCallDelta]:
-        """Returns the new content of an event."""
-        pieces = self._merger.add(event)
-        if (
-            not self._half
-            and len(pieces) == 1
-            and type(piece := pieces[0]) is ContentText
-            and piece.text
-            and piece.text.isascii()
-        ):
-            return [piece]  # as nearly all events
-        return [shown for piece in pieces if (shown := self._shown(piece)) is not None]
+    def of(self, event: Any) -> Sequence[Content | ToolCallDelta]:
+        """Returns the new content of an event. Raises an event that is an error."""
+        if isinstance(event, EllmerError):
+            raise event
+        try:
+            pieces = self._merger.add(event)
+            if len(pieces) == 1 and type(piece := pieces[0]) is ContentText and not self._half:
+                text = piece.text
+                if text and text.isascii():
+                    return (piece,)  # as nearly all events
+            return [shown for piece in pieces if (shown := self._shown(piece)) is not None]
+        except EllmerError:
+            raise
+        except UNREADABLE as error:
+            raise _unreadable(self._wire, error) from error
 
     def _shown(self, piece: Piece) -> Content | ToolCallDelta | None:
         match piece:

@@ -18,6 +18,7 @@ from typing import Any
 from uuid import uuid4
 
 from .. import errors
+from .._chat.answers import contents_of
 from .._chat.chat import Chat
 from .._chat.structured_output import Structured
 from ..contents.json_serialization import contents_record
@@ -239,7 +240,7 @@ class Job:
         self.chat, self.path, self.wanted, self.mode = chat, Path(path), wanted, mode
         inputs = all_inputs(prompts)
         self.forks = [chat.fork() for _ in inputs]
-        self.users = [f._history.reply(f._contents(i)) for f, i in zip(self.forks, inputs, strict=True)]  # noqa: SLF001 - of this package
+        self.users = [f._history.reply(contents_of(i)) for f, i in zip(self.forks, inputs, strict=True)]  # noqa: SLF001 - of this package
         asked = fingerprints(chat, contents_record(self.users), wanted)
         self.state: Json = {
             "version": VERSION,

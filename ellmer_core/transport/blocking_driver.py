@@ -38,7 +38,7 @@ def drive(loop: io.Loop[T], line: BlockingDriver) -> Generator[Content | Turn | 
                     yield effect.content
                     continue
                 try:
-                    outcome = line.do(effect)
+                    outcome = line.events() if isinstance(effect, io.ReadEvents) else line.do(effect)
                 except BaseException as error:  # noqa: BLE001 - the loop lets through what is not its own
                     step, outcome = loop.throw, line.without_keys(error)
         except StopIteration as end:
@@ -105,8 +105,6 @@ class BlockingDriver(HttpExchange):
         match effect:
             case io.Send():
                 return self.send(effect)
-            case io.ReadEvents():
-                return self.events()
             case io.ReadBody():
                 return self.body()
             case io.Clock(wall=wall):
@@ -123,8 +121,8 @@ class BlockingDriver(HttpExchange):
                 return self.notify(effect)
             case io.Wait():
                 return self.controller.wait(some_time(effect))
-            case io.Emit():
-                raise AssertionError("shown by the driver")
+            case io.Emit() | io.ReadEvents():
+                raise AssertionError("done by drive()")
 
     def send(self, sent: io.Send) -> io.Answer:
         self.drop()

@@ -113,11 +113,12 @@ class HttpExchange:
 
     def fed(self, chunk: bytes) -> list[Any]:
         """Returns the events that a chunk completes. An error is the last of them: what came before it counts."""
+        unpacker = self.unpacker
         self.watch.check()
-        if self.unpacker.packed or len(chunk) > PIECE or not chunk:
+        if unpacker.packed or len(chunk) > PIECE or not chunk:
             chunk = self.unpacked(chunk)
-        failure: ResponseError | None = self.unpacker.failure
-        if self.bound is not None and (self.taken + len(chunk) > self.bound or self.unpacker.oversized):
+        failure: ResponseError | None = unpacker.failure
+        if self.bound is not None and (self.taken + len(chunk) > self.bound or unpacker.oversized):
             chunk, failure = chunk[: self.bound - self.taken], self.too_large()
         self.taken += len(chunk)
         self.decoder = self.decoder or decoder(self.framing)

@@ -127,13 +127,17 @@ class SentKeys:
 
     def _looked_at(self, chunk: bytes) -> bool:
         """Notes whether the last bytes of a stream quote a key, and returns whether a text may end with the beginning of one."""
-        forms, window = self._forms, self._tail + chunk
+        forms, usual, window = self._forms, self._usual, self._tail + chunk
         lines = not self._tail and chunk[-1:] == b"\n"  # it is no piece of them
         self._tail = b"" if window[-1:] == b"\n" else window[1 - forms.longest :]  # no form has a line end
-        if forms.hints.search(self._usual.without(window, forms.most)) is None:  # as nearly all chunks
-            if lines:
-                self._usual.add(chunk)
-            self._quoted = self._quoted or forms.in_answer(window, ends=False)
+        begin, end = usual.differs(window)
+        if (
+            forms.hints.search(window, max(begin - forms.most, 0), end + forms.most) is None
+        ):  # as nearly all chunks
+            if lines and not usual.known:
+                usual.add(chunk, forms)
+            if end - begin >= usual.room and not self._quoted:
+                self._quoted = forms.in_answer(window, ends=False)
             return False
         if _ESCAPED_IN_JSON.search(window):  # what these letters are, only the events say
             self._quoted = True
@@ -246,28 +250,31 @@ class SentKeys:
 
 class _Usual:
     """What the chunks of a stream have in common, in which nothing was found: their first bytes and their last ones. So only what
-    differs is searched, which is a fifth of most chunks.
+    differs is searched, which is a fifth of most chunks. What differs in fewer than `room` bytes completes no form.
     """
 
     first: bytes = b""
     last: bytes = b""
     begun = known = False
+    room = 0
 
-    def without(self, chunk: bytes, around: int) -> bytes:
-        """Returns the part of a chunk that differs, with so many bytes around it."""
-        begin, end = len(self.first), len(chunk) - len(self.last)
-        self.known = (
-            self.begun and begin <= end and chunk.startswith(self.first) and chunk.endswith(self.last)
-        )
-        return chunk[max(begin - around, 0) : end + around] if self.known else chunk
+    def differs(self, chunk: bytes) -> tuple[int, int]:
+        """Returns where the part of a chunk is that differs."""
+        first, last = self.first, self.last
+        begin, end = len(first), len(chunk) - len(last)
+        self.known = self.begun and begin <= end and chunk.startswith(first) and chunk.endswith(last)
+        return (begin, end) if self.known else (0, len(chunk))
 
-    def add(self, chunk: bytes) -> None:
+    def add(self, chunk: bytes, forms: Forms) -> None:
         """Notes that nothing was found in a chunk."""
-        if not self.known and len(chunk) <= _COMMON:
-            first, last = (self.first, self.last) if self.begun else (chunk, chunk)
-            self.first = first[: _same(first, chunk)]
-            self.last = last[len(last) - _same(last[::-1], chunk[::-1]) :]
-            self.begun = True
+        if len(chunk) > _COMMON:
+            return
+        first, last = (self.first, self.last) if self.begun else (chunk, chunk)
+        self.first = first[: _same(first, chunk)]
+        self.last = last[len(last) - _same(last[::-1], chunk[::-1]) :]
+        self.begun = True
+        ends = _letters(self.first)[-GRAM:], _letters(self.last)[:GRAM]
+        self.room = forms.room if forms.grams.isdisjoint(ends) else 0  # else a form may have more of them
 
 
 def _same(one: bytes, other: bytes) -> int:
@@ -426,6 +433,7 @@ class Forms(NamedTuple):
     beginnings: tuple[bytes, ...]  # how one of their first pieces ends in JSON
     hints: re.Pattern[bytes]  # finds a beginning, an end or an escaped letter
     most: int  # the bytes of the longest hint
+    room: int  # the letters that the shortest form has beside a part of a gram before them, and one behind
 
     def in_answer(self, data: bytes, *, ends: bool = True) -> bool:
         """Tells whether an answer may have a key: an end of one (unless `ends` were looked for), or the letters of a form."""
@@ -433,7 +441,7 @@ class Forms(NamedTuple):
             return False
         if ends and any(map(data.__contains__, self.shown)):
             return True
-        letters = data.translate(_LOWER, _DELETED)
+        letters = _letters(data)
         near = not self.grams.isdisjoint(
             [letters[at : at + GRAM] for at in range(0, len(letters), self.step)]
         )
@@ -446,27 +454,32 @@ class Forms(NamedTuple):
         )
 
 
+def _letters(data: bytes) -> bytes:
+    return data.translate(_LOWER, _DELETED)
+
+
 @lru_cache(64)
 def all_forms(keys: tuple[str, ...]) -> Forms:
     split = tuple(form for key in keys for form in (key, key.upper(), key.lower(), *_encoded(key.encode())))
     starts = (key[:size].encode() for key in keys for size in range(1, BEGINNING))
     beginnings = {form[:BEGINNING].encode() for form in split}
     beginnings |= {start + end for start in starts for end in (b'"}', b'",')}
-    letters = tuple({form.translate(_LOWER, _DELETED) for key in keys for form in _forms(key)})
+    letters = tuple({_letters(form) for key in keys for form in _forms(key)})
     shown = tuple(
         end.encode() for key in keys for end in (key[: len(readable(key)) + BEGINNING], key[-BEGINNING:])
     )
-    hints = sorted({*beginnings, *shown})
+    hints, shortest = sorted({*beginnings, *shown}), min(map(len, letters), default=0)
     return Forms(
         letters,
         frozenset(form[at : at + GRAM] for form in letters for at in range(len(form) - GRAM + 1)),
-        max(min(map(len, letters), default=0) - GRAM + 1, 1),
+        max(shortest - GRAM + 1, 1),
         shown,
         max((len(key) * LONGEST for key in keys), default=0),
         split,
         tuple(sorted(beginnings)),
         re.compile(b"|".join([_ESCAPED_IN_JSON.pattern, *map(re.escape, hints)])),
         max(map(len, [rb"\u0020", *hints])),
+        shortest - 2 * (GRAM - 1),
     )
 
 

@@ -10,7 +10,7 @@ import json
 import re
 from base64 import b64decode
 from collections.abc import AsyncGenerator, Callable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import partial
 from itertools import count
 from logging import WARNING
@@ -19,13 +19,16 @@ from typing import Any, Protocol, TypeVar
 from urllib.parse import unquote_to_bytes
 from uuid import uuid4
 
+from .._chat.answers import AsyncStream, picker
 from .._chat.chat import Chat
+from .._chat.console import approver
 from .._chat.errors_in_words import in_plain_words
 from ..contents import content as ours
 from ..contents.files import content_of_bytes
 from ..contents.turns import AssistantTurn, Turn, UserTurn
 from ..conversation.approval import Decision
 from ..conversation.history import History, last_message
+from ..conversation.io_operations import Loop
 from ..conversation.settings import StreamController
 from ..errors import ApprovalRequiredError, EllmerError, UsageError
 from ..log import log_raised
@@ -250,7 +253,7 @@ async def answer(
         yield event
     last: Callable[[Sequence[Turn]], Iterator[Json]]
     try:
-        async with chat._stream_when_free(begin, controller) as contents:  # noqa: SLF001 - of this package
+        async with _stream_when_free(chat, begin, controller) as contents:
             async for content in contents:
                 for event in encoder.take(content):
                     yield event
@@ -262,6 +265,21 @@ async def answer(
         last = partial(encoder.fail, _words(error))
     for event in last(chat.get_turns(include_system_prompt=True)[before:]):
         yield event
+
+
+def _stream_when_free(
+    chat: Chat, begin: Callable[[History], Sequence[ours.Content]], controller: StreamController
+) -> AsyncStream[ours.Content | ours.ToolCallDelta]:
+    """Streams an answer. What to send is asked for when the chat is free: `begin` may change the history and decide about calls. A
+    call that needs a decision waits for a later request, unless the chat has `approve`.
+    """
+    settings = chat._plan(stream=True, deltas=True, tool_mode="concurrent", controller=controller)  # noqa: SLF001 - of this package
+    settings = replace(settings, approve=settings.approve or approver("defer"))
+
+    def begun() -> Loop[AssistantTurn | None]:
+        return (yield from chat._converse(begin(chat._history), settings))  # noqa: SLF001 - likewise
+
+    return chat._talk(begun(), settings).stream_async(picker("deltas"))  # noqa: SLF001 - likewise
 
 
 def _words(error: Exception) -> str:

@@ -12,7 +12,7 @@ from typing import Any, Literal
 
 from ..errors import ResponseError
 from .interfaces import Decoder
-from .shared.json_objects import read_json
+from .shared.json_objects import object_of, read_json
 
 _DONE = b"[DONE]"
 _FIELDS = (b"data:", b"id:", b"retry:", b":")
@@ -42,8 +42,14 @@ class _Lines:
         self._pieces: list[bytes] = []
         self._after_cr = False
         self._started = False
+        self.between = False  # whether a line has ended, and none has begun
 
     def feed(self, chunk: bytes) -> list[bytes]:
+        lines = self._whole_lines(chunk)
+        self.between = self._started and not self._pieces and not self._after_cr
+        return lines
+
+    def _whole_lines(self, chunk: bytes) -> list[bytes]:
         if self._after_cr and chunk:
             chunk = chunk.removeprefix(b"\n")
             self._after_cr = False
@@ -62,11 +68,6 @@ class _Lines:
             self._started = True
             lines[0] = lines[0].removeprefix(_BOM)
         return lines
-
-    @property
-    def between(self) -> bool:
-        """Whether a line has ended, and none has begun."""
-        return self._started and not self._pieces and not self._after_cr
 
     def rest(self) -> bytes:
         rest, self._pieces = b"".join(self._pieces), []
@@ -87,12 +88,14 @@ class SseDecoder(Decoder):
         self._stray: list[bytes] = []
         self._failed = False
 
+    def feed(self, chunk: bytes) -> list[Any]:
+        if self._lines.between and not (self._data or self._failed or self.failure):
+            event = _alone(chunk)
+            if event is not None:
+                return [event]
+        return super().feed(chunk)
+
     def decode(self, chunk: bytes, events: list[Any]) -> None:
-        end = len(chunk) - 2
-        alone = chunk.find(b"\n") == end > 0 and chunk[end:] == b"\n\n" and chunk.startswith(b"data:")
-        if alone and b"\r" not in chunk and self._lines.between and not (self._data or self._failed):
-            events += _events(chunk[5:end])  # one event, as nearly all chunks
-            return
         for line in self._lines.feed(chunk):
             if line.startswith(b"data:"):
                 self._data.append(line[5:])
@@ -153,6 +156,14 @@ class JsonDecoder(Decoder):
     def flush(self) -> list[Any]:
         chunks, self._chunks = self._chunks, []
         return _events(b"".join(chunks).removeprefix(_BOM))
+
+
+def _alone(chunk: bytes) -> Any:
+    """Returns the object of a chunk that is one event, as nearly all are, or `None` for any other chunk."""
+    end = len(chunk) - 2
+    if not chunk.startswith(b"data:") or chunk.find(b"\n") != end or chunk[-1:] != b"\n" or b"\r" in chunk:
+        return None
+    return object_of(chunk[5:end].decode("utf-8", "replace").strip(_SPACE))
 
 
 def _events(data: bytes) -> list[Any]:

@@ -97,7 +97,7 @@ class Merger:
 
 
 def shown(*pieces):
-    of = Pieces(Merger())
+    of = Pieces(CHAT, Merger())
     return [piece for event in pieces for piece in of.of(event)]
 
 

@@ -384,8 +384,26 @@ def test_a_key_that_begins_in_what_events_have_in_common_is_held_back():
     assert [event["text"] for event in shown] == ["sk-a", "sk-b", "", HIDDEN]
 
 
+HEX = KEY.encode().hex()
 PARTS = st.sampled_from(
-    [KEY, KEY[:3], KEY[:9], KEY[3:], KEY[9:], KEY.upper(), KEY.encode().hex(), "3A", "sk", "-", "words", ""]
+    [
+        KEY,
+        KEY[:3],
+        KEY[:9],
+        KEY[3:],
+        KEY[9:],
+        KEY.upper(),
+        HEX,
+        HEX[:3],
+        HEX[3:],
+        HEX[:40],
+        HEX[40:],
+        "3A",
+        "sk",
+        "-",
+        "words",
+        "",
+    ]
 )
 
 
@@ -402,6 +420,18 @@ def test_what_events_have_in_common_is_searched_once_and_nothing_is_missed(texts
             for keys in (remembering, forgetting)
         ]
         assert told[0] == told[1]
+
+
+@pytest.mark.parametrize("before", [0, 4, 20])
+def test_a_key_with_other_marks_is_found_in_what_differs(before):
+    other = KEY.replace("-", "_").replace("f3A", "f_3A")  # no beginning and no end is as in the key
+    keys, shown = SentKeys(BEARER), []
+    for text in ("word", "many", other[before:]):
+        event = {"text": other[:before], "more": text}
+        chunk = f"data: {json.dumps(event, separators=(',', ':'))}\n\n".replace('","more":"', "").encode()
+        event = json.loads(chunk[6:])
+        shown += keys.hidden_in_events(chunk, [event])
+    assert [other in str(event) for event in shown] == [False, False, False]
 
 
 def test_texts_of_two_places_are_read_apart():

@@ -30,6 +30,7 @@ def _finite(number: str) -> float | None:
 
 
 _decoder = json.JSONDecoder(parse_constant=_no_constant, parse_float=_finite)
+_scan: Any = _decoder.scan_once  # type: ignore[attr-defined]  # what `raw_decode()` calls
 
 
 def read_json(text: str | bytes) -> Any:
@@ -45,9 +46,22 @@ def read_json(text: str | bytes) -> Any:
         raise ValueError(f"it nests deeper than {CLIENT.depth} levels") from None
     if end != len(text):
         raise json.JSONDecodeError("Extra data", text, end)
-    if text.count("[") + text.count("{") > CLIENT.depth:
+    if end > 2 * CLIENT.depth and text.count("[") + text.count("{") > CLIENT.depth:
         bounded(value)
     return value
+
+
+def object_of(text: str) -> Json | None:
+    """Returns a short object of a JSON text, as thousands of events are, or `None` if `read_json()` must look at the text."""
+    if len(text) > CLIENT.values:
+        return None
+    try:
+        value, end = _scan(text, 0)
+    except (StopIteration, ValueError, RecursionError):
+        return None
+    if type(value) is not dict or end != len(text):
+        return None
+    return value if text.count("{") + text.count("[") <= CLIENT.depth else None
 
 
 def few(text: str) -> None:

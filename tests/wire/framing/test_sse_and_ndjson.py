@@ -1,4 +1,5 @@
 import json
+from contextlib import suppress
 from itertools import pairwise
 
 import pytest
@@ -133,3 +134,28 @@ def test_no_bytes_crash_it(body):
         events(b"data: " + body + b"\n\n")
     except ResponseError:
         pass
+
+
+EVENTS = [
+    b'data: {"a": 1}',
+    b"data: [1]",
+    b"data: [DONE]",
+    b'data: {"a": 1}\xc2\xa0',
+    b"data: x",
+    b"event: error",
+    b"data:",
+]
+ENDS = [b"\n\n", b"\n", b"\r\n\r\n", b""]
+
+
+@given(st.lists(st.tuples(st.sampled_from(EVENTS), st.sampled_from(ENDS)).map(b"".join), max_size=6))
+def test_a_chunk_that_is_one_event_is_read_as_its_bytes_are(chunks):
+    def read(chunks):
+        decoder, found = SseDecoder(), []
+        with suppress(ResponseError):
+            for chunk in chunks:
+                found += decoder.feed(chunk)
+            found += decoder.flush()
+        return found, str(decoder.failure)
+
+    assert read(chunks) == read([bytes([code]) for code in b"".join(chunks)])
