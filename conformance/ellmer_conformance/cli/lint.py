@@ -201,11 +201,11 @@ def _write(
             forms.append((lint_report.form(name, verbose=False), file))
         for report in files:
             for form, to in forms:
-                _tell(form.file(report), to)
+                _tell(form, form.file(report), to)
         for form, to in forms:
-            _tell(form.end(totals), to)
+            _tell(form, form.end(totals), to)
 
 
-def _tell(text: str, to: IO[str] | None) -> None:
+def _tell(form: lint_report.Form, text: str, to: IO[str] | None) -> None:
     if text:
-        click.echo(printable(text), nl=False, file=to)
+        click.echo(printable(text, commands=isinstance(form, lint_report.GitHub)), nl=False, file=to)

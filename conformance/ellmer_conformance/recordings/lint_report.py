@@ -296,7 +296,11 @@ def _rank_of(complaint: Complaint) -> int:
 
 def _gist(message: str) -> str:
     """Returns a message without numbers and ids, which differ from request to request."""
-    return re.sub(r"\d+|[\w-]*\d[\w-]{5,}", "#", message)
+    return re.sub(r"[\w-]+", _gist_of_word, message)
+
+
+def _gist_of_word(word: re.Match[str]) -> str:
+    return "#" if re.search(r"\d[\w-]{5}", word[0]) else re.sub(r"\d+", "#", word[0])
 
 
 def _as_words(change: dict[str, str]) -> str:
@@ -410,9 +414,10 @@ def _of_file(file: FileReport) -> Iterator[str]:
     skipped = "".join(f"; skipped {count}: {reason}" for reason, count in file.skipped.items())
     yield _wrapped("", f"judged {judged}{skipped}")
     for c in file.complaints:
+        where = f"[{c.wire}, {c.provider}, {c.model or 'no model'}{_answered(c)}]"
         yield f"  {c.full_id} {c.level} {c.kind} ({_LABELS[c.outcome]})"
-        yield f"    at   {c.place}/request{c.pointer}  [{c.wire}, {c.provider}, {c.model or 'no model'}{_answered(c)}]"
-        yield f"    is   {c.message}"
+        yield f"    at   {_flowing(f'{c.place}/request{c.pointer}')}  {_flowing(where)}"
+        yield f"    is   {_flowing(c.message)}"
         yield from [f"    API  {_short(c.says)}"] if c.says else []
         yield from [f"    told {c.issue}"] if c.issue else []
 
@@ -421,7 +426,7 @@ def _wrapped(label: str, text: str, indent: str = "  ") -> str:
     """Returns a text in lines of the page's width, behind a label. Long words, like paths, stay whole."""
     start = indent + label
     lines = textwrap.wrap(
-        " ".join(text.split()),
+        _flowing(text),
         WIDTH,
         initial_indent=start,
         subsequent_indent=" " * len(start),
@@ -729,8 +734,12 @@ def _many(count: int, thing: str) -> str:
     return f"{count:,} {thing}{'s' * (count != 1)}"
 
 
+def _flowing(text: str) -> str:
+    return " ".join(text.split())
+
+
 def _short(text: str, limit: int = 300) -> str:
-    flat = " ".join(text.split())
+    flat = _flowing(text)
     return flat if len(flat) <= limit else f"{flat[:limit]}…"
 
 

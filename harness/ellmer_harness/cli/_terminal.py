@@ -15,7 +15,7 @@ from ..recordings import Found, Unreadable, find, read
 from ..recordings.untrusted_files import TooSlow, time_limit
 
 T = TypeVar("T")
-_CONTROL = re.compile(r"[\x00-\x08\x0b-\x1f\x7f-\x9f\u200e\u200f\u2028-\u202e\u2066-\u2069]")
+_CONTROL = re.compile(r"[\x00-\x08\x0b-\x1f\x7f-\x9f\u200e\u200f\u2028-\u202e\u2066-\u2069\ud800-\udfff]")
 #: GitHub Actions obeys `::error::` and `##[error]` at the beginning of a line, after spaces, too.
 _COMMAND = re.compile(r"^([^\S\n]*)(::|##\[)", re.MULTILINE)
 _EVERY = 0.2  # seconds

@@ -31,7 +31,7 @@ from ..recordings import Interaction, Unreadable
 from ..recordings.interaction import joined
 from ..secrets.redaction import Scrub, clean_url
 from ..tape.miss_explanation import blocks, differences
-from ._terminal import one, one_line, recordings, say
+from ._terminal import complain, one, one_line, recordings, say
 
 CODES = "Exit code 0: no difference, or only allowed ones; 10 to 14: see above; 2: usage error, or a file cannot be read."
 
@@ -55,8 +55,9 @@ def run(options: argparse.Namespace) -> int:
     """Runs the command and returns its exit code."""
     keep = Scrub.of(None, ["*"] if options.headers else [])
     found: Counter[str] = Counter()
+    damaged: list[Unreadable] = []
     total = 0
-    for name, old, new in _sides(options.old, options.new):
+    for name, old, new in _sides(options.old, options.new, damaged):
         lines = [*_all(old, new, keep)]
         for line in [name, *lines] if name and lines else lines:
             say(one_line(line))
@@ -64,28 +65,35 @@ def run(options: argparse.Namespace) -> int:
         total += len(old)
     kinds = [f"{kind} {found[kind]}{' (allowed)' * (kind in options.allow)}" for kind in KINDS if found[kind]]
     say(f"differences by kind: {', '.join(kinds)}" if kinds else f"no difference in {total} interactions")
-    return max(
-        (code for kind, code in EXIT_CODES.items() if kind in found.keys() - {*options.allow}), default=0
-    )
+    for each in damaged:
+        complain(one_line(each))
+    codes = (code for kind, code in EXIT_CODES.items() if kind in found.keys() - {*options.allow})
+    return 2 if damaged else max(codes, default=0)
 
 
-def _sides(old: Path, new: Path) -> Iterator[tuple[str, list[Interaction], list[Interaction]]]:
-    """Yields the name of each recording in two folders and its interactions in both; of two files, these without a name."""
+def _sides(
+    old: Path, new: Path, damaged: list[Unreadable]
+) -> Iterator[tuple[str, list[Interaction], list[Interaction]]]:
+    """Yields the name of each recording in two folders and its interactions in both; of two files, these without a name. What
+    cannot be read of a folder is added to `damaged`, and not compared.
+    """
     if not (old.is_dir() and new.is_dir()):
         yield "", one(old).interactions, one(new).interactions
         return
     before, now = _inside(old), _inside(new)
     for name in sorted(before.keys() | now.keys()):
-        yield name, before.get(name, []), now.get(name, [])
+        one_side, other = before.get(name, []), now.get(name, [])
+        damaged += (side for side in (one_side, other) if isinstance(side, Unreadable))
+        if not (isinstance(one_side, Unreadable) or isinstance(other, Unreadable)):
+            yield name, one_side, other
 
 
-def _inside(folder: Path) -> dict[str, list[Interaction]]:
-    found = {}
-    for path, recording in recordings([folder], "reading"):
-        if isinstance(recording, Unreadable):
-            raise recording
-        found[path.relative_to(folder).as_posix()] = recording.interactions
-    return found
+def _inside(folder: Path) -> dict[str, list[Interaction] | Unreadable]:
+    found = recordings([folder], "reading")
+    return {
+        path.relative_to(folder).as_posix(): each if isinstance(each, Unreadable) else each.interactions
+        for path, each in found
+    }
 
 
 Pair = tuple[int | None, int | None]
@@ -196,7 +204,7 @@ def _counted(old: list[Interaction], new: list[Interaction], keep: Scrub) -> Cou
 def _kinds(old: Any, new: Any, name: str = "", *, tool: bool = False) -> Iterator[str]:
     """Yields the kind of each difference between two JSON values."""
     if isinstance(old, dict) and isinstance(new, dict):
-        tool = tool or bool({old.get("type"), new.get("type")} & _TOOL_TYPES)
+        tool = tool or _is_tool(old) or _is_tool(new)
         for key in old.keys() | new.keys():
             within = tool or key in _TOOL_KEYS
             if key in old and key in new:
@@ -225,4 +233,8 @@ def _kind(old: Any, new: Any, name: str, *, tool: bool) -> str:
 
 
 def _calls(item: Any) -> bool:
-    return isinstance(item, dict) and (item.get("type") in _TOOL_TYPES or bool(_TOOL_KEYS & item.keys()))
+    return isinstance(item, dict) and (_is_tool(item) or bool(_TOOL_KEYS & item.keys()))
+
+
+def _is_tool(item: dict[str, Any]) -> bool:
+    return isinstance(item.get("type"), str) and item["type"] in _TOOL_TYPES

@@ -14,6 +14,7 @@ from pathlib import Path
 from ..format.blobs import replace_file
 from ..recordings import Found, Unreadable
 from ..recordings.conversion import to_yaml
+from ..recordings.untrusted_files import explained
 from ._terminal import complain, counted, one, one_line, recordings, rewritten, say
 
 
@@ -48,15 +49,22 @@ def _printed(paths: list[Path]) -> int:
     if len(paths) > 1 or paths[0].is_dir():
         complain("ellmer-harness: only one recording can be printed; use --out FOLDER for several")
         return 2
-    sys.stdout.write(to_yaml(one(paths[0])))
+    with explained(paths[0]):
+        text = to_yaml(one(paths[0]))
+    sys.stdout.write(text)
     return 0
 
 
 def _written(found: Found | Unreadable, file: Path, target: Path) -> int:
-    if isinstance(found, Unreadable):
-        complain(one_line(found))
+    try:
+        if isinstance(found, Unreadable):
+            raise found
+        with explained(file):
+            text = to_yaml(found)
+    except Unreadable as error:
+        complain(one_line(error))
         return 1
     if any(each.status == 0 for each in found.interactions):
         complain(one_line(f"{file}: vcrpy cannot replay an exception; it will answer with the status 0"))
-    replace_file(target, to_yaml(found))
+    replace_file(target, text)
     return 0

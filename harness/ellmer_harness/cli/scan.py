@@ -32,7 +32,7 @@ from ..format.blobs import Blobs
 from ..format.bodies import decode
 from ..format.serializer import OURS, Serializer
 from ..recordings.format_detection import content
-from ..recordings.untrusted_files import TooSlow, Unreadable, file_bytes, time_limit, unzipped
+from ..recordings.untrusted_files import TooSlow, Unreadable, explained, file_bytes, time_limit, unzipped
 from ..secrets.cassette_scan import scan
 from ..secrets.redaction import Scrub
 from ._terminal import one_line, progress, say
@@ -164,11 +164,16 @@ def _unsearched(problem: object) -> str:
 def _search(found: Searched, file: Path, secrets: Mapping[str, str]) -> None:
     with time_limit():
         value = _content(file)
-        if _is_cassette(value):
-            found.blobs = sorted(set(BLOB.findall(json.dumps(value))))
-        for finding in scan(value, list(secrets.items())):
-            found.problems.append((finding.fingerprint, str(finding).removeprefix(": ")))
-        found.problems += [("", problem) for problem in _damage(file, value)]
+        with explained(file):
+            _look_into(found, file, value, secrets)
+
+
+def _look_into(found: Searched, file: Path, value: Any, secrets: Mapping[str, str]) -> None:
+    if _is_cassette(value):
+        found.blobs = sorted(set(BLOB.findall(json.dumps(value))))
+    for finding in scan(value, list(secrets.items())):
+        found.problems.append((finding.fingerprint, str(finding).removeprefix(": ")))
+    found.problems += [("", problem) for problem in _damage(file, value)]
 
 
 def _died(source: Source) -> Searched:
@@ -246,7 +251,8 @@ def _content(file: Path) -> Any:
 
 
 def _is_cassette(value: Any) -> bool:
-    return isinstance(value, dict) and OURS in (value.get("metadata") or {})
+    about = value.get("metadata") if isinstance(value, dict) else None
+    return isinstance(about, dict) and OURS in about
 
 
 def _damage(file: Path, value: Any) -> Iterator[str]:

@@ -116,7 +116,7 @@ def _raw(it: Interaction, scrub: Scrub) -> None:
     head = [f"{it.method} {scrub.url(it.url)}", *(f"{n}: {masked(n, v)}" for n, v in it.sent), "", ""]
     answer = [f"{it.status} {it.reason}", *(f"{n}: {masked(n, v)}" for n, v in it.headers), "", ""]
     for lines, body in ((head, it.body), (answer, it.content)):
-        sys.stdout.write("\n".join(lines))
+        sys.stdout.write("\n".join(map(one_line, lines)))
         sys.stdout.flush()
         sys.stdout.buffer.write((body or b"") + b"\n\n")
         sys.stdout.buffer.flush()

@@ -228,6 +228,15 @@ def explained(path: Path, place: str = "it") -> Iterator[None]:
         raise Unreadable(path, f"{place} is damaged or truncated: {message}") from error
     except RecursionError as error:
         raise Unreadable(path, f"{place} is nested too deeply") from error
-    except (CassetteError, Base64Error, zlib.error, AttributeError, TypeError, KeyError, ValueError) as error:
+    except (
+        CassetteError,
+        Base64Error,
+        zlib.error,
+        ArithmeticError,
+        AttributeError,
+        LookupError,
+        TypeError,
+        ValueError,
+    ) as error:
         problem = f"{place} looks like a recording, but is inconsistent: {error}"
         raise Unreadable(path, problem) from error

@@ -13,7 +13,7 @@ from __future__ import annotations
 import json
 import re
 import zlib
-from base64 import b64decode
+from base64 import b64decode, b64encode
 from bisect import bisect_right
 from collections import defaultdict
 from collections.abc import Callable, Collection, Container, Iterable, Iterator, Sequence
@@ -398,7 +398,10 @@ _DATA = re.compile(rb"(?m)^(?:data:[ \t]*)?(\{.*\})[ \t]*\r?$")
 
 
 def _over_events(value: Any, where: str, secrets: Sequence[tuple[str, str]]) -> Iterator[Hit]:
-    """Yields the keys that no event has as a whole: the texts of the events' equal fields are joined first."""
+    """Yields the keys that no event has as a whole: the texts of the events' equal fields are joined first. Values are looked for in
+    each spelling, because no part of one is decoded.
+    """
+    secrets = _spelled(tuple(secrets))
     for place, events in _streams(value, where):
         if isinstance(events, Alike):
             if not _may_be_split(events.samples, secrets):
@@ -416,11 +419,21 @@ def _over_events(value: Any, where: str, secrets: Sequence[tuple[str, str]]) -> 
                     yield Hit([f"{at}{path}"], f"{what}, over several events", secret, "")
 
 
+@lru_cache(maxsize=4)
+def _spelled(secrets: tuple[tuple[str, str], ...]) -> list[tuple[str, str]]:
+    """Returns the values in all spellings, and in Base64 if nothing else is encoded with them."""
+    return [
+        (form, what)
+        for secret, what in secrets
+        for form in (*spellings(secret), b64encode(_bytes(secret)).decode().rstrip("="))
+    ]
+
+
 def _may_be_split(events: Sequence[Any], secrets: Sequence[tuple[str, str]]) -> bool:
     """Tells whether the joined texts of events may hold a key or a secret."""
     wholes = ["".join(texts) for _, texts in _columns(events, "")]
     return has_key(_SEPARATOR.join(each.encode("utf-8", "replace") for each in wholes)) or any(
-        secret in each for each in wholes for secret, _ in secrets
+        _present(secrets, each) for each in wholes
     )
 
 

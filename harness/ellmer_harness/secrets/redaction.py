@@ -8,11 +8,12 @@ pass, whose time does not depend on their number.
 from __future__ import annotations
 
 import hmac
+import html
 import json
 import os
 import re
 from bisect import bisect_right
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from fnmatch import translate
 from functools import cached_property, lru_cache
@@ -86,13 +87,23 @@ def _as_bytes(text: str) -> str:
 
 @lru_cache(maxsize=256)
 def spellings(value: str) -> tuple[str, ...]:
-    """Returns the value in plain form, in URL and form encoding, in JSON, in hexadecimal, and, if it is random, in other case."""
+    """Returns the value in plain form, in URL and form encoding, in JSON and HTML, in hexadecimal, with each letter escaped, and, if
+    it is random, in other case and backwards.
+    """
     escaped = [json.dumps(value, ensure_ascii=plain)[1:-1] for plain in (True, False)]
     urls = [quote(value, safe="", errors="replace"), quote_plus(value, errors="replace")]
     digits = value.encode("utf-8", "surrogatepass").hex()
-    cases = [value.lower(), value.upper()] if len(value) >= _RANDOM and _DIGIT.search(value) else []
+    random = len(value) >= _RANDOM and _DIGIT.search(value)
+    cases = [value.lower(), value.upper(), value[::-1]] if random else []
     slashes = [each.replace("/", r"\/") for each in escaped]
-    return tuple(dict.fromkeys((value, *urls, *escaped, *slashes, digits, digits.upper(), *cases)))
+    forms = (value, *urls, *escaped, *slashes, digits, digits.upper(), *cases, *_letter_by_letter(value))
+    return tuple(dict.fromkeys((*forms, html.escape(value))))
+
+
+def _letter_by_letter(value: str) -> Iterator[str]:
+    """Yields the value with each letter escaped as in JSON, in HTML and in a URL."""
+    for escape in ("\\u%04x", "\\u%04X", "&#%d;", "&#x%x;", "&#x%X;", "%%%02x", "%%%02X"):
+        yield "".join(escape % ord(letter) for letter in value)
 
 
 def _resize(sizes: list[int], changes: Iterable[tuple[int, int, int]]) -> None:

@@ -8,9 +8,22 @@ import re
 _OBEYED = re.compile("[\x00-\x08\x0b-\x1f\x7f-\x9f\u200e\u200f\u2028-\u202e\u2066-\u2069\ud800-\udfff]")
 
 
-def printable(text: str) -> str:
-    """Returns the text with control codes and unprintable characters written as escapes."""
-    return _OBEYED.sub(lambda found: f"\\u{ord(found[0]):04x}", text)
+#: GitHub Actions obeys `::error::` and `##[error]` at the beginning of a line, after spaces, too.
+_COMMAND = re.compile(r"^([^\S\n]*)(::|##\[)", re.MULTILINE)
+
+
+def printable(text: str, *, commands: bool = False) -> str:
+    """Returns the text with control codes and unprintable characters written as escapes, and the first character of a line that
+    GitHub Actions would obey. With `commands`, such lines are meant.
+    """
+    shown = _OBEYED.sub(_escape, text)
+    return (
+        shown if commands else _COMMAND.sub(lambda found: found[1] + _escape(found[2]) + found[2][1:], shown)
+    )
+
+
+def _escape(found: re.Match[str] | str) -> str:
+    return f"\\u{ord(found[0][0]):04x}"
 
 
 def one_line(text: str) -> str:
