@@ -85,9 +85,11 @@ def _message(role: str, parts: Sequence[Part]) -> Any:
 
 
 def _tool(tool: Tool) -> Any:
-    """Returns a tool from its schema, as `Tool.from_mcp` does."""
+    """Returns a tool from its schema, as `Tool.from_mcp` does. What may be left out is `nullable` there."""
+    required = tool.parameters.get("required", ())
     inputs = {
-        name: {"type": "any", "description": "", **of} for name, of in tool.parameters["properties"].items()
+        name: {"type": "any", "description": "", **of} | ({} if name in required else {"nullable": True})
+        for name, of in tool.parameters["properties"].items()
     }
     body = {"name": tool.name, "description": tool.description, "inputs": inputs, "output_type": "object"}
     return type("Offered", (smolagents.Tool,), {**body, "skip_forward_signature_validation": True})()
