@@ -345,8 +345,8 @@ class _Playing(ResponseHandler):
         for turn in itertools.count():
             await asyncio.tasks.sleep(0 if turn < _TURNS else 0.001)  # suites replace `asyncio.sleep`
             payload = self._payload
-            if payload is None or not stopped:
-                if turn > _TURNS * 20 or (payload is not None and not payload._buffer):  # noqa: SLF001  # nothing public tells
-                    return
-            elif payload._waiter is not None:  # noqa: SLF001  # likewise
+            if payload is None:  # no body
+                return
+            asks = payload._waiter is not None  # noqa: SLF001  # nothing public tells
+            if asks if stopped else not payload._buffer or turn > _TURNS * 20:  # noqa: SLF001  # likewise
                 return

@@ -16,6 +16,7 @@ from contextlib import closing, suppress
 from types import ModuleType
 from urllib.parse import urlsplit
 
+import aiohttp
 import httpx
 import pytest
 
@@ -436,3 +437,16 @@ def test_a_recording_beside_a_client_that_is_not_recorded_is_told_to_lack_its_re
 
     assert "(without the requests of pycurl, if there were any: they are not recorded)" in recorded
     assert "pycurl" not in replayed
+
+
+@pytest.mark.parametrize("read", [500, 499])
+def test_a_stream_that_a_client_of_aiohttp_leaves_can_be_left_again(read, server, record, tmp_path):
+    async def ask():
+        async with aiohttp.ClientSession() as session, session.get(f"{API}/x") as answer:
+            return await answer.content.readexactly(read)
+
+    server.chunked([b"a" * 250, b"b" * 250, b"c" * 250, server.over], "text/plain")
+    with use_cassette(tmp_path / "c.json", **record):
+        first = asyncio.run(ask())
+    with use_cassette(tmp_path / "c.json"):
+        assert asyncio.run(ask()) == first
