@@ -6,14 +6,14 @@ from __future__ import annotations
 
 import asyncio
 import re
-from collections.abc import Callable, Iterable
+from collections.abc import AsyncIterator, Callable, Iterable, Iterator
 from typing import Any, NamedTuple
 
 from exchanges import Exchange
 
 __all__ = ["CLIENTS", "Outcome"]
 
-WAIT = 0.4
+WAIT = 2.0  # seconds; a busy machine answers within it, and only three exchanges wait that long
 _DIFFERS = re.compile(r"at 0x[0-9a-f]+|after \d+ milliseconds")
 TOLD = (
     "content-type",
@@ -52,6 +52,29 @@ def _name(error: BaseException) -> str:
     return f"{type(error).__name__}: {_DIFFERS.sub('…', str(error))}"
 
 
+def _sent(exchange: Exchange) -> Any:
+    """The body, or the generator that yields it."""
+    return _pieces(exchange) if exchange.pieces else exchange.body
+
+
+def _pieces(exchange: Exchange) -> Iterator[bytes]:
+    body = exchange.body or b""
+    yield from (body[at : at + exchange.pieces] for at in range(0, len(body), exchange.pieces))
+
+
+def _sent_async(exchange: Exchange) -> Any:
+    async def pieces() -> AsyncIterator[bytes]:
+        for piece in _pieces(exchange):
+            yield piece
+
+    return pieces() if exchange.pieces else exchange.body
+
+
+def _enough(exchange: Exchange, body: bytes | bytearray) -> bool:
+    """Whether the client stops reading here."""
+    return 0 < exchange.reads <= len(body)
+
+
 def httpx(exchange: Exchange, url: str, module: str = "httpx") -> list[Outcome]:
     """Asks with httpx."""
     client_module = __import__(module)
@@ -62,9 +85,12 @@ def httpx(exchange: Exchange, url: str, module: str = "httpx") -> list[Outcome]:
 def _with_httpx(client: Any, exchange: Exchange, url: str) -> Outcome:
     body, answer = b"", None
     try:
-        with client.stream(exchange.method, url, headers=exchange.headers, content=exchange.body) as answer:
+        with client.stream(exchange.method, url, headers=exchange.headers, content=_sent(exchange)) as answer:
             for chunk in answer.iter_bytes():
                 body += chunk
+                if _enough(exchange, body):
+                    body = body[: exchange.reads]
+                    break
     except Exception as error:  # noqa: BLE001  # whatever the client raises is what is compared
         if answer is None:
             return Outcome(error=_name(error))
@@ -87,11 +113,13 @@ def requests(exchange: Exchange, url: str) -> list[Outcome]:
 
 def _with_requests(session: Any, exchange: Exchange, url: str) -> Outcome:
     try:
-        options = {"headers": exchange.headers, "data": exchange.body, "timeout": WAIT}
-        answer = session.request(exchange.method, url, **options)
+        options = {"headers": exchange.headers, "data": _sent(exchange), "timeout": WAIT}
+        answer = session.request(exchange.method, url, stream=bool(exchange.reads), **options)
     except Exception as error:  # noqa: BLE001  # likewise
         return Outcome(error=_name(error))
-    return _outcome(answer.status_code, answer.raw.headers.items(), answer.content)
+    with answer:
+        body = next(answer.iter_content(exchange.reads)) if exchange.reads else answer.content
+        return _outcome(answer.status_code, answer.raw.headers.items(), body)
 
 
 def urllib3(exchange: Exchange, url: str) -> list[Outcome]:
@@ -105,10 +133,14 @@ def urllib3(exchange: Exchange, url: str) -> list[Outcome]:
 def _with_urllib3(pool: Any, exchange: Exchange, url: str) -> Outcome:
     body, answer = b"", None
     try:
-        options = {"headers": exchange.headers, "body": exchange.body, "preload_content": False}
+        options = {"headers": exchange.headers, "body": _sent(exchange), "preload_content": False}
         answer = pool.request(exchange.method, url, **options)
-        for chunk in answer.stream():
+        for chunk in answer.stream(exchange.reads or 65536):
             body += chunk
+            if _enough(exchange, body):
+                body = body[: exchange.reads]
+                answer.close()
+                break
     except Exception as error:  # noqa: BLE001  # likewise
         if answer is None:
             return Outcome(error=_name(error))
@@ -125,13 +157,15 @@ async def _with_aiohttp(exchange: Exchange, url: str) -> list[Outcome]:
     import aiohttp as module
 
     found = []
-    async with module.ClientSession(timeout=module.ClientTimeout(total=WAIT * 5, sock_read=WAIT)) as session:
+    async with module.ClientSession(timeout=module.ClientTimeout(total=WAIT * 2, sock_read=WAIT)) as session:
         for _ in range(exchange.requests):
             body, answer = b"", None
             try:
-                asked = session.request(exchange.method, url, headers=exchange.headers, data=exchange.body)
+                sent = _sent_async(exchange)
+                asked = session.request(exchange.method, url, headers=exchange.headers, data=sent)
                 async with asked as answer:
-                    body = await answer.read()
+                    content = answer.content
+                    body = await (content.readexactly(exchange.reads) if exchange.reads else answer.read())
                 found.append(_outcome(answer.status, answer.headers.items(), body))
             except Exception as error:  # noqa: BLE001  # likewise
                 if answer is None:
@@ -151,21 +185,21 @@ def _with_http_client(exchange: Exchange, url: str) -> Outcome:
     import http.client as module
     from urllib.parse import urlsplit
 
-    parts, answer, body = urlsplit(url), None, b""
+    parts, answer, body = urlsplit(url), None, bytearray()
     connection = module.HTTPConnection(parts.hostname or "", parts.port, timeout=WAIT)
     try:
         target = parts.path + (f"?{parts.query}" if parts.query else "")
-        connection.request(exchange.method, target, exchange.body, exchange.headers)
+        connection.request(exchange.method, target, _sent(exchange), exchange.headers)
         answer = connection.getresponse()
-        while chunk := answer.read(1000):
+        while not _enough(exchange, body) and (chunk := answer.read(1000)):
             body += chunk
     except Exception as error:  # noqa: BLE001  # likewise
         if answer is None:
             return Outcome(error=_name(error))
-        return _outcome(answer.status, answer.getheaders(), body, _name(error))
+        return _outcome(answer.status, answer.getheaders(), bytes(body), _name(error))
     finally:
         connection.close()
-    return _outcome(answer.status, answer.getheaders(), body)
+    return _outcome(answer.status, answer.getheaders(), bytes(body))
 
 
 def urllib(exchange: Exchange, url: str) -> list[Outcome]:
@@ -177,7 +211,7 @@ def _with_urllib(exchange: Exchange, url: str) -> Outcome:
     from urllib import error as errors
     from urllib import request as module
 
-    asked = module.Request(url, exchange.body, exchange.headers, method=exchange.method)  # noqa: S310  # of our server
+    asked = module.Request(url, _sent(exchange), exchange.headers, method=exchange.method)  # noqa: S310  # of our server
     body = b""
     try:
         answer = module.urlopen(asked, timeout=WAIT)  # noqa: S310  # likewise
@@ -187,7 +221,7 @@ def _with_urllib(exchange: Exchange, url: str) -> Outcome:
         return Outcome(error=f"{_name(error)}: {_name(getattr(error, 'reason', error))}")
     with answer:
         try:
-            body = answer.read()
+            body = answer.read(exchange.reads or None)
         except Exception as error:  # noqa: BLE001  # likewise
             return _outcome(answer.status, answer.headers.items(), body, _name(error))
         return _outcome(answer.status, answer.headers.items(), body)
@@ -201,6 +235,10 @@ def tornado(exchange: Exchange, url: str) -> list[Outcome]:
 async def _with_tornado(exchange: Exchange, url: str) -> list[Outcome]:
     from tornado.httpclient import AsyncHTTPClient, HTTPRequest
 
+    async def producer(write: Callable[[bytes], Any]) -> None:
+        for piece in _pieces(exchange):
+            await write(piece)
+
     found, client = [], AsyncHTTPClient(force_instance=True)
     for _ in range(exchange.requests):
         chunks: list[bytes] = []
@@ -208,7 +246,8 @@ async def _with_tornado(exchange: Exchange, url: str) -> list[Outcome]:
             url,
             exchange.method,
             exchange.headers,
-            exchange.body,
+            None if exchange.pieces else exchange.body,
+            body_producer=producer if exchange.pieces else None,
             request_timeout=WAIT,
             streaming_callback=chunks.append,
             allow_nonstandard_methods=True,
@@ -233,10 +272,12 @@ def niquests(exchange: Exchange, url: str) -> list[Outcome]:
 
 
 def _with_niquests(session: Any, exchange: Exchange, url: str) -> Outcome:
-    options = {"headers": exchange.headers, "data": exchange.body, "timeout": WAIT}
+    options = {"headers": exchange.headers, "data": _sent(exchange), "timeout": WAIT}
     try:
-        answer = session.request(exchange.method, url, **options)
-        return _outcome(answer.status_code, answer.raw.headers.items(), answer.content or b"")
+        answer = session.request(exchange.method, url, stream=bool(exchange.reads), **options)
+        with answer:
+            body = next(answer.iter_content(exchange.reads)) if exchange.reads else answer.content
+            return _outcome(answer.status_code, answer.raw.headers.items(), body or b"")
     except Exception as error:  # noqa: BLE001  # likewise
         return Outcome(error=_name(error))
 
@@ -250,12 +291,16 @@ async def _with_niquests_async(exchange: Exchange, url: str) -> list[Outcome]:
     import niquests as module
 
     found = []
-    options = {"headers": exchange.headers, "data": exchange.body, "timeout": WAIT}
+    streams = bool(exchange.reads)
     async with module.AsyncSession() as session:
         for _ in range(exchange.requests):
+            options = {"headers": exchange.headers, "data": _sent_async(exchange), "timeout": WAIT}
             try:
-                answer = await session.request(exchange.method, url, **options)
-                found.append(_outcome(answer.status_code, answer.raw.headers.items(), answer.content or b""))
+                answer = await session.request(exchange.method, url, stream=streams, **options)
+                body = await anext(await answer.iter_content(exchange.reads)) if streams else answer.content
+                found.append(_outcome(answer.status_code, answer.raw.headers.items(), body or b""))
+                if streams:
+                    await answer.close()
             except Exception as error:  # noqa: BLE001  # likewise
                 found.append(Outcome(error=_name(error)))
     return found
@@ -270,10 +315,16 @@ def curl_cffi(exchange: Exchange, url: str) -> list[Outcome]:
 
 
 def _with_curl_cffi(session: Any, exchange: Exchange, url: str) -> Outcome:
-    options = {"headers": exchange.headers, "data": exchange.body, "timeout": WAIT}
+    options = {"headers": exchange.headers, "content": _sent(exchange), "timeout": WAIT}
     try:
-        answer = session.request(exchange.method, url, **options)
-        return _outcome(answer.status_code, answer.headers.multi_items(), answer.content)
+        answer = session.request(exchange.method, url, stream=bool(exchange.reads), **options)
+        body = b"" if exchange.reads else answer.content
+        for chunk in answer.iter_content() if exchange.reads else ():
+            body += chunk
+            if _enough(exchange, body):
+                break
+        answer.close()
+        return _outcome(answer.status_code, answer.headers.multi_items(), body[: exchange.reads or None])
     except Exception as error:  # noqa: BLE001  # likewise
         return Outcome(error=f"{_name(error)} {getattr(error, 'code', '')}")
 
@@ -291,13 +342,22 @@ def pyreqwest(exchange: Exchange, url: str) -> list[Outcome]:
 def _with_pyreqwest(client: Any, exchange: Exchange, url: str) -> Outcome:
     try:
         asked = client.request(exchange.method, url).headers(exchange.headers)
-        if exchange.body is not None:
+        if exchange.pieces:
+            asked = asked.body_stream(_pieces(exchange))
+        elif exchange.body is not None:
             asked = asked.body_bytes(exchange.body)
+        if exchange.reads:
+            with asked.build_streamed() as answer:
+                return _of_pyreqwest(answer, bytes(answer.body_reader.read(exchange.reads) or b""))
         answer = asked.build().send()
-        headers = [(name, value) for name in {*answer.headers} for value in answer.get_header_all(name)]
-        return _outcome(answer.status, headers, bytes(answer.bytes()))
+        return _of_pyreqwest(answer, bytes(answer.bytes()))
     except Exception as error:  # noqa: BLE001  # likewise
         return Outcome(error=_name(error))
+
+
+def _of_pyreqwest(answer: Any, body: bytes) -> Outcome:
+    headers = [(name, value) for name in {*answer.headers} for value in answer.get_header_all(name)]
+    return _outcome(answer.status, headers, body)
 
 
 _ALL = (

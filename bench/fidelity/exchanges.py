@@ -1,4 +1,4 @@
-"""A hundred and twenty-eight exchanges that a recorder may get wrong: what is asked, and what the server sends, byte by byte."""
+"""A hundred and thirty-four exchanges that a recorder may get wrong: what is asked, and what the server sends, byte by byte."""
 
 from __future__ import annotations
 
@@ -24,6 +24,11 @@ class Exchange:
     headers: dict[str, str] = field(default_factory=dict)
     body: bytes | None = None
     requests: int = 1
+    pieces: int = 0
+    """If a generator sends the body: how many bytes it yields at a time."""
+    reads: int = 0
+    """If the client stops early: after how many bytes."""
+    host: str = "127.0.0.1"
 
 
 def _head(status: str, headers: str, version: str = "HTTP/1.1") -> bytes:
@@ -235,6 +240,11 @@ def _odd_heads() -> list[Exchange]:
     return [_one(name, *answer) for name, answer in told.items()]
 
 
+#: "hello hello hello hello ", compressed
+_ZSTD = bytes.fromhex("28b52ffd20186500003068656c6c6f200100f14a11")
+_BR = bytes.fromhex("1b1700f88d946ede445586966c206f314f1c8038")
+
+
 def _odd_bodies() -> list[Exchange]:
     plain = b'{"said": "' + b"hello " * 50 + b'"}'
     members = gzip.compress(plain[:100]) + gzip.compress(plain[100:])
@@ -245,6 +255,9 @@ def _odd_bodies() -> list[Exchange]:
         "gzip that stops": (gzip.compress(plain)[:40], "application/json", "content-encoding: gzip"),
         "an unknown encoding": (plain, "application/json", "content-encoding: odd"),
         "raw deflate": (zlib.compress(plain)[2:-4], "application/json", "content-encoding: deflate"),
+        "zstd": (_ZSTD, "text/plain", "content-encoding: zstd"),
+        "br": (_BR, "text/plain", "content-encoding: br"),
+        "twenty megabytes": (bytes(range(256)) * 80_000, "application/octet-stream", ""),
         "a gzip file": (gzip.compress(plain), "application/gzip", ""),
         "five megabytes": (bytes(range(256)) * 20_000, "application/octet-stream", ""),
         "a line of a megabyte": (b"x" * 1_000_000, "text/plain", ""),
@@ -288,6 +301,7 @@ def _odd_streams() -> list[Exchange]:
             b"0003\r\nabc\r\n0\r\n\r\n",
         ),
         _one("two hundred chunks", *_chunked(*(b"%d," % n for n in range(200)))),
+        _one("a stream that the client leaves", *_chunked(*[bytes(range(250))] * 40), reads=1000),
         _one("HTTP/1.0 with a length", _head("200 OK", "content-length: 3", "HTTP/1.0"), b"old"),
     ]
 
@@ -324,6 +338,15 @@ def _odd_requests() -> list[Exchange]:
         Exchange("a redirect to itself once", ((loop,), (_whole(b'"here"'),))),
         _one("a path with escapes", _whole(b"{}"), path="/%2F%20%C3%A9/a;b=c"),
         _one("an empty query", _whole(b"{}"), path="?"),
+        _one("an address of IPv6", _whole(b"{}"), host="[::1]"),
+        _one(
+            "a body from a generator",
+            _whole(b"{}"),
+            method="POST",
+            headers={"content-type": "text/plain"},
+            body=b"word " * 400,
+            pieces=300,
+        ),
         _one(
             "a JSON body",
             _whole(b"{}"),

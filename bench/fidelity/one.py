@@ -19,7 +19,7 @@ from clients import CLIENTS, Client, Outcome
 from exchanges import EXCHANGES, Exchange
 from server import Server
 
-LONGEST = 30  # seconds; a busy machine needs ten for five megabytes
+LONGEST = 90  # seconds; a busy machine needs ten for five megabytes
 Recorder = Callable[[Path, bool], AbstractContextManager[Any]]
 
 

@@ -1,8 +1,9 @@
-"""A hundred and twenty-eight odd exchanges, recorded and replayed with ours by every client, and with two other recorders by five.
+"""A hundred and thirty-four odd exchanges, recorded and replayed with ours by every client, and with two other recorders by five.
 
 `python bench/fidelity/run.py [--out FILE] [--details]` prints how many of them replay as the client sees them without a
 recorder: the same status, body bytes, exception with its text, and headers that clients act on. `--details` lists the others. It makes four
-environments in `build/fidelity`: in that of niquests, which takes the place of urllib3, all clients are installed. Exit code 1 if one of ours differs. Needs `uv` on the path.
+environments in `build/fidelity`: in that of niquests, which takes the place of urllib3, all clients are installed,
+and the packages with which they decode br and zstd. Exit code 1 if one of ours differs. Needs `uv` on the path.
 """
 
 # ruff: noqa: S603, S607, T201  # a script, which runs uv and Python and prints what it measures
@@ -22,7 +23,8 @@ from exchanges import EXCHANGES
 HERE, ROOT = Path(__file__).parent, Path(__file__).parents[2]
 VCRPY, CASSETTER = "vcrpy==9.4.2", "cassetter==0.16.1"
 PINNED = ("httpx==0.28.1", "httpx2==2.16.2", "requests==2.34.2", "urllib3==2.8.0", "aiohttp==3.14.5")
-EVERY = (*PINNED, "curl-cffi==0.16.3", "niquests==3.21.2", "pyreqwest==0.15.1", "tornado==6.6.1")
+EVERY = (*PINNED, "curl-cffi==0.17.0", "niquests==3.21.2", "pyreqwest==0.15.1", "tornado==6.6.1")
+DECODERS = ("brotli==1.2.1", "zstandard==0.25.0", "backports.zstd==1.8.0")
 FIVE = ("httpx", "httpx2", "requests", "urllib3", "aiohttp")
 INSTALLS = {
     "vcrpy": (VCRPY, "-e", f"{ROOT}[harness]"),
@@ -69,7 +71,7 @@ def differing(recorder: str, client: str) -> Differs:
 def python_of(recorder: str) -> Path:
     """An environment with the recorder and the clients; made once."""
     packages = INSTALLS[recorder]
-    clients = EVERY if "all" in recorder else PINNED
+    clients = (*EVERY, *DECODERS) if "all" in recorder else PINNED
     name = "all" if "all" in recorder else packages[0].partition("=")[0]
     folder = ROOT / "build" / "fidelity" / name
     if not (folder / "done").exists():

@@ -21,7 +21,7 @@ class Server:
     def __init__(self) -> None:
         self.exchange: Exchange | None = None
         self.asked = 0
-        self._socket = socket.create_server(("127.0.0.1", 0))
+        self._socket = socket.create_server(("::", 0), family=socket.AF_INET6, dualstack_ipv6=True)
 
     def __enter__(self) -> Self:
         Thread(target=self._run, daemon=True).start()
@@ -33,7 +33,7 @@ class Server:
     def serve(self, exchange: Exchange) -> str:
         """Begins an exchange anew; gives the address to ask."""
         self.exchange, self.asked = exchange, 0
-        return f"http://127.0.0.1:{self._socket.getsockname()[1]}/here{exchange.path}"
+        return f"http://{exchange.host}:{self._socket.getsockname()[1]}/here{exchange.path}"
 
     def _run(self) -> None:
         with suppress(OSError):
@@ -77,4 +77,6 @@ def _read(connection: socket.socket) -> bool:
     left = int(lengths[0]) - len(body) if lengths else 0
     while left > 0 and (more := connection.recv(65536)):
         left -= len(more)
+    while b"transfer-encoding: chunked" in head.lower() and not body.endswith(b"0\r\n\r\n"):
+        body += connection.recv(65536)
     return True

@@ -7,6 +7,7 @@ they arrive. aiohttp itself handles redirects, cookies, timeouts and exceptions.
 from __future__ import annotations
 
 import asyncio
+import itertools
 import socket
 from collections.abc import Iterator
 from typing import Any
@@ -308,16 +309,14 @@ class _Playing(ResponseHandler):
         try:
             if self._head:
                 self.data_received(self._head)
-            for data, wait in self._pieces:
                 await self._read()
+            for data, wait in self._pieces:
                 if wait and self._take.clock.real:
                     await asyncio.sleep(wait)
                 self.data_received(data)
-            await self._read()
+                await self._read()
             self.connection_lost(None)  # the end of a body that has no other
         except BrokenError as broken:
-            if self._payload is not None:
-                await self._read()
             self._fail(broken)
         except BaseException as miss:  # noqa: BLE001  # the client has to get it, whatever it is
             if not isinstance(miss, asyncio.CancelledError):
@@ -339,8 +338,15 @@ class _Playing(ResponseHandler):
             payload.set_exception(error)
 
     async def _read(self) -> None:
-        """Waits until the client has read the buffered data, so that chunks stay separate."""
-        for turn in range(_TURNS * 20):
+        """Waits until the client has read the buffered data, so that chunks stay separate, and asks for more if the recorded
+        client stopped there: this one may stop, too.
+        """
+        stopped = self._take.reply is not None and self._take.reply.ended == "closed"
+        for turn in itertools.count():
             await asyncio.tasks.sleep(0 if turn < _TURNS else 0.001)  # suites replace `asyncio.sleep`
-            if self._payload is not None and not self._payload._buffer:  # noqa: SLF001  # nothing public tells
+            payload = self._payload
+            if payload is None:  # no body
+                return
+            asks = payload._waiter is not None  # noqa: SLF001  # nothing public tells
+            if asks if stopped else not payload._buffer or turn > _TURNS * 20:  # noqa: SLF001  # likewise
                 return

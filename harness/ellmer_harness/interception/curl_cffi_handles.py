@@ -7,18 +7,22 @@ answers are handed over in its place.
 
 from __future__ import annotations
 
+import asyncio
+import io
+import os
 import re
 import time
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
+from pathlib import Path
 from typing import Any
 from urllib.parse import urljoin, urlsplit
-from weakref import WeakKeyDictionary
+from weakref import WeakKeyDictionary, WeakValueDictionary
 
-from curl_cffi import AsyncCurl, Curl, CurlError, CurlInfo, CurlOpt
+from curl_cffi import AsyncCurl, Curl, CurlError, CurlInfo, CurlMime, CurlOpt
 
 from ..exchange.messages import Failure, Headers
-from ..format.compression import undo
+from ..format.compression import is_coded, undo
 from . import network_guard
 from .http1 import BrokenError, Outgoing, Wire
 from .open_tapes import RequestInFlight
@@ -30,6 +34,8 @@ def wrappers() -> Iterator[tuple[Any, str, Callable[[Any], Any]]]:
     yield Curl, "reset", _resetting
     yield Curl, "getinfo", _informing
     yield Curl, "perform", _performing
+    yield Curl, "pause", _pausing
+    yield CurlMime, "addpart", _adding_a_part
     yield AsyncCurl, "add_handle", _adding
 
 
@@ -47,6 +53,8 @@ class _Handle:
 
     options: dict[int, Any] = field(default_factory=dict)
     told: dict[int, Any] = field(default_factory=dict)
+    more: asyncio.Event | None = None
+    """While a body is read from an asynchronous iterator: set when it has more."""
 
     def method(self) -> str:
         """Returns the method that libcurl would send."""
@@ -59,14 +67,26 @@ class _Handle:
         return "POST" if sends else "GET"
 
     def body(self) -> bytes:
-        """Returns the body. That of a form with files is made by libcurl, and is not known here."""
+        """Returns the body. libcurl writes a form with files itself, with a boundary of its own."""
+        if (parts := self._parts()) is not None:
+            return b"".join(parts) + f"--{_BOUNDARY}--\r\n".encode()
+        if isinstance(read := self.options.get(CurlOpt.READDATA), io.BytesIO):
+            return read.getvalue()
         fields = self.options.get(CurlOpt.POSTFIELDS)
         return fields.encode() if isinstance(fields, str) else bytes(fields or b"")
 
     def headers(self) -> list[tuple[str, str]]:
-        """Returns the headers that were set."""
+        """Returns the headers that were set, and the type of a form with files."""
         lines = (line.decode("latin-1") for line in self.options.get(CurlOpt.HTTPHEADER) or ())
-        return [(name.strip(), value.strip()) for name, _, value in (line.partition(":") for line in lines)]
+        pairs = [(name.strip(), value.strip()) for name, _, value in (line.partition(":") for line in lines)]
+        if self._parts() is None:
+            return pairs
+        others = [pair for pair in pairs if pair[0].lower() != "content-type"]
+        return [*others, ("content-type", f"multipart/form-data; boundary={_BOUNDARY}")]
+
+    def _parts(self) -> list[bytes] | None:
+        form = _FORMS.get(self.options.get(CurlOpt.MIMEPOST))
+        return None if form is None else _PARTS.get(form)
 
     def seconds(self) -> dict[str, float | None]:
         """Returns the limits of time."""
@@ -79,6 +99,10 @@ class _Handle:
 
 
 _HANDLES: WeakKeyDictionary[Curl, _Handle] = WeakKeyDictionary()
+_FORMS: WeakValueDictionary[Any, CurlMime] = WeakValueDictionary()
+"""Forms with files, by libcurl's pointer to each. A pointer may be used again for another form."""
+_PARTS: WeakKeyDictionary[CurlMime, list[bytes]] = WeakKeyDictionary()
+_BOUNDARY = "form-of-libcurl"
 
 
 def _of(curl: Curl) -> _Handle:
@@ -115,6 +139,39 @@ def _resetting(real: Any) -> Any:
     return reset
 
 
+def _adding_a_part(real: Any) -> Any:
+    def addpart(form: CurlMime, name: str, **options: Any) -> None:
+        real(form, name, **options)
+        _FORMS[form._form] = form  # noqa: SLF001  # what libcurl is told to send
+        _PARTS.setdefault(form, []).append(_part(name, **options))
+
+    return addpart
+
+
+def _part(
+    name: str,
+    content_type: str | None = None,
+    filename: str | None = None,
+    local_path: Any = None,
+    data: Any = None,
+) -> bytes:
+    if local_path is not None:
+        path = Path(os.fsdecode(local_path))
+        filename, data = filename or path.name, path.read_bytes()
+    file = "" if filename is None else f'; filename="{filename}"'
+    of = "" if content_type is None else f"content-type: {content_type}\r\n"
+    head = f'--{_BOUNDARY}\r\ncontent-disposition: form-data; name="{name}"{file}\r\n{of}\r\n'
+    return head.encode() + (data if isinstance(data, bytes) else str(data or "").encode()) + b"\r\n"
+
+
+def _pausing(real: Any) -> Any:
+    def pause(curl: Curl, action: int) -> Any:
+        more = _of(curl).more
+        return real(curl, action) if more is None else more.set()
+
+    return pause
+
+
 def _informing(real: Any) -> Any:
     def getinfo(curl: Curl, option: Any) -> Any:
         told = _of(curl).told
@@ -145,6 +202,8 @@ def _performing(real: Any) -> Any:
         if tape is None:
             real(curl, clear_headers, clear_resolve)
             return
+        if (reader := _reader(curl)) is not None:
+            _send(curl, b"".join(iter(lambda: reader.read(65536), b"")))
         take = _first(tape, curl)
         if take.reply is not None:
             try:
@@ -169,6 +228,8 @@ def _adding(real: Any) -> Any:
         tape = _tape(curl)
         if tape is None:
             return real(multi, curl)
+        if (reader := _reader(curl)) is not None:
+            return multi.loop.create_task(_added_when_read(multi, curl, reader))
         take = _first(tape, curl)
         if take.reply is None:
             recording = _Recording(tape, curl, take)
@@ -188,6 +249,35 @@ def _adding(real: Any) -> Any:
         return future
 
     return add_handle
+
+
+async def _added_when_read(multi: Any, curl: Curl, reader: Any) -> Any:
+    """Adds the handle once its body is read, because a request is compared as a whole."""
+    body, more = b"", asyncio.Event()
+    _of(curl).more = more
+    try:
+        while chunk := reader.read(65536):
+            if isinstance(chunk, int):  # libcurl would pause here
+                await more.wait()
+                more.clear()
+            else:
+                body += chunk
+    finally:
+        _of(curl).more = None
+    _send(curl, body)
+    return await multi.add_handle(curl)
+
+
+def _reader(curl: Curl) -> Any:
+    """Returns that from which libcurl would read the body, unless it was read already."""
+    reader = _of(curl).options.get(CurlOpt.READDATA)
+    return None if isinstance(reader, io.BytesIO) else reader
+
+
+def _send(curl: Curl, body: bytes) -> None:
+    read = io.BytesIO(body)
+    curl.setopt(CurlOpt.READDATA, read)
+    curl.setopt(CurlOpt.SEEKDATA, read)  # libcurl goes back to the start for a redirect
 
 
 def _first(tape: Any, curl: Curl) -> RequestInFlight:
@@ -399,12 +489,9 @@ def _body(handle: _Handle, take: RequestInFlight, method: str) -> None:
         take.eof()
         return
     encoding = dict(reply.headers).get("content-encoding", "")
-    if (
-        encoding
-        and handle.options.get(CurlOpt.ACCEPT_ENCODING) is not None
-        and (plain := undo(reply.body, encoding)) != reply.body
-    ):
-        _give(handle, CurlOpt.WRITEDATA, CurlOpt.WRITEFUNCTION, plain)
+    decodes = handle.options.get(CurlOpt.ACCEPT_ENCODING) is not None
+    if decodes and is_coded(reply.body, encoding):  # by another client: libcurl records what it has decoded
+        _give(handle, CurlOpt.WRITEDATA, CurlOpt.WRITEFUNCTION, undo(reply.body, encoding))
         for _ in take.play():
             pass
         return

@@ -76,7 +76,7 @@ class BodyReader:
     take: RequestInFlight | UntilTaken
     chunked: bool = False
     length: int | None = None
-    _raw: bytes = b""
+    _raw: bytearray = field(default_factory=bytearray)
     _left: int = -1
     _done: bool = False
 
@@ -102,7 +102,7 @@ class BodyReader:
         if self.chunked:
             self._chunks()
         elif self.length is not None and len(self._raw) >= self.length:
-            self._raw = self._raw[: self.length]
+            del self._raw[self.length :]
             self._finish()
 
     def eof(self) -> None:
@@ -122,7 +122,7 @@ class BodyReader:
     def refused(self, failure: Failure, data: bytes) -> None:
         """Notes that the client did not accept these bytes as HTTP."""
         if not self._done:
-            raw, self._raw, self._done = self._raw.lstrip(b"\r\n") + data, b"", True
+            raw, self._raw, self._done = self._raw.lstrip(b"\r\n") + data, bytearray(), True
             self.take.broke(replace(failure, refused=raw.decode("latin-1")))
 
     def closed(self) -> None:
@@ -143,8 +143,8 @@ class BodyReader:
 
     def _rest(self) -> None:
         if self._raw and not self._done and not (self.chunked and self._left < 0):
-            self.take.chunk(self._raw)
-        self._raw = b""
+            self.take.chunk(bytes(self._raw))
+        self._raw = bytearray()
 
     def _chunks(self) -> None:
         while not self._done:
@@ -155,12 +155,12 @@ class BodyReader:
                 self._left = int(found[1], 16)
                 self._raw = self._raw.lstrip(b"\r\n")[found.end() :]
             if self._left == 0:
-                self._raw = b""
+                self._raw = bytearray()
                 self._finish()
             elif len(self._raw) < self._left:
                 return
             else:
-                self.take.chunk(self._raw[: self._left])
+                self.take.chunk(bytes(self._raw[: self._left]))
                 self._raw, self._left = self._raw[self._left :], -1
 
 

@@ -16,6 +16,7 @@ from contextlib import closing, suppress
 from types import ModuleType
 from urllib.parse import urlsplit
 
+import aiohttp
 import httpx
 import pytest
 
@@ -226,6 +227,54 @@ def test_cookies_of_a_recording_are_those_of_a_session_of_curl_cffi(server, reco
     assert found == {("a", ".example.com", "/v1", True), ("b", "api.example.com", "/", False)}
 
 
+def uploaded_by_curl_cffi(url, text):
+    from curl_cffi import CurlMime, requests
+
+    form = CurlMime()
+    form.addpart("file", filename="a.txt", content_type="text/plain", data=text.encode())
+    return requests.post(url, multipart=form).json()
+
+
+def streamed_by_curl_cffi(url, text):
+    from curl_cffi import requests
+
+    return requests.post(url, content=(each.encode() for each in text)).json()
+
+
+def streamed_by_curl_cffi_async(url, text):
+    from curl_cffi import requests
+
+    async def pieces():
+        for each in text:
+            await asyncio.sleep(0)
+            yield each.encode()
+
+    async def ask():
+        async with requests.AsyncSession() as session:
+            return (await session.post(url, content=pieces())).json()
+
+    return asyncio.run(ask())
+
+
+@pytest.mark.parametrize(
+    "client", [uploaded_by_curl_cffi, streamed_by_curl_cffi, streamed_by_curl_cffi_async]
+)
+def test_bodies_that_libcurl_reads_itself_are_compared(client, server, record, tmp_path):
+    pytest.importorskip("curl_cffi", minversion="0.17")
+    for n in range(2):
+        server.whole({"n": n})
+    with use_cassette(tmp_path / "c.json", **record):
+        assert [client(f"{API}/x", text)["n"] for text in ("one", "two")] == [0, 1]
+    assert [word in str(sent) for word, sent in zip(("one", "two"), server.requests, strict=True)] == [
+        True,
+        True,
+    ]
+    with use_cassette(tmp_path / "c.json"):
+        assert [client(f"{API}/x", text)["n"] for text in ("two", "one")] == [1, 0]
+    with pytest.raises(Miss, match="three"), use_cassette(tmp_path / "c.json", allow_unused=True):
+        client(f"{API}/x", "three")
+
+
 class Raw:
     """A server on a port of its own that answers each request with the same bytes and hangs up."""
 
@@ -388,3 +437,16 @@ def test_a_recording_beside_a_client_that_is_not_recorded_is_told_to_lack_its_re
 
     assert "(without the requests of pycurl, if there were any: they are not recorded)" in recorded
     assert "pycurl" not in replayed
+
+
+@pytest.mark.parametrize("read", [500, 499])
+def test_a_stream_that_a_client_of_aiohttp_leaves_can_be_left_again(read, server, record, tmp_path):
+    async def ask():
+        async with aiohttp.ClientSession() as session, session.get(f"{API}/x") as answer:
+            return await answer.content.readexactly(read)
+
+    server.chunked([b"a" * 250, b"b" * 250, server.over], "text/plain")
+    with use_cassette(tmp_path / "c.json", **record):
+        first = asyncio.run(ask())
+    with use_cassette(tmp_path / "c.json"):
+        assert asyncio.run(ask()) == first
