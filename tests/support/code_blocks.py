@@ -1,7 +1,7 @@
 """The code blocks of the README and of the pages, and the comments before them:
 
 - `<!-- not run: why -->`: `NOT_RUN` has the reasons, each with what checks the block instead;
-- `<!-- installs -->`: `nox -s newcomers` runs the whole block, and the tests those commands that do not install;
+- `<!-- installs -->`: `nox -s newcomers` runs the whole block; `nox -s pages` runs what follows the installation of this package;
 - `<!-- serves -->`: the command is started, and answers until the page ends. Code that serves the app ends at once;
 - `<!-- given: TARGET from SOURCE -->`: the reader has a copy of this part of the repository, under this name;
 - `<!-- needs: PROGRAM -->`: the block is left out on a machine without this program;
