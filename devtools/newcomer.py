@@ -26,6 +26,8 @@ ROOT = Path(__file__).parent.parent
 sys.path.insert(0, str(ROOT / "tests" / "support"))
 code_blocks = import_module("code_blocks")
 
+#: The page that others link to, `quickstart.md#install`. Its first block installs the suite.
+INSTALL = "docs/quickstart.md"
 ADDRESS = "https://github.com/ellmer-core/ellmer-core"
 #: What a block in Python needs of the blocks before it: they share one process, as in an interpreter.
 INTERPRETER = """
@@ -87,7 +89,10 @@ class Newcomer:
         said, begun = block.said, time.monotonic()
         if "given" in said:
             target, source = said["given"].split(" from ")
-            shutil.copytree(ROOT / source, self.folder / target, dirs_exist_ok=True)
+            if (ROOT / source).is_file():
+                shutil.copy(ROOT / source, self.folder / target)
+            else:
+                shutil.copytree(ROOT / source, self.folder / target, dirs_exist_ok=True)
         if "prints" in said:
             self.compare(block)
             return
@@ -181,6 +186,8 @@ def followed(page: str) -> Newcomer:
     """Follows a page from its top, and prints what happened."""
     with tempfile.TemporaryDirectory() as folder, ExitStack() as closing:
         someone, all_blocks = Newcomer(page, Path(folder), closing), code_blocks.blocks(page)
+        if INSTALL.rpartition("/")[2] + "#install" in (ROOT / page).read_text("utf-8"):
+            all_blocks.insert(0, code_blocks.blocks(INSTALL)[0])
         if not any("serves" in block.said for block in all_blocks):
             from ellmer_conformance.server import StrictServer  # noqa: PLC0415 - only some pages need it
 

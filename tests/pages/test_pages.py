@@ -47,6 +47,11 @@ def stop(process):
     process.communicate(timeout=60)
 
 
+def closed(*_):
+    """A terminal that is closed."""
+    raise EOFError
+
+
 class Reader:
     """A reader who runs a page from the top: one namespace, one folder, a strict server for all models."""
 
@@ -81,7 +86,9 @@ class Reader:
 
     def take(self, target, source):
         """Copies a part of the repository into the folder, as a clone or the reader's own recordings."""
-        if not (self.folder / target).exists():
+        if (ROOT / source).is_file():
+            shutil.copy(ROOT / source, self.folder / target)
+        elif not (self.folder / target).exists():
             shutil.copytree(ROOT / source, self.folder / target, ignore=NOT_IN_A_CLONE)
 
     def use(self, block):
@@ -98,6 +105,8 @@ class Reader:
 
     def serve(self, block):
         """Starts the command in a second terminal, at any port. The following blocks reach this server."""
+        if block.language == "python":
+            return self.app(block)
         self.left_out = False
         command = [*shlex.split(block.text, comments=True), "--port", "0"]
         with (self.folder / "served.txt").open("w", encoding="utf-8") as trouble:
@@ -108,6 +117,14 @@ class Reader:
         line = process.stdout.readline()
         assert "http://" in line, Path(trouble.name).read_text("utf-8")
         self.origin = line.split()[-1]
+        return None
+
+    def app(self, block):
+        """Builds the app and serves it. Its browser and its terminal are closed at once."""
+        with pytest.MonkeyPatch.context() as patch:
+            patch.setattr("ellmer_core.live.browser._run", lambda server, listening: None)
+            patch.setattr("builtins.input", closed)
+            self.python(block)
 
     def talk_to(self, model):
         self.talks[model] += 1

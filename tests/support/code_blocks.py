@@ -1,8 +1,8 @@
 """The code blocks of the README and of the pages, and the comments before them:
 
 - `<!-- not run: why -->`: `NOT_RUN` has the reasons, each with what checks the block instead;
-- `<!-- installs -->`: `nox -s newcomers` runs the whole block, and the tests those commands that do not install;
-- `<!-- serves -->`: the command is started, and answers until the page ends;
+- `<!-- installs -->`: `nox -s newcomers` runs the whole block; `nox -s pages` runs what follows the installation of this package;
+- `<!-- serves -->`: the command is started, and answers until the page ends. Code that serves the app ends at once;
 - `<!-- given: TARGET from SOURCE -->`: the reader has a copy of this part of the repository, under this name;
 - `<!-- needs: PROGRAM -->`: the block is left out on a machine without this program;
 - `<!-- part of: PATH -->`: the block is an excerpt of a file of the repository, whose own tests run it;
@@ -38,7 +38,6 @@ NOT_RUN = {
     "it is what CI runs": ".ci/run",
     "the tests are yours": "harness/tests/documentation/test_migrate_page.py",
     "it needs LangChain": "conformance/tests/pytest/test_langchain_models.py",
-    "it needs a browser": "tests/browser/test_screenshot.py",
     "it is a part of a page": "tests/documentation/test_blocks_not_run.py",
     "it is a test of another runner": "tests/documentation/test_blocks_not_run.py",
     "it is a part of your configuration": "tests/documentation/test_blocks_not_run.py",
