@@ -175,18 +175,19 @@ def caller(depth: int) -> Any:
 def _better(
     error: Exception, function: Callable[..., Any], name: str, kwargs: Mapping[str, Any]
 ) -> TypeError | None:
-    """Returns the error for a call with a wrong keyword, or `None` if `error` is another one."""
-    if not isinstance(error, TypeError) or hasattr(error, "__notes__"):
+    """Returns the error for a call with a wrong keyword, or `None` if `error` is another one. What lacks a value (`UsageError`) may
+    have got it under a wrong name.
+    """
+    told = isinstance(error, TypeError) and (_UNEXPECTED.search(str(error)) or _MISSING.search(str(error)))
+    if hasattr(error, "__notes__") or not (told or isinstance(error, UsageError)):
         return None
-    if not (_UNEXPECTED.search(str(error)) or _MISSING.search(str(error))):
-        return None
-    known = _keywords(function)
+    known, any_name = _keywords(function)
     unknown = [each for each in kwargs if each not in known]
-    return wrong_keyword(unknown[0], name, known) if unknown else None
+    return wrong_keyword(unknown[0], name, known) if unknown and (told or not any_name) else None
 
 
-def _keywords(function: Callable[..., Any]) -> list[str]:
-    """Returns the names of a function's parameters, without those that have no name for a caller."""
+def _keywords(function: Callable[..., Any]) -> tuple[list[str], bool]:
+    """Returns the names of a function's parameters, without those that have no name for a caller, and whether it takes any others."""
     import inspect  # noqa: PLC0415 - only for mistakes, as below
 
     unnamed = (
@@ -195,7 +196,8 @@ def _keywords(function: Callable[..., Any]) -> list[str]:
         inspect.Parameter.VAR_KEYWORD,
     )
     parameters = inspect.signature(function).parameters.values()
-    return [each.name for each in parameters if each.kind not in unnamed and each.name != "self"]
+    names = [each.name for each in parameters if each.kind not in unnamed and each.name != "self"]
+    return names, any(each.kind is inspect.Parameter.VAR_KEYWORD for each in parameters)
 
 
 # --- wrong types -----------------------------------------------------------------------------------------

@@ -58,7 +58,8 @@ def test_a_wrong_keyword_is_named(name):
 def methods():
     return [
         n
-        for n, m in vars(ec.Chat).items()
+        for base in ec.Chat.__mro__[:2]  # the second is what a chat knows
+        for n, m in vars(base).items()
         if inspect.isfunction(m) and not n.startswith("_") and n != "set_params"
     ]
 
@@ -231,3 +232,17 @@ def test_a_type_that_cannot_be_known_is_not_judged():
         return f"{value}"
 
     assert ec.errors.spelt(given)(5) == "5"
+
+
+@pytest.mark.parametrize(
+    ("make", "wrong", "meant"),
+    [
+        (ec.chat_azure_openai, "endpont", "endpoint"),
+        (ec.chat_aws_bedrock, "regoin", "region"),
+        (ec.chat_snowflake, "acount", "account"),
+        (ec.chat_google_vertex, "projct", "project"),
+    ],
+)
+def test_what_is_missing_under_a_wrong_name_is_named(make, wrong, meant):
+    with pytest.raises(TypeError, match=f"`{wrong}=` is not a parameter of .* did you mean `{meant}=`"):
+        make(**{wrong: "x"})

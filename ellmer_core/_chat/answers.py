@@ -221,12 +221,7 @@ class Talk:
     turn: OneAtATime
     when_busy: WhenBusy
 
-    def held(self) -> None:
-        """Holds the whole conversation."""
-        for _ in self.stream(bool):
-            pass
-
-    async def held_async(self) -> None:
+    async def held(self) -> None:
         """Holds the whole conversation in async code."""
         async with aclosing(self._shown_async()) as shown:
             async for _ in shown:

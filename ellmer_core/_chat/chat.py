@@ -172,7 +172,8 @@ class Chat(ChatState):
         """
         mode = self.echo if echo is None else echo_mode(echo)
         settings = self._plan(stream=mode != "none", tool_mode=tool_mode, params=params)
-        self._talk(self._converse(inputs, settings), settings, mode).held()
+        for _ in self._talk(inputs, settings, mode).stream(bool):
+            pass
         return Answer(self._answer, shown=mode != "none")
 
     async def chat_async(
@@ -195,7 +196,7 @@ class Chat(ChatState):
         """
         mode = self.echo if echo is None else echo_mode(echo)
         settings = self._plan(stream=mode != "none", tool_mode=tool_mode, params=params)
-        await self._talk(self._converse(inputs, settings), settings, mode).held_async()
+        await self._talk(inputs, settings, mode).held()
         return Answer(self._answer, shown=mode != "none")
 
     @overload
@@ -246,7 +247,7 @@ class Chat(ChatState):
             controller=controller,
             params=params,
         )
-        return self._talk(self._converse(inputs, settings), settings, echo_mode(echo)).stream(picker(content))
+        return self._talk(inputs, settings, echo_mode(echo)).stream(picker(content))
 
     @overload
     def stream_async(
@@ -289,9 +290,7 @@ class Chat(ChatState):
             controller=controller,
             params=params,
         )
-        return self._talk(self._converse(inputs, settings), settings, echo_mode(echo)).stream_async(
-            picker(content)
-        )
+        return self._talk(inputs, settings, echo_mode(echo)).stream_async(picker(content))
 
     # --- Structured output -----------------------------------------------------------------------------------
 
@@ -358,7 +357,8 @@ class Chat(ChatState):
         wanted = _wanted(type, convert=convert, frame=frame)
         options: Any = {"tool_mode": tool_mode, "params": params}
         talk = self._data_talk(inputs, wanted, echo, mode=mode, max_retries=max_retries, **options)
-        talk.held()
+        for _ in talk.stream(bool):
+            pass
         return wanted.value(self._answer)
 
     @overload
@@ -410,7 +410,7 @@ class Chat(ChatState):
         wanted = _wanted(type, convert=convert, frame=frame)
         options: Any = {"tool_mode": tool_mode, "params": params}
         talk = self._data_talk(inputs, wanted, echo, mode=mode, max_retries=max_retries, **options)
-        await talk.held_async()
+        await talk.held()
         return wanted.value(self._answer)
 
     @overload
@@ -518,7 +518,7 @@ class Chat(ChatState):
         settings = self._plan(type=wanted.sent, stream=stream or shown != "none", **options)
         settings.wire.structured_mode(wanted.sent, list(self._tools.values()), mode)
         settings = replace(settings, mode=mode, check=wanted.problem, max_retries=max_retries)
-        return self._talk(self._converse(inputs, settings), settings, shown)
+        return self._talk(inputs, settings, shown)
 
     def _picker(self, wanted: Structured, max_retries: int) -> Callable[[Shown], Any]:
         from .structured_output import PartialData  # noqa: PLC0415 - few chats stream data
@@ -797,13 +797,13 @@ class Chat(ChatState):
             on_history=self._on_history,
         )
 
-    def _converse(self, inputs: Sequence[Input], settings: Settings) -> Loop[AssistantTurn | None]:
+    def _talk(self, inputs: Sequence[Input], settings: Settings, mode: EchoMode = "none") -> Talk:
+        """Returns one conversation, which has not begun."""
         loop, found = converse(self._history, settings, contents_of(inputs)), tracer()
-        return loop if found is None else traced(found, loop, self._history, settings)
-
-    def _talk(self, loop: Loop[Any], settings: Settings, mode: EchoMode = "none") -> Talk:
-        connections = self._connection, *[connection for _, connection in self.fallbacks]
+        if found is not None:
+            loop = traced(found, loop, self._history, settings)
         echo = None if mode == "none" else partial(_echo, mode, settings.wire)
+        connections = self._connection, *[connection for _, connection in self.fallbacks]
         return Talk(loop, settings, echo, connections, self._turn, self.when_busy)
 
     @property

@@ -30,12 +30,16 @@ SPARE = (
 
 
 class LastRequest(NamedTuple):
-    """The turns of one request, the number of messages of each, all messages, and their bytes."""
+    """The turns of one request, the number of messages of each, all messages, and their bytes. The first `joined` messages are also one
+    text, `start`: a long conversation grows at its end.
+    """
 
     turns: list[Turn]
     counts: list[int]
     messages: list[Json]
     texts: list[bytes]
+    joined: int = 0
+    start: bytes = b""
 
 
 @dataclass(eq=False, repr=False)
@@ -82,7 +86,7 @@ class RequestCache:
         """Returns the messages of the turns. A conversation begins as it did in the last request, so nearly all turns
         are known without a lookup.
         """
-        before, counts, messages, texts = self.last
+        before, counts, messages, texts, *_ = self.last
         same = shared_start(before, turns)
         for turn in turns[same:]:
             if id(turn) not in self.messages:
@@ -93,7 +97,10 @@ class RequestCache:
         reused = len(messages) - sum(counts[same:])
         before[same:], counts[same:] = turns[same:], map(len, groups)
         texts[reused:] = [self.texts.get(id(item)) or encoded(item) for item in new]
-        self.last = LastRequest(before, counts, messages[:reused] + new, texts)
+        joined, start = self.last[4:] if self.last.joined <= reused else (0, b"")
+        if joined < reused:
+            start = b",".join([*filter(None, [start]), *texts[joined:reused]])
+        self.last = LastRequest(before, counts, messages[:reused] + new, texts, reused, start)
         return self.last.messages
 
     def _keep_tool(self, tool: ToolDef, definition: Callable[[ToolDef], Json]) -> Json:
@@ -124,7 +131,7 @@ class RequestCache:
             field, start = encoded(str(name)) + b":", len(pieces)
             if isinstance(value, list) and value:
                 if value is self.last.messages:
-                    pieces += self.last.texts
+                    pieces += [*filter(None, [self.last.start]), *self.last.texts[self.last.joined :]]
                 else:
                     pieces += [self.texts.get(id(item)) or encoded(item) for item in value]
                 pieces[start] = field + b"[" + pieces[start]

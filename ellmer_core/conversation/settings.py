@@ -280,7 +280,9 @@ def _future() -> Future[None]:
 Check = Callable[[AssistantTurn], str | None]
 
 
-@dataclass(frozen=True, eq=False, repr=False)  # what is not made need not be compiled
+@dataclass(
+    eq=False, repr=False
+)  # what is not made need not be compiled; nobody changes it, and a frozen one takes thrice the time
 class Settings:
     """The settings of one conversation. `type` asks for data, in a `mode`. An answer in which `check` finds a problem
     is requested again, up to `max_retries` times, with the problem as the next message. `price` returns US dollars

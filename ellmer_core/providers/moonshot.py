@@ -20,7 +20,7 @@ class Moonshot(JsonMode):
     """
 
     provider: ClassVar[str] = "Moonshot AI"
-    default_model: ClassVar[str] = "kimi-k2.5"
+    default_model: ClassVar[str] = "kimi-k2.6"
     key_vars: ClassVar[tuple[str, ...]] = ("MOONSHOT_API_KEY",)
     base_url_var: ClassVar[str] = "MOONSHOT_BASE_URL"
     supports: ClassVar[Supports] = Supports(pdfs=False, native_tool_media=False, structured=False)
@@ -35,7 +35,7 @@ class Moonshot(JsonMode):
 def chat_moonshot(system_prompt: str | None = None, **options: Unpack[Options]) -> Chat:
     """Makes a chat with Moonshot's Kimi.
 
-    Key: `MOONSHOT_API_KEY`. Default model: `kimi-k2.5`. The reasoning of a turn with tool calls is sent back, because
+    Key: `MOONSHOT_API_KEY`. Default model: `kimi-k2.6`. The reasoning of a turn with tool calls is sent back, because
     the API requires it (mastra-ai/mastra#12592). API: https://platform.moonshot.ai/docs/api/chat.
 
     Args:

@@ -8,11 +8,10 @@ from __future__ import annotations
 
 import inspect
 import time
-from collections.abc import Callable, Generator, Iterator
-from contextlib import contextmanager, suppress
+from collections.abc import Callable, Generator
+from contextlib import suppress
 from contextvars import copy_context
-from functools import partial
-from threading import Timer, local
+from threading import Timer
 from typing import Any, TypeVar
 
 from ..contents.content import Content, ContentImageInline, ToolCallDelta
@@ -20,7 +19,8 @@ from ..contents.turns import Turn
 from ..conversation import io_operations as io
 from ..conversation.approval import DecisionLike, ask_for_decision
 from ..errors import AsyncToolError
-from .http_exchange import LINGER, ConnectionMonitor, HttpExchange, hang_up, some_time
+from .http_clients import TRACE, thread
+from .http_exchange import LINGER, HttpExchange, hang_up, some_time
 
 T = TypeVar("T")
 
@@ -46,52 +46,6 @@ def drive(loop: io.Loop[T], line: BlockingDriver) -> Generator[Content | Turn | 
         finally:
             loop.close()
             line.drop()
-
-
-# --- Reads that end when an answer must be complete -------------------------------------------------------
-
-# httpcore reads a head without an end, byte by byte, for as long as each byte comes in time. httpx tells a `trace` of each new
-# connection. Its `read()` then asks whether the time of the thread's answer is over. So it does not matter whose client it is, and
-# whether the connection is used again.
-
-_OPENED = ("connect_tcp.complete", "connect_unix_socket.complete", "start_tls.complete")
-
-
-class _Thread(local):
-    monitor: ConnectionMonitor | None = None  # of the answer that this thread reads
-
-
-_thread = _Thread()
-
-
-@contextmanager
-def reading_in_time(monitor: ConnectionMonitor) -> Iterator[None]:
-    """Ends the reads of this thread when the monitored answer must be complete."""
-    before, _thread.monitor = _thread.monitor, monitor
-    try:
-        yield
-    finally:
-        _thread.monitor = before
-
-
-def _traced(event: str, details: dict[str, Any]) -> None:
-    if event.endswith(_OPENED):
-        stream = details["return_value"]
-        with suppress(AttributeError):  # a network of the caller's own, which has slots
-            stream.read = partial(_read_in_time, stream.read)
-
-
-def _read_in_time(read: Callable[..., bytes], max_bytes: int, timeout: float | None = None) -> bytes:
-    monitor = _thread.monitor
-    if monitor is not None and monitor.ends is not None:
-        monitor.check()
-        left = max(monitor.ends - time.monotonic(), 0.0)
-        timeout = left if timeout is None else min(timeout, left)
-    return read(max_bytes, timeout)
-
-
-#: The extension of a request that lets its connections be timed.
-TRACE = {"trace": _traced}
 
 
 class BlockingDriver(HttpExchange):
@@ -128,14 +82,16 @@ class BlockingDriver(HttpExchange):
         self.drop()
         self.connection = self.connections[sent.provider]
         client = self.connection.blocking()
+        before, thread.monitor = thread.monitor, self.watch
         try:
-            with reading_in_time(self.watch):
-                response = client.send(self.built(client, sent), stream=True, follow_redirects=False)
+            response = client.send(self.built(client, sent), stream=True, follow_redirects=False)
             answer = self.opened(response, sent)
             self.chunks = response.iter_raw() if self.raw else response.iter_bytes()
         except Exception as error:
             self.watch.translate(error)
             raise
+        finally:
+            thread.monitor = before
         if self.watch.interrupts and self.watch.left is not None:
             self.set_alarm(self.watch.left)
         return answer
@@ -143,26 +99,28 @@ class BlockingDriver(HttpExchange):
     def events(self) -> list[Any] | None:
         if self.unpacker.pending:
             return self.fed(b"")
-        before, _thread.monitor = _thread.monitor, self.watch  # `reading_in_time()`, for thousands of pieces
+        before, thread.monitor = thread.monitor, self.watch
         try:
             chunk = next(self.chunks, None)
         except Exception as error:
             self.watch.translate(error)
             raise
         finally:
-            _thread.monitor = before
+            thread.monitor = before
         return self.flushed() if chunk is None else self.fed(chunk)
 
     def body(self) -> bytes:
         body: list[bytes] = []
+        before, thread.monitor = thread.monitor, self.watch
         try:
-            with reading_in_time(self.watch):
-                for chunk in self.chunks:
-                    if self.added(body, chunk):
-                        break
+            for chunk in self.chunks:
+                if self.added(body, chunk):
+                    break
         except Exception as error:
             self.watch.translate(error)
             raise
+        finally:
+            thread.monitor = before
         return self.keys.hidden_in_body(b"".join(body), failed=not self.succeeded)
 
     def finish(self) -> None:

@@ -45,7 +45,7 @@ NO_KEYS = SentKeys({})
 class HttpExchange:
     """The base of both drivers' exchanges: all code that does not wait."""
 
-    extensions: Mapping[str, Any] = {}  # of each request that has a time limit
+    extensions: Mapping[str, Any] = {}  # of each request of a caller's client that has a time limit
 
     def __init__(self, connection: Connection, controller: StreamController, *others: Connection) -> None:
         self.connection = connection
@@ -81,7 +81,7 @@ class HttpExchange:
             where = place(sent.request.url)
             logger.debug("%s %s, %d bytes", sent.request.method, where, len(sent.body))
         extensions = self.watch.begin(sent.request.url, self.connection.timeouts)
-        if extensions:
+        if extensions and self.connection.client is not None:
             extensions |= self.extensions
         return client.build_request(
             sent.request.method, sent.request.url, headers=headers, content=sent.body, extensions=extensions

@@ -44,8 +44,14 @@ class _Plain:
 
     def build_request(self, method: str, url: httpx.URL | str, **what: Any) -> httpx.Request:
         """Returns a request to a whole URL."""
-        headers = _USUAL | what.pop("headers")
-        return httpx.Request(method, _URL(url), headers=headers, **what)
+        url = _URL(url)
+        headers, content = _USUAL | what.pop("headers"), what.pop("content", None)
+        if not content or "host" in headers:
+            return httpx.Request(method, url, headers=headers, content=content, **what)
+        headers = {"Host": url.netloc.decode("ascii"), **headers, "Content-Length": str(len(content))}
+        request = httpx.Request(method, url, headers=headers, stream=httpx.ByteStream(content), **what)
+        request.read()
+        return request  # the same, without reading the headers twice
 
 
 class Client(_Plain, httpx.Client):
@@ -86,6 +92,27 @@ def _names(name: str, url: httpx.URL) -> bool:
     )
 
 
+#: Reads from a connection as its own `read` does, but no longer than an answer may take.
+Read = Callable[..., bytes]
+
+
+def _pool(read: Read, trace: Mapping[str, Any], **options: Any) -> httpx.HTTPTransport:
+    """Returns a pool whose connections are read with `read`. httpx has no public way to that but a `trace`, which takes 6 % of a turn."""
+    pool = httpx.HTTPTransport(**options)
+    network: Any = getattr(pool._pool, "_network_backend", None)  # noqa: SLF001 - see above
+    pool.extensions = {} if network else trace  # type: ignore[attr-defined]
+    if network:
+        network.connect_tcp = partial(_timed, network.connect_tcp, read)
+    return pool
+
+
+def _timed(connect: Callable[..., Any], read: Read, *where: Any, **how: Any) -> Any:
+    """Returns a new connection, or its TLS, which is read with `read`."""
+    stream = connect(*where, **how)
+    stream.read, stream.start_tls = partial(read, stream.read), partial(_timed, stream.start_tls, read)
+    return stream
+
+
 @dataclass(eq=False, repr=False)
 class _Stacks:
     """The free pools by origin, each with the time since when it is free. `kind` is the class of new ones."""
@@ -123,15 +150,19 @@ class _Stacks:
 
 class Pools(httpx.BaseTransport):
     """Pools for blocking clients. Threads may share them. `tls` returns the TLS context, and is called for HTTPS only. `proxies` are by
-    scheme, as `urllib.request.getproxies()` returns them.
+    scheme, as `urllib.request.getproxies()` returns them. Connections are read with `read`, or where httpx does not allow that, each
+    request has the extension `trace`.
     """
 
-    def __init__(self, tls: Callable[[], SSLContext], proxies: Mapping[str, str]) -> None:
-        self._stacks = _Stacks(httpx.HTTPTransport, tls, proxies)
+    def __init__(
+        self, tls: Callable[[], SSLContext], proxies: Mapping[str, str], read: Read, trace: Mapping[str, Any]
+    ) -> None:
+        self._stacks = _Stacks(partial(_pool, read, trace), tls, proxies)
 
     def handle_request(self, request: httpx.Request) -> httpx.Response:
         """Sends the request with a free pool, which is free again when the response is closed."""
         place, pool = self._stacks.taken(request.url)
+        request.extensions |= pool.extensions
         try:
             response: httpx.Response = pool.handle_request(request)
         except BaseException:

@@ -44,17 +44,12 @@ class SentKeys:
     """The keys in the headers of one request, and those that signed it."""
 
     def __init__(self, headers: Mapping[str, str], secrets: Iterable[str] = ()) -> None:
-        values = [value for name, value in headers.items() if _SECRET.search(name)]
-        found = [*secrets, *(key for value in values for key in _keys_in(value))]
-        keys = {key for key in found if len(key) >= LEAST}
-        self._keys = sorted(keys, key=len, reverse=True)
+        values = tuple([value for name, value in headers.items() if _is_secret(name)])
+        self._keys, self._answered = _keys_of(values, tuple(secrets))
         if self._keys:
-            _sent[tuple(self._keys)] = None
+            _sent[self._keys] = None
             if len(_sent) > _KNOWN:
                 _sent.pop(next(iter(_sent)), None)
-        self._answered = tuple(
-            key for key in self._keys if len(key) >= LEAST_IN_ANSWERS and re.search(r"\d", key)
-        )
         self._forms = all_forms(self._answered)
         self._tail = b""
         self._usual = _Usual()
@@ -273,8 +268,10 @@ class _Usual:
         self.first = first[: _same(first, chunk)]
         self.last = last[len(last) - _same(last[::-1], chunk[::-1]) :]
         self.begun = True
-        ends = _letters(self.first)[-GRAM:], _letters(self.last)[:GRAM]
-        self.room = forms.room if forms.grams.isdisjoint(ends) else 0  # else a form may have more of them
+        ends = [part.translate(_LOWER, _DELETED) for part in (self.first, self.last)]
+        self.room = (
+            forms.room if forms.grams.isdisjoint((ends[0][-GRAM:], ends[1][:GRAM])) else 0
+        )  # else a form may have more of them
 
 
 def _same(one: bytes, other: bytes) -> int:
@@ -293,6 +290,17 @@ class _Open(NamedTuple):
 
 
 _NOTHING = _Open("", 0, None, None)
+
+
+_is_secret = lru_cache(256)(_SECRET.search)  # of the name of a header
+
+
+@lru_cache(64)
+def _keys_of(values: Iterable[str], secrets: Iterable[str]) -> tuple[tuple[str, ...], tuple[str, ...]]:
+    """Returns the keys in headers and beside them, and those that are replaced in answers, too."""
+    found = [*secrets, *(key for value in values for key in _keys_in(value))]
+    keys = tuple(sorted({key for key in found if len(key) >= LEAST}, key=len, reverse=True))
+    return keys, tuple(key for key in keys if len(key) >= LEAST_IN_ANSWERS and re.search(r"\d", key))
 
 
 def _keys_in(value: str) -> Iterator[str]:
@@ -441,7 +449,7 @@ class Forms(NamedTuple):
             return False
         if ends and any(map(data.__contains__, self.shown)):
             return True
-        letters = _letters(data)
+        letters = data.translate(_LOWER, _DELETED)
         near = not self.grams.isdisjoint(
             [letters[at : at + GRAM] for at in range(0, len(letters), self.step)]
         )
@@ -454,17 +462,13 @@ class Forms(NamedTuple):
         )
 
 
-def _letters(data: bytes) -> bytes:
-    return data.translate(_LOWER, _DELETED)
-
-
 @lru_cache(64)
 def all_forms(keys: tuple[str, ...]) -> Forms:
     split = tuple(form for key in keys for form in (key, key.upper(), key.lower(), *_encoded(key.encode())))
     starts = (key[:size].encode() for key in keys for size in range(1, BEGINNING))
     beginnings = {form[:BEGINNING].encode() for form in split}
     beginnings |= {start + end for start in starts for end in (b'"}', b'",')}
-    letters = tuple({_letters(form) for key in keys for form in _forms(key)})
+    letters = tuple({form.translate(_LOWER, _DELETED) for key in keys for form in _forms(key)})
     shown = tuple(
         end.encode() for key in keys for end in (key[: len(readable(key)) + BEGINNING], key[-BEGINNING:])
     )

@@ -277,9 +277,10 @@ def _stream_when_free(
     settings = replace(settings, approve=settings.approve or approver("defer"))
 
     def begun() -> Loop[AssistantTurn | None]:
-        return (yield from chat._converse(begin(chat._history), settings))  # noqa: SLF001 - likewise
+        loop: Loop[AssistantTurn | None] = chat._talk(begin(chat._history), settings).loop  # noqa: SLF001 - likewise
+        return (yield from loop)
 
-    return chat._talk(begun(), settings).stream_async(picker("deltas"))  # noqa: SLF001 - likewise
+    return replace(chat._talk((), settings), loop=begun()).stream_async(picker("deltas"))  # noqa: SLF001 - likewise
 
 
 def _words(error: Exception) -> str:

@@ -129,7 +129,9 @@ class Wire(Value, ABC):
         """Returns the finished request: `params` at their places, then `api_args`, then `api_headers`. Each overrides
         the earlier values. With tools, it has the fields that the model needs for them; without, no tool choice.
         """
-        body = json_objects.merged(json_objects.merged(body, self.profile.fields), self.parameters())
+        body = json_objects.merged(body, self.profile.fields)
+        if self.params:
+            body = json_objects.merged(body, self.parameters())
         if any(
             each.get("tools") or each.get("toolConfig", {}).get("tools") for each in (body, self.api_args)
         ):
@@ -150,7 +152,7 @@ class Wire(Value, ABC):
 
     def parameters(self) -> Json:
         """Returns `params` at their places in the body."""
-        return json_objects.parameters(self.params, self.param_names, self.name) if self.params else {}
+        return json_objects.parameters(self.params, self.param_names, self.name)
 
     def headers(self) -> dict[str, str]:
         """Returns the headers with the key, if there is one."""

@@ -106,7 +106,7 @@ def test_a_replayed_chat_keeps_the_model_of_the_chat_it_is_given():
 def sent(chat, *inputs, fetched=()):
     """Returns the first request, and the URLs that were fetched for it."""
     answers, asked = dict(fetched), []
-    loop = chat._converse(inputs, chat._plan(stream=False, tool_mode="sequential"))
+    loop = chat._talk(inputs, chat._plan(stream=False, tool_mode="sequential")).loop
     effect = next(loop)
     while not isinstance(effect, Send):
         if isinstance(effect, Fetch):

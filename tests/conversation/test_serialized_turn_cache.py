@@ -222,3 +222,17 @@ def test_what_is_not_json_is_refused():
 
     with pytest.raises(UsageError, match="cannot be written as JSON"):
         RequestCache().request(wire, [UserTurn("Hi")], (), **HOW)
+
+
+@wires
+@settings(deadline=None, max_examples=15)
+@given(st.lists(st.tuples(st.integers(0, 12), st.integers(0, 3)), min_size=2, max_size=8))
+def test_a_conversation_that_is_cut_and_goes_on_is_written_as_anew(name, steps):
+    wire, written, turns = wire_of(name), RequestCache(), []
+    for number, (kept, added) in enumerate(steps):
+        turns = turns[: kept // 2 * 2]
+        for n in range(added):
+            turns += [UserTurn(f"{number}.{n}?"), AssistantTurn(f"{number}.{n}.")]
+        asked = [*turns, UserTurn(f"{number}")]
+        _, body = written.request(wire, asked, (), stream=False, type=None)
+        assert body == encoded(wire.request(asked, (), stream=False).json)

@@ -63,7 +63,7 @@ PROVIDERS = {
         "router.huggingface.co/v1/chat/completions",
     ),
     "mistral": ("Mistral", "mistral-large-latest", "MISTRAL_API_KEY", "api.mistral.ai/v1/chat/completions"),
-    "moonshot": ("Moonshot AI", "kimi-k2.5", "MOONSHOT_API_KEY", "api.moonshot.ai/v1/chat/completions"),
+    "moonshot": ("Moonshot AI", "kimi-k2.6", "MOONSHOT_API_KEY", "api.moonshot.ai/v1/chat/completions"),
     "openai": ("OpenAI", "gpt-5.6-terra", "OPENAI_API_KEY", "api.openai.com/v1/responses"),
     "openai_completions": ("OpenAI", "gpt-5.6-terra", "OPENAI_API_KEY", "api.openai.com/v1/chat/completions"),
     "openrouter": (

@@ -23,6 +23,7 @@ HOSTS = {
     "Google/Gemini": "generativelanguage.googleapis.com",
     "xAI": "api.x.ai",
     "Cohere": "api.cohere.com",
+    "Moonshot AI": "api.moonshot.ai",
 }
 DEFAULTS = sorted({(w.provider, w.default_model) for w in WIRES if w.default_model and w.provider in HOSTS})
 

@@ -56,7 +56,7 @@ def refusal(provider: Provider, chat: ec.Chat, message: str = "And now?") -> str
 def request_of(chat: ec.Chat, message: str = "And now?") -> Send:
     """Returns the chat's next request."""
     settings = chat._plan(stream=False, tool_mode="sequential")
-    return _first(chat._converse([message], settings))
+    return _first(chat._talk([message], settings).loop)
 
 
 def _verdict(provider: Provider, sent: Send) -> str | None:
@@ -104,7 +104,7 @@ def _loop(cell: Cell):  # type: ignore[no-untyped-def]  # a generator of effects
     )
     said = named(values.CONTENTS, cell, "user")
     inputs = [values.CONTENTS["image"]] if said is None else ["Look:", said]
-    return chat._converse(inputs, settings)
+    return chat._talk(inputs, settings).loop
 
 
 def _chat(cell: Cell) -> ec.Chat:

@@ -16,6 +16,7 @@ import ellmer_core as ec
 from ellmer_core import chat_openai_compatible
 from ellmer_core.errors import ConnectError, UsageError
 from ellmer_core.transport import httpx_clients
+from ellmer_core.transport.http_clients import TRACE, read_in_time
 
 
 def said(*_):
@@ -137,7 +138,7 @@ def test_what_was_lent_goes_back_also_after_a_failure(server, reply, make):
     with pytest.raises(Exception, match="stopped before its end"):
         list(chat.stream("Hi"))
     assert chat.chat("Hi", echo="none") == "Hello."
-    lost = httpx_clients.Pools(httpx.create_ssl_context, {})
+    lost = httpx_clients.Pools(httpx.create_ssl_context, {}, read_in_time, TRACE)
     with pytest.raises(httpx.ConnectError):
         lost.handle_request(httpx.Request("GET", "http://127.0.0.1:9"))
     assert sum(map(len, lost._stacks.free.values())) == 1
@@ -149,8 +150,8 @@ def test_certificates_are_read_for_https_only(monkeypatch):
     real = httpx.create_ssl_context()
     read = []
     contexts = []
-    monkeypatch.setattr(httpx, "HTTPTransport", lambda **options: contexts.append(options["verify"]))
-    pools = httpx_clients.Pools(lambda: [read.append("certificates"), real][1], {})
+    monkeypatch.setattr(httpx_clients, "_pool", lambda *_, **options: contexts.append(options["verify"]))
+    pools = httpx_clients.Pools(lambda: [read.append("certificates"), real][1], {}, read_in_time, TRACE)
     for url in ("http://a", "https://a"):
         pools._stacks.taken(httpx.URL(url))
 
@@ -209,3 +210,13 @@ def test_the_time_of_an_answer_ends_a_head_behind_a_proxy_of_the_environment(mon
             chat.chat("Hi")
         ended.set()
     assert time.monotonic() - began < 4
+
+
+def test_reads_are_timed_also_with_an_httpx_that_lets_nobody_at_its_connections(monkeypatch):
+    def extensions():
+        pools = httpx_clients.Pools(httpx.create_ssl_context, {}, read_in_time, TRACE)
+        return pools._stacks.taken(httpx.URL("http://a"))[1].extensions
+
+    assert extensions() == {}  # each connection is timed from its beginning
+    monkeypatch.setattr(httpx.HTTPTransport, "__init__", lambda self, **_: vars(self).update(_pool=None))
+    assert extensions() == TRACE

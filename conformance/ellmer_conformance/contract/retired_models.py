@@ -102,6 +102,16 @@ SCHEDULES = {
     "api.x.ai": Schedule(
         "xAI", "https://docs.x.ai/docs/models", date(2026, 11, 21), {"2025-09-15": "grok-beta"}
     ),
+    "api.moonshot.ai": Schedule(
+        "Moonshot AI",
+        "https://github.com/anomalyco/models.dev/pull/6101",  # which quotes https://platform.kimi.ai/docs/models
+        date(2026, 9, 2),
+        {
+            "2026-05-25": "kimi-k2-0711-preview kimi-k2-0905-preview kimi-k2-turbo-preview kimi-k2-thinking"
+            " kimi-k2-thinking-turbo",
+            "2026-08-31": "kimi-k2.5",
+        },
+    ),
     **dict.fromkeys(
         ("api.cohere.com", "api.cohere.ai"),
         Schedule(

@@ -5,7 +5,6 @@ from __future__ import annotations
 import json
 import re
 from collections.abc import Iterable, Mapping, Sequence
-from functools import cache
 from hashlib import sha256
 from math import isfinite
 from typing import Any
@@ -154,12 +153,11 @@ def distinct(contents: Iterable[ours.Content], seed: object) -> list[ours.Conten
     """
     seen: set[str] = set()
     distinct_contents: list[ours.Content] = []
-    digest = cache(
-        lambda: sha256(f"[{json_text(seed)},".encode("utf-8", "surrogatepass"))
-    )  # the answer may be long
+    digest = None
     for place, content in enumerate(contents):
         if isinstance(content, ours.ContentToolRequest) and (not content.id or content.id in seen):
-            own = digest().copy()
+            digest = digest or sha256(f"[{json_text(seed)},".encode("utf-8", "surrogatepass"))
+            own = digest.copy()  # the answer may be long
             own.update(f"{place}]".encode())
             content = ours.replaced(content, id=f"call_{own.hexdigest()[:24]}")  # noqa: PLW2901 - the renamed call takes its place
         if isinstance(content, ours.ContentToolRequest):

@@ -35,7 +35,7 @@ _MODELS = {
     "fireworks": ("accounts/fireworks/models/gpt-oss-120b",),
     "groq": ("openai/gpt-oss-120b", "openai/gpt-oss-20b", "llama-3.3-70b-versatile"),
     "huggingface": ("openai/gpt-oss-120b",),
-    "moonshot": ("kimi-k2.5",),
+    "moonshot": ("kimi-k2.6",),
     "openrouter": ("openai/gpt-5.6-terra", "anthropic/claude-sonnet-5", "google/gemini-3.5-flash"),
     "perplexity": ("sonar", "sonar-pro"),
     "together": ("openai/gpt-oss-120b",),
