@@ -255,3 +255,31 @@ def test_a_paste_of_any_length_is_read_in_little_time(judge, text):
     began = time.process_time()
     assert judge(text)
     assert time.process_time() - began < 30  # some 4; without a limit, it took minutes
+
+
+LONG = {
+    "headers": lambda n: (
+        f"curl {URL} " + " ".join(f"-H 'x-{at}: {at}'" for at in range(n)) + f" -d '{QUOTED}'"
+    ),
+    "headers for cmd": lambda n: f"curl.exe {URL} ^\n " + '-H "x: y" ' * n + f'-d "{BACKSLASHED}"',
+    "here-documents without an end": lambda n: "curl <<A\n" * n,
+    "commands before a pipe": lambda n: f"{'echo ' * n}| curl {URL} -d @-",
+}
+
+
+@pytest.mark.parametrize("name", LONG)
+def test_n_words_of_a_command_cost_n(judge, name):
+    from pasted import curl
+
+    few, many = LONG[name](2000), LONG[name](8000)
+    curl(few)
+    for _ in range(3):  # a busy machine disturbs the caches of the processor
+        took = []
+        for text in (few, many):
+            began = time.process_time()
+            curl(text)
+            took.append(time.process_time() - began)
+        if took[1] < 8 * max(took[0], 0.02):
+            break
+
+    assert took[1] < 8 * max(took[0], 0.02)

@@ -86,6 +86,25 @@ def test_what_a_server_hides_in_names_is_seen_by_who_approves(monkeypatch):
             assert [letter for letter in text if letter in "\x1b\u202e\U000e0041"] == []
 
 
+def test_who_approves_sees_the_name_and_the_arguments_and_not_what_a_description_says(monkeypatch):
+    asked = []
+    monkeypatch.setattr("builtins.input", lambda text: asked.append(text) or "n")
+    with mcp_tools([*HOSTILE, "pretends"], timeout=20) as tools:
+        request = ContentToolRequest("1", tools[0].name, {"path": "/\x1b[2K\ny\u202e"}, tool=tools[0])
+        ask_at_console(request)
+        shown = card(request)
+
+        assert asked
+        for text in (asked[-1], f"{shown.call} {shown.arguments}"):
+            assert "delete_all" in text
+            assert "\\x1b[2K" in text or "\\u001b[2K" in text
+            assert [letter for letter in text if letter in "\x1b\r\u202e"] == []
+        for text in (*asked, shown.call, shown.arguments):
+            assert "Ignore what" not in text
+            assert "[y/n] y" not in text
+        assert "\x1b" not in shown.title
+
+
 @contextmanager
 def traced():
     """Yields a function that returns the bytes that were needed at most."""

@@ -17,6 +17,7 @@ import pytest
 
 from ellmer_conformance.recordings.calibrate import calibrate
 from ellmer_conformance.recordings.lint import lint
+from ellmer_conformance.recordings.lint_report import _gist
 from ellmer_conformance.report.formats.terminal_escaping import printable
 from ellmer_core.budget import RECORDING, VIOLATIONS, YAML, Budget
 from ellmer_harness.bulk.sources import sources
@@ -354,3 +355,23 @@ def test_folders_of_any_depth_are_walked(tmp_path, monkeypatch):
         os.chdir("..")
         Path("d").rmdir()
     assert 1 <= len(found) < 5
+
+
+COMMAND = "x\n::error file=a.py::owned"
+
+
+@pytest.mark.parametrize("options", [["lint", "-v", "--warnings"], ["lint"], ["calibrate"]])
+def test_what_a_recording_says_begins_no_command(tmp_path, options):
+    told = {**LEGAL, COMMAND: 1, "tools": [tool({"type": COMMAND})], "messages": [{"role": COMMAND}]}
+    (tmp_path / "a.json").write_text(json.dumps(recording(told)))
+
+    said = run(*options, str(tmp_path)).stdout.decode()
+    assert "owned" in said
+    assert not [line for line in said.splitlines() if line.lstrip().startswith("::")]
+
+
+def test_a_long_word_in_a_message_is_grouped_in_linear_time():
+    began = time.process_time()
+    assert _gist("a" * 200_000) == "a" * 200_000
+    assert time.process_time() - began < 1  # it was minutes
+    assert _gist("toolu_01abcdef at 17 of call-9") == "# at # of call-#"

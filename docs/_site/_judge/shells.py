@@ -7,19 +7,23 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Iterator
+from itertools import islice
 
 __all__ = ["commands", "data_before", "here_document", "powershell_word"]
 
 _NAMED = {"n": "\n", "t": "\t", "r": "\r", "0": "\0"}
 _CURL = re.compile(r"(?<![\w./:@-])curl(?P<exe>\.exe)?(?=[\s^`\\])")
-_HERE = re.compile(r"<<-?\s*(['\"]?)(\w+)\1[ \t]*\n(.*?)\n\s*\2\b", re.DOTALL)
+_MOST = 20  # places where something may begin, each of which is read to its end
+_HERE = re.compile(r"<<-?\s*(['\"]?)(\w+)\1[ \t]*\n(.*?)\n[ \t]*\2\b", re.DOTALL)
 
 
 def commands(text: str) -> Iterator[list[str]]:
     """Yields the words of the first `curl` command in a text, as each shell reads them."""
     if not (match := _CURL.search(text)):
         return
-    command = _HERE.sub("", text[match.start() :]).replace("\r\n", "\n")
+    command = text[match.start() :].replace("\r\n", "\n")
+    if here := _here(command):
+        command = command[: here.start()] + command[here.end() :]
     for read in _likely(command, windows=bool(match["exe"])):
         try:
             yield read(command)
@@ -29,16 +33,19 @@ def commands(text: str) -> Iterator[list[str]]:
 
 def here_document(text: str) -> str:
     """Returns the text between `<<EOF` and `EOF`, or an empty string."""
-    return match[3] if (match := _HERE.search(text)) else ""
+    return match[3] if (match := _here(text)) else ""
+
+
+def _here(text: str) -> re.Match[str] | None:
+    begins = islice(re.finditer("<<", text), _MOST)
+    return next((match for begin in begins if (match := _HERE.match(text, begin.start()))), None)
 
 
 def data_before(text: str) -> str:
     """Returns the JSON that `echo` or `printf` writes into the `curl` after it, or an empty string."""
     before, pipe, _ = text.partition("| curl")
-    found = (
-        posix(before[match.start() :])
-        for match in re.finditer(r"\b(?:echo|printf)\b", before if pipe else "")
-    )
+    begins = islice(re.finditer(r"\b(?:echo|printf)\b", before if pipe else ""), _MOST)
+    found = (posix(before[match.start() :]) for match in begins)
     return next((word for words in found for word in words if word.startswith(("{", "["))), "")
 
 
@@ -58,17 +65,19 @@ _PARTS = r"(?P<end>\n|;|\|\|?|&&|&(?=\s)|(?<!\S)\#)|(?P<space>\s+)"
 
 def _words(command: str, pattern: re.Pattern[str], value: Callable[[re.Match[str]], str]) -> list[str]:
     """Returns the words up to the end of the command. `pattern` has `end`, `space`, and what `value` reads."""
-    words, open_word, at = [""], False, 0
+    words: list[str] = []
+    parts: list[str] = []
+    at = 0
     while (match := pattern.match(command, at)) and not match["end"]:
-        if match["space"]:
-            words, open_word = [*words, ""] if open_word else words, False
-        else:
-            words[-1] += value(match)
-            open_word = True
+        if not match["space"]:
+            parts.append(value(match))
+        elif parts:
+            words.append("".join(parts))
+            parts = []
         at = match.end()
     if not match and at < len(command):
         raise ValueError("no closing quotation")
-    return words if open_word else words[:-1]
+    return [*words, "".join(parts)] if parts else words
 
 
 _POSIX = re.compile(
@@ -154,10 +163,12 @@ def powershell_word(text: str, at: int) -> str:
 
 def cmd(command: str) -> list[str]:
     """Returns the words for `cmd`: first it removes carets, then the program reads quotations itself."""
-    words, word, quoted = [], "", False
+    words: list[str] = []
+    word, quoted = "", False
     for part in re.findall(r'\\*"|\\+|\s+|[^\s"\\]+', _without_carets(command)):
         if part.isspace() and not quoted:
-            words, word = [*words, word] if word else words, ""
+            words += [word] if word else []
+            word = ""
         elif part.endswith('"'):
             slashes = len(part) - 1
             word += "\\" * (slashes // 2) + ('"' if slashes % 2 else "")

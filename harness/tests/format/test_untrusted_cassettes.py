@@ -156,3 +156,58 @@ def test_yaml_that_contains_itself_is_no_recording(tmp_path):
     began = time.monotonic()
     assert main(["scan", str(tmp_path)]) == 0
     assert time.monotonic() - began < 20
+
+
+def recorded(**request):
+    exchange = {"method": "POST", "url": URL, "headers": {}, "body": {"model": "m"}}
+    answer = {"status": 200, "headers": {"content-type": "application/json"}, "body": {"id": "x"}}
+    return {"request": {**exchange, **request}, "response": answer}
+
+
+#: Values for which a command once ended with a traceback.
+DAMAGING = {
+    "half a character.json": recorded(method="\ud83d"),
+    "a type that is a list.json": recorded(body={"model": {"type": ["x"]}}),
+    "metadata that are a number.json": {"version": 1, "metadata": 7, "interactions": []},
+    "a number that is infinite.json": {"request": {"url": URL, "method": "GET"}, "response": {"status": float("inf")}},
+}  # fmt: skip
+
+
+@pytest.fixture
+def damaging(tmp_path):
+    folder = tmp_path / "hostile"
+    folder.mkdir()
+    for name, value in DAMAGING.items():
+        (folder / name).write_text(json.dumps(value))
+    (folder / "zgood.json").write_text(json.dumps({"version": 1, "interactions": [recorded()]}))
+    (folder / "cut.json").write_text('{"version": 1, "interactions": [{"request": {"uri": "x"}, "response')
+    return folder
+
+
+@pytest.mark.parametrize("command", ["ls", "import", "export", "migrate", "diff"])
+def test_a_damaged_file_does_not_stop_the_others(damaging, tmp_path, capsys, command):
+    more = {"diff": [damaging], "import": ["--out", tmp_path / "out"], "export": ["--out", tmp_path / "out"]}
+    code = main([command, *(["--dry-run"] if command == "migrate" else []), str(damaging), *map(str, more.get(command, []))])  # fmt: skip
+    said = capsys.readouterr()
+
+    assert code in (1, 2)
+    assert "cut.json" in said.out + said.err
+    assert not command.startswith(("im", "ex")) or [*(tmp_path / "out").glob("zgood.*")]
+    (said.out + said.err).encode("utf-8")
+
+
+@pytest.mark.parametrize("name", DAMAGING)
+@pytest.mark.parametrize("command", ["ls", "show", "export", "scan", "diff"])
+def test_a_damaging_value_is_no_crash(damaging, capsys, name, command):
+    main([command, str(damaging / name), *[str(damaging / "zgood.json")] * (command == "diff")])
+    said = capsys.readouterr()
+
+    (said.out + said.err).encode("utf-8")
+
+
+def test_the_head_of_a_raw_message_is_not_obeyed(cassette, capfdbinary):
+    main(["show", "--raw", str(cassette({"text": "x"}, uri="https://a\x1bc.example/\n::error::y"))])
+
+    out = capfdbinary.readouterr().out
+    assert b"\x1b" not in out
+    assert b"\n::" not in out

@@ -17,6 +17,7 @@ from hypothesis import strategies as st
 from ellmer_harness import use_cassette
 from ellmer_harness.secrets.cassette_scan import masks, scan
 from ellmer_harness.secrets.named_credentials import kind
+from ellmer_harness.secrets.redaction import spellings
 from ellmer_harness.secrets.service_keys import ALPHABETS, PATTERNS
 
 HEX, ALNUM, BASE64 = "0123456789abcdef", ascii_letters + digits, ascii_letters + digits + "+/"
@@ -531,3 +532,18 @@ def test_what_names_a_place_or_a_server_is_no_secret(value):
 )
 def test_what_looks_alike_is_one(value):
     assert [*scan({"a": value})]
+
+
+VALUE = 'bedrock/Qm+Vkc9ja0F"tleS1kZQ9=='
+
+
+@pytest.mark.parametrize("pieces", [2, 5, 10**6])
+@pytest.mark.parametrize("form", [*spellings(VALUE), b64encode(VALUE.encode()).decode()])
+def test_a_value_that_is_split_over_events_is_found_in_each_spelling(form, pieces):
+    size = max(1, len(form) // pieces)
+    said = ["it is ", *(form[at : at + size] for at in range(0, len(form), size)), "."]
+    events = [{"choices": [{"index": 0, "delta": {"content": piece}}]} for piece in said]
+    stream = "".join(f"data: {json.dumps(event)}\n\n" for event in events).encode()
+
+    for body in ({"sse": [{"data": event} for event in events]}, stream):
+        assert [*scan({"body": body}, [(VALUE, "MY_KEY")])]
