@@ -119,12 +119,12 @@ def judged(report: Report) -> dict[str, Any]:
             cells.append(cell(report, row, failing, refused))
         elif failing:
             verdicts[wire][rule] = "not-reproduced"
-            lost.append(failing[0].id)
+            lost += [row.id for row in failing]
     return {
         "score": report.score,
         "requirements": report.requirements,
         "verdicts": verdicts,
-        "causes": grouped(report),
+        "causes": grouped(replace(report, rows=[row for row in report.rows if row.id not in lost])),
         "cells": cells,
         "not_reproduced": lost,
     }

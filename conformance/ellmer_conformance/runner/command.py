@@ -608,12 +608,16 @@ def _known(case: Case, name: object) -> bool:
 
 
 def _tool_run(case: Case, name: str, arguments: object) -> ToolRun:
-    """Returns the run of a tool with its value, as the case's own tool returns it."""
+    """Returns the run of a tool with its value, as the case's own tool returns it. A command that was told no result for the arguments
+    fails in its own words, which nobody knows.
+    """
     tool = next(tool for tool in case.tools if tool.name == name)
     values = dict(arguments) if isinstance(arguments, Mapping) else {}
     told = [call for step in case.script for answer in answers_of(step) for call in answer.calls]
     meant = {call_key(call.name, call.arguments): call.arguments for call in told}
+    key = call_key(name, values)
     try:
-        return ToolRun(name, values, tool.run(**meant.get(call_key(name, values), values)))
+        return ToolRun(name, values, tool.run(**meant.get(key, values)))
     except Exception as error:  # noqa: BLE001 - a tool that fails is a case
-        return ToolRun(name, values, error=error)
+        known = key in {call_key(name, given) for given in _arguments(tool, case)}
+        return ToolRun(name, values, error=error if known else LookupError())

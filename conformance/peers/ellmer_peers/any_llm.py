@@ -64,7 +64,9 @@ class Whole:
 
     def __init__(self) -> None:
         self.text, self.stop, self.usage = "", None, None
-        self.calls: dict[int, Json] = {}
+        self.thought = ""
+        self.more: Json = {}
+        self.calls: list[Json] = []
 
     def add(self, chunk: Any) -> list[str]:
         """Adds a chunk and returns its text."""
@@ -74,15 +76,25 @@ class Whole:
         choice = chunk.choices[0]
         self.stop = choice.finish_reason or self.stop
         for each in choice.delta.tool_calls or ():
-            call = self.calls.setdefault(each.index, {"id": "", "name": "", "arguments": "", "more": {}})
-            call["id"] = each.id or call["id"]
-            call["more"] |= each.model_dump(include={"extra_content"}, exclude_none=True)
-            if each.function:
-                call["name"] = each.function.name or call["name"]
-                call["arguments"] += each.function.arguments or ""
+            self._add_call(each)
+        delta = choice.delta.model_dump(include={"reasoning", "extra_content"}, exclude_none=True)
+        self.thought += (delta.get("reasoning") or {}).get("content") or ""
+        self.more |= delta.get("extra_content") or {}
         text = choice.delta.content or ""
         self.text += text
         return [text] if text else []
+
+    def _add_call(self, piece: Any) -> None:
+        """Adds a piece to the last call with its index, unless it has another id."""
+        call = next((c for c in reversed(self.calls) if c["index"] == piece.index), None)
+        if call is None or (piece.id and call["id"] and piece.id != call["id"]):
+            call = {"index": piece.index, "id": "", "name": "", "arguments": "", "more": {}}
+            self.calls.append(call)
+        call["id"] = piece.id or call["id"]
+        call["more"] |= piece.model_dump(include={"extra_content"}, exclude_none=True)
+        if piece.function:
+            call["name"] = piece.function.name or call["name"]
+            call["arguments"] += piece.function.arguments or ""
 
     def completion(self) -> Any:
         """Returns the whole completion."""
@@ -92,19 +104,27 @@ class Whole:
                 more=call["more"],
                 function=SimpleNamespace(name=call["name"], arguments=call["arguments"] or "{}"),
             )
-            for call in self.calls.values()
+            for call in self.calls
         ]
-        message = SimpleNamespace(content=self.text or None, tool_calls=calls)
+        message = SimpleNamespace(
+            content=self.text or None, tool_calls=calls, thought=self.thought, more=self.more
+        )
         choice = SimpleNamespace(message=message, finish_reason=self.stop)
         return SimpleNamespace(choices=[choice], usage=self.usage)
 
 
 def _plain(message: Any) -> Json:
-    """Returns a message that was built from chunks."""
+    """Returns a message that was built from chunks, with its thoughts and their signature."""
     calls = [
         {"id": c.id, "type": "function", "function": vars(c.function), **c.more} for c in message.tool_calls
     ]
-    return {"role": "assistant", "content": message.content, **({"tool_calls": calls} if calls else {})}
+    return {
+        "role": "assistant",
+        "content": message.content,
+        **({"tool_calls": calls} if calls else {}),
+        **({"reasoning": {"content": message.thought}} if message.thought else {}),
+        **({"extra_content": message.more} if message.more else {}),
+    }
 
 
 class AnyLLM(BridgeAdapter):

@@ -28,6 +28,7 @@ _STOPS = {
     "end_turn": "stop",
     "tool_use": "tool",
     "max_tokens": "length",
+    "max_output_tokens": "length",
     "refusal": "filter",
     "content_filter": "filter",
 }
@@ -85,11 +86,11 @@ class Session:
         self.messages = [*last.prompt.messages, *last.messages()]
         raw = last.response_json or {}
         choice = (raw.get("choices") or [{}])[0]
-        stop: Any = choice.get("finish_reason") or raw.get("finish_reason") or raw.get("stop_reason")
         cut = (raw.get("incomplete_details") or {}).get("reason")
+        stop: Any = cut or choice.get("finish_reason") or raw.get("finish_reason") or raw.get("stop_reason")
         return Reply(
             last.text(),
-            stop="length" if cut == "max_output_tokens" else _STOPS.get(stop, stop),
+            stop=_STOPS.get(stop, stop),
             usage=_counts(last),
             pieces=pieces if stream else (),
         )

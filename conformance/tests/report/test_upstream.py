@@ -2,6 +2,7 @@
 
 import platform
 import sys
+from importlib.metadata import version
 from pathlib import Path
 
 from conformance_command import run, run_in
@@ -84,3 +85,23 @@ def test_a_command_that_is_gone_has_no_version():
     [(_, text)] = reports(Report([row], named={"a command": "command:no-such-program driver.js"}))
 
     assert "**Versions.** ellmer-core" in text
+
+
+def test_the_report_about_a_library_names_each_of_its_packages_and_where_its_adapter_is():
+    row = Row("pytest", "openai-chat", "openai", "one_tool", "sync", "PAIR-001", "MUST", "reject", "fail", 1)
+    [(_, text)] = reports(Report([row]))
+
+    assert f"pytest-xdist {version('pytest-xdist')}" in text.partition("**Versions.** ")[2]
+    assert "The adapter `pytest` is that of an installed package, or a bridge of <https://" in text
+
+
+def test_a_long_title_ends_at_a_word():
+    said = "the model said " + "something long " * 20
+    row = Row(
+        "a", "openai-chat", "openai", "one_tool", "sync", "HIS-006", "MUST", "loss", "fail", 1, "/x", said
+    )
+    [(_, text)] = reports(Report([row]))
+
+    title = text.splitlines()[0]
+    assert title.endswith(" …")
+    assert f"# openai-chat: {said}".startswith(title.replace("…", ""))

@@ -103,6 +103,20 @@ def test_the_python_example_keeps_every_rule(judged, case, mode):
     assert len(run.replies) == len(run.case.steps)
 
 
+def test_a_tool_without_a_result_for_its_arguments_fails_in_the_words_of_the_command(judged):
+    program = FIRST_ONLY.partition("first = ")[0].replace("Paris and Oslo?", "Oslo?") + (
+        "id = message['tool_calls'][0]['id']\n"
+        "sent = {'role': 'tool', 'tool_call_id': id, 'content': 'Error: no such city'}\n"
+        "told = post(asked, message, sent)['content']\n"
+        "ran = [{'name': 'get_weather', 'arguments': {'town': 'Oslo'}}]\n"
+        "print(json.dumps({'text': told, 'stop': 'stop', 'ran': ran}))\n"
+    )
+    run, verdicts = judged(program, "length_inside_arguments")
+
+    assert [str(each.error) for each in run.tool_runs] == [""]
+    assert "PAIR-034" not in broken(verdicts)
+
+
 def test_a_language_whose_numbers_end_at_2_to_the_53_is_told_so_and_breaks_nothing(judged):
     example = (EXAMPLES / "driver-python" / "driver.py").read_text("utf-8")
     reading = "functools.partial(json.loads, parse_int=float)"

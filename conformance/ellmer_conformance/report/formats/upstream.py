@@ -8,14 +8,16 @@ from __future__ import annotations
 
 import json
 import platform
+import re
 import shlex
 import subprocess
 from collections import Counter
 from collections.abc import Iterator, Mapping
 from contextlib import suppress
 from dataclasses import replace
-from importlib.metadata import PackageNotFoundError, packages_distributions, version
+from importlib.metadata import PackageNotFoundError, distributions, packages_distributions, version
 from pathlib import Path
+from textwrap import shorten
 from typing import Any
 
 from ...contract.rule import page_of
@@ -26,6 +28,9 @@ from .terminal_escaping import printable
 __all__ = ["reports", "title_of"]
 
 _SHOWN = 5  # plays by name
+_TITLE = 100  # characters
+_SDKS = {"anthropic", "google-genai", "openai"}
+_BRIDGES = "https://github.com/ellmer-core/ellmer-core/tree/main/conformance/peers"
 
 
 def reports(report: Report) -> Iterator[tuple[str, str]]:
@@ -65,7 +70,7 @@ def title_of(row: Row) -> str:
     Args:
         row: The failure.
     """
-    return f"{row.wire}: {_line(row.message)[:100]}"
+    return shorten(f"{row.wire}: {_line(row.message)}", _TITLE, placeholder=" …")
 
 
 def _parts(report: Report, cause: Cause, rule: Mapping[str, Any]) -> Iterator[str]:
@@ -74,7 +79,7 @@ def _parts(report: Report, cause: Cause, rule: Mapping[str, Any]) -> Iterator[st
     yield f"**What happens.** {_line(row.message)} (at `{row.pointer}`)"
     yield f"**What the API says.** {_of_the_api(row)}"
     yield f"**What is expected.** {rule.get('sentence', row.rule)}"
-    yield f"**How to see it.** This program runs the conversation against a local server. It needs no key.\n\n{_program(report, row)}"
+    yield f"**How to see it.** This program runs the conversation against a local server. It needs no key. {_found(report, row)}\n\n{_program(report, row)}"
     yield f"**Where.** {_plays(cause)}"
     yield f"**Versions.** {', '.join(_versions(report, row))}"
     sources = "".join(f"\n- <{each}>" for each in rule.get("source", ()) if each.startswith("http"))
@@ -87,6 +92,16 @@ def _of_the_api(row: Row) -> str:
     if row.rule.startswith("RUN-"):
         return "Nothing: the client fails by itself."
     return "It accepts the request, so that nobody is told of the loss."
+
+
+def _found(report: Report, row: Row) -> str:
+    """Returns a sentence about where the client is found: a maintainer has neither the command nor the bridge."""
+    asked = report.named.get(row.adapter, row.adapter)
+    if asked.startswith("command:"):
+        return f"It calls `{asked.removeprefix('command:')}`, and is run where that runs."
+    if ":" in asked:
+        return f"The adapter is `{asked}`, which has to be importable."
+    return f"The adapter `{asked}` is that of an installed package, or a bridge of <{_BRIDGES}> in a clone."
 
 
 def _program(report: Report, row: Row) -> str:
@@ -108,12 +123,21 @@ def _versions(report: Report, row: Row) -> Iterator[str]:
     if asked.startswith("command:"):
         yield from _of_command(asked.removeprefix("command:"))
     module = report.named.get(row.adapter, row.adapter).partition(":")[0].partition(".")[0]
-    for name in dict.fromkeys([row.adapter, *packages_distributions().get(module, ()), "ellmer-core"]):
+    named = [*packages_distributions().get(module, ()), *_named_like(row.adapter)]
+    for name in dict.fromkeys([row.adapter, *named, "ellmer-core"]):
         try:
             yield f"{name} {version(name)}"
         except PackageNotFoundError:
             continue
     yield f"Python {platform.python_version()}"
+
+
+def _named_like(adapter: str) -> list[str]:
+    """Returns the installed packages of a client, which may have many (`langchain-core`), and the SDKs that they ask for."""
+    ours = re.compile(rf"(^|-){re.escape(adapter)}(-|$)", re.IGNORECASE)
+    found = {each.name: each.requires or () for each in distributions() if ours.search(each.name or "")}
+    asked = {re.split(r"[^\w.-]", line, maxsplit=1)[0] for lines in found.values() for line in lines}
+    return [*sorted(found), *sorted(asked & _SDKS)]
 
 
 def _of_command(command: str) -> Iterator[str]:
