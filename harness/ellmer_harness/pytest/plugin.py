@@ -188,6 +188,7 @@ def cassette(
         check_options(cassette_options, "the fixture `cassette_options`")
         tape = Cassette(path, **{**_cassette_policy, **cassette_options, **options})
         tape.warns = False
+        tape.named = path.stem != file_name(_own_name(request.node))
         request.node.stash[_TAPE] = tape
         tape.__enter__()
     yield tape
@@ -381,8 +382,11 @@ def cassette_folder(request: pytest.FixtureRequest) -> Path:
 @pytest.fixture
 def cassette_name(request: pytest.FixtureRequest) -> str:
     """Returns the cassette's file name without its suffix: class, test and parameters."""
-    owner = f"{request.cls.__qualname__}." if request.cls else ""
-    return file_name(owner + request.node.name)
+    return file_name(_own_name(request.node))
+
+
+def _own_name(node: Any) -> str:
+    return f"{node.cls.__qualname__}.{node.name}" if node.cls else str(node.name)
 
 
 @pytest.fixture

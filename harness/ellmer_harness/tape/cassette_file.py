@@ -301,12 +301,22 @@ def _with_others(tape: TapeState, index: CassetteIndex, text: bytes, added: Sequ
     there = tape.file.read_bytes()
     if tape.mode != "rewrite":
         return text if there == index.text else merged(there, text, added)
-    if tape.allow_unused:
+    if tape.allow_unused or _has_others(tape, there):
         with suppress(CassetteError):  # what cannot be read can be recorded again
             return replaced(there, text, _same(tape, there, text), leaves)
     before = writers(tape.file, tape.run) if tape.run else []
     others = [test for test in before if not tape.writer or test != tape.writer]
     return merged(there, text, added) if others else text
+
+
+def _has_others(tape: TapeState, there: bytes) -> bool:
+    """Tells whether the existing file names other tests, with which this one shares it."""
+    if not tape.names_tests:
+        return False
+    with suppress(CassetteError):
+        requests = _own(there, Serializer(Blobs(tape.blob_folder), near=tape.file.parent), tape.file)[0]
+        return any(getattr(request, "tests", None) not in (None, [tape.test]) for request in requests)
+    return False
 
 
 _SAVED: set[tuple[str, str, Path]] = set()
@@ -347,7 +357,8 @@ def _drops(tape: TapeState, index: CassetteIndex) -> list[int]:
         return []
     unused = index.unused_places()
     if not tape.allow_unused:
-        return unused
+        own = {*map(id, tape.own([index.data[place][0] for place in unused]))}
+        return [place for place in unused if id(index.data[place][0]) in own]
     changed = any(response is not None for _, response in index.data[index.loaded :])
     return [place for place in unused if changed and tape.test and _tests(index, place) == [tape.test]]
 
@@ -360,7 +371,7 @@ def _tests(index: CassetteIndex, place: int) -> list[str] | None:
 
 def _users(tape: TapeState, index: CassetteIndex) -> dict[int, list[str]]:
     """Returns the tests of the recordings that this test used and others recorded, this one added."""
-    if not (tape.allow_unused and tape.test and tape.replays):
+    if not (tape.names_tests and tape.replays):
         return {}
     known = {place: _tests(index, place) for place in range(index.loaded) if index.play_counts[place]}
     return {
@@ -516,7 +527,7 @@ def _text_of(
             scan_written(value, text, secrets, "" if number is None else f"/interactions/{number}")
         )
 
-    own = [tape.test] if tape.allow_unused and tape.test else None
+    own = [tape.test] if tape.names_tests else None
     interactions = [
         {
             "request": _sent(index.data[place][0]),

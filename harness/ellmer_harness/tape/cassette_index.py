@@ -183,7 +183,8 @@ class CassetteIndex(Cassette):  # type: ignore[misc]  # vcrpy publishes no types
                 self._cursor += 1
             if self._cursor < self.loaded and self.keys[self._cursor].same_bytes(ask):
                 return self._cursor
-            return self._unplayed(ask)
+            place = self._unplayed(ask)
+            return self._behind_masks(ask) if place is None and self._masks else place
 
     def played(self, ask: RequestKey) -> list[int]:
         """Returns the places of the used recordings of this request."""
@@ -272,6 +273,13 @@ class CassetteIndex(Cassette):  # type: ignore[misc]  # vcrpy publishes no types
             at = len(waiting)
         return next(
             (place for place in waiting if not self.play_counts[place] and self._fits(place, ask)), None
+        )
+
+    def _behind_masks(self, ask: RequestKey) -> int | None:
+        """Returns the first unused recording in which a word of this request was masked, because it is a secret elsewhere."""
+        places = range(self.loaded)
+        return next(
+            (place for place in places if not self.play_counts[place] and self.keys[place].hides(ask)), None
         )
 
     def _fits(self, place: int, ask: RequestKey) -> bool:

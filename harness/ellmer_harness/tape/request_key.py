@@ -26,6 +26,7 @@ from ..secrets.redaction import MASK, fingerprint_of, is_secret_name, names
 SALT = "salt"  # beside the fingerprints of an interaction
 SEMANTIC = ("content-type", "range", "[!x]*-version", "[!x]*-beta")
 _AS_IS = "%/:?[]@!$&'()*+,;="  # and what clients encode is encoded: not every recorder does
+_MASKED = re.compile(rf"{MASK}(?!_\d)")  # those with a number are sent back as they are
 _FORM = re.compile(rb"[\w.%+*\[\]~-]+=[^\s&=]*(&[^\s&=]+=[^\s&=]*)*")
 Repeat = Literal["error", "last", "cycle"]
 Head = tuple[str, str, tuple[tuple[str, str], ...]]
@@ -204,6 +205,44 @@ class RequestKey:
                 self.fingerprints[SALT], place, asked.values.get(place, ""), len(recorded)
             ):
                 yield place
+
+    def hides(self, asked: RequestKey) -> bool:
+        """Tells whether the masks of a recording stand for what a request says in their places: a secret of one request may be an
+        ordinary word in another, which then does not look like a secret.
+        """
+        marks = self.fingerprints
+        if marks.keys().isdisjoint(("url", "body")):
+            return False
+        said = {"url": asked.request.uri, "body": asked.value, **asked.values}
+        return (
+            self.head[::2] == asked.head[::2]
+            and _stands_for(self.head[1], _url(said["url"], self._match.ignore))
+            and _stands_for(self.value, said["body"])
+            and all(
+                mark == fingerprint_of(marks[SALT], place, said.get(place, ""), len(mark))
+                for place, mark in marks.items()
+                if is_exact(place)
+            )
+        )
+
+    @cached_property
+    def value(self) -> str:
+        """The value of the body, as it is compared."""
+        return self._match.canonical(self.body, self.content_type).decode("utf-8", "backslashreplace")
+
+
+def _stands_for(recorded: str, said: str) -> bool:
+    """Tells whether two texts are equal where the recorded one is not masked."""
+    first, *parts = _MASKED.split(recorded)
+    if not parts:
+        return recorded == said
+    last, at = parts.pop(), len(first)
+    for part in parts:
+        found = said.find(part, at)
+        if found < 0:
+            return False
+        at = found + len(part)
+    return said.startswith(first) and said.endswith(last) and len(said) - len(last) >= at
 
 
 def is_exact(place: str) -> bool:

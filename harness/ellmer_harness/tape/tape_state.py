@@ -199,6 +199,8 @@ class TapeState(Options):
         self.masking: Masking | None = None
         self.live_check: LiveCheck | None = None
         self.partial: PartialReplay | None = None
+        self.named = False
+        """Whether a test of pytest has named the cassette, which may be that of other tests, too. Its recordings then name their tests."""
         self.warns = True
         """Whether a divergence is a warning; the pytest plugin has a line of its summary for it."""
 
@@ -235,8 +237,22 @@ class TapeState(Options):
 
     def unused_requests(self) -> list[Any]:
         """Returns the recorded requests that this run had to send and has not sent."""
-        left = self.index.unused() if self.index is not None and self.replays else []
+        left = self.own(self.index.unused()) if self.index is not None and self.replays else []
         return [each for each in left if self.partial is None or self.partial.replays(each)]
+
+    @property
+    def names_tests(self) -> bool:
+        """Whether recordings of this run name the test."""
+        return bool(self.test) and (self.allow_unused or self.named)
+
+    def own(self, requests: list[Any]) -> list[Any]:
+        """Returns the recorded requests that only this test sends, if the cassette says that other tests use it."""
+        if self.index is None or self.allow_unused or not self.names_tests:
+            return requests
+        recorded = [getattr(request, "tests", None) for request, _ in self.index.data[: self.index.loaded]]
+        if all(tests in (None, [self.test]) for tests in recorded):
+            return requests
+        return [each for each in requests if getattr(each, "tests", None) == [self.test]]
 
     def unused(self) -> list[str]:
         """Returns the recorded requests that this run has not sent yet, as `POST https://…`."""

@@ -79,6 +79,27 @@ def test_so_do_tests_that_open_it_themselves(suite, pytester, mode):
 
 
 @pytest.mark.parametrize("mode", ["rewrite", "update"])
+@pytest.mark.parametrize("workers", [(), ("-p", "xdist.plugin", "-n", "2")], ids=["alone", "two workers"])
+def test_tests_that_name_one_cassette_share_it_without_an_option(suite, shared, mode, workers):
+    named = SHARED.replace(", allow_unused=True", "")
+    suite(named, "--cassette-mode=record", *workers, process=bool(workers)).assert_outcomes(passed=3)
+    suite(None).assert_outcomes(passed=3)
+    suite(named.replace("ask(n * 10)", "ask(n * 10 + 1)"), "test_it.py::test_n[2]", f"--cassette-mode={mode}")
+    assert sorted(sent(shared)) == [1, 2, 3, 10, 21, 30]
+    suite(
+        named.replace("ask(n * 10)", "ask(20 if n == 2 else n * 10)"),
+        "test_it.py::test_n[2]",
+        f"--cassette-mode={mode}",
+    )
+    assert sorted(sent(shared)) == [1, 2, 3, 10, 20, 30]
+    suite(named).assert_outcomes(passed=3)
+
+    left_out = suite(named.replace("ask(n * 10)", "n == 1 or ask(n * 10)"))
+    left_out.assert_outcomes(passed=3, errors=1)  # what only this test used
+    left_out.stdout.fnmatch_lines(["*POST https://api.example.com/x"])
+
+
+@pytest.mark.parametrize("mode", ["rewrite", "update"])
 def test_one_test_is_recorded_again_and_the_others_stay(suite, shared, mode):
     suite(SHARED, "--cassette-mode=rewrite").assert_outcomes(passed=3)
     before = sent(shared)

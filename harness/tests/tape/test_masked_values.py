@@ -255,6 +255,28 @@ def test_masked_bodies_tell_requests_apart(cassette):
 
 
 @pytest.mark.parametrize(
+    "elsewhere",
+    [
+        lambda word: {"url": f"/teams/{word}/members?page=2"},
+        lambda word: {"url": f"/teams?name={word}"},
+        lambda word: {"method": "POST", "json": {"team": [word, word], "page": 2}},
+        lambda word: {"method": "POST", "data": {"page": "2", "team": word}},
+    ],
+)
+def test_a_word_that_is_a_secret_elsewhere_tells_requests_apart(cassette, elsewhere):
+    words = ("battery-staple", "correct-horse")
+    logins = [{"method": "POST", "json": {"password": word}} for word in words]
+    others = [elsewhere(word) for word in words]
+    text = cassette(*others, *logins, mask=True).read_text()
+
+    assert "battery" not in text
+    assert cassette.replayed(*others, *logins) == [0, 1, 2, 3]
+    assert cassette.replayed(*reversed(others)) == [1, 0]
+    with pytest.raises(Miss):
+        cassette.replayed(elsewhere("another-one"))
+
+
+@pytest.mark.parametrize(
     "bodies",
     [('{"a":1,"a":2}', '{"a":3,"a":2}'), ('{"a":1e400}', '{"a":2e400}'), ('{"a":-1e999}', '{"a":-2e999}')],
 )
