@@ -182,6 +182,19 @@ def early_stops_are_reported(run: Run) -> Iterator[Finding]:
             yield found(fine, f"/replies/{index}", f"the stop reason is {reply.stop!r}")
 
 
+@book.rule("STP-005", MUST, LOSS, source="https://github.com/earendil-works/pi/pull/7817")
+def whole_answers_are_not_called_cut(run: Run) -> Iterator[Finding]:
+    """An answer that ended by itself is not reported as ended by the token limit, by a filter or by a tool call.
+
+    Why: a caller asks again for the rest, or waits for a call, and there is none.
+    """
+    whole = {s.text for s in run.case.script if isinstance(s, Answer) and s.stop in {None, "stop"}}
+    for index, (wanted, reply) in enumerate(zip(run.case.steps, run.replies, strict=False)):
+        if wanted.text and wanted.text == reply.text and wanted.text in whole and reply.error is None:
+            problem = f"the stop reason is {reply.stop!r}, and the answer ended by itself"
+            yield found(reply.stop not in {*_EARLY, "tool"}, f"/replies/{index}", problem)
+
+
 @book.rule("STP-002", MUST, LOSS, source="https://github.com/earendil-works/pi/pull/1509")
 def new_reasons_are_not_stop(run: Run) -> Iterator[Finding]:
     """An unknown stop reason is not an error and is not reported as `stop`.
