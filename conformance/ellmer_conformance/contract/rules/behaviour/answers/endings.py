@@ -34,8 +34,7 @@ def cut_answers_are_not_complete(run: Run) -> Iterator[Finding]:
 
 @book.rule("STR-008", MUST, LOSS, source="https://github.com/langchain-ai/langchain/issues/39275")
 def cut_calls_are_not_run(run: Run) -> Iterator[Finding]:
-    """A truncated tool call is never run and never reported as a valid call. One whose arguments are no JSON is not run without
-    arguments.
+    """A tool call that was cut off is never run. A call whose arguments are not JSON is not run without arguments.
 
     Why: a tool that is run with truncated arguments, or without its arguments, does something that the model did not ask for.
     """
