@@ -146,6 +146,10 @@ ANSWERS = {
     ),
     "STP-001": (short, lambda r: replace(r, replies=[Reply("Once upon", stop="stop")])),
     "STP-004": (short_call, lambda r: replace(r, tool_runs=RAN)),
+    "STP-005": (
+        two_tools,
+        lambda r: replace(r, replies=[replace(each, stop="length") for each in r.replies]),
+    ),
     "TXT-001": (two_tools, lambda r: replace(r, snapshot_diff="- a\n+ b")),
     "TXT-002": (two_tools, lambda r: replace(r, transcript=r.transcript.replace("(c2)", "(c1)"))),
     "TXT-004": (two_tools, lambda r: replace(r, transcript=f"{r.transcript}conformance-key-0000")),

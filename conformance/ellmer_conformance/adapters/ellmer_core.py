@@ -151,6 +151,8 @@ def type_of(schema: Mapping[str, Any]) -> Any:
 
 
 def tool_of(tool: Tool) -> ec.ToolDef:
+    defined = {"$defs": tool.parameters["$defs"]} if "$defs" in tool.parameters else {}
+
     def call(**arguments: Any) -> Any:
         return _value(tool.run(**arguments))
 
@@ -160,7 +162,7 @@ def tool_of(tool: Tool) -> ec.ToolDef:
         name=tool.name,
         needs_approval=tool.needs_approval,
         arguments={
-            name: replace(type_of(schema), required=name in tool.parameters["required"])
+            name: replace(type_of({**schema, **defined}), required=name in tool.parameters["required"])
             for name, schema in tool.parameters["properties"].items()
         },
     )

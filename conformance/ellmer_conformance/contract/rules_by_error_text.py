@@ -30,9 +30,10 @@ _COMPARED = 4000  # characters of the beginning and the end of a text that are c
 _ENOUGH, _SENTENCE, _WHOLE, _PART = 5, 4, 0.9, 0.85
 _NAMED = 0.95  # the weight of a similarity that names have made
 _LESS = 0.2  # how much less a sentence counts that is a small part of the text
-#: How a program begins that checks values itself: no API has refused anything.
-_OF_A_VALIDATOR = re.compile(
-    r"\s*(?:pydantic_core\._pydantic_core|jsonschema\.exceptions)\.ValidationError\b"
+#: How an error of a program begins that has found a fault itself: no API has refused anything.
+_OF_A_PROGRAM = re.compile(
+    r"\s*(?:(?:pydantic_core\._pydantic_core|jsonschema\.exceptions)\.ValidationError|(?:json\.decoder\.)?JSONDecodeError"
+    r"|(?:Attribute|Key|Index|Type|Name|Import|ModuleNotFound|UnboundLocal|Assertion|Recursion|Reference|Range|Syntax)Error)\b"
 )
 _LONGEST = 20_000  # characters that are read as what Python prints
 _ANY = 0.1  # the weight of a name, path or number
@@ -88,6 +89,8 @@ _PARAMETER = re.compile(r"(?:: |parameter )([a-z]+(?:_[a-z]|[A-Z])\w*)\b(?=[\s\"
 _ESCAPED = re.compile(r"\\+(?=['\"])")
 _OF_SHAPES = frozenset(IDS)
 _END = re.compile(r"(?<=[.!?:;])\s+|\n+")
+_IDENTIFIER = re.compile(r"[A-Za-z]\w+")
+_LINK = re.compile(r"https?://")
 _NAME = re.compile(r"[^\W_]+")
 _VALUE = re.compile(r"\{\w*\}|'[^']*'|\"[^\"]*\"|`[^`]*`|\b\w*\d[\w.-]*|[\w$]++(?>(?:[.\[][\w\].$\[]++)+)")
 _WORD = re.compile(r"[^\W\d_]+|\*")
@@ -108,13 +111,18 @@ def matches(text: str, books: Iterable[RuleBook]) -> list[Match]:
     Of rules with one text, those about calls and their results come first, because a missing result is the usual cause, and
     those that hold for every version before others.
     """
-    if _OF_A_VALIDATOR.match(text):
+    if _OF_A_PROGRAM.match(_raised(text)):
         return []
     found = nearest(text, books)
     named = [each for each in found if each.named]
     best = max((each.alike for each in named), default=0.0)
     close = [each for each in named if each.alike >= max(LEAST, best - BEHIND)]
     return sorted(close, key=lambda match: (_distance(text, match), *_rank(match)))
+
+
+def _raised(text: str) -> str:
+    """Returns the last line of a Python traceback, which names the exception, or another text as it is."""
+    return text.rstrip().rpartition("\n")[2] if text.lstrip().startswith("Traceback (") else text
 
 
 def _distance(text: str, match: Match) -> int:
@@ -126,6 +134,8 @@ def _distance(text: str, match: Match) -> int:
     known = [*known_texts(match.book, match.rule)]
     ours = {_last(name) for name in _QUOTED.findall(plain)} - {""} or {*_PARAMETER.findall(plain)}
     theirs = [name for each in known for name in (*_QUOTED.findall(each), *_PARAMETER.findall(each))]
+    if not ours and (fixed := {*map(_last, theirs)} - {""}):  # it quotes nothing: what do its words name?
+        return int(fixed.isdisjoint(_IDENTIFIER.findall(plain)) and not any("{" in name for name in fixed))
     if not ours or not theirs or not ours.isdisjoint(map(_last, theirs)):
         return 0
     any_name = any(name.startswith("{") and name.endswith("}") for name in theirs)
@@ -221,6 +231,7 @@ def _known(book: RuleBook, rule: Rule) -> list[_Said]:
 def sentences(text: str) -> list[str]:
     """Returns the sentences of a text that are long enough to be recognized, if it has several."""
     parts = [part for part in _END.split(text) if sum(word != "*" for word in words(part)) >= _SENTENCE]
+    parts = [part for part in parts if not _LINK.search(part)]  # where to read more, which any refusal may say
     return parts if parts != [text] else []
 
 
@@ -283,7 +294,8 @@ def _tokens(text: str) -> list[str]:
 
 def _alike(first: list[str], second: list[str], weigh: _Weights) -> float:
     """Returns the similarity of two lists of words. A list that is almost a part of the other one is similar, too."""
-    if not first or not second or len({*first} & {*second}) * 2 < min(len({*first}), len({*second})):
+    shared = {*first} & {*second}
+    if not shared - {"*"} or len(shared) * 2 < min(len({*first}), len({*second})):
         return 0.0
     blocks = SequenceMatcher(None, first, second, autojunk=False).get_matching_blocks()
     weights = weigh(first), weigh(second)

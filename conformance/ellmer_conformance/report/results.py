@@ -524,7 +524,7 @@ def _anywhere(row: Row) -> str:
     return re.sub(r"/\d+", "/*", re.sub(r"^/varied/[^/]+$", "/replies/0", pointer))
 
 
-def _order(row: Row) -> tuple[bool, bool, int, bool, bool, bool]:
+def _order(row: Row) -> tuple[bool, bool, int, bool, bool, bool, bool]:
     """Returns the place of a failure in its run: comparisons of the whole come last, and outcomes after requests. A call that was
     cut runs before the request that has its result. In one request, what is lost of it says more than that it is another one.
     """
@@ -533,13 +533,23 @@ def _order(row: Row) -> tuple[bool, bool, int, bool, bool, bool]:
     return (
         row.verdict != "harness-error",
         row.rule.startswith(_WHOLE),
-        int(inside[1] or _LAST - 1) if inside else 0 if ran else _LAST,
+        _place(row, inside) if inside else 0 if ran else _LAST,
         row.kind != "reject",
+        row.rule in _ECHOES,
         not row.rule.startswith(_NO_RESULT),
         row.rule == _OTHER_REQUEST,
     )
 
 
+def _place(row: Row, inside: re.Match[str]) -> int:
+    """Returns the number of the request of a failure. What is in no request is missing from the first one."""
+    return int(inside[1] or (0 if row.rule in _NEVER_SENT else _LAST - 1))
+
+
+#: The rules about texts and media of the user that are in no request as they were given.
+_NEVER_SENT = {"UNI-001", "IMG-001"}
+#: The rules that show such a loss from another side: the turns have other words, or another number of parts.
+_ECHOES = {"HIS-009", "IMG-002"}
 #: The rule that compares a request with the one before it.
 _OTHER_REQUEST = "HIS-002"
 _LAST = 1 << 30

@@ -1,5 +1,5 @@
 """Bugs of clients from trackers, and bugs that somebody planted who had not read the rules: each is active, ends, and fails as MUST
-by the right rule, over five wire formats.
+by the right rule, over five wire formats, and the last list over all eight.
 
 By default each bug is played once, with the wire format and the mode taking turns. `ALL_MINED_BUGS=1` plays each of them with
 every wire format and mode.
@@ -9,7 +9,7 @@ import os
 import re
 
 import pytest
-from broken_on_purpose import reported, strangers, threads, unlisted
+from broken_on_purpose import outsiders, reported, strangers, threads, unlisted
 from broken_on_purpose.mined import CHANGES, MINED, REPLIES, MinedAdapter
 
 from ellmer_conformance.contract.readers import MODULES
@@ -28,6 +28,7 @@ BUGS = [
     *strangers.STRANGERS.values(),
     *threads.THREADS.values(),
     *unlisted.UNLISTED.values(),
+    *outsiders.OUTSIDERS.values(),
 ]
 #: The part of the stream that is lost comes back in the whole text, so that only a SHOULD says it.
 GENTLE = {"pieces_lost"}
@@ -83,6 +84,7 @@ def test_every_listed_bug_is_there_and_has_a_form_of_its_own():
     assert {*strangers.STRANGERS} == {*strangers.CHANGES} | {*strangers.REPLIES} | {*strangers.ANSWERS}
     assert {*threads.THREADS} == {*threads.CHANGES} | {*threads.REPLIES} | {*threads.ANSWERS}
     assert {*unlisted.UNLISTED} == {*unlisted.CHANGES} | {*unlisted.REPLIES} | {*unlisted.ANSWERS}
+    assert {*outsiders.OUTSIDERS} == {*outsiders.CHANGES} | {*outsiders.REPLIES} | {*outsiders.ANSWERS}
     assert {*reported.REPORTED} == {
         *reported.CHANGES,
         *reported.REPLIES,

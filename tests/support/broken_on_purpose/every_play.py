@@ -88,6 +88,13 @@ class DropsRequired(_Changes):
     how = schemas(without("required"))
 
 
+class DropsBounds(_Changes):
+    """Drops bounds, lengths and patterns of parameters."""
+
+    case, caught_by, on = "bounded_schema", ("SCH-028",), ("anthropic", "gemini")
+    how = schemas(without("minimum", "maximum", "minLength", "maxLength", "pattern"))
+
+
 class MarksGoodResults(_Changes):
     """Marks every result as an error."""
 

@@ -56,7 +56,7 @@ class MinedAdapter(BrokenAdapter):
     """An adapter with one of these bugs."""
 
     case, caught_by, hooks_async = "", (), True
-    on: ClassVar[tuple[str, ...]] = WIRES
+    on: ClassVar[tuple[str, ...]] = (*WIRES, "mistral", "ollama", "cohere")
 
     def __init__(self, bug: Mined, mode: Mode) -> None:
         super().__init__()

@@ -110,3 +110,12 @@ class ExpectsACount(BrokenAdapter):
     def reply(self, reply: Reply) -> Reply:
         error = KeyError("total_tokens")
         return Reply(complete=False, error=error.with_traceback(reply.error and reply.error.__traceback__))
+
+
+class CallsAnswersCut(BrokenAdapter):
+    """Reports the token limit as the end of every answer."""
+
+    case, caught_by = "plain_text", ("STP-005",)
+
+    def reply(self, reply: Reply) -> Reply:
+        return replace(reply, stop="length")

@@ -107,6 +107,59 @@ def unlike_calls() -> Case:
     )
 
 
+_BOUNDED: Mapping[str, Any] = {
+    "type": "object",
+    "properties": {
+        "title": {"type": "string", "minLength": 1, "maxLength": 80, "description": "What it is called."},
+        "code": {"type": "string", "pattern": r"^[A-Z]{2}-\d+$", "description": "Such as AB-12."},
+        "guests": {"type": "integer", "minimum": 1, "maximum": 12, "default": 2, "description": "How many."},
+        "until": {
+            "type": ["string", "null"],
+            "format": "date",
+            "description": "The last day, if it is known.",
+        },
+        "room": {"$ref": "#/$defs/room"},
+        "pay": {
+            "description": "How to pay: by a name, or by a voucher's number.",
+            "anyOf": [{"type": "string", "enum": ["cash", "card"]}, {"type": "integer"}],
+        },
+        "days": {
+            "type": "array",
+            "items": {"type": "string", "enum": ["Sa", "Su", "Mo"], "description": "A day."},
+            "minItems": 1,
+            "maxItems": 3,
+            "description": "Which days.",
+        },
+    },
+    "required": ["title", "code", "days"],
+    "additionalProperties": False,
+    "$defs": {
+        "room": {
+            "type": "object",
+            "description": "Which room.",
+            "properties": {"floor": {"type": "integer", "description": "Its floor."}},
+            "required": ["floor"],
+        }
+    },
+}
+
+
+@case
+def bounded_schema() -> Case:
+    """A tool's parameters have bounds, patterns, defaults, null, a reference and several forms: the model gets all that its API takes."""
+    book = Tool("book", "Books a room.", lambda **told: f"booked {told['title']}", _BOUNDED)
+    call = Call(
+        "book", {"title": "Fair", "code": "AB-12", "guests": 3, "days": ["Su", "Sa"], "until": "2026-12-06"}
+    )
+    return Case(
+        on_server=True,
+        printed_alike=False,
+        tools=[book],
+        script=[Answer((call,), usage=Usage(120, 30)), Answer((Say("It is booked."),), usage=Usage(170, 5))],
+        steps=[ask("Book the fair, AB-12, for the weekend.", text="It is booked.")],
+    )
+
+
 _FOLDER: Mapping[str, Any] = {
     "type": "object",
     "properties": {"folder": {"type": "string", "description": "Which one; all if left out."}},

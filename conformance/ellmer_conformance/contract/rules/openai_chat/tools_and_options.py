@@ -202,6 +202,8 @@ def _format(schema: Json, *, strict: bool = True) -> Json:
     counterexamples=[
         body(ASK, response_format=_format(OPEN)),
         body(ASK, response_format=_format({"type": "array", "items": {"type": "string"}})),
+        body(ASK, response_format=_format(one_property({"type": "string"}) | {"required": []})),
+        body(ASK, response_format=_format(one_property({"description": "A sum."}))),
         body(ASK, response_format=_format(one_property({"type": "string", "format": "uri"}))),
         body(ASK, response_format=_format(one_property({"$ref": "#", "description": "A sum."}))),
     ],

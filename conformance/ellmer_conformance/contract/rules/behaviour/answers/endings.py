@@ -34,8 +34,7 @@ def cut_answers_are_not_complete(run: Run) -> Iterator[Finding]:
 
 @book.rule("STR-008", MUST, LOSS, source="https://github.com/langchain-ai/langchain/issues/39275")
 def cut_calls_are_not_run(run: Run) -> Iterator[Finding]:
-    """A truncated tool call is never run and never reported as a valid call. One whose arguments are no JSON is not run without
-    arguments.
+    """A tool call that was cut off is never run. A call whose arguments are not JSON is not run without arguments.
 
     Why: a tool that is run with truncated arguments, or without its arguments, does something that the model did not ask for.
     """
@@ -180,6 +179,19 @@ def early_stops_are_reported(run: Run) -> Iterator[Finding]:
         if wanted.text and wanted.text in ended:
             fine = stopped_by(run, reply, ended[wanted.text]) or reply.error is not None
             yield found(fine, f"/replies/{index}", f"the stop reason is {reply.stop!r}")
+
+
+@book.rule("STP-005", MUST, LOSS, source="https://github.com/earendil-works/pi/pull/7817")
+def whole_answers_are_not_called_cut(run: Run) -> Iterator[Finding]:
+    """An answer that ended by itself is not reported as ended by the token limit, by a filter or by a tool call.
+
+    Why: a caller asks again for the rest, or waits for a call, and there is none.
+    """
+    whole = {s.text for s in run.case.script if isinstance(s, Answer) and s.stop in {None, "stop"}}
+    for index, (wanted, reply) in enumerate(zip(run.case.steps, run.replies, strict=False)):
+        if wanted.text and wanted.text == reply.text and wanted.text in whole and reply.error is None:
+            problem = f"the stop reason is {reply.stop!r}, and the answer ended by itself"
+            yield found(reply.stop not in {*_EARLY, "tool"}, f"/replies/{index}", problem)
 
 
 @book.rule("STP-002", MUST, LOSS, source="https://github.com/earendil-works/pi/pull/1509")

@@ -118,12 +118,19 @@ def tries_stay_within_the_limit(run: Run) -> Iterator[Finding]:
 
 
 def retried(run: Run) -> list[tuple[Exchange, Exchange]]:
-    """Returns each failed request with its retry: the same content, or else the request after a transient status."""
+    """Returns each request that failed for a while with its retry: the next request of the same content, or of the same step."""
     return [
         (first, second)
-        for first, second in pairwise(run.exchanges)
-        if first.response and passes(first.response.status) and _same_conversation(first, second)
+        for index, (first, second) in enumerate(pairwise(run.exchanges))
+        if first.response
+        and passes(first.response.status)
+        and (_same_conversation(first, second) or _same_step(run, index))
     ]
+
+
+def _same_step(run: Run, index: int) -> bool:
+    """Tells whether the next request belongs to the same step of the user."""
+    return run.step_of(index) is not None and run.step_of(index) == run.step_of(index + 1)
 
 
 def _same_conversation(first: Exchange, second: Exchange) -> bool:

@@ -15,17 +15,24 @@ from .._rulebook import LOSS, MUST, book, found, objects, taken
 
 _JSON = {"json_object", "json_schema", "application/json", "json"}
 _FORCED = {"required", "any", "function", "tool"}
+_OF_ONE = {"function", "tool"}
 #: Objects that hold the options, if they are not beside the messages.
 _HELD = ("generationConfig", "inferenceConfig", "options")
 
 
 def _tool_choice(body: Json, _: Any) -> bool:
-    """Tells whether a tool call is forced, in any format."""
+    """Tells whether a call of any tool is forced. A call of one tool is another choice, if there are several."""
+    tools = body.get("tools") or object_of(body.get("toolConfig")).get("tools") or ()
+    return _forced(body) in _FORCED - (_OF_ONE if len(tools) > 1 else set())
+
+
+def _forced(body: Json) -> str:
+    """Returns the kind of call that is forced, in any format."""
     config = object_of(body.get("toolConfig"))
     choice = body.get("tool_choice") or config.get("functionCallingConfig") or config.get("toolChoice")
     if isinstance(choice, Mapping):  # {"type": "any"}, {"mode": "ANY"}, {"any": {}}
         choice = choice.get("type", choice.get("mode", next(iter(choice), "")))
-    return str(choice).lower() in _FORCED
+    return str(choice).lower()
 
 
 def _stop(body: Json, wanted: Sequence[str]) -> bool:
@@ -121,7 +128,7 @@ def options_reach_the_provider(run: Run) -> Iterator[Finding]:
                 )
             elif name == "tool_choice":
                 problem = "the call is forced again after its result, so that the model cannot answer"
-                yield found(not _tool_choice(body, value), place, problem)
+                yield found(_forced(body) not in _FORCED, place, problem)
         before = {name: a.options[name] for a in run.case.steps for name in a.options if name in _SENT}
         for name, value in before.items():
             if name not in ask.options and value != []:

@@ -6,7 +6,7 @@ import json
 import re
 from base64 import b64encode, urlsafe_b64encode
 from collections import Counter, defaultdict
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import suppress
 from itertools import accumulate
 
@@ -67,16 +67,17 @@ def reasoning_goes_back_as_it_came(run: Run) -> Iterator[Finding]:
     signature, the model thinks again.
     """
     received: list[tuple[str, list[str]]] | None = None
+    spell = str if run.wire in _TEXTS else _bits
     for index, exchange in enumerate(run.exchanges):
         for signature in _signatures(exchange.request.body):
             if signature in _PLACEHOLDERS:
                 continue
-            received = received or [_pieces(e.response.body) for e in run.exchanges if e.response]
-            fine = any(_is_in(_bits(signature), *text) for text in received[:index])
+            received = received or [_pieces(e.response.body, spell) for e in run.exchanges if e.response]
+            fine = any(_is_in(spell(signature), *text) for text in received[:index])
             yield found(
                 fine, f"/exchanges/{index}/request", f"{signature[:20]}… was never sent by the provider"
             )
-        yield from _in_order(run, index, received)
+        yield from _in_order(run, index, received, spell)
         yield from _invented(run, index)
         for signature in _emptied(exchange.request.body):
             shown = [e for e in run.exchanges[:index] if e.response and _shows(e.response.body, signature)]
@@ -100,18 +101,24 @@ _THOUGHT = re.compile(rb"(?i)thinking|thought|reasoning[^_]")
 _WITHOUT_PLACEHOLDERS = {"openai", "anthropic", "google", "bedrock"}
 
 
-def _in_order(run: Run, index: int, received: Sequence[tuple[str, list[str]]] | None) -> Iterator[Finding]:
+#: Signatures are texts there. Elsewhere they are bytes, in either alphabet of base64.
+_TEXTS = {"anthropic", "openai-responses"}
+
+
+def _in_order(
+    run: Run, index: int, received: Sequence[tuple[str, list[str]]] | None, spell: Callable[[str], str]
+) -> Iterator[Finding]:
     """Finds signatures that stand before those of earlier answers, or in more places than the answers had them."""
     sent = [text for text in _signatures(run.exchanges[index].request.body) if text not in _PLACEHOLDERS]
     answers = (received or [])[:index]
     came = [
-        next((at for at, text in enumerate(answers) if _is_in(_bits(each), *text)), None) for each in sent
+        next((at for at, text in enumerate(answers) if _is_in(spell(each), *text)), None) for each in sent
     ]
     known = [at for at in came if at is not None]
     place = f"/exchanges/{index}/request"
     if len(known) > 1:
         yield found(known == sorted(known), place, "the signatures of two answers are in another order")
-        for each, count in Counter(map(_bits, sent)).items():
+        for each, count in Counter(map(spell, sent)).items():
             had = sum(_times(each, *text) for text in answers)
             problem = f"{each[:20]}… came {times(had)}, and is sent {times(count)}"
             yield found(count == 1 or count <= had, place, problem)
@@ -131,7 +138,7 @@ def _emptied(body: Json) -> Iterator[str]:
 
 def _shows(body: bytes, signature: str) -> bool:
     """Tells whether an answer has this signature, and the words of its thought."""
-    return bool(_SHOWN.search(body)) and _is_in(_bits(signature), *_pieces(body))
+    return bool(_SHOWN.search(body)) and _is_in(_bits(signature), *_pieces(body, _bits))
 
 
 @book.rule(
@@ -274,12 +281,11 @@ def _signatures_of(value: Json) -> Iterator[str]:
             yield value[key]
 
 
-def _pieces(body: bytes) -> tuple[str, list[str]]:
+def _pieces(body: bytes, spell: Callable[[str], str]) -> tuple[str, list[str]]:
     """Returns an answer's text, and the pieces of its signatures, which a stream may send one by one."""
     text = body.decode("utf-8", "replace")
-    return text.replace("-", "+").replace("_", "/").replace("=", ""), [
-        _bits(each) for each in _SIGNED.findall(text)
-    ]
+    spelled = text if spell is str else text.replace("-", "+").replace("_", "/").replace("=", "")
+    return spelled, [spell(each) for each in _SIGNED.findall(text)]
 
 
 def _is_in(signature: str, text: str, pieces: Sequence[str]) -> bool:

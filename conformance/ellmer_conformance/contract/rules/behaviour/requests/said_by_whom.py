@@ -61,8 +61,8 @@ def models_say_what_they_said(run: Run) -> Iterator[Finding]:
     source="https://platform.claude.com/docs/en/agents-and-tools/tool-use/handle-tool-calls",
 )
 def models_called_what_they_called(run: Run) -> Iterator[Finding]:
-    """The model made the tool calls of a request in this conversation, in this order, and with these arguments, digit
-    by digit.
+    """Each tool call in a request is one that the model made in this conversation. The calls keep their order and their
+    arguments, digit by digit.
 
     Why: the model takes every call in the history for its own, and relies on something that did not happen. A
     JSON number keeps its digits: 9007199254740993 is not 9007199254740992.

@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 from collections.abc import Iterator, Sequence
 from itertools import pairwise
-from typing import Any
+from typing import Any, NamedTuple
 
 from ....exchange import Json
 from ....observed_run import Run
@@ -56,6 +56,83 @@ def schemas_arrive_whole(run: Run) -> Iterator[Finding]:
         for name in _without_schema(body):
             if object_of(wanted.get(name, {}).get("properties")):
                 yield broken(place, f"{name} is declared without its parameters")
+
+
+@book.rule(
+    "SCH-028",
+    MUST,
+    LOSS,
+    source=[
+        "https://json-schema.org/draft/2020-12/json-schema-validation",
+        "https://github.com/ollama/ollama/issues/17142",
+    ],
+)
+def constraints_arrive(run: Run) -> Iterator[Finding]:
+    """The bounds, lengths, patterns, formats and defaults of a tool's parameters reach the provider with their values, and so do the
+    forms that a value may have. Properties that the schema excludes stay excluded.
+
+    Why: a model keeps to a bound that it can read, and a tool fails or guesses where it cannot. A constraint may be told in the
+    description, for an API that does not take its keyword.
+    """
+    wanted = {tool.name: dict(tool.parameters) for tool in run.case.tools}
+    for index, _ in taken(run):
+        for name, sent in _schemas(run.exchanges[index].request.body):
+            lost = list(
+                _lost_constraints(
+                    Nested(wanted.get(name, {}), wanted.get(name, {})), Nested(sent, sent), name
+                )
+            )
+            yield found(not lost, f"/exchanges/{index}/request", "; ".join(lost[:3]))
+
+
+class Nested(NamedTuple):
+    """A part of a schema, and the whole schema, which has its definitions."""
+
+    part: Json
+    root: Json
+
+    def named(self, name: str) -> Nested:
+        """Returns a property, or the items of a list (`[]`)."""
+        held = [
+            each.get("items") if name == "[]" else object_of(each.get("properties")).get(name)
+            for each in self.branches
+        ]
+        return Nested(object_of(next(filter(None, held), {})), self.root)
+
+    @property
+    def branches(self) -> list[Json]:
+        """The schema with those that it refers to or allows."""
+        return list(_branches(self.part, self.root))
+
+
+def _lost_constraints(wanted: Nested, sent: Nested, place: str) -> Iterator[str]:
+    """Yields the constraints of a schema that were lost or changed, at all levels."""
+    told = " ".join(str(each.get("description", "")) for each in sent.branches)
+    for branch in wanted.branches:
+        for word in _CONSTRAINTS & branch.keys():
+            kept = any(_means(each, word, branch[word]) for each in sent.branches)
+            if not kept and str(branch[word]) not in told:
+                yield f"{place} lost its {word} of {branch[word]!r}"
+    opened = any(each.get("additionalProperties") is True for each in sent.branches)
+    if opened and wanted.part.get("additionalProperties") is False:
+        yield f"{place} may have other properties, which it excludes"
+    lost = _types(wanted.branches) - _types(sent.branches) - {"null"}
+    if lost and len(wanted.branches) > 1:
+        yield f"{place} can no longer be {' or '.join(sorted(lost))}"
+    names = [name for branch in wanted.branches for name in object_of(branch.get("properties"))]
+    for name in [*names, *(["[]"] if any("items" in each for each in wanted.branches) else [])]:
+        yield from _lost_constraints(wanted.named(name), sent.named(name), f"{place}.{name}")
+
+
+def _means(schema: Json, word: str, value: Any) -> bool:
+    """Tells whether a schema has a constraint. Gemini writes counts as text."""
+    return word in schema and (schema[word] == value or str(schema[word]) == str(value))
+
+
+_CONSTRAINTS = {
+    *("minimum", "maximum", "exclusiveMinimum", "exclusiveMaximum", "multipleOf", "minLength", "maxLength"),
+    *("pattern", "format", "minItems", "maxItems", "uniqueItems", "default", "const"),
+}
 
 
 #: Where a tool has functions. Gemini takes the names of fields in both spellings.

@@ -26,7 +26,7 @@ def text_is_sent_as_written(run: Run) -> Iterator[Finding]:
     Why: a name, a password or code in another normal form is another text, though it looks the same. Fix: do
     not normalise or strip text, and do not encode it with `errors="replace"`.
     """
-    sent = ["\n".join(item.text for item in items) for items in run.sent_items]
+    sent = ["\0".join(item.text for item in items) for items in run.sent_items]
     asked = [ask for ask in run.case.steps[: len(run.replies)] if not declined(run, ask)]
     written = [ask.instructed for ask in asked if ask.instructed]
     written += [part.text for ask in asked for part in ask.parts if isinstance(part, Text)]
