@@ -127,3 +127,16 @@ def test_the_workflows_name_sessions_and_commands_that_exist():
     assert {"tests", "publish_docs"} <= named <= sessions
     assert commands == {"live"}
     assert (ROOT / "conformance" / "ellmer_conformance" / "cli" / "live.py").exists()
+
+
+@pytest.mark.parametrize(
+    "page", ["README.md", "docs/conformance/ci.md", "docs/tutorial.md", ".github/workflows"]
+)
+def test_actions_of_others_are_pinned_by_hash(page):
+    path = ROOT / page
+    files = [*path.glob("*.yml")] if path.is_dir() else [path]
+    used = [each for file in files for each in re.findall(r"uses: (\S+)@(\S+)", file.read_text("utf-8"))]
+
+    others = [(name, at) for name, at in used if name != "ellmer-core/ellmer-core"]
+    assert others
+    assert [each for each in others if not re.fullmatch("[0-9a-f]{40}", each[1])] == []
