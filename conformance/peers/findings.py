@@ -9,6 +9,7 @@ from collections.abc import Mapping, Sequence
 from failures import HERE, Json
 from prose import linked, table
 
+from ellmer_conformance.contract import rules
 from ellmer_conformance.contract.counts import counted
 
 #: What `state` may say of a cause.
@@ -96,8 +97,14 @@ its own, the text names that line.
 
 def row(entries: Sequence[Json], causes: Sequence[Json]) -> list[str]:
     """Returns the row of a line of code."""
-    rules = ", ".join(linked(cause["rule"], cause["wires"][0]) for cause in causes)
+    broken = ", ".join(linked(cause["rule"], _wire_of(cause)) for cause in causes)
     where = ", ".join(sorted({wire for cause in causes for wire in cause["wires"]}))
     runs = str(sum(cause["runs"] for cause in causes))
     what = " ".join(dict.fromkeys(entry["what"] for entry in entries))
-    return [rules, where, runs, what, f"`{entries[0]['line']}`", entries[0]["state"]]
+    return [broken, where, runs, what, f"`{entries[0]['line']}`", entries[0]["state"]]
+
+
+def _wire_of(cause: Json) -> str:
+    """Returns the first wire format of a cause that has its rule: other formats may have it under another number."""
+    rule, wires = cause["rule"], cause["wires"]
+    return next((wire for wire in wires if rule in rules.book(wire).rules), wires[0])

@@ -144,19 +144,20 @@ def row_of(report: Report, id: str) -> Row:
     raise NotReproducible(f"there is no verdict {id!r} in this report; these fail:\n{listed}{more}")
 
 
-def as_python(report: Report, row: Row, *, request_only: bool = False) -> str:
-    """Returns the script, which runs the case with the adapter. With `request_only`, or if the client is not in Python, a script
-    for a rule about requests sends the request again. So does that for a server under test.
+def as_python(report: Report, row: Row, *, request_only: bool = False, with_command: bool = False) -> str:
+    """Returns the script, which runs the case with the adapter. With `request_only`, or if the client is a command and not told to
+    run (`with_command`), a script for a rule about requests sends the request again. So does that for a server under test.
     """
     if _is_probed(report, row):
         return _header(report, row, "") + python(_exchange(report, row), row.case)
-    raw = request_only or not _is_python(report, row)
+    library = _is_python(report, row)
+    raw = request_only or not (library or with_command)
     play = not raw or row.rule not in rules.book(row.wire, row.provider).rules
     also = f", and {row.adapter}" if play else ""
     head = _header(report, row, also)
     if play:
         fields = {name: getattr(row, name) for name in ("wire", "provider", "case", "mode", "rule")}
-        told = [] if raw else calls_of(row.case, row.provider, row.mode)
+        told = calls_of(row.case, row.provider, row.mode) if library and not raw else []
         calls = "\n".join(f"#   {line}" for line in told) or "#   the program, with the case in a file"
         adapter = report.named.get(row.adapter, row.adapter)
         return head + _PLAY.format(adapter=adapter, calls=printable(calls), **fields)
