@@ -157,7 +157,7 @@ def refusals(rows: Iterable[Row]) -> dict[str, str]:
 def reproduced(report: Report, failing: Sequence[Row]) -> Row | None:
     """Returns the first row whose script reproduces the failure. At most three are run."""
     for row in failing[:3]:
-        done = run(as_python(report, row))
+        done = run(as_python(report, row, with_command=True))
         shown = any(line.startswith(f"{row.rule} ") for line in done.splitlines())
         print(f"{'shown again' if shown else 'NOT shown'}: {row.id}", flush=True)  # noqa: T201 - progress
         if shown:
@@ -202,7 +202,7 @@ def cell(report: Report, row: Row, failing: Sequence[Row], refused: Mapping[str,
         "status": row.status,
         "excerpt": row.excerpt,
         "exchange": exchange(report.exchanges.get(row.exchange)),
-        "script": as_python(report, row),
+        "script": as_python(report, row, with_command=True),
     }
 
 

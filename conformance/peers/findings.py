@@ -97,14 +97,14 @@ its own, the text names that line.
 
 def row(entries: Sequence[Json], causes: Sequence[Json]) -> list[str]:
     """Returns the row of a line of code."""
-    links = ", ".join(linked(cause["rule"], home(cause)) for cause in causes)
+    broken = ", ".join(linked(cause["rule"], _wire_of(cause)) for cause in causes)
     where = ", ".join(sorted({wire for cause in causes for wire in cause["wires"]}))
     runs = str(sum(cause["runs"] for cause in causes))
     what = " ".join(dict.fromkeys(entry["what"] for entry in entries))
-    return [links, where, runs, what, f"`{entries[0]['line']}`", entries[0]["state"]]
+    return [broken, where, runs, what, f"`{entries[0]['line']}`", entries[0]["state"]]
 
 
-def home(cause: Json) -> str:
-    """Returns the first wire format of a cause that has its rule: a cause joins rules that say the same about others."""
-    wires: list[str] = cause["wires"]
-    return next((wire for wire in wires if cause["rule"] in rules.book(wire).rules), wires[0])
+def _wire_of(cause: Json) -> str:
+    """Returns the first wire format of a cause that has its rule: other formats may have it under another number."""
+    rule, wires = cause["rule"], cause["wires"]
+    return next((wire for wire in wires if rule in rules.book(wire).rules), wires[0])

@@ -39,8 +39,7 @@ METHOD = """\
 
 The bridges are short and public (`conformance/peers/ellmer_peers/`). Each one uses the library's own chat, history
 and tool loop, if there is one. `openai`, `anthropic` and `google-genai` are the raw SDKs in our own loop. They are
-the control. The suite runs the AI SDK and LangChain.js as commands (`examples/driver-ai-sdk`, `examples/driver-langchain-js`). The
-counts of the AI SDK were made later, from its verdicts and the levels of the set 2026-11. For
+the control. The suite runs the AI SDK and LangChain.js as commands (`examples/driver-ai-sdk`, `examples/driver-langchain-js`). For
 instructor, the suite runs only the structured cases, because the SDK that it wraps does everything else. For smolagents and DSPy, it
 tests only the model class, because their agents put each question into prompts of their own. If a library breaks a
 rule on purpose, its bridge declares this with a date. It is not counted as a failure.

@@ -69,12 +69,12 @@ def curl(exchange: Mapping[str, Any], case: str) -> str:
     )
 
 
-def _headers(wire: str) -> dict[str, str]:
+def _headers(wire: str, key: str = "$KEY") -> dict[str, str]:
     """Returns the headers with the key, and the format's other headers."""
     found = {"content-type": "application/json"}
     if wire == "anthropic":
-        return found | {"x-api-key": "$KEY", "anthropic-version": "2023-06-01"}
-    return found | ({"x-goog-api-key": "$KEY"} if wire == "gemini" else {"authorization": "Bearer $KEY"})
+        return found | {"x-api-key": key, "anthropic-version": "2023-06-01"}
+    return found | ({"x-goog-api-key": key} if wire == "gemini" else {"authorization": f"Bearer {key}"})
 
 
 def _body(exchange: Mapping[str, Any], case: str) -> str:
@@ -100,7 +100,7 @@ from ellmer_conformance.server import StrictServer
 BODY = {body}
 
 with StrictServer() as server:
-    headers = {{"content-type": "application/json", {key}: {secret!r}}}
+    headers = {headers}
     url = server.url("any", {nonce!r}) + {path!r}
     print("POST", url, json.dumps(BODY, indent=1), sep="\\n")
     try:
@@ -121,10 +121,6 @@ from ellmer_conformance.runner.reproduction import play_again
 sys.exit(play_again({adapter!r}, {wire!r}, {provider!r}, {case!r}, {mode!r}, rule={rule!r}))
 """
 _SECRET = "conformance-key-0000"  # noqa: S105 - it opens nothing
-_KEYS = {
-    "anthropic": ("x-api-key", _SECRET),
-    "gemini": ("x-goog-api-key", _SECRET),
-}
 
 
 #: The ways to play a library, which is not known if only its requests were seen.
@@ -148,28 +144,27 @@ def row_of(report: Report, id: str) -> Row:
     raise NotReproducible(f"there is no verdict {id!r} in this report; these fail:\n{listed}{more}")
 
 
-def as_python(report: Report, row: Row, *, request_only: bool = False) -> str:
-    """Returns the script, which runs the case with the adapter. With `request_only`, or if the client is not in Python, a script
-    for a rule about requests sends the request again. So does that for a server under test.
+def as_python(report: Report, row: Row, *, request_only: bool = False, with_command: bool = False) -> str:
+    """Returns the script, which runs the case with the adapter. With `request_only`, or if the client is a command and not told to
+    run (`with_command`), a script for a rule about requests sends the request again. So does that for a server under test.
     """
     if _is_probed(report, row):
         return _header(report, row, "") + python(_exchange(report, row), row.case)
-    raw = request_only or not _is_python(report, row)
+    library = _is_python(report, row)
+    raw = request_only or not (library or with_command)
     play = not raw or row.rule not in rules.book(row.wire, row.provider).rules
     also = f", and {row.adapter}" if play else ""
     head = _header(report, row, also)
     if play:
         fields = {name: getattr(row, name) for name in ("wire", "provider", "case", "mode", "rule")}
-        told = [] if raw else calls_of(row.case, row.provider, row.mode)
+        told = calls_of(row.case, row.provider, row.mode) if library and not raw else []
         calls = "\n".join(f"#   {line}" for line in told) or "#   the program, with the case in a file"
         adapter = report.named.get(row.adapter, row.adapter)
         return head + _PLAY.format(adapter=adapter, calls=printable(calls), **fields)
     exchange = _exchange(report, row)
-    key, secret = _KEYS.get(row.wire, ("authorization", f"Bearer {_SECRET}"))
     return head + _REQUEST.format(
         body=pformat(exchange["body"], width=110, sort_dicts=False),
-        key=f'"{key}"',
-        secret=secret,
+        headers=_headers(row.wire, _SECRET),
         nonce=_nonce(row),
         path=_path(exchange),
     )
@@ -186,14 +181,15 @@ def as_curl(report: Report, row: Row, *, port: int = 8087) -> str:
             f"{row.rule} is about a whole conversation, which one request cannot show. Use --format python"
         )
     exchange = _exchange(report, row)
-    key, secret = _KEYS.get(row.wire, ("authorization", f"Bearer {_SECRET}"))
     url = f"http://127.0.0.1:{port}/c/any/{_nonce(row)}{_path(exchange)}"
+    told = "".join(
+        f" -H {shlex.quote(f'{name}: {value}')} \\\n " for name, value in _headers(row.wire, _SECRET).items()
+    )
     body = json.dumps(exchange["body"])
     return (
         f"# {row.rule} at {printable(row.pointer)}: {printable(_first(row.message))}\n"
         f"# first, in another terminal: conformance serve --port {port}\n"
-        f"curl -sS -i {shlex.quote(url)} \\\n  -H 'content-type: application/json' \\\n"
-        f"  -H {shlex.quote(f'{key}: {secret}')} \\\n  -d {shlex.quote(body)}\n"
+        f"curl -sS -i {shlex.quote(url)} \\\n {told} -d {shlex.quote(body)}\n"
     )
 
 

@@ -9,7 +9,7 @@ import pytest
 from broken_report import BROKEN, played, row
 
 from ellmer_conformance.adapters.broken_on_purpose import ForgetsAnswers
-from ellmer_conformance.report import Report
+from ellmer_conformance.report import Report, Row
 from ellmer_conformance.report.report_diff import differences
 from ellmer_conformance.report.repro_scripts import NotReproducible, as_curl, as_python, row_of
 from ellmer_conformance.report.rows import excerpt, fingerprint
@@ -58,6 +58,24 @@ def test_a_request_is_reproduced_by_a_script_of_its_own(report, tmp_path):
     assert "must be followed by tool messages" in done.stdout
     assert "ORD-003 /messages/" in done.stdout
     assert "ellmer_core" not in script.read_text("utf-8")
+
+
+def test_a_request_of_anthropic_is_reproduced_with_the_header_of_its_version(tmp_path):
+    place = ("theirs", "anthropic", "anthropic", "one_tool", "sync")
+    broken = Row(*place, "EMP-001", "MUST", "reject", "fail", 1, "/exchanges/0/request/messages/0/content")
+    body = {
+        "model": "claude-sonnet-5",
+        "max_tokens": 9,
+        "messages": [{"role": "user", "content": [{"type": "text", "text": ""}]}],
+    }
+    sent = {"wire": "anthropic", "url": "http://127.0.0.1:9/c/a/1/v1/messages", "body": body}
+    found = Report([replace(broken, exchange="0")], exchanges={"0": sent})
+    script = tmp_path / "repro.py"
+    script.write_text(as_python(found, found.rows[0], request_only=True), encoding="utf-8")
+    done = subprocess.run([sys.executable, script], capture_output=True, text=True, check=True)
+
+    assert "EMP-001 /messages/0/content/0" in done.stdout
+    assert "anthropic-version: " in as_curl(found, found.rows[0])
 
 
 def test_a_conversation_is_reproduced_with_the_adapter(report, tmp_path):
