@@ -514,6 +514,7 @@ PATTERNS = (
     ),
     Pattern("an Elastic key", "essu_", r"\bessu_[\w+/-]{60,}={0,2}", "essu_{B90}=="),
     Pattern("a Xata key", "xau_", r"\bxau_[\w-]{25,}", "xau_{A42}"),
+    Pattern("a Zep key", "z_1dWlkIjoi", r"\bz_1dWlkIjoi[\w-]{40,}\.[\w-]{40,}", "z_1dWlkIjoi{A51}.{U86}"),
     Pattern("a Mem0 key", "m0-", r"(?<![\w-])m0-[A-Za-z0-9]{32,}\b", "m0-{A40}"),
     Pattern("a Brave key", "BSA", r"(?<![\w+/=.-])BSA[\w-]{28}(?![\w+/=-])", "BSA{U28}"),
     Pattern("a Tinybird token", "p.eyJ", r"(?<![\w.-])p\.eyJ[\w-]{40,}\.[\w-]{20,}", "p.eyJ{U90}.{U43}"),
