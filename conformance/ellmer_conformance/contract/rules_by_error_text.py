@@ -231,7 +231,9 @@ def _known(book: RuleBook, rule: Rule) -> list[_Said]:
 def sentences(text: str) -> list[str]:
     """Returns the sentences of a text that are long enough to be recognized, if it has several."""
     parts = [part for part in _END.split(text) if sum(word != "*" for word in words(part)) >= _SENTENCE]
-    parts = [part for part in parts if not _LINK.search(part)]  # where to read more, which any refusal may say
+    parts = [
+        part for part in parts if not _LINK.search(part)
+    ]  # where to read more, which any refusal may say
     return parts if parts != [text] else []
 
 

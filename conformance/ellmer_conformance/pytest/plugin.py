@@ -62,6 +62,9 @@ _PACKAGE = Path(__file__).parent.parent
 #: The frozen transcripts that came with this package; in a checkout they are beside it.
 SHIPPED = next(p for p in (_PACKAGE / "transcripts", _PACKAGE.parent / "snapshots") if p.is_dir())
 
+#: The part of a run's time that a command has, so that its end says what the command wrote, and not where the suite waited.
+_OF_A_COMMAND = 0.9
+
 
 class Transcript(SingleFileSnapshotExtension):
     """A snapshot in `<folder>/<case>.txt`."""
@@ -297,7 +300,7 @@ def _against(server: StrictServer, seconds: float) -> Callable[[Play], Run]:
         place = (play.wire, play.provider, play.case, play.mode)
         if isinstance(play.adapter, Driver):
             play.adapter.timeout = min(
-                seconds, play.adapter.timeout
+                seconds * _OF_A_COMMAND, play.adapter.timeout
             )  # so that it is the command that is ended
             return play.adapter.play(*place, server=server)
         return play_direct(play.adapter, *place, server=server)

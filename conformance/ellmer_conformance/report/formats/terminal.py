@@ -6,7 +6,9 @@ import re
 from collections import Counter, defaultdict
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
+from itertools import chain, repeat
 from pathlib import Path
+from textwrap import wrap
 from typing import IO, Any
 
 from rich.box import SIMPLE_HEAD
@@ -187,21 +189,48 @@ def failure(group: Sequence[Row], folder: Path | None, width: int, fix: str = ""
     told: dict[str, Any] = {name: printable(getattr(group[0], name)) for name in _SAID}
     row = replace(group[0], **told)
     text = Text().append(MARKS[row.verdict][0], style=MARKS[row.verdict][1])
-    text.append(f" {row.rule} ({row.verdict}) ", style="bold").append(_cut(row.message))
+    head = f" {row.rule} ({row.verdict}) "
+    text.append(head, style="bold").append(_wrapped(_cut(row.message), width, len(text) + len(head)))
     text.append(f"\n    at {row.pointer}")
     if row.excerpt:
         lines = [cut(f"    {line}", width) for line in row.excerpt.splitlines()]
         text.append("\n" + "\n".join(lines), style="dim")
     if row.provider_error:
-        text.append(f"\n    the provider would answer ({row.status}): {row.provider_error}")
+        answer = f"    the provider would answer ({row.status}): {row.provider_error}"
+        text.append(f"\n{_wrapped(answer, width)}")
     places = list(dict.fromkeys(printable(f"{r.wire}/{r.provider}/{r.case}[{r.mode}]") for r in group))
     more = f" and {len(places) - 3} more" if len(places) > 3 else ""
-    text.append(f"\n    in {', '.join(places[:3])}{more}", style="dim")
-    text.append(f"\n    to do: {fix}" if fix else "")
+    text.append("\n" + _wrapped(f"    in {', '.join(places[:3])}{more}", width), style="dim")
+    text.append("\n" + _wrapped(f"    to do: {fix}", width) if fix else "")
     text.append(f"\n    {row.page}" if row.page else "", style="dim")
     text.append(f"\n    {row.explain_command}", style="dim")
     again = f"\n    {row.repro_command(str(folder))}" if folder else ""
     return text.append(again, style="dim")
+
+
+def _wrapped(told: str, width: int, used: int = 0) -> str:
+    """Returns lines that fit a width. Further ones are indented, and no word is broken: an address can be opened. `used` says how many
+    characters stand before the first line.
+    """
+    lines = [
+        wrap(
+            line,
+            max(width, _NARROWEST),
+            initial_indent=" " * used,
+            subsequent_indent=" " * _INDENT,
+            **_WHOLE_WORDS,
+        )
+        or [line]
+        for line, used in zip(told.splitlines(), chain([used], repeat(0)), strict=False)
+    ]
+    return (
+        "\n".join(chain.from_iterable(lines)).lstrip(" ") if used else "\n".join(chain.from_iterable(lines))
+    )
+
+
+#: How a long line goes on, and the columns that it has at least.
+_INDENT, _NARROWEST = 4, 40
+_WHOLE_WORDS: Mapping[str, Any] = {"break_long_words": False, "break_on_hyphens": False}
 
 
 def _fix(explain: str) -> str:
@@ -390,7 +419,7 @@ def _print_failures(report: Report, to: Console, folder: Path | None) -> None:
         to.print(failure(cause.rows, folder, to.width, fix), soft_wrap=True)
         for row in cause.symptoms[1 : _SYMPTOMS + 1]:
             line = f"    also: {row.rule} {next(iter(row.message.splitlines()), '')} (in {row.wire}, {row.case}[{row.mode}])"
-            to.print(_plain(line), style="dim", soft_wrap=True)
+            to.print(_plain(_wrapped(line, to.width)), style="dim", soft_wrap=True)
         if cause.follows:
             rules = ", ".join(dict.fromkeys(row.rule for row in cause.follows))
             more = counted(len(cause.follows), "more failure")
@@ -433,7 +462,8 @@ def _print_matrix(adapter: str, report: Report, to: Console) -> None:
     rows = [row for row in report.rows if row.adapter == adapter]
     ways = {play.way for play in report.plays if play.adapter == adapter}
     way = f", {_WAYS.get(next(iter(ways)), '')}" if len(ways) == 1 and ways <= _WAYS.keys() else ""
-    to.print(Text(f"{printable(adapter)}{way}: {' · '.join(MODES)}", style="italic"), soft_wrap=True)
+    title = _wrapped(f"{printable(adapter)}{way}: {' · '.join(MODES)}", to.width)
+    to.print(Text(title, style="italic"), soft_wrap=True)
     shown, count = to_show(rows, to.width)
     for table in tables(shown, to.width):
         to.print(table)

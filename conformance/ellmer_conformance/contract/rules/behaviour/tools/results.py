@@ -154,7 +154,9 @@ def results_are_what_tools_returned(run: Run) -> Iterator[Finding]:
         values = [each.value for each in outcomes if each.error is None and _can_be_compared(each.value)]
         if values and len(values) == len(outcomes) and not item.error:
             problem = f"the tool returned {_told(values[0])}, and the model gets {item.text[:80]!r}"
-            of_others = [run_of.value for run_of in run.tool_runs if _can_be_compared(run_of.value)]  # PAR-004
+            of_others = [
+                run_of.value for run_of in run.tool_runs if _can_be_compared(run_of.value)
+            ]  # PAR-004
             fine = any(_is_whole(item.text, value) for value in (*values, *of_others))
             yield found(fine, at(index, item), problem)
 
