@@ -61,6 +61,18 @@ report_option = click.option(
 )
 
 
+@contextmanager
+def consistent(*paths: Path) -> Iterator[None]:
+    """Turns an error over values of reports that do not fit each other into one that names the reports."""
+    try:
+        yield
+    except (ArithmeticError, AttributeError, LookupError, TypeError, ValueError) as error:
+        names = ", ".join(map(str, paths))
+        raise click.UsageError(
+            f"{names}: the report is inconsistent: {type(error).__name__}: {error}"
+        ) from error
+
+
 def opened(path: Path) -> Report:
     """Returns the report in a file, or in a folder's `report.json`. A missing report is a usage error."""
     try:

@@ -9,7 +9,7 @@ import click
 
 from ..report import Report, report_folder, rescored
 from ..report.formats.terminal import console, print_report
-from ._shared import opened
+from ._shared import consistent, opened
 from .run import details_option
 
 
@@ -35,8 +35,9 @@ def command(reports: tuple[Path, ...], output: Path, *, details: bool) -> None:
     Exit code 0: no rule is broken in any report; 1: some are; 2: a report could not be read or was not judged.
     """
     parts = [opened(path) for path in reports]
-    joined = rescored(Report.joined(parts))
-    print_report(joined, console(sys.stdout), output, details=details)
-    for path in report_folder.write(joined, output):
-        click.echo(f"wrote {path}")
+    with consistent(*reports):
+        joined = rescored(Report.joined(parts))
+        print_report(joined, console(sys.stdout), output, details=details)
+        for path in report_folder.write(joined, output):
+            click.echo(f"wrote {path}")
     sys.exit(joined.exit_code)

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import click
 
-from ._shared import opened, report_option
+from ._shared import consistent, opened, report_option
 
 
 @click.group("report")
@@ -38,7 +38,9 @@ def upstream(path: Path, out: Path) -> None:
     from ..report.formats.upstream import reports  # noqa: PLC0415 - `conformance --help` should not wait for it
 
     written = 0
-    for name, text in reports(opened(path)):
+    with consistent(path):
+        found = [*reports(opened(path))]
+    for name, text in found:
         out.mkdir(parents=True, exist_ok=True)
         (out / name).write_text(text, encoding="utf-8")
         click.echo(f"wrote {out / name}")

@@ -147,7 +147,7 @@ def read(path: Path) -> Report:
         )
     try:
         return Report.from_json(document)
-    except (KeyError, TypeError, AttributeError) as error:
+    except (ArithmeticError, AttributeError, LookupError, TypeError, ValueError) as error:
         raise UnreadableReport(
             f"{path} is damaged: {type(error).__name__} {error}. Run the suite again"
         ) from error

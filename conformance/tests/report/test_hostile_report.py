@@ -1,9 +1,13 @@
 """A saved report that is not ours: too many bytes, too many values, too deep, each an error that names the file."""
 
+import json
 from dataclasses import replace
 
 import pytest
+from click.testing import CliRunner
 
+from ellmer_conformance.cli import merge
+from ellmer_conformance.cli.report import upstream
 from ellmer_conformance.report import report_json
 from ellmer_conformance.runner.selection import select
 from ellmer_core.budget import REPORT, has_more_values
@@ -40,3 +44,19 @@ def test_a_report_of_twice_all_runs_is_read(report, tmp_path):
     assert runs > 3000
     text = path.read_text("utf-8")
     assert not has_more_values(text, REPORT.values * len(report.plays) // (2 * runs))
+
+
+@pytest.mark.parametrize("name", ["wire", "provider", "case", "mode", "adapter", "verdict"])
+@pytest.mark.parametrize("command", [[merge.command, "-o", "out"], [upstream, "--report"]])
+def test_a_report_that_contradicts_itself_is_an_error_that_names_it(
+    report, tmp_path, monkeypatch, name, command
+):
+    told = {**report.as_json()}
+    told["results"] = [{**row, name: {"\x1b[2J": 1}} for row in told["results"][:3]]
+    (tmp_path / "report.json").write_text(json.dumps(told), encoding="utf-8")
+    monkeypatch.chdir(tmp_path)
+
+    ended = CliRunner().invoke(command[0], [*command[1:], "report.json"])
+
+    assert ended.exception is None or isinstance(ended.exception, SystemExit)
+    assert "\x1b[2J" not in ended.output
