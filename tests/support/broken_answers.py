@@ -146,7 +146,7 @@ ANSWERS = {
     ),
     "STP-001": (short, lambda r: replace(r, replies=[Reply("Once upon", stop="stop")])),
     "STP-004": (short_call, lambda r: replace(r, tool_runs=RAN)),
-    "STP-005": (
+    "STP-006": (
         two_tools,
         lambda r: replace(r, replies=[replace(each, stop="length") for each in r.replies]),
     ),

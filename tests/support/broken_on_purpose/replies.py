@@ -115,7 +115,7 @@ class ExpectsACount(BrokenAdapter):
 class CallsAnswersCut(BrokenAdapter):
     """Reports the token limit as the end of every answer."""
 
-    case, caught_by = "plain_text", ("STP-005",)
+    case, caught_by = "plain_text", ("STP-006",)
 
     def reply(self, reply: Reply) -> Reply:
         return replace(reply, stop="length")

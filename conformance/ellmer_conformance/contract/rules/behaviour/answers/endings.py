@@ -181,7 +181,7 @@ def early_stops_are_reported(run: Run) -> Iterator[Finding]:
             yield found(fine, f"/replies/{index}", f"the stop reason is {reply.stop!r}")
 
 
-@book.rule("STP-005", MUST, LOSS, source="https://github.com/earendil-works/pi/pull/7817")
+@book.rule("STP-006", MUST, LOSS, source="https://github.com/earendil-works/pi/pull/7817")
 def whole_answers_are_not_called_cut(run: Run) -> Iterator[Finding]:
     """An answer that ended by itself is not reported as ended by the token limit, by a filter or by a tool call.
 
