@@ -8,7 +8,7 @@ import re
 from collections.abc import Iterator
 from typing import Any
 
-from ellmer_harness.secrets.redaction import spellings
+from ellmer_harness.secrets.redaction import letter_by_letter, spellings
 
 from ..scenarios.canary_keys import is_canary
 
@@ -24,7 +24,7 @@ def redacted(text: str) -> str:
     organisations, projects and users.
     """
     for key in _keys():
-        for spelled in spellings(key):
+        for spelled in (*spellings(key), *letter_by_letter(key)):
             text = text.replace(spelled, "[key]")
     return _OWNERS.sub(r"\1-REDACTED", text)
 

@@ -46,7 +46,7 @@ from .named_credentials import (
     telling,
     without_visitors,
 )
-from .redaction import MASK, branches, spellings
+from .redaction import MASK, branches, has_escaped_letters, letter_by_letter, spellings
 from .service_keys import PATTERNS, Pattern, has_rules, keys, maintained
 from .value_randomness import LEAST
 
@@ -401,7 +401,6 @@ def _over_events(value: Any, where: str, secrets: Sequence[tuple[str, str]]) -> 
     """Yields the keys that no event has as a whole: the texts of the events' equal fields are joined first. Values are looked for in
     each spelling, because no part of one is decoded.
     """
-    secrets = _spelled(tuple(secrets))
     for place, events in _streams(value, where):
         if isinstance(events, Alike):
             if not _may_be_split(events.samples, secrets):
@@ -412,20 +411,30 @@ def _over_events(value: Any, where: str, secrets: Sequence[tuple[str, str]]) -> 
         wholes = {path: "".join(texts) for path, texts in split.items()}
         whole = _SEPARATOR.join(each.encode("utf-8", "replace") for each in wholes.values())
         found = keys(_words(whole)) if has_key(whole) else ()
-        wanted = [*dict.fromkeys([*((secret, what) for what, secret in found), *secrets])]
+        known_kinds = [(secret, what) for what, secret in found]
         for path, texts in split.items():
-            for secret, what in _present(wanted, wholes[path]):
+            wanted = [*_present(known_kinds, wholes[path]), *_in_any_form(secrets, wholes[path])]
+            for secret, what in dict.fromkeys(wanted):
                 if not any(secret in text for text in texts):
                     yield Hit([f"{at}{path}"], f"{what}, over several events", secret, "")
 
 
+def _in_any_form(secrets: Sequence[tuple[str, str]], text: str) -> list[tuple[str, str]]:
+    """Returns the forms of values that are in a text, with the kinds of the values."""
+    return _present(_spelled(tuple(secrets), letters=has_escaped_letters(text)), text)
+
+
 @lru_cache(maxsize=4)
-def _spelled(secrets: tuple[tuple[str, str], ...]) -> list[tuple[str, str]]:
+def _spelled(secrets: tuple[tuple[str, str], ...], *, letters: bool) -> list[tuple[str, str]]:
     """Returns the values in all spellings, and in Base64 if nothing else is encoded with them."""
     return [
         (form, what)
         for secret, what in secrets
-        for form in (*spellings(secret), b64encode(_bytes(secret)).decode().rstrip("="))
+        for form in (
+            *spellings(secret),
+            *(letter_by_letter(secret) if letters else ()),
+            b64encode(_bytes(secret)).decode().rstrip("="),
+        )
     ]
 
 
@@ -433,7 +442,7 @@ def _may_be_split(events: Sequence[Any], secrets: Sequence[tuple[str, str]]) -> 
     """Tells whether the joined texts of events may hold a key or a secret."""
     wholes = ["".join(texts) for _, texts in _columns(events, "")]
     return has_key(_SEPARATOR.join(each.encode("utf-8", "replace") for each in wholes)) or any(
-        _present(secrets, each) for each in wholes
+        _in_any_form(secrets, each) for each in wholes
     )
 
 

@@ -13,7 +13,7 @@ import json
 import os
 import re
 from bisect import bisect_right
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
 from fnmatch import translate
 from functools import cached_property, lru_cache
@@ -30,6 +30,7 @@ from .named_credentials import is_credential, is_signature, kind
 
 _RANDOM = 16  # characters of a value that no text has by chance, also in other case
 _DIGIT = re.compile(r"\d")
+_ESCAPED = re.compile(r"(?:\\u[0-9a-fA-F]{4}){4}|(?:&#x?[0-9a-fA-F]{1,6};){4}|(?:%[0-9a-fA-F]{2}){4}")
 _LEVELS = 8  # times that the pattern branches; each is a group in the one before
 
 
@@ -39,20 +40,42 @@ class Replacer:
     """
 
     def __init__(self, values: Mapping[str, str]) -> None:
-        forms = {form: new for value, new in values.items() for form in spellings(value)}
-        self._texts = {form: new for form, new in (forms | dict(values)).items() if form}
+        self._values = values
+        self._forms = _Forms(
+            {form: new for value, new in values.items() for form in spellings(value)} | dict(values)
+        )
+
+    @cached_property
+    def _letters(self) -> _Forms:
+        """The values with each letter escaped, which few texts have, and which take the longest to search."""
+        return _Forms({form: new for value, new in self._values.items() for form in letter_by_letter(value)})
+
+    def text(self, text: str) -> str:
+        """Returns the text with every value replaced."""
+        text = self._forms.text(text)
+        return self._letters.text(text) if has_escaped_letters(text) else text
+
+    def body(self, body: bytes, sizes: list[int] | None = None) -> bytes:
+        """Returns the body with every value replaced. The chunk sizes in `sizes` are corrected."""
+        body = self._forms.body(body, sizes)
+        return self._letters.body(body, sizes) if has_escaped_letters(body.decode("latin-1")) else body
+
+
+class _Forms:
+    """Texts that are replaced in one pass, each by its own."""
+
+    def __init__(self, texts: Mapping[str, str]) -> None:
+        self._texts = {form: new for form, new in texts.items() if form}
         self._bytes = {_as_bytes(form): _as_bytes(new) for form, new in self._texts.items()}
         self._in_texts, self._in_bytes = (
             re.compile(branches(each)) if each else None for each in (self._texts, self._bytes)
         )
 
     def text(self, text: str) -> str:
-        """Returns the text with every value replaced."""
         pattern = self._in_texts
         return pattern.sub(lambda found: self._texts[found[0]], text) if pattern else text
 
-    def body(self, body: bytes, sizes: list[int] | None = None) -> bytes:
-        """Returns the body with every value replaced. The chunk sizes in `sizes` are corrected."""
+    def body(self, body: bytes, sizes: list[int] | None) -> bytes:
         if self._in_bytes is None:
             return body
         text, parts, changes, end = body.decode("latin-1"), [], [], 0
@@ -87,23 +110,29 @@ def _as_bytes(text: str) -> str:
 
 @lru_cache(maxsize=256)
 def spellings(value: str) -> tuple[str, ...]:
-    """Returns the value in plain form, in URL and form encoding, in JSON and HTML, in hexadecimal, with each letter escaped, and, if
-    it is random, in other case and backwards.
+    """Returns the value in plain form, in URL and form encoding, in JSON and HTML, in hexadecimal, and, if it is random, in other case
+    and backwards.
     """
     escaped = [json.dumps(value, ensure_ascii=plain)[1:-1] for plain in (True, False)]
     urls = [quote(value, safe="", errors="replace"), quote_plus(value, errors="replace")]
     digits = value.encode("utf-8", "surrogatepass").hex()
     random = len(value) >= _RANDOM and _DIGIT.search(value)
-    cases = [value.lower(), value.upper(), value[::-1]] if random else []
+    others = [value.lower(), value.upper(), value[::-1]] if random else []
     slashes = [each.replace("/", r"\/") for each in escaped]
-    forms = (value, *urls, *escaped, *slashes, digits, digits.upper(), *cases, *_letter_by_letter(value))
-    return tuple(dict.fromkeys((*forms, html.escape(value))))
+    forms = (value, *urls, *escaped, *slashes, html.escape(value), digits, digits.upper(), *others)
+    return tuple(dict.fromkeys(forms))
 
 
-def _letter_by_letter(value: str) -> Iterator[str]:
-    """Yields the value with each letter escaped as in JSON, in HTML and in a URL."""
-    for escape in ("\\u%04x", "\\u%04X", "&#%d;", "&#x%x;", "&#x%X;", "%%%02x", "%%%02X"):
-        yield "".join(escape % ord(letter) for letter in value)
+@lru_cache(maxsize=256)
+def letter_by_letter(value: str) -> tuple[str, ...]:
+    """Returns the value with each letter escaped as in JSON, in HTML and in a URL."""
+    escapes = ("\\u%04x", "\\u%04X", "&#%d;", "&#x%x;", "&#x%X;", "%%%02x", "%%%02X")
+    return tuple("".join(escape % ord(letter) for letter in value) for escape in escapes)
+
+
+def has_escaped_letters(text: str) -> bool:
+    """Tells whether a text has several escaped letters in a row."""
+    return any(mark in text for mark in ("\\u", "&#", "%")) and _ESCAPED.search(text) is not None
 
 
 def _resize(sizes: list[int], changes: Iterable[tuple[int, int, int]]) -> None:

@@ -17,7 +17,7 @@ from hypothesis import strategies as st
 from ellmer_harness import use_cassette
 from ellmer_harness.secrets.cassette_scan import masks, scan
 from ellmer_harness.secrets.named_credentials import kind
-from ellmer_harness.secrets.redaction import spellings
+from ellmer_harness.secrets.redaction import letter_by_letter, spellings
 from ellmer_harness.secrets.service_keys import ALPHABETS, PATTERNS
 
 HEX, ALNUM, BASE64 = "0123456789abcdef", ascii_letters + digits, ascii_letters + digits + "+/"
@@ -538,7 +538,9 @@ VALUE = 'bedrock/Qm+Vkc9ja0F"tleS1kZQ9=='
 
 
 @pytest.mark.parametrize("pieces", [2, 5, 10**6])
-@pytest.mark.parametrize("form", [*spellings(VALUE), b64encode(VALUE.encode()).decode()])
+@pytest.mark.parametrize(
+    "form", [*spellings(VALUE), *letter_by_letter(VALUE), b64encode(VALUE.encode()).decode()]
+)
 def test_a_value_that_is_split_over_events_is_found_in_each_spelling(form, pieces):
     size = max(1, len(form) // pieces)
     said = ["it is ", *(form[at : at + size] for at in range(0, len(form), size)), "."]
