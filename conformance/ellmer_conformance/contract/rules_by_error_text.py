@@ -134,8 +134,11 @@ def _distance(text: str, match: Match) -> int:
     known = [*known_texts(match.book, match.rule)]
     ours = {_last(name) for name in _QUOTED.findall(plain)} - {""} or {*_PARAMETER.findall(plain)}
     theirs = [name for each in known for name in (*_QUOTED.findall(each), *_PARAMETER.findall(each))]
-    if not ours and (fixed := {*map(_last, theirs)} - {""}):  # it quotes nothing: what do its words name?
-        return int(fixed.isdisjoint(_IDENTIFIER.findall(plain)) and not any("{" in name for name in fixed))
+    fixed = {last for name in theirs if _IDENTIFIER.fullmatch(last := _last(name))}
+    if (
+        not ours and fixed and not any("{" in name for name in theirs)
+    ):  # it quotes nothing: what do its words name?
+        return int(fixed.isdisjoint(_IDENTIFIER.findall(plain)))
     if not ours or not theirs or not ours.isdisjoint(map(_last, theirs)):
         return 0
     any_name = any(name.startswith("{") and name.endswith("}") for name in theirs)
@@ -230,10 +233,10 @@ def _known(book: RuleBook, rule: Rule) -> list[_Said]:
 
 def sentences(text: str) -> list[str]:
     """Returns the sentences of a text that are long enough to be recognized, if it has several."""
-    parts = [part for part in _END.split(text) if sum(word != "*" for word in words(part)) >= _SENTENCE]
     parts = [
-        part for part in parts if not _LINK.search(part)
-    ]  # where to read more, which any refusal may say
+        each for each in _END.split(text) if not _LINK.search(each)
+    ]  # any refusal may say where to read more
+    parts = [part for part in parts if sum(word != "*" for word in words(part)) >= _SENTENCE]
     return parts if parts != [text] else []
 
 
