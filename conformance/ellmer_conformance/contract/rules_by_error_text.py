@@ -172,7 +172,14 @@ def nearest(text: str, books: Iterable[RuleBook]) -> list[Match]:
     }
     known = [(book, rule, _known(book, rule)) for book, rule in refusing.values()]
     weigh = _Weights(said for _, _, texts in known for said in texts[:1])
-    found = [Match(*_best(wanted, texts, weigh), book, rule) for book, rule, texts in known]
+    every = {
+        said.text: said for _, _, texts in known for said in texts
+    }  # most are the text of several providers
+    scores = {text: _score(wanted, said, weigh) for text, said in every.items()}
+    found = [
+        Match(*max((scores[said.text] for said in texts), default=(0.0, 0.0)), book, rule)
+        for book, rule, texts in known
+    ]
     return sorted(found, key=lambda each: (-each.alike, -each.named, each.rule.preview))
 
 
@@ -181,42 +188,42 @@ class _Weights:
 
     def __init__(self, refusals: Iterable[_Said]) -> None:
         texts = {tuple(said.named): {*said.words, *said.named} for said in refusals}
-        self._counts = Counter(word for words in texts.values() for word in words)
-        self._most = log(len(texts) + 2)
+        counts = Counter(word for words in texts.values() for word in words)
+        most = log(len(texts) + 2)
+        self._told = {word: _new(word) * (1 - log(count + 1) / most) for word, count in counts.items()}
+        self._told["*"] = _ANY
 
     def __call__(self, words: Iterable[str]) -> float:
-        """Returns the weight of words together."""
-        return sum(self.of(word) for word in words)
+        """Returns the weight of words together: each has one from 0 to 1."""
+        return sum(told if (told := self._told.get(word)) is not None else _new(word) for word in words)
 
-    def of(self, word: str) -> float:
-        """Returns the weight of one word, from 0 to 1."""
-        if word == "*":
-            return _ANY
-        told = 1 - log(self._counts[word] + 1) / self._most
-        return told * _LITTLE if word in _FUNCTION_WORDS else told
+
+def _new(word: str) -> float:
+    """Returns the weight of a word that no refusal has."""
+    return _LITTLE if word in _FUNCTION_WORDS else 1.0
 
 
 class _Said(NamedTuple):
     """What a text says: its words, and its words with those in names."""
 
+    text: str
     words: list[str]
     named: list[str]
 
 
 def _said(text: str) -> _Said:
-    return _Said(words(text), _tokens(text))
+    return _Said(text, words(text), _tokens(text))
 
 
-def _best(wanted: Sequence[_Said], known: Sequence[_Said], weigh: _Weights) -> tuple[float, float]:
-    """Returns the similarity of a rule's most similar text, by its words, and by all that it says."""
+def _score(wanted: Sequence[_Said], known: _Said, weigh: _Weights) -> tuple[float, float]:
+    """Returns the similarity of a known text, by its words, and by all that it says. A part of the wanted text counts less than the whole."""
     whole = weigh(wanted[0].named) or 1.0
-    pairs = [
-        (share * _alike(ours.words, theirs.words, weigh), share * _alike(ours.named, theirs.named, weigh))
-        for ours in wanted
-        for share in [1 - _LESS * (1 - min(weigh(ours.named) / whole, 1))]
-        for theirs in known
-    ]
-    return max(((max(alike, _NAMED * named), named) for alike, named in pairs), default=(0.0, 0.0))
+    found = []
+    for ours in wanted:
+        share = 1 - _LESS * (1 - min(weigh(ours.named) / whole, 1))
+        named = share * _alike(ours.named, known.named, weigh)
+        found.append((max(share * _alike(ours.words, known.words, weigh), _NAMED * named), named))
+    return max(found)
 
 
 _READ: dict[tuple[Rule, str, str], list[_Said]] = {}
