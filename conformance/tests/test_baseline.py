@@ -297,6 +297,7 @@ def conformance(folder, *arguments):
         return run_in(folder, *arguments)
 
 
+@pytest.mark.slow
 def test_the_life_of_a_baseline(tmp_path):
     choice = ("--wire", "openai-chat", "--provider", "openai", "--case", "dangling_call", "--mode", "sync")
     play = ("run", "--adapter", "mine:Mine", "--against", "server", *choice, "--report", "out")

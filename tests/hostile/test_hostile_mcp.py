@@ -28,6 +28,7 @@ from ellmer_core.mcp import mcp_tools
 HOSTILE = [sys.executable, str(Path(__file__).with_name("hostile_mcp_server.py"))]
 
 
+@pytest.mark.slow
 def test_a_server_that_says_nothing_is_left():
     silent = mcp_tools([*HOSTILE, "mute"], connect_timeout=0.5)
     with pytest.raises(ConnectError, match=r"said nothing.* for 0\.5 seconds"), silent:

@@ -3,6 +3,8 @@
 import subprocess
 import sys
 
+import pytest
+
 PROGRAM = """
 import importlib, pkgutil, sys
 
@@ -23,6 +25,7 @@ assert not told, told[:5]
 """
 
 
+@pytest.mark.slow
 def test_an_import_touches_no_network():
     ended = subprocess.run(
         [sys.executable, "-W", "ignore", "-c", PROGRAM],

@@ -226,6 +226,7 @@ def test_a_busy_provider_is_given_time_and_fewer_requests():
     assert limits.at_once == 8
 
 
+@pytest.mark.slow
 def test_a_job_stays_within_the_limits_of_its_provider():
     """The provider takes 4 requests in 0.4 seconds; more get 429."""
     lock, taken, refused = threading.Lock(), [], []

@@ -176,6 +176,7 @@ def doubled(number):
     return 2 * number
 
 
+@pytest.mark.slow
 def test_a_process_that_dies_costs_only_its_item():
     work = Work(doubled, lambda number: f"{number} died", lambda number: "ready" if number == 5 else None)
     expected = [0, 2, 4, "3 died", 8, "ready", 12, 14]

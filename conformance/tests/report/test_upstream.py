@@ -5,6 +5,7 @@ import sys
 from importlib.metadata import version
 from pathlib import Path
 
+import pytest
 from conformance_command import run, run_in
 
 from ellmer_conformance.report import Report, Row
@@ -14,6 +15,7 @@ WANTED = ("**What happens.**", "**What the API says.**", "**How to see it.**", "
 CHOSEN = ("--wire", "openai-chat", "--case", "plain_text", "--mode", "sync")
 
 
+@pytest.mark.slow
 def test_each_cause_is_a_report(tmp_path):
     broken = "ellmer_conformance.adapters.broken_on_purpose:ForgetsAnswers"
     run_in(tmp_path, "run", "--against", "server", "--adapter", broken, *CHOSEN, "--report", tmp_path / "out")
@@ -95,6 +97,7 @@ def test_the_report_about_a_library_names_each_of_its_packages_and_where_its_ada
     assert "The adapter `pytest` is that of an installed package, or a bridge of <https://" in text
 
 
+@pytest.mark.slow
 def test_a_long_title_ends_at_a_word():
     said = "the model said " + "something long " * 20
     row = Row(

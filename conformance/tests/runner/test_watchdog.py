@@ -171,6 +171,7 @@ class Sleeping(Session):
 """
 
 
+@pytest.mark.slow
 def test_the_run_goes_on_after_a_call_that_blocks_its_loop(tmp_path):
     (tmp_path / "blocking.py").write_text(ADAPTER)
     cases = ("--case", "cancelled_in_the_middle", "--case", "plain_text", "--wire", "openai-chat")

@@ -241,6 +241,7 @@ def recordings(tmp_path):
     return tmp_path
 
 
+@pytest.mark.slow
 def test_a_cluster_of_this_machine(recordings):
     alone = lint([recordings])
 

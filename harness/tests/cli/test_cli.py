@@ -59,6 +59,7 @@ def test_keys_of_the_environment(tree, capsys, monkeypatch):
     assert "the value of <MY_API_KEY>" in capsys.readouterr().out
 
 
+@pytest.mark.slow
 def test_a_search_in_processes_that_goes_on(tree, capsys, tmp_path, monkeypatch):
     main(["scan", str(tree), "-j", "2"])  # its processes are started before there is a key
     capsys.readouterr()

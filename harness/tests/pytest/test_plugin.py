@@ -275,6 +275,7 @@ def test_beside_pytest_recording(suite, pytester, server, cassettes):
     assert len(server.requests) == before + 1
 
 
+@pytest.mark.slow
 def test_workers_of_xdist(suite, cassettes):
     code = """
         import pytest

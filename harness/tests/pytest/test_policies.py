@@ -200,6 +200,7 @@ def test_the_hook_knows_what_the_harness_does_not(old, pytester):
     result.stdout.fnmatch_lines(["*is stale: {'n': 0} to https://api.example.com/x is gone since 2020."])
 
 
+@pytest.mark.slow
 def test_retired_models_through_the_hook(suite, pytester):
     code = """
         import httpx, pytest
@@ -271,6 +272,7 @@ def commands(result):
     return re.findall(r"^(?:E +)?  (pytest .*)$", result.stdout.str(), re.MULTILINE)
 
 
+@pytest.mark.slow
 def test_the_command_that_every_error_prints_works(suite, pytester, server):
     code = """
         import httpx, pytest

@@ -49,7 +49,13 @@ def numbers(path):
     return [each["request"]["body"]["json"]["n"] for each in json.loads(path.read_text())["interactions"]]
 
 
-@pytest.mark.parametrize("workers", [(), ("-p", "xdist.plugin", "-n2")], ids=["alone", "xdist"])
+@pytest.mark.parametrize(
+    "workers",
+    [
+        pytest.param((), id="alone"),
+        pytest.param(("-p", "xdist.plugin", "-n2"), id="xdist", marks=pytest.mark.slow),
+    ],
+)
 def test_what_no_test_asked_for_is_pruned(suite, pytester, workers):
     suite(RECORD, "--cassette-mode=record").assert_outcomes(passed=3)
     folder = pytester.path / "cassettes" / "test_it"
