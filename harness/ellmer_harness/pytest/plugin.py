@@ -386,7 +386,8 @@ def cassette_name(request: pytest.FixtureRequest) -> str:
 
 
 def _own_name(node: Any) -> str:
-    return f"{node.cls.__qualname__}.{node.name}" if node.cls else str(node.name)
+    owner = getattr(node, "cls", None)  # an example in a docstring has none
+    return f"{owner.__qualname__}.{node.name}" if owner else str(node.name)
 
 
 @pytest.fixture
