@@ -378,3 +378,50 @@ def test_a_refusal_is_no_incomplete_answer_without_an_error(complete, fine):
     run = BREAKS["ERR-005"][0]()
     told = replace(run, replies=[replace(run.replies[0], error=None, complete=complete), *run.replies[1:]])
     assert bool(verdict(book.rules["ERR-005"], told).violations) is not fine
+
+
+def declaring(parameters, **tool):
+    """Returns a run whose tool is declared to OpenAI without its defaults."""
+    run = two_tools()
+    sent = json.loads(json.dumps(parameters))
+    sent["properties"]["unit"].pop("default", None)
+    function = {"name": "get_weather", "parameters": sent, **tool}
+    body = run.exchanges[0].request.body | {"tools": [{"type": "function", "function": function}]}
+    return replace(
+        run,
+        case=replace(run.case, tools=[replace(run.case.tools[0], parameters=parameters)]),
+        exchanges=[replace(each, request=replace(each.request, body=body)) for each in run.exchanges],
+    )
+
+
+@pytest.mark.parametrize("strict", [True, False])
+def test_a_strict_tool_has_no_defaults(strict):
+    run = declaring(
+        {"type": "object", "properties": {"unit": {"type": "string", "default": "C"}}}, strict=strict
+    )
+    assert bool(verdict(book.rules["SCH-028"], run).violations) is not strict
+
+
+def test_a_schema_that_refers_to_itself_is_looked_at_once():
+    node = {"type": "object", "properties": {name: {"$ref": "#/$defs/Node"} for name in "abcd"}}
+    unit = {"type": "string", "minLength": 1}
+    run = declaring(
+        {
+            "type": "object",
+            "properties": {"unit": unit, "tree": {"$ref": "#/$defs/Node"}},
+            "$defs": {"Node": node},
+        }
+    )
+    assert verdict(book.rules["SCH-028"], run).outcome == "pass"
+
+
+@pytest.mark.parametrize(("words", "fine"), [('"refusal": "I cannot"', True), ('"refusal": null', False)])
+def test_a_refusal_in_its_own_field_may_be_called_filtered(words, fine):
+    run = two_tools()
+    answer = Response(200, {}, f'{{"choices": [{{"message": {{{words}}}}}]}}'.encode(), ended=True)
+    told = replace(
+        run,
+        exchanges=[replace(each, response=answer) for each in run.exchanges],
+        replies=[replace(each, stop="filter") for each in run.replies],
+    )
+    assert bool(verdict(book.rules["STP-006"], told).violations) is not fine

@@ -190,8 +190,20 @@ def whole_answers_are_not_called_cut(run: Run) -> Iterator[Finding]:
     whole = {s.text for s in run.case.script if isinstance(s, Answer) and s.stop in {None, "stop"}}
     for index, (wanted, reply) in enumerate(zip(run.case.steps, run.replies, strict=False)):
         if wanted.text and wanted.text == reply.text and wanted.text in whole and reply.error is None:
-            problem = f"the stop reason is {reply.stop!r}, and the answer ended by itself"
-            yield found(reply.stop not in {*_EARLY, "tool"}, f"/replies/{index}", problem)
+            fine = reply.stop not in {*_EARLY, "tool"} or (reply.stop == "filter" and _is_refusal(run))
+            yield found(
+                fine,
+                f"/replies/{index}",
+                f"the stop reason is {reply.stop!r}, and the answer ended by itself",
+            )
+
+
+def _is_refusal(run: Run) -> bool:
+    """Tells whether the model refused in a field for it, which a library may report as filtered."""
+    return any(_REFUSAL.search(each.response.body) for each in run.exchanges if each.response)
+
+
+_REFUSAL = re.compile(rb'"refusal":\s*"[^"]|"type":\s*"(?:response\.)?refusal')
 
 
 @book.rule("STP-002", MUST, LOSS, source="https://github.com/earendil-works/pi/pull/1509")

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Iterator, Sequence
+from collections.abc import Collection, Iterator, Sequence
 from itertools import pairwise
 from typing import Any, NamedTuple
 
@@ -72,16 +72,16 @@ def constraints_arrive(run: Run) -> Iterator[Finding]:
     forms that a value may have. Properties that the schema excludes stay excluded.
 
     Why: a model keeps to a bound that it can read, and a tool fails or guesses where it cannot. A constraint may be told in the
-    description, for an API that does not take its keyword.
+    description, for an API that does not take its keyword. A strict tool has no defaults, because each value is required.
     """
     wanted = {tool.name: dict(tool.parameters) for tool in run.case.tools}
     for index, _ in taken(run):
-        for name, sent in _schemas(run.exchanges[index].request.body):
-            lost = list(
-                _lost_constraints(
-                    Nested(wanted.get(name, {}), wanted.get(name, {})), Nested(sent, sent), name
-                )
-            )
+        body = run.exchanges[index].request.body
+        strict = {tool.get("name") for tool in objects(body.get("tools")) if tool.get("strict") is True}
+        for name, sent in _schemas(body):
+            schema = wanted.get(name, {})
+            words = _CONSTRAINTS - ({"default"} if name in strict else set())
+            lost = list(_lost_constraints(Nested(schema, schema), Nested(sent, sent), name, words))
             yield found(not lost, f"/exchanges/{index}/request", "; ".join(lost[:3]))
 
 
@@ -105,11 +105,23 @@ class Nested(NamedTuple):
         return list(_branches(self.part, self.root))
 
 
-def _lost_constraints(wanted: Nested, sent: Nested, place: str) -> Iterator[str]:
-    """Yields the constraints of a schema that were lost or changed, at all levels."""
+def _lost_constraints(wanted: Nested, sent: Nested, name: str, words: Collection[str]) -> Iterator[str]:
+    """Yields the constraints of a schema that were lost or changed, at all levels. What refers to itself is looked at once."""
+    parts, seen = [(wanted, sent, name)], set[int]()
+    for whole, told, place in parts:
+        if id(whole.part) not in seen:
+            seen.add(id(whole.part))
+            yield from _lost_in_part(whole, told, place, words)
+            names = [each for branch in whole.branches for each in object_of(branch.get("properties"))]
+            names += ["[]"] if any("items" in each for each in whole.branches) else []
+            parts += [(whole.named(each), told.named(each), f"{place}.{each}") for each in names]
+
+
+def _lost_in_part(wanted: Nested, sent: Nested, place: str, words: Collection[str]) -> Iterator[str]:
+    """Yields the constraints of one part that were lost or changed."""
     told = " ".join(str(each.get("description", "")) for each in sent.branches)
     for branch in wanted.branches:
-        for word in _CONSTRAINTS & branch.keys():
+        for word in branch.keys() & words:
             kept = any(_means(each, word, branch[word]) for each in sent.branches)
             if not kept and str(branch[word]) not in told:
                 yield f"{place} lost its {word} of {branch[word]!r}"
@@ -119,9 +131,6 @@ def _lost_constraints(wanted: Nested, sent: Nested, place: str) -> Iterator[str]
     lost = _types(wanted.branches) - _types(sent.branches) - {"null"}
     if lost and len(wanted.branches) > 1:
         yield f"{place} can no longer be {' or '.join(sorted(lost))}"
-    names = [name for branch in wanted.branches for name in object_of(branch.get("properties"))]
-    for name in [*names, *(["[]"] if any("items" in each for each in wanted.branches) else [])]:
-        yield from _lost_constraints(wanted.named(name), sent.named(name), f"{place}.{name}")
 
 
 def _means(schema: Json, word: str, value: Any) -> bool:
