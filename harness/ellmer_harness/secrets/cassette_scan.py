@@ -421,6 +421,8 @@ def _over_events(value: Any, where: str, secrets: Sequence[tuple[str, str]]) -> 
 
 def _in_any_form(secrets: Sequence[tuple[str, str]], text: str) -> list[tuple[str, str]]:
     """Returns the forms of values that are in a text, with the kinds of the values."""
+    if not secrets:
+        return []
     return _present(_spelled(tuple(secrets), letters=has_escaped_letters(text)), text)
 
 

@@ -53,12 +53,13 @@ class Replacer:
     def text(self, text: str) -> str:
         """Returns the text with every value replaced."""
         text = self._forms.text(text)
-        return self._letters.text(text) if has_escaped_letters(text) else text
+        return self._letters.text(text) if self._values and has_escaped_letters(text) else text
 
     def body(self, body: bytes, sizes: list[int] | None = None) -> bytes:
         """Returns the body with every value replaced. The chunk sizes in `sizes` are corrected."""
         body = self._forms.body(body, sizes)
-        return self._letters.body(body, sizes) if has_escaped_letters(body.decode("latin-1")) else body
+        escaped = self._values and has_escaped_letters(body.decode("latin-1"))
+        return self._letters.body(body, sizes) if escaped else body
 
 
 class _Forms:
