@@ -66,11 +66,11 @@ HARNESS = {
     "interception": {"exchange", "format", "secrets"},
     "store": {"format", "interception", "secrets"},
     "bulk": {"recordings", "store"},
-    "tape": {"exchange", "faults", "format", "interception", "recordings", "secrets", "store"},
-    "serving": {"exchange", "interception", "tape"},
+    "cassette": {"exchange", "faults", "format", "interception", "recordings", "secrets", "store"},
+    "serving": {"exchange", "interception", "cassette"},
     "display": {"exchange", "format", "recordings"},
-    "pytest": {"exchange", "faults", "format", "interception", "secrets", "store", "tape"},
-    "cli": {"bulk", "display", "exchange", "format", "recordings", "secrets", "serving", "tape"},
+    "pytest": {"exchange", "faults", "format", "interception", "secrets", "store", "cassette"},
+    "cli": {"bulk", "display", "exchange", "format", "recordings", "secrets", "serving", "cassette"},
     "console_script": {"cli"},
 }
 

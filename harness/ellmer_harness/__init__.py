@@ -8,6 +8,8 @@ cassette.sent[0].json             # the request this run really built
 ```
 """
 
+from .cassette.cassette import Cassette, use_cassette
+from .cassette.request_key import Match
 from .errors import (
     Blocked,
     CassetteError,
@@ -25,8 +27,6 @@ from .errors import (
 from .exchange.messages import Exchange, Failure, Sent
 from .format.serializer import Serializer
 from .secrets.redaction import Scrub
-from .tape.request_key import Match
-from .tape.tape import Cassette, use_cassette
 
 __all__ = [
     "Blocked",

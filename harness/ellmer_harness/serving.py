@@ -23,10 +23,10 @@ from urllib.parse import urlsplit
 
 from ellmer_core.budget import SERVER
 
+from .cassette.cassette import Cassette
 from .errors import CassetteError, Miss
 from .exchange.reply import Piece
 from .interception.http1 import BrokenError, Outgoing, Wire, sent_back
-from .tape.tape import Cassette
 
 __all__ = ["CassetteServer", "serving"]
 
@@ -42,7 +42,7 @@ class CassetteServer(ThreadingHTTPServer):
     the cassette.
 
     Args:
-        tape: The cassette to replay.
+        cassette: The cassette to replay.
         host: The address to listen on.
         port: The port; 0 chooses a free one.
 
@@ -57,9 +57,9 @@ class CassetteServer(ThreadingHTTPServer):
     daemon_threads = True
     request_queue_size = 128  # clients that connect at once; with the usual five, the others wait for seconds
 
-    def __init__(self, tape: Cassette, host: str, port: int) -> None:
+    def __init__(self, cassette: Cassette, host: str, port: int) -> None:
         super().__init__((host, port), _Handler)
-        self.tape, self.missed, self.lock = tape, list[str](), threading.Lock()
+        self.cassette, self.missed, self.lock = cassette, list[str](), threading.Lock()
         self.origins: list[str] = []
 
     def server_bind(self) -> None:
@@ -100,9 +100,9 @@ class CassetteServer(ThreadingHTTPServer):
 
     def opened(self) -> None:
         """Reads which hosts the cassette has answers for. Raises `CassetteError` if there is no cassette."""
-        index = self.tape.index
-        if index is None or self.tape.absent:
-            raise CassetteError(f"there is no cassette {self.tape.name}")
+        index = self.cassette.index
+        if index is None or self.cassette.absent:
+            raise CassetteError(f"there is no cassette {self.cassette.name}")
         found = (urlsplit(request.uri) for request, _ in index.data)
         self.origins = list(dict.fromkeys(f"{url.scheme}://{url.netloc}" for url in found))
 
@@ -132,8 +132,8 @@ def serving(
         {'temperature': 21}
     """
     defaults = {"on_repeat": "cycle", "allow_unused": True, "allow_idle": True, "allow_hosts": (host,)}
-    tape = Cassette(path, **{**defaults, **options, "mode": "replay"})  # type: ignore[arg-type]  # options of any type
-    with CassetteServer(tape, host, port) as server, tape:
+    cassette = Cassette(path, **{**defaults, **options, "mode": "replay"})  # type: ignore[arg-type]  # options of any type
+    with CassetteServer(cassette, host, port) as server, cassette:
         server.opened()
         thread = threading.Thread(target=server.serve_forever, kwargs={"poll_interval": 0.05})
         thread.start()
@@ -142,7 +142,7 @@ def serving(
         finally:
             server.shutdown()
             thread.join()
-            tape.misses.clear()  # they are answers here, and in `missed`
+            cassette.misses.clear()  # they are answers here, and in `missed`
 
 
 class _Handler(BaseHTTPRequestHandler):
@@ -168,7 +168,7 @@ class _Handler(BaseHTTPRequestHandler):
             return
         try:
             with self.server.lock:
-                take = self.server.tape.begin(_WIRE, self._request(body), body)
+                take = self.server.cassette.begin(_WIRE, self._request(body), body)
         except Miss as miss:
             self._missed(str(miss))
             return
@@ -189,7 +189,7 @@ class _Handler(BaseHTTPRequestHandler):
         headers = {name: value for name, value in self.headers.items() if name.lower() not in _HOP}
         candidates = [self.path] if "://" in self.path.partition("?")[0] else self._at_origins()
         asked = [Outgoing.of(self.command, url, headers) for url in candidates]
-        return next((request for request in asked if self.server.tape.holds(request, body)), asked[0])
+        return next((request for request in asked if self.server.cassette.holds(request, body)), asked[0])
 
     def _at_origins(self) -> list[str]:
         return [origin + self.path for origin in self.server.origins] or [self.server.url + self.path]
@@ -213,7 +213,7 @@ class _Handler(BaseHTTPRequestHandler):
         return size
 
     def _send(self, piece: Piece) -> None:
-        if piece.wait and self.server.tape.clock.real:
+        if piece.wait and self.server.cassette.clock.real:
             threading.Event().wait(piece.wait)
         data = piece.data
         for origin in self.server.origins if data.startswith(b"HTTP/1.1 3") else ():

@@ -19,7 +19,7 @@ for name in ellmer_core.__all__:
 import ellmer_core.providers as providers
 for module in pkgutil.iter_modules(providers.__path__, "ellmer_core.providers."):
     importlib.import_module(module.name)
-import ellmer_harness.pytest.plugin, ellmer_harness.cli, ellmer_harness.tape.cassette_file
+import ellmer_harness.pytest.plugin, ellmer_harness.cli, ellmer_harness.cassette.cassette_file
 import ellmer_conformance.cli, ellmer_conformance.server.engine
 assert not told, told[:5]
 """

@@ -11,8 +11,8 @@ import re
 from collections.abc import Iterator
 from urllib.parse import urlsplit
 
+from ellmer_harness.cassette.partial_replay import Result
 from ellmer_harness.exchange.messages import Sent
-from ellmer_harness.tape.partial_replay import Result
 
 from .provider_answers import whole_answers
 from .provider_answers.answer import Told, events_of

@@ -17,8 +17,8 @@ from dataclasses import dataclass, field
 from datetime import date
 from urllib.parse import unquote, urlsplit
 
+from ellmer_harness.cassette.cassette_state import Recording
 from ellmer_harness.exchange.messages import Sent
-from ellmer_harness.tape.tape_state import Recording
 
 
 @dataclass(frozen=True)

@@ -214,7 +214,7 @@ class _CassettePlay:
         sessions = opened(self.adapter, where, self.case, case_run.tools, self.case.history)
         with nullcontext() if live else without_waiting(self.adapter) as waits:
             recorded = case_run.play_recorded(
-                sessions, self._tape(place, variation, live=live, may_idle=bool(refused))
+                sessions, self._cassette(place, variation, live=live, may_idle=bool(refused))
             )
         return observed(
             case_run,
@@ -238,7 +238,7 @@ class _CassettePlay:
             return {place.origin: _beside(place, self.live_url)} if self.live_url else None
         return {place.origin: f"{self.server(self.case.name)}@{self.provider}"} if self.server else None
 
-    def _tape(
+    def _cassette(
         self, place: ProviderAddress, variation: Variation | None, *, live: bool, may_idle: bool
     ) -> AbstractContextManager[Cassette]:
         """Returns the cassette. Under a variation, the conversation may end before all of it is replayed."""

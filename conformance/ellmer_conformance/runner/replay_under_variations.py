@@ -31,7 +31,7 @@ class Replays:
     ) -> None:
         self.adapter, self.wire, self.provider, self.case, self.mode = adapter, wire, provider, case, mode
         self._frame: Any = None
-        self._tape = use_cassette(
+        self._cassette = use_cassette(
             cassettes / cassette_path(wire, provider, case, mode),
             mode="replay",
             blobs=cassettes / "blobs",
@@ -44,7 +44,7 @@ class Replays:
 
     def __enter__(self) -> Self:
         self._stack = ExitStack()
-        self._stack.enter_context(self._tape)
+        self._stack.enter_context(self._cassette)
         self._stack.enter_context(without_waiting(self.adapter))
         return self
 
@@ -56,21 +56,25 @@ class Replays:
     def play(self, variation: Variation | None = None) -> Run:
         """Returns the run of the case with its answers under a variation."""
         self._frame = framing(variation, self.wire) if variation else None
-        case_run, tape = CaseRun(self.case, self.mode), self._tape
-        _forget(tape)
+        case_run, cassette = CaseRun(self.case, self.mode), self._cassette
+        _forget(cassette)
         where = replace(self._endpoint, max_retries=self.case.max_retries)
         sessions = opened(self.adapter, where, self.case, case_run.tools, self.case.history)
         try:
             case_run.play_steps(sessions)
-        except Miss:  # kept by the tape
+        except Miss:  # kept by the cassette
             pass
         finally:
             for session in sessions:
                 close(session)
         run = observed(
-            case_run, self.wire, self.provider, tape.exchanges, misses=[str(miss) for miss in tape.misses]
+            case_run,
+            self.wire,
+            self.provider,
+            cassette.exchanges,
+            misses=[str(miss) for miss in cassette.misses],
         )
-        _forget(tape)
+        _forget(cassette)
         return run
 
     def _framed(self, reply: Reply) -> Reply:
@@ -85,6 +89,6 @@ def differences(replays: Replays, variations: Iterable[Variation]) -> Iterator[t
         yield varied, difference(plain, varied.run)
 
 
-def _forget(tape: Cassette) -> None:
-    for entries in (tape.exchanges, tape.sent, tape.misses, tape.clock.slept):
+def _forget(cassette: Cassette) -> None:
+    for entries in (cassette.exchanges, cassette.sent, cassette.misses, cassette.clock.slept):
         entries.clear()

@@ -44,12 +44,12 @@ class CaseRun:
         self.transcript = self.recorded_from = ""
 
     def play_recorded(
-        self, sessions: list[Session], tape: AbstractContextManager[Cassette]
+        self, sessions: list[Session], cassette: AbstractContextManager[Cassette]
     ) -> list[Recorded]:
         """Runs all steps; returns the exchanges."""
         recorded: list[Recorded] = []
         try:
-            with tape as opened, ExitStack() as stack:
+            with cassette as opened, ExitStack() as stack:
                 stack.callback(close_all, sessions)
                 recorded = opened.exchanges
                 self.sent = lambda: sum(_is_chat(each) for each in recorded)

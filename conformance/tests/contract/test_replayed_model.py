@@ -15,8 +15,8 @@ from ellmer_conformance.scenarios.script import Answer, Call, Say, Script
 from ellmer_conformance.server import StrictServer
 from ellmer_core import chat_openai, content_image_file, tool
 from ellmer_harness import Diverged, Miss, Sent, use_cassette
+from ellmer_harness.cassette.partial_replay import DivergenceWarning
 from ellmer_harness.recordings import read
-from ellmer_harness.tape.partial_replay import DivergenceWarning
 
 CASSETTES = Path(__file__).parents[3] / "cassettes"
 CASES = ("one_tool", "two_parallel_tools", "tool_returns_image")
@@ -166,10 +166,10 @@ def agent(request, server, tmp_path):
 
 def test_a_run_whose_tools_return_the_same_does_not_diverge(agent):
     run, path = agent
-    with use_cassette(path, replay="model", diverged="error") as tape:
+    with use_cassette(path, replay="model", diverged="error") as cassette:
         assert run() == "You have to buy milk."
 
-    assert tape.divergences == []
+    assert cassette.divergences == []
 
 
 def test_a_run_goes_on_where_a_result_differs_and_tells_where(agent, monkeypatch):
@@ -177,11 +177,11 @@ def test_a_run_goes_on_where_a_result_differs_and_tells_where(agent, monkeypatch
     monkeypatch.setitem(NOTE, "shopping", "Buy bread by 6 pm")
     with (
         pytest.warns(DivergenceWarning, match="no longer fits: it says milk, which was only in"),
-        use_cassette(path, replay="model") as tape,
+        use_cassette(path, replay="model") as cassette,
     ):
         assert run() == "You have to buy milk."
 
-    (found,) = tape.divergences
+    (found,) = cassette.divergences
     assert (found.number, found.call, found.fits) == (2, 'read_note(name="shopping")', False)
     assert "Buy [-milk-]{+bread+} by" in found.changes[0]
 

@@ -14,8 +14,8 @@ from ellmer_conformance.runner.from_cassettes import attempt, cassette_path
 from ellmer_conformance.runner.selection import find_adapter
 from ellmer_conformance.scenarios.cases import all_cases
 from ellmer_harness import Stale, use_cassette
+from ellmer_harness.cassette.cassette_state import Recording
 from ellmer_harness.exchange.messages import Sent
-from ellmer_harness.tape.tape_state import Recording
 
 CASSETTES = Path(__file__).parents[3] / "cassettes"
 ANTHROPIC = "https://api.anthropic.com/v1/messages"
@@ -150,10 +150,10 @@ def test_it_is_a_policy(tmp_path):
         ],
     }
     (tmp_path / "c.json").write_text(json.dumps(cassette))
-    tape = use_cassette(tmp_path / "c.json", policies=[pytest_cassette_stale], stale="error").__enter__()
+    cassette = use_cassette(tmp_path / "c.json", policies=[pytest_cassette_stale], stale="error").__enter__()
     httpx.post(ANTHROPIC, json={"model": "claude-2.1"})
     with pytest.raises(Stale, match=r"(?s)is stale: Anthropic shut claude-2\.1 down.*To record it again"):
-        tape.close()
+        cassette.close()
 
 
 @pytest.mark.parametrize(("level", "trouble"), [("error", True), ("ignore", False)])

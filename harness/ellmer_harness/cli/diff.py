@@ -25,12 +25,12 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
+from ..cassette.miss_explanation import blocks, differences
 from ..display import Events, Media, view
 from ..exchange.messages import Headers
 from ..recordings import Interaction, Unreadable
 from ..recordings.interaction import joined
 from ..secrets.redaction import Scrub, clean_url
-from ..tape.miss_explanation import blocks, differences
 from ._terminal import complain, one, one_line, recordings, say
 
 CODES = "Exit code 0: no difference, or only allowed ones; 10 to 14: see above; 2: usage error, or a file cannot be read."

@@ -13,8 +13,8 @@ import signal
 import threading
 from pathlib import Path
 
+from ..cassette.request_key import Match
 from ..serving import serving
-from ..tape.request_key import Match
 from ._terminal import complain, counted, say
 
 
@@ -49,7 +49,7 @@ def run(options: argparse.Namespace) -> int:
     match = Match(ignore=tuple(options.ignore))
     played = {"on_repeat": options.repeat, "delays": "real" if options.delays else None, "match": match}
     with serving(options.path, host=options.host, port=options.port, **played) as server:
-        count = len(server.tape.index or ())
+        count = len(server.cassette.index or ())
         say(f"{server.url} replays {counted(count, 'interaction')} of {options.path}; Ctrl-C ends it")
         over.wait()
     for miss in server.missed:

@@ -1,6 +1,6 @@
 """JSON-RPC 2.0: a client numbers its requests, and the answer has the number of its request.
 
-The number depends on what was sent before, so requests are compared without it (`tape/request_key.py`). An answer that is
+The number depends on what was sent before, so requests are compared without it (`cassette/request_key.py`). An answer that is
 replayed gets the number of the request that it answers. MCP's progress tokens are such numbers, too.
 
 https://www.jsonrpc.org/specification#request_object

@@ -1,5 +1,5 @@
 """Interception of requests: one chapter for each client, the network guard, the virtual clock.
 
 The modules import `exchange` and `errors`. They use an open cassette only through its protocol. `store` and
-`tape` import them.
+`cassette` import them.
 """

@@ -27,10 +27,10 @@ from yarl import URL
 
 from ..exchange.messages import Failure
 from ..exchange.reply import Piece
-from . import network_guard, open_tapes
+from . import network_guard, open_cassettes
 from .http1 import AnswerReader, BrokenError, Outgoing, Wire, os_error, sent_back
-from .open_tapes import RequestInFlight
-from .websocket_clients import bridged, tape_of
+from .open_cassettes import RequestInFlight
+from .websocket_clients import bridged, wrapper_of
 
 # --- Recording -------------------------------------------------------------------------------------------
 
@@ -43,18 +43,18 @@ def connecting(real: Any) -> Any:
     """Wraps the method of aiohttp."""
 
     async def connect(connector: Any, req: Any, *args: Any, **options: Any) -> Any:
-        tape = None if network_guard.set_aside() else open_tapes.current()
-        if tape is None or tape.allows(req.url.host or "") or _upgrades(req):
+        cassette = None if network_guard.set_aside() else open_cassettes.current()
+        if cassette is None or cassette.allows(req.url.host or "") or _upgrades(req):
             return await real(connector, req, *args, **options)
         timeout = options.get("timeout") or args[-1]
         body = await _body(req.body)
         request = Outgoing.of(
             req.method, str(req.url), req.headers, connect=timeout.sock_connect, read=timeout.sock_read
         )
-        take = tape.begin(_WIRE, request, body)
+        take = cassette.begin(_WIRE, request, body)
         if take.reply is not None:
             return played(connector, req, take)
-        _route(tape, req, request)
+        _route(cassette, req, request)
         try:
             connection = await real(connector, req, *args, **options)
         except Exception as error:
@@ -78,11 +78,11 @@ async def _body(body: Any) -> bytes:
     return data
 
 
-def _route(tape: Any, req: Any, request: Outgoing) -> None:
+def _route(cassette: Any, req: Any, request: Outgoing) -> None:
     """Sends the request to the route's host, with our accept-encoding. Its answer has the original URL."""
-    if tape.accept_encoding is not None:
-        req.headers["Accept-Encoding"] = tape.accept_encoding
-    if (target := tape.target(request.url)) != request.url:
+    if cassette.accept_encoding is not None:
+        req.headers["Accept-Encoding"] = cassette.accept_encoding
+    if (target := cassette.target(request.url)) != request.url:
         req.url = URL(target, encoded=True)
 
 
@@ -196,9 +196,9 @@ def opening_websocket(real: Any) -> Any:
 
     async def ws_connect(session: Any, url: Any, **options: Any) -> Any:
         whole = str(session._build_url(url)).replace("http", "ws", 1)  # noqa: SLF001  # as aiohttp does
-        if (tape := tape_of(whole)) is None:
+        if (cassette := wrapper_of(whole)) is None:
             return await real(session, url, **options)
-        bridge = bridged(tape, whole, options.get("headers"))
+        bridge = bridged(cassette, whole, options.get("headers"))
         return await real(session, bridge.url, **{**options, "proxy": None})
 
     return ws_connect

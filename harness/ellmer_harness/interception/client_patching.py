@@ -20,8 +20,8 @@ from threading import RLock
 from types import ModuleType
 from typing import Any
 
-from . import httpx_transports, open_tapes
-from .open_tapes import OpenTape
+from . import httpx_transports, open_cassettes
+from .open_cassettes import OpenCassette
 
 _MODULES = ("httpx", "httpx2")
 #: Clients whose module here is imported with the first call: vcrpy imports them all, and a program uses one or two. Each
@@ -64,25 +64,27 @@ _NATIVE = ("pycurl", "primp", "rnet", "uvloop")
 _MARK = "_ellmer_harness_original"
 _LOCK = RLock()
 _ORIGINALS: dict[tuple[Any, str], Any] = {}
-_MADE: dict[tuple[Any, str], Any] = {}  # what was wrapped, by what, and the result: every tape needs the same
+_MADE: dict[
+    tuple[Any, str], Any
+] = {}  # what was wrapped, by what, and the result: every cassette needs the same
 _LOADED: dict[str, ModuleType] = {}
 _UNDO: list[Callable[[], None]] = []
-_installed = functools.cache(find_spec)  # every tape asks
+_installed = functools.cache(find_spec)  # every cassette asks
 
 
-def open_(tape: OpenTape) -> OpenTape | None:
+def open_(cassette: OpenCassette) -> OpenCassette | None:
     """Makes the cassette the current one of this context, and returns the previous one."""
     with _LOCK:
-        if not open_tapes.any_open():
+        if not open_cassettes.any_open():
             _install()
-        return open_tapes.push(tape)
+        return open_cassettes.push(cassette)
 
 
-def close(tape: OpenTape, before: OpenTape | None) -> None:
+def close(cassette: OpenCassette, before: OpenCassette | None) -> None:
     """Reverts `open_`. After the last cassette, the transports are unpatched."""
     with _LOCK:
-        open_tapes.remove(tape, before)
-        if not open_tapes.any_open():
+        open_cassettes.remove(cassette, before)
+        if not open_cassettes.any_open():
             _uninstall()
 
 

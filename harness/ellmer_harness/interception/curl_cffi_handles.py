@@ -25,7 +25,7 @@ from ..exchange.messages import Failure, Headers
 from ..format.compression import is_coded, undo
 from . import network_guard
 from .http1 import BrokenError, Outgoing, Wire
-from .open_tapes import RequestInFlight
+from .open_cassettes import RequestInFlight
 
 
 def wrappers() -> Iterator[tuple[Any, str, Callable[[Any], Any]]]:
@@ -180,13 +180,15 @@ def _informing(real: Any) -> Any:
     return getinfo
 
 
-def _tape(curl: Curl) -> Any:
+def _cassette(curl: Curl) -> Any:
     handle = _of(curl)
     handle.told = {}
     if handle.options.get(CurlOpt.CONNECT_ONLY):  # a WebSocket is no exchange
         return None
     parts = urlsplit(_text(handle.options.get(CurlOpt.URL)))
-    return network_guard.tape_of(parts.hostname or "", parts.port or (443 if parts.scheme == "https" else 80))
+    return network_guard.wrapper_of(
+        parts.hostname or "", parts.port or (443 if parts.scheme == "https" else 80)
+    )
 
 
 def _text(value: Any) -> str:
@@ -198,21 +200,21 @@ def _text(value: Any) -> str:
 
 def _performing(real: Any) -> Any:
     def perform(curl: Curl, clear_headers: bool = True, clear_resolve: bool = True) -> None:
-        tape = _tape(curl)
-        if tape is None:
+        cassette = _cassette(curl)
+        if cassette is None:
             real(curl, clear_headers, clear_resolve)
             return
         if (reader := _reader(curl)) is not None:
             _send(curl, b"".join(iter(lambda: reader.read(65536), b"")))
-        take = _first(tape, curl)
+        take = _first(cassette, curl)
         if take.reply is not None:
             try:
-                _play(tape, curl, take)
+                _play(cassette, curl, take)
             finally:
                 curl.clean_handles_and_buffers(clear_headers, clear_resolve)
                 _of(curl).options.pop(CurlOpt.HTTPHEADER, None)
             return
-        recording = _Recording(tape, curl, take)
+        recording = _Recording(cassette, curl, take)
         try:
             real(curl, clear_headers, clear_resolve)
         except CurlError as error:
@@ -225,14 +227,14 @@ def _performing(real: Any) -> Any:
 
 def _adding(real: Any) -> Any:
     def add_handle(multi: Any, curl: Curl) -> Any:
-        tape = _tape(curl)
-        if tape is None:
+        cassette = _cassette(curl)
+        if cassette is None:
             return real(multi, curl)
         if (reader := _reader(curl)) is not None:
             return multi.loop.create_task(_added_when_read(multi, curl, reader))
-        take = _first(tape, curl)
+        take = _first(cassette, curl)
         if take.reply is None:
-            recording = _Recording(tape, curl, take)
+            recording = _Recording(cassette, curl, take)
             future = real(multi, curl)
             future.add_done_callback(
                 lambda done: recording.end(None if done.cancelled() else done.exception())
@@ -240,7 +242,7 @@ def _adding(real: Any) -> Any:
             return future
         future = multi.loop.create_future()
         try:
-            _play(tape, curl, take)
+            _play(cassette, curl, take)
         except CurlError as error:
             future.set_exception(error)
         else:
@@ -280,9 +282,9 @@ def _send(curl: Curl, body: bytes) -> None:
     curl.setopt(CurlOpt.SEEKDATA, read)  # libcurl goes back to the start for a redirect
 
 
-def _first(tape: Any, curl: Curl) -> RequestInFlight:
+def _first(cassette: Any, curl: Curl) -> RequestInFlight:
     handle = _of(curl)
-    take: RequestInFlight = tape.begin(
+    take: RequestInFlight = cassette.begin(
         _WIRE, handle.outgoing(handle.method(), _text(handle.options[CurlOpt.URL])), handle.body()
     )
     return take
@@ -294,8 +296,8 @@ def _first(tape: Any, curl: Curl) -> RequestInFlight:
 class _Recording:
     """Notes what libcurl hands to Python, and makes interactions of it at the end."""
 
-    def __init__(self, tape: Any, curl: Curl, take: RequestInFlight) -> None:
-        self._tape, self._curl, self._take = tape, curl, take
+    def __init__(self, cassette: Any, curl: Curl, take: RequestInFlight) -> None:
+        self._cassette, self._curl, self._take = cassette, curl, take
         self._lines: list[bytes] = []
         self._handle = _of(curl)
         self._began = time.perf_counter()
@@ -304,9 +306,9 @@ class _Recording:
         self._heads: list[tuple[int, str, str, Headers]] = []
         self._tee(CurlOpt.HEADERDATA, CurlOpt.HEADERFUNCTION, self._line)
         self._tee(CurlOpt.WRITEDATA, CurlOpt.WRITEFUNCTION, self._chunk)
-        if tape.accept_encoding is not None:
-            curl.setopt(CurlOpt.ACCEPT_ENCODING, tape.accept_encoding.encode())
-        target = tape.target(self._url)
+        if cassette.accept_encoding is not None:
+            curl.setopt(CurlOpt.ACCEPT_ENCODING, cassette.accept_encoding.encode())
+        target = cassette.target(self._url)
         if target != self._url:
             curl.setopt(CurlOpt.URL, target.encode())
         self._sent_to = target
@@ -348,7 +350,9 @@ class _Recording:
             self._take.eof()
             self._method, self._body = _next(before, self._method, self._body)
             self._url = urljoin(self._url, dict(previous).get("location", ""))
-            self._take = self._tape.begin(_WIRE, self._handle.outgoing(self._method, self._url), self._body)
+            self._take = self._cassette.begin(
+                _WIRE, self._handle.outgoing(self._method, self._url), self._body
+            )
         self._take.answered(status, reason, pairs, version)
 
     def _chunk(self, chunk: bytes) -> None:
@@ -404,7 +408,7 @@ def _failure(error: CurlError, answered: bool) -> Failure:
 # --- Replay -----------------------------------------------------------------------------------------------
 
 
-def _play(tape: Any, curl: Curl, take: RequestInFlight) -> None:
+def _play(cassette: Any, curl: Curl, take: RequestInFlight) -> None:
     """Hands the recorded answers over, through redirects if libcurl was to follow them."""
     handle = _of(curl)
     url, method, body = _text(handle.options[CurlOpt.URL]), handle.method(), handle.body()
@@ -423,7 +427,7 @@ def _play(tape: Any, curl: Curl, take: RequestInFlight) -> None:
                 raise _error(47, f"Maximum ({handle.options.get(CurlOpt.MAXREDIRS)}) redirects followed")
             url = urljoin(url, location)
             method, body = _next(reply.status, method, body)
-            take = tape.begin(_WIRE, handle.outgoing(method, url), body)
+            take = cassette.begin(_WIRE, handle.outgoing(method, url), body)
         _body(handle, take, method)
     except BrokenError as broken:
         found = _CODE.search(str(broken))

@@ -27,10 +27,10 @@ from grpc.aio import _call, _channel
 
 from ..errors import Blocked
 from ..format.binary_messages import compact, form
-from . import network_guard, open_tapes
+from . import network_guard, open_cassettes
 from .grpc_conversations import LOCAL_CHANNEL, Noted, Player, Status, as_written, pairs
 from .http1 import Outgoing, Wire
-from .open_tapes import RequestInFlight
+from .open_cassettes import RequestInFlight
 
 
 def wrappers() -> Iterator[tuple[Any, str, Callable[[Any], Any]]]:
@@ -39,7 +39,7 @@ def wrappers() -> Iterator[tuple[Any, str, Callable[[Any], Any]]]:
     yield from _async_wrappers()
 
 
-# --- A call and its tape ---------------------------------------------------------------------------------
+# --- A call and its cassette ---------------------------------------------------------------------------------
 
 
 _WIRE = Wire("grpc")
@@ -56,13 +56,13 @@ def url_of(target: str, method: Any) -> str:
     return f"grpc://{place}{path}"
 
 
-def tape_of(url: str) -> Any:
+def wrapper_of(url: str) -> Any:
     """Returns the cassette that a call belongs to, if it is to be recorded or replayed."""
-    tape = None if network_guard.set_aside() else open_tapes.current()
-    if tape is None or not tape.takes("grpc"):
+    cassette = None if network_guard.set_aside() else open_cassettes.current()
+    if cassette is None or not cassette.takes("grpc"):
         return None
     host = urlsplit(url).hostname or ""
-    return None if tape.allows(host) or (host in _LOCAL and tape.allows("localhost")) else tape
+    return None if cassette.allows(host) or (host in _LOCAL and cassette.allows("localhost")) else cassette
 
 
 def serialized(request: Any, serializer: Callable[[Any], bytes] | None) -> bytes | None:
@@ -76,7 +76,7 @@ def serialized(request: Any, serializer: Callable[[Any], bytes] | None) -> bytes
 
 
 def begin(  # noqa: PLR0917  # as a call has them
-    tape: Any, url: str, metadata: Any, timeout: float | None, body: bytes, kind: str
+    cassette: Any, url: str, metadata: Any, timeout: float | None, body: bytes, kind: str
 ) -> RequestInFlight:
     """Returns the call in flight. Raises `Miss` if it is not recorded. `metadata` has name-value pairs, and `kind` is one such
     as `unary_stream`.
@@ -86,16 +86,16 @@ def begin(  # noqa: PLR0917  # as a call has them
         headers[name] = f"{headers[name]}, {value}" if name in headers else value
     request = Outgoing.of("POST", url, headers, read=timeout)
     request = replace(request, extensions={**request.extensions, "kind": kind})
-    take: RequestInFlight = tape.begin(_WIRE, request, body)
+    take: RequestInFlight = cassette.begin(_WIRE, request, body)
     return take
 
 
-def player(tape: Any) -> Player:
+def player(cassette: Any) -> Player:
     """Returns the server that replays the calls of a cassette. It is closed with the cassette."""
-    key = id(tape)
+    key = id(cassette)
     if key not in _PLAYERS:
-        _PLAYERS[key] = Player(tape)
-        open_tapes.when_closed(tape, lambda: _PLAYERS.pop(key).close())
+        _PLAYERS[key] = Player(cassette)
+        open_cassettes.when_closed(cassette, lambda: _PLAYERS.pop(key).close())
     return _PLAYERS[key]
 
 
@@ -135,17 +135,17 @@ def _blocking_wrapper(kind: str, owner: Any, method: str, real: Any) -> Any:
 
     def call(multi: Any, request: Any, *args: Any, **options: Any) -> Any:
         url = url_of(_text(multi._target), multi._method)  # noqa: SLF001  # nothing public tells these
-        tape = tape_of(url)
-        body = b"" if streams or tape is None else serialized(request, multi._request_serializer)  # noqa: SLF001
-        if tape is None or body is None:
+        cassette = wrapper_of(url)
+        body = b"" if streams or cassette is None else serialized(request, multi._request_serializer)  # noqa: SLF001
+        if cassette is None or body is None:
             return real(multi, request, *args, **options)
         arguments = dict(zip(_ARGUMENTS, args, strict=False)) | options
-        take = begin(tape, url, arguments.get("metadata"), arguments.get("timeout"), body, kind)
+        take = begin(cassette, url, arguments.get("metadata"), arguments.get("timeout"), body, kind)
         if take.reply is not None:
-            return _played(player(tape), take, kind, method, multi)(request, **arguments)
-        noted = Noted(tape, take, streams)
+            return _played(player(cassette), take, kind, method, multi)(request, **arguments)
+        noted = Noted(cassette, take, streams)
         request = noted.watched(iter(request)) if streams else request
-        spied = _spied(noted, kind, multi, tape.target(url), url)
+        spied = _spied(noted, kind, multi, cassette.target(url), url)
         if kind.endswith("unary") and method != "future":
             response, ended = _waited(noted, function, spied, request, arguments)
             return response if method == "__call__" else (response, ended)
@@ -276,32 +276,32 @@ def _async_wrapper(kind: str, real: Any) -> Any:
         arguments = bound.arguments
         target = _TARGETS.get(id(arguments["channel"]))
         url = url_of(target or "unknown", arguments["method"])
-        tape = tape_of(url)
+        cassette = wrapper_of(url)
         body = (
             b""
-            if streams or tape is None
+            if streams or cassette is None
             else serialized(arguments["request"], arguments["request_serializer"])
         )
-        if tape is None or body is None:
+        if cassette is None or body is None:
             real(*bound.args, **bound.kwargs)
             return
         if target is None:
-            raise tape.missed(_UNKNOWN.format(url), Blocked)
-        take = begin(tape, url, arguments["metadata"], None, body, kind)
+            raise cassette.missed(_UNKNOWN.format(url), Blocked)
+        take = begin(cassette, url, arguments["metadata"], None, body, kind)
         if take.reply is not None:
-            _play(real, bound, tape, take)
+            _play(real, bound, cassette, take)
         else:
-            _record(real, bound, Noted(tape, take, streams), tape.target(url), url)
+            _record(real, bound, Noted(cassette, take, streams), cassette.target(url), url)
 
     return init
 
 
-def _play(real: Any, bound: Any, tape: Any, take: RequestInFlight) -> None:
-    arguments, playing = bound.arguments, player(tape)
+def _play(real: Any, bound: Any, cassette: Any, take: RequestInFlight) -> None:
+    arguments, playing = bound.arguments, player(cassette)
     arguments["deadline"] = patient(arguments["deadline"])
     arguments["metadata"] = aio.Metadata(*playing.expect(take))
     arguments["request_serializer"] = partial(as_written, serializer=arguments["request_serializer"])
-    _lead(arguments, playing.target, LOCAL_CHANNEL, tape)
+    _lead(arguments, playing.target, LOCAL_CHANNEL, cassette)
     real(*bound.args, **bound.kwargs)
     initial = aio.Metadata(*playing.metadata(take))
 
@@ -354,13 +354,13 @@ def _known(told: Coroutine[Any, Any, Any]) -> Any:
     return None
 
 
-def _lead(arguments: dict[str, Any], target: str, options: Any = None, tape: Any = None) -> None:
+def _lead(arguments: dict[str, Any], target: str, options: Any = None, cassette: Any = None) -> None:
     """Makes a call through a channel of ours. A channel to the server of a cassette is closed with the cassette."""
     mine = _CHANNELS.setdefault(asyncio.get_running_loop(), {})
     if target not in mine:
         mine[target] = _opened(target, options)
-        if tape is not None:
-            open_tapes.when_closed(tape, partial(mine.pop, target, None))
+        if cassette is not None:
+            open_cassettes.when_closed(cassette, partial(mine.pop, target, None))
     arguments["channel"] = mine[target]._channel  # noqa: SLF001
     arguments["credentials"] = None
     arguments.pop("registered_call_handle", None)  # it is of the other channel

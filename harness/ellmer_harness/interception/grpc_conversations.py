@@ -23,7 +23,7 @@ import grpc
 
 from ..format.binary_messages import compact, form, message
 from .http1 import BrokenError
-from .open_tapes import RequestInFlight
+from .open_cassettes import RequestInFlight
 
 # --- Messages and metadata -------------------------------------------------------------------------------
 
@@ -87,7 +87,7 @@ class Status:
 class Noted:
     """Records one call. `streams` says whether its requests are a stream; a single request is the body."""
 
-    tape: Any
+    cassette: Any
     take: RequestInFlight
     streams: bool
     _lock: Any = field(default_factory=threading.Lock)
@@ -132,7 +132,7 @@ class Noted:
             if not left:
                 self._note(self._line(status), last=True)
         finally:
-            self._over.set()  # not before: `wait()` would return, and the tape be saved without the status
+            self._over.set()  # not before: `wait()` would return, and the cassette be saved without the status
         if left:
             self.take.closed()
 
@@ -145,7 +145,7 @@ class Noted:
         line |= {"details": status.details} if status.details else {}
         for name in ("metadata", "trailing_metadata"):
             saved: dict[str, list[str]] = {}
-            for key, value in self.tape.scrub.metadata(pairs(getattr(status, name))):
+            for key, value in self.cassette.scrub.metadata(pairs(getattr(status, name))):
                 saved.setdefault(key, []).append(value)
             line |= {name: saved} if saved else {}
         return line
@@ -158,10 +158,10 @@ class Noted:
                     self.take.eof()
 
 
-# --- Replay: a server on this machine plays the calls of a tape ------------------------------------------
+# --- Replay: a server on this machine plays the calls of a cassette ------------------------------------------
 
 
-_CALL = "ellmer-harness-call"  # the metadata that says which call of the tape it is
+_CALL = "ellmer-harness-call"  # the metadata that says which call of the cassette it is
 _ANY_SIZE = (("grpc.max_receive_message_length", -1), ("grpc.max_send_message_length", -1))
 LOCAL_CHANNEL = (*_ANY_SIZE, ("grpc.enable_http_proxy", 0))
 """The options of a channel to it."""
@@ -195,8 +195,8 @@ class _Over(Exception):
 class Player(grpc.GenericRpcHandler):  # type: ignore[misc]  # no types are published
     """Replays the calls of one cassette. Each call is replayed once and is found by its number."""
 
-    def __init__(self, tape: Any) -> None:
-        self._tape, self._numbers = tape, itertools.count(1)
+    def __init__(self, cassette: Any) -> None:
+        self._cassette, self._numbers = cassette, itertools.count(1)
         self._takes: dict[str, RequestInFlight] = {}
         self._server = grpc.server(ThreadPoolExecutor(_MOST), options=(*_ANY_SIZE, ("grpc.so_reuseport", 0)))
         self._server.add_generic_rpc_handlers([self])
@@ -242,7 +242,7 @@ class Player(grpc.GenericRpcHandler):  # type: ignore[misc]  # no types are publ
             context.abort(grpc.StatusCode[code], f"{broken.error}: {broken}")
         except _WRONG as error:
             told = f"the recording of {take.exchange.sent.url} cannot be replayed: {error!r}"
-            context.abort(grpc.StatusCode.INTERNAL, str(self._tape.missed(told))[:_LONGEST])
+            context.abort(grpc.StatusCode.INTERNAL, str(self._cassette.missed(told))[:_LONGEST])
 
     def _answers(self, take: RequestInFlight, sent: Iterator[bytes], context: Any) -> Iterator[bytes]:
         reply = take.begin_reply()
@@ -270,13 +270,13 @@ class Player(grpc.GenericRpcHandler):  # type: ignore[misc]  # no types are publ
             f"the client sent another message in the call {take.exchange.sent.url} than the one that was recorded:\n"
             f"  recorded {_shown(line)}\n  now      {_shown(now)}"
         )
-        self._tape.missed(told)
+        self._cassette.missed(told)
         raise _Over("INTERNAL", f"Miss: {told}")
 
     def _value(self, line: dict[str, Any]) -> bytes:
         """Returns the value to compare. Ignored pointers begin at the message."""
-        body = self._tape.scrub.body(compact(line.get("sent", line)))
-        found: bytes = self._tape.match.canonical(body, "application/json")
+        body = self._cassette.scrub.body(compact(line.get("sent", line)))
+        found: bytes = self._cassette.match.canonical(body, "application/json")
         return found
 
 

@@ -17,7 +17,7 @@ from typing import Any
 
 from ..exchange.messages import Failure, Headers
 from ..exchange.reply import Piece
-from .open_tapes import RequestInFlight
+from .open_cassettes import RequestInFlight
 
 _SIZE = re.compile(rb"([0-9a-fA-F]++)[^\r\n]*+\r?\n")
 _FOLD = re.compile(r"\r\n([ \t])")  # a header goes on on the next line

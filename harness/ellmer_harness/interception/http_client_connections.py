@@ -19,9 +19,9 @@ from urllib.parse import urlsplit
 from weakref import WeakKeyDictionary
 
 from ..exchange.messages import Failure
-from . import network_guard, open_tapes
+from . import network_guard, open_cassettes
 from .http1 import BodyReader, BrokenError, Outgoing, Wire, framing, os_error, sent_back
-from .open_tapes import RequestInFlight
+from .open_cassettes import RequestInFlight
 
 # --- Recording -------------------------------------------------------------------------------------------
 
@@ -59,7 +59,7 @@ def _is_ours(connection: http.client.HTTPConnection) -> bool:
     urllib3 = sys.modules.get("urllib3.connection")
     if urllib3 is not None and isinstance(connection, urllib3.HTTPConnection):
         return False
-    return network_guard.tape_of(*_host(connection)) is not None
+    return network_guard.wrapper_of(*_host(connection)) is not None
 
 
 def _host(connection: Any) -> tuple[str, int]:
@@ -102,17 +102,17 @@ def sending(real: Any) -> Any:
 
 def _begin(connection: Any, held: _Held, send: Any) -> None:
     """Looks the request up, and sends it if it has to be recorded."""
-    tape: Any = open_tapes.current()
+    cassette: Any = open_cassettes.current()
     head, _, body = bytes(held.data).partition(b"\r\n\r\n")
     request = _outgoing(connection, head)
-    held.take = take = tape.begin(_WIRE, request, _plain(head, body))
+    held.take = take = cassette.begin(_WIRE, request, _plain(head, body))
     if take.reply is not None:
         _raise_early(take)
         connection.sock = PlayedSocket(take)
         return
     held.sending = True
     try:
-        there, data = _routed(tape, connection, request, held.data)
+        there, data = _routed(cassette, connection, request, held.data)
         held.away = there if there is not connection else None
         if held.away is None:
             send(connection, data)
@@ -200,14 +200,14 @@ def _url(connection: Any, target: str) -> str:
     return f"{scheme}://{name}" + (f":{port}" if port not in (None, usual) else "") + target
 
 
-def _routed(tape: Any, connection: Any, request: Outgoing, data: bytearray) -> tuple[Any, bytes]:
+def _routed(cassette: Any, connection: Any, request: Outgoing, data: bytearray) -> tuple[Any, bytes]:
     """Returns the connection and the bytes to send, with our accept-encoding."""
     head, _, body = bytes(data).partition(b"\r\n\r\n")
     first, *lines = head.split(b"\r\n")
-    if tape.accept_encoding is not None:
+    if cassette.accept_encoding is not None:
         lines = [line for line in lines if not line.lower().startswith(b"accept-encoding:")]
-        lines.append(b"Accept-Encoding: " + tape.accept_encoding.encode())
-    target = tape.target(request.url)
+        lines.append(b"Accept-Encoding: " + cassette.accept_encoding.encode())
+    target = cassette.target(request.url)
     if target != request.url:
         parts = urlsplit(target)
         kind = http.client.HTTPSConnection if parts.scheme == "https" else http.client.HTTPConnection

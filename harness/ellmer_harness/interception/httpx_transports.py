@@ -13,8 +13,8 @@ from functools import cache
 from typing import Any
 
 from ..exchange.messages import Headers
-from . import open_tapes
-from .open_tapes import RequestInFlight
+from . import open_cassettes
+from .open_cassettes import RequestInFlight
 
 # --- Transports ------------------------------------------------------------------------------------------
 
@@ -32,16 +32,16 @@ def wrappers(http: Any) -> Sequence[tuple[Any, str, Callable[[Any], Any]]]:
 
 def _blocking(http: Any, real: Any) -> Any:
     def handle_request(transport: Any, request: Any) -> Any:
-        tape = open_tapes.current()
-        if tape is None or tape.allows(request.url.host):
+        cassette = open_cassettes.current()
+        if cassette is None or cassette.allows(request.url.host):
             return real(transport, request)
         body = b"".join(request.stream)
         request.stream = http.ByteStream(body)
-        take = tape.begin(http, request, body)
+        take = cassette.begin(http, request, body)
         if take.reply is not None:
             return take.response(streams(http).playing(take))
         try:
-            response = real(transport, tape.routed(http, request))
+            response = real(transport, cassette.routed(http, request))
         except BaseException as error:
             take.failed(error)
             raise
@@ -54,16 +54,16 @@ def _blocking(http: Any, real: Any) -> Any:
 
 def _async(http: Any, real: Any) -> Any:
     async def handle_async_request(transport: Any, request: Any) -> Any:
-        tape = open_tapes.current()
-        if tape is None or tape.allows(request.url.host):
+        cassette = open_cassettes.current()
+        if cassette is None or cassette.allows(request.url.host):
             return await real(transport, request)
         body = b"".join([part async for part in request.stream])
         request.stream = http.ByteStream(body)
-        take = tape.begin(http, request, body)
+        take = cassette.begin(http, request, body)
         if take.reply is not None:
             return take.response(streams(http).playing(take))
         try:
-            response = await real(transport, tape.routed(http, request))
+            response = await real(transport, cassette.routed(http, request))
         except BaseException as error:
             take.failed(error)
             raise
@@ -92,10 +92,10 @@ def _choosing(http: Any, own: Any, real: Any) -> Any:
     recorded_itself = (http.HTTPTransport, http.AsyncHTTPTransport, http.MockTransport)
 
     def transport_for_url(client: Any, url: Any) -> Any:
-        transport, tape = real(client, url), open_tapes.current()
-        if tape is None or tape.allows(url.host) or _holds(transport, recorded_itself):
+        transport, cassette = real(client, url), open_cassettes.current()
+        if cassette is None or cassette.allows(url.host) or _holds(transport, recorded_itself):
             return transport
-        return own(http, transport, tape)
+        return own(http, transport, cassette)
 
     return transport_for_url
 
@@ -118,19 +118,19 @@ class _Own:
     What it sends through a client that is recorded itself is left to that one. A `MockTransport` is always left alone.
     """
 
-    def __init__(self, http: Any, transport: Any, tape: Any) -> None:
-        self._http, self._transport, self._tape = http, transport, tape
+    def __init__(self, http: Any, transport: Any, cassette: Any) -> None:
+        self._http, self._transport, self._cassette = http, transport, cassette
 
     def handle_request(self, request: Any) -> Any:
         """Replays the recorded answer, or asks the transport and records what it answers."""
         body = b"".join(request.stream)
         request.stream = self._http.ByteStream(body)
         if (
-            self._tape.holds(request, body)
-            and (take := self._tape.begin(self._http, request, body)).reply is not None
+            self._cassette.holds(request, body)
+            and (take := self._cassette.begin(self._http, request, body)).reply is not None
         ):
             return take.response(streams(self._http).playing(take))
-        sent = len(self._tape.sent)
+        sent = len(self._cassette.sent)
         response = self._transport.handle_request(request)
         if (take := self._begun(request, body, sent)) is not None:
             _note(take, response)
@@ -141,9 +141,9 @@ class _Own:
     def _begun(self, request: Any, body: bytes, sent: int) -> RequestInFlight | None:
         """Returns the request to record, unless a client that the transport uses has recorded it."""
         url = str(request.url)
-        if not self._tape.records or any(outgoing.url == url for outgoing in self._tape.sent[sent:]):
+        if not self._cassette.records or any(outgoing.url == url for outgoing in self._cassette.sent[sent:]):
             return None
-        take: RequestInFlight = self._tape.begin(self._http, request, body)
+        take: RequestInFlight = self._cassette.begin(self._http, request, body)
         return take
 
 
@@ -162,11 +162,11 @@ class _OwnAsync(_Own):
         body = b"".join([part async for part in request.stream])
         request.stream = self._http.ByteStream(body)
         if (
-            self._tape.holds(request, body)
-            and (take := self._tape.begin(self._http, request, body)).reply is not None
+            self._cassette.holds(request, body)
+            and (take := self._cassette.begin(self._http, request, body)).reply is not None
         ):
             return take.response(streams(self._http).playing(take))
-        sent = len(self._tape.sent)
+        sent = len(self._cassette.sent)
         response = await self._transport.handle_async_request(request)
         if (take := self._begun(request, body, sent)) is not None:
             _note(take, response)

@@ -31,9 +31,9 @@ from ..exchange.json_rpc import message_of
 from ..exchange.messages import Failure
 from ..secrets.named_credentials import is_credential, kind
 from ..secrets.redaction import MASK
-from . import open_tapes
+from . import open_cassettes
 from .http1 import BrokenError, Outgoing, Wire
-from .open_tapes import RequestInFlight
+from .open_cassettes import RequestInFlight
 
 _WIRE = Wire("mcp")
 _MODULE, _STARTS = "mcp.client.stdio", "_create_platform_compatible_process"
@@ -60,12 +60,12 @@ def wrappers() -> Iterator[tuple[Any, str, Callable[[Any], Any]]]:
 
 def _starting(real: Any) -> Any:
     async def start(command: str, args: list[str], *rest: Any, **options: Any) -> Any:
-        tape: Any = open_tapes.current()
+        cassette: Any = open_cassettes.current()
         begin = functools.partial(real, command, args, *rest, **options)
-        if tape is None or not tape.takes("mcp"):
+        if cassette is None or not cassette.takes("mcp"):
             return await begin()
         url = server_url(command, args)
-        return RecordedServer(url, begin, None if tape.may_answer(url) else await begin())
+        return RecordedServer(url, begin, None if cassette.may_answer(url) else await begin())
 
     return start
 
@@ -223,10 +223,12 @@ class RecordedServer(Process):
         await self._real.stdin.send(line + b"\n")
 
     def _begin(self, line: bytes) -> RequestInFlight | None:
-        tape = open_tapes.current()
-        if tape is None or not tape.takes("mcp"):
+        cassette = open_cassettes.current()
+        if cassette is None or not cassette.takes("mcp"):
             return None
-        return tape.begin(_WIRE, Outgoing.of("POST", self._url, {"content-type": "application/json"}), line)
+        return cassette.begin(
+            _WIRE, Outgoing.of("POST", self._url, {"content-type": "application/json"}), line
+        )
 
     async def _start_late(self) -> None:
         """Starts the process after recorded messages were replayed, and tells it how the conversation began."""
@@ -249,7 +251,7 @@ class RecordedServer(Process):
             await self._real.stdout.aclose()
         self._end()
 
-    # While a tape records.
+    # While a cassette records.
 
     def _follow(self, message: dict[str, Any], take: RequestInFlight) -> None:
         """Notes from now on what the server says under this message."""
@@ -305,7 +307,7 @@ class RecordedServer(Process):
             take.broke(Failure("RemoteProtocolError", why))
         self._end()
 
-    # While a tape plays.
+    # While a cassette plays.
 
     def _play(self, message: dict[str, Any], take: RequestInFlight) -> None:
         reply = take.reply

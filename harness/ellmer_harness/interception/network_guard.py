@@ -25,32 +25,32 @@ from typing import Any
 from urllib.parse import urlsplit
 
 from ..errors import Blocked
-from . import open_tapes
+from . import open_cassettes
 
 _LOCK = threading.RLock()
 _SOCKET, _LOOK_UP = socket.socket, socket.getaddrinfo  # pytest-socket puts what refuses in their place
 
 
 @contextmanager
-def guarded(tape: Any) -> Iterator[None]:
+def guarded(cassette: Any) -> Iterator[None]:
     """Guards an open cassette. At the end, connections that went past the guards are misses of a cassette that is offline."""
     _watch()
-    sockets = _sockets() if tape.offline else set()
+    sockets = _sockets() if cassette.offline else set()
     with _LOCK:
         _direct_to_proxy()
     try:
         yield
     finally:
-        if tape.offline and not tape.allow_hosts:
-            for address in _connections(_sockets() - sockets, tape):
-                tape.missed(_text("a connection", address, tape), Blocked)
+        if cassette.offline and not cassette.allow_hosts:
+            for address in _connections(_sockets() - sockets, cassette):
+                cassette.missed(_text("a connection", address, cassette), Blocked)
         with _LOCK:
-            _direct_to_proxy(closing=tape)
+            _direct_to_proxy(closing=cassette)
 
 
-def _text(what: str, host: str, tape: Any) -> str:
+def _text(what: str, host: str, cassette: Any) -> str:
     return (
-        f"{what} to {host} while cassette {tape.path} replays: this client does not go through any library that is recorded. "
+        f"{what} to {host} while cassette {cassette.path} replays: this client does not go through any library that is recorded. "
         "docs/tested/recorder-problems.md#clients lists them; `ellmer-harness serve` replays a cassette for any other program. "
         f"allow_hosts=[{host.rpartition(':')[0] or host!r}] lets the host through."
     )
@@ -114,23 +114,23 @@ def set_aside() -> bool:
     return bool(_ASIDE)
 
 
-def tape_of(host: str, port: int | None) -> Any:
+def wrapper_of(host: str, port: int | None) -> Any:
     """Returns the cassette that a request belongs to; `None` if it goes to a server that may be reached.
 
     In a replay, these are other servers of this machine: tests start some for themselves.
     """
-    tape = None if _ASIDE else open_tapes.current()
-    if tape is None or tape.allows(host):
+    cassette = None if _ASIDE else open_cassettes.current()
+    if cassette is None or cassette.allows(host):
         return None
-    return None if tape.offline and is_local(host) and _passes(tape, host, port) else tape
+    return None if cassette.offline and is_local(host) and _passes(cassette, host, port) else cassette
 
 
 def refuses(host: str, port: int) -> bool:
     """Tells whether a connection of a library in C or Rust is refused, and counts it as a miss."""
-    tape = None if _ASIDE else open_tapes.offline()
-    if tape is None or _passes(tape, host, port):
+    cassette = None if _ASIDE else open_cassettes.offline()
+    if cassette is None or _passes(cassette, host, port):
         return False
-    tape.missed(_text("a connection", f"{host}:{port}", tape), Blocked)
+    cassette.missed(_text("a connection", f"{host}:{port}", cassette), Blocked)
     return True
 
 
@@ -140,22 +140,22 @@ def let_through(port: int) -> None:
 
 
 def _hook(event: str, args: tuple[Any, ...]) -> None:
-    if event in _HOST_AT and not _ASIDE and (tape := open_tapes.offline()) is not None:
+    if event in _HOST_AT and not _ASIDE and (cassette := open_cassettes.offline()) is not None:
         address = args[_HOST_AT[event]]
         host, port = address[:2] if isinstance(address, tuple) else (address, None)
         looks_up = event.startswith("socket.get")
         if (isinstance(address, tuple) or looks_up) and host is not None:
             text = host.decode() if isinstance(host, bytes) else str(host)
-            if not _passes(tape, text, None if looks_up else port):
-                raise tape.missed(_text(event, text, tape), Blocked)
+            if not _passes(cassette, text, None if looks_up else port):
+                raise cassette.missed(_text(event, text, cassette), Blocked)
 
 
-def _passes(tape: Any, host: str, port: int | None) -> bool:
+def _passes(cassette: Any, host: str, port: int | None) -> bool:
     """Tells whether a host may be reached, on a port; `None` is for a lookup of its name."""
-    if tape.allows(host):
+    if cassette.allows(host):
         return True
     return is_local(host) and (
-        port is None or port in _OURS or tape.allows("localhost") or not tape.plays_port(port)
+        port is None or port in _OURS or cassette.allows("localhost") or not cassette.plays_port(port)
     )
 
 
@@ -174,9 +174,9 @@ def _direct_to_proxy(closing: Any = None) -> None:
 
     They are emptied and not removed: another thread may be reading the environment.
     """
-    tapes = [tape for tape in open_tapes.all_open() if tape is not closing]
-    guards = bool(tapes) and all(tape.offline for tape in tapes)
-    wanted = _variables(tapes) if guards else {name: os.environ.get(name, "") for name in _SET}
+    cassettes = [cassette for cassette in open_cassettes.all_open() if cassette is not closing]
+    guards = bool(cassettes) and all(cassette.offline for cassette in cassettes)
+    wanted = _variables(cassettes) if guards else {name: os.environ.get(name, "") for name in _SET}
     for name, value in wanted.items():
         if _SET.get(name) != value:
             os.putenv(name, value)
@@ -184,15 +184,15 @@ def _direct_to_proxy(closing: Any = None) -> None:
     setattr(subprocess.Popen, "__init__", _popen if guards else _POPEN)  # noqa: B010  # mypy forbids the assignment
 
 
-def _variables(tapes: list[Any]) -> dict[str, str]:
-    direct = ",".join(dict.fromkeys(host for tape in tapes for host in tape.allow_hosts))
+def _variables(cassettes: list[Any]) -> dict[str, str]:
+    direct = ",".join(dict.fromkeys(host for cassette in cassettes for host in cassette.allow_hosts))
     return dict.fromkeys(_HTTP, f"http://127.0.0.1:{_proxy()}") | dict.fromkeys(_DIRECT, direct)
 
 
 def _popen(process: Any, *args: Any, **options: Any) -> None:
     """Adds the variables to the environment that a child process is given."""
     if options.get("env") is not None:
-        options["env"] = {**_variables(open_tapes.all_open()), **options["env"]}
+        options["env"] = {**_variables(open_cassettes.all_open()), **options["env"]}
     _POPEN(process, *args, **options)
 
 
@@ -222,12 +222,12 @@ def _answer(connection: socket.socket) -> None:
         method, target, _ = head.split(b"\r\n")[0].decode("latin-1").split(" ", 2)
         parts = urlsplit(f"//{target}" if method == "CONNECT" else target)
         host, port = parts.hostname or "", parts.port or (443 if method == "CONNECT" else 80)
-        tape = open_tapes.offline()
-        if tape is None or _passes(tape, host, port):
+        cassette = open_cassettes.offline()
+        if cassette is None or _passes(cassette, host, port):
             _forward(connection, head, (host, port), method, parts)
             return
-        text = _text(f"a request ({method} {target.partition('?')[0]})", f"{host}:{port}", tape)
-        tape.missed(text, Blocked)
+        text = _text(f"a request ({method} {target.partition('?')[0]})", f"{host}:{port}", cassette)
+        cassette.missed(text, Blocked)
         body = f"{text}\n".encode()
         connection.sendall(
             b"HTTP/1.1 403 Blocked\r\ncontent-type: text/plain\r\nconnection: close\r\ncontent-length: %d\r\n\r\n%s"
@@ -289,7 +289,7 @@ def _sockets() -> set[str]:
     return found
 
 
-def _connections(sockets: set[str], tape: Any) -> Iterator[str]:
+def _connections(sockets: set[str], cassette: Any) -> Iterator[str]:
     """Yields the addresses that these sockets are connected to and that may not be reached."""
     for table in ("tcp", "tcp6") if sockets else ():
         with suppress(OSError):
@@ -297,7 +297,7 @@ def _connections(sockets: set[str], tape: Any) -> Iterator[str]:
                 fields = line.split()
                 if fields[9] in sockets and fields[3] in _OPEN_STATES:
                     host, port = _address(fields[2])
-                    if not _passes(tape, host, port):
+                    if not _passes(cassette, host, port):
                         yield f"{host}:{port}"
 
 

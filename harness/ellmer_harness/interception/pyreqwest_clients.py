@@ -23,9 +23,9 @@ from pyreqwest.request import (
 from pyreqwest.response import ResponseBuilder
 
 from ..exchange.messages import Failure
-from . import network_guard, open_tapes
+from . import network_guard, open_cassettes
 from .http1 import BrokenError, Outgoing, Wire
-from .open_tapes import RequestInFlight
+from .open_cassettes import RequestInFlight
 
 # --- Recording -------------------------------------------------------------------------------------------
 
@@ -45,26 +45,28 @@ def wrappers() -> Iterator[tuple[Any, str, Callable[[Any], Any]]]:
 def _adding(middleware: Any) -> Any:
     def adding(real: Any) -> Any:
         def build(builder: Any) -> Any:
-            return real(builder.with_middleware(middleware) if open_tapes.any_open() else builder)
+            return real(builder.with_middleware(middleware) if open_cassettes.any_open() else builder)
 
         return build
 
     return adding
 
 
-def _tape(request: Any) -> Any:
+def _cassette(request: Any) -> Any:
     parts = urlsplit(str(request.url))
-    return network_guard.tape_of(parts.hostname or "", parts.port or (443 if parts.scheme == "https" else 80))
+    return network_guard.wrapper_of(
+        parts.hostname or "", parts.port or (443 if parts.scheme == "https" else 80)
+    )
 
 
 def _blocking(request: Any, following: Any) -> Any:
-    tape = _tape(request)
-    if tape is None:
+    cassette = _cassette(request)
+    if cassette is None:
         return following.run(request)
     if request.body is not None and (stream := request.body.get_stream()) is not None:
         body = b"".join(bytes(part) for part in stream)
         request = request.from_request_and_body(request, RequestBody.from_bytes(body))
-    take = _begun(tape, request)
+    take = _begun(cassette, request)
     if take.reply is not None:
         builder = _answer(take)
         return (
@@ -72,7 +74,7 @@ def _blocking(request: Any, following: Any) -> Any:
             if take.reply.pieces
             else _empty(take, builder).build_sync()
         )
-    _route(tape, request)
+    _route(cassette, request)
     try:
         response = following.run(request)
     except exceptions.PyreqwestError as error:
@@ -83,19 +85,19 @@ def _blocking(request: Any, following: Any) -> Any:
 
 
 async def _async(request: Any, following: Any) -> Any:
-    tape = _tape(request)
-    if tape is None:
+    cassette = _cassette(request)
+    if cassette is None:
         return await following.run(request)
     if request.body is not None and (stream := request.body.get_stream()) is not None:
         body = b"".join([bytes(part) async for part in stream])
         request = request.from_request_and_body(request, RequestBody.from_bytes(body))
-    take = _begun(tape, request)
+    take = _begun(cassette, request)
     if take.reply is not None:
         builder = _answer(take)
         return await (
             builder.body_stream(_played_async(take)) if take.reply.pieces else _empty(take, builder)
         ).build()
-    _route(tape, request)
+    _route(cassette, request)
     try:
         response = await following.run(request)
     except exceptions.PyreqwestError as error:
@@ -105,10 +107,10 @@ async def _async(request: Any, following: Any) -> Any:
     return await _copy(response).body_stream(_recorded_async(take, response.body_reader)).build()
 
 
-def _begun(tape: Any, request: Any) -> RequestInFlight:
+def _begun(cassette: Any, request: Any) -> RequestInFlight:
     body = request.body.copy_bytes() if request.body is not None else None
     headers = {name: ", ".join(request.headers.getall(name)) for name in {*request.headers}}
-    take: RequestInFlight = tape.begin(
+    take: RequestInFlight = cassette.begin(
         _WIRE,
         Outgoing.of(request.method, str(request.url), headers),
         bytes(body) if body is not None else b"",
@@ -116,10 +118,10 @@ def _begun(tape: Any, request: Any) -> RequestInFlight:
     return take
 
 
-def _route(tape: Any, request: Any) -> None:
-    if tape.accept_encoding is not None:
-        request.headers["accept-encoding"] = tape.accept_encoding
-    if (target := tape.target(str(request.url))) != str(request.url):
+def _route(cassette: Any, request: Any) -> None:
+    if cassette.accept_encoding is not None:
+        request.headers["accept-encoding"] = cassette.accept_encoding
+    if (target := cassette.target(str(request.url))) != str(request.url):
         request.url = target
 
 

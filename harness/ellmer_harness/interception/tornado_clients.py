@@ -22,7 +22,7 @@ from ..errors import Miss
 from ..exchange.messages import Failure
 from . import network_guard
 from .http1 import AnswerReader, BrokenError, Outgoing, UntilTaken, Wire, os_error, sent_back
-from .open_tapes import RequestInFlight
+from .open_cassettes import RequestInFlight
 
 # --- Recording -------------------------------------------------------------------------------------------
 
@@ -35,11 +35,11 @@ def running(real: Any) -> Any:
 
     async def run(connection: Any) -> None:
         parts = urlsplit(connection.request.url)
-        tape = network_guard.tape_of(
+        cassette = network_guard.wrapper_of(
             parts.hostname or "", parts.port or (443 if parts.scheme == "https" else 80)
         )
-        if tape is not None:
-            connection.tcp_client = _Connector(connection, tape)
+        if cassette is not None:
+            connection.tcp_client = _Connector(connection, cassette)
         await real(connection)
 
     return run
@@ -48,14 +48,14 @@ def running(real: Any) -> Any:
 class _Connector:
     """Looks the request up where tornado connects, and returns the connection to use."""
 
-    def __init__(self, connection: Any, tape: Any) -> None:
-        self._connection, self._tape, self._real = connection, tape, connection.tcp_client
+    def __init__(self, connection: Any, cassette: Any) -> None:
+        self._connection, self._cassette, self._real = connection, cassette, connection.tcp_client
 
     async def connect(self, host: str, port: int, **options: Any) -> Any:
         """Works like the method of tornado's TCPClient."""
         request = await _outgoing(self._connection.request)
         try:
-            take = self._tape.begin(_WIRE, request, self._connection.request.body or b"")
+            take = self._cassette.begin(_WIRE, request, self._connection.request.body or b"")
         except Miss as miss:  # tornado waits for ever for a request that ends with anything but an Exception
             self._connection._handle_exception(type(miss), miss, None)  # noqa: SLF001  # as tornado does
             raise StreamClosedError from None
@@ -66,9 +66,9 @@ class _Connector:
     async def _recorded(
         self, take: RequestInFlight, request: Outgoing, host: str, port: int, options: Any
     ) -> Any:
-        if self._tape.accept_encoding is not None:
-            _ask_for(self._connection, self._tape.accept_encoding)
-        target = self._tape.target(request.url)
+        if self._cassette.accept_encoding is not None:
+            _ask_for(self._connection, self._cassette.accept_encoding)
+        target = self._cassette.target(request.url)
         if target != request.url:
             parts = urlsplit(target)
             self._connection.request.headers["Host"] = parts.netloc

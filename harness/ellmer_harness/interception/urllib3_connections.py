@@ -15,10 +15,10 @@ from urllib3 import exceptions
 from urllib3.connectionpool import connection_from_url
 
 from ..exchange.messages import Failure
-from . import network_guard, open_tapes
+from . import network_guard, open_cassettes
 from .http1 import BrokenError, Outgoing, Wire, os_error
 from .http_client_connections import SENDING, PlayedSocket
-from .open_tapes import RequestInFlight
+from .open_cassettes import RequestInFlight
 
 # --- Recording -------------------------------------------------------------------------------------------
 
@@ -30,15 +30,17 @@ def exchanging(real: Any) -> Any:
     """Wraps the method of urllib3."""
 
     def make_request(pool: Any, connection: Any, method: str, url: str, **options: Any) -> Any:
-        tape = None if network_guard.set_aside() else open_tapes.current()
-        if tape is None or tape.allows(pool.host):
+        cassette = None if network_guard.set_aside() else open_cassettes.current()
+        if cassette is None or cassette.allows(pool.host):
             return real(pool, connection, method, url, **options)
         options["body"] = body = _bytes(options.get("body"))
         request = _outgoing(pool, method, url, options)
-        take = tape.begin(_WIRE, request, body or b"")
+        take = cassette.begin(_WIRE, request, body or b"")
         if take.reply is not None:
             return played(real, pool, connection, method, url, options, take)
-        return _recorded(real, _routed(tape, pool, connection, url, request, options), method, options, take)
+        return _recorded(
+            real, _routed(cassette, pool, connection, url, request, options), method, options, take
+        )
 
     return make_request
 
@@ -102,15 +104,15 @@ def _address(pool: Any, url: str) -> str:
 
 
 def _routed(  # noqa: PLR0917  # as urllib3 has them
-    tape: Any, pool: Any, connection: Any, url: str, request: Outgoing, options: dict[str, Any]
+    cassette: Any, pool: Any, connection: Any, url: str, request: Outgoing, options: dict[str, Any]
 ) -> tuple[Any, Any, str, Callable[[], None]]:
     """Returns the pool, connection and path to use, with our accept-encoding, and a function to call at the
     end.
     """
-    target, headers = tape.target(request.url), dict(options.get("headers") or {})
-    if tape.accept_encoding is not None:
+    target, headers = cassette.target(request.url), dict(options.get("headers") or {})
+    if cassette.accept_encoding is not None:
         headers = {name: value for name, value in headers.items() if name.lower() != "accept-encoding"}
-        headers["Accept-Encoding"] = tape.accept_encoding
+        headers["Accept-Encoding"] = cassette.accept_encoding
     options["headers"] = headers
     if target == request.url:
         return pool, connection, url, lambda: None

@@ -21,9 +21,9 @@ from urllib.parse import urlsplit
 from weakref import WeakSet
 
 from ..exchange.messages import Failure
-from . import network_guard, open_tapes
+from . import network_guard, open_cassettes
 from .http1 import BrokenError, Outgoing, Wire, framing, os_error
-from .open_tapes import RequestInFlight
+from .open_cassettes import RequestInFlight
 
 # --- Recording -------------------------------------------------------------------------------------------
 
@@ -52,16 +52,16 @@ def wrappers(library: ModuleType) -> Iterator[tuple[Any, str, Callable[[Any], An
 
 def _blocking(library: Any, real: Any) -> Any:
     def make_request(pool: Any, connection: Any, method: str, url: str, **options: Any) -> Any:
-        tape = _tape(pool)
-        if tape is None:
+        cassette = _cassette(pool)
+        if cassette is None:
             return real(pool, connection, method, url, **options)
         options["body"] = body = _bytes(options.get("body"))
         request = _outgoing(pool, method, url, options)
-        take = tape.begin(_WIRE, request, body or b"")
+        take = cassette.begin(_WIRE, request, body or b"")
         if take.reply is not None:
             return _Played(library, pool, take, method, url, options).answer()
         options["multiplexed"] = False
-        pool, connection, url = _routed(library, tape, pool, connection, url, request, options)
+        pool, connection, url = _routed(library, cassette, pool, connection, url, request, options)
         before = _SENDING.set(take)
         try:
             return real(pool, connection, method, url, **options)
@@ -76,21 +76,21 @@ def _blocking(library: Any, real: Any) -> Any:
 
 def _async(library: Any, real: Any) -> Any:
     async def make_request(pool: Any, connection: Any, method: str, url: str, **options: Any) -> Any:
-        tape = _tape(pool)
-        if tape is None:
+        cassette = _cassette(pool)
+        if cassette is None:
             return await real(pool, connection, method, url, **options)
         body: Any = options.get("body")
         if hasattr(body, "__aiter__"):
             body = b"".join([_bytes(part) or b"" async for part in body])
         options["body"] = body = _bytes(body)
         request = _outgoing(pool, method, url, options)
-        take = tape.begin(_WIRE, request, body or b"")
+        take = cassette.begin(_WIRE, request, body or b"")
         if take.reply is not None:
             return await _Played(library, pool, take, method, url, options).answer_async()
         options["multiplexed"] = False
-        if tape.target(request.url) != request.url:
-            pool, connection, url = await _routed_async(library, tape, request)
-        _ask_for(tape, options)
+        if cassette.target(request.url) != request.url:
+            pool, connection, url = await _routed_async(library, cassette, request)
+        _ask_for(cassette, options)
         before = _SENDING.set(take)
         try:
             return await real(pool, connection, method, url, **options)
@@ -103,9 +103,9 @@ def _async(library: Any, real: Any) -> Any:
     return make_request
 
 
-def _tape(pool: Any) -> Any:
-    tape = None if network_guard.set_aside() else open_tapes.current()
-    return None if tape is None or tape.allows(pool.host) else tape
+def _cassette(pool: Any) -> Any:
+    cassette = None if network_guard.set_aside() else open_cassettes.current()
+    return None if cassette is None or cassette.allows(pool.host) else cassette
 
 
 def _answering(real: Any) -> Any:
@@ -232,20 +232,26 @@ def _address(pool: Any, url: str) -> str:
     return f"{pool.scheme}://{host}" + (f":{pool.port}" if pool.port not in (None, usual) else "") + url
 
 
-def _ask_for(tape: Any, options: dict[str, Any]) -> None:
+def _ask_for(cassette: Any, options: dict[str, Any]) -> None:
     """Sends our accept-encoding."""
-    if tape.accept_encoding is not None:
+    if cassette.accept_encoding is not None:
         pairs = (options.get("headers") or {}).items()
         headers = {name: value for name, value in pairs if name.lower() != "accept-encoding"}
-        options["headers"] = {**headers, "Accept-Encoding": tape.accept_encoding}
+        options["headers"] = {**headers, "Accept-Encoding": cassette.accept_encoding}
 
 
 def _routed(  # noqa: PLR0917  # as urllib3 has them
-    library: Any, tape: Any, pool: Any, connection: Any, url: str, request: Outgoing, options: dict[str, Any]
+    library: Any,
+    cassette: Any,
+    pool: Any,
+    connection: Any,
+    url: str,
+    request: Outgoing,
+    options: dict[str, Any],
 ) -> tuple[Any, Any, str]:
     """Returns the pool, connection and path to use, with our accept-encoding."""
-    target = tape.target(request.url)
-    _ask_for(tape, options)
+    target = cassette.target(request.url)
+    _ask_for(cassette, options)
     if target == request.url:
         return pool, connection, url
     other, parts = library.connection_from_url(target), urlsplit(target)
@@ -254,8 +260,8 @@ def _routed(  # noqa: PLR0917  # as urllib3 has them
     return other, there, parts.path + (f"?{parts.query}" if parts.query else "")
 
 
-async def _routed_async(library: Any, tape: Any, request: Outgoing) -> tuple[Any, Any, str]:
-    target = tape.target(request.url)
+async def _routed_async(library: Any, cassette: Any, request: Outgoing) -> tuple[Any, Any, str]:
+    target = cassette.target(request.url)
     other, parts = library._async.connectionpool.connection_from_url(target), urlsplit(target)  # noqa: SLF001  # it is named so
     there = await other._get_conn()  # noqa: SLF001  # as urlopen does
     _ROUTED.add(there)

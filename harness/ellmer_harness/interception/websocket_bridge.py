@@ -26,7 +26,7 @@ from websockets.sync.server import Server, ServerConnection, serve
 from ..exchange.messages import Failure
 from . import network_guard
 from .http1 import BrokenError, Outgoing, Wire
-from .open_tapes import RequestInFlight
+from .open_cassettes import RequestInFlight
 
 _WIRE = Wire("websockets")
 _CONNECT = inspect.unwrap(connect)  # that of the bridge itself is not led anywhere
@@ -44,17 +44,17 @@ _STYLES: dict[str, dict[str, Any]] = {
 Message = str | bytes
 
 
-def bridge(tape: Any, url: str, headers: dict[str, str]) -> Bridge:
+def bridge(cassette: Any, url: str, headers: dict[str, str]) -> Bridge:
     """Bridges one connection. Raises `Miss` if it is not recorded."""
-    take = tape.begin(_WIRE, Outgoing.of("GET", url, headers), b"")
-    return Bridge(tape, take, tape.target(url))
+    take = cassette.begin(_WIRE, Outgoing.of("GET", url, headers), b"")
+    return Bridge(cassette, take, cassette.target(url))
 
 
 class Bridge:
     """A WebSocket connection. `url` is the address that the client connects to."""
 
-    def __init__(self, tape: Any, take: RequestInFlight, target: str) -> None:
-        self._tape, self._take = tape, take
+    def __init__(self, cassette: Any, take: RequestInFlight, target: str) -> None:
+        self._cassette, self._take = cassette, take
         self._target = f"ws{target[4:]}" if target.startswith("http") else target
         self._real: Any = None
         self._over, self._stack = threading.Event(), ExitStack()
@@ -145,7 +145,7 @@ class Bridge:
             self._over.set()
             self._server.shutdown()  # it has no other clients
 
-    # While a tape records.
+    # While a cassette records.
 
     def _record(self, client: ServerConnection, real: Any) -> None:
         back = threading.Thread(target=self._pass_on, args=("received", real, client))
@@ -184,7 +184,7 @@ class Bridge:
             if b'"closed":' not in self._take.exchange.body[-80:]:
                 self._take.chunk(json.dumps(line, separators=(",", ":"), ensure_ascii=False).encode() + b"\n")
 
-    # While a tape plays.
+    # While a cassette plays.
 
     def _play(self, client: ServerConnection) -> None:
         reply = self._take.reply
@@ -208,7 +208,7 @@ class Bridge:
 
     def _heard(self, client: ServerConnection, line: dict[str, Any]) -> bool:
         """Waits for the client's next message, and tells whether it may be it."""
-        if not self._tape.any_message:
+        if not self._cassette.any_message:
             return self._asked(client.recv(), message_of(line, "sent"))
         with suppress(TimeoutError):
             client.recv(timeout=_BRIEFLY)
@@ -218,28 +218,28 @@ class Bridge:
         """Checks that the client sent the recorded message. Any other message is a miss."""
         if self._value(message) == self._value(recorded):
             return True
-        self._tape.missed(
+        self._cassette.missed(
             f"the client sent another message over {self._take.exchange.sent.url} than the one that was recorded:\n"
             f"  recorded {_shown(recorded)}\n  now      {_shown(message)}"
         )
         return False
 
     def _nothing_more(self, client: ServerConnection) -> None:
-        if self._tape.any_message:
+        if self._cassette.any_message:
             with suppress(TimeoutError):
                 while True:
                     client.recv(timeout=_MOMENT)
             _end(client, 1000, "")
             return
         message = client.recv()
-        self._tape.missed(
+        self._cassette.missed(
             f"the client sent one message more over {self._take.exchange.sent.url} than was recorded: {_shown(message)}"
         )
         _end(client, 1011, "not in the cassette")
 
     def _value(self, message: Message) -> bytes:
         body = message.encode() if isinstance(message, str) else message
-        canonical: bytes = self._tape.match.canonical(self._tape.scrub.body(body), "application/json")
+        canonical: bytes = self._cassette.match.canonical(self._cassette.scrub.body(body), "application/json")
         return canonical
 
 

@@ -9,7 +9,7 @@ from typing import Any
 from urllib.parse import urlsplit
 
 from ..errors import HarnessError
-from . import network_guard, open_tapes
+from . import network_guard, open_cassettes
 
 _OPENING = ("open_tcp_connection", "create_connection")  # in newer versions of websockets, and in older ones
 _OPTIONS = ("create_connection_kwargs", "connection_kwargs")  # likewise
@@ -23,29 +23,29 @@ def wrappers() -> Iterator[tuple[Any, str, Callable[[Any], Any]]]:
     yield importlib.import_module("websockets.sync.client"), "connect", _blocking
 
 
-def bridged(tape: Any, url: str, headers: Any) -> Any:
+def bridged(cassette: Any, url: str, headers: Any) -> Any:
     """Returns the bridge of one connection. Raises `Miss` if it is not recorded."""
     if not find_spec("websockets"):
         raise HarnessError(_NEEDED)
     from .websocket_bridge import bridge  # noqa: PLC0415  # it needs the package
 
     pairs = headers.items() if hasattr(headers, "items") else headers or ()
-    return bridge(tape, url, {str(name): str(value) for name, value in pairs})
+    return bridge(cassette, url, {str(name): str(value) for name, value in pairs})
 
 
-def tape_of(url: str) -> Any:
+def wrapper_of(url: str) -> Any:
     """Returns the cassette that a connection belongs to, if it is to be recorded or replayed."""
-    tape = None if network_guard.set_aside() else open_tapes.current()
-    if tape is None or not tape.takes("websockets"):
+    cassette = None if network_guard.set_aside() else open_cassettes.current()
+    if cassette is None or not cassette.takes("websockets"):
         return None
-    return None if tape.allows(urlsplit(url).hostname or "") else tape
+    return None if cassette.allows(urlsplit(url).hostname or "") else cassette
 
 
 def _async(real: Any) -> Any:
     async def open_connection(connecting: Any) -> Any:
-        if (tape := tape_of(connecting.uri)) is None:
+        if (cassette := wrapper_of(connecting.uri)) is None:
             return await real(connecting)
-        bridge = bridged(tape, connecting.uri, connecting.additional_headers)
+        bridge = bridged(cassette, connecting.uri, connecting.additional_headers)
         option = next(name for name in _OPTIONS if hasattr(connecting, name))
         led = {"uri": bridge.url, "proxy": None, option: _without_tls(getattr(connecting, option))}
         if hasattr(connecting, "ws_uri"):
@@ -68,9 +68,9 @@ def _without_tls(options: dict[str, Any]) -> dict[str, Any]:
 
 def _blocking(real: Any) -> Any:
     def connect(uri: str, **options: Any) -> Any:
-        if (tape := tape_of(uri)) is None:
+        if (cassette := wrapper_of(uri)) is None:
             return real(uri, **options)
-        bridge = bridged(tape, uri, options.get("additional_headers"))
+        bridge = bridged(cassette, uri, options.get("additional_headers"))
         return real(bridge.url, **{**_without_tls(options), "proxy": None})
 
     return connect

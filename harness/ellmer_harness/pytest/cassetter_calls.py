@@ -14,7 +14,7 @@ from cassetter.intercept._grpc import _STATUS_BY_CODE, decode_chunks, encode_chu
 
 from ..exchange.reply import Reply
 from ..format.binary_messages import form, message
-from ..interception.open_tapes import RequestInFlight
+from ..interception.open_cassettes import RequestInFlight
 from .cassetter_conversations import Line, lines_of, played
 
 _CODES = {status.name: code for code, status in _STATUS_BY_CODE.items()}

@@ -12,7 +12,7 @@ from cassetter import Body, WsFrame, WsInteraction
 from cassetter.cassette import Cassette
 
 from ..exchange.reply import Reply
-from ..interception.open_tapes import RequestInFlight
+from ..interception.open_cassettes import RequestInFlight
 
 Line = dict[str, Any]
 _LINES = {"content-type": ["application/x-ndjson"]}

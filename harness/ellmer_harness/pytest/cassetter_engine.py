@@ -35,18 +35,18 @@ from cassetter.intercept._shared import apply_before_record_request
 from cassetter.pytest_plugin import fixtures
 from vcr.request import Request
 
+from ..cassette.miss_explanation import changes
+from ..cassette.request_key import Match, RequestKey
 from ..errors import Miss
 from ..exchange.messages import Exchange, Sent
 from ..exchange.reply import Reply
 from ..faults import Fault
 from ..interception import client_patching, network_guard
-from ..interception.open_tapes import RequestInFlight
+from ..interception.open_cassettes import RequestInFlight
 from ..secrets.redaction import Scrub
-from ..tape.miss_explanation import changes
-from ..tape.request_key import Match, RequestKey
 from .cassetter_conversations import Conversation
+from .engine_cassette import EngineCassette, counted, inject_into
 from .recorded_headers import fitting, phrase_of, plain_value
-from .recorder_tape import RecorderTape, counted, inject_into
 
 _NAMES = {"pyreqwest.request": "pyreqwest", "urllib3_future": "urllib3"}
 _BY_DEFAULT = frozenset({"httpx", "httpx2", "urllib3", "aiohttp"})
@@ -57,7 +57,7 @@ class NotRecorded(NoMatchError, Miss):  # type: ignore[misc]  # cassetter is not
     """A request that cassetter's cassette does not hold and may not record: cassetter's exception, and a miss."""
 
 
-class CassetterTape(RecorderTape):
+class CassetterCassette(EngineCassette):
     """A cassette of cassetter in the form that the intercepted clients ask.
 
     Args:
@@ -188,7 +188,7 @@ class CassetterTape(RecorderTape):
                 return
             record(take)
             self.recorded += not self.cassette.verifies
-            if self.late.pop(id(take), None) and self not in _TAPES:
+            if self.late.pop(id(take), None) and self not in _WRAPPERS:
                 self.cassette.save()
                 COUNTS["recorded"] += not self.cassette.verifies
 
@@ -231,7 +231,7 @@ def _reply(response: Any, method: str, bytes_of: Callable[[Any], bytes]) -> Repl
 
 
 _OPEN: dict[int, ExitStack] = {}
-_TAPES: list[CassetterTape] = []
+_WRAPPERS: list[CassetterCassette] = []
 _ORIGINALS: list[tuple[Any, str, Any]] = []
 _INTERCEPT: ContextVar[Sequence[str] | None] = ContextVar("intercept", default=None)
 COUNTS = {"cassettes": 0, "played": 0, "recorded": 0, "passed": 0}
@@ -259,7 +259,7 @@ def install() -> None:
 
 def uninstall() -> None:
     """Reverts `install`."""
-    for take in [*CassetterTape.late.values()]:
+    for take in [*CassetterCassette.late.values()]:
         take.closed()
     while _ORIGINALS:
         setattr(*_ORIGINALS.pop())
@@ -282,23 +282,23 @@ def _resolve(names: Sequence[str] | None = None) -> list[Any]:
 def _opening(real: Any) -> Any:
     def push(cassette: Cassette) -> None:
         real(cassette)
-        tape = CassetterTape(cassette, _INTERCEPT.get())
-        before = client_patching.open_(tape)
+        wrapper = CassetterCassette(cassette, _INTERCEPT.get())
+        before = client_patching.open_(wrapper)
         stack = _OPEN[id(cassette)] = ExitStack()
-        stack.callback(_close, tape, before)
-        stack.enter_context(network_guard.guarded(tape))
-        _TAPES.append(tape)
+        stack.callback(_close, wrapper, before)
+        stack.enter_context(network_guard.guarded(wrapper))
+        _WRAPPERS.append(wrapper)
 
     return push
 
 
-def _close(tape: CassetterTape, before: Any) -> None:
-    client_patching.close(tape, before)
-    tape.finish()
-    _TAPES.remove(tape)
+def _close(wrapper: CassetterCassette, before: Any) -> None:
+    client_patching.close(wrapper, before)
+    wrapper.finish()
+    _WRAPPERS.remove(wrapper)
     COUNTS["cassettes"] += 1
     for name in ("played", "recorded", "passed"):
-        COUNTS[name] += getattr(tape, name)
+        COUNTS[name] += getattr(wrapper, name)
 
 
 def _closing(real: Any) -> Any:
@@ -310,9 +310,9 @@ def _closing(real: Any) -> Any:
     return pop
 
 
-def tape_of(cassette: Cassette) -> CassetterTape | None:
+def wrapper_of(cassette: Cassette) -> CassetterCassette | None:
     """Returns the engine's state of an open cassette of cassetter, or `None` if this engine does not replay it."""
-    return next((tape for tape in _TAPES if tape.cassette is cassette), None)
+    return next((wrapper for wrapper in _WRAPPERS if wrapper.cassette is cassette), None)
 
 
 def inject(cassette: Cassette, *faults: Fault | tuple[Fault, ...]) -> None:
@@ -326,7 +326,7 @@ def inject(cassette: Cassette, *faults: Fault | tuple[Fault, ...]) -> None:
         >>> with cassetter.use_cassette("weather.yaml") as cassette:
         ...     inject(cassette, Status(429), Reset(after_bytes=100))
     """
-    inject_into(tape_of(cassette), faults)
+    inject_into(wrapper_of(cassette), faults)
 
 
 # --- The plugin ------------------------------------------------------------------------------------------

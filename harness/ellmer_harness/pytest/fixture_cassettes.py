@@ -15,11 +15,11 @@ from typing import Any
 
 import pytest
 
+from ..cassette.cassette import Cassette
+from ..cassette.miss_explanation import rerecord_command
+from ..cassette.run_verdict import Verdict
 from ..errors import HarnessError, Miss
 from ..format.blobs import file_name
-from ..tape.miss_explanation import rerecord_command
-from ..tape.run_verdict import Verdict
-from ..tape.tape import Cassette
 
 VERDICTS = pytest.StashKey[list[dict[str, Any]]]()
 """The verdicts on the cassettes of fixtures that were set up or torn down for a test."""
@@ -89,21 +89,23 @@ class FixtureCassettes:
     @contextmanager
     def _open(self, path: Path, options: dict[str, Any]) -> Iterator[None]:
         message, error = "", None
-        tape = Cassette(path, **options)
+        cassette = Cassette(path, **options)
         try:
-            tape.__enter__()
+            cassette.__enter__()
             try:
                 yield
             except BaseException as raised:
                 error = raised
                 raise
             finally:
-                tape.close_quietly() if not tape.sent and not tape.misses else tape.close(error)
+                cassette.close_quietly() if not cassette.sent and not cassette.misses else cassette.close(
+                    error
+                )
         except (HarnessError, Miss) as raised:
             message = f"{type(raised).__name__}: {raised}"
         finally:
-            if tape.sent or tape.misses:
-                self._tell(tape.verdict)
+            if cassette.sent or cassette.misses:
+                self._tell(cassette.verdict)
         if message:  # not before: pytest would print it twice, once as the cause of itself
             pytest.fail(message, pytrace=False)
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from ..tape.tape_state import Recording
+from ..cassette.cassette_state import Recording
 
 
 @pytest.hookspec

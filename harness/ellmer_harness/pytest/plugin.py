@@ -23,16 +23,8 @@ from uuid import uuid4
 
 import pytest
 
-from ..errors import HarnessError, Miss
-from ..format.blobs import file_name
-from ..interception.open_tapes import Clock
-from ..secrets.redaction import Scrub, clean_url
-from ..store import Store
-from ..tape.miss_explanation import rerecord_command
-from ..tape.request_key import Match
-from ..tape.run_verdict import LEVELS
-from ..tape.tape import Cassette
-from ..tape.tape_state import (
+from ..cassette.cassette import Cassette
+from ..cassette.cassette_state import (
     MODES,
     Judge,
     Mode,
@@ -42,6 +34,14 @@ from ..tape.tape_state import (
     set_default_mode,
     set_default_run,
 )
+from ..cassette.miss_explanation import rerecord_command
+from ..cassette.request_key import Match
+from ..cassette.run_verdict import LEVELS
+from ..errors import HarnessError, Miss
+from ..format.blobs import file_name
+from ..interception.open_cassettes import Clock
+from ..secrets.redaction import Scrub, clean_url
+from ..store import Store
 from . import fixture_cassettes, hooks
 from .terminal_summary import Summary
 
@@ -72,7 +72,7 @@ _LIBRARIES = {"site-packages", "dist-packages", "ellmer_harness"}
 _FRAMES = 4  # of the suite, which lead to a request that is not recorded
 _FAILURE = pytest.StashKey[BaseException | None]()
 _REPORT = pytest.StashKey[pytest.TestReport | None]()
-_TAPE = pytest.StashKey[Cassette]()
+_CASSETTE = pytest.StashKey[Cassette]()
 _BEFORE = pytest.StashKey[str | None]()
 _RUN = pytest.StashKey[str]()
 _RUN_BEFORE = pytest.StashKey[str]()
@@ -186,14 +186,14 @@ def cassette(
     with _failing():
         check_options(options, "the marker `cassette`")
         check_options(cassette_options, "the fixture `cassette_options`")
-        tape = Cassette(path, **{**_cassette_policy, **cassette_options, **options})
-        tape.warns = False
-        tape.named = path.stem != file_name(_own_name(request.node))
-        request.node.stash[_TAPE] = tape
-        tape.__enter__()
-    yield tape
+        cassette = Cassette(path, **{**_cassette_policy, **cassette_options, **options})
+        cassette.warns = False
+        cassette.named = path.stem != file_name(_own_name(request.node))
+        request.node.stash[_CASSETTE] = cassette
+        cassette.__enter__()
+    yield cassette
     with _failing():
-        tape.close(_failure(request.node))
+        cassette.close(_failure(request.node))
 
 
 @contextmanager
@@ -279,8 +279,8 @@ def pytest_runtest_makereport(item: pytest.Item, call: pytest.CallInfo[None]) ->
     A test that is expected to fail fails if its cassette is the reason: its own code did not run.
     """
     report = yield
-    tape = item.stash.get(_TAPE, None)
-    reason = _reason(tape, call)
+    cassette = item.stash.get(_CASSETTE, None)
+    reason = _reason(cassette, call)
     if reason is not None and hasattr(report, "wasxfail"):
         del report.wasxfail
         report.outcome, report.longrepr = "failed", f"{type(reason).__name__}: {reason}"
@@ -288,24 +288,24 @@ def pytest_runtest_makereport(item: pytest.Item, call: pytest.CallInfo[None]) ->
         report.longrepr = _short(call.excinfo, item.config.rootpath)
     if call.when != "teardown":
         item.stash[_REPORT] = report
-        if _is_recorded(tape, report):
+        if _is_recorded(cassette, report):
             item.stash[_FAILURE] = None
         elif call.excinfo is not None and not report.passed and item.stash.get(_FAILURE, None) is None:
             item.stash[_FAILURE] = call.excinfo.value  # of a test of unittest, which raises nothing itself
-    if call.when == "teardown" and _TAPE in item.stash:
-        report.cassette = item.stash[_TAPE].verdict.as_dict()
+    if call.when == "teardown" and _CASSETTE in item.stash:
+        report.cassette = item.stash[_CASSETTE].verdict.as_dict()
     if call.when == "teardown":
         report.fixture_cassettes = item.stash.get(fixture_cassettes.VERDICTS, [])
     return report
 
 
-def _is_recorded(tape: Cassette | None, report: pytest.TestReport) -> bool:
+def _is_recorded(cassette: Cassette | None, report: pytest.TestReport) -> bool:
     """Tells whether the recording of a test is kept that ended with an exception: it was expected to fail, or it was
     skipped because of an answer, and there is no recording yet.
     """
-    if tape is None or not tape.records:
+    if cassette is None or not cassette.records:
         return False
-    return hasattr(report, "wasxfail") or (report.skipped and tape.absent and bool(tape.sent))
+    return hasattr(report, "wasxfail") or (report.skipped and cassette.absent and bool(cassette.sent))
 
 
 def _short(excinfo: pytest.ExceptionInfo[BaseException], root: Path) -> str:
@@ -321,12 +321,12 @@ def _short(excinfo: pytest.ExceptionInfo[BaseException], root: Path) -> str:
     return f"{type(excinfo.value).__name__}: {excinfo.value}\nThe request was sent here:\n{lines}"
 
 
-def _reason(tape: Cassette | None, call: pytest.CallInfo[None]) -> BaseException | None:
+def _reason(cassette: Cassette | None, call: pytest.CallInfo[None]) -> BaseException | None:
     """Returns the error of a cassette that ended a test, if one did."""
-    if tape is None or call.excinfo is None:
+    if cassette is None or call.excinfo is None:
         return None
-    if tape.misses:
-        return tape.misses[0]
+    if cassette.misses:
+        return cassette.misses[0]
     return call.excinfo.value if call.when == "setup" else None
 
 

@@ -9,8 +9,8 @@ from typing import Any
 
 import pytest
 
+from ..cassette.run_verdict import Verdict, nobody_asked, table
 from ..format.blobs import replace_file
-from ..tape.run_verdict import Verdict, nobody_asked, table
 
 # --- The summary -----------------------------------------------------------------------------------------
 

@@ -34,17 +34,17 @@ from vcr.patch import PATCHER_NAMES, CassettePatcherBuilder
 from vcr.request import Request
 from vcr.serializers.compat import convert_body_to_bytes
 
+from ..cassette.miss_explanation import changes
+from ..cassette.request_key import Match, RequestKey
 from ..errors import Miss, Unused
 from ..exchange.messages import Exchange, Sent
 from ..exchange.reply import Reply
 from ..faults import Fault
 from ..interception import client_patching, network_guard
-from ..interception.open_tapes import RequestInFlight
-from ..tape.miss_explanation import changes
-from ..tape.request_key import Match, RequestKey
+from ..interception.open_cassettes import RequestInFlight
 from . import vcr_marks
+from .engine_cassette import EngineCassette, counted, inject_into
 from .recorded_headers import coded, fitting, phrase_of, plain_value
-from .recorder_tape import RecorderTape, counted, inject_into
 from .vcr import guard_vcrpy, release_vcrpy
 
 Json = dict[str, Any]
@@ -85,7 +85,7 @@ def _key(request: Request) -> RequestKey:
 # --- The cassette in use ---------------------------------------------------------------------------------
 
 
-class VcrpyTape(RecorderTape):
+class VcrpyCassette(EngineCassette):
     """A cassette of vcrpy in the form that the intercepted clients ask.
 
     Args:
@@ -146,7 +146,7 @@ class VcrpyTape(RecorderTape):
             self.cassette.append(asked, _answer(take))
             new = len(self.cassette) - before
             self.recorded, self.passed = self.recorded + new, self.passed + (not new)
-            if self.late.pop(id(take), None) and tape_of(self.cassette) is not self:
+            if self.late.pop(id(take), None) and wrapper_of(self.cassette) is not self:
                 self.cassette._save(force=True)  # noqa: SLF001  # as vcrpy does when it closes the cassette
                 COUNTS["recorded"] += new
 
@@ -352,7 +352,7 @@ def _of_aiohttp(stubs: Any, session: Any, method: str, url: Any, options: Json) 
 # --- In place of vcrpy's patches -------------------------------------------------------------------------
 
 
-_TAPES: list[VcrpyTape] = []
+_WRAPPERS: list[VcrpyCassette] = []
 _ORIGINALS: list[tuple[Any, str, Any]] = []
 _STRICT = [False]
 COUNTS = {"cassettes": 0, "played": 0, "recorded": 0, "passed": 0}
@@ -384,7 +384,7 @@ def install(*, strict: bool = False) -> None:
 
 def uninstall() -> None:
     """Reverts `install`."""
-    for take in [*VcrpyTape.late.values()]:
+    for take in [*VcrpyCassette.late.values()]:
         take.closed()
     while _ORIGINALS:
         setattr(*_ORIGINALS.pop())
@@ -422,24 +422,24 @@ def _of_tornados_curl(builder: Any) -> Iterator[AbstractContextManager[Any]]:
 
 @contextmanager
 def _open(cassette: Cassette) -> Iterator[None]:
-    tape = VcrpyTape(cassette, strict=_STRICT[0])
-    _TAPES.append(tape)
-    before = client_patching.open_(tape)
+    wrapper = VcrpyCassette(cassette, strict=_STRICT[0])
+    _WRAPPERS.append(wrapper)
+    before = client_patching.open_(wrapper)
     try:
-        with network_guard.guarded(tape):
+        with network_guard.guarded(wrapper):
             yield
     finally:
-        client_patching.close(tape, before)
-        tape.finish()
-        _TAPES.remove(tape)
+        client_patching.close(wrapper, before)
+        wrapper.finish()
+        _WRAPPERS.remove(wrapper)
         COUNTS["cassettes"] += 1
         for name in ("played", "recorded", "passed"):
-            COUNTS[name] += getattr(tape, name)
+            COUNTS[name] += getattr(wrapper, name)
 
 
-def tape_of(cassette: Cassette | None) -> VcrpyTape | None:
+def wrapper_of(cassette: Cassette | None) -> VcrpyCassette | None:
     """Returns the engine's state of an open cassette of vcrpy, or `None` if this engine does not replay it."""
-    return next((tape for tape in _TAPES if tape.cassette is cassette), None)
+    return next((wrapper for wrapper in _WRAPPERS if wrapper.cassette is cassette), None)
 
 
 def inject(cassette: Cassette, *faults: Fault | tuple[Fault, ...]) -> None:
@@ -453,13 +453,13 @@ def inject(cassette: Cassette, *faults: Fault | tuple[Fault, ...]) -> None:
         >>> with vcr.use_cassette("weather.yaml") as cassette:
         ...     inject(cassette, Status(429), Reset(after_bytes=100))
     """
-    inject_into(tape_of(cassette), faults)
+    inject_into(wrapper_of(cassette), faults)
 
 
 def _saving(real: Any) -> Any:
     def save(cassette: Cassette, force: bool = False) -> None:
-        if (tape := tape_of(cassette)) is not None:
-            tape.finish()
+        if (wrapper := wrapper_of(cassette)) is not None:
+            wrapper.finish()
         real(cassette, force)
 
     return save
@@ -469,22 +469,22 @@ def _leaving(real: Any) -> Any:
     """Raises what a strict run found after vcrpy has saved the cassette and closed it."""
 
     def leave(context: Any, *exc_info: Any) -> None:
-        tape = tape_of(getattr(context, "_CassetteContextDecorator__cassette", None))
+        wrapper = wrapper_of(getattr(context, "_CassetteContextDecorator__cassette", None))
         real(context, *exc_info)
-        if tape is not None and tape.strict and not any(exc_info):
-            _hold_to_account(tape)
+        if wrapper is not None and wrapper.strict and not any(exc_info):
+            _hold_to_account(wrapper)
 
     return leave
 
 
-def _hold_to_account(tape: VcrpyTape) -> None:
-    if tape.misses:
-        raise tape.misses[0]
-    data, loaded = tape.cassette.data, tape.cassette._loaded_count  # noqa: SLF001  # vcrpy tells it nowhere else
-    unused = [data[place][0] for place in range(loaded) if not tape.cassette.play_counts[place]]
-    if unused and tape.cassette.write_protected:
+def _hold_to_account(wrapper: VcrpyCassette) -> None:
+    if wrapper.misses:
+        raise wrapper.misses[0]
+    data, loaded = wrapper.cassette.data, wrapper.cassette._loaded_count  # noqa: SLF001  # vcrpy tells it nowhere else
+    unused = [data[place][0] for place in range(loaded) if not wrapper.cassette.play_counts[place]]
+    if unused and wrapper.cassette.write_protected:
         told = "\n  ".join(f"{request.method} {request.uri}" for request in unused[:10])
-        raise Unused(f"{len(unused)} of {loaded} recordings in {tape.path} were not used:\n  {told}")
+        raise Unused(f"{len(unused)} of {loaded} recordings in {wrapper.path} were not used:\n  {told}")
 
 
 # --- The plugin ------------------------------------------------------------------------------------------

@@ -327,14 +327,14 @@ def test_prune_is_careful(recorded, capsys):
     }
 
 
-def test_what_prune_needs_is_what_the_tape_says(recorded):
-    with pytest.raises(Unused), use_cassette(recorded / "part.json") as tape:
+def test_what_prune_needs_is_what_the_cassette_says(recorded):
+    with pytest.raises(Unused), use_cassette(recorded / "part.json") as cassette:
         httpx.post(f"{API}/text", content="part")
-    arguments = report(recorded, unused={str(tape.path): [*tape.verdict.left]})
+    arguments = report(recorded, unused={str(cassette.path): [*cassette.verdict.left]})
     assert main(arguments) == 0
-    with use_cassette(recorded / "part.json") as tape:
+    with use_cassette(recorded / "part.json") as cassette:
         httpx.post(f"{API}/text", content="part")
-    assert tape.verdict.state == "replayed"
+    assert cassette.verdict.state == "replayed"
 
 
 def test_what_has_drifted_is_not_compared_until_it_is_recorded_again(server, record, tmp_path):

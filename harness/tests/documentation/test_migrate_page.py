@@ -6,8 +6,8 @@ from pathlib import Path
 import pytest
 import yaml
 
+from ellmer_harness.cassette.cassette_state import MODES, Options
 from ellmer_harness.cli import main
-from ellmer_harness.tape.tape_state import MODES, Options
 
 pytest_plugins = ["pytester"]
 

@@ -10,7 +10,7 @@ import pytest
 
 import ellmer_harness
 from ellmer_harness import errors, faults, use_cassette
-from ellmer_harness.tape.tape_state import MODES, Options
+from ellmer_harness.cassette.cassette_state import MODES, Options
 
 pytest_plugins = ["pytester"]
 
@@ -25,12 +25,12 @@ def test_the_cassette_it_shows_can_be_replayed(tmp_path):
     (tmp_path / "c.json").write_text(blocks("json")[-1])
     chat = {"messages": [{"role": "user", "content": "Hi"}], "stream": True}
     with (
-        use_cassette(tmp_path / "c.json", delays="virtual") as tape,
+        use_cassette(tmp_path / "c.json", delays="virtual") as cassette,
         httpx.stream("POST", "https://api.example.com/v1/chat", json=chat) as response,
     ):
         chunks = list(response.iter_raw())
     assert chunks == [b'data: {"text":"Hel"}\n\n', b'data: {"text":"lo"}\n\n', b"data: [DONE]\n\n"]
-    assert tape.clock.now == pytest.approx(0.351)
+    assert cassette.clock.now == pytest.approx(0.351)
 
 
 def test_the_call_of_grpc_it_shows_is_played(tmp_path, monkeypatch):

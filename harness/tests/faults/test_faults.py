@@ -90,15 +90,15 @@ def test_a_failure_is_recorded_as_it_happens_and_replayed(http, server, record, 
     with use_cassette(tmp_path / "live.json", mode="live", routes=server.routes):
         direct = read(http, patience)
     again()
-    with use_cassette(tmp_path / "c.json", **record) as tape:
+    with use_cassette(tmp_path / "c.json", **record) as cassette:
         recorded = read(http, patience)
     with use_cassette(tmp_path / "c.json") as replay:
         replayed = read(http)
 
     assert direct[1], "this is meant to fail"
     assert replayed == recorded == direct
-    assert tape.exchanges[0].ended == replay.exchanges[0].ended == "error"
-    assert tape.exchanges[0].failure.error == replay.exchanges[0].failure.error == direct[1]
+    assert cassette.exchanges[0].ended == replay.exchanges[0].ended == "error"
+    assert cassette.exchanges[0].failure.error == replay.exchanges[0].failure.error == direct[1]
 
 
 def test_a_reset_in_mid_stream_is_recorded(http, server, record, tmp_path):
@@ -211,7 +211,7 @@ def test_a_status_with_headers_comes_before_the_recording(http, path):
         Status(529),
         Status(500),
     ]
-    with use_cassette(path, faults=faults) as tape, http.Client() as client:
+    with use_cassette(path, faults=faults) as cassette, http.Client() as client:
         busy = client.post(API, json={})
         assert (busy.status_code, busy.headers["retry-after"], busy.json()) == (
             429,
@@ -219,7 +219,7 @@ def test_a_status_with_headers_comes_before_the_recording(http, path):
             {"error": "slow down"},
         )
         assert [client.post(API, json={}).status_code for _ in range(3)] == [529, 500, 200]
-    assert [exchange.status for exchange in tape.exchanges] == [429, 529, 500, 200]
+    assert [exchange.status for exchange in cassette.exchanges] == [429, 529, 500, 200]
 
 
 def test_a_retry_gets_the_recording_that_did_not_arrive(http, path):
@@ -258,16 +258,16 @@ def test_a_retry_gets_the_first_of_equal_recordings(http, server, record, tmp_pa
 
 def test_faults_befall_the_requests_they_are_meant_for(http, path):
     stops = [Pass(), Status(503, times=2), Status(418, when=lambda sent: sent.json == {"tea": True})]
-    with use_cassette(path, faults=stops, on_repeat="last") as tape, http.Client() as client:
+    with use_cassette(path, faults=stops, on_repeat="last") as cassette, http.Client() as client:
         for body in ({}, {"tea": True}, {}, {"tea": True}, {}):
             client.post(API, json=body)
-    assert [exchange.status for exchange in tape.exchanges] == [200, 503, 503, 418, 200]
+    assert [exchange.status for exchange in cassette.exchanges] == [200, 503, 503, 418, 200]
 
 
 def test_faults_in_a_tuple_come_together(http, path):
-    with use_cassette(path, faults=[(Slow(1.5), Cut(after_event=2))]) as tape:
+    with use_cassette(path, faults=[(Slow(1.5), Cut(after_event=2))]) as cassette:
         assert read(http)[:2] == (EVENTS[:2], "RemoteProtocolError")
-    assert tape.clock.now == pytest.approx(3.0)
+    assert cassette.clock.now == pytest.approx(3.0)
 
 
 def test_a_corrupt_event_is_the_same_every_time(http, path):
@@ -292,11 +292,11 @@ def test_an_error_event_ends_the_stream(http, path):
 def test_waiting_takes_no_time_and_is_counted(http, path):
     before = time.perf_counter()
     with (
-        use_cassette(path, faults=[Stall(3600.0, after_event=1)]) as tape,
+        use_cassette(path, faults=[Stall(3600.0, after_event=1)]) as cassette,
         http.Client(timeout=None) as client,
     ):
         assert len(list(client.stream("POST", API, json={}).__enter__().iter_raw())) == 3
-    assert tape.clock.now == 3600
+    assert cassette.clock.now == 3600
     assert time.perf_counter() - before < 60
 
 
@@ -304,17 +304,17 @@ def test_recorded_gaps_count_when_asked(http, server, path, tmp_path):
     text = json.loads(path.read_text())
     text["interactions"][0]["response"]["stream"]["ms"] = "10 9000 10"
     (tmp_path / "timed.json").write_text(json.dumps(text))
-    with use_cassette(tmp_path / "timed.json") as tape:
+    with use_cassette(tmp_path / "timed.json") as cassette:
         assert read(http)[0] == EVENTS
-    assert tape.clock.now == 0
-    with use_cassette(tmp_path / "timed.json", delays="virtual") as tape:
+    assert cassette.clock.now == 0
+    with use_cassette(tmp_path / "timed.json", delays="virtual") as cassette:
         assert read(http)[:2] == (EVENTS[:1], "ReadTimeout")
 
 
 def test_a_live_recording_keeps_the_gaps(http, server, record, tmp_path, monkeypatch):
     server.chunked(EVENTS)
     ticks = itertools.count(step=0.25)
-    monkeypatch.setattr("ellmer_harness.interception.open_tapes.time.perf_counter", lambda: next(ticks))
+    monkeypatch.setattr("ellmer_harness.interception.open_cassettes.time.perf_counter", lambda: next(ticks))
     with use_cassette(tmp_path / "c.json", **record | {"recorded_from": "live"}):
         read(http)
     stream = json.loads((tmp_path / "c.json").read_text())["interactions"][0]["response"]["stream"]

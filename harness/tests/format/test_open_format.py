@@ -73,19 +73,19 @@ def bytes_of(value):
 @pytest.mark.parametrize("name", NAMES)
 def test_the_replay_is_the_expected_one(name):
     expected = json.loads((FIXTURES / f"{name}.replay.json").read_text("utf-8"))
-    tape = use_cassette(FIXTURES / f"{name}.json", mode="replay", match=Match())
+    cassette = use_cassette(FIXTURES / f"{name}.json", mode="replay", match=Match())
     misses = 0
-    tape.__enter__()
+    cassette.__enter__()
     try:
         with httpx.Client() as client:
             for step in expected["steps"]:
                 misses += "miss" in step or "end" in step.get("answer", {})
                 replay(client, step)
-        assert len(tape.misses) == misses
-        assert tape.index is not None
-        assert tape.index.unused_places() == expected["unused"]
+        assert len(cassette.misses) == misses
+        assert cassette.index is not None
+        assert cassette.index.unused_places() == expected["unused"]
     finally:
-        tape.close_quietly()
+        cassette.close_quietly()
 
 
 def replay(client, step):

@@ -92,7 +92,9 @@ def test_an_exchange_comes_back_as_it_was(answer, client, server, record, tmp_pa
     with use_cassette(tmp_path / "c.json") as played:
         assert outcome(client, "GET", url) == expected
     assert len(played.sent) == len(recorded.sent) > 0
-    seen = [[(one.status, one.ended, one.body) for one in tape.exchanges] for tape in (recorded, played)]
+    seen = [
+        [(one.status, one.ended, one.body) for one in cassette.exchanges] for cassette in (recorded, played)
+    ]
     assert seen[0] == seen[1]
 
 
@@ -100,9 +102,9 @@ def test_a_request_is_known_whole(client, server, record, tmp_path):
     options = {"data": "a=ü".encode(), "headers": {"Content-Type": "text/plain", "X-Key": "4f9a1c7e"}}
     if client is with_urllib3:
         options["body"] = options.pop("data")
-    with use_cassette(tmp_path / "c.json", **record) as tape:
+    with use_cassette(tmp_path / "c.json", **record) as cassette:
         client("POST", f"{server.url}/x?q=1", **options)
-        [sent] = tape.sent
+        [sent] = cassette.sent
     assert (sent.method, sent.url, sent.body) == ("POST", f"{server.url}/x?q=1", "a=ü".encode())
     assert sent.headers["x-key"] == "REDACTED"
     with pytest.raises(Miss, match="ü"), use_cassette(tmp_path / "c.json"):
@@ -118,9 +120,9 @@ def test_a_post_that_is_sent_elsewhere_is_a_post_there(client, server, record, t
     options = {"json": {"a": 1}}
     with use_cassette(tmp_path / "c.json", **record):
         expected = client("POST", f"{server.url}/x", **options)
-    with use_cassette(tmp_path / "c.json") as tape:
+    with use_cassette(tmp_path / "c.json") as cassette:
         assert client("POST", f"{server.url}/x", **options) == expected
-    assert [(sent.method, sent.url[-1], sent.json) for sent in tape.sent] == [
+    assert [(sent.method, sent.url[-1], sent.json) for sent in cassette.sent] == [
         ("POST", "x", {"a": 1}),
         ("POST", "y", {"a": 1}),
     ]
@@ -130,11 +132,11 @@ def test_chunks_are_kept(server, record, tmp_path):
     events = server.events(1, 2, 3)
     for client in (with_requests, with_urllib3):
         server.chunked(events)
-        with use_cassette(tmp_path / "c.json", **record) as tape:
+        with use_cassette(tmp_path / "c.json", **record) as cassette:
             assert client("GET", f"{server.url}/x")[2] == events
-        with use_cassette(tmp_path / "c.json") as tape:
+        with use_cassette(tmp_path / "c.json") as cassette:
             assert client("GET", f"{server.url}/x")[2] == events
-        assert tape.exchanges[0].chunks == events
+        assert cassette.exchanges[0].chunks == events
 
 
 def test_a_timeout_of_all_of_it_is_no_success(server, record, tmp_path):
@@ -144,9 +146,9 @@ def test_a_timeout_of_all_of_it_is_no_success(server, record, tmp_path):
             return await response.text()
 
     def played(seconds, **options):
-        with use_cassette(tmp_path / f"{seconds}.json", **options) as tape, pytest.raises(TimeoutError):
+        with use_cassette(tmp_path / f"{seconds}.json", **options) as cassette, pytest.raises(TimeoutError):
             asyncio.run(ask(seconds))
-        return [exchange.failure and exchange.failure.error for exchange in tape.exchanges]
+        return [exchange.failure and exchange.failure.error for exchange in cassette.exchanges]
 
     server.chunked([b"abc", server.over])
     # On a busy machine the time may be over before the answer begins.
@@ -155,9 +157,9 @@ def test_a_timeout_of_all_of_it_is_no_success(server, record, tmp_path):
 
 
 def test_they_are_routed_like_httpx(client, server, record, tmp_path):
-    with use_cassette(tmp_path / "c.json", **record) as tape:
+    with use_cassette(tmp_path / "c.json", **record) as cassette:
         assert client("GET", "https://api.example.com/v1?a=1")[0] == 200
-    assert tape.sent[0].url == "https://api.example.com/v1?a=1"
+    assert cassette.sent[0].url == "https://api.example.com/v1?a=1"
     [((method, target), headers, _)] = server.requests
     assert (method, target, headers["accept-encoding"]) == ("GET", "/v1?a=1", "identity")
     with use_cassette(tmp_path / "c.json"):
@@ -173,8 +175,8 @@ def test_the_version_of_http_is_kept(http, record, tmp_path, monkeypatch):
         extensions={"http_version": b"HTTP/2", "reason_phrase": b""},
     )
     monkeypatch.setattr(core.ConnectionPool, "handle_request", lambda *_: answer)
-    with use_cassette(tmp_path / "c.json", **record) as tape:
+    with use_cassette(tmp_path / "c.json", **record) as cassette:
         assert http.get("https://api.example.com").http_version == "HTTP/2"
-    assert tape.exchanges[0].http_version == "HTTP/2"
+    assert cassette.exchanges[0].http_version == "HTTP/2"
     with use_cassette(tmp_path / "c.json"):
         assert http.get("https://api.example.com").http_version == "HTTP/2"

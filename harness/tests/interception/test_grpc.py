@@ -111,11 +111,11 @@ def test_a_call_plays_without_its_server(ask, kind, says, record, tmp_path):
     says = ["Rome", *says] if kind == "stream_stream" else says
     with use_cassette(tmp_path / "c.json", **record):
         expected = ask(kind, says)
-    with use_cassette(tmp_path / "c.json") as tape:
+    with use_cassette(tmp_path / "c.json") as cassette:
         played = ask(kind, says)
     masked = [part for part in expected[-1][2] if part[0] != "token"]  # a credential is never written
     assert played == [*expected[:-1], (*expected[-1][:2], masked, expected[-1][3])]
-    assert (tape.sent[0].url, tape.verdict.state) == (f"{API}/cities.Cities/{kind}", "replayed")
+    assert (cassette.sent[0].url, cassette.verdict.state) == (f"{API}/cities.Cities/{kind}", "replayed")
 
 
 @clients
@@ -220,11 +220,14 @@ def test_interceptors_are_in_between_as_ever(record, tmp_path):
             return await channel.unary_unary("/cities.Cities/Get", request_serializer=city)("Rome")
 
     for options in (record, {}):
-        with use_cassette(tmp_path / "c.json", **options) as tape, grpc.insecure_channel(TARGET) as channel:
+        with (
+            use_cassette(tmp_path / "c.json", **options) as cassette,
+            grpc.insecure_channel(TARGET) as channel,
+        ):
             inner = grpc.intercept_channel(channel, Blocking())
             assert inner.unary_unary("/cities.Cities/Get", request_serializer=city)("Bonn") == city("Bonn #0")
             assert asyncio.run(ask()) == city("Rome #0")
-        assert [one.json["protobuf"]["1"] for one in tape.sent] == ["Bonn", "Oslo", "Rome"]
+        assert [one.json["protobuf"]["1"] for one in cassette.sent] == ["Bonn", "Oslo", "Rome"]
     assert len(seen) == 4
 
 
@@ -296,10 +299,13 @@ def test_messages_of_json_and_of_protobufs_that_differ_in_order_only(record, tmp
             return b"".join(entries if deterministic or next(self.turns) % 2 else entries[::-1])
 
     for options in (record, {}, {}):
-        with use_cassette(tmp_path / "c.json", **options) as tape, grpc.insecure_channel(TARGET) as channel:
+        with (
+            use_cassette(tmp_path / "c.json", **options) as cassette,
+            grpc.insecure_channel(TARGET) as channel,
+        ):
             channel.unary_unary("/cities.Cities/Get", request_serializer=Labels.SerializeToString)(Labels())
             channel.unary_unary("/cities.Cities/Get")(b'{"a": [1, 2]}')
-    assert [one.json for one in tape.sent] == [
+    assert [one.json for one in cassette.sent] == [
         {"protobuf": {"1": ["a", "b"]}},
         {"json": {"a": [1, 2]}, "style": "spaced"},
     ]
@@ -363,7 +369,7 @@ class Slowly(grpc_conversations.Noted):
         return super()._line(status)
 
 
-def test_a_tape_that_is_closed_at_once_waits_for_the_status(monkeypatch, record, tmp_path):
+def test_a_cassette_that_is_closed_at_once_waits_for_the_status(monkeypatch, record, tmp_path):
     monkeypatch.setattr(grpc_clients, "Noted", Slowly)
     with use_cassette(tmp_path / "c.json", **record):
         expected = blocking("stream_stream", ["Rome"])

@@ -20,7 +20,7 @@ from ellmer_harness import Miss, SecretFound, use_cassette
 from ellmer_harness.exchange.json_rpc import renumbered
 from ellmer_harness.exchange.reply import Reply, cut
 from ellmer_harness.interception.mcp_servers import RecordedServer, server_url
-from ellmer_harness.interception.open_tapes import Clock
+from ellmer_harness.interception.open_cassettes import Clock
 from ellmer_harness.secrets.redaction import clean_url
 
 SERVER = """
@@ -92,7 +92,7 @@ def said(heard):
 
 def test_a_server_is_not_started_in_a_replay(server, tmp_path):
     path = tmp_path / "c.json"
-    with use_cassette(path, mode="record") as tape:
+    with use_cassette(path, mode="record") as cassette:
         recorded = talk(server, call("a", 1), call("b", 2), answers=4)
     with use_cassette(path):
         replayed = talk(server, call("a", 1), call("b", 2), answers=4)
@@ -100,7 +100,7 @@ def test_a_server_is_not_started_in_a_replay(server, tmp_path):
     assert said(recorded) == [(1, "a"), (2, "b")]
     assert sorted(map(json.dumps, replayed)) == sorted(map(json.dumps, recorded))
     assert starts(server) == 1
-    assert [sent.url for sent in tape.sent] == ["stdio://python/?server.py&started"] * 2
+    assert [sent.url for sent in cassette.sent] == ["stdio://python/?server.py&started"] * 2
     assert json.loads(path.read_text())["metadata"]["ellmer_harness"]["recorded_from"] == "this machine"
 
 
@@ -129,13 +129,13 @@ def test_what_a_server_asks_comes_after_the_message_that_it_followed(server, tmp
 
         return anyio.run(asking)
 
-    with use_cassette(tmp_path / "c.json", mode="record") as tape:
+    with use_cassette(tmp_path / "c.json", mode="record") as cassette:
         recorded = ask()
     with use_cassette(tmp_path / "c.json"):
         replayed = ask()
 
     assert recorded == replayed == [0, "roots/list", "notifications/progress"]
-    assert [exchange.status for exchange in tape.exchanges] == [200, 202, 202, 200]
+    assert [exchange.status for exchange in cassette.exchanges] == [200, 202, 202, 200]
 
 
 def test_a_call_that_was_not_recorded_is_refused_and_a_miss(server, tmp_path):
@@ -174,10 +174,10 @@ def test_a_server_that_ends_before_it_answers_ends_in_the_replay(server, tmp_pat
 
     with use_cassette(tmp_path / "c.json", mode="record"):
         dies()
-    with use_cassette(tmp_path / "c.json") as tape:
+    with use_cassette(tmp_path / "c.json") as cassette:
         dies()
 
-    assert tape.exchanges[0].failure.error == "RemoteProtocolError"
+    assert cassette.exchanges[0].failure.error == "RemoteProtocolError"
 
 
 def test_a_secret_in_what_a_tool_says_is_not_saved(server, tmp_path):
@@ -337,10 +337,10 @@ def test_what_a_host_and_a_process_said_is_stale_as_one(server, echo, tmp_path):
 
     def talks(month, **options):
         clock = Clock(today=lambda: datetime(2026, month, 1, tzinfo=UTC))
-        with use_cassette(path, clock=clock, routes=echo, **options) as tape, httpx.Client() as client:
+        with use_cassette(path, clock=clock, routes=echo, **options) as cassette, httpx.Client() as client:
             post(client, id=1, method="tools/list")
             talk(server, call("a", 1), answers=2)
-        return tape.verdict.stale
+        return cassette.verdict.stale
 
     def policy(recording):
         asked.extend(sent.url for sent in recording.requests)

@@ -93,9 +93,9 @@ def test_no_way_past_a_replaying_cassette(server, path, way):
             way(server)
 
     told = "is not in cassette" if way in {by_urllib, in_a_thread} else "does not go through any library"
-    with pytest.raises(Miss, match=told), use_cassette(path) as tape:
+    with pytest.raises(Miss, match=told), use_cassette(path) as cassette:
         carelessly()
-    assert tape.verdict.state == "missed"
+    assert cassette.verdict.state == "missed"
 
 
 def test_nothing_is_blocked_while_recording_or_without_a_cassette(server, record, path, tmp_path):
@@ -282,9 +282,9 @@ def test_pycurl_is_refused_while_the_server_is_up(server, path, url):
 
     pytest.importorskip("pycurl")
     arrived = len(server.requests)
-    with pytest.raises(Blocked, match="does not go through any library"), use_cassette(path) as tape:
+    with pytest.raises(Blocked, match="does not go through any library"), use_cassette(path) as cassette:
         carelessly()
-    assert tape.verdict.state == "missed"
+    assert cassette.verdict.state == "missed"
     assert len(server.requests) == arrived
 
 
@@ -297,11 +297,11 @@ def test_pycurl_without_the_proxy_is_refused_while_the_server_is_up(server, path
     pycurl = pytest.importorskip("pycurl")
 
     def run():
-        with use_cassette(path) as tape:
+        with use_cassette(path) as cassette:
             ask(server)
             with pytest.raises(pycurl.error, match="Failed to connect"):
                 by_pycurl(f"{server.url}/local", no_proxy="*")
-        return tape
+        return cassette
 
     arrived = len(server.requests)
     with pytest.raises(Blocked, match=r"a connection to 127\.0\.0\.1:\d+ while cassette"):

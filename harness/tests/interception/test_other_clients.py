@@ -21,8 +21,8 @@ import httpx
 import pytest
 
 from ellmer_harness import Miss, use_cassette
+from ellmer_harness.cassette.run_verdict import table, verdict
 from ellmer_harness.errors import NotIntercepted
-from ellmer_harness.tape.run_verdict import table, verdict
 
 API = "https://api.example.com"
 
@@ -146,14 +146,14 @@ ANSWERS = {
 @pytest.mark.parametrize("answer", ANSWERS)
 def test_an_exchange_comes_back_and_the_server_is_not_asked(answer, client, server, record, tmp_path):
     ANSWERS[answer](server)
-    with use_cassette(tmp_path / "c.json", **record) as tape:
+    with use_cassette(tmp_path / "c.json", **record) as cassette:
         expected = client(f"{API}/x")
-    assert [(sent.method, sent.url) for sent in tape.sent] == [("GET", f"{API}/x")]
+    assert [(sent.method, sent.url) for sent in cassette.sent] == [("GET", f"{API}/x")]
     asked = len(server.requests)
-    with use_cassette(tmp_path / "c.json") as tape:
+    with use_cassette(tmp_path / "c.json") as cassette:
         assert client(f"{API}/x") == expected
     assert len(server.requests) == asked == 1
-    assert tape.verdict.played == 1
+    assert cassette.verdict.played == 1
 
 
 def test_bodies_tell_requests_apart_and_a_miss_is_raised(client, server, record, tmp_path):
@@ -179,9 +179,9 @@ def test_another_server_of_this_machine_is_reached_in_a_replay(client, server, r
 
 def test_redirects_of_urllib_are_interactions(server, record, tmp_path):
     server.whole(b"", "text/plain", "location: /y", status="302 Found")
-    with use_cassette(tmp_path / "c.json", **record) as tape:
+    with use_cassette(tmp_path / "c.json", **record) as cassette:
         with_urllib(f"{API}/x")
-    assert [sent.url for sent in tape.sent] == [f"{API}/x", f"{API}/y"]
+    assert [sent.url for sent in cassette.sent] == [f"{API}/x", f"{API}/y"]
 
 
 @pytest.mark.parametrize("url", ["http://127.0.0.1:9/", "http://no-such-host.invalid/"])
@@ -360,18 +360,21 @@ class Wrapping(httpx.BaseTransport):
 
 def test_a_transport_of_the_programs_own_is_recorded(record, tmp_path):
     own = Own()
-    with use_cassette(tmp_path / "c.json", **record) as tape, httpx.Client(transport=own) as client:
+    with use_cassette(tmp_path / "c.json", **record) as cassette, httpx.Client(transport=own) as client:
         assert client.get(API).json() == {"asked": 1}
-    assert len(tape.sent) == 1
+    assert len(cassette.sent) == 1
     with use_cassette(tmp_path / "c.json"), httpx.Client(transport=own) as client:
         assert client.get(API).json() == {"asked": 1}
     assert own.asked == 1
 
 
 def test_a_transport_around_httpx_is_recorded_once(server, record, tmp_path):
-    with use_cassette(tmp_path / "c.json", **record) as tape, httpx.Client(transport=Wrapping()) as client:
+    with (
+        use_cassette(tmp_path / "c.json", **record) as cassette,
+        httpx.Client(transport=Wrapping()) as client,
+    ):
         client.get(API)
-    assert len(tape.sent) == 1
+    assert len(cassette.sent) == 1
     with use_cassette(tmp_path / "c.json"), httpx.Client(transport=Wrapping()) as client:
         assert client.get(API).status_code == 200
 
@@ -399,9 +402,9 @@ with use_cassette(sys.argv[2], **options):
 for name in [name for name in sys.modules if name not in known and name.startswith("ellmer_harness.")]:
     del sys.modules[name]  # as pytest's `pytester` does after an inner run
 import requests
-with use_cassette(sys.argv[2], **options) as tape:
+with use_cassette(sys.argv[2], **options) as cassette:
     requests.get("https://api.example.com/b")
-    print(len(tape.sent), tape.exchanges[0].status)
+    print(len(cassette.sent), cassette.exchanges[0].status)
 """
 
 
@@ -430,9 +433,9 @@ def test_a_recording_beside_a_client_that_is_not_recorded_is_told_to_lack_its_re
     monkeypatch.setitem(sys.modules, "pycurl", ModuleType("pycurl"))
     told = []
     for options in (record, {}):
-        with use_cassette(tmp_path / "c.json", **options) as tape:
+        with use_cassette(tmp_path / "c.json", **options) as cassette:
             httpx.get("https://api.example.com/a")
-        told.append("\n".join(table([("test_a", verdict(tape))])))
+        told.append("\n".join(table([("test_a", verdict(cassette))])))
     recorded, replayed = told
 
     assert "(without the requests of pycurl, if there were any: they are not recorded)" in recorded

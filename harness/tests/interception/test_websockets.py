@@ -102,9 +102,9 @@ def talk(request):
 def test_a_conversation_plays_without_its_server(says, talk, real, tmp_path):
     with use_cassette(tmp_path / "c.json", mode="rewrite", routes=real, recorded_from="test-server"):
         expected = talk(says)
-    with use_cassette(tmp_path / "c.json") as tape:
+    with use_cassette(tmp_path / "c.json") as cassette:
         assert talk(says) == expected
-    assert (tape.sent[0].url, tape.exchanges[0].status) == (f"{API}/x", 101)
+    assert (cassette.sent[0].url, cassette.exchanges[0].status) == (f"{API}/x", 101)
 
 
 def test_it_reads_as_a_conversation(real, tmp_path):
@@ -143,11 +143,11 @@ def test_another_address_is_a_miss(talk, real, tmp_path):
 
 def test_a_refusal_is_one_again(real, tmp_path):
     for options in ({"mode": "rewrite", "routes": real, "recorded_from": "test-server"}, {}):
-        with use_cassette(tmp_path / "c.json", **options) as tape:
+        with use_cassette(tmp_path / "c.json", **options) as cassette:
             with pytest.raises(websockets.exceptions.InvalidStatus) as refused:
                 with_websockets([], "/refused")
             assert (refused.value.response.status_code, refused.value.response.body) == (401, b"no key\n")
-    assert tape.verdict.state == "replayed"
+    assert cassette.verdict.state == "replayed"
 
 
 def test_a_secret_in_a_message_is_refused(real, tmp_path):

@@ -84,9 +84,9 @@ def test_each_plays_what_the_other_records(server, path, records, plays, ask):
         cassetter.use_cassette(path, record_mode="none", match_on=["method", "uri", "json_body"]) as cassette,
     ):
         assert json.loads(ask(f"{server.url}/x?token=other")) == json.loads(live)
-        tape = engine.tape_of(cassette)
+        wrapper = engine.wrapper_of(cassette)
     assert (cassette.play_count, cassette.all_played, len(server.requests)) == (1, True, 1)
-    assert (tape.played if plays == "ours" else tape) == (1 if plays == "ours" else None)
+    assert (wrapper.played if plays == "ours" else wrapper) == (1 if plays == "ours" else None)
 
 
 def test_files_are_the_same(server, tmp_path):
@@ -231,9 +231,9 @@ def test_websockets(echo, tmp_path, records, plays, strict):
         cassetter.use_cassette(tmp_path / "c.yaml", record_mode="none", **options) as cassette,
     ):
         assert asyncio.run(talk_with(echo, *said)) == live == [*said, (4000, "done")]
-        tape = engine.tape_of(cassette)
+        wrapper = engine.wrapper_of(cassette)
     assert cassette.all_played
-    assert (tape.played if plays == "ours" else tape) == (1 if plays == "ours" else None)
+    assert (wrapper.played if plays == "ours" else wrapper) == (1 if plays == "ours" else None)
 
 
 def test_other_messages_over_websockets(echo, tmp_path):
@@ -251,7 +251,7 @@ def test_other_messages_over_websockets(echo, tmp_path):
     ):
         with pytest.raises(Exception, match="not in the cassette"):
             asyncio.run(talk_with(echo, "HI", "bye"))
-        assert "hi" in str(engine.tape_of(cassette).misses[0])
+        assert "hi" in str(engine.wrapper_of(cassette).misses[0])
 
 
 # --- gRPC ------------------------------------------------------------------------------------------------
@@ -333,9 +333,9 @@ async def recorded_and_played(path, records, plays, strict, said):
     await server.stop(0)
     with playing(plays), cassetter.use_cassette(path, record_mode="none", **options) as cassette:
         played = await calls(port, said)
-        tape = engine.tape_of(cassette)
+        wrapper = engine.wrapper_of(cassette)
     assert cassette.all_played
-    assert (tape.played if plays == "ours" else tape) == (4 if plays == "ours" else None)
+    assert (wrapper.played if plays == "ours" else wrapper) == (4 if plays == "ours" else None)
     return live, played
 
 

@@ -139,7 +139,7 @@ def test_folder_and_name_are_fixtures(suite, pytester):
         import pytest
 
         @pytest.fixture
-        def cassette_folder(request): return request.path.parent / "tapes"
+        def cassette_folder(request): return request.path.parent / "cassettes"
 
         @pytest.fixture
         def cassette_name(request): return request.node.name.upper()
@@ -148,7 +148,7 @@ def test_folder_and_name_are_fixtures(suite, pytester):
         """,
         "--cassette-mode=record",
     ).assert_outcomes(passed=1)
-    assert (pytester.path / "tapes" / "TEST_A.json").exists()
+    assert (pytester.path / "cassettes" / "TEST_A.json").exists()
 
 
 def test_what_the_run_has_to_answer_for_fails_the_test(suite, server):

@@ -39,7 +39,7 @@ def test_every_policy_is_a_fixture(suite, pytester, server, cassettes):
         import datetime, httpx, pytest
         from pathlib import Path
         from ellmer_harness import Match
-        from ellmer_harness.interception.open_tapes import Clock
+        from ellmer_harness.interception.open_cassettes import Clock
         from ellmer_harness.secrets.redaction import Scrub
 
         @pytest.fixture
@@ -49,7 +49,7 @@ def test_every_policy_is_a_fixture(suite, pytester, server, cassettes):
         def cassette_mode(): return "record"
 
         @pytest.fixture
-        def cassette_folder(tmp_path_factory): return Path("tapes")
+        def cassette_folder(tmp_path_factory): return Path("elsewhere")
 
         @pytest.fixture
         def cassette_name(request): return request.node.name.upper()
@@ -79,12 +79,12 @@ def test_every_policy_is_a_fixture(suite, pytester, server, cassettes):
 
         @pytest.mark.filterwarnings("ignore:`judge`")
         def test_a(cassette, tmp_path_factory):
-            n = len(list(Path("tapes").glob("*"))) if Path("tapes").exists() else 0
+            n = len(list(Path("elsewhere").glob("*"))) if Path("elsewhere").exists() else 0
             body = {{"n": n, "who": "somebody-secret"}}
             httpx.post("https://api.example.com/x", json=body, headers={{"x-kept": "yes"}})
         """,
     ).assert_outcomes(passed=1)
-    text = (pytester.path / "tapes/TEST_A.json").read_text()
+    text = (pytester.path / "elsewhere/TEST_A.json").read_text()
     assert cassettes() == []
     assert "somebody-secret" not in text
     for part in ('"<WHO>"', '"x-kept"', '"recorded_at": "2031-02-03T00:00:00Z"'):

@@ -8,7 +8,7 @@ import httpx
 import pytest
 
 from ellmer_harness import NotIntercepted, use_cassette
-from ellmer_harness.tape import cassette_file
+from ellmer_harness.cassette import cassette_file
 
 pytestmark = pytest.mark.slow
 
@@ -209,11 +209,11 @@ def test_update_records_a_changed_request_in_its_place(server, record, tmp_path,
             ask(client, n)
     asked = len(server.requests)
 
-    with use_cassette(path, **record | {"mode": "update"}) as tape, httpx.Client() as client:
+    with use_cassette(path, **record | {"mode": "update"}) as cassette, httpx.Client() as client:
         for n in (1, 20, 3):
             ask(client, n)
 
-    assert (tape.verdict.played, tape.verdict.recorded) == (2, 1)
+    assert (cassette.verdict.played, cassette.verdict.recorded) == (2, 1)
     assert len(server.requests) - asked == 1
     assert sent(path) == [1, 20, 3]
 

@@ -22,7 +22,7 @@ from ellmer_harness import HarnessError, Miss, SecretFound, Unused, use_cassette
 from ellmer_harness.faults import Cut, Pass, Reset, Status
 from ellmer_harness.format.serializer import Serializer
 from ellmer_harness.pytest import vcr_engine
-from ellmer_harness.pytest.vcr_engine import inject, install, tape_of, uninstall
+from ellmer_harness.pytest.vcr_engine import inject, install, uninstall, wrapper_of
 
 pytestmark = pytest.mark.slow
 
@@ -132,11 +132,11 @@ def test_the_files_are_the_same_and_each_plays_the_others(server, tmp_path, ask,
     install()
     try:
         with vcrpy.use_cassette(str(tmp_path / "theirs"), record_mode="none") as cassette:
-            tape = tape_of(cassette)
+            wrapper = wrapper_of(cassette)
             assert ask("POST", f"{server.url}/x?a=1", b"n=1") == got["ours"]
     finally:
         uninstall()
-    assert (tape.played, cassette.play_count, cassette.all_played) == (1, 1, True)
+    assert (wrapper.played, cassette.play_count, cassette.all_played) == (1, 1, True)
 
 
 def test_bodies_that_vcrpy_kept_compressed_are_decompressed_by_the_client(engine, path):

@@ -48,9 +48,9 @@ def test_it_is_played_and_left_alone(tmp_path, name):
     before = path.read_bytes()
 
     for mode in ("replay", "record"):
-        with use_cassette(path, mode=mode) as tape:
+        with use_cassette(path, mode=mode) as cassette:
             assert httpx.post(f"{API}/x?api_key=mine", json={"n": 1}).json() == {"a": 1}
-        assert (tape.verdict.state, tape.verdict.recorded_from) == ("replayed", "imported")
+        assert (cassette.verdict.state, cassette.verdict.recorded_from) == ("replayed", "imported")
     with pytest.raises(Miss, match="/n: "), use_cassette(path, allow_unused=True):
         httpx.post(f"{API}/x?api_key=mine", json={"n": 2})
     with pytest.raises(CassetteError, match="nothing recorded from 'live' can be added"):

@@ -119,9 +119,9 @@ def talk(request, server, record, tmp_path):
 
 @pytest.mark.parametrize("framing", [None, "every-byte", "random:3", "crlf", "whole"])
 def test_what_was_recorded_is_replayed_in_any_framing(talk, tmp_path, framing):
-    with use_cassette(tmp_path / "c.json", framing=framing) as tape:
+    with use_cassette(tmp_path / "c.json", framing=framing) as cassette:
         assert talk() == ["Hel", "lo ☃"]
-    assert tape.sent[0].json["messages"] == MESSAGES
+    assert cassette.sent[0].json["messages"] == MESSAGES
 
 
 def test_nothing_secret_is_in_the_file(talk, tmp_path):
@@ -135,10 +135,10 @@ def test_a_miss_surfaces_at_once(talk, tmp_path):
     (tmp_path / "c.json").write_text(text)
     with (
         pytest.raises(Miss, match=r"/messages/0/content: \[-Hello-\]\{\+Hi\+\}"),
-        use_cassette(tmp_path / "c.json") as tape,
+        use_cassette(tmp_path / "c.json") as cassette,
     ):
         talk()
-    assert len(tape.sent) == 1, "it was retried"
+    assert len(cassette.sent) == 1, "it was retried"
 
 
 @pytest.mark.parametrize("sdk", [SDKS[0], SDKS[2]], ids=["openai", "anthropic"])
@@ -149,8 +149,8 @@ def test_retries_are_tested_without_waiting(server, record, tmp_path, sdk):
     with use_cassette(tmp_path / "c.json", **record | {"routes": {url: server.url}}):
         call()
     busy = [Status(429, headers={"retry-after": "7"}), Status(500), Cut()]
-    with use_cassette(tmp_path / "c.json", faults=busy, virtual_sleep=[module]) as tape:
+    with use_cassette(tmp_path / "c.json", faults=busy, virtual_sleep=[module]) as cassette:
         assert call(max_retries=3) == ["Hel", "lo ☃"]
-    assert [exchange.status for exchange in tape.exchanges] == [429, 500, 0, 200]
-    assert tape.slept[0] == 7
-    assert len(tape.slept) == 3
+    assert [exchange.status for exchange in cassette.exchanges] == [429, 500, 0, 200]
+    assert cassette.slept[0] == 7
+    assert len(cassette.slept) == 3

@@ -31,7 +31,7 @@ def test_headers_are_written_only_if_they_are_listed(server, record, tmp_path):
         "anthropic-version": "1",
         "x-stainless-runtime-version": "3",
     }
-    with use_cassette(tmp_path / "c.json", **record, keep_headers=["x-mine", "cookie"]) as tape:
+    with use_cassette(tmp_path / "c.json", **record, keep_headers=["x-mine", "cookie"]) as cassette:
         httpx.post(f"{API}/x?key={KEY}&q=1", json={}, headers=headers)
     interaction = json.loads((tmp_path / "c.json").read_text())["interactions"][0]
 
@@ -43,9 +43,9 @@ def test_headers_are_written_only_if_they_are_listed(server, record, tmp_path):
         "x-mine",
     }
     assert interaction["request"]["uri"] == f"{API}/x?key=REDACTED&q=1"
-    assert tape.sent[0].headers["authorization"] == "Bearer REDACTED"
-    assert tape.sent[0].headers["x-api-key"] == "REDACTED"
-    assert KEY not in repr(tape.exchanges)
+    assert cassette.sent[0].headers["authorization"] == "Bearer REDACTED"
+    assert cassette.sent[0].headers["x-api-key"] == "REDACTED"
+    assert KEY not in repr(cassette.exchanges)
 
 
 def test_another_key_or_none_replays_it(server, record, tmp_path):
@@ -65,9 +65,9 @@ def test_named_secrets_are_replaced_on_both_sides_and_match_again(server, record
     with use_cassette(tmp_path / "c.json", **record, secrets={"ACCOUNT": KEY}):
         ask(KEY)
     assert KEY.encode() not in files(tmp_path)
-    with use_cassette(tmp_path / "c.json", secrets={"ACCOUNT": "mine"}) as tape:
+    with use_cassette(tmp_path / "c.json", secrets={"ACCOUNT": "mine"}) as cassette:
         assert ask("mine") == [b'data: {"you":"<ACCOUNT>"}\n\n', b"data: 2\n\n"]
-    assert tape.exchanges[0].headers
+    assert cassette.exchanges[0].headers
 
 
 def test_the_length_fits_after_a_replacement(server, record, tmp_path):

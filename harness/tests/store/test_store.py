@@ -89,9 +89,9 @@ def test_what_one_machine_records_another_replays_media_and_all(server, record, 
     assert not Path("cassettes").exists()
 
     machine("two")
-    with use_cassette(KEY, store=store) as tape:
+    with use_cassette(KEY, store=store) as cassette:
         assert ask() == IMAGE
-    assert tape.verdict.store == store.url
+    assert cassette.verdict.store == store.url
 
 
 def test_media_in_a_body_of_one_item_a_line_come_with_it(server, record, store, machine):
@@ -188,10 +188,10 @@ def test_what_changes_after_it_was_fetched_is_not_lost(server, record, flaky, ma
 
     with use_cassette(KEY, **record, store=flaky):
         ask(0)
-    tape = use_cassette(KEY, **{**record, "mode": "append"}, store=Busy(flaky.root)).__enter__()
+    cassette = use_cassette(KEY, **{**record, "mode": "append"}, store=Busy(flaky.root)).__enter__()
     ask(1)
     with pytest.raises(StoreError, match="another process recorded"):
-        tape.close()
+        cassette.close()
     assert b'"n": 7' in flaky.get(KEY)
 
 
@@ -246,11 +246,11 @@ def test_without_a_copy_it_says_which_store_which_key_and_what_to_do(server, rec
 
 
 def test_a_store_that_goes_away_while_recording_loses_nothing(server, record, flaky, machine):
-    tape = use_cassette(KEY, **record, store=flaky).__enter__()
+    cassette = use_cassette(KEY, **record, store=flaky).__enter__()
     ask(5)
     flaky.up = False
     with pytest.raises(StoreError) as caught:
-        tape.close()
+        cassette.close()
     kept = Path(re.search(r"saved in (\S+)\.$", str(caught.value))[1])
     assert '"n": 5' in kept.read_text()
     assert flaky.find() == []
@@ -398,9 +398,9 @@ def test_a_folder_that_is_not_mounted_is_no_empty_store(tmp_path, machine):
 
 
 def test_a_failed_run_hands_nothing_in(server, record, flaky, machine):
-    tape = use_cassette(KEY, **{**record, "recorded_from": "live"}, store=flaky).__enter__()
+    cassette = use_cassette(KEY, **{**record, "recorded_from": "live"}, store=flaky).__enter__()
     ask()
-    tape.close(ZeroDivisionError())
+    cassette.close(ZeroDivisionError())
     assert flaky.find() == []
     assert (copies(flaky.url) / "cassettes/c.failed.json").exists()
 

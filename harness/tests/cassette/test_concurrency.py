@@ -9,7 +9,7 @@ import httpx
 import pytest
 
 from ellmer_harness import use_cassette
-from ellmer_harness.interception.open_tapes import Clock
+from ellmer_harness.interception.open_cassettes import Clock
 
 API = "https://api.example.com"
 
@@ -89,12 +89,12 @@ def test_identical_requests_at_once_each_get_a_recording(server, record, tmp_pat
 
 def test_two_cassettes_in_two_tasks_do_not_mix(server, record, tmp_path):
     async def session(name, both_open, **options):
-        with use_cassette(tmp_path / f"{name}.json", **options) as tape:
+        with use_cassette(tmp_path / f"{name}.json", **options) as cassette:
             await both_open.wait()
             async with httpx.AsyncClient() as client:
                 for number in range(5):
                     await client.post(API, json={"who": name, "n": number})
-        return [sent.json["who"] for sent in tape.sent]
+        return [sent.json["who"] for sent in cassette.sent]
 
     async def both(**options):
         barrier = asyncio.Barrier(2)
@@ -122,12 +122,12 @@ def test_two_cassettes_in_two_threads_do_not_mix(server, record, tmp_path):
         barrier, seen = threading.Barrier(2), {}
 
         def session(name):
-            with use_cassette(tmp_path / f"{name}.json", **options) as tape:
+            with use_cassette(tmp_path / f"{name}.json", **options) as cassette:
                 barrier.wait()
                 for number in range(5):
                     httpx.post(API, json={"who": name, "n": number})
                 barrier.wait()
-            seen[name] = {sent.json["who"] for sent in tape.sent}
+            seen[name] = {sent.json["who"] for sent in cassette.sent}
 
         threads = [threading.Thread(target=session, args=(name,)) for name in "ab"]
         for thread in threads:
@@ -142,7 +142,7 @@ def test_two_cassettes_in_two_threads_do_not_mix(server, record, tmp_path):
     assert httpx.HTTPTransport.handle_request is before
 
 
-def test_a_thread_that_is_given_the_context_knows_its_tape(server, record, tmp_path):
+def test_a_thread_that_is_given_the_context_knows_its_cassette(server, record, tmp_path):
     with use_cassette(tmp_path / "outer.json", **record) as outer:
         ask(1)
         with use_cassette(tmp_path / "inner.json", **record) as inner:
@@ -152,9 +152,9 @@ def test_a_thread_that_is_given_the_context_knows_its_tape(server, record, tmp_p
     assert (len(outer.sent), len(inner.sent)) == (1, 1)
 
 
-def test_a_task_that_outlives_its_tape_is_on_its_own(server, record, tmp_path):
+def test_a_task_that_outlives_its_cassette_is_on_its_own(server, record, tmp_path):
     async def main():
-        with use_cassette(tmp_path / "c.json", **record) as tape:
+        with use_cassette(tmp_path / "c.json", **record) as cassette:
             await gathered([1])
             closed = asyncio.Event()
 
@@ -165,6 +165,6 @@ def test_a_task_that_outlives_its_tape_is_on_its_own(server, record, tmp_path):
 
             task = asyncio.create_task(later())
         closed.set()
-        return await task, len(tape.sent)
+        return await task, len(cassette.sent)
 
     assert asyncio.run(main()) == (200, 1)

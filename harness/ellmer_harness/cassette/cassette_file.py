@@ -37,9 +37,9 @@ from ..secrets.placeholders import Masking
 from ..secrets.redaction import FINGERPRINT, MASK, Scrub, fingerprint_of
 from ..store.concurrent_cassette_merging import locked, merged, note_writer, replaced, writers
 from .cassette_index import CassetteIndex, UnparsedRequest, hidden_values, recorded_request, recorded_response
+from .cassette_state import CassetteState
 from .miss_explanation import command
 from .request_key import SALT, RequestKey, is_exact
-from .tape_state import TapeState
 
 __all__ = ["Masking", "Persister", "opened", "recorded_request", "recorded_response", "save"]
 
@@ -204,54 +204,56 @@ LOCAL = "this machine"  # the origin of a recording whose requests asked it, if 
 
 
 @contextmanager
-def opened(tape: TapeState) -> Iterator[CassetteIndex]:
+def opened(cassette: CassetteState) -> Iterator[CassetteIndex]:
     """Opens a cassette through vcrpy, without its patchers, and yields it."""
-    blobs = Blobs(tape.blob_folder)
-    persister = Persister(tape.scrub) if tape.replays and not tape.absent else Blank
+    blobs = Blobs(cassette.blob_folder)
+    persister = Persister(cassette.scrub) if cassette.replays and not cassette.absent else Blank
     with CassetteIndex.use(
-        path=str(tape.file),
-        match=tape.match,
-        on_repeat=tape.on_repeat,
-        serializer=Serializer(blobs, near=tape.file.parent),
+        path=str(cassette.file),
+        match=cassette.match,
+        on_repeat=cassette.on_repeat,
+        serializer=Serializer(blobs, near=cassette.file.parent),
         persister=persister,
-        record_mode=RecordMode.NEW_EPISODES if tape.records else RecordMode.NONE,
+        record_mode=RecordMode.NEW_EPISODES if cassette.records else RecordMode.NONE,
         skip_patchers=PATCHER_NAMES,
     ) as index:
-        tape.recorded_from = _origin(tape, index)
+        cassette.recorded_from = _origin(cassette, index)
         index.text = persister.text
         yield index
 
 
-def save(tape: TapeState, error: BaseException | None) -> None:
+def save(cassette: CassetteState, error: BaseException | None) -> None:
     """Judges, scans and writes the recording. A failed run writes nothing, or `NAME.failed.json` if it used
     the live API.
     """
-    index = tape.index
-    assert index is not None, "only a tape with an index records"
-    places = _places(tape, index)
-    if tape.recorded_from == "live" and not tape.replays and _is_local(tape):
-        tape.recorded_from = LOCAL
+    index = cassette.index
+    assert index is not None, "only a cassette with an index records"
+    places = _places(cassette, index)
+    if cassette.recorded_from == "live" and not cassette.replays and _is_local(cassette):
+        cassette.recorded_from = LOCAL
         for _, response in filter(None, (index.data[place] for place in places)):
             response.get("stream", {}).pop("ms", None)  # what a test's own server needs says nothing
-    users = _users(tape, index)
-    nothing = not any(place >= index.loaded for place in places) and not _drops(tape, index) and not users
-    asked_nothing = tape.allow_idle and not tape.replays and not tape.sent  # then an empty cassette says so
-    if (nothing and not asked_nothing) or (error is not None and tape.recorded_from != "live"):
+    users = _users(cassette, index)
+    nothing = not any(place >= index.loaded for place in places) and not _drops(cassette, index) and not users
+    asked_nothing = (
+        cassette.allow_idle and not cassette.replays and not cassette.sent
+    )  # then an empty cassette says so
+    if (nothing and not asked_nothing) or (error is not None and cassette.recorded_from != "live"):
         return
-    _judged(tape)
+    _judged(cassette)
     new = [place for place in places if place >= index.loaded]
     sent = {place: index.data[place][0] for place in new}
-    if tape.masking:
-        _masked(tape.masking, index, new, tape.not_secret)
-    fingerprints = _fingerprints(tape, index, sent)
-    places = [place for place in places if place < index.loaded or _to_be_saved(tape, index, place)]
+    if cassette.masking:
+        _masked(cassette.masking, index, new, cassette.not_secret)
+    fingerprints = _fingerprints(cassette, index, sent)
+    places = [place for place in places if place < index.loaded or _to_be_saved(cassette, index, place)]
     with _kept():
-        text = _text_of(tape, index, places, fingerprints, users)
+        text = _text_of(cassette, index, places, fingerprints, users)
     try:
-        _written(tape, index, text, error, [n for n, place in enumerate(places) if place >= index.loaded])
+        _written(cassette, index, text, error, [n for n, place in enumerate(places) if place >= index.loaded])
     except OSError as trouble:
         raise CassetteError(
-            f"cassette {tape.name} could not be written: {trouble}\nThe existing file was not changed."
+            f"cassette {cassette.name} could not be written: {trouble}\nThe existing file was not changed."
         ) from trouble
 
 
@@ -268,99 +270,107 @@ def _kept() -> Iterator[None]:
         gc.enable()
 
 
-def _is_local(tape: TapeState) -> bool:
+def _is_local(cassette: CassetteState) -> bool:
     """Tells whether every request asked this machine. A server in `routes` stands for the host that was asked."""
-    addresses = (urlsplit(sent.url) for sent in tape.sent)
+    addresses = (urlsplit(sent.url) for sent in cassette.sent)
     origins = {(each.scheme, each.hostname) for each in addresses}
     return bool(origins) and all(scheme == "stdio" or is_local(host or "") for scheme, host in origins)
 
 
 def _written(
-    tape: TapeState, index: CassetteIndex, text: bytes, error: BaseException | None, added: Sequence[int]
+    cassette: CassetteState,
+    index: CassetteIndex,
+    text: bytes,
+    error: BaseException | None,
+    added: Sequence[int],
 ) -> None:
     index.serializer.blobs.save()
-    failed = tape.file.with_suffix(".failed.json")
-    if error is not None or tape.shared:
+    failed = cassette.file.with_suffix(".failed.json")
+    if error is not None or cassette.shared:
         replace_file(failed, text)
     if error is None:
-        _handed_in(tape, [*index.serializer.blobs.fresh], failed)
-        with locked(tape.file):
-            replace_file(tape.file, _with_others(tape, index, text, added))
-            if tape.run:
-                note_writer(tape.file, tape.run, tape.writer)
+        _handed_in(cassette, [*index.serializer.blobs.fresh], failed)
+        with locked(cassette.file):
+            replace_file(cassette.file, _with_others(cassette, index, text, added))
+            if cassette.run:
+                note_writer(cassette.file, cassette.run, cassette.writer)
         failed.unlink(missing_ok=True)
 
 
-def _with_others(tape: TapeState, index: CassetteIndex, text: bytes, added: Sequence[int]) -> bytes:
+def _with_others(cassette: CassetteState, index: CassetteIndex, text: bytes, added: Sequence[int]) -> bytes:
     """Returns the text to write, with the recordings of other tests: they have written them in this run, or the
     cassette is one of several tests.
     """
-    leaves = _alone(tape)
-    if tape.shared or not tape.file.exists():
+    leaves = _alone(cassette)
+    if cassette.shared or not cassette.file.exists():
         return text
-    there = tape.file.read_bytes()
-    if tape.mode != "rewrite":
+    there = cassette.file.read_bytes()
+    if cassette.mode != "rewrite":
         return text if there == index.text else merged(there, text, added)
-    if tape.allow_unused or _has_others(tape, there):
+    if cassette.allow_unused or _has_others(cassette, there):
         with suppress(CassetteError):  # what cannot be read can be recorded again
-            return replaced(there, text, _same(tape, there, text), leaves)
-    before = writers(tape.file, tape.run) if tape.run else []
-    others = [test for test in before if not tape.writer or test != tape.writer]
+            return replaced(there, text, _same(cassette, there, text), leaves)
+    before = writers(cassette.file, cassette.run) if cassette.run else []
+    others = [test for test in before if not cassette.writer or test != cassette.writer]
     return merged(there, text, added) if others else text
 
 
-def _has_others(tape: TapeState, there: bytes) -> bool:
+def _has_others(cassette: CassetteState, there: bytes) -> bool:
     """Tells whether the existing file names other tests, with which this one shares it."""
-    if not tape.names_tests:
+    if not cassette.names_tests:
         return False
     with suppress(CassetteError):
-        requests = _own(there, Serializer(Blobs(tape.blob_folder), near=tape.file.parent), tape.file)[0]
-        return any(getattr(request, "tests", None) not in (None, [tape.test]) for request in requests)
+        requests = _own(
+            there, Serializer(Blobs(cassette.blob_folder), near=cassette.file.parent), cassette.file
+        )[0]
+        return any(getattr(request, "tests", None) not in (None, [cassette.test]) for request in requests)
     return False
 
 
 _SAVED: set[tuple[str, str, Path]] = set()
 
 
-def _alone(tape: TapeState) -> str:
+def _alone(cassette: CassetteState) -> str:
     """Returns the test whose old recordings are left out: this one, unless it has recorded into the cassette before in this run."""
-    part = tape.run, tape.test, tape.file.absolute()
+    part = cassette.run, cassette.test, cassette.file.absolute()
     if part in _SAVED:
         return ""
     _SAVED.add(part)
-    return tape.test
+    return cassette.test
 
 
-def _same(tape: TapeState, there: bytes, text: bytes) -> dict[int, int]:
+def _same(cassette: CassetteState, there: bytes, text: bytes) -> dict[int, int]:
     """Returns the number of each interaction of a text that has an equal request in the existing file, with its place."""
     waiting: dict[Any, list[int]] = {}
-    for place, key in enumerate(_keys(tape, there)):
+    for place, key in enumerate(_keys(cassette, there)):
         waiting.setdefault((key.digest, *sorted(key.fingerprints.items())), []).append(place)
     same: dict[int, int] = {}
-    for number, key in enumerate(_keys(tape, text)):
+    for number, key in enumerate(_keys(cassette, text)):
         if places := waiting.get((key.digest, *sorted(key.fingerprints.items()))):
             same[number] = places.pop(0)
     return same
 
 
-def _keys(tape: TapeState, data: bytes) -> list[RequestKey]:
-    serializer = Serializer(Blobs(tape.blob_folder), near=tape.file.parent)
-    return [RequestKey(tape.match, request) for request in _own(data, serializer, tape.file)[0]]
+def _keys(cassette: CassetteState, data: bytes) -> list[RequestKey]:
+    serializer = Serializer(Blobs(cassette.blob_folder), near=cassette.file.parent)
+    return [RequestKey(cassette.match, request) for request in _own(data, serializer, cassette.file)[0]]
 
 
-def _drops(tape: TapeState, index: CassetteIndex) -> list[int]:
+def _drops(cassette: CassetteState, index: CassetteIndex) -> list[int]:
     """Returns the places of the recordings that this run replaces, in mode `update`: those that it did not use.
 
     In a cassette of several tests, they are those of this test alone, and they go when it records something else.
     """
-    if tape.mode != "update":
+    if cassette.mode != "update":
         return []
     unused = index.unused_places()
-    if not tape.allow_unused:
-        own = {*map(id, tape.own([index.data[place][0] for place in unused]))}
+    if not cassette.allow_unused:
+        own = {*map(id, cassette.own([index.data[place][0] for place in unused]))}
         return [place for place in unused if id(index.data[place][0]) in own]
     changed = any(response is not None for _, response in index.data[index.loaded :])
-    return [place for place in unused if changed and tape.test and _tests(index, place) == [tape.test]]
+    return [
+        place for place in unused if changed and cassette.test and _tests(index, place) == [cassette.test]
+    ]
 
 
 def _tests(index: CassetteIndex, place: int) -> list[str] | None:
@@ -369,75 +379,75 @@ def _tests(index: CassetteIndex, place: int) -> list[str] | None:
     return found
 
 
-def _users(tape: TapeState, index: CassetteIndex) -> dict[int, list[str]]:
+def _users(cassette: CassetteState, index: CassetteIndex) -> dict[int, list[str]]:
     """Returns the tests of the recordings that this test used and others recorded, this one added."""
-    if not (tape.names_tests and tape.replays):
+    if not (cassette.names_tests and cassette.replays):
         return {}
     known = {place: _tests(index, place) for place in range(index.loaded) if index.play_counts[place]}
     return {
-        place: [*tests, tape.test]
+        place: [*tests, cassette.test]
         for place, tests in known.items()
-        if tests is not None and tape.test not in tests
+        if tests is not None and cassette.test not in tests
     }
 
 
-def _handed_in(tape: TapeState, blobs: list[str], recorded: Path) -> None:
+def _handed_in(cassette: CassetteState, blobs: list[str], recorded: Path) -> None:
     """Uploads the recording to the store, media first. In mode `record`, the first upload is kept."""
-    if tape.shared is None:
+    if cassette.shared is None:
         return
     try:
         for name in blobs:
-            folder = Path(tape.blobs or tape.path.parent / "blobs")
-            tape.shared.publish_blob(folder / name, (tape.blob_folder / name).read_bytes())
-        ours = tape.shared.publish(tape.path, recorded.read_bytes(), tape.before)
+            folder = Path(cassette.blobs or cassette.path.parent / "blobs")
+            cassette.shared.publish_blob(folder / name, (cassette.blob_folder / name).read_bytes())
+        ours = cassette.shared.publish(cassette.path, recorded.read_bytes(), cassette.before)
     except StoreError as error:
         raise StoreError(f"{error}\nThe recording was saved in {recorded}.") from error
-    if not ours and tape.mode != "record":
+    if not ours and cassette.mode != "record":
         raise StoreError(
-            f"another process recorded {tape.name} at the same time. Its recording was kept; this one was saved in {recorded}.\n"
-            + command(tape.rerecord)
+            f"another process recorded {cassette.name} at the same time. Its recording was kept; this one was saved in {recorded}.\n"
+            + command(cassette.rerecord)
         )
 
 
-def _origin(tape: TapeState, index: CassetteIndex) -> str:
-    if not tape.replays or tape.absent:
-        return tape.recorded_from
+def _origin(cassette: CassetteState, index: CassetteIndex) -> str:
+    if not cassette.replays or cassette.absent:
+        return cassette.recorded_from
     origin = str(index.provenance.get("recorded_from", "unknown"))
-    if origin == LOCAL and tape.recorded_from == "live":
+    if origin == LOCAL and cassette.recorded_from == "live":
         return origin
-    if tape.records and origin != tape.recorded_from:
+    if cassette.records and origin != cassette.recorded_from:
         raise CassetteError(
-            f"cassette {tape.name} was recorded from {origin!r}; nothing recorded from {tape.recorded_from!r} can be "
+            f"cassette {cassette.name} was recorded from {origin!r}; nothing recorded from {cassette.recorded_from!r} can be "
             "added to it. Use mode 'rewrite' to record all of it again."
         )
     return origin
 
 
-def _places(tape: TapeState, index: CassetteIndex) -> list[int]:
+def _places(cassette: CassetteState, index: CassetteIndex) -> list[int]:
     """Returns the interactions to keep, in the order of sending. If several tasks or threads sent them, the
     order is a stable one.
     """
     recorded = [place for place in range(index.loaded, len(index)) if index.data[place][1] is not None]
-    if tape.workers.concurrent:
+    if cassette.workers.concurrent:
         recorded.sort(
             key=lambda place: (index.keys[place].head, len(index.keys[place].body), index.keys[place].body)
         )
-    dropped = set(_drops(tape, index))
+    dropped = set(_drops(cassette, index))
     places = [place for place in range(index.loaded) if place not in dropped]
-    if tape.mode != "update" or tape.workers.concurrent:
+    if cassette.mode != "update" or cassette.workers.concurrent:
         return [*places, *recorded]
-    for before, place in pairwise([-1, *tape.order]):
+    for before, place in pairwise([-1, *cassette.order]):
         if place in recorded:
             places.insert(places.index(before) + 1 if before in places else 0, place)
     return places
 
 
-def _judged(tape: TapeState) -> None:
-    problems = tape.judge(tape.sent) if tape.judge else []
+def _judged(cassette: CassetteState) -> None:
+    problems = cassette.judge(cassette.sent) if cassette.judge else []
     if not problems:
         return
-    found = f"`judge` found faults in the requests recorded for {tape.name}:\n  " + "\n  ".join(problems)
-    if tape.recorded_from != "live":
+    found = f"`judge` found faults in the requests recorded for {cassette.name}:\n  " + "\n  ".join(problems)
+    if cassette.recorded_from != "live":
         raise Refused(f"{found}\nNothing was saved.")
     warnings.warn(f"{found}\nThe live answer was saved nevertheless.", stacklevel=2)
 
@@ -451,12 +461,12 @@ def _masked(masking: Masking, index: CassetteIndex, places: list[int], accepted:
 
 
 def _fingerprints(
-    tape: TapeState, index: CassetteIndex, sent: dict[int, Request]
+    cassette: CassetteState, index: CassetteIndex, sent: dict[int, Request]
 ) -> dict[int, dict[str, str]]:
     """Returns the fingerprints of the masked values of each new interaction. `sent` are the requests before secrets
     were found in them. Values that differ get fingerprints that differ.
     """
-    salt = sha256(f"ellmer-harness {tape.file.name}".encode()).hexdigest()[:8]
+    salt = sha256(f"ellmer-harness {cassette.file.name}".encode()).hexdigest()[:8]
     values: dict[int, dict[str, str]] = {}
     for place, request in sent.items():
         hidden = hidden_values(index.match, request, index.data[place][0])
@@ -500,34 +510,34 @@ def _sent(request: Request) -> dict[str, Any]:
     return {"method": request.method, "uri": request.uri, "headers": headers, "body": request.body}
 
 
-def _to_be_saved(tape: TapeState, index: CassetteIndex, place: int) -> bool:
+def _to_be_saved(cassette: CassetteState, index: CassetteIndex, place: int) -> bool:
     """Calls the hook, if there is one, and returns the data to save."""
-    if tape.before_save is None:
+    if cassette.before_save is None:
         return True
     request, response = index.data[place]
     headers = dict(request.headers)
-    exchange = tape.before_save({"request": {**_sent(request), "headers": headers}, "response": response})
+    exchange = cassette.before_save({"request": {**_sent(request), "headers": headers}, "response": response})
     if exchange is not None:
         index.data[place] = Request(**exchange["request"]), exchange["response"]
     return exchange is not None
 
 
 def _text_of(
-    tape: TapeState,
+    cassette: CassetteState,
     index: CassetteIndex,
     places: list[int],
     fingerprints: dict[int, dict[str, str]],
     users: dict[int, list[str]],
 ) -> bytes:
     """Returns the text of the cassette, which was searched for secrets."""
-    secrets, findings = [*tape.scrub.values.items()], list[Finding]()
+    secrets, findings = [*cassette.scrub.values.items()], list[Finding]()
 
     def search(number: int | None, value: dict[str, Any], text: bytes) -> None:
         findings.extend(
             scan_written(value, text, secrets, "" if number is None else f"/interactions/{number}")
         )
 
-    own = [tape.test] if tape.names_tests else None
+    own = [cassette.test] if cassette.names_tests else None
     interactions = [
         {
             "request": _sent(index.data[place][0]),
@@ -537,24 +547,24 @@ def _text_of(
         }
         for place in places
     ]
-    metadata = _metadata(tape, index)
+    metadata = _metadata(cassette, index)
     text = index.serializer.laid_out(
         {"version": CASSETTE_FORMAT_VERSION, "metadata": metadata, "interactions": interactions}, search
     )
     for name, data in index.serializer.blobs.fresh.items():
         findings += scan(data, secrets, f"blob {name}")
-    _refuse(tape, findings)
+    _refuse(cassette, findings)
     return text
 
 
-def _metadata(tape: TapeState, index: CassetteIndex) -> dict[str, Any]:
-    ours: dict[str, Any] = {"recorded_from": tape.recorded_from}
-    if tape.recorded_from == "live":
-        ours["recorded_at"] = tape.clock.today().strftime("%Y-%m-%dT%H:%M:%SZ")
+def _metadata(cassette: CassetteState, index: CassetteIndex) -> dict[str, Any]:
+    ours: dict[str, Any] = {"recorded_from": cassette.recorded_from}
+    if cassette.recorded_from == "live":
+        ours["recorded_at"] = cassette.clock.today().strftime("%Y-%m-%dT%H:%M:%SZ")
         ours["recorded_with"] = _versions()
-    if tape.masking and tape.masking.values:
+    if cassette.masking and cassette.masking.values:
         ours["masked"] = True
-    return {**index.metadata, **(tape.metadata or {}), OURS: {**index.provenance, **ours}}
+    return {**index.metadata, **(cassette.metadata or {}), OURS: {**index.provenance, **ours}}
 
 
 @cache
@@ -562,12 +572,12 @@ def _versions() -> dict[str, str]:
     return {name: version(name) for name in ("ellmer-core", "vcrpy")}
 
 
-def _refuse(tape: TapeState, findings: Sequence[Finding]) -> None:
+def _refuse(cassette: CassetteState, findings: Sequence[Finding]) -> None:
     """Raises `SecretFound` if a finding was not accepted."""
-    left = [finding for finding in findings if finding.fingerprint not in tape.not_secret]
+    left = [finding for finding in findings if finding.fingerprint not in cassette.not_secret]
     if left:
         raise SecretFound(
-            f"nothing was written to {tape.name}: there are secrets in what was recorded\n  "
+            f"nothing was written to {cassette.name}: there are secrets in what was recorded\n  "
             + "\n  ".join(map(str, left[:20]))
             + "\nName them in secrets={'NAME': value} to replace them, or use mask=True to replace every finding. If a finding is not a secret, accept its fingerprint with not_secret=[…]."
         )

@@ -7,8 +7,8 @@ import httpx
 import pytest
 
 from ellmer_harness import Match, Miss, use_cassette
-from ellmer_harness.tape.miss_explanation import differences, word_diff
-from ellmer_harness.tape.run_verdict import StaleWarning
+from ellmer_harness.cassette.miss_explanation import differences, word_diff
+from ellmer_harness.cassette.run_verdict import StaleWarning
 
 API = "https://api.example.com"
 
@@ -155,12 +155,13 @@ class TestExplained:
         assert 'header + /anthropic-version: "2"' in text
 
     def test_it_says_how_to_record_again(self, recorded):
-        assert "pytest 'harness/tests/tape/test_matching.py::TestExplained::test_it_says_how" in self.miss(
-            recorded("x"), "y"
+        assert (
+            "pytest 'harness/tests/cassette/test_matching.py::TestExplained::test_it_says_how"
+            in self.miss(recorded("x"), "y")
         )
         with (
-            pytest.raises(Miss, match="record it again:\n  make tapes"),
-            use_cassette(recorded("x"), rerecord="make tapes"),
+            pytest.raises(Miss, match="record it again:\n  make cassettes"),
+            use_cassette(recorded("x"), rerecord="make cassettes"),
         ):
             send("y")
 

@@ -1,4 +1,4 @@
-"""A tape records and replays for every client, in blocking and async code."""
+"""A cassette records and replays for every client, in blocking and async code."""
 
 import asyncio
 import contextlib
@@ -28,7 +28,7 @@ def ask(http, body=CHAT, **options):
 
 def test_what_was_recorded_is_replayed_without_a_server(http, server, record, tmp_path):
     path = tmp_path / "chat.json"
-    with use_cassette(path, **record) as tape:
+    with use_cassette(path, **record) as cassette:
         recorded = ask(http)
     server.listener.close()
     with use_cassette(path) as again:
@@ -36,9 +36,9 @@ def test_what_was_recorded_is_replayed_without_a_server(http, server, record, tm
 
     assert replayed.json() == recorded.json()
     assert replayed.headers == recorded.headers
-    assert tape.sent == again.sent
-    assert [e.body for e in tape.exchanges] == [e.body for e in again.exchanges]
-    assert not tape.exchanges[0].played
+    assert cassette.sent == again.sent
+    assert [e.body for e in cassette.exchanges] == [e.body for e in again.exchanges]
+    assert not cassette.exchanges[0].played
     assert again.exchanges[0].played
 
 
@@ -51,17 +51,17 @@ def test_the_values_of_a_header_are_found_by_its_name_in_any_case():
 
 
 def test_a_route_is_invisible_to_client_and_cassette(http, server, record, tmp_path):
-    with use_cassette(tmp_path / "c.json", **record) as tape:
+    with use_cassette(tmp_path / "c.json", **record) as cassette:
         response = ask(http)
 
     assert str(response.request.url) == f"{API}/v1/chat"
-    assert tape.sent[0].url == f"{API}/v1/chat"
+    assert cassette.sent[0].url == f"{API}/v1/chat"
     assert "127.0.0.1" not in (tmp_path / "c.json").read_text()
     assert server.requests[0][1]["host"] == server.url.removeprefix("http://")
 
 
 def test_a_route_needs_a_whole_host(server, tmp_path):
-    from ellmer_harness.tape.tape import target
+    from ellmer_harness.cassette.cassette import target
 
     assert target("https://api.example.com.evil/x", server.routes) == "https://api.example.com.evil/x"
     assert target("https://api.example.com?x=1", server.routes) == f"{server.url}?x=1"
@@ -93,9 +93,9 @@ def test_an_async_stream_is_recorded_the_same(http, server, record, tmp_path):
             return [chunk async for chunk in response.aiter_raw()]
 
     server.chunked(server.events(1, 2))
-    with use_cassette(tmp_path / "s.json", **record) as tape:
+    with use_cassette(tmp_path / "s.json", **record) as cassette:
         assert asyncio.run(later()) == server.events(1, 2)
-    assert tape.exchanges[0].ended == "eof"
+    assert cassette.exchanges[0].ended == "eof"
     assert '"sizes": "events"' in (tmp_path / "s.json").read_text()
 
 
@@ -124,9 +124,9 @@ def test_an_endless_stream_is_recorded_as_far_as_it_was_read(http, server, recor
             chunks = response.iter_raw()
             return [next(chunks) for _ in range(number)]
 
-    with use_cassette(path, **record) as tape:
+    with use_cassette(path, **record) as cassette:
         assert first(2) == server.events(1, 2)
-    assert tape.exchanges[0].ended == "closed"
+    assert cassette.exchanges[0].ended == "closed"
     with use_cassette(path):
         assert first(2) == server.events(1, 2)
     with pytest.raises(Miss, match="ends here because the client stopped"), use_cassette(path):
@@ -153,24 +153,24 @@ def test_recording_twice_changes_nothing(server, record, tmp_path):
 def test_provenance_is_in_the_cassette(server, record, tmp_path):
     with use_cassette(
         tmp_path / "l.json", mode="rewrite", routes=server.routes, metadata={"case": "x"}
-    ) as tape:
+    ) as cassette:
         ask(httpx)
-    ours = tape_metadata(tmp_path / "l.json")
+    ours = cassette_metadata(tmp_path / "l.json")
     assert ours["ellmer_harness"].keys() == {"format", "recorded_from", "recorded_at", "recorded_with"}
     assert ours["case"] == "x"
 
     with use_cassette(tmp_path / "s.json", **record):
         ask(httpx)
-    assert tape_metadata(tmp_path / "s.json")["ellmer_harness"] == {
+    assert cassette_metadata(tmp_path / "s.json")["ellmer_harness"] == {
         "format": 1,
         "recorded_from": "test-server",
     }
     with use_cassette(tmp_path / "s.json") as again:
         ask(httpx)
-    assert (tape.recorded_from, again.recorded_from) == ("live", "test-server")
+    assert (cassette.recorded_from, again.recorded_from) == ("live", "test-server")
 
 
-def tape_metadata(path):
+def cassette_metadata(path):
     return json.loads(path.read_text())["metadata"]
 
 
@@ -187,14 +187,14 @@ def test_the_transports_are_left_as_they_were(http, server, record, tmp_path):
     assert before == (http.HTTPTransport.handle_request, http.AsyncHTTPTransport.handle_async_request)
 
 
-def test_a_patch_that_outlives_a_tape_does_no_harm(http, server, record, tmp_path):
+def test_a_patch_that_outlives_a_cassette_does_no_harm(http, server, record, tmp_path):
     patch = mock.patch.object(http.HTTPTransport, "handle_request", return_value=None)
     original = http.HTTPTransport.handle_request
-    tape = use_cassette(tmp_path / "a.json", **record)
-    with tape:
+    cassette = use_cassette(tmp_path / "a.json", **record)
+    with cassette:
         ask(http)
         patch.start()
-    patch.stop()  # puts back what it found: our wrapper, of a tape that is closed
+    patch.stop()  # puts back what it found: our wrapper, of a cassette that is closed
     try:
         with use_cassette(tmp_path / "b.json", **record) as second:
             assert ask(http).status_code == 200
@@ -205,7 +205,7 @@ def test_a_patch_that_outlives_a_tape_does_no_harm(http, server, record, tmp_pat
         http.HTTPTransport.handle_request = original
 
 
-def test_tapes_nest_and_the_inner_one_counts(http, server, record, tmp_path):
+def test_cassettes_nest_and_the_inner_one_counts(http, server, record, tmp_path):
     with use_cassette(tmp_path / "outer.json", **record) as outer:
         ask(http)
         with use_cassette(tmp_path / "inner.json", **record) as inner:
@@ -215,7 +215,7 @@ def test_tapes_nest_and_the_inner_one_counts(http, server, record, tmp_path):
     assert (len(outer.sent), len(inner.sent)) == (2, 2)
 
 
-def test_a_thread_without_context_among_several_tapes_is_told(http, server, record, tmp_path):
+def test_a_thread_without_context_among_several_cassettes_is_told(http, server, record, tmp_path):
     def lost():
         with contextlib.suppress(Miss):
             ask(http)
@@ -238,42 +238,42 @@ def test_a_recording_that_may_ask_for_nothing_leaves_an_empty_cassette(tmp_path)
     with use_cassette(path, mode="rewrite", recorded_from="local", allow_idle=True):
         pass
 
-    with use_cassette(path, allow_idle=True) as tape:
+    with use_cassette(path, allow_idle=True) as cassette:
         pass
 
-    assert tape.recorded_from == "local"
-    assert tape.unused() == []
+    assert cassette.recorded_from == "local"
+    assert cassette.unused() == []
 
 
 @pytest.mark.parametrize("coding", ["gzip", "br", "zstd"])
 def test_compressed_answers_arrive_as_they_came(http, server, record, tmp_path, coding):
     compress = {"gzip": gzip.compress, "br": brotli.compress, "zstd": zstandard.compress}[coding]
     server.whole(compress(b'{"say":"hi"}'), "application/json", f"content-encoding: {coding}")
-    with use_cassette(tmp_path / "c.json", **record, accept_encoding=None) as tape:
+    with use_cassette(tmp_path / "c.json", **record, accept_encoding=None) as cassette:
         recorded = ask(http)
     assert server.requests[0][1]["accept-encoding"] != "identity"
     with use_cassette(tmp_path / "c.json") as again:
         response = ask(http)
     assert response.content == recorded.content
     assert response.headers["content-encoding"] == coding
-    assert tape.exchanges[0].body == again.exchanges[0].body
+    assert cassette.exchanges[0].body == again.exchanges[0].body
     assert again.exchanges[0].json == {"say": "hi"}
 
 
 def test_recording_asks_for_plain_bodies(server, record, tmp_path):
-    with use_cassette(tmp_path / "c.json", **record) as tape:
+    with use_cassette(tmp_path / "c.json", **record) as cassette:
         ask(httpx)
     assert server.requests[0][1]["accept-encoding"] == "identity"
-    assert "gzip" in tape.sent[0].headers["accept-encoding"], "what the client built is what is told"
+    assert "gzip" in cassette.sent[0].headers["accept-encoding"], "what the client built is what is told"
 
 
 def test_a_redirect_is_two_exchanges(http, server, record, tmp_path):
     server.whole({}, "application/json", f"location: {API}/there", status="307 Temporary Redirect")
     with use_cassette(tmp_path / "c.json", **record):
         recorded = ask(http, follow_redirects=True)
-    with use_cassette(tmp_path / "c.json") as tape:
+    with use_cassette(tmp_path / "c.json") as cassette:
         assert ask(http, follow_redirects=True).json() == recorded.json()
-    assert [sent.url for sent in tape.sent] == [f"{API}/v1/chat", f"{API}/there"]
+    assert [sent.url for sent in cassette.sent] == [f"{API}/v1/chat", f"{API}/there"]
 
 
 def test_an_upload_in_pieces_is_kept_whole(http, server, record, tmp_path):
@@ -283,9 +283,9 @@ def test_an_upload_in_pieces_is_kept_whole(http, server, record, tmp_path):
 
     with use_cassette(tmp_path / "c.json", **record):
         expected = upload()
-    with use_cassette(tmp_path / "c.json") as tape:
+    with use_cassette(tmp_path / "c.json") as cassette:
         assert upload() == expected
-    assert tape.sent[0].body == b"ab"
+    assert cassette.sent[0].body == b"ab"
 
 
 def test_as_a_decorator_each_call_has_the_cassette_anew(server, record, tmp_path):
@@ -315,9 +315,9 @@ def test_a_request_is_looked_up_and_written_as_it_is_normalized(server, record, 
         httpx.post(API, json={"id": "id-17"})
     assert b"id-17" in server.requests[0][2]
     assert '"id": "id"' in (tmp_path / "c.json").read_text()
-    with use_cassette(tmp_path / "c.json", normalize=without_id) as tape:
+    with use_cassette(tmp_path / "c.json", normalize=without_id) as cassette:
         httpx.post(API, json={"id": "id-18"})
-    assert tape.sent[0].json == {"id": "id-18"}
+    assert cassette.sent[0].json == {"id": "id-18"}
 
 
 def test_a_hook_changes_what_is_saved_or_leaves_it_out(server, record, tmp_path):
@@ -349,12 +349,12 @@ def test_a_recording_that_could_not_be_written_is_not_called_recorded(server, re
     (tmp_path / "folder").write_text("a file where the folder should be")
 
     def run():
-        with use_cassette(tmp_path / "folder" / "c.json", **record) as tape:
-            tapes.append(tape)
+        with use_cassette(tmp_path / "folder" / "c.json", **record) as cassette:
+            cassettes.append(cassette)
             httpx.get("https://api.example.com/x")
 
-    tapes = []
+    cassettes = []
     server.whole({"a": 1})
     with pytest.raises(CassetteError, match="could not be written"):
         run()
-    assert tapes[0].verdict.state == "failed"
+    assert cassettes[0].verdict.state == "failed"

@@ -172,21 +172,21 @@ class PartialReplay:
         """Tells whether a request is replayed; one that is not is sent."""
         return self.part.replays(as_sent(request))
 
-    def hold(self, tape: Any) -> None:
+    def hold(self, cassette: Any) -> None:
         """Warns of the first divergence. Raises `Diverged` if the option says so and a recorded answer no longer fits.
 
         Args:
-            tape: The cassette in use.
+            cassette: The cassette in use.
         """
-        level = tape.diverged or os.environ.get("CASSETTE_DIVERGED") or "warn"
+        level = cassette.diverged or os.environ.get("CASSETTE_DIVERGED") or "warn"
         if level not in LEVELS:
             raise CassetteError(f"CASSETTE_DIVERGED is {level!r}; it must be one of {', '.join(LEVELS)}")
         if not self.divergences or level == "ignore":
             return
-        text = f"the run left cassette {tape.name}: {self.told()}\n{command(tape.rerecord, 'update')}"
+        text = f"the run left cassette {cassette.name}: {self.told()}\n{command(cassette.rerecord, 'update')}"
         if level == "error" and not all(each.fits for each in self.divergences):
             raise Diverged(text)
-        if tape.warns:
+        if cassette.warns:
             warnings.warn(text, DivergenceWarning, stacklevel=5)
 
     def told(self) -> str:

@@ -1,11 +1,11 @@
-"""Mode `verify`, which finds differences, and `tape.replace`, which makes them."""
+"""Mode `verify`, which finds differences, and `cassette.replace`, which makes them."""
 
 import httpx
 import pytest
 
 from ellmer_harness import Drift, Miss, use_cassette
+from ellmer_harness.cassette.verify_mode import drift
 from ellmer_harness.exchange.reply import Piece, Reply
-from ellmer_harness.tape.verify_mode import drift
 
 API = "https://api.example.com"
 ANSWER = {"id": "a", "choices": [{"text": "Hi", "stop": None}], "usage": {"in": 1}}
@@ -20,10 +20,10 @@ def path(server, record, tmp_path):
 
 
 def verified(server, path, ask=None):
-    with use_cassette(path, mode="verify", routes=server.routes) as tape:
+    with use_cassette(path, mode="verify", routes=server.routes) as cassette:
         answer = httpx.post(f"{API}/chat", json={"a": 1}, headers={"authorization": "Bearer live"}).json()
     assert answer == ANSWER  # what was recorded, whatever the server says
-    return tape
+    return cassette
 
 
 def test_other_values_are_no_drift(server, path):
@@ -74,13 +74,13 @@ def test_streams_are_compared_by_their_events(server, record, tmp_path):
         ([*first, {"type": "ping"}], r"\+ /event ping"),
     ):
         server.chunked(server.events(*events))
-        with use_cassette(tmp_path / "c.json", mode="verify", routes=server.routes) as tape:
+        with use_cassette(tmp_path / "c.json", mode="verify", routes=server.routes) as cassette:
             httpx.get(API)
             drifted = pytest.raises(Drift, match=told) if told else None
             if drifted:
                 with drifted:
-                    tape.live_check.close("it")
-                tape.live_check = None
+                    cassette.live_check.close("it")
+                cassette.live_check = None
 
 
 def test_what_was_not_recorded_is_a_miss_there_too(server, path):
@@ -89,22 +89,22 @@ def test_what_was_not_recorded_is_a_miss_there_too(server, path):
 
 
 def test_an_answer_is_replaced_by_hand(path):
-    with use_cassette(path, on_repeat="last") as tape:
-        tape.replace("*/chat", status=503, headers={"Retry-After": "1"}, times=1)
-        tape.replace(lambda sent: sent.method == "GET", body={"new": True})
+    with use_cassette(path, on_repeat="last") as cassette:
+        cassette.replace("*/chat", status=503, headers={"Retry-After": "1"}, times=1)
+        cassette.replace(lambda sent: sent.method == "GET", body={"new": True})
         first = httpx.post(f"{API}/chat", json={"a": 1})
         assert (first.status_code, first.headers["retry-after"], first.json()) == (503, "1", ANSWER)
         assert httpx.post(f"{API}/chat", json={"a": 1}).status_code == 200
         made = httpx.get(f"{API}/never/recorded")
     assert (made.status_code, made.json()) == (200, {"new": True})
-    assert len(tape.sent) == 3
+    assert len(cassette.sent) == 3
 
 
 def test_a_replaced_answer_counts_as_played(path):
-    with use_cassette(path) as tape:
-        tape.replace(body="plain")
+    with use_cassette(path) as cassette:
+        cassette.replace(body="plain")
         assert httpx.post(f"{API}/chat", json={"a": 1}).text == "plain"
-    assert tape.verdict.state == "replayed"
+    assert cassette.verdict.state == "replayed"
 
 
 @pytest.mark.parametrize(

@@ -8,9 +8,9 @@ import httpx
 import pytest
 
 from ellmer_harness import CassetteError, Match, Stale, use_cassette
-from ellmer_harness.interception.open_tapes import Clock
-from ellmer_harness.tape.run_verdict import StaleWarning
-from ellmer_harness.tape.tape_state import Recording, older_than
+from ellmer_harness.cassette.cassette_state import Recording, older_than
+from ellmer_harness.cassette.run_verdict import StaleWarning
+from ellmer_harness.interception.open_cassettes import Clock
 
 API = "https://api.example.com"
 MADE = datetime(2026, 3, 1, 12, tzinfo=UTC)
@@ -33,9 +33,9 @@ def ask(**body):
 
 
 def run(path, body=None, **options):
-    with use_cassette(path, **options) as tape:
+    with use_cassette(path, **options) as cassette:
         ask(**(body or {}))
-    return tape
+    return cassette
 
 
 @pytest.mark.parametrize(
@@ -72,14 +72,14 @@ def test_warned_of_by_default_an_error_on_demand_never_recorded_again(live, serv
 
 
 def test_ignored_it_is_still_in_the_verdict(live):
-    tape = run(live, max_age=30, clock=on(2026, 6, 1), stale="ignore")
-    assert tape.verdict.stale == "recorded 92 days ago"
+    cassette = run(live, max_age=30, clock=on(2026, 6, 1), stale="ignore")
+    assert cassette.verdict.stale == "recorded 92 days ago"
     assert run(live, max_age=100, clock=on(2026, 6, 1)).verdict.stale == ""
 
 
 def test_a_fresh_recording_replaces_an_old_one_and_is_not_stale(live, server):
-    tape = run(live, max_age=30, clock=on(2026, 6, 1), mode="rewrite", routes=server.routes)
-    assert tape.verdict.stale == ""
+    cassette = run(live, max_age=30, clock=on(2026, 6, 1), mode="rewrite", routes=server.routes)
+    assert cassette.verdict.stale == ""
     run(live, max_age=30, clock=on(2026, 6, 2))
 
 
@@ -88,8 +88,8 @@ def test_policies_see_what_was_recorded(live):
         [request] = recording.requests
         return f"{request.method} {request.url} {request.json['model']} {recording.recorded_at:%d.%m.} {recording.path.name}"
 
-    tape = run(live, policies=[policy, lambda _: None], stale="ignore")
-    assert tape.verdict.stale == "POST https://api.example.com m 01.03. c.json"
+    cassette = run(live, policies=[policy, lambda _: None], stale="ignore")
+    assert cassette.verdict.stale == "POST https://api.example.com m 01.03. c.json"
 
 
 def test_an_answer_to_another_body_is_stale(live):
@@ -101,10 +101,10 @@ def test_an_answer_to_another_body_is_stale(live):
 
 
 def test_a_run_that_failed_is_not_told_of_its_age(live):
-    tape = use_cassette(live, max_age=1, clock=on(2026, 6, 1), stale="error").__enter__()
+    cassette = use_cassette(live, max_age=1, clock=on(2026, 6, 1), stale="error").__enter__()
     ask()
-    tape.close(ZeroDivisionError())
-    assert tape.verdict.stale == "recorded 92 days ago"
+    cassette.close(ZeroDivisionError())
+    assert cassette.verdict.stale == "recorded 92 days ago"
 
 
 def test_an_unknown_level_is_explained(live, monkeypatch):

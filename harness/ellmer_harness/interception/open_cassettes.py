@@ -233,7 +233,7 @@ class RequestInFlight:
 # --- The cassettes that are open -------------------------------------------------------------------------
 
 
-class OpenTape(Protocol):
+class OpenCassette(Protocol):
     """The interface of a cassette in use, for the transports and the network guard."""
 
     path: Path
@@ -274,12 +274,12 @@ class OpenTape(Protocol):
         """Returns a miss to raise, and notes it for the verdict."""
 
 
-_ACTIVE: ContextVar[OpenTape | None] = ContextVar("ellmer_harness_tape", default=None)
-_OPEN: list[OpenTape] = []
+_ACTIVE: ContextVar[OpenCassette | None] = ContextVar("ellmer_harness_cassette", default=None)
+_OPEN: list[OpenCassette] = []
 _AFTERWARDS: dict[int, list[Callable[[], None]]] = {}
 
 
-def all_open() -> list[OpenTape]:
+def all_open() -> list[OpenCassette]:
     """Returns all cassettes that are open in the process."""
     return [*_OPEN]
 
@@ -289,47 +289,47 @@ def any_open() -> bool:
     return bool(_OPEN)
 
 
-def push(tape: OpenTape) -> OpenTape | None:
+def push(cassette: OpenCassette) -> OpenCassette | None:
     """Makes the cassette the current one of this context, and returns the previous one."""
-    _OPEN.append(tape)
+    _OPEN.append(cassette)
     before = _ACTIVE.get()
-    _ACTIVE.set(tape)
+    _ACTIVE.set(cassette)
     return before
 
 
-def remove(tape: OpenTape, before: OpenTape | None) -> None:
+def remove(cassette: OpenCassette, before: OpenCassette | None) -> None:
     """Removes the cassette, and makes the previous one current again."""
     _ACTIVE.set(before)
-    _OPEN.remove(tape)
-    for close in _AFTERWARDS.pop(id(tape), ()):
+    _OPEN.remove(cassette)
+    for close in _AFTERWARDS.pop(id(cassette), ()):
         close()
 
 
-def when_closed(tape: OpenTape, close: Callable[[], None]) -> None:
+def when_closed(cassette: OpenCassette, close: Callable[[], None]) -> None:
     """Adds a function to call after the cassette was removed."""
-    _AFTERWARDS.setdefault(id(tape), []).append(close)
+    _AFTERWARDS.setdefault(id(cassette), []).append(close)
 
 
-def current() -> OpenTape | None:
+def current() -> OpenCassette | None:
     """Returns the cassette that this request belongs to."""
-    tape = _ACTIVE.get()
-    if tape is not None and tape in _OPEN:
-        return tape
+    cassette = _ACTIVE.get()
+    if cassette is not None and cassette in _OPEN:
+        return cassette
     if len(_OPEN) > 1 and not _OPEN[-1].as_vcrpy:
         miss = Miss(
             "a request came from a thread or task without a cassette of its own, and several cassettes are open: "
-            f"{', '.join(str(open_tape.path) for open_tape in _OPEN)}. "
+            f"{', '.join(str(open_cassette.path) for open_cassette in _OPEN)}. "
             "Start the thread with contextvars.copy_context().run, or open the cassette inside it."
         )
-        for open_tape in _OPEN:
-            open_tape.misses.append(miss)
+        for open_cassette in _OPEN:
+            open_cassette.misses.append(miss)
         raise miss
     return _OPEN[-1] if _OPEN else None
 
 
-def offline() -> OpenTape | None:
+def offline() -> OpenCassette | None:
     """Returns the cassette that forbids this context to open sockets."""
-    tape = _ACTIVE.get()
-    if tape is not None and tape in _OPEN:
-        return tape if tape.offline else None
-    return _OPEN[0] if _OPEN and all(open_tape.offline for open_tape in _OPEN) else None
+    cassette = _ACTIVE.get()
+    if cassette is not None and cassette in _OPEN:
+        return cassette if cassette.offline else None
+    return _OPEN[0] if _OPEN and all(open_cassette.offline for open_cassette in _OPEN) else None

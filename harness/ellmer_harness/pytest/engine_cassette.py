@@ -14,12 +14,12 @@ from ..errors import HarnessError, Miss
 from ..exchange.messages import Sent
 from ..exchange.reply import Reply
 from ..faults import Fault, Schedule
-from ..interception.open_tapes import Clock, RequestInFlight
+from ..interception.open_cassettes import Clock, RequestInFlight
 
 _SHOWN_AS = {"played": "replayed", "passed": "passed on"}
 
 
-class RecorderTape:
+class EngineCassette:
     """A cassette of another recorder in the form that the intercepted clients ask.
 
     `played`, `recorded` and `passed` count the requests that were answered from the cassette, recorded, and sent without
@@ -77,7 +77,7 @@ class RecorderTape:
         take.reply = reply
         return bool(faults)
 
-    def routed(self, http: Any, request: Any) -> Any:  # noqa: ARG002  # as other tapes have it
+    def routed(self, http: Any, request: Any) -> Any:  # noqa: ARG002  # as other wrappers have it
         """Returns the request, which goes where the client sends it."""
         return request
 
@@ -108,11 +108,11 @@ class RecorderTape:
                 self.late[id(take)] = take
 
 
-def inject_into(tape: RecorderTape | None, faults: Sequence[Fault | tuple[Fault, ...]]) -> None:
+def inject_into(wrapper: EngineCassette | None, faults: Sequence[Fault | tuple[Fault, ...]]) -> None:
     """Applies faults to the next requests of a cassette. Raises `HarnessError` if there is no cassette."""
-    if tape is None:
+    if wrapper is None:
         raise HarnessError("faults need an open cassette that this engine replays")
-    tape.inject(*faults)
+    wrapper.inject(*faults)
 
 
 def counted(counts: Mapping[str, int]) -> str:

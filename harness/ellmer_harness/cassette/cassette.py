@@ -23,13 +23,13 @@ from ..exchange.reply import Reply, framed
 from ..faults import Schedule
 from ..faults.status_and_connection_faults import override
 from ..interception import client_patching, httpx_transports, network_guard
-from ..interception.open_tapes import RequestInFlight
+from ..interception.open_cassettes import RequestInFlight
 from ..secrets.redaction import masked
 from ..store.concurrent_cassette_merging import writers
 from ..store.local_copies import Shared
+from .cassette_state import CassetteState
 from .request_key import RequestKey
 from .run_verdict import Verdict, hold_to_account, verdict
-from .tape_state import TapeState
 from .verify_mode import LiveCheck
 
 if TYPE_CHECKING:
@@ -40,7 +40,7 @@ if TYPE_CHECKING:
 
 
 @dataclass(eq=False, repr=False)
-class Cassette(TapeState):
+class Cassette(CassetteState):
     """A cassette in use: a context manager for blocking and async code, and a decorator. `use_cassette` is its usual name.
 
     While it is open, requests of httpx, httpx2, urllib3 (so requests and boto3), aiohttp, http.client (so urllib.request), tornado, niquests, curl_cffi, pyreqwest and grpcio are recorded or replayed. `sent` is

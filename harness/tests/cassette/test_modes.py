@@ -25,9 +25,9 @@ class TestModes:
             ask(httpx)
 
     def test_who_sends_nothing_needs_no_cassette(self, tmp_path):
-        with use_cassette(tmp_path / "never.json") as tape:
+        with use_cassette(tmp_path / "never.json") as cassette:
             pass
-        assert tape.verdict.state == "idle"
+        assert cassette.verdict.state == "idle"
 
     def test_append_creates_its_file(self, http, server, record, tmp_path):
         for n in (1, 2):
@@ -87,10 +87,10 @@ class TestModes:
             use_cassette(tmp_path / "c.json", mode="append").__enter__()
 
     def test_live_writes_nothing_and_still_tells_what_was_sent(self, http, server, tmp_path):
-        with use_cassette(tmp_path / "c.json", mode="live", routes=server.routes) as tape:
+        with use_cassette(tmp_path / "c.json", mode="live", routes=server.routes) as cassette:
             ask(http)
-        assert tape.sent[0].json == CHAT
-        assert tape.exchanges[0].status == 200
+        assert cassette.sent[0].json == CHAT
+        assert cassette.exchanges[0].status == 200
         assert not (tmp_path / "c.json").exists()
 
     def test_the_environment_sets_the_default(self, server, tmp_path, monkeypatch):
@@ -162,9 +162,9 @@ class TestHeldToAccount:
             use_cassette(path),
         ):
             ask(http)
-        with use_cassette(path, allow_unused=True) as tape:
+        with use_cassette(path, allow_unused=True) as cassette:
             ask(http)
-        assert tape.unused() == ["POST https://api.example.com/v1/chat"]
+        assert cassette.unused() == ["POST https://api.example.com/v1/chat"]
 
     def test_something_must_be_intercepted(self, path):
         with pytest.raises(NotIntercepted, match="without any request"), use_cassette(path):

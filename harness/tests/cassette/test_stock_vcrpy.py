@@ -80,23 +80,24 @@ def test_a_client_is_recorded_without_the_patchers_of_vcrpy(server, record, tmp_
             return response.read()
 
     options = {"patchers": ["httplib"]}
-    with use_cassette(tmp_path / "c.json", **record, **options) as tape:
+    with use_cassette(tmp_path / "c.json", **record, **options) as cassette:
         expected = ask()
     server.listener.close()
     with use_cassette(tmp_path / "c.json", **options) as played:
         assert ask() == expected
-    assert (tape.index.metadata, played.verdict.state) == ({}, "replayed")
+    assert (cassette.index.metadata, played.verdict.state) == ({}, "replayed")
     with pytest.raises(NotIntercepted), use_cassette(tmp_path / "c.json", **options):
         pass
 
 
 def test_a_recorded_body_is_there_however_a_stub_asks_for_it(server, record, tmp_path):
     recorded(server, record, tmp_path / "c.json")
-    with use_cassette(tmp_path / "c.json", allow_idle=True, allow_unused=True) as tape:
+    with use_cassette(tmp_path / "c.json", allow_idle=True, allow_unused=True) as cassette:
         for way in (lambda body: body["string"], lambda body: body.get("string", b"")):
-            assert [way(answer["body"]) for _, answer in tape.index.data][2] == IMAGE
+            assert [way(answer["body"]) for _, answer in cassette.index.data][2] == IMAGE
         assert all(
-            "string" in answer["body"] and not answer["body"].get("other") for _, answer in tape.index.data
+            "string" in answer["body"] and not answer["body"].get("other")
+            for _, answer in cassette.index.data
         )
 
 

@@ -6,7 +6,7 @@ import httpx
 import pytest
 
 from ellmer_harness import CassetteError, Miss, Unused, use_cassette
-from ellmer_harness.tape.partial_replay import Result
+from ellmer_harness.cassette.partial_replay import Result
 
 pytest_plugins = ["pytester"]
 
@@ -46,21 +46,21 @@ def recorded(server, tmp_path):
 
 def test_only_the_part_is_played(recorded, server):
     server.whole(b'{"colour":"red"}')
-    with use_cassette(recorded, replay=Asked(), routes=server.routes) as tape, httpx.Client() as client:
+    with use_cassette(recorded, replay=Asked(), routes=server.routes) as cassette, httpx.Client() as client:
         assert run(client) == '"It is red."'
 
     assert len(server.requests) == 1
-    assert [exchange.played for exchange in tape.exchanges] == [False, True]
-    assert tape.divergences == []
+    assert [exchange.played for exchange in cassette.exchanges] == [False, True]
+    assert cassette.divergences == []
 
 
 def test_a_result_that_differs_is_a_divergence(recorded, server):
     server.whole(b'{"colour":"blue"}')
     options = {"replay": Asked(), "routes": server.routes, "diverged": "ignore"}
-    with use_cassette(recorded, **options) as tape, httpx.Client() as client:
+    with use_cassette(recorded, **options) as cassette, httpx.Client() as client:
         assert run(client) == '"It is red."'
 
-    (found,) = tape.divergences
+    (found,) = cassette.divergences
     assert found.changes == ["~ /seen/colour: [-red-]{+blue+}"]
     assert found.stale == ["red"]
 
@@ -89,12 +89,14 @@ def test_numbers_are_compared_by_value_and_common_words_say_nothing(server, tmp_
         run(client)
     server.whole(b'{"t":"4"}')
     with (
-        use_cassette(tmp_path / "c.json", replay=Asked(), routes=server.routes, diverged="ignore") as tape,
+        use_cassette(
+            tmp_path / "c.json", replay=Asked(), routes=server.routes, diverged="ignore"
+        ) as cassette,
         httpx.Client() as client,
     ):
         run(client)
 
-    assert tape.divergences[0].stale == ["21"]
+    assert cassette.divergences[0].stale == ["21"]
 
 
 def test_the_part_is_named_by_the_environment(recorded, monkeypatch):
@@ -105,7 +107,7 @@ def test_the_part_is_named_by_the_environment(recorded, monkeypatch):
 
 AGENT = """
 import httpx, pytest
-from ellmer_harness.tape.partial_replay import Result
+from ellmer_harness.cassette.partial_replay import Result
 
 class Asked:
     def replays(self, sent): return sent.url.endswith("/ask")

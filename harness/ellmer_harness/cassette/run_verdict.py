@@ -17,9 +17,9 @@ from typing import Any, Literal
 
 from ..errors import CassetteError, NotIntercepted, Stale, Unused
 from ..exchange.messages import Sent
+from .cassette_state import CassetteState, Recording, older_than
 from .miss_explanation import changes, command
 from .request_key import RequestKey
-from .tape_state import Recording, TapeState, older_than
 
 # --- The verdict -----------------------------------------------------------------------------------------
 
@@ -57,45 +57,45 @@ class Verdict:
         return asdict(self)
 
 
-def verdict(tape: TapeState) -> Verdict:
+def verdict(cassette: CassetteState) -> Verdict:
     """Returns the current verdict on a cassette."""
-    played = sum(exchange.played for exchange in tape.exchanges)
-    unused = len(tape.unused())
+    played = sum(exchange.played for exchange in cassette.exchanges)
+    unused = len(cassette.unused())
     return Verdict(
-        path=str(tape.path),
-        mode=tape.mode,
-        state=_state(tape, unused),
-        recorded_from=tape.recorded_from,
+        path=str(cassette.path),
+        mode=cassette.mode,
+        state=_state(cassette, unused),
+        recorded_from=cassette.recorded_from,
         played=played,
-        recorded=len(tape.exchanges) - played if tape.records else 0,
+        recorded=len(cassette.exchanges) - played if cassette.records else 0,
         unused=unused,
-        missed=len(tape.misses),
-        stale="; ".join(reasons(tape)),
-        left=_left(tape),
-        store=tape.shared.store.url if tape.shared else "",
-        diverged=tape.partial.told() if tape.partial and tape.diverged != "ignore" else "",
+        missed=len(cassette.misses),
+        stale="; ".join(reasons(cassette)),
+        left=_left(cassette),
+        store=cassette.shared.store.url if cassette.shared else "",
+        diverged=cassette.partial.told() if cassette.partial and cassette.diverged != "ignore" else "",
         lacking=_not_recorded(),
     )
 
 
-def hold_to_account(tape: TapeState) -> None:
+def hold_to_account(cassette: CassetteState) -> None:
     """Raises `NotIntercepted` or `Unused` if a successful run did not use its cassette as recorded."""
-    if not tape.sent and not tape.allow_idle and not (tape.absent and tape.only_plays):
+    if not cassette.sent and not cassette.allow_idle and not (cassette.absent and cassette.only_plays):
         raise NotIntercepted(
-            f"the run ended without any request to cassette {tape.name}. {_advice()}\n"
-            + command(tape.rerecord)
+            f"the run ended without any request to cassette {cassette.name}. {_advice()}\n"
+            + command(cassette.rerecord)
         )
-    left = [] if tape.allow_unused or tape.mode in ("append", "update") else tape.unused()
+    left = [] if cassette.allow_unused or cassette.mode in ("append", "update") else cassette.unused()
     if left:
         raise Unused(
-            f"{len(left)} recorded interactions of {tape.name} were not requested:\n  "
+            f"{len(left)} recorded interactions of {cassette.name} were not requested:\n  "
             + "\n  ".join(left[:10])
             + "\nRecord again if the code now sends fewer requests, or pass allow_unused=True.\n"
-            + command(tape.rerecord, "update")
+            + command(cassette.rerecord, "update")
         )
-    hold_to_date(tape)
-    if tape.partial is not None:
-        tape.partial.hold(tape)
+    hold_to_date(cassette)
+    if cassette.partial is not None:
+        cassette.partial.hold(cassette)
 
 
 def _not_recorded() -> str:
@@ -116,27 +116,27 @@ def _advice() -> str:
     )
 
 
-def _left(tape: TapeState) -> tuple[str, ...]:
+def _left(cassette: CassetteState) -> tuple[str, ...]:
     """Returns `cassette.unused()` with the numbers of the interactions."""
-    if tape.index is None or not tape.replays:
+    if cassette.index is None or not cassette.replays:
         return ()
-    unplayed = {id(request) for request in tape.unused_requests()}
-    recorded = enumerate(tape.index.data, 1)
+    unplayed = {id(request) for request in cassette.unused_requests()}
+    recorded = enumerate(cassette.index.data, 1)
     return tuple(
         f"#{n} {request.method} {request.uri}" for n, (request, _) in recorded if id(request) in unplayed
     )
 
 
-def _state(tape: TapeState, unused: int) -> State:
-    if tape.misses:
+def _state(cassette: CassetteState, unused: int) -> State:
+    if cassette.misses:
         return "missed"
-    if tape.mode == "live":
+    if cassette.mode == "live":
         return "live"
-    if not tape.sent:
+    if not cassette.sent:
         return "idle"
-    if tape.records and not all(exchange.played for exchange in tape.exchanges):
-        return "failed" if tape.failed else "recorded"
-    return "unused" if unused and not tape.allow_unused else "replayed"
+    if cassette.records and not all(exchange.played for exchange in cassette.exchanges):
+        return "failed" if cassette.failed else "recorded"
+    return "unused" if unused and not cassette.allow_unused else "replayed"
 
 
 def table(verdicts: Iterable[tuple[str, Verdict]]) -> Iterator[str]:
@@ -181,33 +181,33 @@ class StaleWarning(UserWarning):
     """A recording is too old."""
 
 
-def reasons(tape: TapeState) -> list[str]:
+def reasons(cassette: CassetteState) -> list[str]:
     """Returns the reasons why the recording of this run is stale, as clauses; none if it is not."""
-    if tape.index is None or not tape.replays:
+    if cassette.index is None or not cassette.replays:
         return []
-    recording = _recording(tape)
-    aged = [] if tape.max_age is None else [older_than(tape.max_age)]
-    policies = [*aged, *tape.policies]
-    return [*filter(None, (policy(recording) for policy in policies)), *_changed(tape)]
+    recording = _recording(cassette)
+    aged = [] if cassette.max_age is None else [older_than(cassette.max_age)]
+    policies = [*aged, *cassette.policies]
+    return [*filter(None, (policy(recording) for policy in policies)), *_changed(cassette)]
 
 
-def hold_to_date(tape: TapeState) -> None:
+def hold_to_date(cassette: CassetteState) -> None:
     """Raises `Stale`, or warns, if the recording is stale and the option asks for it."""
-    level = tape.stale or os.environ.get("CASSETTE_STALE") or "warn"
+    level = cassette.stale or os.environ.get("CASSETTE_STALE") or "warn"
     if level not in LEVELS:
         raise CassetteError(f"CASSETTE_STALE is {level!r}; it must be one of {', '.join(LEVELS)}")
-    found = [] if level == "ignore" else reasons(tape)
+    found = [] if level == "ignore" else reasons(cassette)
     if not found:
         return
-    text = f"cassette {tape.name} is stale: {'; '.join(found)}.\n{command(tape.rerecord)}"
+    text = f"cassette {cassette.name} is stale: {'; '.join(found)}.\n{command(cassette.rerecord)}"
     if level == "error":
         raise Stale(text)
     warnings.warn(text, StaleWarning, stacklevel=4)
 
 
-def _recording(tape: TapeState) -> Recording:
-    index = tape.index
-    assert index is not None, "only a tape with an index has a recording"
+def _recording(cassette: CassetteState) -> Recording:
+    index = cassette.index
+    assert index is not None, "only a cassette with an index has a recording"
     recorded_at = index.provenance.get("recorded_at")
 
     def requests() -> Iterator[Sent]:
@@ -215,17 +215,17 @@ def _recording(tape: TapeState) -> Recording:
             yield Sent(request.method, request.uri, request.headers, request.body or b"")
 
     at = datetime.fromisoformat(recorded_at) if recorded_at else None
-    return Recording(tape.path, index.metadata, at, tape.clock.today(), requests)
+    return Recording(cassette.path, index.metadata, at, cassette.clock.today(), requests)
 
 
-def _changed(tape: TapeState) -> Iterator[str]:
+def _changed(cassette: CassetteState) -> Iterator[str]:
     """Yields requests that got the answer of a different body. If bodies are not compared, nothing else
     reports this.
     """
-    if tape.index is None:
+    if cassette.index is None:
         return
-    strict = replace(tape.index.match, body=True)
-    for number, request, recorded in tape.loosely_matched:
+    strict = replace(cassette.index.match, body=True)
+    for number, request, recorded in cassette.loosely_matched:
         now, then = RequestKey(strict, request), RequestKey(strict, recorded)
         if now.digest != then.digest:
             yield f"request {number} is not the one that was recorded: {next(changes(then, now))}"

@@ -22,7 +22,7 @@ from ..exchange.messages import Exchange, Sent
 from ..exchange.reply import Reply
 from ..faults import Fault
 from ..interception.network_guard import is_local
-from ..interception.open_tapes import Clock
+from ..interception.open_cassettes import Clock
 from ..secrets.redaction import Scrub
 from ..store import Store
 from ..store.local_copies import shared
@@ -166,7 +166,7 @@ _DIFFERS_BY_IT = "It was recorded with another secret. Name this one in secrets=
 
 
 @dataclass(eq=False, repr=False)
-class TapeState(Options):
+class CassetteState(Options):
     """The state of one run with one cassette.
 
     `sent` holds the requests of this run in order, not the cassette's copies. `exchanges` holds the same
@@ -267,7 +267,7 @@ class TapeState(Options):
 
     def miss(self, ask: RequestKey, index: CassetteIndex) -> Miss:
         """Returns a miss with the request and the closest recording. It is safe to log."""
-        from .cassette_index import masked_request  # noqa: PLC0415 - it imports vcrpy, which an open tape has loaded
+        from .cassette_index import masked_request  # noqa: PLC0415 - it imports vcrpy, which an open cassette has loaded
 
         shown = RequestKey(index.match, masked_request(index.match, ask.request))
         another = index.find(shown) is not None
