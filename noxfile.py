@@ -234,7 +234,7 @@ def nightly(session: nox.Session) -> None:
         *(session.posargs or WORKERS),
         env=strict,
     )
-    session.run("conformance", "run", env=strict)
+    session.run("conformance", "run", "--every-mode", env=strict)
 
 
 @nox.session(default=False)

@@ -87,6 +87,12 @@ def details_option(function: F) -> F:
     "`all` covers each pair of values, and needs covertable. [usual]",
 )
 @click.option(
+    "--every-mode",
+    is_flag=True,
+    help="Run each case in every mode at every provider. Without it, the further providers of a wire format, unless they are "
+    "chosen by --provider, get one whole and one streamed mode.",
+)
+@click.option(
     "-n", "--workers", type=int, default=0, help="The number of processes. More than one needs pytest-xdist."
 )
 @click.option(
@@ -115,6 +121,7 @@ def command(
     shard: str | None,
     case_timeout: float | None,
     combinations: str,
+    every_mode: bool,
     details: bool,
     pytest_args: tuple[str, ...],
     **wanted: tuple[str, ...],
@@ -140,6 +147,7 @@ def command(
     more += [f"--rule={each}" for each in ruled]
     more += [f"--case-timeout={case_timeout}"] if case_timeout else []
     more += [f"--combinations={combinations}", *(["--details"] if details else [])]
+    more += ["--every-mode"] if every_mode else []
     more += [f"--spec-version={spec_version}"] if spec_version else []
     sys.exit(run(cassettes, report, wanted, [*more, *pytest_args], seconds=case_timeout))
 

@@ -149,6 +149,11 @@ def pytest_addoption(parser: pytest.Parser) -> None:
         help="generated cases: none; `usual` adds six for each wire format; `all` covers each pair of values [usual]",
     )
     group.addoption(
+        "--every-mode",
+        action="store_true",
+        help="run every mode also at the further providers of a wire format",
+    )
+    group.addoption(
         "--case-timeout",
         "--play-timeout",
         dest="case_timeout",
@@ -249,7 +254,7 @@ def _plays(metafunc: pytest.Metafunc) -> list[Play]:
     """Returns the selected runs of the adapters in the options, or of the test class's adapter."""
     option = metafunc.config.getoption
     wanted = {name: option(name) for name in FILTERS}
-    how = {name: option(name) for name in ("record", "live", "combinations")}
+    how = {name: option(name) for name in ("record", "live", "combinations", "every_mode")}
     seconds = option("case_timeout")
     adapter = getattr(metafunc.cls, "adapter", None)
     if adapter is None:
@@ -381,7 +386,7 @@ class Collector:
         if not stack or not is_play(test):
             return False
         wanted = {name: option(name) for name in FILTERS}
-        how = {name: option(name) for name in ("record", "live", "combinations")}
+        how = {name: option(name) for name in ("record", "live", "combinations", "every_mode")}
         play = next(
             play for play in select(option("adapter"), wanted, **how) if test.endswith(f"[{play.id}]")
         )

@@ -15,6 +15,7 @@ from operator import attrgetter
 from pathlib import Path
 from shutil import which
 from typing import TYPE_CHECKING, Any, Literal, cast
+from zlib import crc32
 
 from ..adapters import Adapter, Capabilities
 from ..adapters.endpoints import PROVIDER_ADDRESSES, address_of, live_key
@@ -118,13 +119,15 @@ def select(
     record: bool = False,
     live: bool = False,
     combinations: Combinations = "usual",
+    every_mode: bool = False,
     seconds: float | None = None,
 ) -> list[Play]:
     """Returns all selected runs. A command has `seconds` for its declaration. Raises UnknownChoice for a filter that matches
     nothing.
     """
     adapters = {name: find_adapter(name, seconds=seconds) for name in names or [OURS]}
-    return plays_of(adapters, wanted, record=record, live=live, combinations=combinations)
+    how: dict[str, Any] = {"record": record, "live": live, "combinations": combinations}
+    return plays_of(adapters, wanted, **how, every_mode=every_mode)
 
 
 def plays_of(
@@ -134,9 +137,12 @@ def plays_of(
     record: bool = False,
     live: bool = False,
     combinations: Combinations = "usual",
+    every_mode: bool = False,
 ) -> list[Play]:
     """Returns the selected runs of adapter objects, under names that find them again. Raises UnknownChoice with the
     reason if nothing is left.
+
+    Unless providers or modes are chosen, or `every_mode` is set, the further providers of a wire format get half of the modes.
     """
     _check_filters(wanted, list(adapters.values()))
     wanted = _at_home(wanted, adapters.values())
@@ -150,7 +156,34 @@ def plays_of(
         raise UnknownChoice(nothing_left(left))
     if live:
         _check_keys(plays)
-    return plays
+    narrowed = record or wanted.get("provider") or wanted.get("mode")
+    return plays if every_mode or narrowed else [*_in_usual_modes(plays)]
+
+
+def _in_usual_modes(plays: Sequence[Play]) -> Iterator[Play]:
+    """Yields the runs at the provider of each wire format (its own, or the adapter's first) in every mode, and those at further
+    providers in one whole and one streamed mode, of which one is async.
+    """
+    firsts: dict[tuple[str, str], str] = {}
+    for play in plays:
+        home = MODULES[play.wire].PROVIDER if play.wire in MODULES else ""
+        at = firsts.setdefault((play.asked, play.wire), play.provider)
+        firsts[play.asked, play.wire] = home if play.provider == home else at
+    modes: dict[tuple[str, str, str, str], list[Mode]] = {}
+    for play in plays:
+        modes.setdefault((play.asked, play.wire, play.provider, play.case.name), []).append(play.mode)
+    for play in plays:
+        there = modes[play.asked, play.wire, play.provider, play.case.name]
+        first = firsts[play.asked, play.wire] == play.provider
+        if first or play.mode in _alternately(there, f"{play.provider}/{play.case.name}"):
+            yield play
+
+
+def _alternately(modes: Sequence[Mode], name: str) -> tuple[Mode, ...]:
+    """Returns a whole mode and a streamed one, if there are both. The name decides which of them is async."""
+    sides = [mode for mode in modes if "stream" not in mode], [mode for mode in modes if "stream" in mode]
+    ends = (0, -1) if crc32(name.encode()) % 2 else (-1, 0)
+    return tuple(side[end] for side, end in zip(sides, ends, strict=True) if side)
 
 
 def find_adapter(name: str | Adapter | Callable[[], Adapter], *, seconds: float | None = None) -> Adapter:

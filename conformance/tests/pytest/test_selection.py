@@ -14,6 +14,7 @@ from ellmer_conformance.report.formats.markdown import markdown
 from ellmer_conformance.report.formats.terminal import abilities, console, print_report, rows
 from ellmer_conformance.report.results import Play
 from ellmer_conformance.runner.selection import select
+from ellmer_conformance.scenarios.case import MODES
 
 
 def test_every_play_has_marks_that_are_registered():
@@ -25,6 +26,31 @@ def test_every_play_has_marks_that_are_registered():
         *("streaming", "asynchronous", "must", "area_tools"),
     }
     assert "advisory" in found["ellmer-core/anthropic/anthropic/calls_with_one_id[sync]"]
+
+
+def modes_at(provider, plays):
+    return {play.mode for play in plays if play.provider == provider and play.case.name == "one_tool"}
+
+
+def test_further_providers_get_a_whole_and_a_streamed_mode():
+    usual, every = select(["ellmer-core"], {}), select(["ellmer-core"], {}, every_mode=True)
+    at_others = [
+        modes_at(provider, usual) for provider in ("groq", "xai", "vllm", "zai", "deepseek", "vertex")
+    ]
+
+    assert modes_at("openai", usual) == modes_at("groq", every) == set(MODES)
+    assert set(map(frozenset, at_others)) == {
+        frozenset({"sync", "async-stream"}),
+        frozenset({"async", "stream"}),
+    }
+    assert {(play.provider, play.case.name) for play in usual} == {
+        (play.provider, play.case.name) for play in every
+    }
+
+
+def test_a_chosen_provider_has_every_mode():
+    assert modes_at("groq", select(["ellmer-core"], {"provider": ["groq"]})) == set(MODES)
+    assert modes_at("groq", select(["ellmer-core"], {"mode": ["sync"]})) == {"sync"}
 
 
 @pytest.mark.parametrize(

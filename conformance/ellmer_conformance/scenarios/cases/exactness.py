@@ -14,7 +14,7 @@ from ..script import Answer, Call, Say, Usage
 from ._media_and_tools import NO_MALFORMED_ARGUMENTS, string_argument
 
 _BLOCKING: tuple[Mode, ...] = ("sync", "stream")
-_TURNS = 30
+_TURNS = 16
 
 #: Strings that look like something else, and other values that are easily lost.
 ODD: Mapping[str, Any] = {
@@ -286,7 +286,7 @@ def long_values() -> Case:
 
 @case
 def many_turns() -> Case:
-    """Thirty questions follow one another: every request contains the whole history."""
+    """Sixteen questions follow one another: every request contains the whole history."""
     return Case(
         on_server=True,
         printed_alike=False,
