@@ -20,6 +20,7 @@ def test_single_braces_are_text():
     assert interpolate(template, city="Köln") == 'Answer as {"city": {"name": "Köln"}}'
 
 
+@pytest.mark.slow
 @given(st.text(), st.text())
 def test_a_value_is_never_looked_at_again(first, second):
     assert interpolate("{{ a }}|{{ b }}", a=first + "{{ b }}", b=second) == f"{first}{{{{ b }}}}|{second}"

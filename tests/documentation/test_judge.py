@@ -250,6 +250,7 @@ def test_no_module_of_the_package_shadows_the_real_one():
     assert Path(pydantic_core.__file__).parent.name == "pydantic_core"
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("text", ['{"a":' * 100_000, "Error code: 400 - " + "{'error': " * 50_000])
 def test_a_paste_of_any_length_is_read_in_little_time(judge, text):
     began = time.process_time()
@@ -267,6 +268,7 @@ LONG = {
 }
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", LONG)
 def test_n_words_of_a_command_cost_n(judge, name):
     from pasted import curl

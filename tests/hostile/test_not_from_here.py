@@ -147,6 +147,7 @@ def test_the_memory_of_parsed_values_is_not_underestimated(unit):
     assert needed / 2 < memory_of(text) < needed * 8
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("unit", SMALL.values(), ids=SMALL)
 def test_what_the_server_keeps_is_bounded_by_the_memory_that_it_needs(unit, record_property):
     """A value of three bytes needs seventy in memory: 100 MB of such requests needed 2.5 GB."""
@@ -169,6 +170,7 @@ def test_what_the_server_keeps_is_bounded_by_the_memory_that_it_needs(unit, reco
     )
 
 
+@pytest.mark.slow
 def test_what_clients_store_on_the_server_is_bounded(monkeypatch, record_property):
     monkeypatch.setattr("ellmer_conformance.server.services.STORED", Budget(unpacked=8 * 1024 * 1024))
     engine = Engine({}, journal=Journal(size=1024))

@@ -63,6 +63,7 @@ def terminal(tmp_path):
     child.close(force=True)
 
 
+@pytest.mark.slow
 def test_a_conversation_with_tools_newlines_and_an_interrupted_answer(terminal):
     terminal.expect(READY)
     terminal.send("first line\x1b\rsecond line\r")

@@ -95,6 +95,7 @@ def test_a_rating_goes_to_the_program_with_its_answer():
     assert [each.good for each in room.exchanges()] == [False, True]
 
 
+@pytest.mark.slow
 def test_a_page_without_its_proxy_or_from_elsewhere_is_refused():
     async def status(*headers):
         sent = []

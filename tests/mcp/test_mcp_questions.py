@@ -47,6 +47,7 @@ def calling(name, arguments):
 SEAT = {"approved": True, "arguments": {"seat": "7A"}}
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("transport", ["stdio", "http"])
 def test_the_user_is_asked_through_the_door_of_approvals(transport, request):
     where = PEER if transport == "stdio" else request.getfixturevalue("where")
@@ -173,6 +174,7 @@ class Stored:
         raise AssertionError
 
 
+@pytest.mark.slow
 def test_the_sdks_oauth_is_passed_through():
     with over_http_with_token("t0ken") as url:
         client = OAuthClientMetadata(client_name="c", redirect_uris=["http://127.0.0.1:1/callback"])

@@ -246,6 +246,7 @@ MEGABYTES = {
 }
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("unit", MEGABYTES.values(), ids=MEGABYTES)
 def test_an_error_of_a_megabyte_takes_no_second_of_a_processor(unit):
     body, keys = (unit * (1_000_000 // len(unit))).encode(), SentKeys(BEARER)

@@ -106,6 +106,7 @@ def test_odd_names_and_lines_of_logs_are_written_as_the_forms_have_it(tmp_path):
     assert trouble["message"]["text"].startswith("unreadable: line 3 is damaged or truncated")
 
 
+@pytest.mark.slow
 def test_several_processes_find_the_same(tmp_path):
     for number in range(4):
         vcrpy(tmp_path / f"{number}.yaml", yamlserializer, BAD if number % 2 else GOOD)

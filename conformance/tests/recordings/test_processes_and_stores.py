@@ -51,6 +51,7 @@ def recordings(tmp_path):
     return folder
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("name", "code", "found"), [("calibrate", 1, "/messages/0"), ("coverage", 0, "ORD-002")]
 )

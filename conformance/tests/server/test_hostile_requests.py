@@ -301,6 +301,7 @@ MANY = {
 }
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("target", "field"),
     [("/v2/chat", b"messages"), ("/v1/responses", b"input"), ("/v1/messages", b"messages")],

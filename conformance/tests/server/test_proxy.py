@@ -193,6 +193,7 @@ def test_proxy_and_upstream_need_each_other(given):
         StrictServer(**given)
 
 
+@pytest.mark.slow
 def test_a_bomb_is_not_unpacked_for_the_report():
     body = gzip.compress(b"{" + b" " * 200_000_000, mtime=0)
     response = httpx.Response(200, headers={"content-encoding": "gzip"}, stream=httpx.ByteStream(body))

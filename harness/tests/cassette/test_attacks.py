@@ -9,6 +9,7 @@ import pytest
 SCRIPT = Path(__file__).parents[2] / "attacks.py"
 
 
+@pytest.mark.slow
 @pytest.mark.skipif(sys.platform == "win32", reason="it forks")
 def test_killed_processes_full_disks_and_many_writers_leave_whole_files():
     done = subprocess.run(

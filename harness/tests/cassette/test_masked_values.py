@@ -103,6 +103,7 @@ def cassette(server, record, tmp_path):
     return recorded
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     "values", [*PLAIN, (secret(1), secret(2))], ids=[*(each[0] for each in PLAIN), "secret"]
 )
@@ -309,6 +310,7 @@ def test_fingerprints_of_a_wrong_shape_are_named(cassette):
         cassette.replayed({})
 
 
+@pytest.mark.slow
 def test_many_values_get_fingerprints_that_differ(cassette):
     requests = [{"url": f"/x?token={secret(n)}"} for n in range(300)]
     cassette(*requests)

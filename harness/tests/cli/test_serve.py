@@ -73,6 +73,7 @@ def test_a_client_may_send_its_body_in_chunks(path):
         assert httpx.post(f"{served.url}/v1/chat", content=chunks, headers=headers).status_code == 200
 
 
+@pytest.mark.slow
 def test_the_command_serves_a_program_of_another_process(path):
     program = "from ellmer_harness.cli import main; raise SystemExit(main())"
     command = [sys.executable, "-c", program, "serve", str(path)]

@@ -326,6 +326,7 @@ def on_disk(value, folder):
     return any(form in text for form in forms if len(form) >= 4)
 
 
+@pytest.mark.slow
 def test_none_of_270_kinds_is_on_the_disk(drawn, server, record, tmp_path):
     assert len(KINDS) >= 270
     exchanges(drawn, server, record, tmp_path, mask=True)
