@@ -10,28 +10,36 @@ conversation are random ids, which decode to unreadable bytes at each of the fou
 
 from __future__ import annotations
 
-import json
 import re
 import zlib
 from base64 import b64decode, b64encode
 from bisect import bisect_right
 from collections import defaultdict
-from collections.abc import Callable, Collection, Container, Iterable, Iterator, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
 from functools import cache, lru_cache
 from hashlib import sha256
-from itertools import accumulate, chain, compress, repeat
-from operator import is_
+from itertools import accumulate, chain
 from typing import Any, NamedTuple
 from urllib.parse import unquote
 
 from pydantic_core import from_json
 
-from ellmer_core.budget import RECORDING, has_more_values
-
 from ..format.alike_events import Alike
 from ..format.json_text import searcher
+from .json_strings import (
+    FLAT,
+    NUMBERS,
+    Location,
+    has_only_numbers,
+    only,
+    parsed,
+    places,
+    pointer,
+    readable,
+    strings,
+)
 from .named_credentials import (
     AFTER,
     NAMED,
@@ -39,15 +47,13 @@ from .named_credentials import (
     PARAMETERS,
     PASSWORDS,
     credential,
-    hinted,
     kind,
     literals,
     named,
-    telling,
     without_visitors,
 )
 from .redaction import MASK, branches, has_escaped_letters, letter_by_letter, spellings
-from .service_keys import PATTERNS, Pattern, has_rules, keys, maintained
+from .service_keys import PATTERNS, Pattern, has_rules, keys, maintained, runs
 from .value_randomness import LEAST
 
 # --- Findings --------------------------------------------------------------------------------------------
@@ -113,7 +119,7 @@ def may_hold(text: bytes, secrets: Iterable[tuple[str, str]] = ()) -> bool:
     if has_rules():
         return True
     values = [secret for secret, _ in secrets]
-    spelled = [_bytes(form) for value in values for form in spellings(value)]
+    spelled = [utf8(form) for value in values for form in spellings(value)]
     encoded = [value.encode("utf-8", "replace") for value in values]
     return any(_holds(layer, spelled, encoded) for layer in layers(text))
 
@@ -144,10 +150,6 @@ def _is_none_base64() -> Callable[[str], bool]:
     return searcher(rf"\A(?:{part}{between})*{part}\z")
 
 
-def _bytes(text: str) -> bytes:
-    return text.encode("utf-8", "surrogatepass")
-
-
 def masks(value: Any, accepted: Collection[str] = ()) -> dict[str, str]:
     """Returns the values to mask, each with its replacement, so that `scan` finds only accepted values. They
     are the secrets and the base64 that contains one.
@@ -165,7 +167,6 @@ def fingerprint(secret: str) -> str:
 
 
 _SEPARATOR = b"\n\0\n"
-_LAYERS = 3
 _LONGEST_FORM = 100_000
 _IN_WORD = bytes(code < 128 and (chr(code).isalnum() or chr(code) in "_.+/=~:-") for code in range(256))
 _BASE64 = re.compile(r"[A-Za-z0-9+/_-]{24,}+={0,2}")
@@ -225,7 +226,7 @@ def search(
         for key, text in strings(value)
         if text and not ("nel." in text and _REPORTS.match(text)) and not _is_challenge(text)
     ]
-    for layer in range(_LAYERS):
+    for layer in range(LAYERS):
         if parts:
             texts = [part.text.encode("utf-8", "replace") for part in parts]
             whole = _SEPARATOR.join(texts)
@@ -435,7 +436,7 @@ def _spelled(secrets: tuple[tuple[str, str], ...], *, letters: bool) -> list[tup
         for form in (
             *spellings(secret),
             *(letter_by_letter(secret) if letters else ()),
-            b64encode(_bytes(secret)).decode().rstrip("="),
+            b64encode(utf8(secret)).decode().rstrip("="),
         )
     ]
 
@@ -459,10 +460,10 @@ def _streams(value: Any, where: str) -> Iterator[tuple[Location, list[Any] | Ali
                     yield (at, name), inner
                 elif isinstance(inner, Alike):
                     yield ((at, name), "sse"), inner
-                elif type(inner) not in _FLAT:
+                elif type(inner) not in FLAT:
                     left.append(((at, name), inner))
         elif isinstance(item, list | tuple):
-            left += [((at, n), inner) for n, inner in enumerate(item) if type(inner) not in _FLAT]
+            left += [((at, n), inner) for n, inner in enumerate(item) if type(inner) not in FLAT]
         elif isinstance(item, bytes) and len(found := _DATA.findall(item)) > 1:
             yield at, [parsed(each) for each in found]
 
@@ -472,9 +473,9 @@ def _columns(values: Sequence[Any], path: str) -> Iterator[tuple[str, list[str]]
     if path.count("/") > _DEEPEST:
         return
     kinds = {*map(type, values)}
-    if _NUMBERS.issuperset(kinds):
+    if NUMBERS.issuperset(kinds):
         return
-    texts, objects, lists = (_only(kind, values, kinds) for kind in (str, dict, list))
+    texts, objects, lists = (only(kind, values, kinds) for kind in (str, dict, list))
     if texts and texts.count(texts[0]) < len(texts):
         yield path, texts  # nothing is split over equal texts
     if len(objects) > 1:
@@ -483,7 +484,7 @@ def _columns(values: Sequence[Any], path: str) -> Iterator[tuple[str, list[str]]
     if lists and {*map(len, lists)} == {1}:
         yield from _columns([*chain.from_iterable(lists)], f"{path}/0")
         return
-    lists = [items for items in lists if items and not _numbers(items)]
+    lists = [items for items in lists if items and not has_only_numbers(items)]
     number = 0
     while len(lists) > 1:
         yield from _columns([items[number] for items in lists], f"{path}/{number}")
@@ -500,212 +501,6 @@ def _fields(objects: Sequence[dict[str, Any]]) -> Iterable[tuple[str, Sequence[A
     for name, inner in chain.from_iterable(map(dict.items, objects)):
         fields[name].append(inner)
     return fields.items()
-
-
-# --- The strings of a JSON value -------------------------------------------------------------------------
-
-
-Location = tuple[Any, object]
-"""The place above, and the step from there; the outermost is `("", None)` or what stands for it."""
-_NAMES = ("name", "key", "header", "field", "variable", "env", "id", "n", "k", "Name", "Key")
-_VALUES = frozenset(("value", "val", "secret_value", "secretValue", "content", "data", "v", "Value"))
-_NAMING = frozenset(_NAMES)
-_NUMBERS = frozenset((int, float, bool, type(None)))
-_FLAT = _NUMBERS | {str}
-_KINDS = _FLAT | {dict, list}
-_FIELDS = 12  # an object that names its value has few others
-_RUN = 16
-_PRINTABLE = bytes(32 <= code < 127 or code in b"\t\r\n" for code in range(256))
-
-
-def strings(value: Any) -> list[tuple[str, str]]:
-    """Returns each distinct string once without a name, and once more with each name that suggests a credential.
-
-    The value is searched level by level, in bulk: a cassette has millions of values, and few have such a name.
-    """
-    plain: dict[str, None] = {}
-    named: dict[tuple[str, str], None] = {}
-    level = [value]
-    while level:
-        kinds = {*map(type, level)}
-        if not _KINDS.issuperset(kinds):
-            level = [part for item in level for part in _readable(item)]
-            kinds = {*map(type, level)}
-        texts, objects, lists = (_only(kind, level, kinds) for kind in (str, dict, list))
-        lists = [items for items in lists if not _numbers(items)]
-        names = dict.fromkeys(chain.from_iterable(objects))
-        plain.update(dict.fromkeys(texts))
-        plain.update(names)
-        named.update(dict.fromkeys(_telling(objects, lists, names)))
-        level = [*_values(objects, names), *chain.from_iterable(lists)]
-    return [*(("", text) for text in plain), *named]
-
-
-def places(value: Any, where: str = "") -> dict[tuple[str, str], list[Location]]:
-    """Returns the same strings, each with its places. This is several times slower, so it is used only for
-    strings with findings.
-    """
-    found: dict[tuple[str, str], list[Location]] = defaultdict(list)
-    left: list[tuple[Any, Location, str]] = [(value, (where, None), "")]
-    while left:
-        item, place, key = left.pop()
-        if isinstance(item, str):
-            found["", item].append(place)
-            if telling(key):
-                found[key, item].append(place)
-        elif isinstance(item, dict):
-            naming = "" if _VALUES.isdisjoint(item) else _named(item)
-            for name, inner in item.items():
-                found["", name].append(place)
-                left.append((inner, (place, name), naming if naming and name in _VALUES else name))
-        elif isinstance(item, list | tuple):
-            left += _items(item, place, key)
-        elif isinstance(item, bytes):
-            left += [(inner, place, key) for inner in _of_bytes(item)]
-    return found
-
-
-def _only(kind: type, level: Sequence[Any], kinds: Collection[type]) -> list[Any]:
-    """Returns the values of a type. `kinds` are the types of all."""
-    if kind not in kinds:
-        return []
-    return [*level] if len(kinds) == 1 else [*compress(level, map(is_, map(type, level), repeat(kind)))]
-
-
-def _readable(item: Any) -> list[Any]:
-    """Returns the values in an item, converted to the types that are searched."""
-    if type(item) in _KINDS:
-        return [item]
-    if isinstance(item, bytes):
-        return _of_bytes(item)
-    if isinstance(item, dict):
-        return [{**item}]
-    return [[*item]] if isinstance(item, list | tuple) else [str(item)]
-
-
-def _values(objects: list[dict[str, Any]], names: Container[str]) -> Iterable[Any]:
-    if "text" not in names:
-        return chain.from_iterable(map(dict.values, objects))
-    return (
-        "".join(item) if name == "text" and _lines(item) else item
-        for each in objects
-        for name, item in each.items()
-    )
-
-
-def _lines(value: Any) -> bool:
-    """Tells whether this is a cassette's form of a text with several lines."""
-    return isinstance(value, list) and all(isinstance(line, str) for line in value)
-
-
-def _numbers(items: Sequence[Any]) -> bool:
-    return bool(items) and type(items[0]) in _NUMBERS and _NUMBERS.issuperset(map(type, items))
-
-
-def _telling(
-    objects: list[dict[str, Any]], lists: list[list[Any]], names: Iterable[str]
-) -> Iterator[tuple[str, str]]:
-    """Yields the strings under telling names: those of a field, of `{"name": …, "value": …}` and of a pair."""
-    if wanted := {*filter(telling, names)}:
-        for each in objects:
-            yield from (found for name in each if name in wanted for found in _texts(name, each[name]))
-    naming = _NAMING.intersection(names)
-    both = (item for item in objects if not _VALUES.isdisjoint(item) and not _NAMING.isdisjoint(item))
-    valued = [*both] if naming else []
-    if hinted(
-        "\n".join({item[name] for name in naming for item in valued if isinstance(item.get(name), str)})
-    ):
-        for each in valued:
-            if name := _named(each):
-                yield from (found for field in _VALUES & each.keys() for found in _texts(name, each[field]))
-    pairs = (items for items in lists if len(items) == 2 and _pair(items))
-    yield from ((pair[0], text) for pair in pairs for text in pair)
-
-
-def _texts(name: str, value: Any) -> Iterator[tuple[str, str]]:
-    """Yields the strings in a field: a single one, or those of a list."""
-    left = [value]
-    while left:
-        item = left.pop()
-        if isinstance(item, str):
-            yield name, item
-        elif isinstance(item, list | tuple):
-            left += item
-        elif isinstance(item, bytes):
-            left += _of_bytes(item)
-
-
-def _of_bytes(data: bytes) -> list[Any]:
-    whole = parsed(data)
-    return [*readable(data)] if whole is None else [whole]
-
-
-def pointer(place: Location) -> str:
-    """Returns a place as a JSON pointer after the name of the outermost value."""
-    steps: list[str] = []
-    above, step = place
-    while step is not None:
-        steps.append(f"/{step}")
-        above, step = above
-    return str(above) + "".join(reversed(steps))
-
-
-def parsed(body: bytes | str) -> Any:
-    """Returns the value of a JSON text, or `None` for any other text."""
-    opening = (b"{", b"[") if isinstance(body, bytes) else ("{", "[")
-    if body[:1] not in opening or has_more_values(body, RECORDING.values):
-        return None
-    try:
-        return from_json(body)
-    except ValueError:
-        pass  # `json` takes half a surrogate, too
-    try:
-        return json.loads(body)
-    except (ValueError, RecursionError):
-        return None
-
-
-def readable(data: bytes) -> Iterator[str]:
-    """Yields the readable text in bytes: all of it, or the runs of printable characters."""
-    try:
-        text = data.decode()
-    except UnicodeDecodeError:
-        text = "\0"
-    if "\0" not in text:
-        yield text
-        return
-    yield from (run.decode("ascii") for run in runs(data, _PRINTABLE, _RUN))
-
-
-def runs(data: bytes, table: bytes, least: int) -> list[bytes]:
-    """Returns the runs of at least `least` bytes that have a 1 in the table. Finding them in bulk is fast."""
-    find, wanted = (data.translate(table) + b"\0").find, b"\1" * least
-    found: list[bytes] = []
-    at = find(wanted)
-    while at >= 0:
-        end = find(0, at + least)
-        found.append(data[at:end])
-        at = find(wanted, end)
-    return found
-
-
-def _items(items: Sequence[Any], place: Location, key: str) -> Iterator[tuple[Any, Location, str]]:
-    if key == "text" and _lines(items):
-        yield "".join(items), (place, 0), key
-        return
-    key = items[0] if _pair(items) else "" if key == "text" else key
-    yield from ((item, (place, index), key) for index, item in enumerate(items) if type(item) not in _NUMBERS)
-
-
-def _pair(items: Sequence[Any]) -> bool:
-    """Tells whether this is a header or a form field whose name suggests a credential."""
-    return len(items) == 2 and all(isinstance(item, str) for item in items) and telling(items[0])
-
-
-def _named(value: dict[str, Any]) -> str:
-    """Returns the name in `{"name": "API_KEY", "value": …}` if it suggests a credential, else `""`."""
-    found = (value.get(field) for field in _NAMES if field in value) if len(value) <= _FIELDS else ()
-    return next((name for name in found if isinstance(name, str) and len(name) <= 80 and telling(name)), "")
 
 
 # --- Tokens that may be base64 of readable text ----------------------------------------------------------
@@ -769,6 +564,8 @@ def _readable_places(data: bytes, secrets: Iterable[bytes]) -> Iterator[int]:
 # engine compares all of it in one pass, a hundred times as quickly as `re` compares a part.
 
 
+LAYERS = 3
+"""How often what is encoded may be encoded again."""
 _TELLING = 4  # characters of a literal that is rare enough to be searched alone
 _HEX_DIGITS = frozenset("0123456789abcdef")  # a literal of these is in many ids, which are shorter than keys
 _LONGEST_ID = 32
@@ -883,11 +680,16 @@ def layers(text: bytes) -> Iterator[bytes]:
     Args:
         text: Any text in UTF-8.
     """
-    for _ in range(_LAYERS):
+    for _ in range(LAYERS):
         yield text
-        if b"%" not in text or (plain := _bytes(unquote(text.decode("utf-8", "surrogatepass")))) == text:
+        if b"%" not in text or (plain := utf8(unquote(text.decode("utf-8", "surrogatepass")))) == text:
             return
         text = plain
+
+
+def utf8(text: str) -> bytes:
+    """Returns the bytes of a text, which may have halves of surrogates."""
+    return text.encode("utf-8", "surrogatepass")
 
 
 def has_name(text: bytes) -> bool:

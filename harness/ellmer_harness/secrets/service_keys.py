@@ -554,6 +554,18 @@ def keys(words: Iterable[str]) -> Iterator[tuple[str, str]]:
                 yield from ((row.what, key[0]) for key in found if _is_drawn(key[0], literal))
 
 
+def runs(data: bytes, table: bytes, least: int) -> list[bytes]:
+    """Returns the runs of at least `least` bytes that have a 1 in the table. Finding them in bulk is fast."""
+    find, wanted = (data.translate(table) + b"\0").find, b"\1" * least
+    found: list[bytes] = []
+    at = find(wanted)
+    while at >= 0:
+        end = find(0, at + least)
+        found.append(data[at:end])
+        at = find(wanted, end)
+    return found
+
+
 def _is_drawn(key: str, literal: str) -> bool:
     """Tells whether a key is random, as a whole or after its literal: some have small letters only."""
     return (random(key) or random(key.removeprefix(literal))) and not pretended(key)

@@ -5,7 +5,8 @@ from collections import Counter
 from hypothesis import given
 from hypothesis import strategies as st
 
-from ellmer_harness.secrets.cassette_scan import places, scan, strings
+from ellmer_harness.secrets.cassette_scan import scan
+from ellmer_harness.secrets.json_strings import places, strings
 
 NAMES = st.sampled_from(["name", "value", "text", "content", "api_key", "password", "key", "n", "headers"])
 TEXTS = NAMES | st.text(max_size=6)

@@ -1,0 +1,207 @@
+"""The strings of a JSON value: each with the name that suggests a credential, if it has one, and each with its places."""
+
+from __future__ import annotations
+
+import json
+from collections import defaultdict
+from collections.abc import Collection, Container, Iterable, Iterator, Sequence
+from itertools import chain, compress, repeat
+from operator import is_
+from typing import Any
+
+from pydantic_core import from_json
+
+from ellmer_core.budget import RECORDING, has_more_values
+
+from .named_credentials import hinted, telling
+from .service_keys import runs
+
+Location = tuple[Any, object]
+"""The place above, and the step from there; the outermost is `("", None)` or what stands for it."""
+_NAMES = ("name", "key", "header", "field", "variable", "env", "id", "n", "k", "Name", "Key")
+_VALUES = frozenset(("value", "val", "secret_value", "secretValue", "content", "data", "v", "Value"))
+_NAMING = frozenset(_NAMES)
+NUMBERS = frozenset((int, float, bool, type(None)))
+FLAT = NUMBERS | {str}
+_KINDS = FLAT | {dict, list}
+_FIELDS = 12  # an object that names its value has few others
+_RUN = 16
+_PRINTABLE = bytes(32 <= code < 127 or code in b"\t\r\n" for code in range(256))
+
+
+def strings(value: Any) -> list[tuple[str, str]]:
+    """Returns each distinct string once without a name, and once more with each name that suggests a credential.
+
+    The value is searched level by level, in bulk: a cassette has millions of values, and few have such a name.
+    """
+    plain: dict[str, None] = {}
+    named: dict[tuple[str, str], None] = {}
+    level = [value]
+    while level:
+        kinds = {*map(type, level)}
+        if not _KINDS.issuperset(kinds):
+            level = [part for item in level for part in _readable(item)]
+            kinds = {*map(type, level)}
+        texts, objects, lists = (only(kind, level, kinds) for kind in (str, dict, list))
+        lists = [items for items in lists if not has_only_numbers(items)]
+        names = dict.fromkeys(chain.from_iterable(objects))
+        plain.update(dict.fromkeys(texts))
+        plain.update(names)
+        named.update(dict.fromkeys(_telling(objects, lists, names)))
+        level = [*_values(objects, names), *chain.from_iterable(lists)]
+    return [*(("", text) for text in plain), *named]
+
+
+def places(value: Any, where: str = "") -> dict[tuple[str, str], list[Location]]:
+    """Returns the same strings, each with its places. This is several times slower, so it is used only for
+    strings with findings.
+    """
+    found: dict[tuple[str, str], list[Location]] = defaultdict(list)
+    left: list[tuple[Any, Location, str]] = [(value, (where, None), "")]
+    while left:
+        item, place, key = left.pop()
+        if isinstance(item, str):
+            found["", item].append(place)
+            if telling(key):
+                found[key, item].append(place)
+        elif isinstance(item, dict):
+            naming = "" if _VALUES.isdisjoint(item) else _named(item)
+            for name, inner in item.items():
+                found["", name].append(place)
+                left.append((inner, (place, name), naming if naming and name in _VALUES else name))
+        elif isinstance(item, list | tuple):
+            left += _items(item, place, key)
+        elif isinstance(item, bytes):
+            left += [(inner, place, key) for inner in _of_bytes(item)]
+    return found
+
+
+def only(kind: type, level: Sequence[Any], kinds: Collection[type]) -> list[Any]:
+    """Returns the values of a type. `kinds` are the types of all."""
+    if kind not in kinds:
+        return []
+    return [*level] if len(kinds) == 1 else [*compress(level, map(is_, map(type, level), repeat(kind)))]
+
+
+def _readable(item: Any) -> list[Any]:
+    """Returns the values in an item, converted to the types that are searched."""
+    if type(item) in _KINDS:
+        return [item]
+    if isinstance(item, bytes):
+        return _of_bytes(item)
+    if isinstance(item, dict):
+        return [{**item}]
+    return [[*item]] if isinstance(item, list | tuple) else [str(item)]
+
+
+def _values(objects: list[dict[str, Any]], names: Container[str]) -> Iterable[Any]:
+    if "text" not in names:
+        return chain.from_iterable(map(dict.values, objects))
+    return (
+        "".join(item) if name == "text" and _lines(item) else item
+        for each in objects
+        for name, item in each.items()
+    )
+
+
+def _lines(value: Any) -> bool:
+    """Tells whether this is a cassette's form of a text with several lines."""
+    return isinstance(value, list) and all(isinstance(line, str) for line in value)
+
+
+def has_only_numbers(items: Sequence[Any]) -> bool:
+    return bool(items) and type(items[0]) in NUMBERS and NUMBERS.issuperset(map(type, items))
+
+
+def _telling(
+    objects: list[dict[str, Any]], lists: list[list[Any]], names: Iterable[str]
+) -> Iterator[tuple[str, str]]:
+    """Yields the strings under telling names: those of a field, of `{"name": …, "value": …}` and of a pair."""
+    if wanted := {*filter(telling, names)}:
+        for each in objects:
+            yield from (found for name in each if name in wanted for found in _texts(name, each[name]))
+    naming = _NAMING.intersection(names)
+    both = (item for item in objects if not _VALUES.isdisjoint(item) and not _NAMING.isdisjoint(item))
+    valued = [*both] if naming else []
+    if hinted(
+        "\n".join({item[name] for name in naming for item in valued if isinstance(item.get(name), str)})
+    ):
+        for each in valued:
+            if name := _named(each):
+                yield from (found for field in _VALUES & each.keys() for found in _texts(name, each[field]))
+    pairs = (items for items in lists if len(items) == 2 and _pair(items))
+    yield from ((pair[0], text) for pair in pairs for text in pair)
+
+
+def _texts(name: str, value: Any) -> Iterator[tuple[str, str]]:
+    """Yields the strings in a field: a single one, or those of a list."""
+    left = [value]
+    while left:
+        item = left.pop()
+        if isinstance(item, str):
+            yield name, item
+        elif isinstance(item, list | tuple):
+            left += item
+        elif isinstance(item, bytes):
+            left += _of_bytes(item)
+
+
+def _of_bytes(data: bytes) -> list[Any]:
+    whole = parsed(data)
+    return [*readable(data)] if whole is None else [whole]
+
+
+def pointer(place: Location) -> str:
+    """Returns a place as a JSON pointer after the name of the outermost value."""
+    steps: list[str] = []
+    above, step = place
+    while step is not None:
+        steps.append(f"/{step}")
+        above, step = above
+    return str(above) + "".join(reversed(steps))
+
+
+def parsed(body: bytes | str) -> Any:
+    """Returns the value of a JSON text, or `None` for any other text."""
+    opening = (b"{", b"[") if isinstance(body, bytes) else ("{", "[")
+    if body[:1] not in opening or has_more_values(body, RECORDING.values):
+        return None
+    try:
+        return from_json(body)
+    except ValueError:
+        pass  # `json` takes half a surrogate, too
+    try:
+        return json.loads(body)
+    except (ValueError, RecursionError):
+        return None
+
+
+def readable(data: bytes) -> Iterator[str]:
+    """Yields the readable text in bytes: all of it, or the runs of printable characters."""
+    try:
+        text = data.decode()
+    except UnicodeDecodeError:
+        text = "\0"
+    if "\0" not in text:
+        yield text
+        return
+    yield from (run.decode("ascii") for run in runs(data, _PRINTABLE, _RUN))
+
+
+def _items(items: Sequence[Any], place: Location, key: str) -> Iterator[tuple[Any, Location, str]]:
+    if key == "text" and _lines(items):
+        yield "".join(items), (place, 0), key
+        return
+    key = items[0] if _pair(items) else "" if key == "text" else key
+    yield from ((item, (place, index), key) for index, item in enumerate(items) if type(item) not in NUMBERS)
+
+
+def _pair(items: Sequence[Any]) -> bool:
+    """Tells whether this is a header or a form field whose name suggests a credential."""
+    return len(items) == 2 and all(isinstance(item, str) for item in items) and telling(items[0])
+
+
+def _named(value: dict[str, Any]) -> str:
+    """Returns the name in `{"name": "API_KEY", "value": …}` if it suggests a credential, else `""`."""
+    found = (value.get(field) for field in _NAMES if field in value) if len(value) <= _FIELDS else ()
+    return next((name for name in found if isinstance(name, str) and len(name) <= 80 and telling(name)), "")
