@@ -345,7 +345,7 @@ def causes(report: Report) -> list[Cause]:
     plays: dict[str, list[Row]] = defaultdict(list)
     for row in [*report.harness_errors, *report.failures]:
         plays[row.place].append(row)
-    ordered = [sorted(rows, key=_order) for rows in plays.values()]
+    ordered = [_in_order(rows) for rows in plays.values()]
     together = _together(ordered)
     found: dict[str, Cause] = {}
     for rows in ordered:
@@ -524,6 +524,35 @@ def _anywhere(row: Row) -> str:
     return re.sub(r"/\d+", "/*", re.sub(r"^/varied/[^/]+$", "/replies/0", pointer))
 
 
+def _in_order(rows: Iterable[Row]) -> list[Row]:
+    """Returns the failures of a run, the first wrong thing first."""
+    ordered = list[Row]()
+    for row in sorted(rows, key=_order):
+        told = next((at for at, each in enumerate(ordered) if _says_more(row, each)), len(ordered))
+        ordered.insert(told, row)
+    return ordered
+
+
+def _says_more(row: Row, other: Row) -> bool:
+    """Tells whether a failure shows what another one shows, but nearer to its cause."""
+    if (row.rule, other.rule) in _NEARER:
+        return True
+    if other.rule == "HIS-006":
+        return _was_misread(row, other)
+    block = _FIELD.sub(r"\1", other.pointer)
+    return row.rule.startswith("THK-") and bool(_ANY_FORM.fullmatch(other.rule)) and block in row.pointer
+
+
+def _was_misread(row: Row, other: Row) -> bool:
+    """Tells whether the caller got, or a tool was run with, what goes back to the model in place of its words or calls: the answer
+    was read wrongly before.
+    """
+    if row.rule == "TXT-005":
+        got = row.message.removeprefix("the text is ").partition(", the model said ")[0]
+        return other.message.endswith(f"what goes back is {got}")
+    return row.rule == "PAR-005" and other.message.startswith("its calls are changed")
+
+
 def _order(row: Row) -> tuple[bool, bool, int, bool, bool, bool, bool]:
     """Returns the place of a failure in its run: comparisons of the whole come last, and outcomes after requests. A call that was
     cut runs before the request that has its result. In one request, what is lost of it says more than that it is another one.
@@ -553,6 +582,20 @@ _ECHOES = {"HIS-009", "IMG-002"}
 #: The rule that compares a request with the one before it.
 _OTHER_REQUEST = "HIS-002"
 _LAST = 1 << 30
+#: Pairs of rules that show one event in a run. The first is nearer to its cause: media that are lost explain why nothing follows that a
+#: text points at, and tools that are not sent explain why the API refuses to choose one.
+_NEARER = {
+    ("TRM-001", "TRM-016"),
+    ("IMG-001", "IMG-010"),
+    ("IMG-030", "IMG-015"),
+    ("OPT-003", "REQ-012"),
+    ("OPT-002", "ERR-004"),
+    ("SYS-001", "UNI-001"),
+    ("HIS-008", "HIS-006"),
+    ("PAR-005", "PAR-001"),
+}
+#: The rules about the form of an object, with the one about fields that it does not have.
+_ANY_FORM = re.compile(rf"{_FORM.pattern}|REQ-004")
 
 
 def _ran_cut(row: Row) -> bool:

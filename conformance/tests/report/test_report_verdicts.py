@@ -480,3 +480,41 @@ def test_a_cut_call_runs_before_its_result_is_sent():
     [cause] = causes(Report([marked, ran]))
 
     assert cause.rows == [ran]
+
+
+_AT, _LATER = "/exchanges/1/request", "/exchanges/1/request/messages/1"
+_CHANGED = "its text is changed: the model said 'tick tock', and what goes back is 'tick'"
+_SHOULD_BE_FIRST = [
+    (("TXT-005", "/replies/0", "the text is 'tick', the model said 'tick tock'"), ("HIS-006", _AT, _CHANGED)),
+    (
+        ("PAR-005", "/tool_runs", "f({}) was called"),
+        ("HIS-006", _AT, "its calls are changed: the model said f()"),
+    ),
+    (
+        ("PAR-005", "/tool_runs", "run not at all"),
+        ("PAR-001", _AT, "1 call was made, and 0 results were sent"),
+    ),
+    (("SYS-001", _LATER, "not in its place"), ("UNI-001", "/exchanges", "'Be brief.' is in no request")),
+    (
+        ("TRM-001", "/exchanges/2/request", "an image did not reach the provider"),
+        ("TRM-016", _LATER, "no content"),
+    ),
+    (("THK-001", f"{_LATER}/content/0", "not signed"), ("REQ-010", f"{_LATER}/content/0", "it is missing")),
+]
+
+
+@pytest.mark.parametrize(
+    ("first", "second"), _SHOULD_BE_FIRST, ids=[first[0] for first, _ in _SHOULD_BE_FIRST]
+)
+def test_of_two_views_of_one_event_the_one_nearer_to_its_cause_is_named(first, second):
+    nearer, echo = (
+        failed(rule, "reject" if rule[:3] in {"REQ", "THK"} else "loss", pointer, message=message)
+        for rule, pointer, message in (first, second)
+    )
+    assert causes(Report([echo, nearer]))[0].rows == [nearer]
+
+
+def test_a_text_that_only_goes_back_changed_was_read_rightly():
+    changed = failed("HIS-006", "loss", _AT, message=_CHANGED)
+    other = failed("TXT-005", "loss", "/replies/1", message="the text is 'no', the model said 'yes'")
+    assert causes(Report([other, changed]))[0].rows == [changed]
