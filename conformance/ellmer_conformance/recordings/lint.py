@@ -348,16 +348,24 @@ def _judge(report: FileReport, book: RuleBook, request: Request, place: str, sta
     tally.accepted += _accepted(status)
     tally.refused += status is not None and 400 <= status < 500
     for verdict in book.judge(request):
-        for violation in verdict.violations:
-            outcome = _outcome(violation, verdict.outcome, status, dated=bool(request.when))
-            if outcome == "violation" and may_be_newer(request, violation, accepted=_accepted(status)):
-                outcome, violation = "warning", replace(violation, message=f"{violation.message} ({NOTE})")
+        for found in verdict.violations:
+            outcome, violation = _decided(request, found, verdict.outcome, status)
             tally.violations += outcome == "violation"
             tally.warnings += outcome == "warning"
             tally.agreed += outcome == "agreed"
             where = (request.wire, request.provider, request.model, place)
-            found = _complaint(outcome, violation, where, status)
-            report.complaints.append(replace(found, fix=_fix(report, book, request, violation)))
+            told = _complaint(outcome, violation, where, status)
+            report.complaints.append(replace(told, fix=_fix(report, book, request, violation)))
+
+
+def _decided(
+    request: Request, violation: Violation, verdict: str, status: int | None
+) -> tuple[Outcome, Violation]:
+    """Returns what a violation is in view of the API's answer, and the violation with a note if the rules may be too old for it."""
+    outcome = _outcome(violation, verdict, status, dated=bool(request.when))
+    if outcome == "violation" and may_be_newer(request, violation, accepted=_accepted(status)):
+        return "warning", replace(violation, message=f"{violation.message} ({NOTE})")
+    return outcome, violation
 
 
 def _fix(report: FileReport, book: RuleBook, request: Request, violation: Violation) -> tuple[Change, ...]:

@@ -21,11 +21,14 @@ NEW_PART, NEW_TOOL = (
     {"type": "swarm", "name": "swarm"},
 )
 CLAUDE = {
-    **{"model": "claude-opus-4-8", "max_tokens": 9, "messages": CHAT["messages"]},
+    "model": "claude-opus-4-8",
+    "max_tokens": 9,
+    "messages": CHAT["messages"],
     "tools": [{"name": "f", "input_schema": {"type": "object"}}],
 }
 GPT = {
-    **{"model": "gpt-6", "input": [{"role": "user", "content": [{"type": "input_text", "text": "Hi"}]}]},
+    "model": "gpt-6",
+    "input": [{"role": "user", "content": [{"type": "input_text", "text": "Hi"}]}],
     "tools": [{"type": "function", "name": "f", "parameters": SCHEMA}],
 }
 GEMINI = {
@@ -100,7 +103,8 @@ def test_what_an_api_takes_later_is_unknown_and_no_violation(tmp_path, wire):
 def test_the_same_is_a_violation_while_the_rules_know_the_api(tmp_path, wire):
     url, body, _ = WIRES[wire]
     [first, *_] = found(tmp_path, exchange(url, {**body, "foresight": 1}, day=KNOWN_UNTIL))
-    assert first.outcome == "violation" and NOTE not in first.message
+    assert first.outcome == "violation"
+    assert NOTE not in first.message
 
 
 @pytest.mark.parametrize(
