@@ -20,6 +20,7 @@ from ellmer_harness.recordings.untrusted_files import Oversized, TooSlow, time_l
 
 from ..contract import rules
 from ..contract.exchange import Request
+from ..contract.known_until import NOTE, may_be_newer
 from ..contract.rule import Violation
 from ..contract.rulebook import RuleBook
 from ..report.formats.terminal_escaping import one_line
@@ -344,17 +345,27 @@ def _judge(report: FileReport, book: RuleBook, request: Request, place: str, sta
     tally = report.wires.setdefault(request.wire, WireTally())
     tally.judged += 1
     report.providers[request.provider] += 1
-    tally.accepted += status is not None and 200 <= status < 300
+    tally.accepted += _accepted(status)
     tally.refused += status is not None and 400 <= status < 500
     for verdict in book.judge(request):
-        for violation in verdict.violations:
-            outcome = _outcome(violation, verdict.outcome, status, dated=bool(request.when))
+        for found in verdict.violations:
+            outcome, violation = _decided(request, found, verdict.outcome, status)
             tally.violations += outcome == "violation"
             tally.warnings += outcome == "warning"
             tally.agreed += outcome == "agreed"
             where = (request.wire, request.provider, request.model, place)
-            found = _complaint(outcome, violation, where, status)
-            report.complaints.append(replace(found, fix=_fix(report, book, request, violation)))
+            told = _complaint(outcome, violation, where, status)
+            report.complaints.append(replace(told, fix=_fix(report, book, request, violation)))
+
+
+def _decided(
+    request: Request, violation: Violation, verdict: str, status: int | None
+) -> tuple[Outcome, Violation]:
+    """Returns what a violation is in view of the API's answer, and the violation with a note if the rules may be too old for it."""
+    outcome = _outcome(violation, verdict, status, dated=bool(request.when))
+    if outcome == "violation" and may_be_newer(request, violation, accepted=_accepted(status)):
+        return "warning", replace(violation, message=f"{violation.message} ({NOTE})")
+    return outcome, violation
 
 
 def _fix(report: FileReport, book: RuleBook, request: Request, violation: Violation) -> tuple[Change, ...]:
@@ -366,14 +377,19 @@ def _fix(report: FileReport, book: RuleBook, request: Request, violation: Violat
     return fix_of(book, request, violation)
 
 
+def _accepted(status: int | None) -> bool:
+    return status is not None and 200 <= status < 300
+
+
 def _outcome(violation: Violation, outcome: str, status: int | None, *, dated: bool) -> Outcome:
     rule = violation.rule
     told = rule.refusal.status if rule.refusal else None
     fails = rule.refuses or outcome == "fail"  # what never got through lost nothing
     if fails and status is not None and (400 <= status < 500 or status == told):
         return "agreed"
-    accepted = status is not None and 200 <= status < 300
-    earlier = accepted and not dated and bool(rule.since) and not rule.versions  # it may precede the rule
+    earlier = (
+        _accepted(status) and not dated and bool(rule.since) and not rule.versions
+    )  # it may precede the rule
     return "violation" if outcome == "fail" and not earlier else "warning"
 
 

@@ -291,7 +291,7 @@ def _by_name(parts: Sequence[_Part], whole: bytes, texts: Sequence[bytes]) -> It
         part = parts[bisect_right(starts, at) - 1]
         yield Hit(part.places(), what, found.encode("latin-1").decode("utf-8", "replace"), part.holder)
     for part in parts:
-        if part.key and credential(kind(part.key), _of_users(part)):
+        if part.key and credential(kind(part.key), _of_users(part)) and not _only_numbers(part):
             yield Hit(part.places(), NAMED, part.text, part.holder)
         if ":" in part.text and '"' in part.text:  # else it has no literals, and most texts have none
             for secret in literals(part.text):
@@ -301,6 +301,14 @@ def _by_name(parts: Sequence[_Part], whole: bytes, texts: Sequence[bytes]) -> It
 def _of_users(part: _Part) -> str:
     """Returns the text under a name, without the cookies that every visitor gets."""
     return without_visitors(part.text) if "cookie" in part.key.lower() else part.text
+
+
+def _only_numbers(part: _Part) -> bool:
+    """Tells whether a text is the `x-session-id` of an answer, with an id that no request has as this header. It only numbers the
+    session.
+    """
+    named = part.key.lower() == "x-session-id" and _HEX.fullmatch(part.text)
+    return bool(named) and all("/response/" in place for place in part.places())
 
 
 def _words(text: bytes) -> dict[str, None]:

@@ -103,6 +103,7 @@ _PUBLIC = {
         "evaluated key",
     ),
     "ncbi sid",  # of every visitor
+    "model sessionid",  # Azure's servers that answered
 }
 _IDEMPOTENT = re.compile(
     r"(?:\A|[^A-Za-z])[cC]lientToken\Z"

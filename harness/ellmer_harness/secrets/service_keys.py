@@ -551,7 +551,11 @@ def keys(words: Iterable[str]) -> Iterator[tuple[str, str]]:
         for literal in literals:
             if missing.isdisjoint(literal):
                 found = around(text, literal, pattern, *row.before)
-                yield from ((row.what, key[0]) for key in found if _is_drawn(key[0], literal))
+                yield from (
+                    (row.what, key[0])
+                    for key in found
+                    if _is_drawn(key[0], literal) and not _is_in_data(text, key)
+                )
 
 
 def runs(data: bytes, table: bytes, least: int) -> list[bytes]:
@@ -569,6 +573,16 @@ def runs(data: bytes, table: bytes, least: int) -> list[bytes]:
 def _is_drawn(key: str, literal: str) -> bool:
     """Tells whether a key is random, as a whole or after its literal: some have small letters only."""
     return (random(key) or random(key.removeprefix(literal))) and not pretended(key)
+
+
+_BESIDE = 500  # characters on each side
+_DATA = re.compile(r"[\w+/-]*")
+
+
+def _is_in_data(text: str, key: re.Match[str]) -> bool:
+    """Tells whether a match is inside of long Base64, such as that of an image, where chance makes the beginning of any key."""
+    begin, end = key.start() - _BESIDE, key.end() + _BESIDE
+    return begin >= 0 and end <= len(text) and bool(_DATA.fullmatch(text, begin, end))
 
 
 def around(

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 import re
+from base64 import b64decode
 from collections import Counter
 from urllib.parse import unquote
 
@@ -21,6 +22,8 @@ _PLACEHOLDER = re.compile(
     r"| ^(?:api|access|private|secret|client|auth|bearer)[-_ ]?(?:key|token|secret)\d?$"
     r"| ^(?:sha-?\d{1,3}|md5|s?crypt|bcrypt|argon2\w*|pbkdf2[\w-]*|hmac-sha-?\d+|base64(?:-windows)?)$"  # how a value is hashed
 )
+_BASE64 = re.compile(r"([A-Za-z0-9+/]{16,32})={0,2}")
+_ADDRESS = re.compile(rb"\d{1,3}(?:\.\d{1,3}){3}:\d{1,5}")
 _TYPED = re.compile(r"(?i)invalid[-_]?(?:api|key|token)|[a-z]1234567890|abcdefghij")
 _SENTENCE = re.compile(r"\s\S*[.?!:]$|\n|(?:\S+\s+){8}")
 
@@ -40,7 +43,8 @@ def random(text: str) -> bool:
 def drawn(value: str) -> bool:
     """Tells whether a value is long and random enough for a credential, and is not the name of one."""
     plain = unquote(value)
-    return len(plain) >= LEAST and random(plain) and not _code(plain) and not is_placeholder(plain)
+    drawn = len(plain) >= LEAST and random(plain) and not _code(plain) and not is_placeholder(plain)
+    return drawn and not _is_address(plain)
 
 
 def password(text: str) -> bool:
@@ -63,6 +67,12 @@ def is_placeholder(text: str) -> bool:
 def pretended(key: str) -> bool:
     """Tells whether a key of a known form was typed by hand: `sk-invalid-key`, `AKIATEST1234567890AB`. Chance makes no such row."""
     return bool(_TYPED.search(key))
+
+
+def _is_address(text: str) -> bool:
+    """Tells whether a text is an address in Base64, `10.0.0.1:80`. Balancers name their servers in this way."""
+    coded = _BASE64.fullmatch(text)
+    return bool(coded and len(coded[1]) % 4 != 1 and _ADDRESS.fullmatch(b64decode(f"{coded[1]}==")))
 
 
 def _code(text: str) -> bool:

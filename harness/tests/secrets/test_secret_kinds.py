@@ -424,6 +424,16 @@ def test_keys_that_are_split_over_events(data):
         {
             "said": "HTTP/1.1 200 OK\r\nSet-Cookie: AWSALB=Kx9WqT2rYp4ZLmN8vB3cJd7HgF1sAeUi0123456789; Expires=x\r\n"
         },
+        {"x-session-id": ["MTAuMTAwLjc3LjQ2Ojgw"]},
+        {"response": {"headers": {"X-Session-Id": ["16b57839-70a7-4ea3-998b-ac82b08fe8e9"]}}},
+        {
+            "azureai-model-sessionid": "NTIuMTM4LjQ1LjU2OjQ0Mw==;MTI3LjAuMC4xOjQ5OTk=;d079-20251118092207;DR:canadacentral;aoai-sp-o1-2024-12-17-lm-cac-p"
+        },
+        {
+            "bytesBase64Encoded": "p4zS6QTX+K6JuZ/X" * 40
+            + "AIzac4R9UMcIM2JgmTqPcSOe9jEBkT0RGT03SErx"
+            + "7ahSm6Tr/TB8OnCm" * 40
+        },
     ],
     ids=lambda place: next(iter(place)),
 )
@@ -435,6 +445,11 @@ def test_beside_what_is_none_a_secret_is_found():
     signature = "5f69d324c05740f272e7c07046b973076335bd284cd150f03901ba9b30a62f4e"
     assert [*scan({"authorization": f"AWS4-HMAC-SHA256 Credential=<KEY_ID>/x, Signature={signature}"})]
     assert [*scan({"cookie": f"acw_tc={signature}; connect.sid={signature}"})]
+    sent = {"headers": {"X-Session-Id": ["16b57839-70a7-4ea3-998b-ac82b08fe8e9"]}}
+    assert len([*scan({"request": sent, "response": sent})]) == 2
+    assert [*scan({"x-session-id": "MTAuMTAwLjc3LjQ2Ojgw" + signature[:12]})]
+    assert [*scan({"text": "p4zS6QTX+K6JuZ/X" * 40 + " AIzac4R9UMcIM2JgmTqPcSOe9jEBkT0RGT03SEr"})]
+    assert [*scan({"text": "p4zS6QTX" * 9 + "AIzac4R9UMcIM2JgmTqPcSOe9jEBkT0RGT03SEr" + "7ahSm6Tr" * 9})]
     assert [*scan({"cookie": "iKG35F1OGDarAx3NqipMwIO1q1lKZoJWaYQ0YgBfbpgwEzBSUkkVcrOTd5=="})], (
         "padded, without a name"
     )
