@@ -18,7 +18,7 @@ from collections import defaultdict
 from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
-from functools import cache, lru_cache
+from functools import cache, cached_property, lru_cache
 from hashlib import sha256
 from itertools import accumulate, chain
 from typing import Any, NamedTuple
@@ -40,6 +40,7 @@ from .json_strings import (
     readable,
     strings,
 )
+from .many_words import Spans, all_spans
 from .named_credentials import (
     AFTER,
     NAMED,
@@ -52,7 +53,7 @@ from .named_credentials import (
     named,
     without_visitors,
 )
-from .redaction import MASK, branches, has_escaped_letters, letter_by_letter, spellings
+from .redaction import MASK, has_escaped_letters, letter_by_letter, spellings
 from .service_keys import PATTERNS, Pattern, has_rules, keys, maintained, runs
 from .value_randomness import LEAST
 
@@ -253,8 +254,9 @@ def _is_challenge(text: str) -> bool:
 
 def _by_value(parts: Sequence[_Part], whole: bytes, secrets: Sequence[tuple[str, str]]) -> Iterator[Hit]:
     if len(secrets) > _MANY:
+        known = _Known(secrets)
         for part in parts:
-            for secret, what in _present(secrets, part.text):
+            for secret, what in known.present(part.text):
                 yield Hit(part.places(), what, secret, part.holder)
         return
     for secret, what in secrets:
@@ -267,21 +269,57 @@ def _by_value(parts: Sequence[_Part], whole: bytes, secrets: Sequence[tuple[str,
 _MANY = 200  # values, of which each is searched in all texts; more are searched at once
 
 
-def _present(secrets: Sequence[tuple[str, str]], text: str) -> list[tuple[str, str]]:
-    """Returns the values that are in a text, with their kinds. Of many that begin at one place, it is the longest one."""
-    if len(secrets) <= _MANY:
-        return [(secret, what) for secret, what in secrets if secret in text]
-    pattern, kinds = _any_of(tuple(secrets))
-    places = dict.fromkeys(found[1] for found in pattern.finditer(text))
-    return [(secret, what) for secret in places for what in kinds[secret]]
+class _Known:
+    """Values to look for, each with its kind. What is needed to find them is made once, however many texts are searched."""
+
+    def __init__(self, values: Sequence[tuple[str, str]]) -> None:
+        self.values = values
+
+    @cached_property
+    def _kinds(self) -> dict[str, list[str]]:
+        kinds = defaultdict[str, list[str]](list)
+        for secret, what in self.values:
+            kinds[secret].append(what)
+        return kinds
+
+    @cached_property
+    def _spans(self) -> Callable[[str], Spans]:
+        return all_spans(self._kinds)
+
+    def present(self, text: str) -> list[tuple[str, str]]:
+        """Returns the values that are in a text, with their kinds. Of many that begin at one place, it is the longest one."""
+        if len(self.values) <= _MANY:
+            return [(secret, what) for secret, what in self.values if secret in text]
+        found = dict.fromkeys(text[start:end] for start, end in self._spans(text))
+        return [(secret, what) for secret in found for what in self._kinds[secret]]
+
+    def in_any_form(self, text: str) -> list[tuple[str, str]]:
+        """Returns the forms of values that are in a text, with the kinds of the values."""
+        if not self.values:
+            return []
+        return (self._spelled_by_letter if has_escaped_letters(text) else self._spelled).present(text)
+
+    @cached_property
+    def _spelled(self) -> _Known:
+        """The values in all spellings, and in Base64 if nothing else is encoded with them."""
+        return _Known(
+            [
+                (form, what)
+                for secret, what in self.values
+                for form in (*spellings(secret), b64encode(utf8(secret)).decode().rstrip("="))
+            ]
+        )
+
+    @cached_property
+    def _spelled_by_letter(self) -> _Known:
+        """The same, and the values with each letter escaped."""
+        letters = [(form, what) for secret, what in self.values for form in letter_by_letter(secret)]
+        return _Known([*self._spelled.values, *letters])
 
 
 @lru_cache(maxsize=4)
-def _any_of(secrets: tuple[tuple[str, str], ...]) -> tuple[re.Pattern[str], dict[str, list[str]]]:
-    kinds = defaultdict[str, list[str]](list)
-    for secret, what in secrets:
-        kinds[secret].append(what)
-    return re.compile(f"(?=({branches(kinds)}))"), kinds
+def _known(values: tuple[tuple[str, str], ...]) -> _Known:
+    return _Known(values)
 
 
 def _by_name(parts: Sequence[_Part], whole: bytes, texts: Sequence[bytes]) -> Iterator[Hit]:
@@ -327,8 +365,9 @@ def _unwrapped(
     found_tokens = (token for word in words for token in _BASE64.findall(word))
     tokens = dict.fromkeys(token for token in found_tokens if not _HEX.fullmatch(token))
     among = _holders(parts)
+    known = _known(tuple(secrets))
     for token in worth_decoding([*tokens], [secret.encode() for secret, _ in secrets]):
-        for text in _decoded(token, secrets):
+        for text in _decoded(token, known):
             found.setdefault((token, text), _Part(text, among=among, token=token, holder=token))
     return [*found.values()]
 
@@ -375,7 +414,7 @@ def _plain(text: str, *, first: bool) -> Iterator[tuple[str, str]]:
 _RATIO = 100
 
 
-def _decoded(token: str, secrets: Sequence[tuple[str, str]]) -> Iterator[str]:
+def _decoded(token: str, known: _Known) -> Iterator[str]:
     whole_token = plain(token)
     for offset in range(4):
         part = whole_token[offset:]
@@ -385,7 +424,7 @@ def _decoded(token: str, secrets: Sequence[tuple[str, str]]) -> Iterator[str]:
             yield from readable(_unpacked(data))
         texts = [*readable(data)]
         yield from texts
-        yield from (secret for secret, _ in _present(secrets, data.decode("utf-8", "replace")))
+        yield from (secret for secret, _ in known.present(data.decode("utf-8", "replace")))
         if offset == 0 and len(texts) == 1 and len(texts[0]) >= len(data) // 2:
             return  # this is how it was meant
 
@@ -410,9 +449,10 @@ def _over_events(value: Any, where: str, secrets: Sequence[tuple[str, str]]) -> 
     """Yields the keys that no event has as a whole: the texts of the events' equal fields are joined first. Values are looked for in
     each spelling, because no part of one is decoded.
     """
+    known = _known(tuple(secrets))
     for place, events in _streams(value, where):
         if isinstance(events, Alike):
-            if not _may_be_split(events.samples, secrets):
+            if not _may_be_split(events.samples, known):
                 continue
             events = events.form()["sse"]  # noqa: PLW2901  # its events from here on
         at = pointer(place)
@@ -420,40 +460,19 @@ def _over_events(value: Any, where: str, secrets: Sequence[tuple[str, str]]) -> 
         wholes = {path: "".join(texts) for path, texts in split.items()}
         whole = _SEPARATOR.join(each.encode("utf-8", "replace") for each in wholes.values())
         found = keys(_words(whole)) if has_key(whole) else ()
-        known_kinds = [(secret, what) for what, secret in found]
+        keys_found = _Known([(secret, what) for what, secret in found])
         for path, texts in split.items():
-            wanted = [*_present(known_kinds, wholes[path]), *_in_any_form(secrets, wholes[path])]
+            wanted = [*keys_found.present(wholes[path]), *known.in_any_form(wholes[path])]
             for secret, what in dict.fromkeys(wanted):
                 if not any(secret in text for text in texts):
                     yield Hit([f"{at}{path}"], f"{what}, over several events", secret, "")
 
 
-def _in_any_form(secrets: Sequence[tuple[str, str]], text: str) -> list[tuple[str, str]]:
-    """Returns the forms of values that are in a text, with the kinds of the values."""
-    if not secrets:
-        return []
-    return _present(_spelled(tuple(secrets), letters=has_escaped_letters(text)), text)
-
-
-@lru_cache(maxsize=4)
-def _spelled(secrets: tuple[tuple[str, str], ...], *, letters: bool) -> list[tuple[str, str]]:
-    """Returns the values in all spellings, and in Base64 if nothing else is encoded with them."""
-    return [
-        (form, what)
-        for secret, what in secrets
-        for form in (
-            *spellings(secret),
-            *(letter_by_letter(secret) if letters else ()),
-            b64encode(utf8(secret)).decode().rstrip("="),
-        )
-    ]
-
-
-def _may_be_split(events: Sequence[Any], secrets: Sequence[tuple[str, str]]) -> bool:
+def _may_be_split(events: Sequence[Any], known: _Known) -> bool:
     """Tells whether the joined texts of events may hold a key or a secret."""
     wholes = ["".join(texts) for _, texts in _columns(events, "")]
     return has_key(_SEPARATOR.join(each.encode("utf-8", "replace") for each in wholes)) or any(
-        _in_any_form(secrets, each) for each in wholes
+        known.in_any_form(each) for each in wholes
     )
 
 
@@ -555,8 +574,8 @@ def _readable_places(data: bytes, secrets: Iterable[bytes]) -> Iterator[int]:
         yield from (match.start() + 3 for match in pattern.finditer(data))
     secrets = [*secrets]
     if len(secrets) > _MANY:
-        any_secret, _ = _any_of(tuple((secret.decode("latin-1"), "") for secret in secrets))
-        yield from (match.start() for match in any_secret.finditer(data.decode("latin-1")))
+        found = all_spans(secret.decode("latin-1") for secret in secrets)
+        yield from (start for start, _ in found(data.decode("latin-1")))
         return
     for secret in secrets:
         at = data.find(secret)

@@ -18,11 +18,11 @@ from dataclasses import dataclass
 from fnmatch import translate
 from functools import cached_property, lru_cache
 from hashlib import sha256
-from itertools import accumulate, groupby
-from os.path import commonprefix
+from itertools import accumulate
 from urllib.parse import quote, quote_plus, unquote, unquote_plus, urlsplit, urlunsplit
 
 from ..exchange.messages import Headers
+from .many_words import Spans, spans
 from .named_credentials import is_credential, is_signature, kind
 
 # --- The replacement of values ---------------------------------------------------------------------------
@@ -31,7 +31,6 @@ from .named_credentials import is_credential, is_signature, kind
 _RANDOM = 16  # characters of a value that no text has by chance, also in other case
 _DIGIT = re.compile(r"\d")
 _ESCAPED = re.compile(r"(?:\\u[0-9a-fA-F]{4}){4}|(?:&#x?[0-9a-fA-F]{1,6};){4}|(?:%[0-9a-fA-F]{2}){4}")
-_LEVELS = 8  # times that the pattern branches; each is a group in the one before
 
 
 class Replacer:
@@ -68,40 +67,33 @@ class _Forms:
     def __init__(self, texts: Mapping[str, str]) -> None:
         self._texts = {form: new for form, new in texts.items() if form}
         self._bytes = {_as_bytes(form): _as_bytes(new) for form, new in self._texts.items()}
-        self._in_texts, self._in_bytes = (
-            re.compile(branches(each)) if each else None for each in (self._texts, self._bytes)
-        )
+        self._in_texts = spans(self._texts) if self._texts else None
+        self._in_bytes = self._in_texts if self._texts.keys() == self._bytes.keys() else spans(self._bytes)
 
     def text(self, text: str) -> str:
-        pattern = self._in_texts
-        return pattern.sub(lambda found: self._texts[found[0]], text) if pattern else text
+        return self._replaced(text, self._texts, self._in_texts(text))[0] if self._in_texts else text
 
     def body(self, body: bytes, sizes: list[int] | None) -> bytes:
         if self._in_bytes is None:
             return body
-        text, parts, changes, end = body.decode("latin-1"), [], [], 0
-        for found in self._in_bytes.finditer(text):
-            new = self._bytes[found[0]]
-            parts += [text[end : found.start()], new]
-            changes.append((found.start(), found.end(), len(new)))
-            end = found.end()
+        text = body.decode("latin-1")
+        new, changes = self._replaced(text, self._bytes, self._in_bytes(text))
         if sizes is not None and changes:
             _resize(sizes, changes)
-        return "".join([*parts, text[end:]]).encode("latin-1") if parts else body
+        return new.encode("latin-1") if changes else body
 
-
-def branches(words: Iterable[str], levels: int = _LEVELS) -> str:
-    """Returns a pattern of all words, the longest first, that compares few of them at each position."""
-    words = sorted(set(words))
-    start = commonprefix(words)  # noqa: RUF071  # of characters, not of paths
-    rest = [word[len(start) :] for word in words]
-    if len(rest) == 1 or levels == 0:
-        found = [re.escape(word) for word in sorted(rest, key=len, reverse=True)]
-    else:
-        parted = {first: [*same] for first, same in groupby(rest, key=lambda word: word[:1])}
-        ends = parted.pop("", [])  # a word that others begin with comes last
-        found = [*(branches(same, levels - 1) for same in parted.values()), *ends]
-    return f"{re.escape(start)}(?:{'|'.join(found)})"
+    @staticmethod
+    def _replaced(
+        text: str, texts: Mapping[str, str], found: Spans
+    ) -> tuple[str, list[tuple[int, int, int]]]:
+        """Returns the new text, and each change: its start, its end, and the length of what is there now."""
+        parts, changes, end = [], [], 0
+        for start, stop in found:
+            new = texts[text[start:stop]]
+            parts += [text[end:start], new]
+            changes.append((start, stop, len(new)))
+            end = stop
+        return "".join([*parts, text[end:]]), changes
 
 
 def _as_bytes(text: str) -> str:

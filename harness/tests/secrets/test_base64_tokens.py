@@ -7,7 +7,7 @@ from gzip import compress
 from hypothesis import given
 from hypothesis import strategies as st
 
-from ellmer_harness.secrets.cassette_scan import _BASE64, _decoded, worth_decoding
+from ellmer_harness.secrets.cassette_scan import _BASE64, _decoded, _Known, worth_decoding
 
 DRAWN = st.text(string.ascii_letters + string.digits + "+/_-", min_size=24, max_size=60)
 HIDING = st.builds(
@@ -31,7 +31,7 @@ HIDING = st.builds(
 )
 def test_nothing_that_decoding_shows_is_passed_over(words, known):
     tokens = list(dict.fromkeys(token for word in words for token in _BASE64.findall(word)))
-    shows = [token for token in tokens if [*_decoded(token, known)]]
+    shows = [token for token in tokens if [*_decoded(token, _Known(known))]]
     worth = [*worth_decoding(tokens, [secret.encode() for secret, _ in known])]
     assert [token for token in tokens if token in worth] == worth
     assert set(shows) <= set(worth)
