@@ -125,13 +125,13 @@ class ToolContext(Generic[D]):
         """Whether the stream was cancelled, so that the result is no longer needed."""
         return self.scope.cancelled() is not None
 
-    def progress(self, text: str) -> None:
+    def progress(self, text: object) -> None:
         """Shows progress beside the call. The model does not receive it.
 
         Args:
-            text: What to show.
+            text: What to show. Another value is shown as its text.
         """
-        self.show(text)
+        self.show(str(text))
 
     def ask(
         self, message: str, fields: TypeObject | Mapping[str, Any] | None = None, *, url: str = ""
