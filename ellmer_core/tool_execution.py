@@ -67,7 +67,14 @@ def _words(value: Any) -> str:
     from html import unescape  # noqa: PLC0415 - most tools report text
     from re import sub  # noqa: PLC0415 - see above
 
-    return unescape(sub(r"<[^>]*>", " ", str(value))).strip()
+    return unescape(sub(r"<[^>]*>", " ", _written(value))).strip()
+
+
+def _written(value: Any) -> str:
+    try:
+        return str(value)
+    except Exception:  # noqa: BLE001 - as an integer of 5,000 digits
+        return f"({type(value).__name__})"
 
 
 def local_shinychat() -> Progress:
@@ -92,7 +99,7 @@ def local_shinychat() -> Progress:
 
 def say(value: object) -> None:
     """Reports a value that a generator tool yields before its result as progress."""
-    local_shinychat().replace(str(value))
+    local_shinychat().replace(_written(value))
 
 
 @contextmanager
