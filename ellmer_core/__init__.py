@@ -153,7 +153,7 @@ def _spelt(value: Any, *, makes: bool = False) -> Any:
     from .errors import spelt  # noqa: PLC0415 - importing the package loads nothing
 
     called: Any = value
-    if isinstance(value, type) and not issubclass(value, BaseException):
+    if isinstance(value, type):
         called = next(vars(base)["__init__"] for base in value.__mro__ if "__init__" in vars(base))
     return spelt(value, makes=makes) if isinstance(called, FunctionType) else value  # not one in C
 

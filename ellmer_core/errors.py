@@ -36,7 +36,7 @@ from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from contextlib import suppress
 from functools import wraps
 from importlib import import_module
-from types import UnionType
+from types import FunctionType, UnionType
 from typing import Any, Literal, Self, TypeVar, Union, cast, get_args, get_origin, get_type_hints
 from unicodedata import category
 
@@ -63,6 +63,7 @@ ELSEWHERE = {
 _UNEXPECTED = re.compile(r"got an unexpected keyword argument")
 _MISSING = re.compile(r"missing \d+ required ")
 F = TypeVar("F", bound=Callable[..., Any])
+K = TypeVar("K", bound=type)
 
 
 def wrong_keyword(name: str, of: str, keywords: Iterable[str]) -> TypeError:
@@ -98,14 +99,39 @@ def spelt(function: F, of: str = "", *, makes: bool = False) -> F:
         made: Any = function.__init__  # type: ignore[misc]  # of this very class
         made = getattr(made, "__wrapped__", made)
         function.__init__ = spelt(made, function.__name__, makes=True)  # type: ignore[misc]
+        for base in function.__mro__:
+            spelt_methods(base)
         return function
-    if function.__globals__ is globals():
+    if function.__globals__ is globals() and hasattr(function, "__wrapped__"):
         return function  # it was spelt before
+    function = _taking_names(function) if hasattr(function, "registry") else function
     wrap = (
         _spelt_async if function.__code__.co_flags & CO_COROUTINE else _spelt_maker if makes else _spelt_call
     )
     name = of or function.__qualname__.rpartition(".")[2]
     return cast("F", wrap(function, name, _checks(function, name)))
+
+
+def spelt_methods(kind: K) -> K:
+    """Returns the class, whose public methods name a wrong keyword and a wrong type. Another package's stays as it is."""
+    fields: Collection[str] = vars(kind).get("__dataclass_fields__", ())
+    for name, method in [*vars(kind).items()] if kind.__module__.startswith(_OWN) else ():
+        if isinstance(method, FunctionType) and not name.startswith("_") and name not in fields:
+            setattr(kind, name, spelt(method))
+    return kind
+
+
+def _taking_names(function: Any) -> Any:
+    """Returns a function of `singledispatch` that also takes its first argument by name, as any other."""
+    first = function.__wrapped__.__code__.co_varnames[0]
+
+    @wraps(function)
+    def call(*args: Any, **kwargs: Any) -> Any:
+        if not args and first not in kwargs:
+            return function.__wrapped__(**kwargs)  # Python's own words for what is missing
+        return function(*args, **kwargs) if args else function(kwargs.pop(first), **kwargs)
+
+    return call
 
 
 def _spelt_async(function: Any, name: str, wrong: Wrong) -> Any:
@@ -331,14 +357,36 @@ def _escape(letter: str) -> str:
 
 
 class EllmerError(Exception):
-    """Base class. `str()` escapes control characters in texts from elsewhere."""
+    """Base class. `str()` escapes control characters in texts from elsewhere.
+
+    Args:
+        *args: The message.
+
+    Examples:
+        >>> print(EllmerError("It is red: \\x1b[31m"))
+        It is red: \\x1b[31m
+    """
+
+    def __init__(self, *args: object) -> None:
+        super().__init__(*args)
 
     def __str__(self) -> str:
         return printable(super().__str__())
 
 
 class EllmerWarning(UserWarning):
-    """An answer that was cut at a limit, or filtered: usable, but not the whole of what the model had to say."""
+    """An answer that was cut at a limit, or filtered: usable, but not the whole of what the model had to say.
+
+    Args:
+        *args: The message.
+
+    Examples:
+        >>> print(EllmerWarning("The answer was cut."))
+        The answer was cut.
+    """
+
+    def __init__(self, *args: object) -> None:
+        super().__init__(*args)
 
 
 class UsageError(EllmerError):

@@ -24,7 +24,7 @@ from typing import Any, Literal
 from .contents.content import ContentToolRequest, ContentToolResult, ToolDef, replaced
 from .errors import AsyncToolError, ConversionError, ToolReject, UsageError
 from .log import log_raised, logger
-from .schemas.python_types import convert
+from .schemas.python_types import allows_null, convert
 from .telemetry.spans import traced_call
 from .tools.definition import AskLater, CallScope, ToolContext, is_field
 from .tools.results import check_tool_result
@@ -67,7 +67,14 @@ def _words(value: Any) -> str:
     from html import unescape  # noqa: PLC0415 - most tools report text
     from re import sub  # noqa: PLC0415 - see above
 
-    return unescape(sub(r"<[^>]*>", " ", str(value))).strip()
+    return unescape(sub(r"<[^>]*>", " ", _written(value))).strip()
+
+
+def _written(value: Any) -> str:
+    try:
+        return str(value)
+    except Exception:  # noqa: BLE001 - as an integer of 5,000 digits
+        return f"({type(value).__name__})"
 
 
 def local_shinychat() -> Progress:
@@ -92,7 +99,7 @@ def local_shinychat() -> Progress:
 
 def say(value: object) -> None:
     """Reports a value that a generator tool yields before its result as progress."""
-    local_shinychat().replace(str(value))
+    local_shinychat().replace(_written(value))
 
 
 @contextmanager
@@ -268,10 +275,14 @@ def _called(request: ContentToolRequest, call: ToolContext[Any]) -> Any:
 
 
 def _arguments(tool: ToolDef, request: ContentToolRequest) -> dict[str, Any]:
-    """Returns the arguments for the function. A null for an optional argument means its default."""
+    """Returns the arguments for the function. A null for an optional argument means its default, unless its type
+    allows null.
+    """
     types = tool.arguments.properties
     arguments = {
-        k: v for k, v in request.arguments.items() if v is not None or k not in types or types[k].required
+        name: value
+        for name, value in request.arguments.items()
+        if value is not None or name not in types or types[name].required or allows_null(types[name])
     }
     problems = [
         f"`{name}` is missing" for name, type in types.items() if type.required and name not in arguments

@@ -12,8 +12,6 @@ from ellmer_core.errors import UsageError
 
 #: These take any name: a dictionary's type, the provider's own parameters, hints of MCP, and properties.
 OPEN = {"Options", "ToolResultDisplay", "params", "tool_annotations", "type_object"}
-#: Nobody makes one: it is what a callback gets.
-GIVEN = {"PromptProgress"}
 #: They say first what is missing in the environment, or that the service has ended.
 ELSEWHERE = {
     "aws_bedrock",
@@ -29,13 +27,7 @@ ELSEWHERE = {
 def public():
     for name in ec.__all__:
         value = getattr(ec, name)
-        error = isinstance(value, type) and issubclass(value, BaseException)
-        if (
-            callable(value)
-            and not error
-            and name not in OPEN | GIVEN
-            and name.split("_", 1)[-1] not in ELSEWHERE
-        ):
+        if callable(value) and name not in OPEN and name.split("_", 1)[-1] not in ELSEWHERE:
             yield name
 
 
@@ -46,13 +38,33 @@ def called(function, /, *args, **kwargs):
 
 @pytest.mark.parametrize("name", [*public()])
 def test_a_wrong_keyword_is_named(name):
-    first = (
-        ()
-        if isinstance(getattr(ec, name), type) or not name.startswith("contents_")
-        else (ec.ContentText("a"),)
-    )
     with pytest.raises(TypeError, match=r"`zzz_wrong=` is not a parameter of \w+\(\); "):
-        called(getattr(ec, name), *first, zzz_wrong=1)
+        called(getattr(ec, name), zzz_wrong=1)
+
+
+def others():
+    """Yields the methods of every other public class."""
+    for kind in (getattr(ec, name) for name in ec.__all__):
+        for base in kind.__mro__ if isinstance(kind, type) and not issubclass(kind, ec.Chat) else ():
+            if base.__module__.startswith("ellmer_core"):
+                fields = getattr(base, "__dataclass_fields__", ())
+                yield from (
+                    (base, name)
+                    for name, method in vars(base).items()
+                    if inspect.isfunction(method) and not name.startswith("_") and name not in fields
+                )
+
+
+@pytest.mark.parametrize(("kind", "name"), sorted({*others()}, key=str))
+def test_a_wrong_keyword_of_any_method_is_named(kind, name):
+    with pytest.raises(TypeError, match=rf"`zzz_wrong=` is not a parameter of {name}\(\); "):
+        called(getattr(kind, name), ec.UserTurn("a"), zzz_wrong=1)
+
+
+def test_what_is_shown_may_be_given_by_name():
+    assert ec.contents_markdown(value=ec.ContentText("a")) == "a"
+    with pytest.raises(TypeError, match="missing 1 required positional argument: 'value'"):
+        ec.contents_markdown()
 
 
 def methods():
@@ -107,7 +119,7 @@ RETIRED = {"chat_github"}
 def callables():
     for name in ec.__all__:
         value = getattr(ec, name)
-        if callable(value) and not (isinstance(value, type) and issubclass(value, BaseException | dict)):
+        if callable(value) and not (isinstance(value, type) and issubclass(value, dict)):
             yield name, value
     yield from ((name, getattr(CHAT, name)) for name in methods())
     for module in (ellmer_core.testing, ellmer_core.web.ag_ui, ellmer_core.web.vercel):
@@ -121,12 +133,13 @@ def callables():
 
 def parameters():
     for name, function in callables():
-        if name in {*RETIRED, "PromptProgress"} or (name.startswith("models_") and name != "models_openai"):
+        if name in RETIRED or (name.startswith("models_") and name != "models_openai"):
             continue
         for each in inspect.signature(function).parameters.values():
             if each.kind not in (each.VAR_KEYWORD, each.VAR_POSITIONAL) and each.annotation not in (
                 "Any",
                 "D",
+                "object",
             ):
                 yield pytest.param(name, function, each.name, id=f"{name}-{each.name}")
 

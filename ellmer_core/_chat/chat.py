@@ -42,7 +42,7 @@ from ..conversation.repaired_turns import repaired
 from ..conversation.request import as_sent
 from ..conversation.request_cache import RequestCache
 from ..conversation.settings import Fallback, OneAtATime, Settings, StreamController
-from ..errors import UsageError
+from ..errors import UsageError, spelt_methods
 from ..models.prices.price_lookup import cost, log_usage
 from ..telemetry.spans import traced, tracer
 from ..transport.http_clients import Connection, Limits, Timeouts
@@ -62,7 +62,7 @@ from .answers import (
     echo_mode,
     picker,
 )
-from .state import ChatState, spelt_methods
+from .state import ChatState
 
 if TYPE_CHECKING:
     from typing_extensions import TypeForm

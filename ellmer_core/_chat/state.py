@@ -17,7 +17,7 @@ from ..conversation.approval import AskBefore, Decide, DecisionLike, decision_of
 from ..conversation.history import History, chat_of_record, chat_record
 from ..conversation.request import as_sent, conversation_as_sent
 from ..conversation.settings import OneAtATime, UsageLimits, WhenBusy
-from ..errors import UsageError, spelt
+from ..errors import UsageError, spelt_methods
 from ..log import warn
 from ..models.unsupported_parameters import Asked, fitted
 from ..wire.base import Wire
@@ -29,19 +29,10 @@ if TYPE_CHECKING:
     from ..tools.definition import FunctionTool
 
 F = TypeVar("F", bound=Callable[..., Any])
-K = TypeVar("K", bound=type)
 P = ParamSpec("P")
 R = TypeVar("R")
 T = TypeVar("T")
 Callback = Callable[[T], Awaitable[object] | object]
-
-
-def spelt_methods(kind: K) -> K:
-    """Returns the class, whose public methods name a wrong keyword and a wrong type."""
-    for name, method in [*vars(kind).items()]:
-        if isinstance(method, FunctionType) and not name.startswith("_"):
-            setattr(kind, name, spelt(method))
-    return kind
 
 
 @spelt_methods

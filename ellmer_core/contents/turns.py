@@ -9,7 +9,7 @@ from itertools import compress, count, groupby, repeat
 from operator import attrgetter, is_, not_
 from typing import Any, ClassVar, Literal, NamedTuple, Self
 
-from ..errors import UsageError
+from ..errors import UsageError, wrong_keyword
 from ..values import Value
 from .content import (
     LEGAL_NAME,
@@ -116,6 +116,8 @@ class Turn(Displayed, Value):
         Args:
             **changes: The values by field.
         """
+        if unknown := changes.keys() - self.__dataclass_fields__.keys():
+            raise wrong_keyword(min(unknown), "but_with", self.__dataclass_fields__)
         changed = object.__new__(type(self))
         vars(changed).update(vars(self), **changes)
         for name in ("is_plain", "links"):

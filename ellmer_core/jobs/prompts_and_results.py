@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
 from hashlib import sha256
-from typing import Any, NamedTuple, TypeVar
+from typing import Any, TypeVar
 
 from .._chat.answers import Input
 from .._chat.chat import Chat
@@ -16,6 +17,7 @@ from ..errors import NotSentError, UsageError
 from ..log import warn
 from ..schemas.data_frames import Library, columns_of, data_frame
 from ..schemas.type_functions import type_of
+from ..values import Value
 
 __all__ = ["PromptProgress", "PromptResults"]
 
@@ -25,7 +27,8 @@ T = TypeVar("T")
 Outcome = tuple[Any, Chat] | Exception
 
 
-class PromptProgress(NamedTuple):
+@dataclass(frozen=True, eq=False, repr=False)
+class PromptProgress(Value):
     """How far many prompts are, for a function that is passed as `progress=`.
 
     Args:

@@ -313,7 +313,7 @@ def without_optional_nulls(
             required_or_set = {
                 k: v
                 for k, v in data.items()
-                if v is not None or k in needed or not _excludes_null(named.get(k))
+                if v is not None or k in needed or not excludes_null(named.get(k))
             }
             return {k: _inside(v, named.get(k), document) for k, v in required_or_set.items()}
     return data
@@ -323,7 +323,7 @@ def _inside(value: Any, schema: Any, document: Mapping[str, Any]) -> Any:
     return without_optional_nulls(value, schema, document) if isinstance(schema, Mapping) else value
 
 
-def _excludes_null(schema: Any) -> bool:
+def excludes_null(schema: Any) -> bool:
     """Tells whether a schema defines a value and excludes null."""
     if not isinstance(schema, Mapping):
         return False
@@ -333,7 +333,7 @@ def _excludes_null(schema: Any) -> bool:
     return (
         says
         and "null" not in (kind if isinstance(kind, list) else [kind])
-        and all(map(_excludes_null, options))
+        and all(map(excludes_null, options))
     )
 
 

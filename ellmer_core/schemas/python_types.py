@@ -29,7 +29,7 @@ from typing import (
 )
 
 from ..errors import ConversionError, UsageError
-from .json_schema import without_optional_nulls
+from .json_schema import excludes_null, without_optional_nulls
 from .type_classes import Type, TypeArray, TypeBasic, TypeEnum, TypeJsonSchema, TypeObject
 
 if TYPE_CHECKING:
@@ -50,7 +50,7 @@ def type_of(annotation: Any, *, required: bool = True) -> Type:
     `TypedDict`, dataclasses, pydantic models. A `Type` is returned unchanged. Raises `UsageError` for a type without
     JSON.
 
-    A property that is not `required` need not allow null, because it can be left out.
+    With `required=False`, null is no value of the type: the default is `None`, so that it can be left out.
     """
     if isinstance(annotation, Type):
         return annotation
@@ -86,7 +86,8 @@ def known_type(schema: Mapping[str, Any], *, closed: bool = True, required: bool
     properties by default (as in pydantic; in JSON Schema, the default is the opposite).
     """
     try:
-        return _parsed(_inlined(schema, schema.get("$defs", {}), count()), closed, required)
+        inlined = _inlined(schema, schema.get("$defs", {}), count())
+        return _parsed(inlined if required else _without_null(inlined), closed, required)
     except (_Unresolved, RecursionError):
         return TypeJsonSchema(schema.get("description"), required, schema)
 
@@ -174,14 +175,13 @@ def _inlined_keyword(
     if keyword in {"enum", "const", "examples"}:
         return value
     if keyword in {"properties", "patternProperties"} and isinstance(value, dict):
-        return {name: _inlined(inner, defs, counter, within) for name, inner in value.items()}
+        return {n: _inlined(_without_default_null(v), defs, counter, within) for n, v in value.items()}
     return _inlined(value, defs, counter, within)
 
 
 def _parsed(schema: Any, closed: bool, required: bool = True) -> Type:  # noqa: PLR0911 - one return per kind
     if not isinstance(schema, dict):
         return TypeJsonSchema(None, required, {} if schema is True else {"not": {}})
-    schema = schema if required else _without_null(schema)
     description = schema.get("description")
     match {k: v for k, v in schema.items() if k not in {"description", "examples"}}:
         case {"type": "boolean" | "integer" | "number" | "string" as basic, **rest} if not rest:
@@ -212,6 +212,12 @@ def _all_text(values: list[Any]) -> bool:
     return all(isinstance(value, str) for value in values)
 
 
+def _without_default_null(schema: Any) -> Any:
+    """Returns the schema of a property, without null if that is its default: it can be left out."""
+    null = isinstance(schema, dict) and schema.get("default", schema) is None
+    return _without_null(schema) if null else schema
+
+
 def _without_null(schema: dict[str, Any]) -> dict[str, Any]:
     options = [option for option in schema.get("anyOf", ()) if option != {"type": "null"}]
     if len(options) == len(schema.get("anyOf", ())):
@@ -227,7 +233,8 @@ def convert(value: Any, type: Any, *, path: str = "value") -> Any:
     """Returns JSON as a Python value of `type` (a `Type` or a Python type). Raises `ConversionError` with each path.
 
     The objects of a `TypeObject` become dictionaries in the order of its properties. An optional property that is
-    missing or null is `None`; in a dataclass or model it has its default. `TypeJsonSchema` is checked as far as our
+    missing or null is `None`. In a dataclass or model, one that is missing has its default, and so has a null that its
+    type does not allow. `TypeJsonSchema` is checked as far as our
     own types can express it.
     """
     if basic := basic_type(type):
@@ -240,6 +247,11 @@ def convert(value: Any, type: Any, *, path: str = "value") -> Any:
     if check.problems:
         raise ConversionError("; ".join(check.problems))
     return converted
+
+
+def allows_null(type: Type) -> bool:
+    """Tells whether null is a value of a type, so that it does not stand for a missing one."""
+    return isinstance(type, TypeJsonSchema) and not excludes_null(type.schema)
 
 
 def _built(value: Any, annotation: Any, path: str) -> Any:
@@ -270,13 +282,15 @@ def _whole_numbers(value: Any) -> Any:
 
 
 def _without_optional_nulls(value: Any, type: Type) -> Any:
-    """Returns the data without nulls of optional properties, because strict modes send null for a missing property."""
+    """Returns the data without nulls of optional properties whose type has no null: strict modes send one for a missing
+    property.
+    """
     match type, value:
         case TypeObject(properties=inner), dict():
             return {
                 k: _without_optional_nulls(v, inner[k]) if k in inner else v
                 for k, v in value.items()
-                if v is not None or k not in inner or inner[k].required
+                if v is not None or k not in inner or inner[k].required or allows_null(inner[k])
             }
         case TypeArray(items=item), list():
             return [_without_optional_nulls(v, item) for v in value]

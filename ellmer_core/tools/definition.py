@@ -125,13 +125,13 @@ class ToolContext(Generic[D]):
         """Whether the stream was cancelled, so that the result is no longer needed."""
         return self.scope.cancelled() is not None
 
-    def progress(self, text: str) -> None:
+    def progress(self, text: object) -> None:
         """Shows progress beside the call. The model does not receive it.
 
         Args:
-            text: What to show.
+            text: What to show. Another value is shown as its text.
         """
-        self.show(text)
+        self.show(str(text))
 
     def ask(
         self, message: str, fields: TypeObject | Mapping[str, Any] | None = None, *, url: str = ""
@@ -385,7 +385,9 @@ class Signature:
                     f"Argument `{name}` of {self.function!r} has no type hint; add one or use arguments=. "
                     "(For a method, use the bound method: tool(object.method).)"
                 )
-            argument = inner_type(hint, f"argument `{name}`", required=not has_default(parameter))
+            nothing = has_default(parameter) and _default(parameter) is None
+            argument = inner_type(hint, f"argument `{name}`", required=not nothing)
+            argument = replace(argument, required=not has_default(parameter))
             text = _said(hint) or getattr(documentation, "description", None)
             properties[name] = _described(argument, _with_default(text, parameter))
         return TypeObject(properties=properties)
@@ -400,6 +402,10 @@ def has_default(parameter: Parameter) -> bool:
     """Tells whether a parameter is optional. A default may be pydantic's `Field(…)`, with or without a value."""
     default = parameter.default
     return default is not Parameter.empty and not (is_field(default) and default.is_required())
+
+
+def _default(parameter: Parameter) -> Any:
+    return parameter.default.default if is_field(parameter.default) else parameter.default
 
 
 def is_field(default: Any) -> bool:
@@ -447,7 +453,7 @@ def _said(hint: Any) -> str | None:
 
 def _with_default(description: str | None, parameter: Parameter) -> str | None:
     """Returns the description with the default, if that is a plain value."""
-    default = parameter.default.default if is_field(parameter.default) else parameter.default
+    default = _default(parameter)
     default = default.value if isinstance(default, Enum) else default
     if not has_default(parameter) or type(default) not in (bool, int, float, str, list, dict):
         return description

@@ -258,7 +258,8 @@ def check_tool_result(name: str, value: Any) -> Any:
         return replaced(value, value=check.json(value.value))
     if not isinstance(value.error, (str, BaseException)):
         raise check.error("error", value.error, "An error is a string or an exception.")
-    return value
+    plain = isinstance(value.error, str) and type(value.error) is not str
+    return replaced(value, error=str.__str__(value.error)) if plain else value
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -323,6 +324,7 @@ class _Check:
         return value
 
     def text(self, value: str, path: str) -> str:
+        value = str.__str__(value)  # of a subclass, plain text
         try:
             value.encode()
         except UnicodeEncodeError as error:

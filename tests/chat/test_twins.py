@@ -6,20 +6,25 @@ from pathlib import Path
 
 import pytest
 
-from ellmer_core import Chat
+import ellmer_core
+from ellmer_core import Chat, ToolContext, testing
 from ellmer_core._chat import answers
 
-TWINS = [name for name in vars(Chat) if f"{name}_async" in vars(Chat)]
+OWNERS = [(each, vars(each)) for each in (Chat, ToolContext, testing)]
+OWNERS.append((ellmer_core, ellmer_core.__all__))
+TWINS = [(owner, name) for owner, names in OWNERS for name in names if f"{name}_async" in names]
 
 
 def test_the_twins_are_found():
-    assert {"chat", "stream", "chat_structured", "stream_structured", "compact", "upload"} <= set(TWINS)
+    names = {name for _, name in TWINS}
+    assert {"chat", "stream", "chat_structured", "stream_structured", "compact", "upload"} <= names
+    assert {"ask", "run_tool", "parallel_chat", "parallel_chat_structured", "parallel_chat_text"} <= names
 
 
-@pytest.mark.parametrize("name", TWINS)
-def test_twins_have_one_signature(name):
+@pytest.mark.parametrize(("owner", "name"), TWINS)
+def test_twins_have_one_signature(owner, name):
     blocking, concurrent = (
-        dict(inspect.signature(getattr(Chat, each)).parameters) for each in (name, f"{name}_async")
+        dict(inspect.signature(getattr(owner, each)).parameters) for each in (name, f"{name}_async")
     )
     modes = [twin.pop("tool_mode").default for twin in (blocking, concurrent) if "tool_mode" in twin]
 

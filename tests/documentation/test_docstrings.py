@@ -122,14 +122,20 @@ def parameters(value):
         return [*value.__annotations__]
     if getattr(value, "_is_protocol", False) or (inspect.isclass(value) and issubclass(value, Enum)):
         return []
-    if inspect.isclass(value) and "__init__" not in vars(value) and issubclass(value, BaseException):
+    if inspect.isclass(value) and issubclass(value, BaseException) and is_made_by_its_base(value):
         return []
     return [name for name in inspect.signature(value).parameters if name not in ("self", "cls")]
 
 
+def is_made_by_its_base(value):
+    """Tells whether a class is made as its base class is. Errors about wrong keywords wrap what makes it."""
+    made, base = (inspect.unwrap(each.__init__) for each in value.__mro__[:2])
+    return "__new__" not in vars(value) and (made is base or "__init__" not in vars(value))
+
+
 def is_explained_by_its_base(value):
     """Tells whether a class has the parameters of a public base class."""
-    own = inspect.isclass(value) and not {"__init__", "__new__"} & vars(value).keys()
+    own = inspect.isclass(value) and is_made_by_its_base(value)
     return own and value.__mro__[1].__name__ in {*ellmer_core.__all__, "Exception"}
 
 

@@ -130,7 +130,7 @@ def test_progress_and_cost_are_reported():
         options = {"max_active": 1, "on_error": "continue", "progress": heard.append}
         with pytest.warns(ellmer_core.EllmerWarning):
             texts = parallel_chat_text(chat, ["a", "bad", "c"], **options)
-    assert [now[:3] for now in heard] == [(1, 3, 0), (2, 3, 1), (3, 3, 1)]
+    assert [(now.done, now.total, now.failed) for now in heard] == [(1, 3, 0), (2, 3, 1), (3, 3, 1)]
     assert 0 < heard[0].cost < heard[2].cost == texts.cost
     assert list(texts.errors) == [1]
 

@@ -36,6 +36,22 @@ class Stay(pydantic.BaseModel):
     begins: date = date(2026, 1, 2)
 
 
+class Mute(str):
+    """A text that cannot be written as Python writes others."""
+
+    __slots__ = ()
+
+    def __str__(self) -> str:
+        raise ValueError("no text")
+
+
+def circle() -> list[Any]:
+    """Returns a list that is in itself."""
+    items: list[Any] = []
+    items.append({"again": items})
+    return items
+
+
 class Foreign(ec.Content):
     """A content of another package, which no model receives."""
 
@@ -106,10 +122,14 @@ NO_CONTENTS: Mapping[str, Any] = {
     "an object": object(),
     "a set of objects": {object()},
     "bytes": b"\x00\xff",
+    "a circle": circle(),
+    "an error that cannot be written": ec.ContentToolResult(error=Mute("no")),
+    "an integer of 10,000 digits": 10**10_000,
 }
 #: What Python programs return.
 PYTHON: Mapping[str, Any] = {
     "an empty list": [],
+    "a text of another class": Mute("a"),
     "a long text": "x" * 100_000,
     "a date": date(2026, 1, 2),
     "a number of decimals": Decimal("1.10"),

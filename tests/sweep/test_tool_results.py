@@ -13,15 +13,18 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from mcp.types import CallToolResult
 
 import ellmer_core as ec
 from ellmer_core import AssistantTurn, ContentToolRequest, ContentToolResult, UserTurn
+from ellmer_core.mcp import blocks_of, result_of
+from ellmer_core.schemas.type_functions import arguments_of
 from ellmer_core.tool_execution import ainvoke, invoke
 
 sys.path.append(str(Path(__file__).parents[1]))  # the sweep is a package of these tests
 
 from sweep.every_content import BROKEN, NESTED, NO_CONTENTS, PYTHON, WHOLE
-from sweep.grid import Cell, places
+from sweep.grid import Cell, one_of_each, places
 from sweep.judge import _chat, refusal
 
 VALUES: dict[str, Any] = {**WHOLE, **BROKEN, **NO_CONTENTS, **PYTHON}
@@ -48,15 +51,50 @@ def kinds(value: Any) -> dict[str, Any]:
         def __call__(self) -> Any:
             return value
 
-    return {"plain": plain, "generator": generator, "later": later, "stream": stream, "callable": Callable()}
+    dynamic = ec.ToolDef(lambda **_named: value, "tool", "Returns it.", arguments_of({"type": "object"}))
+    return {
+        "plain": plain, "generator": generator, "later": later, "stream": stream, "callable": Callable(), "dynamic": dynamic
+    }  # fmt: skip
 
 
 def run(function: Any, place: int = 0) -> ContentToolResult:
-    made = ec.tool(function, name="tool", description="Returns it.")
+    if isinstance(function, ec.ToolDef):
+        made = function
+    else:
+        made = ec.tool(function, name="tool", description="Returns it.")
     request = ContentToolRequest(f"call_{place}", "tool", {}, tool=made)
     if inspect.iscoroutinefunction(function) or inspect.isasyncgenfunction(function):
         return asyncio.run(ainvoke(request))
     return invoke(request)
+
+
+def over_mcp(value: Any) -> Any:
+    """Returns a tool of an MCP server that returns the value."""
+    result = run(kinds(value)["plain"])
+    return lambda: result_of(CallToolResult(content=blocks_of(result), is_error=result.error is not None))
+
+
+def from_a_server(**block: Any) -> Any:
+    """Returns a tool of another MCP server, whose answer may be wrong in any way."""
+    return lambda: result_of(CallToolResult.model_validate(block))
+
+
+def resource(**fields: Any) -> dict[str, Any]:
+    return {"content": [{"type": "resource", "resource": {"uri": "file:///a", **fields}}]}
+
+
+SERVERS = [
+    {"content": [{"type": "image", "mimeType": "image/png", "data": "no base64!"}]},
+    {"content": [{"type": "image", "mimeType": "text/html", "data": ""}]},
+    {"content": [{"type": "audio", "mimeType": "audio/wav", "data": "UklGRg=="}]},
+    {"content": [{"type": "text", "text": "a\ud800b"}, {"type": "text", "text": ""}]},
+    {"content": [{"type": "text", "text": ""}], "isError": True},
+    {"content": [], "structuredContent": {"a": [float("nan")], "deep": {"": None}}},
+    resource(blob="", mimeType="application/pdf"),
+    resource(blob="SGk=", mimeType="image/png"),
+    resource(text="\x00", mimeType="text/plain"),
+    {"content": [{"type": "resource_link", "name": "", "uri": "javascript:alert(1)"}]},
+]
 
 
 @pytest.mark.filterwarnings("ignore::ellmer_core.EllmerWarning")
@@ -75,8 +113,10 @@ def test_every_kind_of_tool_has_the_same_result():
 def rounds() -> list[ec.Turn]:
     """Returns a conversation in which a tool has returned every value in every place."""
     turns: list[ec.Turn] = []
-    for place, (value, nested) in enumerate((v, n) for v in VALUES.values() for n in NESTED.values()):
-        result = run(kinds(nested(value))["plain"], place)
+    here = [kinds(nested(value))["plain"] for value in VALUES.values() for nested in NESTED.values()]
+    elsewhere = [*map(over_mcp, VALUES.values()), *(from_a_server(**each) for each in SERVERS)]
+    for place, function in enumerate([*here, *elsewhere]):
+        result = run(function, place)
         assert result.request
         turns += [
             UserTurn(["Go on."]),
@@ -104,3 +144,10 @@ def test_the_next_request_is_legal(history, provider, tool_media):
         chat.set_turns(history)
         assert refusal(provider, chat) is None
         assert str(chat)
+        if tool_media == "native" or provider not in one_of_each():
+            return
+        older = chat._older(len(VALUES), "summary")
+        assert older
+        assert refusal(provider, older) is None, "the request for a summary"
+        chat._shorten(len(VALUES), older)
+        assert refusal(provider, chat) is None, "after the summary"

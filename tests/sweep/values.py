@@ -104,9 +104,11 @@ def plain(a: int, b: str = "x") -> str:
     return f"{a}{b}"
 
 
-def nested(rows: list[dict[str, int]], when: str | None = None, mode: float | bool = 1) -> str:
+def nested(
+    rows: list[dict[str, int]], when: str | None = None, mode: float | bool = 1, limit: int | None = 10
+) -> str:
     """Takes rows."""
-    return f"{rows}{when}{mode}"
+    return f"{rows}{when}{mode}{limit}"
 
 
 TREE = {

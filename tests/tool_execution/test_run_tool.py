@@ -7,7 +7,8 @@ import enum
 import functools
 import threading
 from datetime import date
-from typing import Any
+from inspect import signature
+from typing import Any, Optional
 
 import pydantic
 import pytest
@@ -68,6 +69,18 @@ class Place:
     height: int = 0
 
 
+@dataclasses.dataclass
+class Filters:
+    author: str | None = "me"
+    year: int = 2026
+    tags: list["Tag"] | None = None
+
+
+class Tag(pydantic.BaseModel):
+    weight: int | None = None
+    name: str = "all"
+
+
 def typed(
     n: int, unit: Unit = Unit.CELSIUS, day: date | None = None, place: Place | None = None, x: float = 1
 ):
@@ -84,6 +97,28 @@ def test_arguments_become_what_the_hints_say(run):
 @both
 def test_a_null_for_an_optional_argument_means_its_default(run):
     assert run(ask(typed, n=1, unit=None, x=None)).value == repr([1, Unit.CELSIUS, None, None, 1])
+
+
+@both
+def test_a_null_is_none_where_the_type_allows_it(run):
+    seen = []
+
+    def search(  # noqa: PLR0917 - one of each kind
+        limit: int | None = 10,
+        unit: Optional[Unit] = Unit.CELSIUS,  # noqa: UP045 - the older way
+        page: int | None = pydantic.Field(1),
+        filters: Filters | None = Filters("x"),  # noqa: B008 - it does not change
+        anything: Any = 5,
+        exact: bool = True,
+    ):
+        seen[:] = [limit, unit, page, filters, anything, exact]
+
+    run(ask(search, **dict.fromkeys(signature(search).parameters)))
+    assert seen == [None, None, None, None, None, True]
+    run(ask(search))
+    assert seen == [10, Unit.CELSIUS, 1, Filters("x"), 5, True]
+    run(ask(search, filters={"author": None, "year": None, "tags": [{"weight": None, "name": None}]}))
+    assert seen[3] == Filters(None, 2026, [Tag()])
 
 
 @both

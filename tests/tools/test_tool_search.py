@@ -4,6 +4,7 @@ import json
 
 import httpx
 import pytest
+from eight_wires import connected, each_wire
 
 import ellmer_core as ec
 from ellmer_conformance.scenarios.script import Answer, Call, Say, Script
@@ -36,16 +37,6 @@ SCRIPT = Script([
     Answer((Call("get_weather", {"city": "Paris"}),)),
     Answer((Say("21 °C."),)),
 ])  # fmt: skip
-OWN = {
-    "openai-chat": (ec.chat_openai_completions, "gpt-4.1", "/v1"),
-    "openai-responses": (ec.chat_openai_responses, "gpt-4.1", "/v1"),
-    "anthropic": (ec.chat_anthropic, "claude-opus-4-1", "/v1"),
-    "gemini": (ec.chat_google_gemini, "gemini-3-flash-preview", "/v1beta"),
-    "bedrock": (ec.chat_aws_bedrock, "us.amazon.nova-pro-v1:0", ""),
-    "ollama": (ec.chat_ollama, "qwen3", ""),
-    "mistral": (ec.chat_mistral, "mistral-large-latest", "/v1"),
-    "cohere": (ec.chat_cohere, "command-a-03-2025", "/v2"),
-}
 NATIVE = {
     "anthropic": (ec.chat_anthropic, "claude-sonnet-4-5", "tool_search_tool_bm25_20251119"),
     "openai-responses": (ec.chat_openai_responses, "gpt-5.4", "tool_search"),
@@ -59,8 +50,7 @@ def server():
 
 
 def made(make, model, url):
-    key = {} if make is ec.chat_ollama else {"api_key": "any-key"}
-    chat = make(model=model, base_url=url, max_tries=1, **key)
+    chat = make(model=model, base_url=url, max_tries=1, api_key="any-key")
     chat.register_tools(TOOLS)
     return chat
 
@@ -86,12 +76,12 @@ def test_a_found_tool_can_be_called_and_stays():
     assert model.asked[-1].tools == ["now", "search_tools", "get_weather"]
 
 
-@pytest.mark.parametrize("wire", OWN)
+@each_wire
 @pytest.mark.parametrize("streamed", [False, True], ids=["whole", "streamed"])
 def test_each_wire_format_without_a_search_gets_ours(wire, streamed, server, monkeypatch):
     monkeypatch.setenv("AWS_REGION", "us-east-1")
-    make, model, path = OWN[wire]
-    chat = made(make, model, f"{server.url('search', wire.replace('-', ''))}{path}")
+    chat = connected(wire, server, "search")
+    chat.register_tools(TOOLS)
     text = "".join(chat.stream("Weather in Paris?")) if streamed else chat.chat("Weather in Paris?")
     assert "21 °C." in text
     results = [
