@@ -237,6 +237,7 @@ class PlayContext:
 _KEPT = pytest.StashKey[Report]()
 _BASELINE = pytest.StashKey[Baseline]()
 _LEFT_OUT = "conformance_left_out"
+_OWN_PROCESS = "ellmer_conformance.pytest.own_process"
 _NUMBERS = count()  # each recorded conversation has its own number
 
 
@@ -368,11 +369,19 @@ class Collector:
         narrowed = any(config.getoption(name) for name in (*FILTERS, "rule"))
         self.whole = not (named or narrowed)  # nothing was left out
 
-    @pytest.hookimpl(tryfirst=True)  # before JUnit's, which writes the properties
-    def pytest_runtest_logreport(self, report: pytest.TestReport) -> None:
-        """Collects the results of a finished test."""
-        if report.when == "teardown" and report.nodeid in self.parts:
+    @pytest.hookimpl(wrapper=True)
+    def pytest_runtest_logreport(self, report: pytest.TestReport) -> Generator[None, None, None]:
+        """Collects the results of a finished test. In a process of `conformance run`, its call is its last report."""
+        self._collect(report)
+        last = "call" if self.config.pluginmanager.has_plugin(_OWN_PROCESS) else "teardown"
+        if report.when == last and report.nodeid in self.parts:
             report.user_properties += _properties(self.parts[report.nodeid].rows)
+        yield
+        xml = self.config.stash.get(xml_key, None)
+        if xml is not None and report.when == last == "call":
+            xml.finalize(report)
+
+    def _collect(self, report: pytest.TestReport) -> None:
         if report.when == "call" and hasattr(report, "conformance"):
             self.parts[report.nodeid] = pickle.loads(report.conformance)  # noqa: S301 - from a process of ours
         elif report.failed and not self._ended(report.nodeid):
