@@ -149,5 +149,6 @@ def test_the_next_request_is_legal(history, provider, tool_media):
         older = chat._older(len(VALUES), "summary")
         assert older
         assert refusal(provider, older) is None, "the request for a summary"
-        chat._shorten(len(VALUES), older)
-        assert refusal(provider, chat) is None, "after the summary"
+        for how in ("results", "summary"):
+            chat._shorten(len(VALUES), how, older)
+            assert refusal(provider, chat) is None, f"after the {how}"
