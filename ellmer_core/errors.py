@@ -117,8 +117,25 @@ def spelt_methods(kind: K) -> K:
     fields: Collection[str] = vars(kind).get("__dataclass_fields__", ())
     for name, method in [*vars(kind).items()] if kind.__module__.startswith(_OWN) else ():
         if isinstance(method, FunctionType) and not name.startswith("_") and name not in fields:
-            setattr(kind, name, spelt(method))
+            setattr(kind, name, _spelt_bare(method) if _is_bare(method) else spelt(method))
     return kind
+
+
+def _is_bare(method: FunctionType) -> bool:
+    """Tells whether a method has no parameters. Such a one may be called for each piece of a stream."""
+    code = method.__code__
+    variable = code.co_flags & (CO_VARARGS | CO_VARKEYWORDS | CO_COROUTINE)
+    return not (variable or code.co_kwonlyargcount) and code.co_varnames[: code.co_argcount] == ("self",)
+
+
+def _spelt_bare(method: Any) -> Any:
+    @wraps(method)
+    def call(self: Any, **unknown: Any) -> Any:
+        if unknown:
+            raise wrong_keyword(next(iter(unknown)), method.__name__, ())
+        return method(self)
+
+    return call
 
 
 def _taking_names(function: Any) -> Any:
@@ -187,7 +204,7 @@ def _names(error: Exception, wrong: Exception) -> bool:
     return isinstance(error, EllmerError) and re.search(rf"\b{re.escape(name)}\b", str(error)) is not None
 
 
-CO_COROUTINE = 128  # of `inspect`, which is not imported for this
+CO_VARARGS, CO_VARKEYWORDS, CO_COROUTINE = 4, 8, 128  # of `inspect`, which is not imported for this
 
 
 def caller(depth: int) -> Any:

@@ -12,13 +12,14 @@ from __future__ import annotations
 import logging
 import sys
 import warnings
+from types import FrameType
 from urllib.parse import urlsplit
 
 from .errors import EllmerWarning
 
 __all__ = ["log_raised", "logger", "place", "warn"]
 
-_PACKAGE = __name__.partition(".")[0]
+_NOT_THE_CALLERS = (__name__.partition(".")[0], "asyncio")
 
 logger = logging.getLogger("ellmer_core")
 _printed: set[tuple[object, ...]] = set()
@@ -46,9 +47,13 @@ def place(url: str) -> str:
     return f"{parts.hostname}{f':{port}' if port else ''}{parts.path}"
 
 
+def _package(frame: FrameType) -> str:
+    return str(frame.f_globals.get("__name__", "")).partition(".")[0]
+
+
 def warn(message: str) -> None:
-    """Issues an `EllmerWarning` that points at the first line outside this package, which is the caller's."""
+    """Issues an `EllmerWarning` that points at the first line outside this package and asyncio, which is the caller's."""
     depth, frame = 1, sys._getframe(0)  # noqa: SLF001 - warnings has no such option before Python 3.12
-    while frame.f_back is not None and frame.f_globals.get("__name__", "").split(".")[0] == _PACKAGE:
+    while frame.f_back is not None and _package(frame) in _NOT_THE_CALLERS:
         depth, frame = depth + 1, frame.f_back
     warnings.warn(message, EllmerWarning, stacklevel=depth)

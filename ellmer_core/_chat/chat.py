@@ -35,7 +35,7 @@ from ..contents.content import (
 )
 from ..contents.turns import AssistantTurn, Turn, UserTurn
 from ..conversation.approval import Decide
-from ..conversation.history import SUMMARIZE, parted, shorten
+from ..conversation.history import SUMMARIZE, parted, rounds_of, shorten, without_results
 from ..conversation.io_operations import Loop
 from ..conversation.loop import converse
 from ..conversation.repaired_turns import repaired
@@ -527,14 +527,15 @@ class Chat(ChatState):
 
     # --- A shorter history -----------------------------------------------------------------------------------
 
-    def compact(self, *, keep: int = 2, how: Literal["summary", "drop"] = "summary") -> None:
+    def compact(self, *, keep: int = 2, how: Literal["summary", "drop", "results"] = "summary") -> None:
         """Makes the conversation shorter, when the context is full (`ContextWindowError`) or too expensive.
 
         Nothing changes if there are no older rounds.
 
         Args:
             keep: Number of the last rounds that stay. Default: 2.
-            how: `"summary"` (default) replaces older rounds by a summary that the model writes; `"drop"` removes them.
+            how: `"summary"` (default) replaces older rounds by a summary that the model writes; `"drop"` removes them;
+                `"results"` removes only the long results of their tools, which the model can call again.
 
         Raises:
             ProviderError: The model could not write the summary; the conversation did not change.
@@ -549,9 +550,11 @@ class Chat(ChatState):
         """
         if to_sum := self._older(keep, how):
             to_sum.chat(SUMMARIZE, echo="none")
-        self._shorten(keep, to_sum)
+        self._shorten(keep, how, to_sum)
 
-    async def compact_async(self, *, keep: int = 2, how: Literal["summary", "drop"] = "summary") -> None:
+    async def compact_async(
+        self, *, keep: int = 2, how: Literal["summary", "drop", "results"] = "summary"
+    ) -> None:
         """Works as `compact()`, for async code.
 
         Args:
@@ -560,23 +563,27 @@ class Chat(ChatState):
         """
         if to_sum := self._older(keep, how):
             await to_sum.chat_async(SUMMARIZE, echo="none")
-        self._shorten(keep, to_sum)
+        self._shorten(keep, how, to_sum)
 
     def _older(self, keep: int, how: str) -> Chat | None:
         """Returns a chat with the older rounds alone, if they are to be summarized."""
-        if how not in ("summary", "drop"):
-            raise UsageError(f'how= must be "summary" or "drop", not {how!r}.')
+        if how not in ("summary", "drop", "results"):
+            raise UsageError(f'how= must be "summary", "drop" or "results", not {how!r}.')
         system, older, _ = parted(self._history.turns, keep)
-        if not older or how == "drop":
+        if not older or how != "summary":
             return None
         other = self.fork()
         other.set_tools([])
         other.set_turns([*system, *older])
         return other
 
-    def _shorten(self, keep: int, summed: Chat | None) -> None:
+    def _shorten(self, keep: int, how: str, summed: Chat | None) -> None:
         with self._turn.idle("compact()"):
-            shorten(self._history, keep, summed.last_turn("assistant") if summed else None)
+            if how == "results":
+                shorten(self._history, keep, without_results)
+            else:
+                summary = summed.last_turn("assistant") if summed else None
+                shorten(self._history, keep, lambda _older: rounds_of(summary))
 
     # --- Tokens and files, at the provider -------------------------------------------------------------------
 

@@ -7,7 +7,7 @@ however the stream ends.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import partial
 from itertools import groupby
@@ -22,6 +22,8 @@ from ..contents.content import (
     ContentToolRequest,
     ContentToolResult,
     ToolDef,
+    contents_in,
+    is_media,
     replaced,
 )
 from ..contents.turns import AssistantPartialTurn, AssistantTurn, SystemTurn, Turn, UserTurn
@@ -239,20 +241,37 @@ def parted(turns: Sequence[Turn], keep: int) -> tuple[list[Turn], list[Turn], li
     return system, messages[:older], messages[older:]
 
 
-def shorten(history: History, keep: int, summary: Turn | None) -> None:
-    """Replaces the older rounds by their summary, or removes them if there is none."""
+def shorten(history: History, keep: int, shorter: Callable[[list[Turn]], list[Turn]]) -> None:
+    """Replaces the older rounds by shorter ones."""
     system, older, recent = parted(history.turns, keep)
     if older:
         results = history.results if recent else {}
-        history.replace([*system, *(_round(summary.text) if summary else []), *recent], results)
+        history.replace([*system, *shorter(older), *recent], results)
 
 
-def _round(summary: str) -> list[Turn]:
-    """Returns a round with the summary."""
+def rounds_of(summary: Turn | None) -> list[Turn]:
+    """Returns a round with the summary, or none if there is none."""
+    if summary is None:
+        return []
     return [
-        UserTurn([f"This is a summary of our conversation so far:\n\n{summary}"]),
+        UserTurn([f"This is a summary of our conversation so far:\n\n{summary.text}"]),
         AssistantTurn(["I have read it, and go on from there."]),
     ]
+
+
+REMOVED = "[This result was removed to shorten the conversation. Call the tool again if you need it.]"
+
+
+def without_results(turns: list[Turn]) -> list[Turn]:
+    """Returns the turns with a short text in place of each long result. Errors stay."""
+    return [turn.but_with(contents=tuple(map(_without_long_value, turn.contents))) for turn in turns]
+
+
+def _without_long_value(content: Content) -> Content:
+    if not isinstance(content, ContentToolResult) or content.error is not None:
+        return content
+    long = any(map(is_media, contents_in(content.value))) or len(str(content.value)) > len(REMOVED)
+    return replaced(content, value=REMOVED) if long else content
 
 
 def _starts(turn: Turn) -> bool:

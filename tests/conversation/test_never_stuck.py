@@ -14,6 +14,7 @@ from ellmer_core.contents.content import (
     ContentToolResult,
 )
 from ellmer_core.contents.turns import AssistantTurn, SystemTurn, UserTurn
+from ellmer_core.conversation.history import REMOVED
 from ellmer_core.errors import BadRequestError, ContentError, ContextWindowError, EllmerWarning, UsageError
 from ellmer_core.providers.anthropic import chat_anthropic
 from ellmer_core.providers.openai_compatible import OpenAICompatible, chat_openai_compatible
@@ -138,6 +139,30 @@ def test_oldest_rounds_are_dropped_whole(chat):
         chat.compact(how="magic")
     with pytest.raises(UsageError, match="keep="):
         chat.compact(keep=-1)
+
+
+def test_only_the_long_results_of_older_rounds_are_removed(chat):
+    def turns(value, **result):
+        call = ContentToolRequest("a", "f", {})
+        answer = ContentToolResult(value, request=call, **result)
+        return [UserTurn("?"), AssistantTurn([call]), UserTurn([answer]), AssistantTurn("done")]
+
+    image = ContentImageInline("image/png", "iVBORw0KGgo=")
+    values = ["x" * 500, "short", [1, image], {"rows": [1] * 200}]
+    long = "x" * 500
+    chat.set_turns(
+        [
+            *(turn for value in values for turn in turns(value)),
+            *turns(None, error=f"no {long}"),
+            *turns(long),
+        ]
+    )
+    before = len(chat.get_turns())
+    chat.compact(keep=1, how="results")
+    results = [turn.contents[0] for turn in chat.get_turns()[2::4]]
+    assert [result.value for result in results] == [REMOVED, "short", REMOVED, REMOVED, None, long]
+    assert long in results[4].error
+    assert len(chat.get_turns()) == before
 
 
 def test_a_hook_says_what_of_the_history_is_sent(server, reply, chat):

@@ -128,8 +128,9 @@ def test_progress_and_cost_are_reported():
     with provider(Slow()) as url:
         chat = chat_with(url, make=ellmer_core.chat_openai_completions, model="gpt-5.6-terra")
         options = {"max_active": 1, "on_error": "continue", "progress": heard.append}
-        with pytest.warns(ellmer_core.EllmerWarning):
+        with pytest.warns(ellmer_core.EllmerWarning) as warned:
             texts = parallel_chat_text(chat, ["a", "bad", "c"], **options)
+    assert {each.filename for each in warned} == {__file__}  # and not a line of asyncio
     assert [(now.done, now.total, now.failed) for now in heard] == [(1, 3, 0), (2, 3, 1), (3, 3, 1)]
     assert 0 < heard[0].cost < heard[2].cost == texts.cost
     assert list(texts.errors) == [1]

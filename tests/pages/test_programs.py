@@ -16,7 +16,8 @@ from ellmer_conformance.server import StrictServer
 PROGRAMS = Path(__file__).parents[2] / "examples" / "programs"
 ALL = sorted(PROGRAMS.glob("*.py"))
 TESTS = [path for path in ALL if path.stem.startswith("test_")]
-SERVED = [PROGRAMS / "mcp_server.py"]  # which mcp_client.py starts
+SERVED = [PROGRAMS / "mcp_server.py", PROGRAMS / "seat_server.py"]  # which other programs start
+SLOW = {PROGRAMS / "web_questions.py": pytest.mark.slow}
 
 
 @pytest.fixture
@@ -56,7 +57,11 @@ def promised(path):
     return dedent(shown).strip()
 
 
-@pytest.mark.parametrize("path", [p for p in ALL if p not in TESTS + SERVED], ids=lambda path: path.stem)
+@pytest.mark.parametrize(
+    "path",
+    [pytest.param(p, marks=SLOW.get(p, ())) for p in ALL if p not in TESTS + SERVED],
+    ids=lambda path: path.stem,
+)
 def test_a_program_prints_what_it_says(path, run):
     done = run(str(path))
     pattern = re.sub(r"\[", "[[]", promised(path)).replace("…", "*")

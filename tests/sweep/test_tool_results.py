@@ -110,6 +110,20 @@ def test_every_kind_of_tool_has_the_same_result():
         assert str(first)  # it can be printed
 
 
+def raises_midway() -> Any:
+    yield "working"
+    raise ValueError("midway")
+
+
+def test_the_developer_is_warned_of_what_is_broken(caplog):
+    tools = {name: kinds(value)["plain"] for name, value in VALUES.items()}
+    for name, tool in {**tools, "raises midway": raises_midway}.items():
+        caplog.clear()
+        error = run(tool).error
+        warned = [record for record in caplog.records if record.levelname == "WARNING"]
+        assert bool(warned) == isinstance(error, Exception), name
+
+
 def rounds() -> list[ec.Turn]:
     """Returns a conversation in which a tool has returned every value in every place."""
     turns: list[ec.Turn] = []
@@ -149,5 +163,6 @@ def test_the_next_request_is_legal(history, provider, tool_media):
         older = chat._older(len(VALUES), "summary")
         assert older
         assert refusal(provider, older) is None, "the request for a summary"
-        chat._shorten(len(VALUES), older)
-        assert refusal(provider, chat) is None, "after the summary"
+        for how in ("results", "summary"):
+            chat._shorten(len(VALUES), how, older)
+            assert refusal(provider, chat) is None, f"after the {how}"
