@@ -54,6 +54,11 @@ _UNREAD = {
     "ollama-generate": r"/api/generate/?$",
     "cohere-v1": r"(?<!/api)/v1/chat/?$",  # behind `/api`, it is LM Studio's own
 }
+#: Paths of a provider's own that have a format of another one.
+_OWN_PATHS = {
+    ("perplexity", "/v1/agent"): "openai-responses",
+    ("perplexity", "/v1/sonar"): "openai-chat",
+}
 #: Paths of other services: lists of models, token counts, files, batches.
 _BESIDE = re.compile(
     r"/(models|files|batches|uploads)(/[^/:]+)*$|/(count_tokens|input_tokens|count-tokens|tokenize)$"
@@ -80,10 +85,10 @@ def detect(url: str, body: Any = None, headers: Mapping[str, str] | None = None)
 @lru_cache(1024)
 def _detected(url: str, host: str) -> tuple[str, str] | None:
     parts = urlsplit(url)
-    wire = _wire_of(_CASE.sub("", parts.path))
+    provider = provider_of(parts.netloc.rpartition("@")[2])
+    wire = _OWN_PATHS.get((provider, parts.path.rstrip("/"))) or _wire_of(_CASE.sub("", parts.path))
     if wire is None:
         return None
-    provider = provider_of(parts.netloc.rpartition("@")[2])
     if _CASE.match(parts.path) and (parts.hostname or "") in _LOCAL:
         named = host.partition(":")[0]
         own = MODULES[wire].PROVIDER if wire in MODULES else wire

@@ -78,6 +78,8 @@ DATA = b64encode(PNG).decode()
         ("https://api.cohere.ai/v1/chat", "cohere-v1", "cohere"),
         ("https://api.minimax.io/v1/chat/completions", "openai-chat", "minimax"),
         ("https://api.minimaxi.com/anthropic/v1/messages", "anthropic", "minimax"),
+        ("https://api.perplexity.ai/v1/agent", "openai-responses", "perplexity"),
+        ("https://api.perplexity.ai/v1/sonar", "openai-chat", "perplexity"),
         ("https://integrate.api.nvidia.com/v1/chat/completions", "openai-chat", "nvidia"),
         ("https://api.individual.githubcopilot.com/responses", "openai-responses", "copilot"),
         ("https://acme.gcp.databricks.com/serving-endpoints/chat/completions", "openai-chat", "databricks"),
