@@ -137,6 +137,12 @@ SCHEDULES = {
         date(2026, 11, 28),
         {"2026-09-27": "sonar sonar-pro sonar-reasoning sonar-reasoning-pro sonar-deep-research"},
     ),
+    "api.mistral.ai": Schedule(
+        "Mistral",
+        "https://github.com/braintrustdata/braintrust-proxy/issues/1005",  # which quotes https://docs.mistral.ai/getting-started/models
+        date(2026, 11, 28),
+        {"2025-11-30": "codestral-2501", "2025-12-31": "pixtral-12b-2409"},
+    ),
     "api.moonshot.ai": Schedule(
         "Moonshot AI",
         "https://github.com/anomalyco/models.dev/pull/6101",  # which quotes https://platform.kimi.ai/docs/models
