@@ -46,6 +46,9 @@ class Perplexity(Alternating):
 def chat_perplexity(system_prompt: str | None = None, **options: Unpack[Options]) -> Chat:
     """Makes a chat with Perplexity, which answers from the web.
 
+    Perplexity supported this API until 27 September 2026 (https://github.com/hex/llm-perplexity/pull/27 quotes its page). The Agent
+    API, which replaces it, has the form of Responses and is not built in.
+
     Key: `PERPLEXITY_API_KEY`. Default model: `sonar`. User and assistant messages must alternate. API:
     https://docs.perplexity.ai/api-reference/chat-completions-post.
 

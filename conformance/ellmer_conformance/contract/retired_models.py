@@ -4,7 +4,7 @@ again.
 `pytest -p ellmer_conformance.contract.retired_models` registers this for the harness's hook `pytest_cassette_stale`.
 Without pytest, it is a policy: `use_cassette(path, policies=[pytest_cassette_stale])`.
 
-The dates come from the providers' own pages (and, for xAI and Cohere, from their errors), for their own platforms.
+The dates come from the providers' own pages, or from texts that quote them (and, for xAI and Cohere, from their errors), for their own platforms.
 Bedrock, Azure, Vertex AI and routers have other schedules and are left out. A future date counts from that day on.
 """
 
@@ -101,6 +101,47 @@ SCHEDULES = {
     ),
     "api.x.ai": Schedule(
         "xAI", "https://docs.x.ai/docs/models", date(2026, 11, 21), {"2025-09-15": "grok-beta"}
+    ),
+    "api.deepseek.com": Schedule(
+        "DeepSeek",
+        "https://github.com/anomalyco/opencode/issues/24155",  # which quotes https://api-docs.deepseek.com
+        date(2026, 11, 28),
+        {"2026-07-24": "deepseek-chat deepseek-reasoner"},
+    ),
+    "api.groq.com": Schedule(  # for free accounts and developers; contracts of enterprises may keep them
+        "Groq",
+        "https://console.groq.com/docs/deprecations",
+        date(2026, 11, 28),
+        {
+            "2025-03-20": "mixtral-8x7b-32768",
+            "2025-10-02": "deepseek-r1-distill-llama-70b",
+            "2026-03-09": "meta-llama/llama-4-maverick-17b-128e-instruct",
+            "2026-07-17": "qwen/qwen3-32b meta-llama/llama-4-scout-17b-16e-instruct",
+            "2026-08-16": "llama-3.3-70b-versatile llama-3.1-8b-instant",
+        },
+    ),
+    "api.cerebras.ai": Schedule(
+        "Cerebras",
+        "https://inference-docs.cerebras.ai/support/deprecation",
+        date(2026, 11, 28),
+        {
+            "2026-01-20": "zai-glm-4.6",
+            "2026-02-16": "qwen-3-32b llama-3.3-70b",
+            "2026-05-27": "llama3.1-8b qwen-3-235b-a22b-instruct-2507",
+            "2026-08-17": "zai-glm-4.7",
+        },
+    ),
+    "api.perplexity.ai": Schedule(  # Chat Completions, with these models
+        "Perplexity",
+        "https://github.com/hex/llm-perplexity/pull/27",  # which quotes https://docs.perplexity.ai
+        date(2026, 11, 28),
+        {"2026-09-27": "sonar sonar-pro sonar-reasoning sonar-reasoning-pro sonar-deep-research"},
+    ),
+    "api.mistral.ai": Schedule(
+        "Mistral",
+        "https://github.com/braintrustdata/braintrust-proxy/issues/1005",  # which quotes https://docs.mistral.ai/getting-started/models
+        date(2026, 11, 28),
+        {"2025-11-30": "codestral-2501", "2025-12-31": "pixtral-12b-2409"},
     ),
     "api.moonshot.ai": Schedule(
         "Moonshot AI",

@@ -52,7 +52,12 @@ _UNREAD = {
     "cloudflare-run": r"/ai/run/@[^?]+$",
     "gemini-interactions": r"/v1(beta|alpha)?/interactions/?$",
     "ollama-generate": r"/api/generate/?$",
-    "cohere-v1": r"/v1/chat/?$",
+    "cohere-v1": r"(?<!/api)/v1/chat/?$",  # behind `/api`, it is LM Studio's own
+}
+#: Paths of a provider's own that have a format of another one.
+_OWN_PATHS = {
+    ("perplexity", "/v1/agent"): "openai-responses",
+    ("perplexity", "/v1/sonar"): "openai-chat",
 }
 #: Paths of other services: lists of models, token counts, files, batches.
 _BESIDE = re.compile(
@@ -80,10 +85,10 @@ def detect(url: str, body: Any = None, headers: Mapping[str, str] | None = None)
 @lru_cache(1024)
 def _detected(url: str, host: str) -> tuple[str, str] | None:
     parts = urlsplit(url)
-    wire = _wire_of(_CASE.sub("", parts.path))
+    provider = provider_of(parts.netloc.rpartition("@")[2])
+    wire = _OWN_PATHS.get((provider, parts.path.rstrip("/"))) or _wire_of(_CASE.sub("", parts.path))
     if wire is None:
         return None
-    provider = provider_of(parts.netloc.rpartition("@")[2])
     if _CASE.match(parts.path) and (parts.hostname or "") in _LOCAL:
         named = host.partition(":")[0]
         own = MODULES[wire].PROVIDER if wire in MODULES else wire
@@ -240,11 +245,32 @@ _HOSTS = {
     "azuredatabricks.net": "databricks",
     "snowflakecomputing.com": "snowflake",
     "models.github.ai": "github",
-    "api.githubcopilot.com": "copilot",
+    "githubcopilot.com": "copilot",
     "amazonaws.com": "bedrock",
     "amazonaws.com.cn": "bedrock",
     "api.aws": "bedrock",
     "ml.cloud.ibm.com": "watsonx",
+    "gcp.databricks.com": "databricks",
+    "integrate.api.nvidia.com": "nvidia",
+    "api.sambanova.ai": "sambanova",
+    "api.minimax.io": "minimax",
+    "api.minimaxi.com": "minimax",
+    "api.deepinfra.com": "deepinfra",
+    "api.novita.ai": "novita",
+    "api.siliconflow.cn": "siliconflow",
+    "api.siliconflow.com": "siliconflow",
+    "volces.com": "volcengine",
+    "open.bigmodel.cn": "zhipu",
+    "gigachat.devices.sberbank.ru": "gigachat",
+    "nebius.com": "nebius",
+    "api.ai21.com": "ai21",
+    "api.venice.ai": "venice",
+    "ai-gateway.vercel.sh": "vercel",
+    "zenmux.ai": "zenmux",
+    "api.llama.com": "meta",
+    "api.inceptionlabs.ai": "inception",
+    "inference.do-ai.run": "digitalocean",
+    "opencode.ai": "opencode",
 }
 
 

@@ -31,7 +31,7 @@ _MODELS = {
     "openai": ("gpt-4.1", "gpt-4.1-mini", "gpt-5.6-terra", "gpt-5.4-mini", "text-embedding-3-small"),
     "azure": ("gpt-4.1", "gpt-5.6-terra", "text-embedding-3-small"),
     "cerebras": ("gpt-oss-120b",),
-    "deepseek": ("deepseek-v4-flash", "deepseek-v4-pro"),
+    "deepseek": ("deepseek-flash", "deepseek-v4-flash", "deepseek-v4-pro"),
     "fireworks": ("accounts/fireworks/models/gpt-oss-120b",),
     "groq": ("openai/gpt-oss-120b", "openai/gpt-oss-20b", "llama-3.3-70b-versatile"),
     "huggingface": ("openai/gpt-oss-120b",),

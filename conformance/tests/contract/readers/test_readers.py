@@ -76,6 +76,13 @@ DATA = b64encode(PNG).decode()
         ("https://api.mistral.ai/v1/chat/completions", "mistral", "mistral"),
         ("https://api.cohere.com/v2/chat", "cohere", "cohere"),
         ("https://api.cohere.ai/v1/chat", "cohere-v1", "cohere"),
+        ("https://api.minimax.io/v1/chat/completions", "openai-chat", "minimax"),
+        ("https://api.minimaxi.com/anthropic/v1/messages", "anthropic", "minimax"),
+        ("https://api.perplexity.ai/v1/agent", "openai-responses", "perplexity"),
+        ("https://api.perplexity.ai/v1/sonar", "openai-chat", "perplexity"),
+        ("https://integrate.api.nvidia.com/v1/chat/completions", "openai-chat", "nvidia"),
+        ("https://api.individual.githubcopilot.com/responses", "openai-responses", "copilot"),
+        ("https://acme.gcp.databricks.com/serving-endpoints/chat/completions", "openai-chat", "databricks"),
         ("http://127.0.0.1:9/c/one_tool/x1/v1/chat/completions", "openai-chat", "openai"),
         ("http://127.0.0.1:9/c/one_tool/x1/v1/messages", "anthropic", "anthropic"),
     ],
@@ -100,6 +107,7 @@ def test_on_the_strict_server_the_host_header_tells_the_provider():
         "https://api.anthropic.com/v1/messages/batches",
         "https://us-east5-aiplatform.googleapis.com/v1/projects/p/locations/l/publishers/anthropic/models/count-tokens:rawPredict",
         "https://generativelanguage.googleapis.com/v1beta/models/g:countTokens",
+        "http://localhost:1234/api/v1/chat",  # LM Studio's own
     ],
 )
 def test_what_is_no_chat_is_not_taken_for_one(url):

@@ -1,6 +1,7 @@
 """The table of what models accept at hosts: each cell has a recording, and the rules of the hosts agree with it."""
 
 import re
+from dataclasses import replace
 from datetime import date
 
 import pytest
@@ -10,6 +11,7 @@ from ellmer_conformance.contract.rules.openai_chat import _refusals_and_examples
 from ellmer_conformance.contract.rules.openai_chat.providers._capabilities import cells
 from ellmer_core.models import profiles
 
+RECORDED = date(2026, 8, 22)  # no recording of the table is later
 PARTS = {
     "images": oc.IMAGE,
     "audio": {"type": "input_audio", "input_audio": {"data": "aGk=", "format": "mp3"}},
@@ -42,7 +44,7 @@ def request_with(cell):
 def about(cell):
     """The rules of the host that refuse a cell's feature for its model."""
     book = rules.book("openai-chat", cell.host)
-    verdicts = book.judge(book.request(request_with(cell)))
+    verdicts = book.judge(replace(book.request(request_with(cell)), when=RECORDED))
     return [each for each in verdicts if each.violations and each.rule.refuses and each.rule.models]
 
 
@@ -117,9 +119,7 @@ UNSEEN = {("together", "openai/gpt-oss-20b"), ("together", "openai/gpt-oss-120b"
 
 def claim(cell):
     """What the client's profile says of a cell's feature: true, false, or `None` if it says nothing."""
-    profile = profiles._profile(
-        PROVIDERS[cell.host], "openai-chat", cell.model, version="", day=date(2026, 11, 25)
-    )
+    profile = profiles._profile(PROVIDERS[cell.host], "openai-chat", cell.model, version="", day=RECORDED)
     if cell.feature == "images":
         blind = profile.images is None or (cell.host, cell.model) in UNSEEN
         return None if blind else bool(profile.images)
@@ -145,3 +145,18 @@ def test_the_clients_profiles_say_what_is_recorded(host):
         if said is not None and bool(cell.accepted) != bool(cell.refused) and said != bool(cell.accepted)
     ]
     assert not wrong
+
+
+@pytest.mark.parametrize(
+    ("model", "day", "refused"),
+    [
+        ("deepseek-v4-flash", date(2026, 9, 9), ["IMG-013"]),
+        ("deepseek-v4-flash", date(2026, 9, 10), []),  # V4.1 Flash answers to the earlier name
+        ("deepseek-flash", None, []),
+        ("deepseek-chat", None, ["IMG-013"]),  # its name is gone, and the model never saw
+    ],
+)
+def test_deepseek_takes_images_since_v4_1(model, day, refused):
+    book = rules.book("openai-chat", "deepseek")
+    asked = replace(book.request(oc.body({"role": "user", "content": [oc.IMAGE]}, model=model)), when=day)
+    assert [each.rule.id for each in book.judge(asked) if each.outcome == "fail"] == refused
