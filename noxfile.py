@@ -254,6 +254,23 @@ def fuzz(session: nox.Session) -> None:
         *session.posargs,
         env={**OFFLINE, "FUZZ": os.environ.get("FUZZ", "50000")},
     )
+    if not session.posargs:
+        fuzz_files(session, "--runs", os.environ.get("FUZZ", "5000"))
+
+
+def fuzz_files(session: nox.Session, *arguments: str) -> None:
+    """Mutates the files of `tests/fuzz`."""
+    path = os.pathsep.join(("tests", "tests/support"))
+    session.run("python", "-m", "fuzz", *arguments, env={**OFFLINE, "PYTHONPATH": path})
+
+
+@nox.session(default=False, python="3.11")
+def fuzz_by_coverage(session: nox.Session) -> None:
+    """Let atheris lead the mutations of files by the code that they reach, 20,000 for each reader (`-- saved-chat`: only this one)."""
+    session.install("-e", f".[{EXTRAS}]", *group("tests"), "atheris>=3")
+    readers = session.posargs or sorted(folder.name for folder in Path("tests/fuzz/found").iterdir())
+    for reader in readers:
+        fuzz_files(session, reader, "--atheris", "--runs", os.environ.get("FUZZ", "20000"))
 
 
 @nox.session(default=False)

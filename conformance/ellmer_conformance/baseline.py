@@ -185,7 +185,7 @@ def load(path: Path, *, today: date | None = None) -> Baseline:
         value = tomllib.loads(path.read_text(encoding="utf-8"))
     except OSError as error:
         raise BaselineError(f"{path} cannot be read: {error.strerror}") from error
-    except ValueError as error:
+    except (ValueError, RecursionError) as error:
         raise BaselineError(f"{path} is not TOML: {error}") from error
     faults = [
         f"unknown key {key!r} in the baseline; use [[expect]] and [[flaky]]"
@@ -193,7 +193,11 @@ def load(path: Path, *, today: date | None = None) -> Baseline:
     ]
     entries: list[Entry] = []
     for kind in ("expect", "flaky"):
-        for number, each in enumerate(value.get(kind, []), 1):
+        listed = value.get(kind, [])
+        if not isinstance(listed, list) or not all(isinstance(each, dict) for each in listed):
+            faults.append(f"{kind} must be tables, each under [[{kind}]]")
+            continue
+        for number, each in enumerate(listed, 1):
             wrong = list(_faults(each, flaky=kind == "flaky"))
             faults += [f"{kind} entry {number} ({each.get('rule', 'no rule')}): {fault}" for fault in wrong]
             if not wrong:
@@ -210,6 +214,8 @@ def _faults(entry: Mapping[str, Any], *, flaky: bool) -> Iterator[str]:
     for key in ("rule", "reason", "issue", *(["seen"] if flaky else [])):
         if not entry.get(key):
             yield f"{key} is missing"
+        elif not isinstance(entry[key], str) and key != "rule":
+            yield f"{key} must be a string"
     for key in (*NAMES, "fingerprint"):
         if not _is_text(entry.get(key, "*")):
             yield f"{key} must be a string, or a list of strings"
@@ -222,15 +228,20 @@ def _faults(entry: Mapping[str, Any], *, flaky: bool) -> Iterator[str]:
 
 def _condition(when: object) -> Iterator[str]:
     try:
-        if when:
-            Requirement(str(when))
-    except InvalidRequirement:
+        if when != "":
+            Requirement(when)  # type: ignore[arg-type]
+    except (InvalidRequirement, TypeError):
         yield f"when must be a package and its versions ('openai < 4'), not {when!r}"
 
 
 def _frequency(seen: str) -> Iterator[str]:
     failed, _, plays = seen.partition("/")
-    if not failed.isdigit() or not plays.isdigit() or int(plays) < _FLAKY_PLAYS or int(failed) > int(plays):
+    if (
+        not failed.isdecimal()
+        or not plays.isdecimal()
+        or int(plays) < _FLAKY_PLAYS
+        or int(failed) > int(plays)
+    ):
         yield f"seen must give the failures in at least {_FLAKY_PLAYS} runs, such as '3/40', not {seen!r}"
 
 

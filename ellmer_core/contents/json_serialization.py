@@ -17,7 +17,7 @@ from functools import cached_property
 from math import isfinite
 from typing import Any, assert_never
 
-from ..errors import UsageError, error_message
+from ..errors import UsageError, error_message, revealed
 from . import content, turns
 from . import content as ours
 from .turns import Tokens, Turn, as_contents
@@ -33,6 +33,10 @@ HELD: dict[str, type | tuple[type, ...]] = {
     "int | None": (int, type(None)),
     "float | None": (int, float, type(None)),
     "str | None": (str, type(None)),
+    "str | BaseException | None": (str, BaseException, type(None)),
+    "Mapping[str, Any] | None": (Mapping, type(None)),
+    "Content | None": (ours.Content, type(None)),
+    "ContentToolRequest | None": (ours.ContentToolRequest, type(None)),
 }
 OURS: dict[str, type[Any]] = {
     name: cls
@@ -226,16 +230,16 @@ class _Replay:
                 raise UsageError(f"{path} is not a record. A record is an object with `class` and `props`.")
         if cls is None:
             raise UsageError(
-                f"{path} is of the class `{name}`, which is unknown. Pass the class in classes=[…]."
+                f"{path} is of the class `{_shown(name)}`, which is unknown. Pass the class in classes=[…]."
             )
-        return self.built(cls, {k: self.value(v, f"{path}.{k}") for k, v in props.items()}, path)
+        return self.built(cls, {k: self.value(v, f"{path}.{_shown(k)}") for k, v in props.items()}, path)
 
     def built(self, cls: type[Any], props: dict[str, Any], path: str) -> Any:
         """Returns an instance with these props, whatever parameters its `__init__` has."""
         by_name = {f.name: f for f in fields(cls)}
         unknown = props.keys() - by_name.keys()
         if unknown and cls in OURS.values():
-            raise UsageError(f"{path}: a {cls.__name__} has no {', '.join(sorted(unknown))}.")
+            raise UsageError(f"{path}: a {cls.__name__} has no {_shown(', '.join(sorted(unknown)))}.")
         props = {name: _default(f, path) for name, f in by_name.items() if name not in props} | props
         for name, field in by_name.items():
             _check(field, props[name], f"{path}.{name}")
@@ -265,7 +269,7 @@ class _Replay:
             case {"$bytes": str(data)}:
                 return _bytes(data, path)
             case dict():
-                return {k: self.value(v, f"{path}.{k}") for k, v in value.items()}
+                return {k: self.value(v, f"{path}.{_shown(k)}") for k, v in value.items()}
         return value
 
     def pair(self, pair: Any, path: str) -> tuple[Hashable, Any]:
@@ -295,6 +299,11 @@ def _hashable(key: Any, path: str) -> Hashable:
     except TypeError:
         raise UsageError(f"{path} has a key of type {type(key).__name__}, which cannot be a key.") from None
     return key  # type: ignore[no-any-return]  # hash() told
+
+
+def _shown(name: object) -> str:
+    """Returns a name of a record, which may have come from anywhere, on one line."""
+    return revealed(str(name), line=True)
 
 
 def _bytes(data: str, path: str) -> bytes:

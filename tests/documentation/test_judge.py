@@ -6,6 +6,7 @@
 import importlib.util
 import json
 import re
+import sys
 import time
 from pathlib import Path
 
@@ -285,3 +286,28 @@ def test_n_words_of_a_command_cost_n(judge, name):
             break
 
     assert took[1] < 8 * max(took[0], 0.02)
+
+
+def calls_for(number, opened, monkeypatch):
+    monkeypatch.syspath_prepend(str(FOLDER))
+    from literals import dictionaries
+
+    count = 0
+
+    def counted(*_):
+        nonlocal count
+        count += 1
+
+    sys.setprofile(counted)
+    try:
+        found = [value for _, _, value in dictionaries(opened * number + "{'b': 1}, 'c'")]
+    finally:
+        sys.setprofile(None)
+    assert found == [{"b": 1}]
+    return count
+
+
+@pytest.mark.parametrize("opened", ["{'a':", "{'a': [", "{'a': f("])
+def test_braces_that_are_never_closed_are_read_once(opened, monkeypatch):
+    once = calls_for(50, opened, monkeypatch)
+    assert calls_for(2000, opened, monkeypatch) < 60 * once

@@ -232,8 +232,8 @@ class Report:
     def from_json(cls, document: Mapping[str, Any]) -> Report:
         """Returns the report of a document. Fields of a later minor version are left out."""
         return cls(
-            rows=[Row(**_known(Row, row)) for row in document["results"]],
-            plays=[Play(**_known(Play, play)) for play in document["plays"]],
+            rows=[Row(**_typed(Row, row)) for row in document["results"]],
+            plays=[Play(**_typed(Play, play)) for play in document["plays"]],
             exchanges=dict(document["exchanges"]),
             transcripts=dict(document["transcripts"]),
             skipped=list(document["skipped"]),
@@ -267,6 +267,21 @@ def _known(kind: type, value: Mapping[str, Any]) -> Mapping[str, Any]:
     if value.keys() <= names:
         return value
     return {name: each for name, each in value.items() if name in names}
+
+
+def _typed(kind: type, value: Mapping[str, Any]) -> Mapping[str, Any]:
+    """Returns the known fields. Raises `TypeError` if a value has another type than its default, or is no text without one."""
+    known = _known(kind, value)
+    for name, wanted in _types(kind).items():
+        if not isinstance(known.get(name, wanted()), wanted):
+            raise TypeError(f"{name} is {type(known[name]).__name__}, not {wanted.__name__}")
+    return known
+
+
+@cache
+def _types(kind: type) -> Mapping[str, type]:
+    types = {each.__name__: each for each in (str, int, bool)}
+    return {each.name: types[str(each.type)] for each in fields(kind)}
 
 
 @cache

@@ -25,6 +25,8 @@ from typing import Annotated, Any
 import yaml
 from pydantic import BaseModel, ConfigDict, Field, ValidationError, field_validator, model_validator
 
+from ellmer_harness.recordings.untrusted_files import few, modest
+
 from .answer import Answer, Call, Refuse, Run, Said, Say, Search, Show, Stop, Think, Usage
 from .messages import Source
 from .script import Delivery, Ending, Failure, FailureKind, ScriptError, Step
@@ -507,10 +509,10 @@ def load(path: Path) -> AnswerScript:
     """
     try:
         text = path.read_text("utf-8")
-        value = json.loads(text) if path.suffix == ".json" else yaml.safe_load(text)
+        value = json.loads(few(text)) if path.suffix == ".json" else yaml.safe_load(modest(text))
     except OSError as error:
         raise ScriptError(f"cannot read {path}: {error.strerror}") from error
-    except (ValueError, yaml.YAMLError) as error:
+    except (ValueError, RecursionError, yaml.YAMLError) as error:
         raise ScriptError(f"{path} is neither YAML nor JSON: {error}") from error
     return script_of(value, str(path))
 

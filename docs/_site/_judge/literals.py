@@ -29,45 +29,52 @@ _ESCAPED = re.compile(r"\\(?:u([0-9a-fA-F]{4})|U([0-9a-fA-F]{8})|x([0-9a-fA-F]{2
 
 def dictionaries(text: str) -> Iterator[tuple[int, int, Json]]:
     """Yields the outermost dictionaries of a text, each with its first place and the place after it."""
+    failed = set[int]()
     at = text.find("{")
     for _ in range(_MOST):
+        while at in failed:
+            at = text.find("{", at + 1)
         if at < 0:
             return
         try:
             value, end = _DECODER.raw_decode(text, at)
         except (ValueError, RecursionError):
-            value, end = _relaxed(text, at)
+            value, end = _relaxed(text, at, failed)
         if end:
             yield at, end, value
         at = text.find("{", end or at + 1)
 
 
-def _relaxed(text: str, at: int) -> tuple[Any, int]:
+def _relaxed(text: str, at: int, failed: set[int]) -> tuple[Any, int]:
     try:
-        return _value(text, at, 0)
+        return _value(text, at, 0, failed)
     except ValueError:
         return None, 0
 
 
-def _value(text: str, at: int, depth: int) -> tuple[Any, int]:
-    """Returns the value at a place and the place after it. A value of unknown kind is `None`."""
+def _value(text: str, at: int, depth: int, failed: set[int]) -> tuple[Any, int]:
+    """Returns the value at a place and the place after it. A value of unknown kind is `None`. The braces that were open at an
+    error are added to `failed`: they need not be tried again.
+    """
     if depth > _DEEPEST:
         raise ValueError("too deep")
     if match := _PRINTED.match(text, at):
         return None, match.end()
     if text.startswith("{", at):
-        return _object(text, at + 1, depth + 1)
+        return _object(text, at + 1, depth + 1, failed)
     if text.startswith(("[", "("), at):
-        return _list(text, at + 1, depth + 1)
+        return _list(text, at + 1, depth + 1, failed)
     if match := _STRING.match(text, at):
         return _strings(text, match)
     if match := _NUMBER.match(text, at):
         return json.loads(match[0]), match.end()
-    return _named(text, at, depth)
+    return _named(text, at, depth, failed)
 
 
-def _object(text: str, at: int, depth: int) -> tuple[Json, int]:
+def _object(text: str, at: int, depth: int, failed: set[int]) -> tuple[Json, int]:
     found: Json = {}
+    brace = at - 1
+    failed.add(brace)
     while not text.startswith("}", at := _after_space(text, at)):
         if key := _STRING.match(text, at):
             name, at = _strings(text, key)
@@ -78,29 +85,30 @@ def _object(text: str, at: int, depth: int) -> tuple[Json, int]:
         at = _after_space(text, at)
         if not text.startswith(":", at):
             raise ValueError("no colon")
-        found[name], at = _value(text, _after_space(text, at + 1), depth)
+        found[name], at = _value(text, _after_space(text, at + 1), depth, failed)
         at = _after_comma(text, at, "}")
+    failed.remove(brace)
     return found, at + 1
 
 
-def _list(text: str, at: int, depth: int) -> tuple[list[Any], int]:
+def _list(text: str, at: int, depth: int, failed: set[int]) -> tuple[list[Any], int]:
     found: list[Any] = []
     while not text.startswith(("]", ")"), at := _after_space(text, at)):
         if keyword := re.compile(r"\w+\s*=\s*").match(text, at):  # of a call, such as Timeout(connect=5.0)
             at = keyword.end()
-        value, at = _value(text, at, depth)
+        value, at = _value(text, at, depth, failed)
         found.append(value)
         at = _after_comma(text, at, "])")
     return found, at + 1
 
 
-def _named(text: str, at: int, depth: int) -> tuple[Any, int]:
+def _named(text: str, at: int, depth: int, failed: set[int]) -> tuple[Any, int]:
     """Returns a constant, or `None` for other names and calls: `NOT_GIVEN`, `Timeout(5)`."""
     if not (match := _NAME.match(text, at)):
         raise ValueError("no value")
     end = match.end()
     if text.startswith("(", end):
-        _, end = _list(text, end + 1, depth + 1)
+        _, end = _list(text, end + 1, depth + 1, failed)
     return _KNOWN.get(match[0]), end
 
 

@@ -49,12 +49,19 @@ def nearest(index: CassetteIndex, ask: RequestKey, path: Path) -> str:
     score, place = max((_likeness(wanted, index.keys[place], ask), -place) for place in places)
     place = -place
     state = "replayed already" if index.play_counts[place] else "not replayed yet"
-    found = list(islice(changes(index.keys[place], ask), _SHOWN + 1))
-    shown = [f"\n  {line}" for line in found[:_SHOWN]] + ["\n  …"] * (len(found) > _SHOWN)
+    found = _changes(index.keys[place], ask)
+    shown = [f"\n  {visible(line)}" for line in found[:_SHOWN]] + ["\n  …"] * (len(found) > _SHOWN)
     return (
         f"Nearest recording: #{place + 1} of {len(index.keys)}{_line(path, place)}, {state}, "
         f"{score:.0%} alike. Recorded [-so-], now {{+so+}}:" + "".join(shown) + _if_random(found)
     )
+
+
+def _changes(recorded: RequestKey, ask: RequestKey) -> list[str]:
+    try:
+        return list(islice(changes(recorded, ask), _SHOWN + 1))
+    except RecursionError:
+        return ["~ body: it nests too deeply to be compared"]
 
 
 def _if_random(changed: list[str]) -> str:
@@ -113,7 +120,7 @@ def word_diff(old: str, new: str) -> str:
     gone, come = ("".join(words[start + x : start + y]) for words, x, y in ((a, i1, i2), (b, j1, j2)))
     change = (f"[-{_cut(gone)}-]" if gone else "") + (f"{{+{_cut(come)}+}}" if come else "")
     before = "…" * (start + i1 > 2 * _CONTEXT) + "".join(head)
-    return _visible(before + change + "".join(tail) + "…" * (start + i2 + 2 * _CONTEXT < len(a)))
+    return visible(before + change + "".join(tail) + "…" * (start + i2 + 2 * _CONTEXT < len(a)))
 
 
 def _item(old: dict[str, Any], new: dict[str, Any], key: str, pointer: str) -> Iterator[str]:
@@ -215,7 +222,7 @@ def _spelling_changes(old: bytes, new: bytes) -> Iterator[str]:
     at = max(0, len(commonprefix([old, new])) - _CONTEXT)  # noqa: RUF071  # of bytes, not of paths
     before, after = (body[at : at + 3 * _CONTEXT].decode(errors="replace") for body in (old, new))
     if before != after:
-        yield f"~ body, from byte {at}: [-{_visible(before)}-]{{+{_visible(after)}+}}"
+        yield f"~ body, from byte {at}: [-{visible(before)}-]{{+{visible(after)}+}}"
 
 
 def _parsed(ask: RequestKey) -> Any:
@@ -261,11 +268,17 @@ def _size(data: bytes) -> str:
     return f"{len(data)} bytes" if kind == "bin" else f"{len(data)} bytes of {kind}"
 
 
-def _leaves(value: Any, pointer: str = "") -> dict[str, str]:
-    if isinstance(value, dict | list) and value:
-        items = value.items() if isinstance(value, dict) else enumerate(value)
-        return {path: leaf for key, item in items for path, leaf in _leaves(item, f"{pointer}/{key}").items()}
-    return {pointer: repr(value)}
+def _leaves(value: Any) -> dict[str, str]:
+    found: dict[str, str] = {}
+    left = [("", value)]
+    while left:
+        pointer, item = left.pop()
+        if isinstance(item, dict | list) and item:
+            items = item.items() if isinstance(item, dict) else enumerate(item)
+            left += [(f"{pointer}/{key}", each) for key, each in items]
+        else:
+            found[pointer] = repr(item)
+    return found
 
 
 def _likeness(wanted: dict[str, str], recorded: RequestKey, ask: RequestKey) -> float:
@@ -294,6 +307,7 @@ def _cut(text: str, most: int = 160) -> str:
     return text if len(text) <= most else f"{text[:most]}… ({len(text)} characters)"
 
 
-def _visible(text: str) -> str:
+def visible(text: str) -> str:
+    """Returns a text from outside on one line, whose control characters are shown."""
     named = text.replace("\n", "\\n").replace("\r", "\\r").replace("\t", "\\t")
     return _CONTROL.sub(lambda found: f"\\x{ord(found[0]):02x}", named)

@@ -18,7 +18,7 @@ from functools import cached_property, lru_cache
 from hashlib import sha256
 from math import isinf
 from typing import Any, Literal
-from urllib.parse import parse_qsl, quote, unquote, unquote_plus, urlsplit
+from urllib.parse import SplitResult, parse_qsl, quote, unquote, unquote_plus, urlsplit
 
 from ..secrets.named_credentials import is_signature
 from ..secrets.redaction import MASK, fingerprint_of, is_secret_name, names
@@ -261,7 +261,7 @@ def _guessed(body: bytes) -> str:
 @lru_cache(maxsize=1024)
 def _url(url: str, ignore: tuple[str, ...] = ()) -> str:
     """Returns the URL with sorted parameters, without secret and ignored ones."""
-    parts = urlsplit(url)
+    parts = _split(url)
     pieces = [
         piece
         for piece in parts.query.split("&")
@@ -270,7 +270,15 @@ def _url(url: str, ignore: tuple[str, ...] = ()) -> str:
     host = parts.netloc.rpartition("@")[2].lower()
     default = {"https": ":443", "http": ":80"}.get(parts.scheme, "")
     rest = f"{parts.path or '/'}?{'&'.join(sorted(pieces))}"
-    return f"{parts.scheme}://{host.removesuffix(default)}{quote(rest, safe=_AS_IS)}"
+    return f"{parts.scheme}://{host.removesuffix(default)}{quote(rest, safe=_AS_IS, errors='replace')}"
+
+
+def _split(url: str) -> SplitResult:
+    """Returns the parts of a URL. What is none, as `https://[`, is only a path."""
+    try:
+        return urlsplit(url)
+    except ValueError:
+        return SplitResult("", "", url, "", "")
 
 
 def _name(piece: str) -> str:
@@ -280,7 +288,7 @@ def _name(piece: str) -> str:
 @lru_cache(maxsize=1024)
 def _parameters(url: str, ignore: tuple[str, ...]) -> dict[str, list[str]]:
     found: dict[str, list[str]] = {}
-    for piece in urlsplit(url).query.split("&"):
+    for piece in _split(url).query.split("&"):
         name = _name(piece)
         if is_secret_name(name) and f"?{name}" not in ignore:
             value = MASK if is_signature(name) else unquote_plus(piece.partition("=")[2])

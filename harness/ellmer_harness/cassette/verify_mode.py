@@ -21,6 +21,7 @@ from ..exchange.reply import Piece, Reply
 from ..format.compression import undo
 from ..format.sse_and_ndjson import parse
 from ..interception import network_guard
+from .miss_explanation import visible
 
 _SECONDS = 300
 _OURS = {"host", "content-length", "transfer-encoding", "connection", "accept-encoding"}
@@ -50,7 +51,7 @@ class LiveCheck:
         """Waits for the answers. Raises `Drift` if an answer has another structure than the recorded one."""
         self._pool.shutdown()
         found = [
-            f"{told}\n    {line}"
+            f"{visible(told)}\n    {visible(line)}"
             for told, recorded, live in self._asked
             for line in _compared(recorded, live)
         ]
@@ -65,7 +66,10 @@ class LiveCheck:
 def _compared(recorded: Reply, live: Future[Reply]) -> list[str]:
     if error := live.exception():
         return [] if recorded.failure else [f"no answer: {type(error).__name__}: {error}"]
-    return [*drift(recorded, live.result())]
+    try:
+        return [*drift(recorded, live.result())]
+    except RecursionError:
+        return ["one of both nests too deeply to be compared"]
 
 
 def _answer(method: str, url: str, headers: list[tuple[str, str]], body: bytes) -> Reply:

@@ -40,7 +40,7 @@ def arguments(parser: argparse.ArgumentParser) -> None:
 
 def run(options: argparse.Namespace) -> int:
     """Runs the command and returns its exit code."""
-    report = _report(options.report)
+    unused, orphans = _report(options.report)
     if options.orphans and options.report is None:
         complain("ellmer-harness: --orphans needs the --report of a test run")
         return 2
@@ -49,11 +49,9 @@ def run(options: argparse.Namespace) -> int:
         complain(f"{complaint}; nothing is removed because the media that it uses are unknown")
     if broken:
         return 1
-    orphans = {Path(path).resolve() for path in report["orphans"]} if options.orphans else set()
-    unused = {Path(path).resolve(): left for path, left in report["unused"].items()}
     used = set[str]()
     for file in cassettes:
-        if file.resolve() in orphans:
+        if options.orphans and file.resolve() in orphans:
             _remove(file, "no test opened it", dry=options.dry_run)
         else:
             used |= _without(file, unused.get(file.resolve(), []), dry=options.dry_run)
@@ -63,14 +61,22 @@ def run(options: argparse.Namespace) -> int:
     return 0
 
 
-def _report(path: Path | None) -> dict[str, Any]:
+def _report(path: Path | None) -> tuple[dict[Path, list[str]], set[Path]]:
+    """Returns the unused interactions of each cassette, and the cassettes that no test opened."""
     try:
         found = json.loads(path.read_text(encoding="utf-8")) if path else {}
-        return {"unused": dict(found.get("unused", {})), "orphans": [*found.get("orphans", [])]}
-    except (ValueError, TypeError, AttributeError) as error:
+        unused = {Path(file).resolve(): _texts(left) for file, left in found.get("unused", {}).items()}
+        return unused, {Path(file).resolve() for file in _texts(found.get("orphans", []))}
+    except (ValueError, TypeError, AttributeError, RecursionError) as error:
         raise CassetteError(
             f"{path} is not a report of a test run (pytest --cassette-report={path}): {error}"
         ) from error
+
+
+def _texts(value: Any) -> list[str]:
+    if not isinstance(value, list) or not all(isinstance(each, str) for each in value):
+        raise TypeError(f"{str(value)[:60]} is not a list of texts")
+    return value
 
 
 def _cassettes(paths: list[Path]) -> tuple[list[Path], list[str]]:

@@ -60,18 +60,26 @@ class Reply:
     def recorded(cls, response: Response, *, timed: bool = False) -> Reply:
         """Makes a reply from a cassette. The recorded times count only if `timed`."""
         status, body, stream = response["status"], response["body"]["string"], response.get("stream") or {}
-        headers = [(name.lower(), value) for name, values in response["headers"].items() for value in values]
+        pairs = ((name, value) for name, values in response["headers"].items() for value in values)
+        headers = [(_as_bytes(name).lower(), _as_bytes(value)) for name, value in pairs]
         content_type = next((value.lower() for name, value in headers if name == "content-type"), "")
         failure = Failure(**response["error"]) if "error" in response else None
         return cls(
             status["code"],
-            status["message"] or "",
+            _as_bytes(status["message"] or ""),
             headers,
             _pieces(body, stream, content_type, timed=timed),
             "error" if failure else stream.get("end", "eof"),
             failure,
             stream.get("version", "HTTP/1.1"),
         )
+
+
+def _as_bytes(text: str) -> str:
+    """Returns a text of a head with one character for each byte. A recorder may have decoded UTF-8."""
+    return (
+        text if text.isascii() or max(text) < "\u0100" else text.encode("utf-8", "replace").decode("latin-1")
+    )
 
 
 # --- The chunks of a stream in a cassette: their sizes and times, and the end ---------------------------

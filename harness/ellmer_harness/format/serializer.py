@@ -336,8 +336,7 @@ def _answer(value: dict[str, Any], path: Steps) -> None:
         if name in stream and not (isinstance(stream[name], str) and good(stream[name])):
             _wrong((*path, "stream", name), stream[name], _STREAM_SAID[name])
     _is(error, dict, (*path, "error"), "an object")
-    fields = ("error", "message", "refused")
-    if not all(isinstance(error.get(name, ""), str) for name in fields) or error.keys() - {*fields}:
+    if not is_failure(error):
         _wrong((*path, "error"), error, 'an object like {"error": "ReadTimeout", "message": "…"}')
 
 
@@ -365,6 +364,25 @@ _STREAM: dict[str, Callable[[str], Any]] = {
     "end": lambda text: text in ("eof", "closed"),
     "version": _VERSION.fullmatch,
 }
+
+
+def is_stream(value: Any) -> bool:
+    """Tells whether a value is what a cassette says of a stream."""
+    return isinstance(value, dict) and all(
+        isinstance(value[name], str) and good(value[name]) for name, good in _STREAM.items() if name in value
+    )
+
+
+def is_failure(value: Any) -> bool:
+    """Tells whether a value is what a cassette says of a failed request."""
+    fields = ("error", "message", "refused")
+    return (
+        isinstance(value, dict)
+        and not value.keys() - {*fields}
+        and all(isinstance(value.get(name, ""), str) for name in fields)
+    )
+
+
 _STREAM_SAID = {
     "sizes": '"events" or sizes like "12 7"',
     "ms": 'times like "12 7"',

@@ -11,6 +11,7 @@ from http import HTTPStatus
 from pathlib import Path
 from typing import Any
 
+from ...format.serializer import is_failure, is_stream
 from ..interaction import Interaction, body_of, value_of
 
 Json = dict[str, Any]
@@ -48,8 +49,8 @@ def entry(value: Json, place: str, folder: Path) -> Interaction:
             or value.get("captured_at")
             or value_of(headers, "date")
         ),
-        stream=response.get("stream") if isinstance(response.get("stream"), dict) else None,
-        error=response.get("error") if isinstance(response.get("error"), dict) else None,
+        stream=stream if is_stream(stream := response.get("stream")) else None,
+        error=error if is_failure(error := response.get("error")) else None,
         chunks=_chunks(response),
     )
 
