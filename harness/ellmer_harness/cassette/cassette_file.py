@@ -493,7 +493,7 @@ def _fingerprints(
 
 
 def _telling_headers(sent: dict[int, Request]) -> Iterator[tuple[int, str]]:
-    """Yields the credential headers in which otherwise equal requests differ."""
+    """Yields the headers in which otherwise equal requests differ."""
     alike: dict[Any, list[int]] = {}
     for place, request in sent.items():
         alike.setdefault((request.method, request.uri, bytes(request.body or b"")), []).append(place)
