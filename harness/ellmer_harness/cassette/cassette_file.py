@@ -253,7 +253,8 @@ def save(cassette: CassetteState, error: BaseException | None) -> None:
         _written(cassette, index, text, error, [n for n, place in enumerate(places) if place >= index.loaded])
     except OSError as trouble:
         raise CassetteError(
-            f"cassette {cassette.name} could not be written: {trouble}\nThe existing file was not changed."
+            f"cassette {cassette.name} could not be written: {trouble}\n"
+            f"The existing file was not changed. {command(cassette.rerecord)}"
         ) from trouble
 
 
