@@ -253,7 +253,8 @@ def save(cassette: CassetteState, error: BaseException | None) -> None:
         _written(cassette, index, text, error, [n for n, place in enumerate(places) if place >= index.loaded])
     except OSError as trouble:
         raise CassetteError(
-            f"cassette {cassette.name} could not be written: {trouble}\nThe existing file was not changed."
+            f"cassette {cassette.name} could not be written: {trouble}\n"
+            f"The existing file was not changed. {command(cassette.rerecord)}"
         ) from trouble
 
 
@@ -493,7 +494,7 @@ def _fingerprints(
 
 
 def _telling_headers(sent: dict[int, Request]) -> Iterator[tuple[int, str]]:
-    """Yields the credential headers in which otherwise equal requests differ."""
+    """Yields the headers in which otherwise equal requests differ."""
     alike: dict[Any, list[int]] = {}
     for place, request in sent.items():
         alike.setdefault((request.method, request.uri, bytes(request.body or b"")), []).append(place)

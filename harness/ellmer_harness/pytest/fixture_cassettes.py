@@ -88,7 +88,7 @@ class FixtureCassettes:
 
     @contextmanager
     def _open(self, path: Path, options: dict[str, Any]) -> Iterator[None]:
-        message, error = "", None
+        error: BaseException | None = None
         cassette = Cassette(path, **options)
         try:
             cassette.__enter__()
@@ -101,13 +101,11 @@ class FixtureCassettes:
                 cassette.close_quietly() if not cassette.sent and not cassette.misses else cassette.close(
                     error
                 )
-        except (HarnessError, Miss) as raised:
-            message = f"{type(raised).__name__}: {raised}"
+        except (HarnessError, Miss) as raised:  # without a cause: pytest would print the message again
+            raise pytest.fail.Exception(f"{type(raised).__name__}: {raised}", pytrace=False) from None
         finally:
             if cassette.sent or cassette.misses:
                 self._tell(cassette.verdict)
-        if message:  # not before: pytest would print it twice, once as the cause of itself
-            pytest.fail(message, pytrace=False)
 
     def _tell(self, verdict: Verdict) -> None:
         if self._item is not None:

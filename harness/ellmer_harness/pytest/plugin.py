@@ -199,13 +199,10 @@ def cassette(
 @contextmanager
 def _failing() -> Iterator[None]:
     """Fails the test with the harness's errors, without the harness's traceback."""
-    message = ""
     try:
         yield
-    except (HarnessError, Miss) as error:
-        message = f"{type(error).__name__}: {error}"
-    if message:  # not before: pytest would print it twice, once as the cause of itself
-        pytest.fail(message, pytrace=False)
+    except (HarnessError, Miss) as error:  # without a cause: pytest would print the message again for each
+        raise pytest.fail.Exception(f"{type(error).__name__}: {error}", pytrace=False) from None
 
 
 @pytest.fixture

@@ -10,6 +10,7 @@ conversation are random ids, which decode to unreadable bytes at each of the fou
 
 from __future__ import annotations
 
+import html
 import re
 import zlib
 from base64 import b64decode, b64encode
@@ -33,6 +34,7 @@ from .json_strings import (
     NUMBERS,
     Location,
     has_only_numbers,
+    in_binary,
     only,
     parsed,
     places,
@@ -55,6 +57,7 @@ from .named_credentials import (
 )
 from .redaction import MASK, has_escaped_letters, letter_by_letter, spellings
 from .service_keys import PATTERNS, Pattern, has_rules, keys, maintained, runs
+from .tables import in_tables
 from .value_randomness import LEAST
 
 # --- Findings --------------------------------------------------------------------------------------------
@@ -177,7 +180,10 @@ _LEAST_TOKEN = 24  # characters of base64
 _IN_TOKEN = bytes(code < 128 and (chr(code).isalnum() or chr(code) in "+/_-") for code in range(256))
 _FORM = re.compile(r"[\w.%+*\[\]~-]+=[^\s&=]*(&[^\s&=]+=[^\s&=]*)*")
 _JSON = frozenset("[{ \t\r\n\v\f\x1c\x1d\x1e\x1f\x85\xa0\u2028\u2029\u3000")  # and the spaces before it
-_ESCAPE = re.compile(r"\\(.)")
+_ESCAPE = re.compile(r"\\(?:u([0-9a-fA-F]{4})|x([0-9a-fA-F]{2})|(.))")
+_ENTITY = re.compile(r"&(?:#|amp;|quot;|lt;|gt;|apos;)")
+_ENTITY_IN_BYTES = re.compile(_ENTITY.pattern.encode())
+_HEX_TEXT = re.compile(r"(?:[2-7][0-9a-fA-F]|0[9aAdD]){16,}")  # printable characters, two digits each
 
 
 class Hit(NamedTuple):
@@ -331,9 +337,11 @@ def _by_name(parts: Sequence[_Part], whole: bytes, texts: Sequence[bytes]) -> It
     for part in parts:
         if part.key and credential(kind(part.key), _of_users(part)) and not _only_numbers(part):
             yield Hit(part.places(), NAMED, part.text, part.holder)
-        if ":" in part.text and '"' in part.text:  # else it has no literals, and most texts have none
-            for secret in literals(part.text):
-                yield Hit(part.places(), NAMED, secret, part.holder)
+        # Most texts have no literals and no lines.
+        for secret in literals(part.text) if ":" in part.text and '"' in part.text else ():
+            yield Hit(part.places(), NAMED, secret, part.holder)
+        for secret in in_tables(part.text) if "\n" in part.text else ():
+            yield Hit(part.places(), NAMED, secret, part.holder)
 
 
 def _of_users(part: _Part) -> str:
@@ -362,13 +370,16 @@ def _unwrapped(
     for part in parts:
         for key, text in _plain(part.text, first=first) if _may_hide(part.text) else ():
             found.setdefault((key, text), _Part(text, key, among=_only_in(part), holder=part.holder))
-    found_tokens = (token for word in words for token in _BASE64.findall(word))
-    tokens = dict.fromkeys(token for token in found_tokens if not _HEX.fullmatch(token))
+    found_tokens = dict.fromkeys(token for word in words for token in _BASE64.findall(word))
+    tokens = [token for token in found_tokens if not _HEX.fullmatch(token)]
     among = _holders(parts)
     known = _known(tuple(secrets))
-    for token in worth_decoding([*tokens], [secret.encode() for secret, _ in secrets]):
-        for text in _decoded(token, known):
-            found.setdefault((token, text), _Part(text, among=among, token=token, holder=token))
+    for token in filter(_HEX_TEXT.fullmatch, found_tokens):
+        text = bytes.fromhex(token[: len(token) // 2 * 2]).decode("ascii", "replace")
+        found.setdefault((token, text), _Part(text, among=among, token=token, holder=token))
+    for token in worth_decoding(tokens, [secret.encode() for secret, _ in secrets]):
+        for key, text in _decoded(token, known):
+            found.setdefault((token, text), _Part(text, key, among=among, token=token, holder=token))
     return [*found.values()]
 
 
@@ -393,7 +404,7 @@ def _holders(parts: Sequence[_Part]) -> Callable[[str], Sequence[_Part]]:
 
 def _may_hide(text: str) -> bool:
     """Tells whether a text begins like JSON, or has a mark of another encoding."""
-    return text[:1] in _JSON or "%" in text or "\\" in text or "+" in text
+    return text[:1] in _JSON or any(mark in text for mark in "%\\+&")
 
 
 def _plain(text: str, *, first: bool) -> Iterator[tuple[str, str]]:
@@ -403,36 +414,55 @@ def _plain(text: str, *, first: bool) -> Iterator[tuple[str, str]]:
     if (value := parsed(text.strip() if first else text)) is not None:
         yield from strings(value)
         return
-    if "%" in text and (plain := unquote(text)) != text:
+    if "%" in text and (plain := _unquoted(text)) != text:
         yield "", plain
     if "\\" in text:
-        yield "", _ESCAPE.sub(r"\1", text)
+        yield "", _ESCAPE.sub(_letter, text)
+    if _ENTITY.search(text):
+        yield "", html.unescape(text)
     if "+" in text and "=" in text and len(text) < _LONGEST_FORM and _FORM.fullmatch(text):
         yield "", unquote(text.replace("+", " "))
 
 
+def _unquoted(text: str) -> str:
+    """Returns a text without URL-encoding, if it was encoded up to three times."""
+    for _ in range(LAYERS):
+        text = unquote(text)
+        if "%" not in text:
+            break
+    return text
+
+
+def _letter(escape: re.Match[str]) -> str:
+    code = escape[1] or escape[2]
+    return chr(int(code, 16)) if code else escape[3]
+
+
 _RATIO = 100
+_PACKED = (b"\x1f\x8b", b"x\x01", b"x\x5e", b"x\x9c", b"x\xda")  # gzip, zlib
 
 
-def _decoded(token: str, known: _Known) -> Iterator[str]:
+def _decoded(token: str, known: _Known) -> Iterator[tuple[str, str]]:
+    """Yields the texts that may be encoded in a token, with their names if they have one."""
     whole_token = plain(token)
     for offset in range(4):
         part = whole_token[offset:]
         whole = len(part) // 4 * 4
         data = b64decode(part[:whole] + (part[whole:] + "==")[:4] * (len(part) % 4 > 1))
-        if data[:2] == b"\x1f\x8b":
-            yield from readable(_unpacked(data))
+        if data[:2] in _PACKED:
+            yield from (("", text) for text in readable(_unpacked(data)))
         texts = [*readable(data)]
-        yield from texts
-        yield from (secret for secret, _ in known.present(data.decode("utf-8", "replace")))
+        yield from in_binary(data)
+        yield from (("", text) for text in texts)
+        yield from (("", secret) for secret, _ in known.present(data.decode("utf-8", "replace")))
         if offset == 0 and len(texts) == 1 and len(texts[0]) >= len(data) // 2:
             return  # this is how it was meant
 
 
 def _unpacked(data: bytes) -> bytes:
-    """Returns what gzip contains, up to a hundred times its size: more is a bomb and no text."""
+    """Returns what gzip or zlib contains, up to a hundred times its size: more is a bomb and no text."""
     with suppress(zlib.error):
-        return zlib.decompressobj(31).decompress(data, _RATIO * len(data))
+        return zlib.decompressobj(47).decompress(data, _RATIO * len(data))
     return data
 
 
@@ -539,7 +569,7 @@ _READABLE_RUN = re.compile(
 )  # two less than are searched: the end of a token is left out
 _LETTER = rb"[\x01-\x7f]|[\xc2-\xdf][\x80-\xbf]|[\xe0-\xef][\x80-\xbf]{2}|[\xf0-\xf4][\x80-\xbf]{3}"
 _TEXT = re.compile(rb"\0\0\0(?:%s)+(?:[\xc2-\xf4][\x80-\xbf]{0,2})?(?=\0\0\0)" % _LETTER)
-_GZIP = re.compile(rb"\0\0\0\x1f\x8b")
+_GZIP = re.compile(rb"\0\0\0(?:\x1f\x8b|x[\x01\x5e\x9c\xda])")
 
 
 def plain(token: str) -> str:
@@ -647,11 +677,11 @@ def _shortest(names: Iterable[str]) -> list[str]:
 
 def _names_and_values() -> Iterable[str]:
     chosen, telling, parameter = _names(PASSWORDS), _names(NAMES), _names(PARAMETERS)
-    yield rf"{telling}\\?\"\s*:\s*(?:\\?\"(?:basic|{_ANY}*?{_PIECE})|\[[\s\d.,eE+-]*{_NO_NUMBER})"
+    yield rf"{telling}\\?\"\s*:\s*(?:\\?\"(?:basic|{_ANY}*?{_PIECE})|\[[\s\d.,eE+-]*{_NO_NUMBER}|\{{)"
     yield rf"{chosen}\\?\"\s*:\s*\\?\"{_ANY}{{4}}"
     yield rf"{chosen}{_GAP}:{_GAP}\\?\"{_ANY}{{4}}"
     yield rf"{telling}{_GAP}:{_GAP}\\?\"{_INSIDE}*?{_PIECE}"
-    yield rf"{telling}[\]\\\"' ]*(?:[:=]|{_QUOTE}[ ]*,)>?=?[ +]*[\\\"']*(?:[a-z-]{{5,7}}[ +]+)?{_DRAWN}"
+    yield rf"{telling}[\]\\\"'`* ]*(?:[:=|(]|{_QUOTE}[ ]*,|is | )>?=?[ +*]*[\\\"'`]*(?:[a-z-]{{5,7}}[ +]+)?{_DRAWN}"
     yield rf"{parameter}\]?={_DRAWN}"
     yield rf"{chosen}\]?=" + _but(r"&\s\"'\\<>#;") + "{4}"
     yield f"<{_NO_TAG}{telling}{_NO_TAG}[>=]"
@@ -664,6 +694,17 @@ def _names_and_values() -> Iterable[str]:
     yield rf"basic{_GAP}[0-9A-Za-z_+/=\x7f-]{{8}}"
     yield r"(?-i:SSWS|PRIVATE[ +]KEY|PuTTY-User-Key-File-|Private-Lines:)"
     yield r"\\\\|\\[bfu/]"
+    yield from _in_commands_and_tables(telling)
+
+
+def _in_commands_and_tables(telling: str) -> Iterable[str]:
+    value, cell = _but(r"\s\"\\") + "+", r"(?:[0-9A-Za-z_`*]|\\\")"
+    yield rf"{telling}[|>][+-]?{_GAP}{_DRAWN}"
+    yield rf"{telling}(?:\\\"|'){value}"
+    yield rf"login[ ]{value}{_GAP}password"
+    yield "curl[ ]"
+    yield rf"{telling}(?:\\\")?(?:[,;]{cell}|\||\\t)"
+    yield rf"{cell}(?:[,;]|\|[ `*]*|\\t)(?:\\\")?[0-9A-Za-z_.-]*{telling}"
 
 
 _LOOK_AROUND = re.compile(r"\(\?<?[!=](?:[^()\[\]]|\[[^\]]*\])*\)|\\b")
@@ -690,7 +731,8 @@ def _keys() -> tuple[list[str], list[str]]:
         *(_loose(row, 8) for row in beginning if row not in long),
         *(_loose(row, _LONGEST_ID) for row in like_ids),
     ]
-    return [begun, *short], [_loose(row, 6) for row in PATTERNS if row.before != (0, 0)]
+    others = [_loose(row, 6) for row in PATTERNS if row.before != (0, 0)]
+    return [begun, *short], [*others, "(?:[2-7][0-9a-fA-F]|0[9aAdD]){16}"]
 
 
 @cache
@@ -702,14 +744,19 @@ def _engines() -> tuple[Callable[[str], bool], ...]:
 
 
 def layers(text: bytes) -> Iterator[bytes]:
-    """Yields a text, and what it is without URL-encoding, if that differs, as far as a search goes.
+    """Yields a text, and what it is without URL-encoding and entities, if that differs, as far as a search goes.
 
     Args:
         text: Any text in UTF-8.
     """
     for _ in range(LAYERS):
         yield text
-        if b"%" not in text or (plain := utf8(unquote(text.decode("utf-8", "surrogatepass")))) == text:
+        plain = text
+        if b"%" in text:
+            plain = utf8(_unquoted(text.decode("utf-8", "surrogatepass")))
+        if b"&" in text and _ENTITY_IN_BYTES.search(text):
+            plain = utf8(html.unescape(plain.decode("utf-8", "surrogatepass")))
+        if plain == text:
             return
         text = plain
 

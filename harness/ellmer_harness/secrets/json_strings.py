@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 from collections import defaultdict
 from collections.abc import Collection, Container, Iterable, Iterator, Sequence
 from itertools import chain, compress, repeat
@@ -20,6 +21,7 @@ Location = tuple[Any, object]
 """The place above, and the step from there; the outermost is `("", None)` or what stands for it."""
 _NAMES = ("name", "key", "header", "field", "variable", "env", "id", "n", "k", "Name", "Key")
 _VALUES = frozenset(("value", "val", "secret_value", "secretValue", "content", "data", "v", "Value"))
+_VALUE = "value"  # of a name above: `"password": {"value": …, "type": "string"}`
 _NAMING = frozenset(_NAMES)
 NUMBERS = frozenset((int, float, bool, type(None)))
 FLAT = NUMBERS | {str}
@@ -68,7 +70,10 @@ def places(value: Any, where: str = "") -> dict[tuple[str, str], list[Location]]
             naming = "" if _VALUES.isdisjoint(item) else _named(item)
             for name, inner in item.items():
                 found["", name].append(place)
-                left.append((inner, (place, name), naming if naming and name in _VALUES else name))
+                holder = naming if name in _VALUES else ""
+                if not holder and name == _VALUE and isinstance(inner, str):
+                    holder = key
+                left.append((inner, (place, name), holder or name))
         elif isinstance(item, list | tuple):
             left += _items(item, place, key)
         elif isinstance(item, bytes):
@@ -134,7 +139,7 @@ def _telling(
 
 
 def _texts(name: str, value: Any) -> Iterator[tuple[str, str]]:
-    """Yields the strings in a field: a single one, or those of a list."""
+    """Yields the strings in a field: a single one, those of a list, or that of `{"value": …}`."""
     left = [value]
     while left:
         item = left.pop()
@@ -142,13 +147,15 @@ def _texts(name: str, value: Any) -> Iterator[tuple[str, str]]:
             yield name, item
         elif isinstance(item, list | tuple):
             left += item
+        elif isinstance(item, dict):
+            left += [item[_VALUE]] if isinstance(item.get(_VALUE), str) else []
         elif isinstance(item, bytes):
             left += _of_bytes(item)
 
 
 def _of_bytes(data: bytes) -> list[Any]:
     whole = parsed(data)
-    return [*readable(data)] if whole is None else [whole]
+    return [*readable(data), *([*pair] for pair in in_binary(data))] if whole is None else [whole]
 
 
 def pointer(place: Location) -> str:
@@ -186,6 +193,18 @@ def readable(data: bytes) -> Iterator[str]:
         yield text
         return
     yield from (run.decode("ascii") for run in runs(data, _PRINTABLE, _RUN))
+
+
+_NAME_AND_VALUE = re.compile(rb"([A-Za-z][\w.-]{2,40})(?s:\0.\0\0\0|[^\x20-\x7e]{1,8})([\x20-\x7e]{4,4000})")
+
+
+def in_binary(data: bytes) -> Iterator[tuple[str, str]]:
+    """Yields the names of credentials in MessagePack, BSON and the like, each with the text behind it, before which its length may be."""
+    if hinted(data.decode("latin-1")):
+        for found in _NAME_AND_VALUE.finditer(data):
+            name, text = (part.decode("ascii") for part in found.groups())
+            if telling(name):
+                yield name, text[1:] if ord(text[0]) == len(text) - 1 else text
 
 
 def _items(items: Sequence[Any], place: Location, key: str) -> Iterator[tuple[Any, Location, str]]:

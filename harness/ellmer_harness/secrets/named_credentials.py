@@ -269,17 +269,26 @@ def _value_of(cookie: str) -> str:
 NAMED = "a value named like a credential"
 _BEFORE = re.compile(r"[\w.%\[-]*\Z")  # the beginning of a name, up to the telling word
 _NAME = re.compile(r"[\w.-]{0,40}(?:%5D|\])?")
-_FOLLOWED = re.compile(r"[\"'\\ \t]*[=:,>]|\"\r?\n")  # what comes between a name and its value, but in XML
+_BEFORE_NAME = re.compile(r"[A-Za-z]{2,20} \Z")  # the first of two words: `API key`
+_FOLLOWED = re.compile(
+    r"[\"'\\ \t\]*`]*[=:,>|(]|\"\r?\n|[ \t]"
+)  # what comes between a name and its value, but in XML
 _SCHEMES = r"(?:(?:bearer|basic|token|digest|apikey|api-key)[ \t]+)?"
 _ASSIGNED = re.compile(
-    rf"(?i)[\"'\\]*[ \t]*(?:=>|:=|[:=]|(?<=[\"'])[ \t]*,)[ \t]*[\"'\\]*{_SCHEMES}([^\s\"'\\&,;<>()]{{4,}}+)(?!\(|\\?[\"'][ \t]*:)"
+    rf"(?i)[\"'\\\]*`]*[ \t]*(?:=>|:=|[:=][*]*|\||is[ \t]|\((?=[\"'])|(?<=[\"'])[ \t]*,)[ \t]*(?:[|>][+-]?[ \t]*\r?\n[ \t]+)?[\"'\\`]*{_SCHEMES}([^\s\"'`\\&,;<>()|]{{4,}}+)(?!\(|\\?[\"'][ \t]*:)"
 )
+_QUOTED = re.compile(
+    r"[\"'\]]*[ \t]*(?:=>|:=|[:=])[ \t]*(?:\"([^\s\"\\]{16,400})\"|'([^\s'\\]{16,400})')(?![ \t]*:)"
+)
+_SPACED = re.compile(
+    r"[ \t]+[\"']?([^\s\"'`\\&,;<>()|]{16,}+)"
+)  # `--token …`, `ENV API_KEY …`, `{:token "…"}`
 _PARAMETER = re.compile(r"=([^&\s\"'\\<>#;]{4,}+)")
 _ELEMENT = re.compile(
     r"(?:\s[^<>]{0,300})?>\s*+(?>(?:<!\[CDATA\[\s*+)?)([^<>]{4,4000}?)\s*+(?>(?:\]\]>\s*+)?)</"
 )
 _NEXT_VALUE = re.compile(  # the name is the content of an element, or of an attribute
-    r"(?i)(?:</[\w:.-]{1,40}>\s*<(?:string|value|data)\b[^<>]{0,100}>|[\"']\s+(?:value|content)\s*=\s*[\"']|[\"']?\s*+[,;]?+\s*+[\"']?\bvalue[\"']?\s*[:=]\s*[\"']?"
+    r"(?i)(?:</[\w:.-]{1,40}>\s*<(?:string|value|data|td|dd)\b[^<>]{0,100}>|[\"']\s+(?:value|content)\s*=\s*[\"']|[\"']?\s*+[,;]?+\s*+[\"']?\bvalue[\"']?\s*[:=]\s*[\"']?"
     r"|[\"']\s*+/?>\s*+(?>(?:<value>\s*+)?))(?>(?:<!\[CDATA\[\s*+)?)([^<>\"'\r\n\]]{4,4000}?)[^\S\r\n]*+(?:\]\]>|[<\"'\r\n]|\Z)"
 )
 _LITERAL = re.compile(r"([A-Za-z_]\w{0,60})\s*:\s*\"((?:[^\"\\\n]|\\.){4,4000})\"")
@@ -289,11 +298,15 @@ _PART = re.compile(r"\"(?:\r?\n[^\r\n]+)*\r?\n\r?\n([^\r\n]{4,4000})")
 _IN_URL = re.compile(r"://[^\s:/@\"'<>?#]*:([^\s/@\"'<>]{3,200})@")
 _BASIC = re.compile(r"(?<=\b[Bb])asic\s+([\w+/=-]{8,400})")
 _BEARER = re.compile(r"(?<=\b[Bb])earer\s+([\w.~+/=-]{16,8000})")
+_NETRC = re.compile(r"login[ ]\S{1,200}\s+password\s+(\S{4,200})")
+_CURL = re.compile(
+    r"curl\s(?:[^\r\n]|\\\r?\n){0,400}?(?:-u|-U|--user|--proxy-user)[ =]?[\"']?[^\s:\"']{1,100}:([^\s\"'\\]{4,200})"
+)
 _OKTA = re.compile(r"SSWS\s+(00[\w-]{40})(?![\w-])")
 _PRIVATE = re.compile(
     r"-----BEGIN [A-Z0-9 ]*PRIVATE KEY(?: BLOCK)?-----|PuTTY-User-Key-File-\d:|Private-Lines: \d"
 )
-_NAMING = re.compile(r"(?i)(?:<(?:key|name)>\s*|\b(?:key|name)\s*[:=]\s*[\"']?)\Z")
+_NAMING = re.compile(r"(?i)(?:<(?:key|name|th|td|dt)>\s*(?:[a-z]{2,20} )?|\b(?:key|name)\s*[:=]\s*[\"']?)\Z")
 _PIECES = re.compile(r"[\s;,&]+")
 
 
@@ -310,8 +323,16 @@ def named(text: str, lower: str) -> Iterator[tuple[str, str, int]]:
                 continue  # a word of a sentence
             begin = at - len(_BEFORE.search(text[max(0, at - 60) : at])[0])  # type: ignore[index]  # likewise
             name = unquote(text[begin:name_end]) if "%" in text[begin:name_end] else text[begin:name_end]
-            if found := _after(text, begin, name_end, kind(name.rstrip("]"))):
+            if found := _after(text, begin, name_end, _kind_at(text, begin, name.rstrip("]"))):
                 yield NAMED, found, at
+
+
+def _kind_at(text: str, begin: int, name: str) -> Kind:
+    """Returns the kind of a name that begins here, or of the two words whose second it is: `API key`."""
+    what = kind(name)
+    if what in ("", "parameter") and (first := _BEFORE_NAME.search(text[max(0, begin - 21) : begin])):
+        return "secret" if kind(first[0] + name) == "secret" else what
+    return what
 
 
 def credential(what: Kind, value: str) -> bool:
@@ -350,10 +371,20 @@ def _after(text: str, begin: int, end: int, what: Kind) -> str:
     marked = _marked_up(text, begin, end, before)
     if marked is not None:
         return marked if credential(what, marked) else ""
-    found = _ASSIGNED.match(text, end)
-    if not found or found[1].startswith("--"):  # the next option of a command
-        return ""
-    return found[1] if drawn(found[1]) and not _is_public(found[1]) else ""
+    return next(filter(_is_drawn, _assigned(text, begin, end)), "")
+
+
+def _assigned(text: str, begin: int, end: int) -> Iterator[str]:
+    """Yields what may be the value of a name in code, a command or prose."""
+    apart = text.startswith("--", begin) or text[begin:end].isupper() or text[begin - 1 : begin] == ":"
+    for pattern in (_ASSIGNED, _QUOTED, *([_SPACED] if apart else [])):
+        if found := pattern.match(text, end):
+            yield found[found.lastindex or 0]
+
+
+def _is_drawn(value: str) -> bool:
+    """Tells whether a value in a text is a credential, and not the next option of a command."""
+    return not value.startswith("--") and drawn(value) and not _is_public(value)
 
 
 def _marked_up(text: str, begin: int, end: int, before: str) -> str | None:
@@ -408,6 +439,11 @@ def _known_forms(text: str) -> Iterator[tuple[str, str, int]]:
     )
     yield from (("a login", it[1], it.start(1)) for it in around(text, "asic", _BASIC) if _login(it[1]))
     yield from (("an Okta token", it[1], it.start(1)) for it in around(text, "SSWS", _OKTA) if drawn(it[1]))
+    hosts = "machine " in text or "default " in text
+    for literal, form in (*([("login", _NETRC)] if hosts else []), ("curl", _CURL)):
+        for it in around(text, literal, form):
+            if password(it[1]) and it[1][0] not in "$<{":
+                yield "a password for a host", it[1], it.start(1)
     for literal in ("-----BEGIN ", "PuTTY-User-Key-File-", "Private-Lines: "):
         yield from (("a private key", it[0], it.start()) for it in around(text, literal, _PRIVATE))
 

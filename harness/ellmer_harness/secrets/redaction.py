@@ -150,22 +150,18 @@ FINGERPRINT = 3  # hex digits: they tell the values of one cassette apart, and t
 
 
 def credential_values(url: str, headers: Iterable[tuple[str, str]]) -> dict[str, str]:
-    """Returns the values that may be masked in a request, by their place: `?name` for a parameter, `name` for a header.
+    """Returns the values that may be masked in a request or are left out, by their place: `?name` for a parameter, `name` for a header.
 
-    A server changes cookies, and signatures of headers differ in each run; they tell no requests apart.
+    A server changes cookies, and signatures and ids of headers differ in each run; they tell no requests apart.
     """
     found: dict[str, list[str]] = {}
     for piece in urlsplit(url).query.split("&") if "?" in url else ():
         name, _, value = piece.partition("=")
         if is_secret_name(plain := unquote(name)):
             found.setdefault(f"?{plain}", []).append(unquote_plus(value))
+    of_a_run = names(_OF_A_RUN)
     for name, value in headers:
-        if (
-            is_secret_name(name)
-            and not is_signature(name)
-            and "cookie" not in name
-            and not _SIGNED.match(value)
-        ):
+        if not of_a_run(name) and not is_signature(name) and not _SIGNED.match(value):
             found.setdefault(name, []).append(value)
     return {place: "\n".join(values) for place, values in found.items()}
 
@@ -196,6 +192,31 @@ RESPONSE_HEADERS = (
 _SESSION = "mcp-session-id"  # its client sends it back, and ends the session only if it got one
 _ENV_NAME = re.compile(r"(?i)(^|_)(API)?(KEY|TOKEN|SECRET|PASSWORD|PASSWD|CREDENTIAL)S?(_|$)")
 _SIGNED = re.compile(r"(?i)(?:AWS4-|Digest |OAuth |Signature )")  # schemes whose values differ in each run
+#: Headers that are compared otherwise, or whose values are others in each run.
+_OF_A_RUN = (
+    *(
+        "content-type",
+        "content-length",
+        "range",
+        "*cookie*",
+        "date",
+        "x-amz-*",
+        "amz-sdk-*",
+        "*idempotency-key",
+    ),
+    *(
+        "*request-id",
+        "*correlation-id",
+        "*trace*",
+        "*tracing*",
+        "baggage",
+        "b3",
+        "x-b3-*",
+        "x-datadog-*",
+        "url",
+        "body",
+    ),
+)
 _SHORTEST = 12  # shorter values are words, not secrets
 _WEBISH = re.compile(r"^(https?://|/|\./)")
 

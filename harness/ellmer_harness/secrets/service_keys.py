@@ -11,7 +11,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable, Iterator
 from functools import cache
-from string import ascii_letters, ascii_uppercase, digits
+from string import ascii_letters, ascii_lowercase, ascii_uppercase, digits
 from typing import Any, NamedTuple
 
 from .value_randomness import pretended, random
@@ -42,6 +42,7 @@ ALPHABETS = {
     "H": "0123456789abcdef",
     "L": ascii_letters,
     "N": "123456789abcdefghijkmnopqrstuvwxyz",
+    "T": ascii_lowercase + "234567",
     "U": ascii_letters + digits + "-_",
 }
 PATTERNS = (
@@ -77,13 +78,13 @@ PATTERNS = (
     Pattern(
         "a Zhipu key", ".", r"(?<![\w.-])[0-9a-f]{32}\.[A-Za-z0-9]{16}(?![\w.-])", "{H32}.{A16}", (32, 32)
     ),
-    Pattern("a Neon key", "napi_", r"\bnapi_[a-z0-9]{60,}", "napi_{H64}"),
+    Pattern("a Neon key", "napi_", r"\bnapi_[A-Za-z0-9]{60,}", "napi_{H64}"),
     Pattern("a Resend key", "re_", r"(?<![A-Za-z0-9_])re_[A-Za-z0-9]{8,}_[A-Za-z0-9]{20,}", "re_{A8}_{A24}"),
     Pattern("a Dropbox token", "sl.", r"(?<![\w.-])sl\.(?:u\.)?[\w-]{100,}", "sl.{U136} sl.u.{U180}"),
     Pattern(
         "a CircleCI token",
         "CCIPAT_ CCIPRJ_",
-        r"\bCCIP(?:AT|RJ)_[A-Za-z0-9]{20,}_[0-9a-f]{40}",
+        r"\bCCIP(?:AT|RJ)_[A-Za-z0-9]{20,}_[0-9a-z]{40}",
         "CCIPAT_{A22}_{H40} CCIPRJ_{A22}_{H40}",
     ),
     Pattern("a Cloudflare origin key", "v1.0-", r"\bv1\.0-[0-9a-f]{24}-[0-9a-f]{100,}", "v1.0-{H24}-{H146}"),
@@ -177,7 +178,7 @@ PATTERNS = (
     Pattern(
         "a Shopify token",
         "shp",
-        r"\bshp(?:at|ca|pa|ss|tka)_[0-9a-f]{32}",
+        r"\bshp(?:at|ca|pa|ss|tka)_[0-9a-fA-F]{32}",
         "shpat_{H32} shpca_{H32} shpss_{H32}",
     ),
     Pattern(
@@ -189,27 +190,27 @@ PATTERNS = (
     Pattern(
         "a Slack token",
         "xox xapp-",
-        r"(?:xox[abeoprs]|xapp)-[\w.-]{10,}",
-        "xoxb-123456789012-{A24} xapp-1-A1B2C3D4E5F-{A24}",
+        r"(?:xox[a-eoprs]|xapp)-[\w./+-]{10,}",
+        "xoxc-{D12}-{D12}-{D12}-{H64} xoxd-{U60}+{U60} xoxb-123456789012-{A24} xapp-1-A1B2C3D4E5F-{A24}",
     ),
     Pattern(
         "a Slack webhook",
-        "hooks.slack.com",
-        r"hooks\.slack\.com/(?:services|workflows)/\w+/\w+/[\w/]{20,}",
-        "https://hooks.slack.com/services/T0AB12CD3/B0EF45GH6/{A24}",
+        "hooks.slack.com hooks.slack-gov.com",
+        r"hooks\.slack(?:-gov)?\.com/(?:services|workflows)/\w+/\w+/[\w/]{20,}",
+        "https://hooks.slack.com/services/T0AB12CD3/B0EF45GH6/{A24} https://hooks.slack-gov.com/services/T0AB12CD3/B0EF45GH6/{A24}",
     ),
     Pattern(
         "a Discord webhook",
         "/webhooks/",
-        r"discord(?:app)?\.com/api/webhooks/\d+/[\w-]{40,}",
-        "https://discord.com/api/webhooks/123456789012345678/{U68}",
-        (15, 19),
+        r"discord(?:app)?\.com/api/(?:v\d+/)?webhooks/\d+/[\w-]{40,}",
+        "https://discord.com/api/webhooks/123456789012345678/{U68} https://canary.discordapp.com/api/v10/webhooks/{D19}/{U68}",
+        (15, 22),
     ),
     Pattern(
         "a Teams webhook",
-        ".webhook.office.com/",
-        r"\.webhook\.office\.com/webhookb2/[\w@/-]{60,}",
-        "https://example.webhook.office.com/webhookb2/{H64}@{H32}",
+        ".webhook.office.com/ outlook.office.com/webhook/",
+        r"(?:\.webhook\.office\.com/webhookb2|outlook\.office\.com/webhook)/[\w-]{36}",  # one word ends before `@`
+        "https://acme.webhook.office.com/webhookb2/{H8}-{H4}-{H4}-{H4}-{H12}@{H32} https://outlook.office.com/webhook/{H8}-{H4}-{H4}-{H4}-{H12}@{H32}",
     ),
     Pattern("a Telegram token", ":AA", r"(?<!\d)\d{6,10}:[\w-]{35}(?![\w-])", "123456789:AA{U33}", (6, 10)),
     Pattern(
@@ -271,7 +272,10 @@ PATTERNS = (
     Pattern("a Netlify token", "nfp_ nfo_", r"\bnf[pocub]_[A-Za-z0-9]{36,}", "nfp_{A36} nfo_{A36}"),
     Pattern("a Render key", "rnd_", r"\brnd_[A-Za-z0-9]{28,}", "rnd_{A32}"),
     Pattern(
-        "a Vercel token", "vcp_ vck_ vca_", r"\bvc[pkair]_[A-Za-z0-9]{24,}", "vcp_{A24} vck_{A56} vca_{A56}"
+        "a Vercel token",
+        "vcp_ vck_ vca_ vci_",
+        r"\bvc[pkair]_[\w-]{24,}",
+        "vcp_{A24} vck_{A56} vca_{A56} vcp_{U56} vci_{U56}",
     ),
     Pattern("a Tailscale key", "tskey-", r"\btskey-[\w-]{20,}", "tskey-auth-{A32}"),
     Pattern(
@@ -331,7 +335,7 @@ PATTERNS = (
     Pattern("an Apify token", "apify_api_", r"\bapify_api_[A-Za-z0-9]{30,}", "apify_api_{A36}"),
     Pattern("a Logfire token", "pylf_v", r"\bpylf_v\d_[a-z]+_[A-Za-z0-9]{40,}", "pylf_v1_us_{A44}"),
     Pattern("a LlamaCloud key", "llx-", r"\bllx-[A-Za-z0-9]{40,}", "llx-{A48}"),
-    Pattern("a RunPod key", "rpa_", r"\brpa_[A-Z0-9]{30,}[A-Za-z0-9]*", "rpa_{C46}"),
+    Pattern("a RunPod key", "rpa_", r"\brpa_[A-Za-z0-9]{30,}", "rpa_{C46}"),
     Pattern("a Browserbase key", "bb_live_", r"\bbb_live_[\w-]{20,}", "bb_live_{U27}"),
     Pattern("an Anyscale key", "esecret_", r"\besecret_[a-z0-9]{24,}", "esecret_{H26}"),
     Pattern("a Discord user token", "mfa.", r"(?<![\w.-])mfa\.[\w-]{80,}", "mfa.{U84}"),
@@ -413,7 +417,7 @@ PATTERNS = (
     ),
     Pattern("a Buildkite token", "bkua_", r"\bbkua_[a-z0-9]{40}", "bkua_{H40}"),
     Pattern("a Typeform token", "tfp_", r"\btfp_\w{40,59}", "tfp_{A44}_{A14}"),
-    Pattern("a MailerSend token", "mlsn.", r"\bmlsn\.[0-9a-f]{64}", "mlsn.{H64}"),
+    Pattern("a MailerSend token", "mlsn.", r"\bmlsn\.[A-Za-z0-9]{30,100}", "mlsn.{H64} mlsn.{A64}"),
     Pattern("a CockroachDB key", "CCDB1_", r"\bCCDB1_[A-Za-z0-9]{22}_[A-Za-z0-9]{40}", "CCDB1_{A22}_{A40}"),
     Pattern(
         "an Axiom token",
@@ -428,7 +432,12 @@ PATTERNS = (
         r"\bpdl_(?:(?:live|sdbx)_apikey|ntfset)_\w{40,}",
         "pdl_live_apikey_{H26}_{A22}_{A3} pdl_ntfset_{H26}_{A32}",
     ),
-    Pattern("a Polar token", "polar_oat_", r"\bpolar_oat_[A-Za-z0-9]{40,}", "polar_oat_{A43}"),
+    Pattern(
+        "a Polar token",
+        "polar_",
+        r"\bpolar_(?:oat|at|pat)_[\w-]{30,}",
+        "polar_oat_{A43} polar_at_{A43} polar_pat_{A43}",
+    ),
     Pattern(
         "an Inngest key",
         "signkey-",
@@ -516,7 +525,7 @@ PATTERNS = (
     Pattern("a Xata key", "xau_", r"\bxau_[\w-]{25,}", "xau_{A42}"),
     Pattern("a Zep key", "z_1dWlkIjoi", r"\bz_1dWlkIjoi[\w-]{40,}\.[\w-]{40,}", "z_1dWlkIjoi{A51}.{U86}"),
     Pattern("a Mem0 key", "m0-", r"(?<![\w-])m0-[A-Za-z0-9]{32,}\b", "m0-{A40}"),
-    Pattern("a Brave key", "BSA", r"(?<![\w+/=.-])BSA[\w-]{28}(?![\w+/=-])", "BSA{U28}"),
+    Pattern("a Brave key", "BSA", r"(?<![\w+/=.-])BSA[\w-]{24,40}(?![\w+/=-])", "BSA{U28}"),
     Pattern("a Tinybird token", "p.eyJ", r"(?<![\w.-])p\.eyJ[\w-]{40,}\.[\w-]{20,}", "p.eyJ{U90}.{U43}"),
     Pattern("an Adyen key", "AQE", r"(?<![\w+/=-])AQE[a-z]hmf[\w+/=-]{60,}", "AQEyhmf{B60}-{B43}=-{A16}"),
     Pattern(
@@ -536,6 +545,130 @@ PATTERNS = (
         "0/ 1/ 2/",
         r"(?<![\w./-])[012]/\d{16}(?:/\d{16})?:[0-9a-f]{32}\b",
         "0/{D16}:{H32} 1/{D16}:{H32} 2/{D16}/{D16}:{H32}",
+    ),
+    Pattern(
+        "a Zapier webhook",
+        "hooks.zapier.com/",
+        r"hooks\.zapier\.com/hooks/\w+/\d+/\w{6,}",
+        "https://hooks.zapier.com/hooks/catch/{D8}/{H7}/",
+    ),
+    Pattern(
+        "a Lark webhook",
+        "/open-apis/bot/",
+        r"/open-apis/bot/v2/hook/[0-9a-f-]{36}",
+        "https://open.feishu.cn/open-apis/bot/v2/hook/{H8}-{H4}-{H4}-{H4}-{H12}",
+    ),
+    Pattern(
+        "an IFTTT webhook",
+        "maker.ifttt.com/",
+        r"maker\.ifttt\.com/(?:use|trigger/[\w-]+(?:/json)?/with/key)/[\w-]{20,}",
+        "https://maker.ifttt.com/trigger/door/with/key/{U22} https://maker.ifttt.com/use/{U22}",
+    ),
+    Pattern(
+        "a Mattermost webhook",
+        "/hooks/",
+        r"/hooks/[a-z0-9]{26}(?![\w/-])",
+        "https://chat.example.com/hooks/{N26}",
+    ),
+    Pattern(
+        "an Aikido token",
+        "AIK_CI_ AIK_SECRET_",
+        r"\bAIK_(?:CI|SECRET)_[A-Za-z0-9]{20,}",
+        "AIK_CI_{A44} AIK_SECRET_{A64}",
+    ),
+    Pattern("an Alibaba access key id", "STS.", r"(?<![\w.-])STS\.[A-Za-z0-9]{16,64}\b", "STS.{A28}"),
+    Pattern(
+        "an Asaas token",
+        "aact_",
+        r"(?<![A-Za-z0-9_])aact_(?:prod|hmlg)_[\w-]{20,}",
+        "aact_prod_{A90} aact_hmlg_{A90}",
+    ),
+    Pattern(
+        "a Buildkite token",
+        "bkaa_ bkaj_ bkar_ bkct_ bkpt_ bkpat_ bkps_",
+        r"\bbk(?:a[ajr]|ct|pt|pat|ps)_[\w-]{54,}",
+        "bkaa_{U75} bkaj_{U333} bkar_{U73} bkct_{U73} bkpt_{U199} bkpat_{U54} bkps_{U64}",
+    ),
+    Pattern(
+        "a GC Notify key",
+        "gcntfy-",
+        r"\bgcntfy-[\w-]{74,}",
+        "gcntfy-my_key-{H8}-{H4}-{H4}-{H4}-{H12}-{H8}-{H4}-{H4}-{H4}-{H12}",
+    ),
+    Pattern("a Canva secret", "cnvca", r"\bcnvca[\w-]{51}(?![\w-])", "cnvca{U51}"),
+    Pattern("a Cloudsmith key", "csa_", r"\bcsa_[0-9a-f]{30}[A-Za-z0-9]{6}\b", "csa_{H30}{A6}"),
+    Pattern(
+        "a ConfigCat key",
+        "configcat-sdk-1/",
+        r"configcat-sdk-1/[\w-]{22}/[\w-]{22}",
+        "configcat-sdk-1/{U22}/{U22}",
+    ),
+    Pattern("an Astra token", "AstraCS:", r"\bAstraCS:[A-Za-z]{20,}:[0-9a-f]{60,}", "AstraCS:{L24}:{H64}"),
+    Pattern("a Deno token", "ddp_", r"\bddp_[A-Za-z0-9]{36}\b", "ddp_{A36}"),
+    Pattern("a DevCycle key", "dvc_server_", r"\bdvc_server_\w{16,}", "dvc_server_{H32}"),
+    Pattern(
+        "a Devin key",
+        "apk_ cog_",
+        r"\b(?:apk_(?:user_)?[\w+/]{80,}|cog_[a-z2-7]{52}\b)",
+        "apk_{B88}== apk_user_{B140}= cog_{T52}",
+    ),
+    Pattern(
+        "a Docker Swarm key",
+        "SWMTKN-1- SWMKEY-1-",
+        r"\bSWM(?:TKN-1-[a-z0-9]{45,}-[a-z0-9]{20,}|KEY-1-[\w+/]{40,})",
+        "SWMTKN-1-{T50}-{T25} SWMKEY-1-{B43}",
+    ),
+    Pattern("an Exoscale key", "EXO", r"\bEXO[0-9a-f]{24}\b", "EXO{H24}"),
+    Pattern("a Lichess token", "lip_", r"\blip_[A-Za-z0-9]{20}\b", "lip_{A20}"),
+    Pattern(
+        "a Mercury token",
+        "mercury_production_",
+        r"\bmercury_production_[a-z]{3,6}_[A-Za-z0-9]{40,50}_yrucrem",
+        "mercury_production_wma_{A44}_yrucrem",
+    ),
+    Pattern(
+        "a Mergify key",
+        "mergify_application_key_",
+        r"\bmergify_application_key_[\w-]{40,}",
+        "mergify_application_key_{U64}",
+    ),
+    Pattern(
+        "a OneSignal key", "os_v2_", r"\bos_v2_(?:app|org)_[a-z2-7]{103}", "os_v2_app_{T103} os_v2_org_{T103}"
+    ),
+    Pattern(
+        "an Onfido token",
+        "api_live api_sandbox",
+        r"\bapi_(?:live|sandbox)(?:_(?:us|ca))?\.[\w-]{11}\.[\w-]{20,}",
+        "api_live.{U11}.{U32} api_live_us.{U11}.{U32} api_sandbox_ca.{U11}.{U32}",
+    ),
+    Pattern(
+        "a Persona key",
+        "persona_production_ persona_sandbox_",
+        r"\bpersona_(?:production|sandbox)_[0-9a-z-]{20,}",
+        "persona_production_{H36} persona_sandbox_{H36}",
+    ),
+    Pattern("a Pinterest token", "pina_", r"\bpina_[A-Z0-9]{40,}", "pina_{C86}"),
+    Pattern("a Proof key", "prf_", r"\bprf_(?:cli_)?[A-Za-z0-9]{20,80}\b", "prf_{A40} prf_cli_{A40}"),
+    Pattern("a Ramp secret", "ramp_sec_", r"\bramp_sec_[A-Za-z0-9]{48}\b", "ramp_sec_{A48}"),
+    Pattern("a Samsara token", "samsara_api_", r"\bsamsara_api_[A-Za-z0-9]{26,32}\b", "samsara_api_{A30}"),
+    Pattern("a Segment token", "sgp_", r"\bsgp_[A-Za-z0-9]{64}\b", "sgp_{A64}"),
+    Pattern(
+        "a Tableau token", "==:", r"(?<![\w+/])[\w+/]{22}==:[A-Za-z0-9]{32}\b", "{B22}==:{A32}", (22, 22)
+    ),
+    Pattern("a Thunderstore token", "tss_", r"\btss_[A-Za-z0-9]{20,80}\b", "tss_{A40}"),
+    Pattern("an Unkey key", "unkey_", r"\bunkey_[A-Za-z0-9]{20,32}\b", "unkey_{A22}"),
+    Pattern("an UpCloud token", "ucat_", r"\bucat_[0-9A-Za-z]{24,32}\b", "ucat_{C26}"),
+    Pattern("a Val Town token", "vtwn_", r"\bvtwn_[A-Za-z0-9]{20,80}\b", "vtwn_{A28}"),
+    Pattern("a WakaTime key", "waka_", r"\bwaka_[0-9a-f-]{36,64}", "waka_{H8}-{H4}-{H4}-{H4}-{H12}"),
+    Pattern("a Zuplo key", "zpka_", r"\bzpka_[a-z0-9]{32}_[0-9a-f]{8}\b", "zpka_{H32}_{H8}"),
+    Pattern(
+        "a Composio key", "oak_ uak_", r"\b(?:oak_[\w-]{20}|uak_[\w-]{43})(?![\w-])", "oak_{U20} uak_{U43}"
+    ),
+    Pattern(
+        "a WaveApps token",
+        "wave_sn_prod_ wave_ci_prod_",
+        r"\bwave_(?:sn|ci)_prod_[\w-]{20,}",
+        "wave_sn_prod_{A40} wave_ci_prod_{A40}",
     ),
     Pattern("a GitLab session", "_gitlab_session=", r"_gitlab_session=[0-9a-z]{32}", "_gitlab_session={H32}"),
 )

@@ -146,6 +146,53 @@ def test_requests_that_differ_in_a_credential_header_get_their_own_answers(casse
     assert cassette.replayed(*reversed(requests)) == [*reversed(range(len(requests)))]
 
 
+USUAL = (
+    *(
+        "accept",
+        "accept-language",
+        "accept-charset",
+        "if-none-match",
+        "if-match",
+        "if-modified-since",
+        "prefer",
+    ),
+    *(
+        "user-agent",
+        "origin",
+        "referer",
+        "x-http-method-override",
+        "x-stainless-retry-count",
+        "openai-project",
+    ),
+    *("openai-organization", "anthropic-dangerous-direct-browser-access", "x-goog-user-project", "x-tenant"),
+)
+
+
+def test_requests_that_differ_in_any_header_get_their_own_answers(cassette):
+    names = dict.fromkeys(
+        name
+        for name in (*USUAL, *HEADERS)
+        if "cookie" not in name and not is_signature(name) and "amz" not in name
+    )
+    values = ("de", "en", "application/json")
+    requests = [{"url": f"/{name}", "headers": {name: value}} for name in names for value in values]
+    text = cassette(*requests).read_text()
+
+    assert len(names) >= 200
+    assert cassette.replayed(*reversed(requests)) == [*reversed(range(len(requests)))]
+    assert '"accept-language"' in text
+    assert "en-" not in text
+
+
+@pytest.mark.parametrize("name", ["accept-language", "idempotency-key", "x-request-id", "traceparent"])
+def test_another_value_of_a_header_gets_the_answer(cassette, name):
+    """In the recorded order. What is another value in each run is not written at all."""
+    text = cassette(*({"headers": {name: value}} for value in ("a", "b"))).read_text()
+
+    assert cassette.replayed({"headers": {name: "c"}}, {"headers": {name: "d"}}) == [0, 1]
+    assert ("fingerprints" in text) is (name == "accept-language")
+
+
 @pytest.mark.parametrize("name", [*dict.fromkeys(name for name in HEADERS if not is_secret_name(name))][:40])
 def test_headers_that_are_kept_tell_requests_apart(server, record, tmp_path, name):
     for number in range(2):

@@ -50,6 +50,7 @@ def test_a_fixture_without_a_recording_is_a_miss(suite, server):
         ["ERROR *test_a - *Miss: there is no cassette*", "ERROR *test_b - *Miss: there is no cassette*"]
     )
     result.stdout.no_fnmatch_line("*AssertionError*")
+    result.stdout.no_fnmatch_line("*During handling of the above exception*")
     assert server.requests == []
 
 

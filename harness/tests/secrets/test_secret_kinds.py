@@ -3,7 +3,9 @@
 import gzip
 import json
 import re
+import zlib
 from base64 import b64encode
+from html import escape
 from pathlib import Path
 from random import Random
 from string import ascii_letters, ascii_lowercase, ascii_uppercase, digits
@@ -15,7 +17,7 @@ from hypothesis import Phase, given, settings
 from hypothesis import strategies as st
 
 from ellmer_harness import use_cassette
-from ellmer_harness.secrets.cassette_scan import masks, scan
+from ellmer_harness.secrets.cassette_scan import masks, scan, scan_written
 from ellmer_harness.secrets.named_credentials import kind
 from ellmer_harness.secrets.redaction import letter_by_letter, spellings
 from ellmer_harness.secrets.service_keys import ALPHABETS, PATTERNS
@@ -229,6 +231,14 @@ TEXTS = {
     "code": lambda name, value: {"said": f'the file says {name} = "{value}" here'},
     "a header": lambda name, value: {"said": f"GET / HTTP/1.1\n{name}: {value}\nAccept: */*"},
     "a connection string": lambda name, value: {"said": f"Endpoint=https://x.net;{name}={value};Timeout=3"},
+    "an option of a command": lambda name, value: {"said": f"tool login --{name} {value} --quiet"},
+    "a table in CSV": lambda name, value: {"said": f"id,{name},note\n1,{value},x\n"},
+    "a table with tabs": lambda name, value: {"said": f"id\t{name}\n1\t{value}\n"},
+    "a table in Markdown": lambda name, value: {"said": f"| {name} | id |\n|---|---|\n| `{value}` | 1 |\n"},
+    "a row in Markdown": lambda name, value: {"said": f"| set | to |\n|---|---|\n| {name} | {value} |\n"},
+    "a cell in HTML": lambda name, value: {"said": f"<tr><th>{name}</th><td>{value}</td></tr>"},
+    "a block in YAML": lambda name, value: {"said": f"{name}: |\n  {value}\n"},
+    "a sentence": lambda name, value: {"said": f"The {name} is {value}"},
 }
 WRAPPINGS = {
     "as it is": lambda text: {"said": f"use {text} please"},
@@ -239,6 +249,13 @@ WRAPPINGS = {
     "base64 glued": lambda text: {"data": "token" + b64encode(f"it is {text}.".encode()).decode()},
     "gzip": lambda text: {"data": b64encode(gzip.compress(text.encode())).decode()},
     "binary": lambda text: b"\x00\xff\x81" * 50 + b"\n" + text.encode() + b"\n\xfe\x00" * 50,
+    "zlib": lambda text: {"data": b64encode(zlib.compress(text.encode())).decode()},
+    "hexadecimal": lambda text: {"data": f"it is {text}.".encode().hex()},
+    "letters as escapes": lambda text: {"said": "".join(f"\\u{ord(letter):04x}" for letter in f"is {text}.")},
+    "HTML, escaped twice": lambda text: {"said": escape(escape(f'<a title="{text}">', quote=True))},
+    "URL-encoded three times": lambda text: {
+        "said": quote(quote(quote(f"a b={text}", safe=""), safe=""), safe="")
+    },
     "base64 in JSON in base64": lambda text: {
         "x": b64encode(json.dumps({"y": b64encode(f"and {text}".encode()).decode()}).encode()).decode()
     },
@@ -565,3 +582,58 @@ def test_a_value_that_is_split_over_events_is_found_in_each_spelling(form, piece
 
     for body in ({"sse": [{"data": event} for event in events]}, stream):
         assert [*scan({"body": body}, [(VALUE, "MY_KEY")])]
+
+
+WORD = "Tr0ub4dor3x"
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        f"machine api.example.com login me password {WORD}",
+        f"machine api.example.com\n  login me\n  password {WORD}\n",
+        f"default login me password {WORD}",
+        f"curl -s -u 'me:{WORD}' https://api.example.com",
+        f"curl https://api.example.com \\\n  --user me:{WORD}",
+        f"curl --proxy-user me:{WORD} https://api.example.com",
+        f"name,email,password\nme,me@example.com,{WORD}\n",
+        f'"user";"password"\n"me";"{WORD}"\n',
+        f"| user | password |\n|---|---|\n| me | {WORD} |",
+    ],
+)
+def test_chosen_passwords_in_texts_that_say_what_they_are(text):
+    """The quick search does not miss them either."""
+    interaction = {"response": {"body": {"text": text}}}
+
+    assert [*scan({"said": text})]
+    assert [*scan_written(interaction, json.dumps(interaction, ensure_ascii=False).encode())]
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "docker run --user 1000:1000 image; curl -u $USER:$PASSWORD https://api.example.com",
+        "| field | password |\n|---|---|\n| required | minimum |",
+        "Enter your name, password\nand press, enter12\n",
+        "machine learning: the login page password field",
+        "the token is not_a_secret_but_a_word, and --token is an option",
+        "id,token_count\n1,12345\n",
+    ],
+)
+def test_texts_about_passwords_have_none(text):
+    assert [*scan({"said": text})] == []
+
+
+@pytest.mark.parametrize(
+    "data", [b"\x82\xa7api_key\xd9\x28%b\xa1x\x01", b"\x02api_key\x00\x29\x00\x00\x00%b\x00"]
+)
+def test_names_and_values_in_messagepack_and_bson(data):
+    value = "".join(Random(5).choices(ALNUM, k=40))
+
+    assert [finding.what for finding in scan({"data": b64encode(data % value.encode()).decode()})]
+
+
+def test_the_value_of_a_named_output():
+    assert [found.where for found in scan({"password": {"value": WORD, "type": "string"}})] == [
+        "/password/value"
+    ]

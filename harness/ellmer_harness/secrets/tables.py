@@ -1,0 +1,55 @@
+"""Finds the credentials in a table: the cells of a column whose head is the name of one, in CSV, with tabs, and in Markdown."""
+
+from __future__ import annotations
+
+import csv
+import re
+from collections.abc import Iterator
+from contextlib import suppress
+
+from .named_credentials import Kind, credential, hinted, kind, telling
+
+_HEAD = re.compile(r"[\w .-]{1,40}")
+_LONGEST = 1000  # characters of a row
+_MARKS = ("|", "\t", ";", ",")
+
+
+def in_tables(text: str) -> Iterator[str]:
+    """Yields the credentials in the tables of a text.
+
+    Args:
+        text: Any text. A line whose cells are names begins a table, and a line with another number of cells ends it.
+    """
+    mark, columns = "", list[Kind]()
+    for line in text.splitlines() if any(each in text for each in _MARKS) and hinted(text) else ():
+        cells = _cells(line, mark) if columns else []
+        if columns and len(cells) == len(columns):
+            yield from (cell for what, cell in zip(columns, cells, strict=True) if _is_secret(what, cell))
+        else:
+            mark, columns = _header(line)
+
+
+def _header(line: str) -> tuple[str, list[Kind]]:
+    """Returns the delimiter and the kinds of the columns, if a line names some, and one is that of a credential."""
+    if len(line) > _LONGEST or not hinted(line):
+        return "", []
+    for mark in (mark for mark in _MARKS if mark in line):
+        cells = [cell.strip() for cell in _cells(line, mark)]
+        if ", " not in line and all(map(_HEAD.fullmatch, cells)) and any(map(telling, cells)):
+            return mark, [kind(cell) if telling(cell) else "" for cell in cells]
+    return "", []
+
+
+def _cells(line: str, mark: str) -> list[str]:
+    if mark == "|":
+        return [cell.strip(" `*") for cell in line.strip().strip("|").split("|")]
+    with suppress(csv.Error):
+        return next(csv.reader([line], delimiter=mark), [])
+    return []
+
+
+def _is_secret(what: Kind, cell: str) -> bool:
+    """Tells whether a cell is a credential. A word is no password, because many tables say what a column is for."""
+    return (
+        bool(what) and (what == "secret" or not cell.isalpha()) and " " not in cell and credential(what, cell)
+    )
