@@ -1,7 +1,7 @@
-"""What a probed server is ready for: three tiers of rules, and the requests of well-known clients.
+"""What a probed server is ready for: three tiers of rules, the features, a specification, and the clients.
 
-A tier is *kept*, *broken* (with the rules), *in part* (a feature is absent: the server refuses it), or *not judged*. A client needs
-tiers and the fields that it sends: "ready for Codex: no, because …".
+A contract is *kept*, *contract broken* (with the rules), *feature absent* (the server refuses a feature, which breaks no rule), or
+*not judged*. A client needs tiers, features and an answer to what it sends: "ready for Codex: no, because …".
 """
 
 from __future__ import annotations
@@ -13,12 +13,25 @@ from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any, Literal
 
-from ...contract.exchange import Json
 from ...report import Report, Row
+from . import open_responses
+from .profiles import Profile, profiles_of
 
-__all__ = ["PROFILES", "TIERS", "Profile", "Readiness", "Tier", "lines", "profiles_of", "readiness", "write"]
+__all__ = [
+    "TIERS",
+    "Client",
+    "Feature",
+    "Readiness",
+    "Specification",
+    "Tier",
+    "lines",
+    "readiness",
+    "schema",
+    "write",
+]
 
-State = Literal["kept", "broken", "in part", "not judged"]
+State = Literal["kept", "contract broken", "feature absent", "not judged"]
+FORM = 1  # the version of `readiness.json`
 
 #: The tiers with their rules, the first one first needed.
 TIERS: Mapping[str, tuple[str, ...]] = {
@@ -34,72 +47,6 @@ _SHOWN, _LONGEST = 3, 120  # reasons that are printed, and the characters of eac
 
 
 @dataclass(frozen=True)
-class Profile:
-    """What a client sends beside the conversation, and what it needs.
-
-    Args:
-        name: Name of the client.
-        wire: The wire format that it speaks.
-        fields: The fields of its requests. They are sent in one streamed question with a tool.
-        needs: The tiers and features that it needs.
-        source: Where its requests are written down.
-
-    Examples:
-        >>> PROFILES[0].name, PROFILES[0].fields["store"]
-        ('Codex', False)
-    """
-
-    name: str
-    wire: str
-    fields: Json
-    needs: tuple[str, ...]
-    source: str
-
-    @property
-    def question(self) -> str:
-        """The name of its question in the report."""
-        return f"as {self.name}"
-
-
-PROFILES: tuple[Profile, ...] = (
-    Profile(
-        "Codex",
-        "openai-responses",
-        {
-            "instructions": "You are a coding agent.",
-            "tool_choice": "auto",
-            "parallel_tool_calls": True,
-            "reasoning": {"effort": "medium", "summary": "auto"},
-            "store": False,
-            "include": ["reasoning.encrypted_content"],
-            "prompt_cache_key": "00000000-0000-0000-0000-000000000000",
-        },
-        ("answers", "tools"),
-        "https://github.com/openai/codex/blob/main/codex-rs/codex-api/src/common.rs",
-    ),
-    Profile(
-        "Claude Code",
-        "anthropic",
-        {
-            "system": [
-                {"type": "text", "text": "You are a coding agent.", "cache_control": {"type": "ephemeral"}}
-            ],
-            "metadata": {"user_id": "user_0000"},
-        },
-        ("answers", "tools"),
-        "https://code.claude.com/docs/en/llm-gateway",
-    ),
-    Profile(
-        "the OpenAI SDK",
-        "openai-chat",
-        {"tool_choice": "auto", "stream_options": {"include_usage": True}},
-        ("answers", "tools", "structured output"),
-        "https://developers.openai.com/api/reference/resources/chat",
-    ),
-)
-
-
-@dataclass(frozen=True)
 class Tier:
     """A tier of a server: its state, the rules that are broken, and the features that are absent."""
 
@@ -107,6 +54,40 @@ class Tier:
     state: State
     broken: Sequence[str] = ()
     absent: Sequence[str] = ()
+
+
+@dataclass(frozen=True)
+class Feature:
+    """A feature of a server. `because` tells what the server answered, or which rule is broken."""
+
+    name: str
+    state: State
+    because: str = ""
+
+
+@dataclass(frozen=True)
+class Specification:
+    """A specification beside the provider's API: its version, and what a tier has, too."""
+
+    name: str
+    version: str
+    state: State
+    broken: Sequence[str] = ()
+    absent: Sequence[str] = ()
+
+
+@dataclass(frozen=True)
+class Client:
+    """A client: the version and the day of its recording, and whether the server is ready for it. `ready` is `None` if that was not
+    judged.
+    """
+
+    name: str
+    version: str
+    recorded: str
+    source: str
+    ready: bool | None
+    because: Sequence[str] = ()
 
 
 @dataclass(frozen=True)
@@ -118,23 +99,18 @@ class Readiness:
         wire: The wire format.
         date: The day of the probe, as in `2026-11-25`.
         tiers: The tiers.
-        clients: For each client of the wire format, the reasons why the server is not ready for it; none if it is.
+        features: The features that were asked for. Default: none.
+        specifications: The specifications that hold for the wire format. Default: none.
+        clients: The clients of the wire format. Default: none.
     """
 
     server: str
     wire: str
     date: str
     tiers: Sequence[Tier]
-    clients: Mapping[str, Sequence[str]] = field(default_factory=dict)
-
-
-def profiles_of(wire: str) -> list[Profile]:
-    """Returns the profiles of the clients that speak a wire format.
-
-    Args:
-        wire: Name of the wire format.
-    """
-    return [profile for profile in PROFILES if profile.wire == wire]
+    features: Sequence[Feature] = ()
+    specifications: Sequence[Specification] = ()
+    clients: Sequence[Client] = field(default=())
 
 
 def readiness(report: Report, server: str, wire: str) -> Readiness:
@@ -145,16 +121,50 @@ def readiness(report: Report, server: str, wire: str) -> Readiness:
         server: Name of the server.
         wire: The wire format.
     """
-    absent = [
-        each["capability"]
-        for each in report.skipped
-        if "capability" in each and each["reason"].startswith("not found")
-    ]
+    features = [_feature(each, report.rows) for each in report.skipped if "capability" in each]
+    absent = [each.name for each in features if each.state == "feature absent"]
     tiers = [_tier(name, report.rows, absent) for name in TIERS]
-    clients = {
-        profile.name: list(_reasons(profile, tiers, report.rows, absent)) for profile in profiles_of(wire)
-    }
-    return Readiness(server, wire, datetime.now(UTC).date().isoformat(), tiers, clients)
+    unsent = {each["case"]: each["reason"] for each in report.skipped if each.get("rule") == "SRV-006"}
+    clients = [_client(each, tiers, report.rows, features, unsent) for each in profiles_of(wire)]
+    specifications = [_open_responses(report.rows, absent)] if wire == open_responses.WIRE else []
+    day = datetime.now(UTC).date().isoformat()
+    return Readiness(server, wire, day, tiers, features, specifications, clients)
+
+
+#: The rules that judge a feature beyond the status of its answer.
+_JUDGED_BY = {
+    "tools": ("SRV-020", "SRV-021"),
+    "structured output": ("SRV-022",),
+    "previous_response_id": ("OPR-009",),
+    "allowed_tools": ("OPR-008",),
+    "compaction": ("OPR-011",),
+    "WebSocket": ("OPR-012", "OPR-013", "OPR-014"),
+}
+
+
+def _feature(told: dict[str, str], rows: Sequence[Row]) -> Feature:
+    name, reason = told["capability"], told["reason"]
+    if reason.startswith("not found"):
+        return Feature(name, "feature absent", reason)
+    rules = _broken(rows, _JUDGED_BY.get(name, ()))
+    if reason.startswith("broken") or rules:
+        return Feature(name, "contract broken", reason if reason.startswith("broken") else ", ".join(rules))
+    return Feature(name, "kept")
+
+
+def _broken(rows: Sequence[Row], rules: Sequence[str]) -> list[str]:
+    return sorted({row.rule for row in rows if row.rule in rules and row.verdict in _WRONG})
+
+
+_WRONG = {"fail", "warn", "expected-fail"}
+
+
+def _state(broken: Sequence[str], absent: Sequence[str], *, judged: bool) -> State:
+    if broken:
+        return "contract broken"
+    if not judged:
+        return "not judged"
+    return "feature absent" if absent else "kept"
 
 
 def _tier(name: str, rows: Sequence[Row], absent: Sequence[str]) -> Tier:
@@ -162,25 +172,45 @@ def _tier(name: str, rows: Sequence[Row], absent: Sequence[str]) -> Tier:
     broken = sorted({row.rule for row in mine if row.verdict == "fail"})
     missing = [each for each in absent if name == "tools and schemas" and each in _FEATURES]
     judged = any(row.verdict in {"pass", "fail"} for row in mine)
-    state: State = (
-        "broken" if broken else "in part" if missing and judged else "kept" if judged else "not judged"
-    )
-    return Tier(name, state, broken, missing)
+    return Tier(name, _state(broken, missing, judged=judged), broken, missing if judged else ())
+
+
+def _open_responses(rows: Sequence[Row], absent: Sequence[str]) -> Specification:
+    broken = _broken(rows, open_responses.RULES)
+    missing = [each for each in absent if each in open_responses.FEATURES]
+    judged = any(row.rule in open_responses.RULES for row in rows)
+    state = _state(broken, missing, judged=judged)
+    return Specification(open_responses.NAME, open_responses.VERSION, state, broken, missing)
+
+
+def _client(
+    profile: Profile,
+    tiers: Sequence[Tier],
+    rows: Sequence[Row],
+    features: Sequence[Feature],
+    unsent: dict[str, str],
+) -> Client:
+    named = (profile.name, profile.version, profile.recorded, profile.source)
+    if all(tier.state == "not judged" for tier in tiers):
+        return Client(*named, None, ["nothing could be judged"])
+    reasons = list(_reasons(profile, tiers, rows, features))
+    if not reasons and profile.question in unsent:
+        return Client(*named, None, [unsent[profile.question]])
+    return Client(*named, not reasons, reasons)
 
 
 def _reasons(
-    profile: Profile, tiers: Sequence[Tier], rows: Sequence[Row], absent: Sequence[str]
+    profile: Profile, tiers: Sequence[Tier], rows: Sequence[Row], features: Sequence[Feature]
 ) -> Iterator[str]:
     """Yields why a server is not ready for a client. A rule is said with its first message."""
-    if all(tier.state == "not judged" for tier in tiers):
-        yield "nothing could be judged"
-        return
     refused = next(
-        (r for r in rows if r.case == profile.question and r.rule == "SRV-006" and r.verdict == "fail"), None
+        (r for r in rows if r.case == profile.question and r.rule == "SRV-006" and r.verdict in _WRONG), None
     )
     if refused:
         yield f"it refuses what {profile.name} sends: {refused.message}"
-    yield from (f"it has no {each}" for each in absent if each in profile.needs)
+    for each in features:
+        if each.name in profile.needs and each.state == "feature absent":
+            yield f"it has no {each.name}"
     wanted = {rule for tier in tiers if tier.name in profile.needs for rule in tier.broken}
     wanted |= {"SRV-020", "SRV-021"} if "tools" in profile.needs else set()
     for rule in sorted(wanted):
@@ -190,20 +220,31 @@ def _reasons(
 
 
 def lines(found: Readiness) -> Iterator[str]:
-    """Yields what is printed: a line for each tier, and one for each client.
+    """Yields what is printed: a line for each tier, each specification and each client.
 
     Args:
         found: What the server is ready for.
 
     Examples:
-        >>> list(lines(Readiness("mine", "openai-responses", "2026-11-25", [Tier("answers", "kept")], {"Codex": ["it has no tools"]})))
-        ['answers: kept', 'ready for Codex: no, because it has no tools']
+        >>> codex = Client("Codex", "0.171.0", "2026-11-28", "https://example.com", False, ["it has no tools"])
+        >>> list(lines(Readiness("mine", "openai-responses", "2026-11-25", [Tier("answers", "kept")], clients=[codex])))
+        ['answers: kept', 'ready for Codex 0.171.0: no, because it has no tools']
     """
     for tier in found.tiers:
-        more = ", ".join([*tier.broken, *(f"no {each}" for each in tier.absent)])
-        yield f"{tier.name}: {tier.state}{f' ({more})' if more else ''}"
-    for name, reasons in found.clients.items():
-        yield f"ready for {name}: {'no, because ' + _in_short(reasons) if reasons else 'yes'}"
+        yield f"{tier.name}: {_told(tier)}"
+    for each in found.specifications:
+        yield f"{each.name} {each.version}: {_told(each)}"
+    for client in found.clients:
+        answer = {True: "yes", False: "no, because", None: "not judged, because"}[client.ready]
+        yield f"ready for {client.name} {client.version}: {answer} {_in_short(client.because)}".rstrip()
+
+
+def _told(one: Tier | Specification) -> str:
+    absent = f"; feature absent: {', '.join(one.absent)}" if one.absent else ""
+    if one.state == "feature absent":
+        return absent.removeprefix("; ")
+    broken = f" ({', '.join(one.broken)})" if one.broken else ""
+    return f"{one.state}{broken}{absent}"
 
 
 def _in_short(reasons: Sequence[str]) -> str:
@@ -211,6 +252,12 @@ def _in_short(reasons: Sequence[str]) -> str:
     told = [each if len(each) <= _LONGEST else f"{each[:_LONGEST]}…" for each in reasons[:_SHOWN]]
     more = len(reasons) - len(told)
     return "; ".join([*told, *([f"and {more} more"] if more else [])])
+
+
+def schema() -> dict[str, Any]:
+    """Returns the JSON Schema of `readiness.json`."""
+    found: dict[str, Any] = json.loads(Path(__file__).with_name("readiness.schema.json").read_text("utf-8"))
+    return found
 
 
 def write(found: Readiness, folder: Path) -> Path:
@@ -222,9 +269,6 @@ def write(found: Readiness, folder: Path) -> Path:
     """
     folder.mkdir(parents=True, exist_ok=True)
     path = folder / "readiness.json"
-    told: dict[str, Any] = asdict(found)
-    told["clients"] = [
-        {"name": name, "ready": not reasons, "because": reasons} for name, reasons in found.clients.items()
-    ]
+    told = {"version": FORM, **asdict(found)}
     path.write_text(json.dumps(told, indent=1, ensure_ascii=False) + "\n", encoding="utf-8")
     return path

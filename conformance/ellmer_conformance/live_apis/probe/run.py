@@ -24,9 +24,11 @@ from ...report.report_json import rule_text
 from ...report.repro_scripts import NO_JSON, WRONG_KEY
 from ...runner.judgement import judge
 from ...scenarios.case import Case
+from . import open_responses
 from .answers import Heard, package
+from .open_responses_questions import OpenResponses
+from .profiles import profiles_of
 from .questions import CONVERSATIONS, MALFORMED, QUESTIONS, Question, body, headers, path
-from .readiness import profiles_of
 from .server_rules import book
 
 # --- The run ---------------------------------------------------------------------------------------------
@@ -70,6 +72,7 @@ class Probe:
     target: Target
     client: httpx.Client
     able: dict[str, bool] = field(default_factory=dict)
+    statuses: dict[str, int] = field(default_factory=dict)
     heard: list[Heard] = field(default_factory=list)
 
     def questions(self) -> None:
@@ -87,7 +90,7 @@ class Probe:
         """Returns the status of the answer to a plain question; 0 if no answer arrived."""
         wire, model = self.target.wire, self.target.model
         content = json.dumps(body(wire, model, Question("text"))).encode()
-        response = self._sent(content, model=model, key=self.target.key).response
+        response = self.sent(content, model=model, key=self.target.key).response
         return response.status if response else 0
 
     def mistakes(self) -> None:
@@ -101,16 +104,27 @@ class Probe:
             content = _malformed(self.target.wire, name, body(self.target.wire, self.target.model, plain))
             model = _WRONG_MODEL if name == "unknown_model" else self.target.model
             key = WRONG_KEY if name == "wrong_key" else self.target.key
-            exchange = self._sent(content, model=model, key=key)
+            exchange = self.sent(content, model=model, key=key)
             self._note(replace(plain, name=name), exchange, kind="malformed")
 
     def clients(self) -> None:
-        """Sends a question with the fields of each well-known client of the wire format."""
+        """Sends the recorded request of each well-known client of the wire format. What the provider's own API refuses for this
+        model is not sent.
+        """
         wire, model = self.target.wire, self.target.model
         for profile in profiles_of(wire):
-            question = Question(profile.question, stream=True, tool=self.able.get("tools", True))
-            content = json.dumps(body(wire, model, question) | profile.fields).encode()
-            exchange = self._sent(content, model=model, key=self.target.key, stream=True)
+            question = Question(profile.question, stream=True, tool=True)
+            content = {"model": model, **profile.body}
+            if self._is_refused(content, profile.headers):
+                continue
+            exchange = self.sent(
+                json.dumps(content).encode(),
+                model=model,
+                key=self.target.key,
+                stream=True,
+                extra=profile.headers,
+                query=profile.query,
+            )
             self._note(question, exchange, kind="client")
 
     def rule_bodies(self) -> None:
@@ -137,14 +151,13 @@ class Probe:
         in_header = _VERSIONED & content.keys() if is_own else set()
         sent = {name: value for name, value in content.items() if name not in in_header}
         extra = {name.replace("_", "-"): _listed(content[name]) for name in in_header}
-        return self._sent(
-            json.dumps(sent).encode(), model=self.target.model, key=self.target.key, extra=extra
-        )
+        return self.sent(json.dumps(sent).encode(), model=self.target.model, key=self.target.key, extra=extra)
 
-    def _is_refused(self, content: Json) -> bool:
+    def _is_refused(self, content: Json, headers: Mapping[str, str] = MappingProxyType({})) -> bool:
         """Tells whether the API would refuse a body for this model."""
-        book = rules.book(self.target.wire, self.target.provider)
-        request = Request(self.target.wire, self.target.provider, content, model=self.target.model)
+        target = self.target
+        book = rules.book(target.wire, target.provider)
+        request = Request(target.wire, target.provider, content, model=target.model, headers=headers)
         return objection(book.judge(request)) is not None
 
     def _is_beyond(self, content: Json) -> bool:
@@ -171,11 +184,21 @@ class Probe:
     def _ask(self, question: Question) -> None:
         wire, target = self.target.wire, self.target
         content = json.dumps(body(wire, target.model, question)).encode()
-        exchange = self._sent(content, model=target.model, key=target.key, stream=question.stream)
-        status = exchange.response.status if exchange.response else 0
-        if status and question.needs and question.needs not in self.able:
-            self.able[question.needs] = status == 200
+        exchange = self.sent(content, model=target.model, key=target.key, stream=question.stream)
+        self._found(question.needs, exchange)
         self._note(question, exchange)
+
+    def keeps(self, question: Question, exchange: Exchange) -> None:
+        """Keeps the answer to a question of a specification, and what it says of a feature."""
+        self._found(question.needs, exchange)
+        self._note(question, exchange, kind="specification")
+
+    def _found(self, feature: str, exchange: Exchange) -> None:
+        """Notes by its first answer whether the server has a feature."""
+        status = exchange.response.status if exchange.response else 0
+        if status and feature and feature not in self.able:
+            self.able[feature] = status == _OK
+            self.statuses[feature] = status
 
     def _note(
         self, question: Question, exchange: Exchange, *, kind: str = "question", rule: str = ""
@@ -190,7 +213,7 @@ class Probe:
         asked = [e for e in self.heard if e.question.name == question.name and not e.question.stream]
         return asked[0].told if question.stream and asked else None
 
-    def _sent(
+    def sent(
         self,
         content: bytes,
         *,
@@ -198,10 +221,13 @@ class Probe:
         key: str,
         stream: bool = False,
         extra: Mapping[str, str] = MappingProxyType({}),
+        query: str = "",
+        where: str = "",
     ) -> Exchange:
-        """Returns the exchange, without an answer if none arrived."""
+        """Returns the exchange, without an answer if none arrived. `where` is another path than that of the chat."""
         target = self.target
-        url = target.base_url.rstrip("/") + path(target.wire, model, stream=stream)
+        url = target.base_url.rstrip("/") + (where or path(target.wire, model, stream=stream))
+        url += f"?{query}" if query else ""
         request = Request(target.wire, target.provider, _read(content), url, model=model, stream=stream)
         try:
             answer = self.client.post(
@@ -264,6 +290,8 @@ def probed(target: Target, *, with_rules: bool = True) -> Report:
         if any(each.status for each in probe.heard):
             probe.clients()
             probe.mistakes()
+            if target.wire == open_responses.WIRE and any(each.answered for each in probe.heard):
+                OpenResponses(probe).ask()
             if with_rules and any(each.answered for each in probe.heard):
                 probe.rule_bodies()
     report = Report.joined(_judged(target, each) for each in probe.heard)
@@ -285,7 +313,7 @@ def _with_path(target: Target, client: httpx.Client) -> Target:
     return longer if missing and Probe(longer, client).status() not in {0, _NOT_FOUND} else target
 
 
-_NOT_FOUND = 404
+_OK, _NOT_FOUND, _BROKEN_FROM, _NOT_IMPLEMENTED = 200, 404, 500, 501
 
 
 def _judged(target: Target, heard: Heard) -> Report:
@@ -309,15 +337,23 @@ def _judged(target: Target, heard: Heard) -> Report:
 def _skipped(target: Target, probe: Probe) -> Iterator[dict[str, str]]:
     """Yields the server's supported and unsupported features, and the parts that could not be judged."""
     row = {"adapter": target.called, "wire": target.wire}
-    for name, able in probe.able.items():
-        yield {
-            **row,
-            "case": "*",
-            "capability": name,
-            "reason": "found" if able else "not found: it is refused",
-        }
+    for name, status in probe.statuses.items():
+        yield {**row, "case": "*", "capability": name, "reason": _state(status)}
+    asked = {each.question.name for each in probe.heard if each.kind == "client"}
+    for profile in profiles_of(target.wire):
+        if profile.question not in asked:
+            reason = f"the provider's own API refuses what {profile.name} sends for this model"
+            yield {**row, "case": profile.question, "rule": "SRV-006", "reason": reason}
     if not package(target.wire):
         yield {**row, "case": "*", "rule": "SRV-003", "reason": "the official SDK is not installed here"}
+
+
+def _state(status: int) -> str:
+    """Returns what the status of its first answer says of a feature."""
+    if status == _OK:
+        return "found"
+    fails = status >= _BROKEN_FROM and status != _NOT_IMPLEMENTED
+    return f"{'broken' if fails else 'not found'}: the answer is {status}"
 
 
 def _scored(report: Report) -> Report:

@@ -15,6 +15,7 @@ from .questions import SCHEMA, TOOL
 
 book = RuleBook("*", "server")
 MUST, SHOULD, LOSS = Level.MUST, Level.SHOULD, Kind.LOSS
+NOT_IMPLEMENTED = 501  # says that a feature is absent
 
 HERE = "/exchanges/0/response"
 #: The references of the APIs, one for each wire format.
@@ -127,7 +128,7 @@ _STREAMS = {"ollama": "application/x-ndjson", "bedrock": "application/vnd.amazon
 
 @book.rule(
     "SRV-006",
-    MUST,
+    SHOULD,
     LOSS,
     source=[
         "https://github.com/openai/codex/blob/main/codex-rs/codex-api/src/common.rs",
@@ -135,9 +136,10 @@ _STREAMS = {"ollama": "application/x-ndjson", "bedrock": "application/vnd.amazon
     ],
 )
 def well_known_clients_are_answered(heard: Heard) -> Iterator[Finding]:
-    """A question with the fields that a well-known client sends is answered with status 200.
+    """The recorded request of a well-known client is answered with status 200.
 
-    Why: a client sends these fields with every request, and cannot leave them out for one server.
+    Why: a client sends its fields and tools with every request, and cannot leave them out for one server. A server without
+    these features breaks no contract. It is not ready for the client.
     """
     if heard.kind == "client":
         yield found(heard.status == 200, HERE, f"the answer is {heard.status}: {heard.value!r:.200}")
@@ -341,7 +343,7 @@ def errors_have_the_form(heard: Heard) -> Iterator[Finding]:
 
     Why: clients read errors in the provider's form.
     """
-    if heard.status >= 400:
+    if heard.status >= 400 and heard.kind != "specification":
         forms = ERRORS[heard.wire]
         value = heard.value[0] if isinstance(heard.value, list) and heard.value else heard.value
         fine = any(not list(misfits(value, form)) for form in forms)
@@ -355,7 +357,8 @@ def mistakes_break_nothing(heard: Heard) -> Iterator[Finding]:
 
     Why: a status of 500 or more blames the server, and clients repeat the request.
     """
-    if heard.kind in {"malformed", "rule", "example"}:
+    asked = heard.kind == "question" and not heard.question.needs  # SRV-001 judges these
+    if heard.kind != "specification" and not asked and heard.status != NOT_IMPLEMENTED:
         fine = 0 < heard.status < 500
         yield found(
             fine, HERE, f"{heard.rule or heard.question.name} is answered with {heard.status or 'nothing'}"
