@@ -49,8 +49,8 @@ def entry(value: Json, place: str, folder: Path) -> Interaction:
             or value.get("captured_at")
             or value_of(headers, "date")
         ),
-        stream=stream if is_stream(stream := response.get("stream")) else None,
-        error=error if is_failure(error := response.get("error")) else None,
+        stream=stream if (stream := response.get("stream")) and is_stream(stream) else None,
+        error=error if (error := response.get("error")) and is_failure(error) else None,
         chunks=_chunks(response),
     )
 
