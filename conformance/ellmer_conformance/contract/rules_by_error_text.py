@@ -10,7 +10,7 @@ from __future__ import annotations
 import json
 import re
 from ast import literal_eval
-from collections import Counter
+from collections import Counter, defaultdict
 from collections.abc import Iterable, Iterator, Sequence
 from contextlib import suppress
 from difflib import SequenceMatcher
@@ -28,6 +28,7 @@ _COMPARED = 4000  # characters of the beginning and the end of a text that are c
 
 #: Words that a part of a text and a sentence must have, the similarity of two whole texts, and the weight of a part.
 _ENOUGH, _SENTENCE, _WHOLE, _PART = 5, 4, 0.9, 0.85
+_TELLING = 2  # words of a part that are not in any sentence
 _NAMED = 0.95  # the weight of a similarity that names have made
 _LESS = 0.2  # how much less a sentence counts that is a small part of the text
 #: How an error of a program begins that has found a fault itself: no API has refused anything.
@@ -35,6 +36,8 @@ _OF_A_PROGRAM = re.compile(
     r"\s*(?:(?:pydantic_core\._pydantic_core|jsonschema\.exceptions)\.ValidationError|(?:json\.decoder\.)?JSONDecodeError"
     r"|(?:Attribute|Key|Index|Type|Name|Import|ModuleNotFound|UnboundLocal|Assertion|Recursion|Reference|Range|Syntax)Error)\b"
 )
+#: How a server of another program lists what its own types do not fit: no provider says so.
+_OF_A_VALIDATOR = re.compile(r"""(?:^|["'])\s*\d+ validation errors?(?: for [A-Z]\w+|:)\s*(?:\n|\\n)""")
 _LONGEST = 20_000  # characters that are read as what Python prints
 _ANY = 0.1  # the weight of a name, path or number
 _SHORT = 0.76  # the least similarity of texts of a few words
@@ -83,6 +86,18 @@ _FUNCTION_WORDS = frozenset(
 )
 #: A quoted name or path, or a place for one in a template; an index in a path.
 _QUOTED = re.compile(r"['\"`]([\w.\[\]{}-]+)['\"`]")
+_QUOTED_PATH = re.compile(r"['\"`]([A-Za-z]\w*[.\[][\w.\[\]]*)['\"`]")
+_PATH = re.compile(r"(?:^|\s)([a-z]\w*(?:\.[\w{}]+)+): ", re.MULTILINE)
+_PATH_FIRST = re.compile(r"(?:^|\s)([a-z]\w*(?:\.\w+)+): ", re.MULTILINE)
+_FIELD_NAME = re.compile(r"(?<![\w.'\"`/-])[a-z]+(?:_[a-z]+)+(?![\w.'\"`/\[-])")
+_SNAKE = re.compile(r"[a-z]+(?:_[a-z]+)+")
+_PLACE = re.compile(r"\{\w*\}")
+_FAULT = re.compile(r"""['"]type['"]: ?['"](\w+)['"], ?['"]loc['"]: ?[\[(]([^\])]*)[\])]""")
+_PART_OF_PLACE = re.compile(r"\w+")
+#: What pydantic says of a kind of fault.
+_FAULTS = {"extra_forbidden": "Extra inputs are not permitted", "missing": "Field required"}
+#: Names in a path that are types, and no fields.
+_TYPES = frozenset({"value", "custom"})
 _INDEX = re.compile(r"\[[^\]]*\]")
 #: A parameter at the end of a sentence without quotes: `Argument not supported on this model: presencePenalty`.
 _PARAMETER = re.compile(r"(?:: |parameter )([a-z]+(?:_[a-z]|[A-Z])\w*)\b(?=[\s\"'.}]*(?:$|[\"'}]))")
@@ -111,18 +126,67 @@ def matches(text: str, books: Iterable[RuleBook]) -> list[Match]:
     Of rules with one text, those about calls and their results come first, because a missing result is the usual cause, and
     those that hold for every version before others.
     """
-    if _OF_A_PROGRAM.match(_raised(text)):
+    if _OF_A_PROGRAM.match(_raised(text)) or _OF_A_VALIDATOR.search(text):
         return []
     found = nearest(text, books)
     named = [each for each in found if each.named]
     best = max((each.alike for each in named), default=0.0)
+    order = _Paths("\n".join(texts_in(text)), found)
     close = [each for each in named if each.alike >= max(LEAST, best - BEHIND)]
-    return sorted(close, key=lambda match: (_distance(text, match), *_rank(match)))
+    return sorted(close, key=lambda match: (*order(match, _distance(text, match)), *_rank(match)))
 
 
 def _raised(text: str) -> str:
     """Returns the last line of a Python traceback, which names the exception, or another text as it is."""
     return text.rstrip().rpartition("\n")[2] if text.lstrip().startswith("Traceback (") else text
+
+
+def _paths(text: str) -> list[list[str]]:
+    """Returns the paths of fields that a text names, each as names: `input`, `arguments` for `'input[4].arguments'`."""
+    plain = _ESCAPED.sub("", text)
+    found = [*_QUOTED_PATH.findall(plain), *_PATH.findall(plain)]
+    return [
+        [name for name in _IDENTIFIER.findall(_PLACE.sub("", path)) if name not in _TYPES] for path in found
+    ]
+
+
+class _Paths:
+    """Compares the paths of fields in a text with those in the known texts of rules."""
+
+    def __init__(self, text: str, every: Iterable[Match]) -> None:
+        self._ours = [path for path in _paths(text) if path]
+        self._fields = {*_field_names(text)}
+        self._roots = defaultdict[str, set[str]](set)
+        for match in every if self._ours else ():
+            self._roots[match.book.wire] |= {path[0] for path in self._theirs(match) if path}
+
+    def __call__(self, match: Match, distance: int) -> tuple[bool, bool, bool, int, int]:
+        """Tells whether no path is one of the rule's wire format, whether the rule is about other fields, whether it has none of the
+        fields that the text names without quotes, how many names of a path no known path begins with, and the distance of the quoted names.
+        """
+        roots = {path[0] for path in self._ours}
+        anywhere = not roots or match.book.wire == "*"
+        foreign = not anywhere and roots.isdisjoint(self._roots[match.book.wire])
+        theirs = [[], *self._theirs(match)]
+        left = [len(path) - max(_shared(path, known) for known in theirs) for path in self._ours]
+        fields = {name for said in _known(match.book, match.rule) for name in _SNAKE.findall(said.text)}
+        lacks = bool(self._fields) and self._fields.isdisjoint(fields)
+        return foreign, distance == _OTHERS, lacks, min(left, default=0), distance
+
+    @staticmethod
+    def _theirs(match: Match) -> list[list[str]]:
+        return [path for said in _known(match.book, match.rule) for path in _paths(said.text)]
+
+
+def _field_names(text: str) -> list[str]:
+    """Returns the names with `_` that a text has outside of quotes and paths: `response_format`."""
+    return _FIELD_NAME.findall(_ESCAPED.sub("", text))
+
+
+def _shared(one: Sequence[str], other: Sequence[str]) -> int:
+    return next(
+        (at for at, (a, b) in enumerate(zip(one, other, strict=False)) if a != b), min(len(one), len(other))
+    )
 
 
 def _distance(text: str, match: Match) -> int:
@@ -132,17 +196,27 @@ def _distance(text: str, match: Match) -> int:
     """
     plain = _ESCAPED.sub("", text)
     known = [*known_texts(match.book, match.rule)]
-    ours = {_last(name) for name in _QUOTED.findall(plain)} - {""} or {*_PARAMETER.findall(plain)}
-    theirs = [name for each in known for name in (*_QUOTED.findall(each), *_PARAMETER.findall(each))]
+    ours = {_last(name) for name in _names(plain)} - {""} or {*_PARAMETER.findall(plain)}
+    theirs = [name for each in known for name in (*_names(each), *_PARAMETER.findall(each))]
     fixed = {last for name in theirs if _IDENTIFIER.fullmatch(last := _last(name))}
+    quotes = any(_QUOTED.search(each) for each in known)
     if (
-        not ours and fixed and not any("{" in name for name in theirs)
+        not ours and quotes and fixed and not any("{" in name for name in theirs)
     ):  # it quotes nothing: what do its words name?
         return int(fixed.isdisjoint(_IDENTIFIER.findall(plain)))
     if not ours or not theirs or not ours.isdisjoint(map(_last, theirs)):
         return 0
-    any_name = any(name.startswith("{") and name.endswith("}") for name in theirs)
-    return 1 if match.rule.id in _OF_SHAPES else 2 if any_name else 3
+    any_name = any(name.startswith("{") and name.endswith("}") for name in theirs) or len(fixed) >= _SEVERAL
+    return 1 if match.rule.id in _OF_SHAPES else 2 if any_name else _OTHERS
+
+
+def _names(text: str) -> list[str]:
+    """Returns the names that a text quotes, or the path that it begins with."""
+    return _QUOTED.findall(text) or _PATH_FIRST.findall(text)
+
+
+#: The distance of a rule that is about other names, and the number of names of a rule that may be about any.
+_OTHERS, _SEVERAL = 3, 4
 
 
 def _last(path: str) -> str:
@@ -233,7 +307,12 @@ def _known(book: RuleBook, rule: Rule) -> list[_Said]:
     """Returns what the provider's texts for a refusal and their sentences say. They are read once."""
     found = _READ.get((rule, book.wire, book.provider))
     if found is None:
-        parts = dict.fromkeys(part for text in known_texts(book, rule) for part in (text, *sentences(text)))
+        texts = [
+            each
+            for text in known_texts(book, rule)
+            for each in (text, *(texts_in(text) if text[:1] == "[" else ()))
+        ]
+        parts = dict.fromkeys(part for text in texts for part in (text, *sentences(text)))
         found = _READ[rule, book.wire, book.provider] = [_said(part) for part in parts]
     return found
 
@@ -263,10 +342,20 @@ def texts_in(text: str) -> list[str]:
     gateway or a client does, and a text without a body is returned alone.
     """
     value = _object_in(text)
-    found = [each for each in _strings(value) if " " in each]
+    found = [each for each in _strings(value) if " " in each] if value is not None else _faults_in(text)
     inner = [each for string in found for each in texts_in(string)]
     is_whole = text.strip()[:1] in {"{", "["} and found
     return [*inner, *([] if is_whole else [_ESCAPED.sub("", text)])]
+
+
+def _faults_in(text: str) -> list[str]:
+    """Returns the faults that a validator lists in a body that was cut short: their places, and what is wrong."""
+    found = _FAULT.findall(_ESCAPED.sub("", text))
+    return [
+        f"{'.'.join(_PART_OF_PLACE.findall(place))}: {_FAULTS[kind]}"
+        for kind, place in found
+        if kind in _FAULTS
+    ]
 
 
 def _object_in(text: str) -> object:
@@ -275,13 +364,15 @@ def _object_in(text: str) -> object:
     inside = text[start:end] if 0 <= start < end else ""
     lenient = partial(json.loads, strict=False)  # a terminal breaks lines within strings
     for told, read in ((text, lenient), (inside, lenient), (inside[:_LONGEST], literal_eval)):
-        with suppress(ValueError, SyntaxError, RecursionError, MemoryError):
+        with suppress(ValueError, TypeError, SyntaxError, RecursionError, MemoryError):
             return read(told) if told else None
     return None
 
 
 def _strings(value: object) -> Iterator[str]:
     match value:
+        case {"loc": [*names], "msg": str(said)}:
+            yield f"{'.'.join(map(str, names))}: {said}"
         case str():
             yield value
         case dict():
@@ -317,5 +408,7 @@ def _alike(first: list[str], second: list[str], weigh: _Weights) -> float:
         return ratio
     if min(len(first), len(second)) < _ENOUGH:
         return ratio if ratio >= _SHORT else ratio * LEAST
-    runs = sum(weigh(first[block.a : block.a + block.size]) for block in blocks if block.size > 1)
-    return max(ratio, _PART * runs / min(weights))
+    runs = [first[block.a : block.a + block.size] for block in blocks if block.size > 1]
+    told = {word for run in runs for word in run} - _FUNCTION_WORDS - {"*"}
+    part = sum(map(weigh, runs)) / min(weights) if len(told) >= _TELLING else 0.0
+    return max(ratio, _PART * part)

@@ -41,6 +41,7 @@ def _declared(**schema: Any) -> list[Json]:
     source=[
         "recorded refusal of `additionalProperties` (gemini-3-pro)",
         "https://github.com/zed-industries/zed/issues/53919 (a list of types)",
+        "https://github.com/tailcallhq/forgecode/pull/3426 (propertyNames)",
         "https://github.com/agno-agi/agno/issues/3298 (a type that is none)",
         SDK,
     ],
@@ -55,6 +56,10 @@ def _declared(**schema: Any) -> list[Json]:
     counterexamples=[
         body(ASK, tools=[{"functionDeclarations": [{"name": "add", "parameters": CLOSED}]}]),
         body(ASK, generationConfig={"responseSchema": {"$schema": "…", "type": "object"}}),
+        body(
+            ASK,
+            tools=_declared(properties={"x": {"type": "object", "propertyNames": {"pattern": "^[a-z]+$"}}}),
+        ),
         body(ASK, tools=_declared(properties={"x": {"type": ["number", "null"]}})),
         body(ASK, tools=_declared(properties={"x": {"type": "float"}})),
         body(ASK, tools=_declared(properties={"x": {"type": "integer", "enum": [0, 1]}})),

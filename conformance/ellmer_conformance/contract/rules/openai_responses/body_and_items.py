@@ -372,6 +372,27 @@ def calls_have_short_ids(request: Request) -> Iterator[Finding]:
 
 
 @book.rule(
+    "PAIR-018",
+    MUST,
+    REJECT,
+    source="https://github.com/BigPizzaV3/CodexPlusPlus/issues/315",
+    refusal=refused(
+        "Invalid '{path}': empty string. Expected a string with minimum length 1, but got an empty string instead.",
+        code="empty_string",
+        param="{path}",
+    ),
+    examples=[body(ASK, call("c"), output("c"))],
+    counterexamples=[body(ASK, call(""), output(""))],
+)
+def calls_have_ids(request: Request) -> Iterator[Finding]:
+    """A `call_id` is not empty."""
+    for pointer, item in items(request.body):
+        if isinstance(item.get("call_id"), str):
+            place = f"{pointer}/call_id"
+            yield met(place) if item["call_id"] else broken(place, "the id is empty", path=path(place))
+
+
+@book.rule(
     "PAIR-019",
     MUST,
     REJECT,

@@ -170,6 +170,7 @@ def _text(schema: Json, **more: Any) -> Json:
     counterexamples=[
         body(ASK, text=_text(OPEN, strict=True)),
         body(ASK, text=_text({"type": "array", "items": {"type": "string"}}, strict=True)),
+        body(ASK, text=_text(one_property({"type": "string"}) | {"required": []}, strict=True)),
         body(ASK, text=_text(one_property({"$ref": "#", "description": "A sum."}), strict=True)),
     ],
 )

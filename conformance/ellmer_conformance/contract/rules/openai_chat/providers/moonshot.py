@@ -10,7 +10,7 @@ from ....readers.openai_chat import calls_of, messages, tools
 from ....rule import Finding, broken, met
 from ..._openai.refusals import refused
 from ..._references import references
-from .._refusals_and_examples import ASK, MUST, REJECT, body, call, result
+from .._refusals_and_examples import ASK, MUST, REJECT, TOOL, body, call, result
 from ._elsewhere import elsewhere
 
 
@@ -118,6 +118,41 @@ def the_temperature_is_the_models(request: Request) -> Iterator[Finding]:
         quiet = object_of(request.body.get("thinking")).get("type") == "disabled"
         only = 0.6 if quiet else 1
         yield met(place) if value == only else broken(place, f"the temperature is {value}", only=only)
+
+
+_THINKING = ["kimi-k2.6*", "kimi-k2.7*"]
+_FORCED = {"type": "function", "function": {"name": "add"}}
+
+
+@moonshot.rule(
+    "THK-011",
+    MUST,
+    REJECT,
+    source=[
+        "https://github.com/can1357/oh-my-pi/issues/827 (kimi-k2.6)",
+        "https://github.com/UKGovernmentBEIS/inspect_ai/pull/5152 (kimi-k2.6 and kimi-k2.7-code, tried value by value)",
+    ],
+    refusal=refused("tool_choice '{choice}' is incompatible with thinking enabled"),
+    models=_THINKING,
+    examples=[
+        body(ASK, tools=[TOOL], tool_choice="auto", model="kimi-k2.6"),
+        body(ASK, tools=[TOOL], tool_choice="required", model="kimi-k2.6", thinking={"type": "disabled"}),
+    ],
+    counterexamples=[
+        body(ASK, tools=[TOOL], tool_choice="required", model="kimi-k2.6"),
+        body(ASK, tools=[TOOL], tool_choice=_FORCED, model="kimi-k2.7-code"),
+    ],
+)
+def thinking_is_not_forced_to_call(request: Request) -> Iterator[Finding]:
+    """With thinking enabled, `tool_choice` does not force a tool. These models think unless a request says otherwise.
+
+    Fix: disable thinking for the request, or let the model choose.
+    """
+    choice = request.body.get("tool_choice")
+    forced = "specified" if isinstance(choice, dict) else "required" if choice == "required" else ""
+    if choice is not None and object_of(request.body.get("thinking")).get("type") != "disabled":
+        place = "/tool_choice"
+        yield broken(place, "`tool_choice` forces a call", choice=forced) if forced else met(place)
 
 
 @moonshot.rule(
