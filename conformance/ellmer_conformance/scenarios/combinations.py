@@ -283,9 +283,13 @@ def combined(row: Combination) -> Case:
     )
 
 
-_PROMPT = " ".join(["You are brief, and you call the user Ada."] * 3)
+_PROMPT = (
+    " ".join(["You are brief, and you call the user Ada."] * 3) + "\n\n    100 % of the time, {{always}}."
+)
 _CHANGED_PROMPT = "You are verbose, and you call the user Bo."
-_LATER = (("And after that?", "After that comes the evening."), ("And then?", "Then comes the night."))
+#: What a template, a formatter or an editor changes: signs of formats, escapes, spaces at the end and the beginning of lines.
+_ODD = "And then?  \n\tIs it 100% of {{name}}, or C:\\new\\table?"
+_LATER = (("And after that?", "After that comes the evening."), (_ODD, "Then comes the night."))
 _EARLIER = (Turn("user", (Text("Are you there?"),)), Turn("assistant", (Text("I am here, as ever."),)))
 _EARLIER_CALL = (
     Turn("user", (Text("How warm is Quito?"),)),

@@ -6,6 +6,7 @@ They are spread over all eight wire formats.
 
 from __future__ import annotations
 
+import html
 import json
 import re
 import unicodedata
@@ -320,6 +321,89 @@ def _surrogates(text: str) -> str:
     return "".join(f"\\u{ord(c):04x}" if ord(c) > 0xFFFF else c for c in text)
 
 
+# --- Calls, results and words, from threads of 2026 ------------------------------------------------------
+
+
+def _without_results(body: Body) -> None:
+    """Drops results, and messages that had nothing else."""
+    for turn in [turn for turn in body.turns if not is_result(turn)]:
+        blocks = body.blocks(turn)
+        blocks[:] = [block for block in blocks if not is_result(block)]
+    body.turns[:] = [turn for turn in body.turns if not is_result(turn) and not _is_blank(body, turn)]
+
+
+def _is_blank(body: Body, turn: Json) -> bool:
+    return isinstance(turn.get("content", turn.get("parts")), list) and not body.blocks(turn)
+
+
+def _without_calls(body: Body) -> None:
+    body.turns[:] = [turn for turn in body.turns if turn.get("type") != "function_call"]
+    for turn in body.turns:
+        if turn.pop("tool_calls", None):
+            turn.setdefault("content", "")
+        blocks = body.blocks(turn)
+        kinds = {"toolUse", "functionCall"}
+        blocks[:] = [block for block in blocks if block.get("type") != "tool_use" and not kinds & {*block}]
+
+
+def _earlier_tools_forgotten(body: Body) -> None:
+    if len(body.texts("user")) > 1:
+        _without_calls(body)
+        _without_results(body)
+
+
+def _to_the_last_call(body: Body) -> None:
+    last = [call.id.value for call in body.calls() if call.id][-1:]
+    for result in body.results():
+        if result.id and last:
+            result.id.value = last[0]
+
+
+def _without_empties(value: Any) -> Any:
+    if isinstance(value, dict):
+        return {k: _without_empties(v) for k, v in value.items() if v not in ({}, [])}
+    return [_without_empties(v) for v in value if v not in ({}, [])] if isinstance(value, list) else value
+
+
+def _seen_once(body: Body) -> None:
+    seen = set[str]()
+    for slot in result_texts(body):
+        text = slot.value
+        slot.value = "(same as above)" if text in seen else text
+        seen.add(text)
+
+
+def _prompt_in_the_question(body: Body) -> None:
+    prompt = [str(slot.value) for slot in body.texts("system")]
+    _no_prompt(body)
+    if prompt:
+        first = body.texts("user")[0]
+        first.value = f"{prompt[0]}\n\n{first.value}"
+
+
+def _only_the_first_tool(body: Body) -> None:
+    held = body.body.get("tools") or (body.body.get("toolConfig") or {}).get("tools")
+    if held and "functionDeclarations" in held[0]:
+        held = held[0]["functionDeclarations"]
+    if held:
+        del held[1:]
+
+
+def _question_before(body: Body) -> None:
+    said = body.texts("user")
+    if len(said) > 1:
+        said[-1].value = f"{said[-2].value}\n{said[-1].value}"
+
+
+def _strings(how: Callable[[str], str]) -> Change:
+    """Returns a change of every string in arguments."""
+    return arguments(_deep(lambda value: how(value) if isinstance(value, str) else value))
+
+
+def _stops(how: Callable[[list[str]], list[str]]) -> Change:
+    return _set_to("stop", lambda told: how(told) if isinstance(told, list) else how([told])[0])
+
+
 #: What each bug changes of a request.
 CHANGES: Mapping[str, Change] = {
     "bounds_of_numbers_dropped": schemas(without("minimum", "maximum")),
@@ -385,6 +469,35 @@ CHANGES: Mapping[str, Change] = {
     "emoji_cut_in_descriptions": _tools("description", lambda text: text.encode()[:-2].decode(errors="ignore")),
     "composed_prompt": each(said("system"), lambda text: unicodedata.normalize("NFD", text)),
     "last_line_end_of_questions_lost": _first_texts(lambda text: text.rstrip("\n")),
+    "calls_lost_before_text": _without_calls,
+    "limit_of_the_route": _set_to("limit", lambda told: 8000),
+    "earlier_tools_forgotten": _earlier_tools_forgotten,
+    "results_to_the_last_call": _to_the_last_call,
+    "strings_of_arguments_stripped": _strings(str.strip),
+    "letters_of_arguments_escaped": _strings(lambda text: text.encode("unicode_escape").decode()),
+    "booleans_are_words": arguments(_deep(lambda v: str(v).lower() if isinstance(v, bool) else v)),
+    "nulls_are_words": arguments(_deep(lambda v: "null" if v is None else v)),
+    "empty_objects_dropped": arguments(_without_empties),
+    "results_with_a_label": each(result_texts, lambda text: f"get_weather: {text}"),
+    "results_of_one_line": each(result_texts, lambda text: text.split("\n")[0]),
+    "results_unescaped": each(result_texts, html.unescape),
+    "equal_results_once": _seen_once,
+    "prompt_in_the_question": _prompt_in_the_question,
+    "tabs_are_spaces": _first_texts(lambda text: text.replace("\t", "    ")),
+    "zero_width_removed": _first_texts(lambda text: re.sub("[\u200b-\u200f\u2060\ufeff]", "", text)),
+    "stars_removed": each(said("assistant"), lambda text: text.replace("*", "")),
+    "answers_end_with_a_period": each(said("assistant"), lambda text: f"{text.removesuffix('.')}."),
+    "answers_quoted": each(said("assistant"), lambda text: f"> {text}"),
+    "only_the_first_tool": _only_the_first_tool,
+    "one_stop_sequence": _stops(lambda told: told[:1]),
+    "stop_sequences_lowered": _stops(lambda told: [stop.lower() for stop in told]),
+    "questions_repeated_later": _question_before,
+    "system_twice_after_restore": later(each(said("system"), lambda text: f"{text}\n{text}")),
+    "percent_signs_doubled": each(said("user"), lambda text: text.replace("%", "%%")),
+    "braces_halved": each(said("user"), lambda text: text.replace("{{", "{").replace("}}", "}")),
+    "escapes_read": each(said("user"), lambda text: text.replace("\\n", "\n").replace("\\t", "\t")),
+    "line_ends_trimmed": each(said("user"), lambda text: re.sub(r"[ \t]+(?=\n|$)", "", text)),
+    "prompt_dedented": each(said("system"), lambda text: re.sub(r"(?m)^[ \t]+", "", text)),
     "answers_in_one_line": each(said("assistant"), lambda text: " ".join(text.split("\n"))),
 }  # fmt: skip
 
@@ -420,6 +533,10 @@ ANSWERS: Mapping[str, Rewrite] = {
 
 #: What each bug changes of a reply.
 REPLIES: Mapping[str, Callable[[Reply], Reply]] = {
+    "first_sentence_of_a_loop": lambda r: replace(r, text=r.text.split(".")[0]),
+    "half_of_the_input_counted": counts(input=lambda told: told.get("input", 0) // 2),
+    "every_end_is_a_stop": lambda r: replace(r, stop="stop"),
+    "answers_in_lower_case": lambda r: replace(r, text=r.text.lower()),
     "limit_told_as_filter": lambda r: replace(r, stop="filter") if r.stop == "length" else r,
     "filter_told_as_limit": lambda r: replace(r, stop="length") if r.stop == "filter" else r,
     "whole_answers_told_as_cut": lambda r: replace(r, stop="length") if r.stop == "stop" else r,

@@ -17,9 +17,9 @@ _SUITE = "ellmer_conformance/runner/"
 def plays_can_be_judged(run: Run) -> Iterator[Finding]:
     """The case runs to its end: the session opens and closes, and its requests pass through the recorder.
 
-    Why: an adapter whose requests are not seen would pass every rule. Fix: send requests through httpx (or
-    httpx2) to the base URL of the session. Raise errors from `send`, not from `session`, `transcript` or
-    `close`.
+    Why: an adapter whose requests are not seen would pass every rule. Fix: send the requests to the base URL of the session. An
+    adapter in Python sends them through httpx or httpx2, and raises errors from `send`, not from `session`, `transcript` or `close`. A
+    program of `--command` may use any HTTP client. It sends them to the base URL that it gets.
     """
     wrong = run.trouble if run.trouble and run.trouble.rule == "RUN-001" else None
     yield found(not wrong, "/trouble", wrong.text if wrong else "")
