@@ -425,3 +425,11 @@ def test_a_refusal_in_its_own_field_may_be_called_filtered(words, fine):
         replies=[replace(each, stop="filter") for each in run.replies],
     )
     assert bool(verdict(book.rules["STP-006"], told).violations) is not fine
+
+
+def test_an_answer_that_no_request_asked_for_was_not_said():
+    run = two_tools()
+    unasked = replace(run, exchanges=run.exchanges[:1], replies=[replace(run.replies[0], text="")])
+    [found] = verdict(book.rules["TXT-005"], unasked).violations
+
+    assert "no request asked for the model's answer" in found.message

@@ -98,7 +98,7 @@ def answers_are_handed_over_whole(run: Run) -> Iterator[Finding]:
         if reply.error is not None:
             yield broken(place, f"{type(reply.error).__name__}: {reply.error}")
         elif not is_whole(run, reply.text, wanted.text, answers):
-            yield broken(place, f"the text is {reply.text!r}, the model said {wanted.text!r}")
+            yield broken(place, f"the text is {reply.text!r}, {_instead(run, wanted.text)}")
         else:
             yield met(place)
 
@@ -198,6 +198,15 @@ def empty_answers_are_answers(run: Run) -> Iterator[Finding]:
             yield found(legal, f"/exchanges/{index + 1}/request", "the next request is refused")
         elif index + 1 < len(run.case.steps):
             yield broken(f"/exchanges/{index}", "no further request was sent")
+
+
+def _instead(run: Run, text: str) -> str:
+    """Returns what the caller should have got, and whether it was asked for at all."""
+    said = (
+        at for at, step in enumerate(run.case.script) if any(each.text == text for each in answers_of(step))
+    )
+    asked = len(run.exchanges) > next(said, -1)
+    return f"the model said {text!r}" if asked else f"and no request asked for the model's answer {text!r}"
 
 
 def answers_to(run: Run, text: str) -> list[Answer]:
