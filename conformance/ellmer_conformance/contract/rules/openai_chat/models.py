@@ -12,6 +12,38 @@ from ...scope import generation
 from .._openai.refusals import CHAT_EFFORTS, LAZY, REASONING, THINKING, choices, listed, path, refused
 from ._refusals_and_examples import ASK, IMAGE, MUST, REJECT, TOOL, body, book
 
+# --- models that do not chat -----------------------------------------------------------------------------
+
+
+@book.rule(
+    "REQ-139",
+    MUST,
+    REJECT,
+    source=[
+        "https://github.com/mrdotb/req_llm/blob/edc2b8c4434c8c5024bb1ce15067c0083c0a0956/test/support/fixtures/openai/text_embedding_ada_002/basic.json",
+        "https://github.com/enricoros/big-AGI/issues/169 (gpt-3.5-turbo-instruct)",
+    ],
+    refusal=Refusal(
+        "This is not a chat model and thus not supported in the v1/chat/completions endpoint. "
+        "Did you mean to use v1/completions?",
+        404,
+        type="invalid_request_error",
+        param="model",
+    ),
+    examples=[body(ASK, model="gpt-5-mini")],
+    counterexamples=[
+        body(ASK, model="text-embedding-ada-002"),
+        body(ASK, model="gpt-3.5-turbo-instruct"),
+    ],
+)
+def the_model_chats(request: Request) -> Iterator[Finding]:
+    """The model is one that chats, not one for embeddings or completions."""
+    if request.model.startswith(("text-embedding-", "gpt-3.5-turbo-instruct")):
+        yield broken("/model", f"{request.model!r} does not chat")
+    elif request.model:
+        yield met("/model")
+
+
 # --- reasoning models ------------------------------------------------------------------------------------
 
 
