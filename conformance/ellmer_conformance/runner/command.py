@@ -11,13 +11,15 @@ import os
 import shlex
 import signal
 import subprocess
-from collections.abc import Iterator, Mapping, Sequence
+import time
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass, field, fields, replace
-from functools import cache, cached_property
+from functools import cache, cached_property, partial
 from pathlib import Path
 from tempfile import TemporaryDirectory
-from typing import TYPE_CHECKING, Any, NoReturn
+from threading import Thread
+from typing import IO, TYPE_CHECKING, Any, NoReturn
 
 from ..adapters import Capabilities, Difference, Endpoint, ProviderAddress
 from ..adapters.endpoints import PROVIDER_ADDRESSES
@@ -468,6 +470,8 @@ class Driver:
         with self._started(_environment(conversation, mode), conversation.case) as done:
             if isinstance(done, subprocess.TimeoutExpired):
                 return [], Trouble(_late(done), ours=False, rule="RUN-002"), []
+            if isinstance(done, _WroteTooMuch):
+                return [], Trouble(f"the command was ended: {done}", ours=False, rule="RUN-002"), []
             if not isinstance(done, subprocess.CompletedProcess):
                 return [], Trouble(f"the command could not be run: {done}", ours=False), []
         out, err = (text.decode("utf-8", "replace") for text in (done.stdout, done.stderr))
@@ -507,14 +511,57 @@ class Driver:
             stdout=subprocess.PIPE,
             stderr=subprocess.PIPE,
             start_new_session=True,
+            bufsize=0,
         )
         with process:
             try:
-                out, err = process.communicate(timeout=self.timeout)
+                out, err = _read(process, self.timeout)
             except BaseException:
                 _kill_group(process)
                 raise
         return subprocess.CompletedProcess(self.command, process.returncode, out, err)
+
+
+class _WroteTooMuch(OSError):
+    """A command writes without end."""
+
+
+class _Pipe(Thread):
+    """Reads what a command writes, up to a limit. Then it calls `full`."""
+
+    def __init__(self, stream: IO[bytes] | None, full: Callable[[], None]) -> None:
+        super().__init__(daemon=True)
+        self.told, self.is_full = bytearray(), False
+        self._stream, self._full = stream, full
+        self.start()
+
+    def run(self) -> None:
+        with suppress(ValueError, OSError):  # it was closed
+            while self._stream and (piece := self._stream.read(2**16)):
+                self.told += piece
+                if len(self.told) > _MOST_WRITTEN:
+                    self.is_full = True
+                    return self._full()
+        return None
+
+
+_MOST_WRITTEN = 64 * 1024**2  # bytes to one of the two outputs
+
+
+def _read(process: subprocess.Popen[bytes], seconds: float) -> tuple[bytes, bytes]:
+    """Returns both outputs of a command when it has ended and nobody holds them open. Raises an error if it is late, or writes
+    without end.
+    """
+    until = time.monotonic() + seconds
+    pipes = [_Pipe(each, partial(_kill_group, process)) for each in (process.stdout, process.stderr)]
+    for pipe in pipes:
+        pipe.join(max(0.0, until - time.monotonic()))
+        if any(each.is_full for each in pipes):
+            raise _WroteTooMuch(f"it wrote more than {_MOST_WRITTEN:,} bytes to one output")
+    if any(pipe.is_alive() for pipe in pipes):
+        raise subprocess.TimeoutExpired(process.args, seconds, stderr=bytes(pipes[1].told))
+    process.wait(max(0.0, until - time.monotonic()))
+    return bytes(pipes[0].told), bytes(pipes[1].told)
 
 
 def _late(error: subprocess.TimeoutExpired) -> str:

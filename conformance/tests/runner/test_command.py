@@ -224,6 +224,18 @@ def test_a_command_that_never_ends_has_the_time_of_a_play_for_its_declaration(tm
     assert time.monotonic() - began < 30
 
 
+@pytest.mark.parametrize("number", [1, 2])
+def test_a_command_that_writes_without_end_is_ended_with_a_verdict(judged, monkeypatch, number):
+    """A Node program that floods standard error filled the memory until the time of the play was over."""
+    monkeypatch.setattr(ellmer_conformance.runner.command, "_MOST_WRITTEN", 100_000)
+    program = f"import os\nwhile True:\n    os.write({number}, b'x' * 10_000)\n"
+
+    run, verdicts = judged(program)
+
+    assert run.trouble.text.startswith("the command was ended: it wrote more than 100,000 bytes")
+    assert verdicts["RUN-002"].outcome == "fail"
+
+
 def test_what_a_command_cannot_be_told_is_listed_with_the_reason():
     silent = declared("")
     able = declared(
