@@ -38,7 +38,7 @@ CLIENTS = {
     r"OpenAI/Python ([\d.]+)": ("the OpenAI SDK", "https://pypi.org/project/openai/"),
     r"Anthropic/Python ([\d.]+)": ("the Anthropic SDK", "https://pypi.org/project/anthropic/"),
 }
-_LONG = 100
+_LONG = 40
 _UUID = re.compile(r"[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}")
 _OWN = {"host", "content-length", "connection", "accept-encoding", "content-type"}
 
