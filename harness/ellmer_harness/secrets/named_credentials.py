@@ -17,7 +17,7 @@ from typing import Literal
 from urllib.parse import unquote
 
 from .service_keys import around, keys
-from .value_randomness import drawn, is_placeholder, password
+from .value_randomness import drawn, is_placeholder, made_of_words, password
 
 # --- Names -----------------------------------------------------------------------------------------------
 
@@ -277,6 +277,7 @@ _SCHEMES = r"(?:(?:bearer|basic|token|digest|apikey|api-key)[ \t]+)?"
 _ASSIGNED = re.compile(
     rf"(?i)[\"'\\\]*`]*[ \t]*(?:=>|:=|[:=][*]*|\||is[ \t]|\((?=[\"'])|(?<=[\"'])[ \t]*,)[ \t]*(?:[|>][+-]?[ \t]*\r?\n[ \t]+)?[\"'\\`]*{_SCHEMES}([^\s\"'`\\&,;<>()|]{{4,}}+)(?!\(|\\?[\"'][ \t]*:)"
 )
+_SIGN = frozenset(":=,")  # what is behind another mark may be a word: `the token is …`, `| token | …`
 _QUOTED = re.compile(
     r"[\"'\]]*[ \t]*(?:=>|:=|[:=])[ \t]*(?:\"([^\s\"\\]{16,400})\"|'([^\s'\\]{16,400})')(?![ \t]*:)"
 )
@@ -379,7 +380,9 @@ def _assigned(text: str, begin: int, end: int) -> Iterator[str]:
     apart = text.startswith("--", begin) or text[begin:end].isupper() or text[begin - 1 : begin] == ":"
     for pattern in (_ASSIGNED, _QUOTED, *([_SPACED] if apart else [])):
         if found := pattern.match(text, end):
-            yield found[found.lastindex or 0]
+            value, between = found[found.lastindex or 0], text[end : found.start(found.lastindex or 0)]
+            if not _SIGN.isdisjoint(between) or not made_of_words(value):
+                yield value
 
 
 def _is_drawn(value: str) -> bool:
@@ -413,7 +416,8 @@ def _paired(text: str, begin: int, end: int) -> str:
     if not _NAMING.search(before):
         return ""
     found = _NEXT_VALUE.match(text, end)
-    return found[1] if found else ""
+    cell = any(tag in before.lower() for tag in ("<th>", "<td>", "<dt>"))
+    return found[1] if found and not (cell and made_of_words(found[1])) else ""
 
 
 def literals(text: str) -> Iterator[str]:

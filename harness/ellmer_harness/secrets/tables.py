@@ -8,6 +8,7 @@ from collections.abc import Iterator
 from contextlib import suppress
 
 from .named_credentials import Kind, credential, hinted, kind, telling
+from .value_randomness import made_of_words
 
 _HEAD = re.compile(r"[\w .-]{1,40}")
 _LONGEST = 1000  # characters of a row
@@ -50,6 +51,5 @@ def _cells(line: str, mark: str) -> list[str]:
 
 def _is_secret(what: Kind, cell: str) -> bool:
     """Tells whether a cell is a credential. A word is no password, because many tables say what a column is for."""
-    return (
-        bool(what) and (what == "secret" or not cell.isalpha()) and " " not in cell and credential(what, cell)
-    )
+    is_word = made_of_words(cell) if what == "secret" else cell.isalpha()
+    return bool(what) and not is_word and " " not in cell and credential(what, cell)

@@ -64,6 +64,17 @@ def is_placeholder(text: str) -> bool:
     return bool(_PLACEHOLDER.search(text) or _SENTENCE.search(text))
 
 
+def made_of_words(text: str) -> bool:
+    """Tells whether a text consists of words, such as the name of a model: `claude-sonnet-4-5-20250929`. In random text, letters of one
+    case stand together in twos.
+    """
+    words = [*map(len, _WORDS.findall(text))]
+    return bool(words) and sum(words) >= 3 * len(words) and max(words) < _LETTERS
+
+
+_WORDS = re.compile(r"[A-Z]?[a-z]+|[A-Z]+")
+
+
 def pretended(key: str) -> bool:
     """Tells whether a key of a known form was typed by hand: `sk-invalid-key`, `AKIATEST1234567890AB`. Chance makes no such row."""
     return bool(_TYPED.search(key))

@@ -618,6 +618,12 @@ def test_chosen_passwords_in_texts_that_say_what_they_are(text):
         "machine learning: the login page password field",
         "the token is not_a_secret_but_a_word, and --token is an option",
         "id,token_count\n1,12345\n",
+        "The token is OAuth2AuthorizationCodeBearer",
+        "tool --auth oauth2-client-credentials-v2",
+        "| Token | claude-sonnet-4-5-20250929 |",
+        "id,token\n1,claude-sonnet-4-5-20250929\n",
+        'setToken("accessTokenV2Response")',
+        "<th>Token</th><td>claude-3-5-sonnet-20241022</td>",
     ],
 )
 def test_texts_about_passwords_have_none(text):
