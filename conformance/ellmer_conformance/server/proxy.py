@@ -22,6 +22,7 @@ import httpx
 from ellmer_core.budget import SERVER
 
 from ..contract.exchange import Request, Response
+from ..contract.live_key_redaction import in_each_spelling
 from ..contract.rule import Verdict
 from .chat_apis.base import compact, utf8
 from .engine import Engine
@@ -165,7 +166,16 @@ def keys_of(http: HttpRequest) -> list[bytes]:
 def _forms(key: bytes) -> Iterator[bytes]:
     for each in (key, key.lower(), key.upper()):
         yield from (each, quote(each, safe="").encode(), each.replace(b"/", b"\\/"))
-    yield from (key.hex().encode(), b64encode(key).rstrip(b"="), urlsafe_b64encode(key).rstrip(b"="))
+    spelled = in_each_spelling(key.decode("utf-8", "surrogatepass"))
+    yield from (each.encode("utf-8", "surrogatepass") for each in spelled)
+    for encode in (b64encode, urlsafe_b64encode):
+        for before, of_it in (
+            (0, 0),
+            (1, 2),
+            (2, 3),
+        ):  # bytes that may be encoded before the key, as in `Bearer …`
+            whole = encode(b"0" * before + key).rstrip(b"=")
+            yield whole[of_it : len(whole) - ((before + len(key)) % 3 > 0)]
 
 
 def without_keys(data: bytes, keys: Iterable[bytes]) -> bytes:
@@ -178,11 +188,12 @@ def without_keys(data: bytes, keys: Iterable[bytes]) -> bytes:
 def _report(response: httpx.Response, received: bytes, keys: list[bytes], *, ended: bool) -> Response:
     """Returns the answer as the report has it. Unpacking one and replacing keys in it takes up to seconds."""
     answer = recorded(response, received, ended=ended)
-    headers = {
-        name: without_keys(value.encode("utf-8", "surrogateescape"), keys).decode("utf-8", "surrogateescape")
-        for name, value in answer.headers.items()
-    }
+    headers = {_told(name, keys): _told(value, keys) for name, value in answer.headers.items()}
     return replace(answer, headers=headers, body=without_keys(answer.body, keys))
+
+
+def _told(text: str, keys: list[bytes]) -> str:
+    return without_keys(text.encode("utf-8", "surrogateescape"), keys).decode("utf-8", "surrogateescape")
 
 
 def recorded(response: httpx.Response, body: bytes, *, ended: bool) -> Response:

@@ -237,6 +237,10 @@ KEY_FORMS = {
     "in JSON": QUOTED_KEY.replace("/", "\\/"),
     "in Base64": b64encode(QUOTED_KEY.encode()).decode(),
     "in hexadecimal": QUOTED_KEY.encode().hex(),
+    "backwards": QUOTED_KEY[::-1],
+    "with each letter escaped": "".join(f"&#{ord(letter)};" for letter in QUOTED_KEY),
+    "in Base64 with its scheme": b64encode(f"Bearer {QUOTED_KEY}".encode()).decode(),
+    "in Base64 behind a colon": b64encode(f":{QUOTED_KEY}".encode()).decode(),
 }
 
 

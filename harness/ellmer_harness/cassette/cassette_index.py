@@ -108,7 +108,7 @@ def recorded_response(
         headers = [(name, str(len(body)) if name == "content-length" else value) for name, value in headers]
     if not live and any(name == "content-length" for name, _ in headers):
         sizes, waits = [len(body)], []  # no stream: where the network cut it is different every time
-    return saved(reply, headers, body, chunks(sizes, waits), timed=live)
+    return saved(scrub.head(reply), headers, body, chunks(sizes, waits), timed=live)
 
 
 # --- The index -------------------------------------------------------------------------------------------

@@ -137,7 +137,7 @@ def _answer(it: Interaction, scrub: Scrub) -> Json:
     sizes, waits = [len(piece.data) for piece in reply.pieces], [piece.wait for piece in reply.pieces]
     body = scrub.body(reply.body, sizes)
     headers = reply.headers if body == reply.body else _fitting(reply.headers, body)
-    return saved(reply, headers, body, chunks(sizes, waits), timed=timed)
+    return saved(scrub.head(reply), headers, body, chunks(sizes, waits), timed=timed)
 
 
 def _metadata(found: Found, rules: Rules, *, masked: bool) -> Json:

@@ -93,7 +93,7 @@ def _masked(scrub: Scrub, request: Any, response: Json) -> Interaction:
         (name, str(len(body)) if name == "content-length" and body != reply.body else scrub.text(value))
         for name, value in reply.headers
     ]
-    return asked, saved(reply, fitting, body, chunks(sizes, waits), timed=timed)
+    return asked, saved(scrub.head(reply), fitting, body, chunks(sizes, waits), timed=timed)
 
 
 def _plain(request: Any, response: Json) -> Json:

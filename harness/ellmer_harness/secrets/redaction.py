@@ -14,7 +14,7 @@ import os
 import re
 from bisect import bisect_right
 from collections.abc import Callable, Iterable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from fnmatch import translate
 from functools import cached_property, lru_cache
 from hashlib import sha256
@@ -22,6 +22,7 @@ from itertools import accumulate
 from urllib.parse import quote, quote_plus, unquote, unquote_plus, urlsplit, urlunsplit
 
 from ..exchange.messages import Headers
+from ..exchange.reply import Reply
 from .many_words import Spans, spans
 from .named_credentials import is_credential, is_signature, kind
 
@@ -362,6 +363,18 @@ class Scrub:
         pairs = [*headers]
         sessions = [(name, MASK) for name, _ in pairs if name == _SESSION]
         return [*self._kept(pairs, names(self.response_headers)), *sessions]
+
+    def head(self, reply: Reply) -> Reply:
+        """Returns an answer whose reason phrase, and whose error, have no secret value.
+
+        Args:
+            reply: The answer.
+        """
+        failure = reply.failure
+        if failure:
+            said, refused = self.text(failure.message), self.text(failure.refused)
+            failure = replace(failure, message=said, refused=refused)
+        return replace(reply, reason=self.text(reply.reason), failure=failure)
 
     def metadata(self, given: Iterable[tuple[str, str]]) -> Headers:
         """Returns the metadata of a gRPC server that may be written: all but credentials, with secret values replaced.

@@ -9,6 +9,9 @@ import httpx
 import pytest
 
 from ellmer_harness import Miss, SecretFound, use_cassette
+from ellmer_harness.cassette.cassette_index import recorded_response
+from ellmer_harness.exchange.messages import Failure
+from ellmer_harness.exchange.reply import Reply
 from ellmer_harness.secrets.cassette_scan import scan
 from ellmer_harness.secrets.redaction import Scrub, clean_url, masked
 
@@ -99,6 +102,14 @@ def test_a_key_of_the_environment_is_replaced_in_other_case_and_in_hexadecimal(
         httpx.post(API, json={"text": f"my key is {form(key)}"})
     assert form(key).encode() not in files(tmp_path)
     assert b"my key is <SOME_API_KEY>" in files(tmp_path)
+
+
+@pytest.mark.parametrize("form", [str, str.upper, lambda key: key[::-1], lambda key: key.encode().hex()])
+def test_neither_a_reason_phrase_nor_an_error_has_a_known_value(form):
+    said = form("canary9F8e7d6c5b4a39281706f5e4d3")
+    reply = Reply(401, f"No {said}", failure=Failure("ReadError", said, said))
+    scrub = Scrub({"canary9F8e7d6c5b4a39281706f5e4d3": "<KEY>"})
+    assert said not in repr(recorded_response(scrub, reply, live=False))
 
 
 PLACES = {
