@@ -294,7 +294,9 @@ def probed(target: Target, *, with_rules: bool = True) -> Report:
                 OpenResponses(probe).ask()
             if with_rules and any(each.answered for each in probe.heard):
                 probe.rule_bodies()
-    report = Report.joined(_judged(target, each) for each in probe.heard)
+    asked = [each.status for each in probe.heard if each.kind == "question"]
+    absent = bool(asked) and all(status in _NO_SUCH_ROUTE for status in asked)
+    report = Report.joined(_judged(target, each, absent=absent) for each in probe.heard)
     report.named = {target.called: f"probe:{target.base_url}"}
     report.skipped += list(_skipped(target, probe))
     return _scored(finished(report))
@@ -313,10 +315,15 @@ def _with_path(target: Target, client: httpx.Client) -> Target:
     return longer if missing and Probe(longer, client).status() not in {0, _NOT_FOUND} else target
 
 
+_NO_SUCH_ROUTE = {404, 405}
 _OK, _NOT_FOUND, _BROKEN_FROM, _NOT_IMPLEMENTED = 200, 404, 500, 501
 
 
-def _judged(target: Target, heard: Heard) -> Report:
+def _judged(target: Target, heard: Heard, *, absent: bool) -> Report:
+    """Returns the report on one answer. A server without the API, which answers each question with 404 or 405, breaks no rule."""
+    problem = f"no answer came from {heard.exchange.request.url}"
+    if absent and heard.status:
+        problem = f"there is no {target.wire} API, or no such model, at {heard.exchange.request.url}: the answer is {heard.status}"
     case = Case(script=(), steps=(), name=heard.question.name)
     run = Run(
         case,
@@ -325,9 +332,7 @@ def _judged(target: Target, heard: Heard) -> Report:
         "stream" if heard.question.stream else "sync",
         [heard.exchange],
         way="probe",
-        trouble=None
-        if heard.status
-        else Trouble(f"no answer came from {heard.exchange.request.url}", ours=False),
+        trouble=None if heard.status and not absent else Trouble(problem, ours=False),
     )
     if run.trouble:
         return judged(target.called, run, judge(run))

@@ -16,6 +16,7 @@ from .questions import SCHEMA, TOOL
 book = RuleBook("*", "server")
 MUST, SHOULD, LOSS = Level.MUST, Level.SHOULD, Kind.LOSS
 NOT_IMPLEMENTED = 501  # says that a feature is absent
+BUSY = 429  # says nothing of the request
 
 HERE = "/exchanges/0/response"
 #: The references of the APIs, one for each wire format.
@@ -371,7 +372,7 @@ def what_the_api_refuses_is_refused(heard: Heard) -> Iterator[Finding]:
 
     Why: a request that only this server takes fails when the user moves to the provider.
     """
-    if heard.kind == "rule":
+    if heard.kind == "rule" and heard.status != BUSY:
         fine = 400 <= heard.status < 500
         yield found(fine, HERE, f"{heard.rule}: the API refuses this, and here it gets {heard.status}")
 
@@ -382,6 +383,6 @@ def what_the_api_takes_is_taken(heard: Heard) -> Iterator[Finding]:
 
     Why: clients that were written for the provider send such requests.
     """
-    if heard.kind == "example":
+    if heard.kind == "example" and heard.status != BUSY:
         problem = f"{heard.rule}: the API takes this, and here it gets {heard.status}: {heard.value!r:.160}"
         yield found(heard.status < 400, HERE, problem)

@@ -247,6 +247,14 @@ def test_a_feature_that_makes_the_server_fail_is_a_broken_contract(status, outco
     assert verdict(book.rules["SRV-032"], asked).outcome == outcome
 
 
+@pytest.mark.parametrize(("id", "kind"), [("SRV-033", "rule"), ("SRV-034", "example")])
+def test_a_server_that_is_busy_says_nothing_of_a_request(id, kind):
+    """LiteLLM's proxy answers so while its upstream cools down."""
+    busy = heard({"error": {"message": "cooldown", "type": "x"}}, status=429, kind=kind)
+
+    assert verdict(book.rules[id], busy).outcome == "not-applicable"
+
+
 class _Page(BaseHTTPRequestHandler):
     def do_POST(self):
         self.rfile.read(int(self.headers["content-length"]))
@@ -308,6 +316,26 @@ def test_what_a_server_answered_wrongly_is_asked_again_by_a_script(tmp_path, cas
     assert ('{"model": \n' in done.stdout) == (case == "no_json")
     assert done.stdout.endswith("\n502 None\n<h1>Bad gateway</h1>\n")
     assert as_curl(found, failed).startswith(f"curl -sS -i {url}/chat/completions")
+
+
+class _NoRoute(_Page):
+    def do_POST(self):
+        self.rfile.read(int(self.headers["content-length"]))
+        self.send_response(404)
+        self.end_headers()
+
+
+def test_a_server_without_the_api_breaks_no_contract():
+    """llmock 0.2.2 has no Messages API below /v1, and was told that it answers wrongly."""
+    with ThreadingHTTPServer(("127.0.0.1", 0), _NoRoute) as page:
+        Thread(target=page.serve_forever, args=(0.01,), daemon=True).start()
+        url = f"http://127.0.0.1:{page.server_address[1]}/v1"
+        done = CliRunner().invoke(command, [url, "--wire", "anthropic", "--model", "m", "--no-rules"])
+        page.shutdown()
+
+    assert done.exit_code == 2
+    assert "there is no anthropic API, or no such model, at" in done.output
+    assert "answers: not judged" in done.output
 
 
 def test_a_server_that_is_not_there_could_not_be_asked():
