@@ -75,9 +75,10 @@ def command(
 
     BASE_URL is the base URL that a client would use: `http://localhost:4000/v1`, or `http://localhost:11434`
     for Ollama. About fifteen requests are sent, streamed and not, with text, tools, images and structured
-    output, and one with the fields that a well-known client of the format sends. Invalid requests follow. The report shows
-    which features the server supports, three tiers of rules, and for which clients it is ready. Exit code 0: every
-    rule is kept; 1: some are not; 2: the server could not be reached.
+    output, and the recorded requests of well-known clients of the format. For the Responses API, the questions of Open
+    Responses 2026-04-24 follow, and then invalid requests. The report shows which features the server supports, three
+    tiers of rules, and for which clients it is ready. Exit code 0: every MUST rule is kept; 1: some are not; 2: the server could
+    not be reached, or has no such API.
 
     \b
     conformance probe http://localhost:4000/v1 --wire openai-chat --model my-model --report out
