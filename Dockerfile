@@ -9,5 +9,5 @@ RUN --mount=from=build,source=/wheels,target=/wheels \
     && useradd --create-home server
 USER server
 EXPOSE 8087
-HEALTHCHECK CMD ["python", "-c", "import urllib.request as u; u.urlopen('http://127.0.0.1:8087/reports')"]
+HEALTHCHECK --interval=3s CMD ["python", "-c", "import urllib.request as u; u.urlopen('http://127.0.0.1:8087/reports')"]
 ENTRYPOINT ["conformance", "serve", "--host", "0.0.0.0", "--port", "8087"]

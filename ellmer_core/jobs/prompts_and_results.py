@@ -29,7 +29,7 @@ Outcome = tuple[Any, Chat] | Exception
 
 @dataclass(frozen=True, eq=False, repr=False)
 class PromptProgress(Value):
-    """How far many prompts are, for a function that is passed as `progress=`.
+    """How many of the prompts are done, for a function that is passed as `progress=`.
 
     Args:
         done: Number of prompts that were answered or failed.

@@ -3,12 +3,14 @@
 `tests/browser/test_judge.py` runs it in a browser.
 """
 
+import html
 import importlib.util
 import json
 import re
 import sys
 import time
 from pathlib import Path
+from urllib.parse import quote
 
 import pydantic_core
 import pytest
@@ -89,6 +91,14 @@ FORMS = {
     "body in a wrapper": json.dumps({"method": "post", "json_data": BODY}),
     "log of the openai package": "DEBUG:openai._base_client:Request options: {'method': 'post', 'url': '/chat/completions', 'headers': {'X-Stainless-Raw-Response': <openai.Omit object at 0x7f>}, 'files': None, 'idempotency_key': 'stainless-python-retry-1', 'json_data': "
     f'{BODY!r}}}\nDEBUG:httpx:HTTP Request: POST {URL} "HTTP/1.1 400 Bad Request"\n',
+    "a call in Python": f"client.chat.completions.create(\n    model='gpt-4.1',  # newest\n    messages={BODY['messages']!r},\n)",
+    "a call of fetch": f"await fetch('{URL}', {{ headers: {{ A: `b ${{c}}` }}, body: JSON.stringify({SENT}) }});",
+    "a string of Java": f'String body = "{BACKSLASHED}";',
+    "escaped for HTML": f"<pre>{html.escape(SENT)}</pre>",
+    "escaped for a URL": quote(SENT),
+    "a collection of Postman": json.dumps(
+        {"item": [{"name": "a", "item": [{"request": {"url": {"raw": URL}, "body": {"raw": SENT}}}]}]}
+    ),
     "log in JSON": f"2026-11-22 INFO POST {URL}\nrequest body: {SENT}\n",
 }
 
@@ -99,6 +109,30 @@ def test_every_usual_form_is_read(judge, form):
     assert request["body"] == BODY
     assert (request["wire"], request["model"]) == ("openai-chat", "gpt-4.1")
     assert request["findings"] == []
+
+
+TOLD = {
+    '{"model": "gpt-4.1", "messages": [{"ro': "cut off",
+    '{"model": "gpt-4.1" "messages": []}': "line 1, column 21",
+    "DEBUG Request options: {'json_data': {'messages': [{'ro": "cannot be read",
+    f"Invoke-RestMethod -Uri {URL} -Body $body": "ConvertTo-Json",
+    "http POST api.openai.com/v1/chat/completions model=gpt-4.1": "--offline",
+    'data: {"choices": [{"delta": {}}]}': "an answer",
+    '{"object": "chat.completion", "choices": []}': "an answer",
+    URL: "only a URL",
+    "[HumanMessage(content='hi')]": "LangChain",
+    "model: gpt-4.1\nmessages:\n  - role: user": "YAML",
+    "eyJtb2RlbCI6" * 9: "base64",
+    "{'message': 'Incorrect API key provided: sk-x'}": "the key",
+    "Error code: 429 - {'message': 'You exceeded your current quota'}": "the number of requests",
+    "This model's maximum context length is 8192 tokens": "longer than",
+    "body: {\n  model: 'gpt-4.1',\n  messages: [ [Object], [Object] ]\n}": "JSON.stringify",
+}
+
+
+@pytest.mark.parametrize(("text", "part"), TOLD.items())
+def test_a_paste_that_is_no_request_is_told_in_words(judge, text, part):
+    assert part in judge(text)["problem"]
 
 
 def test_a_text_in_angle_brackets_stays_in_a_log(judge):

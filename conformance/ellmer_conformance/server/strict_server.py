@@ -100,8 +100,9 @@ class StrictServer:
 
     @property
     def origin(self) -> str:
-        """The address of the server: `http://127.0.0.1:PORT`."""
-        return f"http://{self.host}:{self.port}"
+        """The address of the server: `http://127.0.0.1:PORT`, also if it listens on all addresses of the machine."""
+        host = "127.0.0.1" if self.host == "0.0.0.0" else self.host  # noqa: S104 - it is only compared
+        return f"http://{host}:{self.port}"
 
     def url(self, case: str, nonce: str) -> str:
         """Returns the base URL of a conversation. The provider's own path comes after it.

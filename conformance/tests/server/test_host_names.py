@@ -4,6 +4,7 @@ import json
 
 import pytest
 
+from ellmer_conformance.server import StrictServer
 from ellmer_conformance.server.engine import Engine
 from ellmer_conformance.server.http.messages import HttpRequest
 from ellmer_conformance.server.http.routes import route_of
@@ -64,3 +65,7 @@ def test_a_path_names_a_provider_where_the_host_does_not():
     assert route_of("/api/v1/chat/completions", "127.0.0.1:8087").provider == "openrouter"
     assert route_of("/api/v1/chat/completions", "api.groq.com").provider == "groq"
     assert route_of("/v1/chat/completions", "127.0.0.1:8087").provider == "openai"
+
+
+def test_a_server_on_all_addresses_names_one_that_a_browser_opens():
+    assert StrictServer({}, host="0.0.0.0", port=8087).origin == "http://127.0.0.1:8087"

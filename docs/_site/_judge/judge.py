@@ -13,6 +13,7 @@ from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import Any
 
+from explained import another_refusal
 from literals import dictionaries
 from pasted import Pasted, pasted
 
@@ -28,6 +29,7 @@ __all__ = ["judged", "ready"]
 
 Json = dict[str, Any]
 _MOST = 5  # rules for one error text
+_SURE = 0.7  # a log or a refusal of another kind is less alike than this
 
 
 #: The pages that prove each rule, by wire format, provider and rule. `build.py` looks them up.
@@ -77,8 +79,9 @@ def judged(text: str, wire: str = "", provider: str = "", model: str = "") -> st
     chosen = (wire, provider, model)
     answer = {"form": found.form, "requests": [_request(each, *chosen) for each in found.recordings]}
     answer |= _matches(found, wire, provider)
-    if _LOGGED.search(found.error) and not answer["matches"]:
-        return json.dumps({"problem": _NO_BODY})
+    if found.error and all(match["alike"] < _SURE for match in answer["matches"]):
+        problem = _NO_BODY if _LOGGED.search(found.error) else another_refusal(found.error)
+        return json.dumps({"problem": problem} if problem else answer)
     return json.dumps(answer)
 
 

@@ -20,36 +20,64 @@ _STRING = re.compile(
 )
 _NUMBER = re.compile(r"-?\d+(?:\.\d+)?(?:[eE][+-]?\d+)?")
 _NAME = re.compile(r"[A-Za-z_$][\w$.]*")
+_KEYWORD = re.compile(r"([A-Za-z_]\w*)\s*=(?!=)\s*")
+#: Where something may begin: a dictionary, the keywords of a call in Python, a list of messages.
+_BEGINS = re.compile(r"\{|\(\s*(?=[A-Za-z_]\w*\s*=)|\bmessages\s*=\s*(?=\[)")
 #: What a log has in place of an object: `<openai.Omit object at 0x7f>`, `[Array]`.
 _PRINTED = re.compile(r"<[^<>]*>|\[(?:Array|Object|Function[^\]]*|Circular[^\]]*)\]")
 _KNOWN = {"true": True, "True": True, "false": False, "False": False}
+_WRITERS = {"JSON.stringify", "json.dumps"}
 _ESCAPES = {"n": "\n", "t": "\t", "r": "\r", "b": "\b", "f": "\f", "0": "\0", "\n": ""}
 _ESCAPED = re.compile(r"\\(?:u([0-9a-fA-F]{4})|U([0-9a-fA-F]{8})|x([0-9a-fA-F]{2})|(.))", re.DOTALL)
 
 
 def dictionaries(text: str) -> Iterator[tuple[int, int, Json]]:
-    """Yields the outermost dictionaries of a text, each with its first place and the place after it."""
+    """Yields the outermost dictionaries of a text, each with its first place and the place after it. The keywords of a call
+    in Python are one, and so is a list that is named `messages`.
+    """
     failed = set[int]()
-    at = text.find("{")
+    begin = _BEGINS.search(text)
     for _ in range(_MOST):
-        while at in failed:
-            at = text.find("{", at + 1)
-        if at < 0:
+        while begin and begin.start() in failed:
+            begin = _BEGINS.search(text, begin.end())
+        if not begin:
             return
-        try:
-            value, end = _DECODER.raw_decode(text, at)
-        except (ValueError, RecursionError):
-            value, end = _relaxed(text, at, failed)
-        if end:
-            yield at, end, value
-        at = text.find("{", end or at + 1)
+        value, end = _beginning(text, begin, failed)
+        if value:
+            yield begin.start(), end, value
+        begin = _BEGINS.search(text, end or begin.end())
 
 
-def _relaxed(text: str, at: int, failed: set[int]) -> tuple[Any, int]:
+def _beginning(text: str, begin: re.Match[str], failed: set[int]) -> tuple[Json, int]:
+    """Returns the dictionary that begins there and its end, or an empty one and 0."""
     try:
-        return _value(text, at, 0, failed)
+        if begin[0] == "{":
+            return _strict(text, begin.start()) or _value(text, begin.start(), 0, failed)
+        if begin[0].startswith("("):
+            return _keywords(text, begin.end(), failed)
+        messages, end = _list(text, begin.end() + 1, 1, failed)
     except ValueError:
-        return None, 0
+        return {}, 0
+    return {"messages": messages}, end
+
+
+def _strict(text: str, at: int) -> tuple[Json, int] | None:
+    """Returns the JSON object at a place and its end, or `None` if it is no strict JSON."""
+    try:
+        return _DECODER.raw_decode(text, at)
+    except (ValueError, RecursionError):
+        return None
+
+
+def _keywords(text: str, at: int, failed: set[int]) -> tuple[Json, int]:
+    """Returns the keywords of a call and the place after it."""
+    found: Json = {}
+    while not text.startswith(")", at := _after_space(text, at)):
+        if not (keyword := _KEYWORD.match(text, at)):
+            raise ValueError("no keyword")
+        found[keyword[1]], at = _value(text, keyword.end(), 1, failed)
+        at = _after_comma(text, at, ")")
+    return found, at + 1
 
 
 def _value(text: str, at: int, depth: int, failed: set[int]) -> tuple[Any, int]:
@@ -103,12 +131,15 @@ def _list(text: str, at: int, depth: int, failed: set[int]) -> tuple[list[Any], 
 
 
 def _named(text: str, at: int, depth: int, failed: set[int]) -> tuple[Any, int]:
-    """Returns a constant, or `None` for other names and calls: `NOT_GIVEN`, `Timeout(5)`."""
+    """Returns a constant, or the value that a program writes as JSON: `JSON.stringify({…})`. It is `None` for other names and
+    calls, such as `NOT_GIVEN` and `Timeout(5)`.
+    """
     if not (match := _NAME.match(text, at)):
         raise ValueError("no value")
     end = match.end()
     if text.startswith("(", end):
-        _, end = _list(text, end + 1, depth + 1, failed)
+        given, end = _list(text, end + 1, depth + 1, failed)
+        return given[0] if given and match[0] in _WRITERS else None, end
     return _KNOWN.get(match[0]), end
 
 

@@ -6,13 +6,15 @@ log of an SDK, and the JSON of a body alone.
 
 from __future__ import annotations
 
+import html
 import json
 import re
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
-from urllib.parse import urljoin
+from urllib.parse import unquote, urljoin
 
+from explained import unreadable
 from literals import dictionaries
 from shells import commands, data_before, here_document, powershell_word
 
@@ -56,11 +58,20 @@ def pasted(text: str, folder: Path) -> Pasted:
     value = json_of(text)
     if found := json_body(value):
         return found
+    if found := collected(value):
+        return Pasted("a collection of Postman", found)
+    return _within(text, value)
+
+
+def _within(text: str, value: Any) -> Pasted:
+    """Returns the request in a command, a log or a program, or the error text."""
     command = powershell(text) or curl(text)
     if command and isinstance(json_of(command.body.decode()), dict):
         return Pasted("a command", [command])
-    if value is None and (found := logged(text)):
-        return Pasted("a debug log", found)
+    if value is None and (found := logged(text) or logged(_ESCAPE.sub(r"\1", text))):
+        return Pasted("a log or a part of a program", found)
+    if problem := unreadable(text, value):
+        raise ValueError(problem)
     if command or _CURL.match(text):
         raise ValueError(_unread(command))
     return Pasted("an error text", error=text)
@@ -81,6 +92,10 @@ def _plain(text: str) -> str:
     text = re.sub(r"\x1b\[[\d;]*m", "", text).strip().removeprefix("\ufeff")
     if fenced := re.search(r"^(`{3,}|~{3,})\w*\n(.*?)\n\1", text, re.DOTALL | re.MULTILINE):
         text = fenced[2].strip()
+    if "&quot;" in text and '"' not in text:
+        text = html.unescape(text)
+    if text.startswith(("%7B", "%7b")):
+        text = unquote(text)
     if text.startswith(("{\u201c", "{ \u201c", "{\n")) and "\u201c" in text and '"' not in text:
         text = text.translate(dict.fromkeys(map(ord, "\u201c\u201d"), '"'))
     return text
@@ -159,8 +174,11 @@ def _data(text: str, here: str) -> str:
     if here and text.startswith(("@", "$(")):
         return here
     if text.startswith('{\\"') and json_of(text) is None:
-        return re.sub(r"\\([\"\\])", r"\1", text)
+        return _ESCAPE.sub(r"\1", text)
     return text
+
+
+_ESCAPE = re.compile(r"\\([\"\\])")
 
 
 _POWERSHELL = re.compile(r"\b(?:Invoke-(?:RestMethod|WebRequest)|irm|iwr)\b", re.IGNORECASE)
@@ -241,6 +259,21 @@ def body_of(value: Any) -> Json | None:
     return next((body for each in values if (body := body_of(each))), None)
 
 
+def collected(value: Any) -> list[Recording]:
+    """Returns the requests of a collection of Postman: in its items, and in the folders among them."""
+    found: list[Recording] = []
+    for item in value.get("item") or () if isinstance(value, dict) else ():
+        request = item.get("request") if isinstance(item, dict) else None
+        body = request.get("body") if isinstance(request, dict) else None
+        if isinstance(body, dict) and isinstance(body.get("raw"), str):
+            url = request.get("url")
+            url = str(url.get("raw") if isinstance(url, dict) else url)
+            name = str(item.get("name") or "")
+            found.append(Recording(name, "POST", _with_scheme(url), {}, body["raw"].encode()))
+        found += collected(item)
+    return found
+
+
 _HOLDERS = ("json_data", "json", "body", "data", "request", "kwargs", "params", "payload", "options")
 
 
@@ -254,6 +287,8 @@ def _responses(value: Json) -> bool:
 
 # Logs ------------------------------------------------------------------------------------------------------------
 
+#: What Node.js prints in place of an inner object.
+_SHORTENED = re.compile(r"[:,\[]\s*\[(?:Array|Object)\]")
 _URL = re.compile(r"https?://[^\s'\"<>\\)]+")
 _STATUS = re.compile(r"HTTP/[\d.]+ (\d{3})\b")
 #: The base URLs of the SDKs that log a relative URL after the name of their logger.
@@ -270,7 +305,7 @@ def logged(text: str) -> list[Recording]:
     """Returns the requests in a log: every JSON object or Python dictionary that holds a body."""
     found = []
     for start, end, value in dictionaries(text):
-        if body := body_of(value):
+        if (body := body_of(value)) and not _SHORTENED.search(text, start, end):
             url = _url_of(value, text[:start], text[end:])
             found.append(
                 Recording(

@@ -85,7 +85,7 @@ class OpenAIUploads(api.Uploads):
         if expires_in is not None:
             if not self.shortest <= expires_in <= self.longest:
                 raise UsageError(
-                    "OpenAI keeps files for one hour to 30 days. Set expires_in= to 3600 to 2592000 seconds."
+                    "OpenAI keeps files for one hour to 30 days. Set expires_in= to a number from 3600 to 2592000."
                 )
             fields |= {"expires_after[anchor]": "created_at", "expires_after[seconds]": str(int(expires_in))}
         return self.stored(api.file_object((yield api.form(to, fields, data, type, filename))))

@@ -1,0 +1,87 @@
+"""Says in plain words why a paste holds no request that can be judged, and what to paste in its place."""
+
+from __future__ import annotations
+
+import json
+import re
+from typing import Any
+
+__all__ = ["another_refusal", "unreadable"]
+
+#: Pastes of another kind: how each is known, and what to do.
+_KINDS = {
+    r"\b(?:Invoke-(?:RestMethod|WebRequest)|irm|iwr)\b": (
+        "The command of PowerShell has its body in a variable. Paste what `$body | ConvertTo-Json -Depth 20` prints."
+    ),
+    r"(?:https?|xh)\s+(?:--?\S+\s+)*POST\s": (
+        "The command of HTTPie has its body in parts. Run it with `--offline --print=B`, and paste what it prints."
+    ),
+    r"data:\s*\{|event:\s*\w": "This is the stream of an answer. Paste the request that was sent before it.",
+    r"https?://\S+\Z": "This is only a URL. Paste the request with its body, or the error text.",
+    r"\[?(?:System|Human|AI|Tool)Message\(": (
+        "These are messages of LangChain, which are not what is sent. Paste the request from the debug log of the "
+        "provider's SDK, such as `OPENAI_LOG=debug` writes."
+    ),
+    r"model\s*:\s*\S+\n(?:.*\n)*?messages\s*:": "The request is in YAML. Paste it as JSON.",
+    r"[A-Za-z0-9+/\s]{60,}={0,2}\Z": "The text looks like base64. Decode it, and paste the result.",
+}
+_ANSWERS = {"choices", "candidates", "output", "stop_reason", "usage", "usageMetadata", "done"}
+_ERROR = re.compile(r"\{\s*['\"]?(?:error|message|type|status|code)\b")
+_SHORTENED = re.compile(r"\[(?:Array|Object)\]")
+_REQUEST = re.compile(r"[\"']?\b(?:messages|contents|input)[\"']?\s*[:=]\s*\[")
+
+#: Refusals for which no request is at fault: words of the APIs, and what to do.
+_REFUSALS = {
+    r"api.key|authentication_error|Unauthorized|PERMISSION_DENIED": (
+        "The API refused the key, not the content of the request. Check the key, and that it belongs to this provider."
+    ),
+    r"quota|rate.?limit|RESOURCE_EXHAUSTED|overloaded": (
+        "The API refused the number of requests or tokens, not the content of the request. Wait, or check the limits of "
+        "the account."
+    ),
+    r"context.?(?:length|window)|prompt is too long|too many tokens": (
+        "The request is longer than the model's context. Shorten the history, or use a model with a longer context."
+    ),
+}
+
+
+def another_refusal(text: str) -> str:
+    """Returns what to do about an error that no rule explains. It is empty for an unknown one.
+
+    Args:
+        text: The error text.
+    """
+    found = (advice for words, advice in _REFUSALS.items() if re.search(words, text, re.IGNORECASE))
+    return next(found, "")
+
+
+def unreadable(text: str, value: Any) -> str:
+    """Returns why the text is no request and no error text. It is empty if the text may be an error text.
+
+    Args:
+        text: The paste.
+        value: Its value, if it is JSON; else `None`.
+    """
+    if isinstance(value, dict) and value.keys() & _ANSWERS and "error" not in value:
+        return "This is an answer of the API. Paste the request that was sent before it."
+    for pattern, advice in _KINDS.items():
+        if re.match(pattern, text) or (pattern.startswith(r"\b") and re.search(pattern, text)):
+            return advice
+    if value is None and text.startswith(("{", "[")) and not _ERROR.match(text):
+        return _not_json(text)
+    if value is None and _REQUEST.search(text) and not _SHORTENED.search(text):
+        return "The text holds a request that cannot be read. Paste all of it, from its first brace to its last one."
+    return ""
+
+
+def _not_json(text: str) -> str:
+    """Returns where a text stops being JSON, and whether a part is missing."""
+    try:
+        json.loads(text)
+    except json.JSONDecodeError as error:
+        if error.pos >= len(text.rstrip()) or "Unterminated" in error.msg:
+            return "The JSON is cut off: its end is missing. Paste all of it."
+        return f"The text is not JSON: {error.msg} in line {error.lineno}, column {error.colno}."
+    except RecursionError:
+        return "The JSON is nested too deeply."
+    return ""
