@@ -149,7 +149,9 @@ class Serializer:
         parts = PurePosixPath(name).parts
         up = next((at for at, part in enumerate(parts) if part != ".."), len(parts))
         beside = up == 0 or (up == 1 and len(parts) == 2) or parts[up:] == ("blobs",)
-        leaves = PurePosixPath(name).is_absolute() or ".." in parts[up:] or not beside
+        leaves = (
+            PurePosixPath(name).is_absolute() or ".." in parts[up:] or not beside or not name.isprintable()
+        )
         if leaves and (near / name).resolve() != self.blobs.folder.resolve():
             raise CassetteError(
                 f"its blobs are in {name!r}, which is outside of its folder. Blobs are read from a folder `blobs` beside or "
