@@ -81,7 +81,7 @@ def _keywords(text: str, at: int, failed: set[int]) -> tuple[Json, int]:
 
 
 def _value(text: str, at: int, depth: int, failed: set[int]) -> tuple[Any, int]:
-    """Returns the value at a place and the place after it. A value of unknown kind is `None`. The braces that were open at an
+    """Returns the value at a place and the place after it. A value of unknown kind is `None`. The brackets that were open at an
     error are added to `failed`: they need not be tried again.
     """
     if depth > _DEEPEST:
@@ -121,12 +121,15 @@ def _object(text: str, at: int, depth: int, failed: set[int]) -> tuple[Json, int
 
 def _list(text: str, at: int, depth: int, failed: set[int]) -> tuple[list[Any], int]:
     found: list[Any] = []
+    bracket = at - 1
+    failed.add(bracket)
     while not text.startswith(("]", ")"), at := _after_space(text, at)):
         if keyword := re.compile(r"\w+\s*=\s*").match(text, at):  # of a call, such as Timeout(connect=5.0)
             at = keyword.end()
         value, at = _value(text, at, depth, failed)
         found.append(value)
         at = _after_comma(text, at, "])")
+    failed.remove(bracket)
     return found, at + 1
 
 
