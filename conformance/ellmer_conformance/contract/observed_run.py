@@ -13,7 +13,7 @@ from ..scenarios.messages import PDF, Audio, Image, Reply
 from ..scenarios.script import Answer, Call, Cut, Step
 from ..scenarios.variations import Variation, VariedAnswer, expanded
 from ..scenarios.variations.event_rewriting import sizes
-from . import previous_response_id
+from . import continued_requests
 from .exchange import Exchange, Item, Media
 
 #: Below this, every whole number is exact as a float.
@@ -92,7 +92,7 @@ class Run:
     @cached_property
     def sent_items(self) -> list[list[Item]]:
         """The content of each request, in neutral items."""
-        return previous_response_id.sent_items(self.exchanges)
+        return continued_requests.sent_items(self.exchanges)
 
     def step_of(self, exchange: int) -> int | None:
         """Returns the number of the step that an exchange belongs to, or `None` if it is not known.

@@ -35,6 +35,7 @@ from .journal import Entry, Journal, without_secrets
 from .judging.request_check import ANY, CheckedRequest, check_request, judged_with_stored
 from .replies import refuse, render
 from .services import Services
+from .services.message_threads import names_thread
 from .services.stored_responses import names_items
 from .translated import translation_of
 
@@ -57,6 +58,7 @@ _REFERENCES = {
     "conversation",
     "cachedContent",
     "cached_content",
+    "thread",
 }  # to what the server keeps
 _SESSION = 200  # characters of a session's name
 
@@ -251,6 +253,8 @@ class Engine:
 
 def _is_stored(request: Request) -> bool:
     """Tells whether the API keeps the answer to a request."""
+    if names_thread(request):
+        return True
     return request.wire == "openai-responses" or (
         request.wire == "openai-chat" and request.body.get("store") is True
     )

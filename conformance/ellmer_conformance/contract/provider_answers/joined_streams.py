@@ -71,7 +71,8 @@ def _responses_stream(chunks: Iterable[Json]) -> Json:
     return {**last, "output": last.get("output") or items}  # some leave the last event without
 
 
-def _anthropic_stream(chunks: Iterable[Json]) -> Json:
+def anthropic_stream(chunks: Iterable[Json]) -> Json:
+    """Returns the message of a stream, without its id and model."""
     blocks, stop, usage = dict[int, Json](), None, dict[str, Any]()
     for chunk in chunks:
         index, delta = chunk.get("index", 0), object_of(chunk.get("delta"))
@@ -83,6 +84,8 @@ def _anthropic_stream(chunks: Iterable[Json]) -> Json:
             blocks[index]["json"] = text_of(blocks[index].get("json")) + text_of(delta.get("partial_json"))
             if thought := text_of(delta.get("thinking")):
                 blocks[index]["thinking"] = text_of(blocks[index].get("thinking")) + thought
+            if signature := text_of(delta.get("signature")):
+                blocks[index]["signature"] = signature
         stop = delta.get("stop_reason") or stop
     content = [
         b | ({"input": object_in(b.get("json") or "{}")} if b.get("type") == "tool_use" else {})
@@ -151,7 +154,7 @@ _FOLDERS: Mapping[str, Any] = {
     "openai-chat": _chat_stream,
     "mistral": _chat_stream,
     "openai-responses": _responses_stream,
-    "anthropic": _anthropic_stream,
+    "anthropic": anthropic_stream,
     "gemini": _gemini_stream,
     "bedrock": _bedrock_stream,
     "ollama": _ollama_stream,

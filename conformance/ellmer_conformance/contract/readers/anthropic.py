@@ -30,6 +30,13 @@ def messages(body: Json) -> Iterator[tuple[str, Json]]:
     return elements(body.get("messages"), "/messages")
 
 
+def continues_thread(body: Json) -> bool:
+    """Tells whether the messages come after those of a message thread, whose tools and system prompt hold for them, too:
+    https://platform.claude.com/docs/en/build-with-claude/message-threads
+    """
+    return object_of(body.get("thread")).get("type") == "continue"
+
+
 def tools(body: Json) -> Iterator[tuple[str, Json]]:
     """Yields the declared tools with their pointers."""
     return elements(body.get("tools"), "/tools")

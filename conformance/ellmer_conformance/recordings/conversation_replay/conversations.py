@@ -13,9 +13,9 @@ from typing import Any
 
 from ellmer_harness.recordings import Unreadable
 
+from ...contract.continued_requests import sent_items
 from ...contract.exchange import Exchange, Item, Json, Request, Response
 from ...contract.observed_run import call_key
-from ...contract.previous_response_id import sent_items
 from ...contract.provider_answers import whole_answers
 from ...contract.provider_answers.answer import Called, Told, events_of
 from ...contract.provider_answers.joined_streams import folded

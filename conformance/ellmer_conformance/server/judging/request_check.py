@@ -344,7 +344,7 @@ def judged_with_stored(found: CheckedRequest, full: Request, *, observe: bool) -
         full: The request with the items that it refers to.
         observe: Whether violations are noted, and not refused.
     """
-    body = {name: value for name, value in full.body.items() if name != "previous_response_id"}
+    body = {name: value for name, value in full.body.items() if name not in _POINTERS}
     rules = _book(full.wire, full.provider).in_force(full)
     paired = [verdict(rule, replace(full, body=body)) for rule in rules if rule.id in _AMONG_ITEMS]
     verdicts = (*(each for each in found.verdicts if each.rule.id not in _AMONG_ITEMS), *paired)
@@ -356,6 +356,8 @@ def judged_with_stored(found: CheckedRequest, full: Request, *, observe: bool) -
     return replace(found, request=full, verdicts=verdicts, refusal=broken.refusal)
 
 
+#: The fields that name what is stored.
+_POINTERS = {"previous_response_id", "thread"}
 #: The rules about calls, their outputs and repeated items.
 _AMONG_ITEMS = {"PAIR-001", "PAIR-002", "PAIR-005"}
 

@@ -30,6 +30,7 @@ from . import (
     bedrock,
     cohere,
     gemini,
+    message_threads,
     mistral,
     ollama,
     openai,
@@ -98,6 +99,8 @@ class Services:
         """Returns a request with the items or the cache that it refers to, or the error for an unknown id."""
         if request.wire == "gemini":
             return with_cache(request, self.stored_for(route, request.wire))
+        if request.wire == "anthropic":
+            return message_threads.continued(request, self.stored_for(route, request.wire))
         return stored_responses.continued(request, self.stored_for(route, request.wire))
 
     def stored(self, request: Request, reply: Reply, route: Route, size: int) -> Reply:
@@ -106,6 +109,9 @@ class Services:
         self._takes(shelf, size + reply.size)
         if request.wire == "openai-chat":
             stored_completions.keep(request, reply, shelf)
+            return reply
+        if request.wire == "anthropic":
+            message_threads.keep(request, reply, shelf)
             return reply
         return stored_responses.stored(request, reply, shelf, size)
 

@@ -19,11 +19,12 @@ REJECT, LOSS = Kind.REJECT, Kind.LOSS
 
 
 def error_body(refusal: Refusal) -> tuple[Mapping[str, str], bytes]:
-    """Returns Anthropic's error body, compact, with the id of the request."""
+    """Returns Anthropic's error body, compact, with the id of the request, and the code of an error that has one."""
     request_id = "req_011CSHoEeqs5C35K2UUqR7Fy"
+    details = {"details": {"error_code": refusal.code}} if refusal.code else {}
     body = {
         "type": "error",
-        "error": {"type": refusal.type or "invalid_request_error", "message": refusal.message},
+        "error": {"type": refusal.type or "invalid_request_error", "message": refusal.message, **details},
         "request_id": request_id,
     }
     headers = {"content-type": "application/json", "request-id": request_id, "x-should-retry": "false"}
@@ -74,6 +75,7 @@ def result(id: str, content: Any = "5", **more: Any) -> Json:
 
 
 ASK = user("What is 2 + 3?")
+THREAD: Json = {"type": "continue", "previous_message_id": "msg_01"}
 
 
 def body(*messages: Any, **more: Any) -> Json:

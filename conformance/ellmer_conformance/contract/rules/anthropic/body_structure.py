@@ -10,7 +10,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from ...exchange import Json, Request
-from ...readers.anthropic import messages, tools
+from ...readers.anthropic import continues_thread, messages, tools
 from ...readers.json_access import elements, items_of, object_of, read_once, words
 from ...rule import Finding, broken, met
 from ._refusals_and_examples import (
@@ -18,6 +18,7 @@ from ._refusals_and_examples import (
     IMAGE,
     MUST,
     REJECT,
+    THREAD,
     TOOL,
     assistant,
     body,
@@ -76,15 +77,15 @@ def a_model_is_named(request: Request) -> Iterator[Finding]:
     REJECT,
     source=["recorded validation errors", SDK],
     refusal=refused("{text}"),
-    examples=[body(ASK)],
+    examples=[body(ASK), body(thread=THREAD)],
     counterexamples=[{"model": "claude-sonnet-4-5", "max_tokens": 5}, body()],
 )
 def messages_are_there(request: Request) -> Iterator[Finding]:
-    """The request has at least one message."""
+    """The request has at least one message. One that continues a message thread may have none, to go on with a paused answer."""
     if "messages" not in request.body:
         yield broken("", "`messages` is missing", text="messages: Field required")
     else:
-        none = request.body["messages"] == []
+        none = request.body["messages"] == [] and not continues_thread(request.body)
         text = "messages: at least one message is required"
         yield broken("/messages", "there is no message", text=text) if none else met("/messages")
 

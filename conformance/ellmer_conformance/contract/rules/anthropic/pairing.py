@@ -6,6 +6,7 @@ from collections.abc import Iterator
 from datetime import date
 
 from ...exchange import Request
+from ...readers.anthropic import continues_thread
 from ...rule import Finding, broken, met
 from ._refusals_and_examples import (
     ASK,
@@ -13,6 +14,7 @@ from ._refusals_and_examples import (
     MUST,
     REJECT,
     THOUGHT,
+    THREAD,
     assistant,
     body,
     book,
@@ -184,23 +186,24 @@ def every_call_is_answered(request: Request) -> Iterator[Finding]:
         "Each `tool_result` block must have a corresponding `tool_use` block in the previous message."
     ),
     since=CHECKED,
-    examples=[body(ASK, assistant(use("a")), user(result("a")))],
+    examples=[body(ASK, assistant(use("a")), user(result("a"))), body(user(result("a")), thread=THREAD)],
     counterexamples=[body(ASK, user(result("a"))), body(ASK, assistant("5"), user(result("a")))],
 )
 def results_follow_calls(request: Request) -> Iterator[Finding]:
     """Every tool result answers a tool call of the turn before it.
 
     Why: the history was truncated between the two, or the call was dropped. Fix: keep a call and its result
-    together, or drop both.
+    together, or drop both. The call can be in the message thread that the request continues.
     """
     asked: set[object] = set()
     for number, turn in enumerate(turns(request)):
+        in_thread = not number and continues_thread(request.body)
         if turn.role == "user":
             for index, pointer, block in turn.of("tool_result"):
                 id = block.get("tool_use_id")
                 facts = {"turn": number, "index": index, "id": id}
                 problem = f"{id!r} is not a call of the turn before"
-                yield met(pointer) if id in asked else broken(pointer, problem, **facts)
+                yield met(pointer) if in_thread or id in asked else broken(pointer, problem, **facts)
         asked = (
             {block.get("id") for _, _, block in turn.of("tool_use")} if turn.role == "assistant" else set()
         )

@@ -8,7 +8,7 @@ from datetime import date
 from fnmatch import fnmatchcase
 
 from ....exchange import Json, Request
-from ....readers.anthropic import custom, tools
+from ....readers.anthropic import continues_thread, custom, tools
 from ....readers.json_access import object_of
 from ....rule import Finding, broken, met
 from .._refusals_and_examples import ASK, MUST, REJECT, TOOL, body, book, refused
@@ -105,8 +105,9 @@ def computer_tools_are_of_the_models_time(request: Request) -> Iterator[Finding]
     ],
 )
 def a_choice_has_tools(request: Request) -> Iterator[Finding]:
-    """A request without tools has no `tool_choice`."""
-    choice, fine = object_of(request.body.get("tool_choice")).get("type"), _given(request.body)
+    """A request without tools has no `tool_choice`. The tools can be those of the message thread that it continues."""
+    choice = object_of(request.body.get("tool_choice")).get("type")
+    fine = _given(request.body) or continues_thread(request.body)
     if choice in {"auto", "any", "tool"}:
         yield met("/tool_choice") if fine else broken("/tool_choice", "no tools are declared", type=choice)
 
