@@ -207,4 +207,5 @@ def followed(page: str) -> Newcomer:
 
 
 if __name__ == "__main__":
-    sys.exit(any(followed(page).stumbles for page in sys.argv[1:] or code_blocks.PAGES))
+    stumbles = [stumble for page in sys.argv[1:] or code_blocks.PAGES for stumble in followed(page).stumbles]
+    sys.exit(bool(stumbles))

@@ -32,7 +32,8 @@ def plays_end(run: Run) -> Iterator[Finding]:
     """Every call of the library returns within the time of the case.
 
     Why: a call that never returns stops the caller's program, and in async code all of its other tasks. Fix: look at the last
-    line of the stack. Await it in async code, give it a timeout, or release what it waits for.
+    line of the stack. Await it in async code, give it a timeout, or release what it waits for. A command that is ended has no
+    stack here: look at what it wrote last, and run the same step in a debugger of its language.
     """
     wrong = run.trouble if run.trouble and run.trouble.rule == "RUN-002" else None
     yield found(not wrong, "/trouble", wrong.text if wrong else "")
