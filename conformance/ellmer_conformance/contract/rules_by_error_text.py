@@ -249,7 +249,8 @@ def nearest(text: str, books: Iterable[RuleBook]) -> list[Match]:
     every = {
         said.text: said for _, _, texts in known for said in texts
     }  # most are the text of several providers
-    scores = {text: _score(wanted, said, weigh) for text, said in every.items()}
+    parts = _weighed(wanted, weigh)
+    scores = {text: _score(parts, said, weigh) for text, said in every.items()}
     found = [
         Match(*max((scores[said.text] for said in texts), default=(0.0, 0.0)), book, rule)
         for book, rule, texts in known
@@ -289,12 +290,16 @@ def _said(text: str) -> _Said:
     return _Said(text, words(text), _tokens(text))
 
 
-def _score(wanted: Sequence[_Said], known: _Said, weigh: _Weights) -> tuple[float, float]:
-    """Returns the similarity of a known text, by its words, and by all that it says. A part of the wanted text counts less than the whole."""
+def _weighed(wanted: Sequence[_Said], weigh: _Weights) -> list[tuple[float, _Said]]:
+    """Returns the wanted text and its parts, each with what it counts: a part counts less than the whole."""
     whole = weigh(wanted[0].named) or 1.0
+    return [(1 - _LESS * (1 - min(weigh(part.named) / whole, 1)), part) for part in wanted]
+
+
+def _score(wanted: Sequence[tuple[float, _Said]], known: _Said, weigh: _Weights) -> tuple[float, float]:
+    """Returns the similarity of a known text to the parts of the wanted one, by its words, and by all that it says."""
     found = []
-    for ours in wanted:
-        share = 1 - _LESS * (1 - min(weigh(ours.named) / whole, 1))
+    for share, ours in wanted:
         named = share * _alike(ours.named, known.named, weigh)
         found.append((max(share * _alike(ours.words, known.words, weigh), _NAMED * named), named))
     return max(found)
