@@ -609,7 +609,7 @@ class ConversionError(ResponseError, ValueError):
 def error_message(error: str | BaseException) -> str:
     """Returns an error's message as one line for the model. It never raises."""
     if isinstance(error, str):
-        return error
+        return str.__str__(error)  # a subclass may fail to write itself
     kind = type(error).__name__
     try:
         message = str(error)

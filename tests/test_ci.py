@@ -117,7 +117,9 @@ def test_each_hook_finds_what_it_looks_for(tmp_path, monkeypatch):
 
 
 def test_the_workflows_name_sessions_and_commands_that_exist():
-    sessions = set(re.findall(r"@nox\.session.*\ndef (\w+)", (ROOT / "noxfile.py").read_text("utf-8")))
+    sessions = set(
+        re.findall(r"@nox\.session.*\n(?:@.*\n)*def (\w+)", (ROOT / "noxfile.py").read_text("utf-8"))
+    )
     scripts = [path.read_text("utf-8") for path in sorted((ROOT / ".github" / "workflows").glob("*.yml"))]
     named = {
         name for text in scripts for line in re.findall(r"nox -s ([\w ]+)", text) for name in line.split()

@@ -215,7 +215,7 @@ class _Repair:
             result = replaced(result, value=inner.value, error=inner.error)
         if result.error is not None:
             known = isinstance(result.error, str | BaseException)
-            return result if known else replaced(result, error=str(result.error))
+            return result if known else replaced(result, error=error_message(result.error))
         without_media = ours.mapped(result.value, lambda c, _path: "" if ours.is_media(c) else c)
         try:
             check_tool_result(result.request.name if result.request else "", without_media)
