@@ -60,10 +60,10 @@ def tool_web_search(
     user_location: Json | None = None,
     max_uses: int | None = None,
 ) -> ToolBuiltIn:
-    """Lets the model search the web, at OpenAI (Responses), Anthropic or Google.
+    """Lets the model search the web, at OpenAI (Responses), Perplexity, Anthropic or Google.
 
     If the provider does not have an option, the request raises `UsageError`. Google has no
-    options; OpenAI has no `blocked_domains` and no `max_uses`.
+    options; OpenAI and Perplexity have no `blocked_domains` and no `max_uses`.
 
     Args:
         allowed_domains: The only domains in results; `None` (default) means all.

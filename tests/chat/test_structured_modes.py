@@ -68,7 +68,7 @@ DICT = type_of(dict[str, int])
         (Cohere(model="c4ai-aya-vision-8b"), BOOK, [], "prompt"),
         (Groq(model="openai/gpt-oss-120b"), BOOK, [F], "tool"),
         (DeepSeek(model="deepseek-v4-flash"), type_of(Node), [], "native"),
-        (Perplexity(model="sonar"), BOOK, [], "native"),
+        (Perplexity(model="perplexity/sonar"), BOOK, [], "native"),
     ],
 )
 def test_the_first_mode_that_works_is_taken(wire, type, tools, mode):
@@ -81,7 +81,6 @@ def test_the_first_mode_that_works_is_taken(wire, type, tools, mode):
         (Anthropic(model="claude-sonnet-5"), type_of(Node), "native", "refers to itself"),
         (Anthropic(model="claude-sonnet-5"), DICT, "native", "other properties"),
         (Anthropic(model="claude-sonnet-5"), MANY, "native", "25 properties are optional, and 24 may be"),
-        (Perplexity(model="sonar"), BOOK, "tool", "calls no tools"),
         (OpenAI(model="m"), BOOK, "words", 'mode must be "native", "tool" or "prompt"'),
     ],
 )

@@ -84,7 +84,7 @@ def conversations(draw):
 @given(turns=conversations(), stream=st.booleans())
 def test_byte_for_byte_what_writing_anew_gives(name, turns, stream):
     wire, written = wire_of(name), RequestCache()
-    tools = () if name == "perplexity" else (look,)
+    tools = (look,)
     for end in range(1, len(turns) + 1):
         if isinstance(turns[end - 1], UserTurn):
             try:
@@ -131,8 +131,6 @@ def test_an_old_turn_is_written_once(name, monkeypatch):
 @wires
 def test_a_tool_is_defined_once(name, monkeypatch):
     wire, written, times = wire_of(name), RequestCache(), []
-    if name == "perplexity":
-        pytest.skip("its models call no tools")
     define = type(wire).tool
     monkeypatch.setattr(type(wire), "tool", lambda self, tool: [times.append(tool), define(self, tool)][1])
     bodies = [written.request(wire, [UserTurn(said)], (look,), **HOW)[1] for said in ("One?", "Two?")]

@@ -72,7 +72,7 @@ PROVIDERS = {
         "OPENROUTER_API_KEY",
         "openrouter.ai/api/v1/chat/completions",
     ),
-    "perplexity": ("Perplexity", "sonar", "PERPLEXITY_API_KEY", "api.perplexity.ai/chat/completions"),
+    "perplexity": ("Perplexity", "perplexity/sonar", "PERPLEXITY_API_KEY", "api.perplexity.ai/v1/responses"),
     "posit": ("Posit", "claude-sonnet-5", "POSIT_AI_TOKEN", "gateway.posit.ai/anthropic/v1/messages"),
     "portkey": ("Portkey", "", "PORTKEY_API_KEY", "api.portkey.ai/v1/chat/completions"),
     "qwen": (

@@ -1,5 +1,7 @@
 """The differences of each provider, one by one."""
 
+from dataclasses import replace
+
 import pytest
 from every_provider import DRAW, ONE, PDF, PNG, SHAPE, body, made
 
@@ -11,9 +13,10 @@ from ellmer_core.contents.content import (
     ContentToolResult,
     ContentUploaded,
 )
-from ellmer_core.contents.turns import AssistantTurn, SystemTurn, UserTurn
-from ellmer_core.errors import ContentError
+from ellmer_core.contents.turns import AssistantTurn, UserTurn
+from ellmer_core.errors import ContentError, UsageError
 from ellmer_core.providers._construction import chat
+from ellmer_core.tools.provider_tools import tool_web_search
 
 pytestmark = pytest.mark.usefixtures("variables")
 
@@ -70,7 +73,7 @@ def test_tools_of_other_providers_have_plain_schemas():
     assert body(made("openai_completions", api_key="k"), tools=[DRAW])["tools"][0]["function"]["strict"]
 
 
-@pytest.mark.parametrize("name", ["vllm", "lmstudio", "perplexity"])
+@pytest.mark.parametrize("name", ["vllm", "lmstudio"])
 def test_roles_take_turns(name):
     wire = made(f"{name}/m", api_key="k")
     turns = [UserTurn("a"), UserTurn([ContentText("b"), PNG]), AssistantTurn("c"), UserTurn("d")]
@@ -81,11 +84,87 @@ def test_roles_take_turns(name):
     assert messages[2]["content"] == "d"
 
 
-def test_perplexity_starts_with_the_user():
-    wire = made("perplexity", api_key="k")
-    turns = [SystemTurn("s"), AssistantTurn("a"), UserTurn("u"), AssistantTurn("b"), UserTurn("v")]
+PAGES = {"type": "search_results", "queries": ["Rye?"], "results": [{"id": 1, "url": "https://w.test/a"}]}
+SAID = {"type": "message", "id": "msg_1", "role": "assistant", "status": "completed", "content": [
+    {"type": "output_text", "text": "It grows.[1]", "annotations": []}]}  # fmt: skip
+CALLED = {"type": "function_call", "id": "fc_1", "status": "completed", "call_id": "c1", "name": "draw", "arguments": "{}",
+          "thought_signature": "S"}  # fmt: skip
+SEARCH = {"type": "web_search"}
 
-    assert [m["content"] for m in wire.messages(turns)] == ["s", ".", "a", "u", "b", "v"]
+
+def test_perplexity_gets_no_field_of_its_answers_back():
+    wire = made("perplexity", api_key="k")
+    turn = wire.turn({"status": "completed", "output": [PAGES, SAID, CALLED]})
+    result = UserTurn([ContentToolResult("done", request=turn.tool_requests[0])])
+    sent = wire.messages([UserTurn("Rye?"), turn, result])[1:]
+
+    assert [type(content) for content in turn.contents] == [ContentText, ContentToolRequest]
+    assert [page.url for page in turn.contents[0].citations] == ["https://w.test/a"]
+    call = {"call_id": "c1", "name": "draw", "thought_signature": "S"}
+    assert sent == [
+        {"role": "assistant", "content": "It grows.[1]"},
+        {"type": "function_call", "arguments": "{}", **call},
+        {"type": "function_call_output", "output": "done", **call},
+    ]
+    other = made("openai", api_key="k").turn(
+        {"status": "completed", "output": [{"type": "new", "id": "n"}, SAID]}
+    )
+    assert wire.messages([UserTurn("Rye?"), other])[1:] == [sent[0]]
+
+
+def test_perplexity_streams_its_searches_as_calls_that_nobody_runs():
+    wire = made("perplexity", api_key="k")
+    merger = wire.merger()
+    call = {"type": "function_call", "call_id": "c1", "id": "fc_1", "name": "search_web", "arguments": "{}"}
+    merger.add({"type": "response.output_item.added", "output_index": 0, "item": call})
+
+    assert not wire.turn(merger.response()).contents
+    for event in (
+        {"type": "response.output_item.done", "output_index": 0, "item": PAGES},
+        {"type": "response.output_item.added", "output_index": 1, "item": SAID | {"content": None}},
+        {"type": "response.output_text.delta", "output_index": 1, "item_id": "msg_1", "delta": "It"},
+    ):
+        merger.add(event)
+    [text] = wire.turn(merger.response()).contents
+    assert (text.text, text.citations[0].url) == ("It", "https://w.test/a")
+
+
+@pytest.mark.parametrize(
+    ("options", "tools", "expected"),
+    [
+        ({}, [], {"tools": [SEARCH], "tool_choice": SEARCH}),
+        ({}, [DRAW], {"tools": [SEARCH, "draw"]}),
+        ({"web_search": False}, [DRAW], {"tools": ["draw"]}),
+        ({"web_search": False}, [], {}),
+        (
+            {},
+            [tool_web_search(allowed_domains=["w.test"], user_location={"country": "FR"})],
+            {"tools": [SEARCH | {"filters": {"search_domain_filter": ["w.test"]}, "user_location": {"country": "FR"}}]},
+        ),
+    ],
+)  # fmt: skip
+def test_perplexity_searches_unless_it_is_told_not_to(options, tools, expected):
+    sent = body(made("perplexity", api_key="k", **options), tools=tools)
+    found = {key: sent[key] for key in ("tools", "tool_choice") if key in sent}
+    if tools == [DRAW]:
+        found["tools"][-1] = found["tools"][-1]["name"]
+
+    assert found == expected
+
+
+def test_perplexity_has_structured_output_beside_the_text_and_names_of_its_own():
+    wire = made("perplexity", api_key="k")
+    sent = body(wire, type=SHAPE)
+
+    assert sent["response_format"]["json_schema"]["name"] == "structured_data"
+    assert sent.keys().isdisjoint({"text", "include"})
+    assert wire.asking([UserTurn("?")], type=SHAPE, mode="tool").json["tool_choice"] == {
+        "name": "give_structured_data"
+    }
+    with pytest.raises(UsageError, match="has a tool of its own with the name 'fetch_url'"):
+        body(wire, tools=[replace(DRAW, name="fetch_url")])
+    with pytest.raises(UsageError, match="cannot count tokens"):
+        wire.count_request([UserTurn("?")])
 
 
 @pytest.mark.parametrize(("name", "asked"), [("databricks", False), ("mistral", False), ("groq", True)])

@@ -18,8 +18,8 @@ from ellmer_core.providers.groq import Groq
 from ellmer_core.providers.huggingface import HuggingFace
 from ellmer_core.providers.mistral import Mistral
 from ellmer_core.providers.ollama import Ollama
+from ellmer_core.providers.openai_compatible import OpenAICompatible
 from ellmer_core.providers.openrouter import OpenRouter
-from ellmer_core.providers.perplexity import Perplexity
 from ellmer_core.providers.qwen import Qwen
 from ellmer_core.providers.together import Together
 from ellmer_core.providers.vllm import VLLM
@@ -40,7 +40,7 @@ CHAT = {
     "dashscope-us.aliyuncs.com": Qwen,
     "api.z.ai": ZAI,
     "together": Together,
-    "perplexity": Perplexity,
+    "perplexity": OpenAICompatible,  # recordings of its former Chat Completions
     "localhost": VLLM,
 }
 FRAMING = {"bedrock-converse": "aws_event_stream", "ollama": "ndjson"}

@@ -149,8 +149,8 @@ def test_an_answer_that_is_not_json(server, reply):
 
 
 def test_providers_without_a_list_say_so():
-    with pytest.raises(UsageError, match="Perplexity does not list its models"):
-        lister("perplexity")(api_key="k")
+    with pytest.raises(UsageError, match="Cloudflare does not list its models"):
+        lister("cloudflare")(api_key="k", base_url="https://example.com")
 
 
 def test_lists_that_are_elsewhere(monkeypatch):

@@ -77,7 +77,13 @@ CASES = {
          "stopReason": "end_turn"},
         [ALL], AWS),
     "perplexity": (
-        Perplexity(model="sonar"),
+        Perplexity(model="perplexity/sonar"),
+        {"status": "completed", "output": [
+            {"type": "search_results", "results": [{"id": 1, "url": URL, "title": "Rye", "snippet": "Rye grows."}]},
+            {"type": "message", "id": "m1", "content": [{"type": "output_text", "text": TEXT, "annotations": []}]}]},
+        [ALL], None),
+    "sonar": (
+        OpenAIChat(model="sonar"),
         {"choices": [{"message": {"content": TEXT}, "finish_reason": "stop"}],
          "search_results": [{"url": URL, "title": "Rye", "snippet": "Rye grows."}], "citations": [URL]},
         [ALL], None),
@@ -151,7 +157,9 @@ JUNK = [
 
 
 @pytest.mark.parametrize("junk", JUNK, ids=str)
-@pytest.mark.parametrize("name", ["openai-chat", "openai-responses", "cohere", "gemini", "perplexity"])
+@pytest.mark.parametrize(
+    "name", ["openai-chat", "openai-responses", "cohere", "gemini", "perplexity", "sonar"]
+)
 def test_citations_that_make_no_sense_lose_no_answer(name, junk):
     wire, response, _, _ = CASES[name]
     response = json.loads(json.dumps(response))
@@ -160,7 +168,8 @@ def test_citations_that_make_no_sense_lose_no_answer(name, junk):
         "openai-responses": lambda r: r["output"][0]["content"][0].update(annotations=junk),
         "cohere": lambda r: r["message"].update(citations=junk),
         "gemini": lambda r: r["candidates"][0].update(groundingMetadata=junk, citationMetadata=junk),
-        "perplexity": lambda r: r.update(search_results=junk, citations=junk),
+        "perplexity": lambda r: r["output"][0].update(results=junk),
+        "sonar": lambda r: r.update(search_results=junk, citations=junk),
     }
     places[name](response)
 

@@ -211,6 +211,11 @@ class Provider:
         return self.wire.name, self.name if provider == host.partition(":")[0] else provider
 
     @property
+    def unasked(self) -> Mapping[str, Any]:
+        """The options that turn off what its constructor does unasked: `searching()` of a session allows a web search."""
+        return {"web_search": False} if hasattr(self.wire, "web_search") else {}
+
+    @property
     def place(self) -> ProviderAddress:
         """Its place."""
         suites = PROVIDER_ADDRESSES.get(self.key)
@@ -265,7 +270,6 @@ _CHAT_COMPLETIONS = (
     *(
         "openai_compatible",
         "openrouter",
-        "perplexity",
         "portkey",
         "qwen",
         "snowflake",
@@ -287,6 +291,7 @@ LISTED: Mapping[str, Sequence[Key]] = {
     "ollama": [("ollama", "ollama")],
     "openai": [("openai-responses", "openai")],
     "openai_completions": [("openai-chat", "openai")],
+    "perplexity": [("openai-responses", "perplexity")],
     "github": [],  # it was retired
     "posit": [("anthropic", "posit"), ("openai-chat", "posit")],
 }
@@ -423,6 +428,7 @@ class EllmerCore:
             max_tries=endpoint.max_retries + 1,
             **_timeout(endpoint),
             **key,
+            **provider.unasked,
             **self.options(),
         )
         chat.register_tools([tool_of(tool) for tool in tools])

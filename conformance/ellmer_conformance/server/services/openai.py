@@ -37,7 +37,7 @@ _MODELS = {
     "huggingface": ("openai/gpt-oss-120b",),
     "moonshot": ("kimi-k2.6",),
     "openrouter": ("openai/gpt-5.6-terra", "anthropic/claude-sonnet-5", "google/gemini-3.5-flash"),
-    "perplexity": ("sonar", "sonar-pro"),
+    "perplexity": ("perplexity/sonar",),
     "together": ("openai/gpt-oss-120b",),
     "xai": ("grok-4.3",),
 }

@@ -16,7 +16,7 @@ from ellmer_conformance.contract.rulebook import RuleBook
 
 PROVIDERS = {
     "openai-chat": ["", "azure", "deepseek", "groq", "moonshot", "qwen", "perplexity", "ollama"],
-    "openai-responses": ["", "azure", "deepseek"],
+    "openai-responses": ["", "azure", "deepseek", "perplexity"],
     "gemini": ["", "vertex"],
 }
 MORE = ["huggingface", "together", "github"]

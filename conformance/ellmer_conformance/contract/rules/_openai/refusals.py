@@ -419,6 +419,14 @@ def _lengths(value: str | list[Any], bound: int, extreme: str, place: str) -> Ma
     return _facts(f"Invalid '{place}': {text} {len(value)} instead.", f"{name}_{where}_length", place)
 
 
+def coded_error_body(refusal: Refusal) -> tuple[Mapping[str, str], bytes]:
+    """Returns Perplexity's error body, which repeats the status, in both of its formats."""
+    error = {"message": refusal.message, "type": refusal.type, "code": refusal.code or refusal.status}
+    named = {"param": refusal.param} if refusal.param else {}
+    text = json.dumps({"error": error | named}, separators=(",", ":"))
+    return {"content-type": "application/json"}, text.encode("utf-8", "backslashreplace")
+
+
 def flat_error_body(refusal: Refusal) -> tuple[Mapping[str, str], bytes]:
     """Returns xAI's error body, where the error is a string, in both of its formats."""
     code = refusal.code or "Client specified an invalid argument"

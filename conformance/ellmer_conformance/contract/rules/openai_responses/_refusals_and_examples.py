@@ -13,6 +13,7 @@ from ...rulebook import RuleBook
 from .._media import PNG
 from .._openai.refusals import error_body
 from .._samples import ADD, QUESTION
+from .._shape_faults import IDS as RULES_OF_SHAPES
 
 MUST, SHOULD = Level.MUST, Level.SHOULD
 REJECT, LOSS = Kind.REJECT, Kind.LOSS
@@ -20,6 +21,9 @@ REJECT, LOSS = Kind.REJECT, Kind.LOSS
 SPEC = "https://github.com/openai/openai-openapi (CreateResponse)"
 
 book = RuleBook("openai-responses", "openai", error_body(2))
+
+# Rules about OpenAI's own parameters, ids and models, which do not apply to other providers.
+OWN = ("REQ-004", "REQ-018", "REQ-046", "SCH-003", "STO-008", "PAIR-006", "PAIR-019", *RULES_OF_SHAPES)
 
 ASK = QUESTION
 TOOL: Json = {"type": "function", **ADD}

@@ -9,15 +9,13 @@ from ...readers.openai_responses import items, type_of
 from ...rule import Finding, Refusal, broken, met
 from ...rulebook import RuleBook
 from .._openai.refusals import flat_error_body
-from .._shape_faults import IDS as RULES_OF_SHAPES
-from ._refusals_and_examples import ASK, MUST, REJECT, body, book, call, output
+from ._refusals_and_examples import ASK, MUST, OWN, REJECT, body, book, call, output
+from .perplexity import PERPLEXITY
 
 UNSEEN = Refusal(
     "No tool output found for tool call {id}.", type="invalid_request_error", code="invalid_request_error"
 )
 
-# Rules about OpenAI's own parameters, ids and models, which do not apply to other providers.
-OWN = ("REQ-004", "REQ-018", "REQ-046", "SCH-003", "STO-008", "PAIR-006", "PAIR-019", *RULES_OF_SHAPES)
 DEEPSEEK = book.extend(
     "deepseek",
     only=["PAIR-001"],
@@ -94,12 +92,12 @@ def instructions_are_not_repeated(request: Request) -> Iterator[Finding]:
 
 
 #: Those whose rules are known, besides the format's own provider.
-PROVIDERS = ("azure", "deepseek", "xai")
+PROVIDERS = ("azure", "deepseek", "perplexity", "xai")
 
 
 def book_of(provider: str) -> RuleBook:
     """Returns the rules of a provider. Refusals by others are not known."""
     if provider in {"", book.provider}:
         return book
-    books = {"azure": AZURE, "deepseek": DEEPSEEK, "xai": XAI}
+    books = {"azure": AZURE, "deepseek": DEEPSEEK, "perplexity": PERPLEXITY, "xai": XAI}
     return books.get(provider) or book.extend(provider, only=[], without=OWN)

@@ -2,24 +2,18 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator
 
 from ....exchange import Request
 from ....readers.openai_chat import messages
 from ....rule import Finding, Refusal, broken, met
 from ....rulebook import UnsupportedFeature, add_feature_rules
+from ..._openai.refusals import coded_error_body
 from .._refusals_and_examples import ASK, MUST, REJECT, TOOL, body
 from ..features import functions
-from ._elsewhere import compact, elsewhere
+from ._elsewhere import elsewhere
 
-
-def _coded(refusal: Refusal) -> tuple[Mapping[str, str], bytes]:
-    """Returns Perplexity's error body, which repeats the status."""
-    code = refusal.code or refusal.status
-    return compact({"error": {"message": refusal.message, "type": refusal.type, "code": code}})
-
-
-perplexity = elsewhere("perplexity", error_body=_coded)
+perplexity = elsewhere("perplexity", error_body=coded_error_body)
 
 
 def _misordered(what: str) -> Refusal:
