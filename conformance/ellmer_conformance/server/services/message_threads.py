@@ -10,8 +10,6 @@ import json
 from dataclasses import replace
 
 from ...contract.exchange import Json, Request
-from ...contract.provider_answers.answer import events_of
-from ...contract.provider_answers.joined_streams import anthropic_stream
 from ...contract.readers.anthropic import continues_thread
 from ...contract.readers.json_access import items_of, object_of, text_of
 from ...contract.rule import Refusal
@@ -75,6 +73,9 @@ def keep(request: Request, reply: Reply, shelf: StoredObjects) -> None:
 def _answer(reply: Reply) -> tuple[str, list[Json]]:
     """Returns the id and the blocks of an answer."""
     if reply.body.startswith(b"event:"):
+        from ...contract.provider_answers.answer import events_of  # noqa: PLC0415 - the server starts without the harness
+        from ...contract.provider_answers.joined_streams import anthropic_stream  # noqa: PLC0415 - likewise
+
         data = [event.data for event in events_of("anthropic", reply.body)]
         id = next(
             (text_of(object_of(each.get("message")).get("id")) for each in data if "message" in each), ""
