@@ -61,7 +61,14 @@ app = Starlette(
 
 def asked(page: TestClient, **fields: Any) -> list[dict[str, Any]]:
     """Returns the events of one run."""
-    run = {"threadId": "t1", "runId": "r1", "state": {}, "messages": [], "tools": [], "context": []}
+    run: dict[str, Any] = {
+        "threadId": "t1",
+        "runId": "r1",
+        "state": {},
+        "messages": [],
+        "tools": [],
+        "context": [],
+    }
     answer = page.post("/agent", json={**run, "forwardedProps": {}, **fields})
     return [json.loads(line[6:]) for line in answer.text.splitlines() if line.startswith("data: ")]
 

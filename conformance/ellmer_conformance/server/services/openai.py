@@ -103,9 +103,10 @@ def completion(service: ServiceRequest) -> Reply:
 
 
 def _chats(body: Json) -> Iterator[Json]:
-    """Yields a request to Chat Completions for each prompt."""
+    """Yields a request to Chat Completions for each prompt, to the chat model that a model for completions is named after."""
     names = ("temperature", "top_p", "seed", "stop", "max_tokens", "n")
-    settings = {"max_tokens": 16, "model": body["model"]} | {n: body[n] for n in names if n in body}
+    model = text_of(body.get("model")).partition("-instruct")[0]
+    settings = {"max_tokens": 16, "model": model} | {n: body[n] for n in names if n in body}
     for text in texts_of(body.get("prompt")) or [" "]:
         yield {"messages": [{"role": "user", "content": text}], **settings}
 
