@@ -24,7 +24,7 @@ from typing import Any, Literal
 from .contents.content import ContentToolRequest, ContentToolResult, ToolDef, replaced
 from .errors import AsyncToolError, ConversionError, ToolReject, UsageError
 from .log import log_raised, logger
-from .schemas.python_types import allows_null, convert
+from .schemas.python_types import convert, is_left_out
 from .telemetry.spans import traced_call
 from .tools.definition import AskLater, CallScope, ToolContext, is_field
 from .tools.results import check_tool_result
@@ -279,11 +279,7 @@ def _arguments(tool: ToolDef, request: ContentToolRequest) -> dict[str, Any]:
     allows null.
     """
     types = tool.arguments.properties
-    arguments = {
-        name: value
-        for name, value in request.arguments.items()
-        if value is not None or name not in types or types[name].required or allows_null(types[name])
-    }
+    arguments = {k: v for k, v in request.arguments.items() if not is_left_out(v, types.get(k))}
     problems = [
         f"`{name}` is missing" for name, type in types.items() if type.required and name not in arguments
     ]

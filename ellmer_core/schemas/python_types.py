@@ -249,9 +249,11 @@ def convert(value: Any, type: Any, *, path: str = "value") -> Any:
     return converted
 
 
-def allows_null(type: Type) -> bool:
-    """Tells whether null is a value of a type, so that it does not stand for a missing one."""
-    return isinstance(type, TypeJsonSchema) and not excludes_null(type.schema)
+def is_left_out(value: Any, type: Type | None) -> bool:
+    """Tells whether the value of a property is the null that strict modes send for a missing one: its type has no null."""
+    if value is not None or type is None or type.required:
+        return False
+    return not isinstance(type, TypeJsonSchema) or excludes_null(type.schema)
 
 
 def _built(value: Any, annotation: Any, path: str) -> Any:
@@ -290,7 +292,7 @@ def _without_optional_nulls(value: Any, type: Type) -> Any:
             return {
                 k: _without_optional_nulls(v, inner[k]) if k in inner else v
                 for k, v in value.items()
-                if v is not None or k not in inner or inner[k].required or allows_null(inner[k])
+                if not is_left_out(v, inner.get(k))
             }
         case TypeArray(items=item), list():
             return [_without_optional_nulls(v, item) for v in value]
