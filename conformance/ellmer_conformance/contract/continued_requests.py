@@ -14,8 +14,7 @@ from ellmer_harness.format import sse_and_ndjson
 
 from . import readers
 from .exchange import Exchange, Item, Json, Request, Response
-from .provider_answers.answer import events_of
-from .provider_answers.joined_streams import anthropic_stream
+from .provider_answers.joined_streams import anthropic_message
 from .readers.json_access import object_of
 
 _KEPT = "previous_response_id"
@@ -78,12 +77,9 @@ def _answer(exchange: Exchange) -> Json | None:
 
 
 def _message(response: Response) -> object:
-    """Returns a whole message: the body, or what the events of a stream tell together."""
+    """Returns a whole message."""
     try:
-        if "event-stream" not in response.headers.get("content-type", ""):
-            return json.loads(response.body)
-        data = [event.data for event in events_of("anthropic", response.body)]
-        return anthropic_stream(data) | {"id": object_of(data[0].get("message")).get("id")}
+        return anthropic_message(response.body)
     except (ValueError, LookupError, TypeError):
         return None
 

@@ -254,8 +254,7 @@ def pytest_generate_tests(metafunc: pytest.Metafunc) -> None:
 def _plays(metafunc: pytest.Metafunc) -> list[Play]:
     """Returns the selected runs of the adapters in the options, or of the test class's adapter."""
     option = metafunc.config.getoption
-    wanted = {name: option(name) for name in FILTERS}
-    how = {name: option(name) for name in ("record", "live", "combinations", "every_mode")}
+    wanted, how = _selection(metafunc.config)
     seconds = option("case_timeout")
     adapter = getattr(metafunc.cls, "adapter", None)
     if adapter is None:
@@ -264,6 +263,14 @@ def _plays(metafunc: pytest.Metafunc) -> list[Play]:
         return select([adapter], wanted, **how, seconds=seconds)
     name = f"{metafunc.module.__name__}:{metafunc.cls.__qualname__}.adapter"
     return plays_of({name: find_adapter(adapter)}, wanted, **how)
+
+
+def _selection(config: pytest.Config) -> tuple[dict[str, Any], dict[str, Any]]:
+    """Returns the filters of the options, and the options that decide how much is run."""
+    names = ("record", "live", "combinations", "every_mode")
+    return {name: config.getoption(name) for name in FILTERS}, {
+        name: config.getoption(name) for name in names
+    }
 
 
 @pytest.fixture(scope="session")
@@ -391,14 +398,11 @@ class Collector:
         """Judges a run whose process ended within it, and tells whether it was one."""
         folder = os.environ.get(STACKS)
         stack = last_stack(Path(folder)) if folder and test not in self.parts else ""
-        option = self.config.getoption
         if not stack or not is_play(test):
             return False
-        wanted = {name: option(name) for name in FILTERS}
-        how = {name: option(name) for name in ("record", "live", "combinations", "every_mode")}
-        play = next(
-            play for play in select(option("adapter"), wanted, **how) if test.endswith(f"[{play.id}]")
-        )
+        wanted, how = _selection(self.config)
+        plays = select(self.config.getoption("adapter"), wanted, **how)
+        play = next(play for play in plays if test.endswith(f"[{play.id}]"))
         run = unended(
             play, f"its process ended, because nothing could interrupt it; the stack then was\n{stack}"
         )

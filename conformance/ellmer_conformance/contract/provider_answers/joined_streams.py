@@ -8,7 +8,7 @@ from typing import Any
 
 from ..exchange import Json
 from ..readers.json_access import items_of, object_of, text_of
-from .answer import Event, Told
+from .answer import Event, Told, events_of
 from .whole_answers import chat_thinking, object_in, read
 
 
@@ -71,12 +71,20 @@ def _responses_stream(chunks: Iterable[Json]) -> Json:
     return {**last, "output": last.get("output") or items}  # some leave the last event without
 
 
-def anthropic_stream(chunks: Iterable[Json]) -> Json:
-    """Returns the message of a stream, without its id and model."""
-    blocks, stop, usage = dict[int, Json](), None, dict[str, Any]()
+def anthropic_message(body: bytes) -> Json:
+    """Returns the message in a body, which may be a stream. Raises ValueError for broken JSON."""
+    if body.lstrip().startswith(b"{"):
+        return object_of(json.loads(body))
+    return _anthropic_stream(event.data for event in events_of("anthropic", body))
+
+
+def _anthropic_stream(chunks: Iterable[Json]) -> Json:
+    blocks, stop, usage, id = dict[int, Json](), None, dict[str, Any](), None
     for chunk in chunks:
         index, delta = chunk.get("index", 0), object_of(chunk.get("delta"))
-        usage |= object_of(object_of(chunk.get("message")).get("usage")) | object_of(chunk.get("usage"))
+        begun = object_of(chunk.get("message"))
+        id = begun.get("id") or id
+        usage |= object_of(begun.get("usage")) | object_of(chunk.get("usage"))
         if chunk.get("type") == "content_block_start":
             blocks[index] = dict(object_of(chunk.get("content_block")))
         elif index in blocks and delta:
@@ -91,7 +99,7 @@ def anthropic_stream(chunks: Iterable[Json]) -> Json:
         b | ({"input": object_in(b.get("json") or "{}")} if b.get("type") == "tool_use" else {})
         for b in blocks.values()
     ]
-    return {"content": content, "stop_reason": stop, "usage": usage}
+    return {"id": id, "content": content, "stop_reason": stop, "usage": usage}
 
 
 def _gemini_stream(chunks: Iterable[Json]) -> Json:
@@ -154,7 +162,7 @@ _FOLDERS: Mapping[str, Any] = {
     "openai-chat": _chat_stream,
     "mistral": _chat_stream,
     "openai-responses": _responses_stream,
-    "anthropic": anthropic_stream,
+    "anthropic": _anthropic_stream,
     "gemini": _gemini_stream,
     "bedrock": _bedrock_stream,
     "ollama": _ollama_stream,

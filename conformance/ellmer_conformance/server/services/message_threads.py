@@ -6,10 +6,9 @@ refusal is UNVERIFIED; its status and the `error_code` `thread_not_found` are in
 
 from __future__ import annotations
 
-import json
 from dataclasses import replace
 
-from ...contract.exchange import Json, Request
+from ...contract.exchange import Request
 from ...contract.readers.anthropic import continues_thread
 from ...contract.readers.json_access import items_of, object_of, text_of
 from ...contract.rule import Refusal
@@ -59,27 +58,18 @@ def keep(request: Request, reply: Reply, shelf: StoredObjects) -> None:
         reply: Its answer.
         shelf: The stored objects of its conversation.
     """
-    id, content = _answer(reply)
+    from ...contract.provider_answers.joined_streams import anthropic_message  # noqa: PLC0415 - the server starts without the harness
+
+    try:
+        message = anthropic_message(reply.body)
+    except ValueError:
+        return
+    id = text_of(message.get("id"))
     if not id or reply.ending != "end":
         return
     threads = shelf.kept.setdefault(_KIND, {})
     held = {name: request.body[name] for name in _HELD if name in request.body}
-    answer = {"role": "assistant", "content": content}
+    answer = {"role": "assistant", "content": message.get("content")}
     threads[id] = {**held, "messages": [*items_of(request.body.get("messages")), answer]}
     if len(threads) > _MOST:
         del threads[next(iter(threads))]
-
-
-def _answer(reply: Reply) -> tuple[str, list[Json]]:
-    """Returns the id and the blocks of an answer."""
-    if reply.body.startswith(b"event:"):
-        from ...contract.provider_answers.answer import events_of  # noqa: PLC0415 - the server starts without the harness
-        from ...contract.provider_answers.joined_streams import anthropic_stream  # noqa: PLC0415 - likewise
-
-        data = [event.data for event in events_of("anthropic", reply.body)]
-        id = next(
-            (text_of(object_of(each.get("message")).get("id")) for each in data if "message" in each), ""
-        )
-        return id, anthropic_stream(data)["content"]
-    value = object_of(json.loads(reply.body))
-    return text_of(value.get("id")), items_of(value.get("content"))
