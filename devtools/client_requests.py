@@ -38,7 +38,7 @@ CLIENTS = {
     r"OpenAI/Python ([\d.]+)": ("the OpenAI SDK", "https://pypi.org/project/openai/"),
     r"Anthropic/Python ([\d.]+)": ("the Anthropic SDK", "https://pypi.org/project/anthropic/"),
 }
-_LONG = 40
+_SENTENCE, _LONG = 40, 100  # characters of a text that is kept, with blanks and without
 _UUID = re.compile(r"[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}")
 _OWN = {"host", "content-length", "connection", "accept-encoding", "content-type"}
 
@@ -65,7 +65,8 @@ def _sent(request: Request) -> Json:
 def condensed(value: Any, numbers: Iterator[int]) -> Any:
     """Returns a value with other ids, without long texts, and with one of the tools of each form."""
     if isinstance(value, str):
-        told = value if len(value) <= _LONG else f"(A text of {len(value)} characters.)"
+        most = _SENTENCE if " " in value else _LONG
+        told = value if len(value) <= most else f"(A text of {len(value)} characters.)"
         return _UUID.sub(lambda _: f"00000000-0000-0000-0000-{next(numbers):012}", told)
     if isinstance(value, list):
         return [condensed(each, numbers) for each in value]
