@@ -34,7 +34,7 @@ import re
 import sys
 from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from contextlib import suppress
-from functools import wraps
+from functools import cache, partial, wraps
 from importlib import import_module
 from types import FunctionType, UnionType
 from typing import Any, Literal, Self, TypeVar, Union, cast, get_args, get_origin, get_type_hints
@@ -253,12 +253,13 @@ def _checks(function: Any, of: str) -> Wrong:
     code = function.__code__
     positional = code.co_varnames[: code.co_argcount]
     accepted: set[tuple[str, type]] = set()
+    hint_of = cache(partial(_hint, function))
 
     def wrong(args: Sequence[Any], kwargs: Mapping[str, Any]) -> UsageError | None:
         for name, value in (*zip(positional, args, strict=False), *kwargs.items()):
             if (name, type(value)) in accepted:
                 continue
-            hint = _hint(function, name)
+            hint = hint_of(name)
             if not _may_be(value, hint):
                 return UsageError(f"{name}= of {of}() must be {_described(hint)}, not {_quoted(value)}.")
             if "Literal[" not in str(hint):
