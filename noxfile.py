@@ -230,7 +230,7 @@ def nightly(session: nox.Session) -> None:
     session.run(
         "pytest",
         "-p",
-        "ellmer_conformance.contract.retired_models",
+        "ellmer_conformance.contract.changes.retired_models",
         *(session.posargs or WORKERS),
         env=strict,
     )

@@ -51,8 +51,8 @@ _FORMATS: Mapping[str, tuple[str, ...]] = {
 
 
 _VERSIONS = {
-    ("anthropic", "2023-06-01"): "contract/api_versions.py",
-    ("anthropic", "2026-10-21"): "contract/api_versions.py",
+    ("anthropic", "2023-06-01"): "contract/changes/api_versions.py",
+    ("anthropic", "2026-10-21"): "contract/changes/api_versions.py",
     ("google", "v1"): "contract/readers/gemini.py (v1, v1beta and v1alpha are one format)",
     ("bedrock", "2023-09-30"): "contract/shapes/bedrock.json",
 }
@@ -165,7 +165,7 @@ def _files(provider: str) -> Iterable[Path]:
         ):
             yield from sorted((_SUITE / beside).glob(f"**/{name}*.py"))
         yield from sorted((_CORE / "providers").glob(f"{name}*.py"))
-    yield _SUITE / "contract/api_versions.py"
+    yield _SUITE / "contract/changes/api_versions.py"
 
 
 def _of_json(file: Path) -> set[str]:

@@ -11,7 +11,7 @@ from datetime import date, timedelta
 import pytest
 from every_provider import WIRES
 
-from ellmer_conformance.contract.retired_models import SCHEDULES, shutdown
+from ellmer_conformance.contract.changes.retired_models import SCHEDULES, shutdown
 
 REPLACED, WARNED = timedelta(days=60), timedelta(days=90)
 AS_OF = date.fromisoformat(

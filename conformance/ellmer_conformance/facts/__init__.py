@@ -649,8 +649,8 @@ def _of_documents() -> Iterator[Cell]:
 
 def _retired() -> Iterator[Cell]:
     """Yields the days on which models are shut down. Until then, the cell `available` says yes."""
+    from ..contract.changes.retired_models import SCHEDULES  # noqa: PLC0415
     from ..contract.readers import provider_of  # noqa: PLC0415
-    from ..contract.retired_models import SCHEDULES  # noqa: PLC0415
 
     for host, schedule in SCHEDULES.items():
         for day, names in schedule.days.items():

@@ -8,9 +8,9 @@ from datetime import date
 from typing import NamedTuple
 
 from ..contract import rules
-from ..contract.api_versions import VERSIONS
-from ..contract.provider_changes import provider_changes
-from ..contract.retired_models import SCHEDULES
+from ..contract.changes.api_versions import VERSIONS
+from ..contract.changes.provider_changes import provider_changes
+from ..contract.changes.retired_models import SCHEDULES
 from ..contract.rule import Rule
 from ..contract.rulebook import RuleBook
 from ..contract.rules.anthropic.versions_and_betas import BETAS

@@ -19,8 +19,8 @@ from ellmer_harness.recordings.format_detection import nearest, seems_recorded
 from ellmer_harness.recordings.untrusted_files import Oversized, TooSlow, time_limit
 
 from ..contract import rules
+from ..contract.changes.known_until import NOTE, may_be_newer
 from ..contract.exchange import Request
-from ..contract.known_until import NOTE, may_be_newer
 from ..contract.rule import Violation
 from ..contract.rulebook import RuleBook
 from ..report.formats.terminal_escaping import one_line

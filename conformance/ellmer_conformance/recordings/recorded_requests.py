@@ -24,12 +24,12 @@ from ellmer_harness.recordings.interaction import joined
 from ellmer_harness.recordings.untrusted_files import Oversized, TooSlow, few, plain_bytes, time_limit
 
 from ..contract import readers, rules
+from ..contract.changes.retired_models import shutdown
 from ..contract.error_bodies import ApiError, read_error
 from ..contract.exchange import Request
 from ..contract.readers import host_of
 from ..contract.readers.invoke_model_and_cloudflare import hosted
 from ..contract.readers.json_access import items_of, object_of, text_of
-from ..contract.retired_models import shutdown
 from .refusal_causes import VISIBLE, cause_of
 
 # --- The exchanges of a file ------------------------------------------------------------------------------

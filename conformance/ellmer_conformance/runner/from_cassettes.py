@@ -19,13 +19,13 @@ from ellmer_harness import Exchange as Recorded
 from ..adapters import Adapter, ProviderAddress
 from ..adapters.endpoints import address_for, endpoint, live_key
 from ..contract import readers
+from ..contract.changes.retired_models import pytest_cassette_stale
 from ..contract.exchange import Exchange
 from ..contract.live_key_redaction import redacted
 from ..contract.observed_run import Run, Trouble, Varied
 from ..contract.provider_answers.answer import Told, events_of
 from ..contract.provider_answers.joined_streams import folded
 from ..contract.provider_answers.whole_answers import read
-from ..contract.retired_models import pytest_cassette_stale
 from ..scenarios.case import Ask, Case, Mode
 from ..scenarios.script import Answer, Call, Say, Step, Stop, Think, Usage
 from ..scenarios.variations import Variation

@@ -9,8 +9,8 @@ from click.testing import CliRunner
 from ellmer_conformance.cli import diff_knowledge, serve
 from ellmer_conformance.cli import list as list_rules
 from ellmer_conformance.contract import rules
+from ellmer_conformance.contract.changes.provider_changes import provider_changes, table
 from ellmer_conformance.contract.exchange import Request
-from ellmer_conformance.contract.provider_changes import provider_changes, table
 from ellmer_conformance.server import Entry
 
 PAGE = Path(__file__).parents[3] / "docs" / "conformance" / "news.md"
@@ -47,7 +47,7 @@ def test_the_difference_has_the_entries_of_changelogs_with_what_knows_each():
 
 def test_the_page_of_news_has_each_entry():
     assert table() in PAGE.read_text("utf-8"), (
-        "write its table again: python -m ellmer_conformance.contract.provider_changes"
+        "write its table again: python -m ellmer_conformance.contract.changes.provider_changes"
     )
 
 

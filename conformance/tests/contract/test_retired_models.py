@@ -9,7 +9,12 @@ import httpx
 import pytest
 from recorded_traffic import absent, errors
 
-from ellmer_conformance.contract.retired_models import SCHEDULES, Schedule, pytest_cassette_stale, shutdown
+from ellmer_conformance.contract.changes.retired_models import (
+    SCHEDULES,
+    Schedule,
+    pytest_cassette_stale,
+    shutdown,
+)
 from ellmer_conformance.runner.from_cassettes import attempt, cassette_path
 from ellmer_conformance.runner.selection import find_adapter
 from ellmer_conformance.scenarios.cases import all_cases

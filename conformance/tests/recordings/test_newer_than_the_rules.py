@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from ellmer_conformance.contract.known_until import KNOWN_UNTIL, NOTE
+from ellmer_conformance.contract.changes.known_until import KNOWN_UNTIL, NOTE
 from ellmer_conformance.facts import documents
 from ellmer_conformance.facts.pages import pages
 from ellmer_conformance.recordings.lint import lint

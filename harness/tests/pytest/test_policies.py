@@ -217,7 +217,7 @@ def test_retired_models_through_the_hook(suite, pytester):
     (pytester.path / "conftest.py").write_text("")
     suite(code.replace("SERVER", url), "--cassette-mode=record").assert_outcomes(passed=1)
     suite(None).stdout.no_fnmatch_line("STALE*")
-    hook = ["-p", "ellmer_conformance.contract.retired_models"]
+    hook = ["-p", "ellmer_conformance.contract.changes.retired_models"]
     result = suite(None, *hook, process=True)  # pytest wants to be the first to load it
     result.stdout.fnmatch_lines(["STALE *(Anthropic shut claude-2.1 down on 2025-07-21 *"])
     suite(None, *hook, "--cassette-stale=error", process=True).assert_outcomes(passed=1, errors=1)

@@ -8,7 +8,7 @@ from datetime import date
 from typing import NamedTuple
 from urllib.parse import quote
 
-from ...contract.api_versions import versions
+from ...contract.changes.api_versions import versions
 from ...contract.exchange import Json, Request
 from ...contract.readers.json_access import object_of
 from ..chat_api_lookup import chat_api_of

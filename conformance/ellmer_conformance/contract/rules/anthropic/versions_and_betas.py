@@ -13,7 +13,7 @@ from functools import cache
 from importlib.resources import files
 from typing import Any, NamedTuple
 
-from ...api_versions import EVERYWHERE, versions
+from ...changes.api_versions import EVERYWHERE, versions
 from ...exchange import Json, Request
 from ...readers.anthropic import blocks, messages
 from ...readers.json_access import items_of, object_of

@@ -8,7 +8,7 @@ from __future__ import annotations
 from datetime import date
 from typing import NamedTuple
 
-from .scope import matches
+from ..scope import matches
 
 __all__ = ["EVERYWHERE", "VERSIONS", "Version", "versions"]
 

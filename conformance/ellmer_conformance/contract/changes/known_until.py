@@ -10,8 +10,8 @@ import re
 from collections.abc import Iterator
 from datetime import date
 
-from .exchange import Request
-from .rule import Kind, Violation
+from ..exchange import Request
+from ..rule import Kind, Violation
 
 __all__ = ["KNOWN_UNTIL", "NOTE", "may_be_newer"]
 

@@ -1,6 +1,6 @@
 """Entries of the providers' changelogs, and what this project made of each: `provider_changes.toml`.
 
-`python -m ellmer_conformance.contract.provider_changes` prints them as the table of docs/conformance/news.md.
+`python -m ellmer_conformance.contract.changes.provider_changes` prints them as the table of docs/conformance/news.md.
 """
 
 from __future__ import annotations

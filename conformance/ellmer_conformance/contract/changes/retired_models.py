@@ -1,7 +1,7 @@
 """Models that their provider has shut down. A recording of such a model is stale, because nobody can get its answers
 again.
 
-`pytest -p ellmer_conformance.contract.retired_models` registers this for the harness's hook `pytest_cassette_stale`.
+`pytest -p ellmer_conformance.contract.changes.retired_models` registers this for the harness's hook `pytest_cassette_stale`.
 Without pytest, it is a policy: `use_cassette(path, policies=[pytest_cassette_stale])`.
 
 The dates come from the providers' own pages, or from texts that quote them (and, for xAI and Cohere, from their errors), for their own platforms.
