@@ -1,6 +1,6 @@
 """A program as an adapter: `conformance run --command`. It is started once for each case and mode, and talks JSON lines.
 
-The sections are the program's declared capabilities, the conversation with it, its replies, and its process.
+The sections are the program's declared capabilities, the conversation with it, and its replies.
 """
 
 from __future__ import annotations
@@ -9,17 +9,14 @@ import base64
 import json
 import os
 import shlex
-import signal
 import subprocess
-import time
-from collections.abc import Callable, Iterator, Mapping, Sequence
-from contextlib import contextmanager, suppress
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass, field, fields, replace
-from functools import cache, cached_property, partial
+from functools import cache, cached_property
 from pathlib import Path
 from tempfile import TemporaryDirectory
-from threading import Thread
-from typing import IO, TYPE_CHECKING, Any, NoReturn
+from typing import TYPE_CHECKING, Any, NoReturn
 
 from ..adapters import Capabilities, Difference, Endpoint, ProviderAddress
 from ..adapters.endpoints import PROVIDER_ADDRESSES
@@ -32,6 +29,7 @@ from ..scenarios.cases import all_cases
 from ..scenarios.messages import PDF, Audio, Image, Part, Reply, Text, Tool, ToolCall, ToolResult, Upload
 from ..scenarios.script import Call, Delivery, Step, answers_of
 from .against_server import NO_CASSETTE, Conversation, under
+from .command_process import WroteTooMuch, finished, late
 from .watches import found_in
 
 if TYPE_CHECKING:
@@ -469,8 +467,8 @@ class Driver:
         """Returns the output, the error, and the places where a key was printed."""
         with self._started(_environment(conversation, mode), conversation.case) as done:
             if isinstance(done, subprocess.TimeoutExpired):
-                return [], Trouble(_late(done), ours=False, rule="RUN-002"), []
-            if isinstance(done, _WroteTooMuch):
+                return [], Trouble(late(done), ours=False, rule="RUN-002"), []
+            if isinstance(done, WroteTooMuch):
                 return [], Trouble(f"the command was ended: {done}", ours=False, rule="RUN-002"), []
             if not isinstance(done, subprocess.CompletedProcess):
                 return [], Trouble(f"the command could not be run: {done}", ours=False), []
@@ -494,89 +492,12 @@ class Driver:
             file = Path(folder, "conversation.json")
             file.write_text(json.dumps(as_json(case)), "utf-8")
             try:
-                found = self._finished({**environment, "CONFORMANCE_CONVERSATION": str(file)})
+                told = {**environment, "CONFORMANCE_CONVERSATION": str(file)}
+                found = finished(self.command, told, self.timeout)
             except (OSError, subprocess.TimeoutExpired) as error:
                 yield error
             else:
                 yield found
-
-    def _finished(self, environment: Mapping[str, str]) -> subprocess.CompletedProcess[bytes]:
-        """Returns the finished command. If it does not end in time, it is killed with the processes that it started:
-        they may hold its output open.
-        """
-        process = subprocess.Popen(  # noqa: S603 - running this command is what was asked for
-            self.command,
-            env=environment,
-            stdin=subprocess.DEVNULL,
-            stdout=subprocess.PIPE,
-            stderr=subprocess.PIPE,
-            start_new_session=True,
-            bufsize=0,
-        )
-        with process:
-            try:
-                out, err = _read(process, self.timeout)
-            except BaseException:
-                _kill_group(process)
-                raise
-        return subprocess.CompletedProcess(self.command, process.returncode, out, err)
-
-
-class _WroteTooMuch(OSError):
-    """A command writes without end."""
-
-
-class _Pipe(Thread):
-    """Reads what a command writes, up to a limit. Then it calls `full`."""
-
-    def __init__(self, stream: IO[bytes] | None, full: Callable[[], None]) -> None:
-        super().__init__(daemon=True)
-        self.told, self.is_full = bytearray(), False
-        self._stream, self._full = stream, full
-        self.start()
-
-    def run(self) -> None:
-        with suppress(ValueError, OSError):  # it was closed
-            while self._stream and (piece := self._stream.read(2**16)):
-                self.told += piece
-                if len(self.told) > _MOST_WRITTEN:
-                    self.is_full = True
-                    return self._full()
-        return None
-
-
-_MOST_WRITTEN = 64 * 1024**2  # bytes to one of the two outputs
-
-
-def _read(process: subprocess.Popen[bytes], seconds: float) -> tuple[bytes, bytes]:
-    """Returns both outputs of a command when it has ended and nobody holds them open. Raises an error if it is late, or writes
-    without end.
-    """
-    until = time.monotonic() + seconds
-    pipes = [_Pipe(each, partial(_kill_group, process)) for each in (process.stdout, process.stderr)]
-    for pipe in pipes:
-        pipe.join(max(0.0, until - time.monotonic()))
-        if any(each.is_full for each in pipes):
-            raise _WroteTooMuch(f"it wrote more than {_MOST_WRITTEN:,} bytes to one output")
-    if any(pipe.is_alive() for pipe in pipes):
-        raise subprocess.TimeoutExpired(process.args, seconds, stderr=bytes(pipes[1].told))
-    process.wait(max(0.0, until - time.monotonic()))
-    return bytes(pipes[0].told), bytes(pipes[1].told)
-
-
-def _late(error: subprocess.TimeoutExpired) -> str:
-    """Returns the sentence about a command that did not end, with the end of what it wrote to standard error."""
-    last = (error.stderr or b"").decode("utf-8", "replace").strip()[-2000:]
-    told = f"the command did not end within {error.timeout:g} seconds"
-    return f"{told}; it wrote:\n{last}" if last else told
-
-
-def _kill_group(process: subprocess.Popen[bytes]) -> None:
-    """Kills a process and those that it started."""
-    if hasattr(os, "killpg"):
-        with suppress(ProcessLookupError):
-            os.killpg(process.pid, signal.SIGKILL)
-    process.kill()
 
 
 def _environment(conversation: Conversation, mode: Mode) -> dict[str, str]:

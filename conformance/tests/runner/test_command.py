@@ -1,6 +1,7 @@
 """Programs in any language are judged by their requests. Rules that cannot be judged are listed."""
 
 import json
+import os
 import sys
 import time
 from pathlib import Path
@@ -10,6 +11,7 @@ import pytest
 from example_plays import PLAYS
 
 import ellmer_conformance.runner.command
+import ellmer_conformance.runner.command_process
 from ellmer_conformance.runner.command import (
     DeclaredWrongly,
     Driver,
@@ -224,10 +226,35 @@ def test_a_command_that_never_ends_has_the_time_of_a_play_for_its_declaration(tm
     assert time.monotonic() - began < 30
 
 
+#: Programs that start another one and do not end. It has no environment, and a session of its own.
+APART = "['env', '-i', sys.executable, '-c', OTHER], start_new_session=True"
+START = f"import subprocess, sys; subprocess.Popen({APART})"
+DAEMONS = {
+    "in another session": f"subprocess.Popen({APART})",
+    "whose parent has ended": f"subprocess.run([sys.executable, '-c', f'OTHER = {{OTHER!r}}; ' + {START!r}])",
+}
+
+
+@pytest.mark.slow
+@pytest.mark.skipif(sys.platform != "linux", reason="elsewhere, the group of the command is killed")
+@pytest.mark.parametrize("start", DAEMONS.values(), ids=DAEMONS)
+def test_what_a_killed_command_started_is_killed_with_it(tmp_path, start):
+    note, program = tmp_path / "note", tmp_path / "program.py"
+    other = f"import os, signal, pathlib; pathlib.Path({str(note)!r}).write_text(str(os.getpid())); signal.pause()"
+    program.write_text(
+        f"import signal, subprocess, sys\nOTHER = {other!r}\n{start}\nsignal.pause()\n", "utf-8"
+    )
+
+    find_adapter(f"command:{sys.executable} {program}", seconds=2)
+
+    with pytest.raises(ProcessLookupError):
+        os.kill(int(note.read_text()), 0)
+
+
 @pytest.mark.parametrize("number", [1, 2])
 def test_a_command_that_writes_without_end_is_ended_with_a_verdict(judged, monkeypatch, number):
     """A Node program that floods standard error filled the memory until the time of the play was over."""
-    monkeypatch.setattr(ellmer_conformance.runner.command, "_MOST_WRITTEN", 100_000)
+    monkeypatch.setattr(ellmer_conformance.runner.command_process, "_MOST_WRITTEN", 100_000)
     program = f"import os\nwhile True:\n    os.write({number}, b'x' * 10_000)\n"
 
     run, verdicts = judged(program)

@@ -14,13 +14,27 @@ from collections.abc import AsyncGenerator, Awaitable
 from contextlib import aclosing
 from functools import lru_cache
 from http import HTTPStatus
-from typing import Protocol, cast
+from typing import TYPE_CHECKING, Protocol, cast
 
 import httptools
 
 from ellmer_core.budget import SERVER, SERVER_HEAD, SERVER_TARGET
 
-from .messages import LENGTH, Broken, HttpRequest, KnownRequests, Relayed, Reply, is_quick, is_short, plain
+from .messages import (
+    LENGTH,
+    Broken,
+    HttpRequest,
+    KnownRequests,
+    Relayed,
+    Reply,
+    Upgraded,
+    is_quick,
+    is_short,
+    plain,
+)
+
+if TYPE_CHECKING:
+    from .websocket import WebSocket
 
 # --- requests, from bytes in any pieces ------------------------------------------------------------------
 
@@ -141,6 +155,7 @@ class Reader:
 
 
 PATIENCE = SERVER.seconds  # seconds in which a request must come whole, and a silent client another one
+LONGEST_WEBSOCKET = 3600.0  # seconds that OpenAI lets one last
 _LINGER = 5.0  # seconds in which a refused client may finish sending
 _PIPELINED = 16  # requests read ahead of a reply before the socket is left alone
 
@@ -177,6 +192,7 @@ class Connection(asyncio.Protocol):
         self._closing = self._half_closed = self._held = self._left = False
         self._silent = False  # nothing more is due from here: when the client's side ends, it has left
         self._written = 0  # bytes of the body that is being played
+        self._socket: WebSocket | None = None  # once the client has asked for one
         self.heard = 0.0  # when the client last began a request, or was answered, by the loop's clock
 
     # from the transport -----------------------------------------------------------------------------------
@@ -195,9 +211,13 @@ class Connection(asyncio.Protocol):
         self._waiting.clear()
         if self._playing:
             self._playing.cancel()
+        if self._socket:
+            self._socket.lost()
 
     def data_received(self, data: bytes) -> None:
-        if not self._closing:
+        if self._socket:
+            self._socket.received(bytes(memoryview(data)))
+        elif not self._closing:
             # asyncio received it into 256 KB, which were shrunk where they are. If such bytes are kept, the next 256 KB are taken behind
             # them, and the heap grows with each request.
             self._reader.feed(bytes(memoryview(data)))
@@ -216,8 +236,11 @@ class Connection(asyncio.Protocol):
         self._writable = None
 
     def weary(self, now: float) -> None:
-        """Ends an idle connection: one with an incomplete request, or without any."""
-        if not self._playing and not self._waiting and now - self.heard > PATIENCE:
+        """Ends an idle connection: one with an incomplete request, or without any. A WebSocket may last longer."""
+        if self._socket:
+            if now - self.heard > LONGEST_WEBSOCKET:
+                self._socket.expire()
+        elif not self._playing and not self._waiting and now - self.heard > PATIENCE:
             self.close()
 
     def close(self) -> None:
@@ -257,7 +280,9 @@ class Connection(asyncio.Protocol):
         while self._waiting and not self._closing and self._playing is None:
             request = self._waiting.popleft()
             reply = self._answer(request)
-            if isinstance(reply, Reply) and (is_short(reply) or is_quick(reply)):
+            if isinstance(reply, Upgraded):
+                self._switch(reply, request)
+            elif isinstance(reply, Reply) and (is_short(reply) or is_quick(reply)):
                 self._write(head(reply, request) + framed(reply, request))
                 self._after(reply, request)
             else:
@@ -271,6 +296,22 @@ class Connection(asyncio.Protocol):
             return self._handler.answer(request)
         except Exception as error:  # noqa: BLE001 - a client must not hang on our own defects
             return defect(error)
+
+    def _switch(self, reply: Upgraded, request: HttpRequest) -> None:
+        """Makes this connection a WebSocket. What is still waiting was no HTTP."""
+        from .websocket import Line, WebSocket  # noqa: PLC0415 - its package is optional
+
+        self._waiting.clear()
+        line = Line(self._transport, self._settled, pieces, self._drained)
+        self._socket = WebSocket(line, reply.turns, request)
+
+    async def _settled(self, request: HttpRequest) -> Reply:
+        reply = self._answer(request)
+        return reply if isinstance(reply, Reply) else await settled(reply)
+
+    async def _drained(self) -> None:
+        if self._writable:
+            await self._writable.wait()
 
     async def _play(self, coming: Reply | Awaitable[Reply], request: HttpRequest) -> None:
         self._silent = asyncio.iscoroutine(coming)  # how long an upstream takes is not known
@@ -295,8 +336,7 @@ class Connection(asyncio.Protocol):
         self._written = 0
         async with aclosing(pieces(reply)) as body:
             async for data in body:
-                if self._writable:
-                    await self._writable.wait()
+                await self._drained()
                 if self._transport.is_closing():
                     await asyncio.sleep(0)  # or else the loop cannot tell that the client left
                 if data and not silent:

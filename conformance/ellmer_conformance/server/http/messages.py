@@ -9,7 +9,7 @@ from __future__ import annotations
 import re
 from collections.abc import AsyncGenerator, Callable, Iterable, Sequence
 from dataclasses import dataclass, field, replace
-from typing import NamedTuple
+from typing import NamedTuple, Protocol
 
 from ellmer_core.budget import memory_of
 
@@ -192,6 +192,32 @@ class Relayed(Reply):
     """
 
     chunks: AsyncGenerator[bytes, None]
+
+
+class Turns(Protocol):
+    """What a service makes of the messages of a WebSocket, one after another."""
+
+    ended: bool
+    """Whether the events so far end the answer to the last message."""
+
+    def asked(self, message: bytes) -> HttpRequest | Reply:
+        """Returns the request that a message stands for, or its reply if it is no request for the server."""
+
+    def event(self, data: bytes) -> str:
+        """Returns the message for an event of the reply."""
+
+    def failed(self, reply: Reply) -> str:
+        """Returns the message for an error."""
+
+    def over(self) -> str:
+        """Returns the message at the end of the longest time that a connection may last."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class Upgraded(Reply):
+    """A reply that makes a connection a WebSocket: `turns` has the answers to its messages."""
+
+    turns: Turns
 
 
 def is_short(reply: Reply) -> bool:

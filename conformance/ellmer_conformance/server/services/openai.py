@@ -19,7 +19,7 @@ from ...scenarios.script import Say
 from ..chat_apis.base import ALNUM, HEX, compact, pretty, sse, utf8, words
 from ..http.messages import Reply, plain
 from ..model.media_made import picture, sound, words_of_sound
-from . import stored_completions, stored_responses
+from . import responses_websocket, stored_completions, stored_responses
 from .kept_objects import KINDS, routes_of
 from .pages import page
 from .service_request import Asked, Batch, File, ServiceRequest, TooMuch, few
@@ -548,6 +548,7 @@ ROUTES = tuple(
         ("POST", "/audio/transcriptions", transcription),
         ("POST", "/audio/translations", transcription),
         *stored_completions.ROUTES,
+        *responses_websocket.ROUTES,
         *stored_responses.ROUTES,
         *routes_of(KINDS),
     )

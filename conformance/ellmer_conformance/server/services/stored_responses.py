@@ -19,7 +19,7 @@ from ..signatures import encoded, sign
 from .pages import page
 from .service_request import Conversation, ServiceRequest, StoredObjects, StoredResponse
 
-__all__ = ["ROUTES", "Conversation", "StoredResponse", "continued", "names_items", "stored"]
+__all__ = ["ROUTES", "Conversation", "StoredResponse", "continued", "items_in", "names_items", "stored"]
 
 _BAD = "invalid_request_error"
 _MOST, _BYTES = 1024, 64 * 1024 * 1024  # answers of a conversation that are stored, and their size
@@ -50,7 +50,7 @@ def continued(request: Request, shelf: StoredObjects) -> Request | Refusal:
         return named
     if not items and named is None:
         return request
-    news = _items(request.body.get("input")) if named is None else named
+    news = items_in(request.body.get("input")) if named is None else named
     return replace(request, body={**request.body, "input": [*items, *news]})
 
 
@@ -74,7 +74,7 @@ def _named(request: Request, shelf: StoredObjects) -> list[Json] | Refusal | Non
 
     The sentence is OpenAI's: https://github.com/vercel/ai/issues/9119
     """
-    items = _items(request.body.get("input"))
+    items = items_in(request.body.get("input"))
     if request.provider not in _KEEPING or not names_items(request.body):
         return None
     known = {str(item.get("id")): item for kept in shelf.responses.values() for item in kept.items}
@@ -114,7 +114,7 @@ def stored(request: Request, reply: Reply, shelf: StoredObjects, size: int) -> R
         size: The memory of the request's body in bytes.
     """
     background = request.body.get("background") is True and not request.stream
-    found = StoredResponse(_items(request.body.get("input")), reply, background, size=size + reply.size)
+    found = StoredResponse(items_in(request.body.get("input")), reply, background, size=size + reply.size)
     if request.body.get("store") is not False and reply.ending == "end":
         _keep(found, _id_in(reply), shelf.responses)
     if conversation := shelf.conversations.get(_conversation_id(request.body)):
@@ -143,8 +143,12 @@ def _conversation_id(body: Json) -> str:
     return text_of(value) or text_of(object_of(value).get("id"))
 
 
-def _items(value: object) -> list[Json]:
-    """Returns an input as items. A text is a message of the user."""
+def items_in(value: object) -> list[Json]:
+    """Returns an input as items. A text is a message of the user.
+
+    Args:
+        value: The input of a request.
+    """
     if isinstance(value, str):
         return [{"type": "message", "role": "user", "content": [{"type": "input_text", "text": value}]}]
     return [item for item in items_of(value) if isinstance(item, dict)]
@@ -263,7 +267,7 @@ def _contents(value: object) -> list[object]:
 def _compacted(service: ServiceRequest) -> list[Json]:
     """Returns the items that a request to compact names, with those of its previous answer."""
     previous = service.stored.responses.get(text_of(service.body.get("previous_response_id")))
-    return [*(previous.items if previous else ()), *_items(service.body.get("input"))]
+    return [*(previous.items if previous else ()), *items_in(service.body.get("input"))]
 
 
 def _listed(service: ServiceRequest, items: Iterable[Json]) -> Json:
@@ -280,7 +284,7 @@ def create(service: ServiceRequest) -> Reply:
     """Creates a conversation."""
     body = service.body
     id = f"conv_{service.fresh('conversation', 48, HEX)}"
-    found = Conversation(id, object_of(body.get("metadata")), _numbered(_items(body.get("items"))))
+    found = Conversation(id, object_of(body.get("metadata")), _numbered(items_in(body.get("items"))))
     service.stored.conversations[id] = found
     return service.reply(_shown(service, found))
 
@@ -309,7 +313,7 @@ def items(service: ServiceRequest) -> Reply:
         return _no_conversation(service)
     if service.http.method == "GET":
         return service.reply(_listed(service, found.items))
-    added = _items(service.body.get("items"))
+    added = items_in(service.body.get("items"))
     found.items = _numbered([*found.items, *added])
     return service.reply(_listed(service, found.items[len(found.items) - len(added) :]))
 

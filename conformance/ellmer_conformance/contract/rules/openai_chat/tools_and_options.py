@@ -304,8 +304,11 @@ def json_mode_is_asked_for(request: Request) -> Iterator[Finding]:
 def no_tools_is_no_list(request: Request) -> Iterator[Finding]:
     """A request without tools has no `tools` field.
 
-    The refusal is in reports of three years, and in no recording. Other reports say that OpenAI takes an empty list by now. The
-    Responses API takes it: https://github.com/DataDog/dd-trace-py (test_simple_agent_streamed.yaml).
+    The refusal is in reports of three years, and in no recording. OpenAI's document of the API has a smallest length for
+    `messages` and `functions`, and none for `tools`. Others report that OpenAI takes an empty list by now:
+    https://github.com/earendil-works/pi/pull/3650 (April 2026), https://github.com/evalstate/fast-agent/issues/781 (May 2026),
+    https://github.com/local-inference-lab/vllm/pull/193 (July 2026: Xcode sends it). One recording would decide. The Responses
+    API takes it: https://github.com/DataDog/dd-trace-py (test_simple_agent_streamed.yaml).
     """
     if isinstance(request.body.get("tools"), list):
         yield met("/tools") if request.body["tools"] else broken("/tools", "the list of tools is empty")
