@@ -149,7 +149,7 @@ def _in_its_words(tool: Json) -> Json:
 
 def _cost(usage: Any) -> float | None:
     """Returns the dollars that the answer names, with those of its searches."""
-    cost = usage.get("cost") if isinstance(usage, dict) else None
+    cost: Any = usage.get("cost") if isinstance(usage, dict) else None
     if (
         not json_objects.fits(cost, {"total_cost": (float, int), "currency": str})
         or cost["currency"] != "USD"
