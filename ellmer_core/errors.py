@@ -607,6 +607,14 @@ class ConversionError(ResponseError, ValueError):
     """The model's data does not fit the type that was asked for; the message names each path."""
 
 
+def printed(value: object) -> str:
+    """Returns a value's text, or the name of its type if it cannot write itself."""
+    try:
+        return str(value)
+    except Exception:  # noqa: BLE001 - as an integer of 5,000 digits
+        return f"({type(value).__name__})"
+
+
 def error_message(error: str | BaseException) -> str:
     """Returns an error's message as one line for the model. It never raises."""
     if isinstance(error, str):

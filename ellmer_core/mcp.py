@@ -279,7 +279,10 @@ class McpTools:
             UsageError: The connection is not open, or the server lists too many.
         """
         listed = self._call(lambda client: _all(client.list_resources, "resources", self.max_tools))
-        return [McpResource(r.uri, r.title or r.name, r.description or "", r.mime_type or "") for r in listed]
+        return [
+            McpResource(r.uri, r.title or r.name, r.description or "", r.mime_type or "", r.name)
+            for r in listed
+        ]
 
     def read(self, uri: str) -> list[ours.Content]:
         """Reads a resource, as contents to send with a prompt: `chat.chat("Summarize this.", *server.read(uri))`.
@@ -494,12 +497,15 @@ class _Asking:
 
 @dataclass(frozen=True)
 class McpResource:
-    """A resource of a server: its address, its title, its description, and its media type (`""` if it is not known)."""
+    """A resource of a server: its address, its title, its description, its media type (`""` if it is not known), and its
+    name.
+    """
 
     uri: str
     title: str
     description: str = ""
     type: str = ""
+    name: str = ""
 
 
 @dataclass(frozen=True)

@@ -22,7 +22,7 @@ from threading import Thread
 from typing import Any, Literal
 
 from .contents.content import ContentToolRequest, ContentToolResult, ToolDef, replaced
-from .errors import AsyncToolError, ConversionError, ToolReject, UsageError
+from .errors import AsyncToolError, ConversionError, ToolReject, UsageError, printed
 from .log import log_raised, logger
 from .schemas.python_types import convert, is_left_out
 from .telemetry.spans import traced_call
@@ -67,14 +67,7 @@ def _words(value: Any) -> str:
     from html import unescape  # noqa: PLC0415 - most tools report text
     from re import sub  # noqa: PLC0415 - see above
 
-    return unescape(sub(r"<[^>]*>", " ", _written(value))).strip()
-
-
-def _written(value: Any) -> str:
-    try:
-        return str(value)
-    except Exception:  # noqa: BLE001 - as an integer of 5,000 digits
-        return f"({type(value).__name__})"
+    return unescape(sub(r"<[^>]*>", " ", printed(value))).strip()
 
 
 def local_shinychat() -> Progress:
@@ -99,7 +92,7 @@ def local_shinychat() -> Progress:
 
 def say(value: object) -> None:
     """Reports a value that a generator tool yields before its result as progress."""
-    local_shinychat().replace(_written(value))
+    local_shinychat().replace(printed(value))
 
 
 @contextmanager

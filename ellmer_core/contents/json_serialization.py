@@ -18,6 +18,7 @@ from math import isfinite
 from typing import Any, assert_never
 
 from ..errors import UsageError, error_message, revealed
+from ..log import warn
 from . import content, turns
 from . import content as ours
 from .turns import Tokens, Turn, as_contents
@@ -134,7 +135,23 @@ def _path(cls: type) -> str:
 def _record(value: ours.Content | Turn | Tokens, path: str) -> dict[str, Any]:
     left_out = _left_out(ours.any_content(value)) if isinstance(value, ours.Content) else ""
     props = {name: v for name, v in _props(value).items() if name != left_out}
+    if isinstance(value, ours.ContentToolResult) and isinstance(value.extra, Mapping):
+        props["extra"] = _savable(value.extra, f"{path}.extra")
     return {"class": _path(type(value)), "props": {k: _plain(v, f"{path}.{k}") for k, v in props.items()}}
+
+
+def _savable(extra: Mapping[Any, Any], path: str) -> dict[Any, Any]:
+    """Returns a program's own data of a result without what cannot be saved, and warns of that."""
+    kept: dict[Any, Any] = {}
+    for name, value in extra.items():
+        place = f"{path}.{name}"
+        try:
+            whole = _savable(value, place) if isinstance(value, Mapping) else value
+            _plain(whole, place)
+            kept[name] = whole
+        except UsageError as error:
+            warn(f"{error} It is left out.")
+    return kept
 
 
 def _left_out(content: ours.AnyContent | None) -> str:

@@ -30,7 +30,7 @@ from .._chat.chat import Chat
 from .._chat.structured_output import Structured
 from ..contents.json_serialization import contents_record, contents_replay
 from ..contents.turns import AssistantTurn, Turn
-from ..errors import ConversionError, NotSentError, UsageError, wrong_keyword
+from ..errors import ConversionError, NotSentError, UsageError, UsageLimitError, wrong_keyword
 from ..log import warn
 from ..schemas.data_frames import Library
 from ..wire.base import StructuredMode
@@ -609,8 +609,10 @@ class Parallel:
             return fork, fork
         return self.wanted.value(fork.last_turn("assistant") or AssistantTurn()), fork
 
-    def unsent(self) -> NotSentError:
-        """Returns the error of a prompt that was not sent."""
+    def unsent(self) -> Exception:
+        """Returns the error of a prompt that was not sent. The budget of all prompts does not pay for it either."""
+        if isinstance(self.failure, UsageLimitError) and self.budget.limits.per == "chat":
+            return UsageLimitError(str(self.failure))
         error = NotSentError(
             f"This prompt was not sent, because another prompt failed ({type(self.failure).__name__}: {self.failure}). "
             'on_error="continue" goes on with the others.'

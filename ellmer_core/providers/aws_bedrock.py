@@ -14,7 +14,7 @@ from ..wire.bedrock.to_wire import Bedrock
 from ..wire.interfaces import Json, Request
 from ..wire.shared.content_parts import Cache
 from ._cloud import aws_credentials
-from ._construction import Options, construct, setting
+from ._construction import Options, construct, setting, variable
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -23,6 +23,7 @@ class AWSBedrock(Bedrock):
 
     default_model: ClassVar[str] = "us.anthropic.claude-sonnet-5"
     key_vars: ClassVar[tuple[str, ...]] = ("AWS_BEARER_TOKEN_BEDROCK", "AWS_ACCESS_KEY_ID")
+    base_url_var: ClassVar[str] = "AWS_ENDPOINT_URL_BEDROCK_RUNTIME"
 
     region: str = "us-east-1"
 
@@ -68,7 +69,7 @@ def chat_aws_bedrock(
     """Makes a chat with a model on Amazon Bedrock, over the Converse API.
 
     Key: `AWS_BEARER_TOKEN_BEDROCK`, else the credentials that AWS's own tools use (`AWS_ACCESS_KEY_ID`, a profile, a
-    role). Region: `AWS_REGION`. Default model: `us.anthropic.claude-sonnet-5`. With AWS credentials, each request is
+    role). Region: `AWS_REGION`. Address: `AWS_ENDPOINT_URL_BEDROCK_RUNTIME`. Default model: `us.anthropic.claude-sonnet-5`. With AWS credentials, each request is
     signed (https://docs.aws.amazon.com/IAM/latest/UserGuide/reference_sigv.html). API:
     https://docs.aws.amazon.com/bedrock/latest/userguide/conversation-inference.html.
 
@@ -83,7 +84,8 @@ def chat_aws_bedrock(
         raise UsageError(
             "profile= is for the model's capabilities. Use aws_profile= for a profile of AWS's own tools."
         )
-    if not options.get("base_url"):
+    region = region or variable("AWS_REGION") or variable("AWS_DEFAULT_REGION")
+    if not options.get("base_url") and not variable(AWSBedrock.base_url_var):
         region = setting("region", region, "AWS_REGION", "AWS_DEFAULT_REGION")
         options["base_url"] = f"https://bedrock-runtime.{region}.amazonaws.com"
     if options.get("api_key") is None and options.get("credentials") is None:

@@ -14,12 +14,14 @@ class Cohere(CohereChat):
 
     default_model: ClassVar[str] = "command-a-03-2025"
     key_vars: ClassVar[tuple[str, ...]] = ("CO_API_KEY", "COHERE_API_KEY")
+    base_url_var: ClassVar[str] = "CO_API_URL"
+    base_url_end: ClassVar[str] = "/v2"
 
 
 def chat_cohere(system_prompt: str | None = None, **options: Unpack[Options]) -> Chat:
     """Makes a chat with Cohere's Command.
 
-    Key: `CO_API_KEY` or `COHERE_API_KEY`. Default model: `command-a-03-2025`. It uses version 2 of Cohere's API, whose
+    Key: `CO_API_KEY` or `COHERE_API_KEY`. Address: `CO_API_URL`. Default model: `command-a-03-2025`. It uses version 2 of Cohere's API, whose
     tool results are documents that answers can cite. API: https://docs.cohere.com/v2/reference/chat.
 
     Args:

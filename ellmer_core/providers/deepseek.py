@@ -1,4 +1,4 @@
-"""DeepSeek, https://api-docs.deepseek.com: Chat Completions for text, with readable reasoning."""
+"""DeepSeek, https://api-docs.deepseek.com: Chat Completions for text and images, with readable reasoning."""
 
 from __future__ import annotations
 
@@ -16,16 +16,14 @@ from ._construction import Options, construct
 
 @dataclass(frozen=True, eq=False, repr=False)
 class DeepSeek(JsonMode):
-    """DeepSeek accepts only text: `unknown variant image_url, expected text`. Reasoning of a tool call must be sent
-    back, at least as an empty string (`The reasoning_content in the thinking mode must be passed back to the API.`).
+    """Reasoning of a tool call must be sent back, at least as an empty string (`The reasoning_content in the thinking mode
+    must be passed back to the API.`). Flash takes images since V4.1, in messages of the user.
     """
 
     provider: ClassVar[str] = "DeepSeek"
-    default_model: ClassVar[str] = "deepseek-v4-flash"
+    default_model: ClassVar[str] = "deepseek-flash"
     key_vars: ClassVar[tuple[str, ...]] = ("DEEPSEEK_API_KEY",)
-    supports: ClassVar[Supports] = Supports(
-        images=False, pdfs=False, native_tool_media=False, structured=False
-    )
+    supports: ClassVar[Supports] = Supports(pdfs=False, native_tool_media=False, structured=False)
     endings: ClassVar[Endings] = ENDINGS.also(
         "https://api-docs.deepseek.com/api/create-chat-completion",
         cut={"insufficient_system_resource": "insufficient_system_resource"},
@@ -43,8 +41,8 @@ class DeepSeek(JsonMode):
 def chat_deepseek(system_prompt: str | None = None, **options: Unpack[Options]) -> Chat:
     """Makes a chat with DeepSeek.
 
-    Key: `DEEPSEEK_API_KEY`. Default model: `deepseek-v4-flash`. DeepSeek takes only text, and the reasoning of a turn
-    with tool calls is sent back, because the API requires it. API: https://api-docs.deepseek.com.
+    Key: `DEEPSEEK_API_KEY`. Default model: `deepseek-flash`, which takes images. The reasoning of a turn with tool
+    calls is sent back, because the API requires it. API: https://api-docs.deepseek.com.
 
     Args:
         system_prompt: The system prompt. Default: none.

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING, ClassVar, Unpack
+from typing import TYPE_CHECKING, Any, ClassVar, Unpack
 
 from .._chat.chat import Chat
 from ..contents import content as ours
@@ -123,7 +123,9 @@ class Perplexity(OpenAIResponses):
         found = [item for item in json_objects.objects(response.get("output")) if _is_search(item)]
         pages = [page for item in found for page in json_objects.objects(item.get("results"))]
         cited = content_parts.sources({"search_results": pages})
-        return content_parts.cited_last(super().turn(response), cited)
+        return replace(
+            content_parts.cited_last(super().turn(response), cited), cost=_cost(response.get("usage"))
+        )
 
     def output(self, item: Json, after: Json, *, cut: bool) -> Iterator[ours.Content]:
         """Yields the contents of an item. A search is a call of the provider's own until it has found something."""
@@ -143,6 +145,17 @@ def _in_its_words(tool: Json) -> Json:
     place = json_objects.without(tool.get("user_location") or {}, "type", "timezone")
     filters = {"filters": {"search_domain_filter": domains}} if domains else {}
     return {**tool, **filters} | ({"user_location": place} if place else {})
+
+
+def _cost(usage: Any) -> float | None:
+    """Returns the dollars that the answer names, with those of its searches."""
+    cost: Any = usage.get("cost") if isinstance(usage, dict) else None
+    if (
+        not json_objects.fits(cost, {"total_cost": (float, int), "currency": str})
+        or cost["currency"] != "USD"
+    ):
+        return None
+    return float(cost["total_cost"])
 
 
 def _is_search(item: Json) -> bool:

@@ -39,7 +39,7 @@ from typing import (
 
 from ..contents.content import ContentToolQuestion, ContentToolRequest, ToolDef, in_words
 from ..contents.turns import AssistantTurn
-from ..errors import AsyncToolError, ToolReject, UsageError, caller, check_spelling
+from ..errors import AsyncToolError, ToolReject, UsageError, caller, check_spelling, printed
 from ..schemas.type_classes import Type, TypeJsonSchema, TypeObject
 from ..schemas.type_functions import arguments_of, inner_type, to_json_schema
 
@@ -131,7 +131,7 @@ class ToolContext(Generic[D]):
         Args:
             text: What to show. Another value is shown as its text.
         """
-        self.show(str(text))
+        self.show(printed(text))
 
     def ask(
         self, message: str, fields: TypeObject | Mapping[str, Any] | None = None, *, url: str = ""

@@ -30,7 +30,8 @@ INSIDE = "[tool result  (c1)]: \nA cat:\n[inline image]"
         ("openai/gpt-5.4", {}, POINTED),
         ("anthropic/claude-sonnet-5", {"tool_media": "native"}, INSIDE),
         ("google_gemini/gemini-3.5-flash", {"tool_media": "native"}, BESIDE),
-        ("deepseek/deepseek-v4-flash", {}, DESCRIBED),
+        ("deepseek/deepseek-v4-pro", {}, DESCRIBED),
+        ("deepseek/deepseek-flash", {}, POINTED),
         ("ollama/qwen3-vl", {}, POINTED),
     ],
 )

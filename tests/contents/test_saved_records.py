@@ -29,7 +29,7 @@ from ellmer_core.contents.content import (
 )
 from ellmer_core.contents.json_serialization import OURS, contents_record, contents_replay
 from ellmer_core.contents.turns import AssistantPartialTurn, AssistantTurn, SystemTurn, Tokens, UserTurn
-from ellmer_core.errors import UsageError
+from ellmer_core.errors import EllmerWarning, UsageError
 from ellmer_core.providers.openai_compatible import chat_openai_compatible
 from ellmer_core.tools.definition import tool
 
@@ -248,7 +248,7 @@ def test_a_damaged_record_says_where(recorded, said):
         (1, "not int"),
         (["Hi"], "not str"),
         (ContentToolResult({"when": [object()]}), "ContentToolResult.value.when[0] is object"),
-        (UserTurn(ContentToolResult(1, extra={"f": print})), "UserTurn.contents[0].extra.f is builtin"),
+        (UserTurn(ContentToolResult({"f": print})), "UserTurn.contents[0].value.f is builtin"),
     ],
 )
 def test_what_cannot_be_recorded_says_where(value, said):
@@ -282,3 +282,19 @@ def test_what_a_turn_remembers_of_itself_is_not_saved():
 
     assert turn.is_plain
     assert contents_record(turn) == before
+
+
+def test_what_cannot_be_saved_of_a_programs_own_data_is_left_out_with_a_warning():
+    loop: dict[str, Any] = {}
+    loop["self"] = loop
+    extra = {"kept": [1, b"x"], "display": {"title": "T", "html": object()}, "frames": [object()]}
+    with pytest.warns(EllmerWarning) as caught:
+        saved = json.loads(json.dumps(contents_record(ContentToolResult("done", extra=extra))))
+
+    assert contents_replay(saved).extra == {"kept": [1, b"x"], "display": {"title": "T"}}
+    assert [str(each.message).partition(",")[0] for each in caught] == [
+        "ContentToolResult.extra.display.html is object",
+        "ContentToolResult.extra.frames[0] is object",
+    ]
+    with pytest.raises(UsageError, match="contains itself"):
+        contents_record(ContentToolResult("done", extra=loop))

@@ -130,7 +130,7 @@ PNG = ec.ContentImageInline(
 
 def deepseek(server, case):
     url = f"{server.url(case, '3')}/v1"
-    return ec.chat_deepseek(model="deepseek-v4-flash", base_url=url, api_key="none", max_tries=1)
+    return ec.chat_deepseek(model="deepseek-v4-pro", base_url=url, api_key="none", max_tries=1)
 
 
 def test_a_provider_that_cannot_see_is_skipped_if_another_can(server, caplog):

@@ -141,7 +141,7 @@ def test_resources_and_prompts(where):
     server = mcp_tools(where)
     with server:
         found = server.resources()
-        assert McpResource("file:///notes.md", "notes", "The notes.", "text/markdown") in found
+        assert McpResource("file:///notes.md", "notes", "The notes.", "text/markdown", "notes") in found
         assert server.read("file:///notes.md") == [ec.ContentText("# Notes")]
         assert server.read("file:///dot.png") == [ec.ContentImageInline("image/png", PNG)]
         with pytest.raises(ConnectError, match="gone"):

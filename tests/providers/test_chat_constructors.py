@@ -24,7 +24,7 @@ PROVIDERS = {
         "GOOGLE_API_KEY",
         "generativelanguage.googleapis.com/v1beta/models/gemini-3.5-flash:generateContent",
     ),
-    "deepseek": ("DeepSeek", "deepseek-v4-flash", "DEEPSEEK_API_KEY", "api.deepseek.com/chat/completions"),
+    "deepseek": ("DeepSeek", "deepseek-flash", "DEEPSEEK_API_KEY", "api.deepseek.com/chat/completions"),
 }
 KEYS = {variable for _, _, variable, _ in PROVIDERS.values()} | {"GEMINI_API_KEY"}
 
@@ -117,6 +117,20 @@ def test_the_base_url_may_come_from_the_environment(keys):
     for url in ("http://localhost:1", "http://localhost:1/v1/"):  # Anthropic's own clients add the version
         keys.setenv("ANTHROPIC_BASE_URL", url)
         assert chat_by_name("anthropic/m").wire.base_url == "http://localhost:1/v1"
+    keys.setenv("CO_API_URL", "http://localhost:1")
+    assert chat_by_name("cohere/m", api_key="k").wire.base_url == "http://localhost:1/v2"
+
+
+def test_bedrocks_address_and_region_may_come_from_the_environment(keys):
+    keys.setenv("AWS_ENDPOINT_URL_BEDROCK_RUNTIME", "http://localhost:1")
+    for name in ("AWS_REGION", "AWS_DEFAULT_REGION"):
+        keys.delenv(name, raising=False)
+    found = chat_by_name("aws_bedrock/m", api_key="k").wire
+    assert (found.base_url, found.region) == ("http://localhost:1", "us-east-1")
+    keys.setenv("AWS_REGION", "eu-west-3")
+    assert chat_by_name("aws_bedrock/m", api_key="k").wire.region == "eu-west-3"
+    found = chat_by_name("aws_bedrock/m", api_key="k", base_url="http://localhost:2").wire
+    assert (found.base_url, found.region) == ("http://localhost:2", "eu-west-3")
 
 
 def test_wrong_constructor_options(keys):

@@ -42,7 +42,7 @@ PROVIDERS = {
         "DATABRICKS_TOKEN",
         "x.cloud.databricks.com/serving-endpoints/chat/completions",
     ),
-    "deepseek": ("DeepSeek", "deepseek-v4-flash", "DEEPSEEK_API_KEY", "api.deepseek.com/chat/completions"),
+    "deepseek": ("DeepSeek", "deepseek-flash", "DEEPSEEK_API_KEY", "api.deepseek.com/chat/completions"),
     "fireworks": (
         "Fireworks AI",
         "accounts/fireworks/models/gpt-oss-120b",

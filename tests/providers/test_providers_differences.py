@@ -112,6 +112,22 @@ def test_perplexity_gets_no_field_of_its_answers_back():
     assert wire.messages([UserTurn("Rye?"), other])[1:] == [sent[0]]
 
 
+@pytest.mark.parametrize(
+    ("cost", "expected"),
+    [
+        ({"currency": "USD", "input_cost": 0.001, "tool_calls_cost": 0.005, "total_cost": 0.0062}, 0.0062),
+        ({"currency": "EUR", "total_cost": 0.0062}, None),
+        ({"currency": "USD", "total_cost": "free"}, None),
+        (None, None),
+    ],
+)
+def test_perplexity_names_its_cost_with_the_searches(cost, expected):
+    """The fields are those of https://docs.perplexity.ai/api-reference/agent-post."""
+    usage = {"input_tokens": 9, "output_tokens": 5, "cost": cost}
+    wire = made("perplexity", api_key="k")
+    assert wire.turn({"status": "completed", "output": [SAID], "usage": usage}).cost == expected
+
+
 def test_perplexity_streams_its_searches_as_calls_that_nobody_runs():
     wire = made("perplexity", api_key="k")
     merger = wire.merger()

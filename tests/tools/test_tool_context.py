@@ -105,15 +105,20 @@ def test_a_cancelled_conversation_is_seen_from_inside():
 def test_progress_goes_where_the_chat_is_shown(mode):
     said = []
 
+    class Unprintable:
+        def __str__(self):
+            raise RuntimeError
+
     def work(context: ToolContext) -> str:
         context.progress("half")
+        context.progress(Unprintable())
         return "done"
 
     request = ContentToolRequest("c", "work", tool=tool(work, name="work"))
     with showing(lambda asked, text: said.append((asked.id, text))):
         result = invoke(request) if mode == "sync" else asyncio.run(ainvoke(request))
 
-    assert (result.value, said) == ("done", [("c", "half")])
+    assert (result.value, said) == ("done", [("c", "half"), ("c", "(Unprintable)")])
 
 
 def test_defaults_are_told_to_the_model():

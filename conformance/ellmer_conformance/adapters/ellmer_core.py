@@ -85,6 +85,8 @@ _REQUIRED: Mapping[str, Any] = {
 _ONE_CALL: Mapping[str, Any] = {
     "anthropic": {"tool_choice": {"type": "auto", "disable_parallel_tool_use": True}},
 }
+#: Providers whose form of the format has schemas, but no JSON without one: `REQ-127`.
+_ONLY_SCHEMAS = {"Perplexity"}
 #: JSON without a schema, as each format has it.
 _JSON: Mapping[str, Mapping[str, Any]] = {
     "openai-chat": _OBJECT,
@@ -244,7 +246,7 @@ class Provider:
             uploads="native" if wire.uploads else "refused",
             tool_choice="native" if forced and tools else "refused",
             stop_sequences="native",
-            json_mode="native",
+            json_mode="refused" if wire.provider in _ONLY_SCHEMAS else "native",
             model_override="native",
             temperature="native",
             output_limit="native",

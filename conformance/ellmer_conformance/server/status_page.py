@@ -34,7 +34,10 @@ _VARIABLES = (
     ("Gemini", "export GEMINI_API_KEY=any-key GOOGLE_GEMINI_BASE_URL={base}"),
     (
         "Bedrock",
-        "export AWS_ACCESS_KEY_ID=any-key AWS_SECRET_ACCESS_KEY=any-key AWS_ENDPOINT_URL_BEDROCK_RUNTIME={base}",
+        (
+            "export AWS_REGION=us-east-1 AWS_ACCESS_KEY_ID=any-key AWS_SECRET_ACCESS_KEY=any-key "
+            "AWS_ENDPOINT_URL_BEDROCK_RUNTIME={base}"
+        ),
     ),
     ("Cohere", "export CO_API_KEY=any-key CO_API_URL={base}"),
     ("Ollama", "export OLLAMA_HOST={base} OLLAMA_BASE_URL={base}"),

@@ -171,6 +171,31 @@ def test_tokens_are_counted(chat, wire):
     assert 300 < many < 600
 
 
+IN_WORDS = {
+    "this library": "Answer only with JSON according to this JSON Schema: {}",
+    "after an example": 'A schema such as {{"foo": ["bar"]}} is wrong.\nReturn JSON. Here is the output schema:\n```\n{}\n```',
+    "and more": "Always respond with a JSON object that's compatible with this schema:\n\n{}\n\nNo Markdown.",
+}
+
+
+@pytest.mark.parametrize("words", IN_WORDS.values(), ids=IN_WORDS)
+@pytest.mark.parametrize("role", ["system", "user"])
+@pytest.mark.parametrize("more", [{}, {"response_format": {"type": "json_object"}}], ids=["text", "JSON"])
+def test_a_schema_in_words_is_filled(words, role, more):
+    told = {"role": role, "content": words.format(json.dumps(Person.model_json_schema()))}
+    asked = {"role": "user", "content": "Ada Lovelace was born in 1815."}
+    answer = answer_of(Request("openai-chat", "deepseek", {"model": "m", "messages": [told, asked], **more}))
+    assert Person.model_validate_json(answer.text or "")
+
+
+@pytest.mark.parametrize(
+    "text", ["What does this schema mean? {}", "Answer by this schema: {", 'Reply by this schema: {"a": 1}']
+)
+def test_a_text_about_a_schema_demands_none(text):
+    said = [{"role": "user", "content": text}]
+    assert (answer_of(Request("openai-chat", "openai", {"messages": said})).text or "").startswith("I read")
+
+
 # what a request demands, without a library --------------------------------------------------------------
 
 PARAMETERS = {"type": "object", "properties": {"city": {"type": "string"}}, "required": ["city"]}

@@ -24,6 +24,13 @@ ROWS: list[dict[str, Any]] = [
     },
     {
         "provider": ["DeepSeek"],
+        "model": "flash",
+        "since": date(2026, 9, 10),  # V4.1 Flash answers to the earlier names, too
+        "images": ["image/jpeg", "image/png", "image/gif", "image/webp"],
+        "source": "https://api-docs.deepseek.com/guides/vision.md",
+    },
+    {
+        "provider": ["DeepSeek"],
         "model": "deepseek-reasoner",
         "refuses": [
             "top_k",

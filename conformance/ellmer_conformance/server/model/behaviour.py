@@ -31,7 +31,7 @@ from .arithmetic import expression_in, result_of
 from .meanings import content_words
 from .media_description import colour_of, described
 from .media_made import picture, sound
-from .request_options import Options, Tool, options_of
+from .request_options import ANY_OBJECT, Options, Tool, options_of
 from .schema_values import filled, named_options, takes_a_list, takes_names
 from .tool_choice import about, fitting, options_in, sentences_for
 from .user_words import UserWords
@@ -64,6 +64,8 @@ def answer_of(request: Request) -> Answer:
         '42'
     """
     options, items = options_of(request), readers.read(request)
+    if options.schema in (None, ANY_OBJECT) and (told := _schema_in_words(items)):
+        options, items = replace(options, schema=told[0]), told[1]
     talk = _Talk(items)
     parts = _calls(talk, options) or _own_tools(talk, options) or (Say(_text(talk, options)),)
     if options.thinks:
@@ -298,6 +300,39 @@ def _own_tools(talk: _Talk, options: Options) -> tuple[Said, ...]:
         code = f"print({found.replace('^', '**')})" if found else f"print({question[:80]!r})"
         return Run(code, f"{output}\n"), Say(f"The program printed {output}.")
     return ()
+
+
+_SCHEMA_IN_WORDS = re.compile(r'\bschema\b[^{}"]{0,80}(?=\{)', re.IGNORECASE)
+_ANSWERS = re.compile(r"\b(?:answer|respond|reply|return|output|conform|format)", re.IGNORECASE)
+_DECODER = json.JSONDecoder()
+
+
+def _schema_in_words(items: Sequence[Item]) -> tuple[Json, list[Item]] | None:
+    """Returns the JSON Schema that the last instruction asks to follow, and the items without that instruction."""
+    for place in range(len(items) - 1, -1, -1):
+        item = items[place]
+        told = (item.kind == "system" or (item.kind == "text" and item.role == "user")) and _told(item.text)
+        if told:
+            rest = item._replace(text=told[1])
+            kept = [rest] if rest.text.strip() else []
+            return told[0], [*items[:place], *kept, *items[place + 1 :]]
+    return None
+
+
+def _told(text: str) -> tuple[Json, str] | None:
+    """Returns the schema in a text, and what was said before and after the sentence that has it."""
+    found = list(_SCHEMA_IN_WORDS.finditer(text))
+    verbs = list(_ANSWERS.finditer(text, 0, found[-1].start())) if found else []
+    if not verbs:
+        return None
+    try:
+        schema, end = _DECODER.raw_decode(text, found[-1].end())
+    except (ValueError, RecursionError):
+        return None
+    return (schema, text[: verbs[-1].start()] + text[end:]) if schema.keys() & _OF_A_SCHEMA else None
+
+
+_OF_A_SCHEMA = {"type", "properties", "anyOf", "oneOf", "allOf", "$ref", "enum", "const"}
 
 
 # texts --------------------------------------------------------------------------------------------------

@@ -19,7 +19,7 @@ from ...contract.readers.gemini import declarations, get
 from ...contract.readers.json_access import items_of, object_of, parsed, text_of
 from .meanings import content_words
 
-_ANY_OBJECT: Json = {"type": "object", "properties": {"answer": {"type": "string"}}, "required": ["answer"]}
+ANY_OBJECT: Json = {"type": "object", "properties": {"answer": {"type": "string"}}, "required": ["answer"]}
 
 
 @dataclass(frozen=True)
@@ -220,7 +220,7 @@ def _response_schema(form: Json) -> Json | None:
     if form.get("type") == "json_schema":
         return object_of(object_of(form.get("json_schema")).get("schema"))
     if form.get("type") == "json_object":
-        return object_of(form.get("json_schema") or form.get("schema")) or _ANY_OBJECT
+        return object_of(form.get("json_schema") or form.get("schema")) or ANY_OBJECT
     return None
 
 
@@ -322,14 +322,14 @@ def _gemini_schema(config: Any) -> Json | None:
     if get(config, "responseMimeType") != "application/json":
         return None
     schema = get(config, "responseJsonSchema") or get(config, "responseSchema")
-    return object_of(schema) or _ANY_OBJECT
+    return object_of(schema) or ANY_OBJECT
 
 
 def _ollama(body: Json) -> Options:
     form, settings = body.get("format"), object_of(body.get("options"))
     return Options(
         _functions(body.get("tools")),
-        schema=_ANY_OBJECT if form == "json" else form if isinstance(form, dict) else None,
+        schema=ANY_OBJECT if form == "json" else form if isinstance(form, dict) else None,
         limit=_limit(settings.get("num_predict")),
         stops=_texts(settings.get("stop")),
         thinks=bool(body.get("think")),
