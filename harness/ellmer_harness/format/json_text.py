@@ -74,7 +74,7 @@ def parse_compact(body: bytes) -> Spelled | None:
     if body[:1] not in _OPENING or b'": ' in body[:_BEGINNING] or has_more_values(body, RECORDING.values):
         return None
     try:
-        value = from_json(body, allow_inf_nan=False)
+        value = from_json(body, allow_inf_nan=False, cache_strings="keys")
         if (
             to_json(value) != body
             or _has_exponents(body)
@@ -295,10 +295,11 @@ def laid_body(form: Spelled, level: int) -> Laid:
 
 
 def _joined(text: Sequence[Piece], errors: str) -> bytes:
+    pieces: list[bytes] = []
     groups: Iterator[tuple[type, Iterator[Any]]] = groupby(text, type)
-    return b"".join(
-        [b"".join(group) if kind is bytes else "".join(group).encode(errors=errors) for kind, group in groups]
-    )
+    for kind, group in groups:
+        pieces += group if kind is bytes else ("".join(group).encode(errors=errors),)
+    return b"".join(pieces)
 
 
 @dataclass(slots=True)
@@ -393,11 +394,12 @@ _AFTER = (b",", b":", b"]", b"}")
 
 
 def _items(values: list[Any], text: bytes) -> Iterator[Piece]:
-    """Yields the items on lines. The marks between texts are in none of them; those between objects are, unless there are so many."""
+    """Yields the items on lines. If there are as many marks as items, each mark is between two of them, unless a text ends with `",` or is `,`."""
     kinds = {*map(type, values)}
     mark = b'","' if kinds == {str} else b"},{"
-    if kinds in ({str}, {dict}) and len(parts := text[1:-1].split(mark)) == len(values):
-        yield mark.replace(b",", b",\n").join(parts)
+    clear = b'",","' not in text if kinds == {str} else kinds == {dict}
+    if clear and text.count(mark) == len(values) - 1:
+        yield text[1:-1].replace(mark, mark.replace(b",", b",\n"))
     else:
         yield ",\n".join(map(compact, values))
 

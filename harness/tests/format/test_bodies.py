@@ -330,6 +330,14 @@ def test_a_string_that_looks_like_the_border_of_objects_stays_whole(end):
     assert json.loads(layout({"body": value})) == {"body": value}
 
 
+@pytest.mark.parametrize(
+    "texts", [[",", "a"], ["a", ","], ['",', "a"], ["a", '",'], ["", ",", ""], ['\\",', ',"']]
+)
+def test_a_text_that_looks_like_the_border_of_texts_stays_whole(texts):
+    value = {"json": texts * 300}
+    assert json.loads(layout({"body": value})) == {"body": value}
+
+
 def test_a_frame_that_cannot_be_rebuilt_is_kept_as_it_is():
     whole = eventstream.write({"eventstream": [{"headers": {":event-type": "x"}, "json": {"a": 1}}]})
     broken = whole[:-1] + bytes([whole[-1] ^ 1])  # a wrong checksum
