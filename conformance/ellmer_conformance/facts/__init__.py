@@ -252,7 +252,8 @@ def _inherited(wire: str, provider: str, rule: str) -> str:
 
 def _broken(wire: str, provider: str, model: str, feature: str) -> Iterator[tuple[Any, str, list[str]]]:
     """Yields the rules that a feature breaks, with the API's words and the links of the fact that decides, if one does."""
-    from ..contract.exchange import Request  # noqa: PLC0415 - rules take a second to import
+    from ..contract.changes.known_until import KNOWN_UNTIL  # noqa: PLC0415 - rules take a second to import
+    from ..contract.exchange import Request  # noqa: PLC0415
     from ..contract.rule import verdict  # noqa: PLC0415
 
     catching = _about(wire, provider, feature)
@@ -263,7 +264,7 @@ def _broken(wire: str, provider: str, model: str, feature: str) -> Iterator[tupl
     ]
     body = _used(feature, wire, model) if about else None
     for rule in about:
-        found = verdict(rule, Request(wire, provider, body or {}, model=model)).violations
+        found = verdict(rule, Request(wire, provider, body or {}, model=model, when=KNOWN_UNTIL)).violations
         if found:
             words = found[0].refusal.message if found[0].refusal else found[0].message
             yield rule, words, _decided(found[0])
