@@ -55,9 +55,9 @@ def test_an_adapter_that_cannot_be_tested_fails():
 
 
 def test_a_declared_refusal_has_a_verdict_of_its_own():
-    found = played(Ours(), "image_from_user", provider="deepseek")
+    found = played(Ours(), "pdf_from_user", provider="deepseek")
 
-    assert row(found, "TRM-010", "image_from_user").verdict == "refused-as-declared"
+    assert row(found, "TRM-010", "pdf_from_user").verdict == "refused-as-declared"
 
 
 def test_a_declared_refusal_that_does_not_happen_is_not_testable(report):

@@ -23,8 +23,8 @@ Claude on Vertex, Bedrock InvokeModel, Cohere v1 and Gemini Interactions are jud
 journal shows them in this format. InvokeModel accepts the forms of Claude, Nova, Llama, Mistral, Titan, Command, and
 of models with Chat Completions.
 
-`GET /v1/responses` opens a [WebSocket](https://developers.openai.com/api/docs/guides/websocket-mode) with the package `websockets`
-(`pip install "ellmer-core[conformance,websockets]"`). Each `response.create` is judged and answered like a POST, with OpenAI's errors as events. A
+`GET /v1/responses` opens a [WebSocket](https://developers.openai.com/api/docs/guides/websocket-mode) with the package of the extra
+`websockets`. Each `response.create` is judged and answered like a POST, with OpenAI's errors as events. A
 response with `store: false` is continued on its own connection only. `generate: false` prepares a response without output. After 60
 minutes, the connection ends with OpenAI's error. Requests of several lanes (`stream_id`) are answered one after another.
 `response.steer`, `background`, the WebSockets of other providers, and the proxy mode have none of this.
