@@ -20,7 +20,10 @@ from .results import FINE, Play, Report, Row, died_at
 _LARGEST = 400_000  # characters of a body that a report keeps
 _WIDEST = 110  # characters of a line of an excerpt
 _BEFORE, _AFTER = 2, 3  # lines around the one that is pointed at
-_PASSING = re.compile(r"\S+\.json\b|\b(?:\w*[_-])?(?=\w*\d)[0-9A-Za-z]{8,}\b")  # files; ids and digests
+#: The address of a conversation with the strict server; files; ids and digests.
+_PASSING = re.compile(
+    r"\bhttp://127\.0\.0\.1:\d+(?:/c/[^/\s]+/[^/\s]+)?|\S+\.json\b|\b(?:\w*[_-])?(?=\w*\d)[0-9A-Za-z]{8,}\b"
+)
 
 #: The rule that looks into a refusal that the adapter declared.
 _PROBE = "TRM-010"

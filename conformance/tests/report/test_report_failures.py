@@ -48,6 +48,17 @@ def test_a_fingerprint_is_that_of_the_mistake():
     )
 
 
+def test_the_address_of_the_strict_server_does_not_count():
+    """LangChain.js names it in its errors, and the same failure was another one in each run."""
+    told = "Error fetching from http://127.0.0.1:{}%40google/v1beta/models/m:generateContent: [400] no"
+    one, other, third = (
+        fingerprint("TXT-005", "/replies/0", told.format(each))
+        for each in ("39423/c/one_tool/652", "8087/c/one_tool/7", "8087/c/one_tool/7%40google/v2")
+    )
+
+    assert one == other != third
+
+
 def test_a_request_is_reproduced_by_a_script_of_its_own(report, tmp_path):
     script = tmp_path / "repro.py"
     script.write_text(as_python(report, row_of(report, BROKEN), request_only=True), encoding="utf-8")

@@ -252,6 +252,9 @@ STOPS: Mapping[str, frozenset[str]] = {
     "ollama": frozenset({"stop", "length", "load", "unload"}),
     "cohere": frozenset({"COMPLETE", "STOP_SEQUENCE", "MAX_TOKENS", "TOOL_CALL", "ERROR", "TIMEOUT"}),
 }
+#: Of these, the words for an answer that the token limit ended, and for one that the model ended.
+LIMITS = frozenset({"length", "model_length", "incomplete", "max_tokens", "MAX_TOKENS"})
+ENDS = frozenset({"stop", "completed", "end_turn", "STOP", "COMPLETE"})
 
 
 def misfits(value: Any, shape: Shape, place: str = "") -> Iterator[tuple[str, str]]:

@@ -7,7 +7,19 @@ from collections.abc import Iterator
 
 from ...contract.rule import Finding, Kind, Level, broken, met
 from ...contract.rulebook import RuleBook
-from .answers import ANSWERS, CHUNKS, ERRORS, STOPS, Heard, complaint, ended, misfits, out_of_order
+from .answers import (
+    ANSWERS,
+    CHUNKS,
+    ENDS,
+    ERRORS,
+    LIMITS,
+    STOPS,
+    Heard,
+    complaint,
+    ended,
+    misfits,
+    out_of_order,
+)
 from .questions import SCHEMA, TOOL
 
 # --- The book --------------------------------------------------------------------------------------------
@@ -240,7 +252,7 @@ def streams_say_the_same(heard: Heard) -> Iterator[Finding]:
     told, plain = heard.told, heard.plain
     if not heard.streamed or told is None or plain is None:
         return
-    alike = told.stop == plain.stop or (not heard.steady and {told.stop, plain.stop} == {"stop", "length"})
+    alike = told.stop == plain.stop or (not heard.steady and {told.stop, plain.stop} <= LIMITS | ENDS)
     yield found(alike, HERE, f"it stops for {told.stop!r}, and not streamed for {plain.stop!r}")
     yield found(
         bool(told.text) == bool(plain.text),
@@ -265,7 +277,7 @@ def calls_are_whole(heard: Heard) -> Iterator[Finding]:
     """
     if not heard.answered or heard.question.name != "tool_call" or heard.told is None:
         return
-    if heard.told.stop == "length":
+    if heard.told.stop in LIMITS:
         return
     yield found(heard.told.calls or heard.wire == "ollama", HERE, "no tool is called")
     ids = [call.id for call in heard.told.calls]
@@ -302,7 +314,7 @@ def values_fit_their_schema(heard: Heard) -> Iterator[Finding]:
         heard.answered
         and heard.question.schema
         and heard.told is not None
-        and heard.told.stop != "length"
+        and heard.told.stop not in LIMITS
         and heard.able.get("structured output")
     ):
         wrong = next((problem for _, problem in misfits(_json(heard.told.text), {"city": str})), "")

@@ -239,6 +239,23 @@ def test_one_of_two_answers_may_reach_the_limit_where_answers_differ(steady, out
     assert verdict(book.rules["SRV-015"], replace(streamed, steady=steady)).outcome == outcome
 
 
+@pytest.mark.parametrize(
+    ("end", "limit"), [("end_turn", "max_tokens"), ("STOP", "MAX_TOKENS"), ("completed", "incomplete")]
+)
+def test_each_format_has_its_own_word_for_the_limit(end, limit):
+    """llama.cpp's `/v1/messages` was blamed for an answer that its model did not end twice in the same way."""
+    ended = heard(chunks(FIRST, TEXT, LAST, COUNTS), stream=True, plain=read("openai-chat", chat()))
+    asked = {id: heard(CUT, question=q) for id, q in (("SRV-020", "tool_call"), ("SRV-022", "structured"))}
+    found = {id: replace(each, told=replace(each.told, stop=limit)) for id, each in asked.items()}
+    one = replace(
+        ended, told=replace(ended.told, stop=end), plain=replace(ended.plain, stop=limit), steady=False
+    )
+
+    assert {verdict(book.rules[id], each).outcome for id, each in found.items()} == {"not-applicable"}
+    assert verdict(book.rules["SRV-015"], one).outcome == "pass"
+    assert verdict(book.rules["SRV-015"], replace(one, steady=True)).outcome == "fail"
+
+
 @pytest.mark.parametrize(("status", "outcome"), [(500, "fail"), (501, "not-applicable"), (400, "pass")])
 def test_a_feature_that_makes_the_server_fail_is_a_broken_contract(status, outcome):
     asked = heard({"error": {"message": "no", "type": "x"}}, question="image", status=status)
