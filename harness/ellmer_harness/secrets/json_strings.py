@@ -6,7 +6,7 @@ import json
 import re
 from collections import defaultdict
 from collections.abc import Collection, Container, Iterable, Iterator, Sequence
-from itertools import chain, compress, repeat
+from itertools import chain, compress, pairwise, repeat
 from operator import is_
 from typing import Any
 
@@ -23,6 +23,10 @@ _NAMES = ("name", "key", "header", "field", "variable", "env", "id", "n", "k", "
 _VALUES = frozenset(("value", "val", "secret_value", "secretValue", "content", "data", "v", "Value"))
 _VALUE = "value"  # of a name above: `"password": {"value": …, "type": "string"}`
 _NAMING = frozenset(_NAMES)
+_JWK, _PRIVATE = (
+    "kty",
+    "private_key",
+)  # RFC 7517: the field of each JSON web key, and what its secret fields are
 NUMBERS = frozenset((int, float, bool, type(None)))
 FLAT = NUMBERS | {str}
 _KINDS = FLAT | {dict, list}
@@ -68,9 +72,10 @@ def places(value: Any, where: str = "") -> dict[tuple[str, str], list[Location]]
                 found[key, item].append(place)
         elif isinstance(item, dict):
             naming = "" if _VALUES.isdisjoint(item) else _named(item)
+            private = _private_fields(item)
             for name, inner in item.items():
                 found["", name].append(place)
-                holder = naming if name in _VALUES else ""
+                holder = naming if name in _VALUES else _PRIVATE if name in private else ""
                 if not holder and name == _VALUE and isinstance(inner, str):
                     holder = key
                 left.append((inner, (place, name), holder or name))
@@ -134,8 +139,16 @@ def _telling(
         for each in valued:
             if name := _named(each):
                 yield from (found for field in _VALUES & each.keys() for found in _texts(name, each[field]))
+    if _JWK in names:
+        yield from ((_PRIVATE, each[name]) for each in objects for name in _private_fields(each))
     pairs = (items for items in lists if len(items) == 2 and _pair(items))
     yield from ((pair[0], text) for pair in pairs for text in pair)
+    yield from ((name, items[at]) for items in lists for at, name in _options(items).items())
+
+
+def _private_fields(value: dict[str, Any]) -> list[str]:
+    """Returns the names of the secret texts in a JSON web key. A public key has none."""
+    return [name for name in ("d", "k") if _JWK in value and isinstance(value.get(name), str)]
 
 
 def _texts(name: str, value: Any) -> Iterator[tuple[str, str]]:
@@ -212,12 +225,27 @@ def _items(items: Sequence[Any], place: Location, key: str) -> Iterator[tuple[An
         yield "".join(items), (place, 0), key
         return
     key = items[0] if _pair(items) else "" if key == "text" else key
-    yield from ((item, (place, index), key) for index, item in enumerate(items) if type(item) not in NUMBERS)
+    options = _options(items)
+    for index, item in enumerate(items):
+        if type(item) not in NUMBERS:
+            yield item, (place, index), options.get(index, key)
 
 
 def _pair(items: Sequence[Any]) -> bool:
-    """Tells whether this is a header or a form field whose name suggests a credential."""
-    return len(items) == 2 and all(isinstance(item, str) for item in items) and telling(items[0])
+    """Tells whether this is a header or a form field whose name suggests a credential. A list of two addresses is none."""
+    texts = len(items) == 2 and all(isinstance(item, str) for item in items)
+    return texts and ":" not in items[0][1:] and telling(items[0])
+
+
+def _options(items: Sequence[Any]) -> dict[int, str]:
+    """Returns the names of the values in the arguments of a command, `["--api-key", "…"]`, by their places."""
+    texts = [item if isinstance(item, str) else "" for item in items]
+    named = enumerate(pairwise(texts), 1)
+    return {at: name for at, (name, value) in named if _is_option(name) and not value.startswith("-")}
+
+
+def _is_option(name: str) -> bool:
+    return name.startswith("--") and "=" not in name and telling(name)
 
 
 def _named(value: dict[str, Any]) -> str:

@@ -81,7 +81,20 @@ _SIGNATURES = {
     *("goog credential", "goog date", "goog expires"),
 }
 # Words that may follow without a change of meaning.
-AFTER = {"", "value", "base64", "b64", "digest", "hash", "text", "confirmation", "confirm", "base", "plain"}
+AFTER = {
+    "",
+    "value",
+    "base64",
+    "b64",
+    "bin",
+    "digest",
+    "hash",
+    "text",
+    "confirmation",
+    "confirm",
+    "base",
+    "plain",
+}
 # In these names, "token" means a position in a list, a request, or a part of a text.
 _PLACES = {
     *("page", "next", "previous", "prev", "continuation", "resumption", "pagination", "sync", "start"),
@@ -232,7 +245,7 @@ _OF_VISITORS = re.compile(
     r"|wmf-\w[\w-]*|networkprobelimit|acw_tc|[0-9a-f]{32}"  # Wikimedia's, Alibaba's firewall, routers of OpenShift
     r"|x-mapping-\w+|[\w.-]*server(?:_?id)?|ncbi_sid|trackid|bigipserver[^=]*|ts[0-9a-f]{6,8}|__kewlb"  # load balancers: Riverbed's, HAProxy's, F5's, Kemp's; NCBI's
     r"|awsalb\w*|awselb\w*|arraffinity\w*|datadome|_abck|bm_\w+|ak_bmsc|akacd_\w+|incap_ses_\w+|visid_incap_\w+|nlbi_\w+"
-    r"|guest_id\w*|personalization_id|session_tracker|edgebucket|loid|loidcreated|redesign_optout|csv|_octo|logged_in|_fbp|_fbc|muid|muidb|optimizelyenduserid|ajs_anonymous_id|__stripe_[ms]id"
+    r"|guest_id\w*|personalization_id|session_tracker|edgebucket|loid\w*|redesign_optout|csv|_octo|logged_in|_fbp|_fbc|muid|muidb|optimizelyenduserid|ajs_anonymous_id|__stripe_[ms]id"
     r"|_hjsession\w*|_uetsid|_uetvid|_pk_id\S*|_pk_ses\S*|__utm\w+|bcookie|lidc|x-ms-gateway-slice|stsservicecookie|fpc|geo\w*"
     r"|browserid\w*|[\w$-]*consent\w*|visitor\w*|anonymous\w*|yuv)="  # Salesforce's, Yelp's
 )
@@ -271,19 +284,20 @@ _BEFORE = re.compile(r"[\w.%\[-]*\Z")  # the beginning of a name, up to the tell
 _NAME = re.compile(r"[\w.-]{0,40}(?:%5D|\])?")
 _BEFORE_NAME = re.compile(r"[A-Za-z]{2,20} \Z")  # the first of two words: `API key`
 _FOLLOWED = re.compile(
-    r"[\"'\\ \t\]*`]*[=:,>|(]|\"\r?\n|[ \t]"
+    r"[\"'\\ \t\]*`]*[=:,>|(]|\"?\r?\n|[ \t]"
 )  # what comes between a name and its value, but in XML
 _SCHEMES = r"(?:(?:bearer|basic|token|digest|apikey|api-key)[ \t]+)?"
 _ASSIGNED = re.compile(
     rf"(?i)[\"'\\\]*`]*[ \t]*(?:=>|:=|[:=][*]*|\||is[ \t]|\((?=[\"'])|(?<=[\"'])[ \t]*,)[ \t]*(?:[|>][+-]?[ \t]*\r?\n[ \t]+)?[\"'\\`]*{_SCHEMES}([^\s\"'`\\&,;<>()|]{{4,}}+)(?!\(|\\?[\"'][ \t]*:)"
 )
-_SIGN = frozenset(":=,")  # what is behind another mark may be a word: `the token is …`, `| token | …`
+_SIGN = frozenset(":=")  # what is behind another mark may be a word: `the token is …`, `| token | …`
 _QUOTED = re.compile(
     r"[\"'\]]*[ \t]*(?:=>|:=|[:=])[ \t]*(?:\"([^\s\"\\]{16,400})\"|'([^\s'\\]{16,400})')(?![ \t]*:)"
 )
 _SPACED = re.compile(
     r"[ \t]+[\"']?([^\s\"'`\\&,;<>()|]{16,}+)"
 )  # `--token …`, `ENV API_KEY …`, `{:token "…"}`
+_SET = re.compile(r"\b(?:set|config)(?: --?\w+)* \Z")  # `aws configure set aws_secret_access_key …`
 _PARAMETER = re.compile(r"=([^&\s\"'\\<>#;]{4,}+)")
 _ELEMENT = re.compile(
     r"(?:\s[^<>]{0,300})?>\s*+(?>(?:<!\[CDATA\[\s*+)?)([^<>]{4,4000}?)\s*+(?>(?:\]\]>\s*+)?)</"
@@ -295,20 +309,38 @@ _NEXT_VALUE = re.compile(  # the name is the content of an element, or of an att
 _LITERAL = re.compile(r"([A-Za-z_]\w{0,60})\s*:\s*\"((?:[^\"\\\n]|\\.){4,4000})\"")
 _GRAPHQL = re.compile(r"\s*(?:mutation|query|subscription|\{)[\s\w($:!,=\[\]\"@]*[({]")
 _ATTRIBUTE = re.compile(r"[ \t]*=[ \t]*(?:\"([^\"<>]{4,4000})\"|'([^'<>]{4,4000})')")
-_PART = re.compile(r"\"(?:\r?\n[^\r\n]+)*\r?\n\r?\n([^\r\n]{4,4000})")
+_PART = re.compile(r"\"?(?:\r?\n[^\r\n]+)*\r?\n\r?\n([^\r\n]{4,4000})")
 _IN_URL = re.compile(r"://[^\s:/@\"'<>?#]*:([^\s/@\"'<>]{3,200})@")
+_USER_IN_URL = re.compile(
+    r"://([^\s:/@\"'<>?#]{16,400})(?::[^\s/@\"'<>]{0,200})?@"
+)  # a token alone: `https://ghp_…@github.com`
 _BASIC = re.compile(r"(?<=\b[Bb])asic\s+([\w+/=-]{8,400})")
 _BEARER = re.compile(r"(?<=\b[Bb])earer\s+([\w.~+/=-]{16,8000})")
 _NETRC = re.compile(r"login[ ]\S{1,200}\s+password\s+(\S{4,200})")
-_CURL = re.compile(
-    r"curl\s(?:[^\r\n]|\\\r?\n){0,400}?(?:-u|-U|--user|--proxy-user)[ =]?[\"']?[^\s:\"']{1,100}:([^\s\"'\\]{4,200})"
-)
+_OPTIONS = r"(?:[^\r\n]|\\\r?\n){0,400}?"
+_CHOSEN = r"[\"']?([^\s\"'\\]{4,200})"
+_COMMANDS = {
+    "curl": re.compile(
+        rf"curl\s{_OPTIONS}(?:-u|-U|--user|--proxy-user)[ =]?[\"']?[^\s:\"']{{1,100}}:([^\s\"'\\]{{4,200}})"
+    ),
+    **{
+        name: re.compile(rf"{name}\w*\s{_OPTIONS}(?<=\s)(?:-p|--password=){_CHOSEN}")
+        for name in ("mysql", "mariadb")
+    },
+    "sshpass": re.compile(rf"sshpass\s+-p\s*{_CHOSEN}"),
+    "redis-cli": re.compile(rf"redis-cli\s{_OPTIONS}(?<=\s)(?:-a|--pass)[ ]{_CHOSEN}"),
+    " login -": re.compile(rf" login -{_OPTIONS}(?:-p|--password)[ =]{_CHOSEN}"),
+    **{f"{name}=": re.compile(f"{name}={_CHOSEN}") for name in ("PGPASSWORD", "MYSQL_PWD", "SSHPASS")},
+    "IDENTIFIED BY '": re.compile(r"IDENTIFIED BY '([^'\r\n]{4,200})'"),
+}
+"""What stands before a password in a command, a statement of SQL included."""
 _OKTA = re.compile(r"SSWS\s+(00[\w-]{40})(?![\w-])")
 _PRIVATE = re.compile(
     r"-----BEGIN [A-Z0-9 ]*PRIVATE KEY(?: BLOCK)?-----|PuTTY-User-Key-File-\d:|Private-Lines: \d"
 )
 _NAMING = re.compile(r"(?i)(?:<(?:key|name|th|td|dt)>\s*(?:[a-z]{2,20} )?|\b(?:key|name)\s*[:=]\s*[\"']?)\Z")
 _PIECES = re.compile(r"[\s;,&]+")
+_PARTS = re.compile(r"[\s;,&/?=#]+")  # of a URL
 
 
 def named(text: str, lower: str) -> Iterator[tuple[str, str, int]]:
@@ -345,7 +377,8 @@ def credential(what: Kind, value: str) -> bool:
     scheme, _, rest = value.partition(" ")
     if scheme.lower() == "basic" and _login(rest):
         return True
-    return any(drawn(part) for piece in _PIECES.split(value) for part in (piece, piece.partition("=")[2]))
+    between = _PARTS if value.startswith(("http://", "https://")) else _PIECES
+    return any(drawn(part) for piece in between.split(value) for part in (piece, piece.partition("=")[2]))
 
 
 def _telling(lower: str) -> list[int]:
@@ -362,7 +395,10 @@ def _telling(lower: str) -> list[int]:
 def _after(text: str, begin: int, end: int, what: Kind) -> str:
     """Returns the credential after a name, if there is one. Each kind of place has its own rules."""
     before = text[begin - 1 : begin] if begin else ""
-    if before in ("", "?", "&", "\0") and (found := _PARAMETER.match(text, end)):
+    listed = what == "password" and text[max(0, begin - 2) : begin].strip(" ").endswith(
+        ";"
+    )  # `Server=db;Pwd=…`
+    if (listed or before in ("", "?", "&", "\0")) and (found := _PARAMETER.match(text, end)):
         value = found[1]
         return (
             value if what and credential(what, unquote(value)) and not _is_id(text[begin:end], value) else ""
@@ -377,11 +413,14 @@ def _after(text: str, begin: int, end: int, what: Kind) -> str:
 
 def _assigned(text: str, begin: int, end: int) -> Iterator[str]:
     """Yields what may be the value of a name in code, a command or prose."""
-    apart = text.startswith("--", begin) or text[begin:end].isupper() or text[begin - 1 : begin] == ":"
+    before = text[max(0, begin - 40) : begin]
+    apart = text.startswith("--", begin) or text[begin:end].isupper() or before.endswith(":")
+    apart = apart or bool(_SET.search(before))
     for pattern in (_ASSIGNED, _QUOTED, *([_SPACED] if apart else [])):
         if found := pattern.match(text, end):
             value, between = found[found.lastindex or 0], text[end : found.start(found.lastindex or 0)]
-            if not _SIGN.isdisjoint(between) or not made_of_words(value):
+            is_id = between == "|" and not before.endswith("|")  # `auth0|6707939…`, and no row of a table
+            if not is_id and (not _SIGN.isdisjoint(between) or not made_of_words(value)):
                 yield value
 
 
@@ -400,7 +439,8 @@ def _marked_up(text: str, begin: int, end: int, before: str) -> str | None:
         return element[1]
     if before.isspace() and _in_tag(text, begin) and (attribute := _ATTRIBUTE.match(text, end)):
         return attribute[1] or attribute[2]
-    named = before == '"' and text[max(0, begin - 6) : begin - 1].lower() == "name="
+    quote = before == '"'
+    named = text[max(0, begin - 5 - quote) : begin - quote].lower() == "name="
     if named and (part := _PART.match(text, end)):
         return part[1]
     return None
@@ -438,13 +478,20 @@ def _known_forms(text: str) -> Iterator[tuple[str, str, int]]:
         for found in _IN_URL.finditer(text):
             if not is_placeholder(found[1]) and not found[1].startswith("$"):
                 yield "a password in a URL", found[1], found.start(1)
+        for found in _USER_IN_URL.finditer(text):
+            if (
+                drawn(found[1])
+                and not made_of_words(found[1])
+                and not _SENTRY.match(text, found.start(1) - 8)
+            ):
+                yield "a token in a URL", found[1], found.start(1)
     yield from (
         ("a bearer token", it[1], it.start(1)) for it in around(text, "earer", _BEARER) if drawn(it[1])
     )
     yield from (("a login", it[1], it.start(1)) for it in around(text, "asic", _BASIC) if _login(it[1]))
     yield from (("an Okta token", it[1], it.start(1)) for it in around(text, "SSWS", _OKTA) if drawn(it[1]))
     hosts = "machine " in text or "default " in text
-    for literal, form in (*([("login", _NETRC)] if hosts else []), ("curl", _CURL)):
+    for literal, form in (*([("login", _NETRC)] if hosts else []), *_COMMANDS.items()):
         for it in around(text, literal, form):
             if password(it[1]) and it[1][0] not in "$<{":
                 yield "a password for a host", it[1], it.start(1)

@@ -13,7 +13,7 @@ _RANDOM = 3.2  # bits a character; words and placeholders stay below, keys of an
 _WORD = 9  # letters
 _LETTERS = 24  # letters of one case without a break: no word, if they are different enough
 _PLACEHOLDER = re.compile(
-    r"(?ix) ^[<\[{($%] | [>\]})%]$ | ^(.)\1*$ | [*•]{3} | x{6} | \.\.\. | …"
+    r"(?ix) ^[<\[{($%] | [>\]})]$ | ^(.)\1*$ | [*•]{3} | x{6} | \.\.\. | …"
     r"| invalid[-_ ]?(?:api|key|token|secret|passw|credential) | [a-z]1234567890 | ^0123456789 | abcdefghij | ^(?:x-amz-|aws4-)[a-z0-9-]+$ | =<[a-z][\w-]*>"
     r"| redacted|masked|filtered|scrubbed|hidden|removed|dummy|fake|placeholder|example|sample|change.?me|unknown"
     r"| ^(?:your|my|the|an?|some|enter|insert|test|this|sk)[-_\s.]"
@@ -24,7 +24,7 @@ _PLACEHOLDER = re.compile(
 )
 _BASE64 = re.compile(r"([A-Za-z0-9+/]{16,32})={0,2}")
 _ADDRESS = re.compile(rb"\d{1,3}(?:\.\d{1,3}){3}:\d{1,5}")
-_TYPED = re.compile(r"(?i)invalid[-_]?(?:api|key|token)|[a-z]1234567890|abcdefghij")
+_TYPED = re.compile(r"(?i)example(?:key)?$|invalid[-_]?(?:api|key|token)|[a-z]1234567890|abcdefghij")
 _SENTENCE = re.compile(r"\s\S*[.?!:]$|\n|(?:\S+\s+){8}")
 
 

@@ -596,6 +596,17 @@ WORD = "Tr0ub4dor3x"
         f"curl -s -u 'me:{WORD}' https://api.example.com",
         f"curl https://api.example.com \\\n  --user me:{WORD}",
         f"curl --proxy-user me:{WORD} https://api.example.com",
+        f"mysql -h db.example.com -u root -p{WORD} app",
+        f"mysqldump --single-transaction --password={WORD} app > app.sql",
+        f"sshpass -p '{WORD}' ssh root@example.com",
+        f"redis-cli -h r.example.com -a {WORD} ping",
+        f"docker login -u me --password {WORD} registry.example.com",
+        f"PGPASSWORD={WORD} psql -U app",
+        f"CREATE USER 'me'@'%' IDENTIFIED BY '{WORD}';",
+        f"Driver={{ODBC Driver 18}};Server=tcp:db,1433;Uid=me;Pwd={WORD};Encrypt=yes",
+        f"Data Source=db; User ID=sa; Password={WORD}",
+        f"jdbc:mysql://db:3306/app?user=root&password={WORD}%",
+        f"--b\r\nContent-Disposition: form-data; name=password\r\n\r\n{WORD}\r\n--b--\r\n",
         f"name,email,password\nme,me@example.com,{WORD}\n",
         f'"user";"password"\n"me";"{WORD}"\n',
         f"| user | password |\n|---|---|\n| me | {WORD} |",
@@ -618,6 +629,10 @@ def test_chosen_passwords_in_texts_that_say_what_they_are(text):
         "machine learning: the login page password field",
         "the token is not_a_secret_but_a_word, and --token is an option",
         "id,token_count\n1,12345\n",
+        "mysql -u root -p app; sshpass -p $PASSWORD ssh; docker login -u me --password-stdin",
+        '{"sub": "auth0|6707939cad3d8bec47ecfa2e", "id": "recovery-code|dev_i1kgKoFSZLbPt6G1"}',
+        '["openai_project_apikey","openai_project_apikey_v2","github_token"]',
+        "https://myuser-on-production@example.com/a and ftp://anonymous-ftp-user@example.com",
         "The token is OAuth2AuthorizationCodeBearer",
         "tool --auth oauth2-client-credentials-v2",
         "| Token | claude-sonnet-4-5-20250929 |",
@@ -637,6 +652,49 @@ def test_names_and_values_in_messagepack_and_bson(data):
     value = "".join(Random(5).choices(ALNUM, k=40))
 
     assert [finding.what for finding in scan({"data": b64encode(data % value.encode()).decode()})]
+
+
+A_KEY = "dQ2vT9xL4mZ7rK1nB8wP3sHy"
+
+
+@pytest.mark.parametrize(
+    "value",
+    [
+        {"kty": "oct", "k": A_KEY},
+        {"keys": [{"kty": "EC", "crv": "P-256", "x": "public", "d": A_KEY}]},
+        {"args": ["run", "--api-key", A_KEY, "--verbose"]},
+        {"url": f"https://{A_KEY}:x-oauth-basic@github.example.com/a.git"},
+        {"said": f"pip install git+https://{A_KEY}@github.example.com/a.git"},
+        {"said": f"aws configure set aws_secret_access_key {A_KEY}"},
+        {"headers": {"x-api-key-bin": [b64encode(A_KEY.encode()).decode()]}},
+    ],
+)
+def test_keys_that_their_place_shows(value):
+    """The quick search does not miss them either."""
+    interaction = {"response": {"body": {"json": value}}}
+
+    assert [*scan(value)]
+    assert [*scan_written(interaction, json.dumps(interaction).encode())]
+
+
+@pytest.mark.parametrize(
+    "value",
+    [
+        {"kty": "RSA", "n": A_KEY, "e": "AQAB", "kid": A_KEY},
+        {
+            "grants": [
+                "http://auth0.com/oauth/grant-type/mfa-otp",
+                "http://auth0.com/oauth/grant-type/passwordless/otp",
+            ]
+        },
+        {"emojis": {"cookie": "https://github.global.ssl.fastly.net/images/icons/emoji/cookie.png?v5"}},
+        {"url": "https://0f3a1b2c4d5e6f708192a3b4c5d6e7f8@o1.ingest.example.com/42"},
+        {"key": "AKIAIOSFODNN7EXAMPLE"},
+        {"args": ["--token", "--verbose", "--password", "required"]},
+    ],
+)
+def test_what_is_published_or_only_looks_like_a_name_is_none(value):
+    assert [*scan(value)] == []
 
 
 def test_the_value_of_a_named_output():
