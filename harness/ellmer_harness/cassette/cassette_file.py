@@ -28,7 +28,7 @@ from vcr.request import HeadersDict, Request
 from vcr.serialize import CASSETTE_FORMAT_VERSION
 
 from ..errors import CassetteError, Refused, SecretFound, StoreError
-from ..format.blobs import Blobs, file_bytes, replace_file
+from ..format.blobs import Blobs, file_bytes, forget_unfinished, replace_file
 from ..format.bodies import Form, decode
 from ..format.serializer import OURS, Serializer, where
 from ..interception.network_guard import is_local
@@ -292,6 +292,7 @@ def _written(
     if error is None:
         _handed_in(cassette, [*index.serializer.blobs.fresh], failed)
         with locked(cassette.file):
+            forget_unfinished(cassette.file)
             replace_file(cassette.file, _with_others(cassette, index, text, added))
             if cassette.run:
                 note_writer(cassette.file, cassette.run, cassette.writer)

@@ -18,6 +18,7 @@ from dataclasses import dataclass, field
 from hashlib import sha256
 from pathlib import Path
 from stat import S_ISREG
+from time import time
 from typing import Any, TypeVar
 from uuid import uuid4
 
@@ -93,6 +94,20 @@ def replace_file(path: Path, data: str | bytes) -> None:
         staged.replace(path)
     finally:
         staged.unlink(missing_ok=True)
+
+
+_UNFINISHED = 60  # seconds after which nobody is still writing
+_MARK = re.compile(r"[0-9a-f]{32}")
+
+
+def forget_unfinished(path: Path) -> None:
+    """Deletes what programs that were killed have left beside a file while they wrote it."""
+    begun = f".{path.name[:100]}."
+    for left in path.parent.iterdir() if path.parent.exists() else ():
+        if left.name.startswith(begun) and _MARK.fullmatch(left.name.removeprefix(begun)):
+            with suppress(OSError):  # another program has deleted it
+                if left.stat().st_mtime < time() - _UNFINISHED:
+                    left.unlink()
 
 
 _LONGEST = 100

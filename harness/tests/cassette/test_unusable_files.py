@@ -1,6 +1,7 @@
 """An unusable file is named and explained, and stays unchanged."""
 
 import json
+import os
 
 import httpx
 import pytest
@@ -95,3 +96,18 @@ def test_blobs_may_be_shared_and_are_found_again(server, record, tmp_path):
     # This one says ../../blobs, and that is another folder now.
     with pytest.raises(Miss, match=r"blob .* cannot be read"), use_cassette(tmp_path / "elsewhere/two.json"):
         httpx.get("https://api.example.com/i")
+
+
+def test_what_a_killed_program_left_is_deleted_by_the_next_recording(server, tmp_path):
+    left = tmp_path / f".c.json.{'0' * 32}"
+    others = [tmp_path / f".c.json.{'1' * 32}", tmp_path / f".d.json.{'0' * 32}", tmp_path / ".c.json.mine"]
+    for path in (left, *others):
+        path.write_text("{")
+    for path in (left, *others[1:]):
+        os.utime(path, (1, 1))
+
+    with use_cassette(tmp_path / "c.json", mode="record"):
+        httpx.get(f"{server.url}/json")
+
+    assert not left.exists()
+    assert all(path.exists() for path in others)  # one may be in use, and two are of something else
