@@ -13,7 +13,7 @@ from copy import copy
 from dataclasses import dataclass, field, fields
 from functools import cache, cached_property
 from math import isfinite
-from typing import TYPE_CHECKING, Any, TypeVar, get_args
+from typing import TYPE_CHECKING, Any, ClassVar, TypeVar, get_args
 
 from ..budget import CLIENT
 from ..errors import ContentFieldError, revealed
@@ -215,6 +215,7 @@ class ContentText(Content):
 class _Data:
     """A medium whose bytes are sent with the request: its `type`, and its `data` in standard base64."""
 
+    only: ClassVar[str] = ""  # the one media type of the class, if it has one
     type: str
     data: str
 
@@ -228,6 +229,8 @@ class _Data:
         except ValueError:
             return "its data is not standard base64"
         type, actual = self.type.lower(), sniffed(bytes) or sniffed_audio(bytes)
+        if self.only and type != self.only:
+            return f"its type is {self.type!r:.80}, not {self.only}"
         if type not in {**SIGNATURES, **AUDIO} or actual == type:
             return ""
         return f"its bytes are {actual}, not {self.type}" if actual else f"its bytes are not {self.type}"
@@ -308,6 +311,7 @@ class ContentPDF(Content, _Data):
         'document.pdf'
     """
 
+    only: ClassVar[str] = "application/pdf"
     type: str
     data: str = field(repr=False)
     filename: str = "document.pdf"

@@ -249,6 +249,7 @@ def test_contents_may_be_at_any_depth(value, normal):
         (NO_BASE64, "its data is not standard base64"),
         (NO_PDF, "its bytes are image/png, not application/pdf"),
         (ContentImageInline("image/jpeg", "aGk="), "its bytes are not image/jpeg"),
+        (ContentPDF("image/png", PNG_DATA), "its type is 'image/png', not application/pdf"),
     ],
 )
 def test_damaged_media_are_refused_with_the_reason(content, fault):
