@@ -192,13 +192,14 @@
     state.textContent = started ? `The judge failed: ${why}` : `The judge could not be loaded: ${why}`;
   }
 
-  function ready(names) {
+  async function ready(names) {
     started = true;
     providers = names;
     bar.hidden = true;
     state.textContent = "Ready. It works offline from now on.";
     choices(wire, Object.keys(names));
     named();
+    await pasted;
     restore();
     ask();
   }
@@ -263,5 +264,6 @@
     await navigator.clipboard?.writeText(url).catch(() => undefined);
     state.textContent = "The address of this page is now a link to this request, and it is copied.";
   });
-  unfolded().then(start).catch((error) => failed(error.message));
+  const pasted = unfolded(); // the worker need not wait for it
+  start().catch((error) => failed(error.message));
 })();

@@ -100,9 +100,11 @@ class StrictServer:
 
     @property
     def origin(self) -> str:
-        """The address of the server: `http://127.0.0.1:PORT`, also if it listens on all addresses of the machine."""
-        host = "127.0.0.1" if self.host == "0.0.0.0" else self.host  # noqa: S104 - it is only compared
-        return f"http://{host}:{self.port}"
+        """The address of the server, such as `http://127.0.0.1:PORT`. It is this machine's own (`127.0.0.1`, `[::1]`) if the
+        server listens on all addresses (`0.0.0.0`, `::`).
+        """
+        host = {"0.0.0.0": "127.0.0.1", "::": "::1"}.get(self.host, self.host)  # noqa: S104 - it is only compared
+        return f"http://[{host}]:{self.port}" if ":" in host else f"http://{host}:{self.port}"
 
     def url(self, case: str, nonce: str) -> str:
         """Returns the base URL of a conversation. The provider's own path comes after it.

@@ -67,5 +67,14 @@ def test_a_path_names_a_provider_where_the_host_does_not():
     assert route_of("/v1/chat/completions", "127.0.0.1:8087").provider == "openai"
 
 
-def test_a_server_on_all_addresses_names_one_that_a_browser_opens():
-    assert StrictServer({}, host="0.0.0.0", port=8087).origin == "http://127.0.0.1:8087"
+@pytest.mark.parametrize(
+    ("host", "origin"),
+    [
+        ("0.0.0.0", "http://127.0.0.1:8087"),
+        ("::", "http://[::1]:8087"),
+        ("fd00::7", "http://[fd00::7]:8087"),
+        ("llm.example.com", "http://llm.example.com:8087"),
+    ],
+)
+def test_the_address_is_one_that_a_client_can_call(host, origin):
+    assert StrictServer({}, host=host, port=8087).origin == origin

@@ -6,6 +6,7 @@ npm installs Pyodide, which is pinned in `package-lock.json`. A zip has the modu
 
 from __future__ import annotations
 
+import argparse
 import gzip
 import json
 import os
@@ -195,4 +196,5 @@ def _compressed(data: bytes, target: Path) -> None:
 
 
 if __name__ == "__main__":
+    argparse.ArgumentParser(description=__doc__).parse_args()
     sys.stdout.write(f"{build()}\n")

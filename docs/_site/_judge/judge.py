@@ -9,8 +9,6 @@ import json
 import re
 from collections.abc import Mapping
 from dataclasses import replace
-from pathlib import Path
-from tempfile import TemporaryDirectory
 from typing import Any
 
 from explained import another_refusal
@@ -71,11 +69,10 @@ def judged(text: str, wire: str = "", provider: str = "", model: str = "") -> st
         provider: The provider. Default: it is found.
         model: The model. Default: the one that the request names.
     """
-    with TemporaryDirectory() as folder:
-        try:
-            found = pasted(text, Path(folder))
-        except (Unreadable, ValueError) as error:
-            return json.dumps({"problem": getattr(error, "problem", str(error))})
+    try:
+        found = pasted(text)
+    except (Unreadable, ValueError) as error:
+        return json.dumps({"problem": getattr(error, "problem", str(error))})
     chosen = (wire, provider, model)
     answer = {"form": found.form, "requests": [_request(each, *chosen) for each in found.recordings]}
     answer |= _matches(found, wire, provider)

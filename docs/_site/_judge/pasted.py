@@ -11,6 +11,7 @@ import json
 import re
 from dataclasses import dataclass, field
 from pathlib import Path
+from tempfile import TemporaryDirectory
 from typing import Any
 from urllib.parse import unquote, urljoin
 
@@ -40,12 +41,11 @@ class Pasted:
     error: str = ""
 
 
-def pasted(text: str, folder: Path) -> Pasted:
+def pasted(text: str) -> Pasted:
     """Returns the content of a paste.
 
     Args:
         text: The paste.
-        folder: A folder for a temporary file, because recordings are read from files.
 
     Raises:
         ValueError: If it begins like one of the forms, but cannot be read. The message says why.
@@ -53,7 +53,7 @@ def pasted(text: str, folder: Path) -> Pasted:
     text = _plain(text)
     if match := _RAW.match(text):
         return Pasted("an HTTP request", [raw(match)])
-    if found := recorded(text, folder):
+    if found := recorded(text):
         return Pasted("a recording", found)
     value = json_of(text)
     if found := json_body(value):
@@ -221,7 +221,7 @@ def _with_scheme(url: str) -> str:
 # Recordings and bodies -------------------------------------------------------------------------------------------
 
 
-def recorded(text: str, folder: Path) -> list[Recording]:
+def recorded(text: str) -> list[Recording]:
     """Returns the exchanges of a recording in any format of the harness. Returns none if it is no recording."""
     lines = text.splitlines()
     each = len(lines) > 1 and all(json_of(line) is not None for line in lines if line.strip())
@@ -230,9 +230,10 @@ def recorded(text: str, folder: Path) -> list[Recording]:
         r"^(interactions|http_interactions|requests|when)\s*:", text, re.MULTILINE
     ):
         return []
-    file = folder / f"pasted{suffix}"
-    file.write_text(text, "utf-8")
-    return [each for each in read(file) or () if each.url]
+    with TemporaryDirectory() as folder:  # recordings are read from files
+        file = Path(folder, f"pasted{suffix}")
+        file.write_text(text, "utf-8")
+        return [each for each in read(file) or () if each.url]
 
 
 def json_of(text: str) -> Any:
