@@ -85,12 +85,12 @@ def by_line(pairs: Sequence[tuple[Json, Json | None]]) -> list[tuple[list[Json],
 
 
 INTRO = """\
-A cause is a line of code that makes the first wrong thing in some runs. What follows from it is not counted. For these libraries, each
+A cause is the line of code that makes the first mistake of a run. Mistakes that follow from it are not counted. For these libraries, each
 cause was read in the source code of the version below: *defect* is a line of the library, *below* is a line of a package that it
 sends through, *arguable* is something that the library does on purpose, and *caller* is a line of our bridge.
 
 The headline of a run counts what the suite can tell apart without the source code: a line that shows itself in two ways counts
-twice there, and once here. No two rows of a library have a line in common. Where another format has the same mistake at a line of
+twice there, and once here. Each row of a library is about a different line. Where another format has the same mistake at a line of
 its own, the text names that line.
 """
 

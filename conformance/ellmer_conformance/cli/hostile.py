@@ -40,7 +40,7 @@ def command(
     target: Path | None,
     listed: bool,
 ) -> None:
-    """Attack a client: cut calls, bombs, slow bytes, wrong types, data after the end, quoted keys, redirects.
+    """Attack a client: answers that are cut, huge or slow, wrong types, data after the end, errors with the key, redirects.
 
     Each attack is run in a process of its own. The client gets a timeout of 3 seconds. It must end within 12 seconds.
     It must not crash, need more than 256 MB, show its key, run a cut call, or lose a complete answer. Exit code 0:

@@ -41,7 +41,7 @@ VERSION = 1
 def command(
     wire: str | None, provider: str, day: datetime | None, form: str, *, servers: bool, cases: bool
 ) -> None:
-    """List every rule of a client: id, level, kind, wire formats and sentence.
+    """List every rule for clients: id, level, kind, wire formats and sentence.
 
     A wire format is the HTTP API of a provider, such as openai-chat. `*` marks rules about whole
     conversations, which hold for every wire format. Where wire formats have different rules with one

@@ -31,7 +31,7 @@ from .run import filters
     help="Write the drift report to this file, too.",
 )
 def command(cassettes: Path, base_url: str, report: Path | None, **wanted: tuple[str, ...]) -> None:
-    """Run the cases with the real API, judge them, keep the recordings, and print a drift report.
+    """Run the cases with the real API, judge them, keep the recordings, and report where the strict server differs.
 
     Each request is also sent to the strict server. The drift report lists where the two differ: in the status, in the
     type and the text of an error, in the fields of an answer. The command needs the provider's key in the

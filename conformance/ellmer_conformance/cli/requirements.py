@@ -15,7 +15,7 @@ NOW = "now"
     "--diff", "other", metavar="ID", help="Show the changes since the set ID. `now` means today's rules."
 )
 def command(id: str | None, other: str | None) -> None:
-    """Show the requirement set ID (default: the latest), or compare two sets.
+    """Show the rules of the requirement set ID (default: the latest), or compare two sets.
 
     \b
     conformance requirements 2026-11

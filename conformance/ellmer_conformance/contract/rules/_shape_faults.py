@@ -27,8 +27,8 @@ UNRECORDED = " (the provider refuses this; its own words for it are not on recor
 RULES: Mapping[FaultKind, tuple[str, str]] = {
     FaultKind.UNKNOWN_FIELD: ("REQ-101", "No object has a field that the provider's types do not have."),
     FaultKind.MISSING_FIELD: ("REQ-102", "Every object has the fields that the provider's types require."),
-    FaultKind.WRONG_TYPE: ("REQ-103", "Every value has the type that the provider's types give its place."),
-    FaultKind.WRONG_VARIANT: ("REQ-104", "The type of an object is one of those that can be at its place."),
+    FaultKind.WRONG_TYPE: ("REQ-103", "Every value has a type that the provider's definition of its field allows."),
+    FaultKind.WRONG_VARIANT: ("REQ-104", "Every object is of a type that the provider's definition of its field allows."),
     FaultKind.UNKNOWN_VALUE: ("REQ-105", "An enumerated value is one of the allowed values."),
     FaultKind.OUT_OF_RANGE: ("REQ-106", "Numbers, lengths and patterns are within the provider's bounds."),
 }
@@ -37,7 +37,7 @@ _DECIDED = "This project decided it."
 #: The rule about faults that no refusal on record decides.
 _UNDECIDED = (
     "REQ-107",
-    "Every part of a request fits the provider's types, even if no refusal of such a fault is on record.",
+    "A request fits the provider's definitions, also where no refusal was recorded.",
     "Why: a type definition is not evidence of a refusal. This rule reports such faults, and never refuses a request.",
 )
 

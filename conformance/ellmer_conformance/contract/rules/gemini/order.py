@@ -388,7 +388,7 @@ _NO_PREFILL = ["gemini-3.5-flash-lite", "gemini-3.6-flash", "gemini-3.7-flash", 
     counterexamples=[body(ASK, model(text("{")), named=name) for name in _NO_PREFILL],
 )
 def the_last_turn_is_no_turn_of_the_model(request: Request) -> Iterator[Finding]:
-    """From Gemini 3.5 Flash-Lite and 3.6 Flash on, the last turn is not one of the model.
+    """From Gemini 3.5 Flash-Lite and 3.6 Flash on, the last turn is not a turn of the model.
 
     Older models continue such a turn. Fix: ask for structured output instead of beginning the answer.
     """
