@@ -15,11 +15,12 @@ from datetime import date
 from fnmatch import fnmatchcase
 from functools import cache, lru_cache
 from importlib.resources import files
+from itertools import product
 from typing import Any, NamedTuple
 
 from ..contract.exchange import Json
 from . import pages
-from .alike import alike
+from .alike import ModelKey, Spot, alike, one_model, with_alike
 from .cell import Answer, Cell, Evidence, family_of
 from .examples import example, foreign
 from .features import FEATURES
@@ -57,25 +58,29 @@ def cells() -> tuple[Cell, ...]:
         >>> "unknown" in {cell.answer for cell in cells()}
         True
     """
+    return (*_cells_at(_places(), _BY_NAME), *_retired(), *_betas())
+
+
+def _cells_at(places: Iterable[ModelKey], features: Iterable[str]) -> list[Cell]:
+    """Returns the cells of these models and features. Nothing else is computed but what they can be inferred from."""
+    spots = sorted(product(places, features))
     told: dict[tuple[str, str, str, str], list[Cell]] = defaultdict(list)
-    for cell in _told():
+    for cell in _told(with_alike(spots, _names(), _places())):
         told[cell.place].append(_if_opened(cell))
     known = {place: _joined(each) for place, each in told.items()}
-    known = {**alike(known, _places()), **known}
-    found = list(known.values())
-    found += [
-        _cell(feature.id, place, "unknown")
-        for place in _places()
-        for feature in FEATURES
-        if (*place, feature.id) not in known
-    ]
-    return (*sorted(found, key=lambda cell: cell.place), *_retired(), *_betas())
+    known = {**alike(known, spots, _names()), **known}
+    return [known.get((*place, feature)) or _cell(feature, place, "unknown") for place, feature in spots]
 
 
-def _told() -> Iterator[Cell]:
-    """Yields what each source says, recordings first."""
+@cache
+def _names() -> dict[str, str]:
+    return one_model(_places())
+
+
+def _told(spots: list[Spot]) -> Iterator[Cell]:
+    """Yields what each source says of these models and features, recordings first."""
     for source in (_recorded, _of_rules, _of_profiles, _without_a_field, _of_documents):
-        yield from source()
+        yield from source(spots)
 
 
 def _if_opened(cell: Cell) -> Cell:
@@ -162,35 +167,34 @@ def most_used() -> list[tuple[str, str, str, int]]:
 
 
 @cache
-def _places() -> list[tuple[str, str, str]]:
+def _places() -> list[ModelKey]:
     """Returns every known model with its wire format and provider."""
     recorded = {tuple(where.split(" ", 2)) for where in _recording_data()}
     return sorted((wire, provider, model) for wire, provider, model in recorded)
 
 
-def _recorded() -> Iterator[Cell]:
+def _recorded(spots: list[Spot]) -> Iterator[Cell]:
     """Yields what recordings prove. A refusal counts only if no request with the feature was accepted."""
     kinds = {"yes": "accepted", "no": "refused", "limit": "refused"}
-    for where, each in _recording_data().items():
-        wire, provider, model = where.split(" ", 2)
-        for feature, rows in each.items():
+    for place, feature in spots:
+        rows = _recording_data()[" ".join(place)].get(feature)
+        if rows is not None:
             by = {row[0]: Evidence(kinds[row[0]], row[1], row[4], row[3], row[2]) for row in rows}
             answer: Answer = "yes" if "yes" in by else "no" if "no" in by else "unknown"
             refused = by.get("limit") or (by.get("no") if answer == "yes" else None)
             note = f"Refused in one form: {refused.words} ({refused.link})" if refused else ""
             proof = [by[answer]] if answer in by else []
-            yield _cell(feature, (wire, provider, model), answer, *proof, note=note)
+            yield _cell(feature, place, answer, *proof, note=note)
 
 
 # --- From rules ------------------------------------------------------------------------------------------
 
 
-def _of_rules() -> Iterator[Cell]:
+def _of_rules(spots: list[Spot]) -> Iterator[Cell]:
     """Yields the features that a rule refuses for a model, or says to be lost: the rule catches the example of the feature."""
-    for place in _places():
-        for feature in FEATURES:
-            for rule, words, shown in _broken(*place, feature.id):
-                yield _ruled(feature.id, place, rule, words, shown)
+    for place, feature in spots:
+        for rule, words, shown in _broken(*place, feature):
+            yield _ruled(feature, place, rule, words, shown)
 
 
 def _ruled(feature: str, place: tuple[str, str, str], rule: Any, words: str, shown: list[str]) -> Cell:
@@ -379,13 +383,12 @@ _OTHERWISE = {
 }
 
 
-def _without_a_field() -> Iterator[Cell]:
-    for wire, provider, model in _places():
-        for feature in FEATURES:
-            for proof in _refused_field(wire, provider, feature.id):
-                yield _lacking(feature.id, (wire, provider, model), proof, _NO_FIELD)
-            for proof in _refused_part(wire, provider, feature.id):
-                yield _lacking(feature.id, (wire, provider, model), proof, _NO_PART)
+def _without_a_field(spots: list[Spot]) -> Iterator[Cell]:
+    for place, feature in spots:
+        for proof in _refused_field(*place[:2], feature):
+            yield _lacking(feature, place, proof, _NO_FIELD)
+        for proof in _refused_part(*place[:2], feature):
+            yield _lacking(feature, place, proof, _NO_PART)
 
 
 def _lacking(feature: str, place: tuple[str, str, str], proof: Evidence, note: str) -> Cell:
@@ -487,13 +490,19 @@ _PARAMETERS = {
 _OTHERWISE_NAMED = {("log_probs", "openai-responses")}
 
 
-def _of_profiles() -> Iterator[Cell]:
-    for wire, provider, model in _places():
-        for feature, answer, source in _profiled(wire, provider, model):
-            yield _cell(feature, (wire, provider, model), answer, Evidence("profile", source))
+def _of_profiles(spots: list[Spot]) -> Iterator[Cell]:
+    for place, feature in spots:
+        for name, answer, source in _profiled(*place):
+            if name == feature:
+                yield _cell(name, place, answer, Evidence("profile", source))
 
 
-def _profiled(wire: str, provider: str, model: str) -> Iterator[tuple[str, Answer, str]]:
+@cache
+def _profiled(*place: str) -> tuple[tuple[str, Answer, str], ...]:
+    return tuple(_said_outright(*place))
+
+
+def _said_outright(wire: str, provider: str, model: str) -> Iterator[tuple[str, Answer, str]]:
     """Yields what the rows of the profiles say outright: feature, answer and source. The last row has priority."""
     values: dict[str, tuple[Any, str]] = {}
     for row in _rows(_NAMES[provider]) if provider in _NAMES else ():
@@ -639,9 +648,10 @@ def _document(told: dict[str, Any]) -> Document:
     return Document(told["link"], told["words"], day, note=note, inferred=inferred, **lists)
 
 
-def _of_documents() -> Iterator[Cell]:
+def _of_documents(spots: list[Spot]) -> Iterator[Cell]:
+    wanted = {(*place, feature) for place, feature in spots}
     for document in documents():
-        yield from document.cells()
+        yield from (cell for cell in document.cells() if cell.place in wanted)
 
 
 # --- From calendars --------------------------------------------------------------------------------------
@@ -700,7 +710,7 @@ def disagreements() -> list[str]:
         True
     """
     told: dict[tuple[str, str, str, str], list[Cell]] = defaultdict(list)
-    for cell in _told():
+    for cell in _told(list(product(_places(), _BY_NAME))):
         if cell.answer != "unknown":
             told[cell.place].append(cell)
     return [
@@ -769,15 +779,19 @@ def chosen(
         >>> {cell.answer for cell in chosen(model="gpt-5-mini", feature="temperature", provider="openai")}
         {'no'}
     """
-    return [
-        cell
-        for cell in cells()
-        if fnmatchcase(cell.feature, feature or "*")
-        and (fnmatchcase(cell.model, model or "*") or cell.family == model)
-        and fnmatchcase(cell.provider, provider or "*")
-        and (fnmatchcase(cell.wire, wire or "*") or cell.wire == "*")
-        and cell.answer == (answer or cell.answer)
-    ]
+
+    def fits(at: ModelKey, name: str) -> bool:
+        of_model = fnmatchcase(at[2], model or "*") or family_of(at[2]) == model
+        of_wire = fnmatchcase(at[0], wire or "*") or at[0] == "*"
+        return (
+            of_model and of_wire and fnmatchcase(at[1], provider or "*") and fnmatchcase(name, feature or "*")
+        )
+
+    narrow = bool(model or feature or provider or wire)
+    named = [name for name in _BY_NAME if fnmatchcase(name, feature or "*")]
+    places = [place for place in _places() if named and fits(place, named[0])]
+    found = (*_cells_at(places, named), *_retired(), *_betas()) if narrow else cells()
+    return [each for each in found if fits(each.place[:3], each.feature) and answer in {"", each.answer}]
 
 
 def schema() -> dict[str, Any]:

@@ -6,27 +6,30 @@ import re
 from collections import defaultdict
 from collections.abc import Iterable, Mapping
 from dataclasses import replace
+from itertools import product
 
 from .cell import Cell, Evidence, family_of
 from .features import FEATURES
 
 ModelKey = tuple[str, str, str]
+Spot = tuple[ModelKey, str]  # with the name of a feature
 
 
-#: Groups of features that are about the form of a conversation. A model has no say in them, unless a rule says otherwise.
-_FORMAL = {"order", "ids"}
+#: Features that are about the form of a conversation. A model has no say in them, unless a rule says otherwise.
+_FORMAL = {feature.id for feature in FEATURES if feature.group in {"order", "ids"}}
+#: Features without which a model refuses a form of conversation.
+_BASIS = ("tools", "system")
 _DATED = re.compile(r"-(20\d{6}|20\d\d-\d\d-\d\d|0613|0125)$")
 _ALIAS = re.compile(r"-(latest|0)$")
 
 
 def alike(
-    known: Mapping[tuple[str, str, str, str], Cell], places: Iterable[ModelKey]
+    known: Mapping[tuple[str, str, str, str], Cell], spots: Iterable[Spot], names: Mapping[str, str]
 ) -> dict[tuple[str, str, str, str], Cell]:
     """Returns what is known of a model because it is recorded with the same model under another name (`gpt-5` and
-    `gpt-5-2025-08-07`), or because it is about the form of a conversation and most models of its family accept it at the provider.
+    `gpt-5-2025-08-07`, see `one_model`), or because it is about the form of a conversation and most models of its family accept
+    it at the provider.
     """
-    places = list(places)
-    names = one_model(places)
     named: dict[tuple[str, str, str, str], list[Cell]] = defaultdict(list)
     formal: dict[tuple[str, str, str, str], list[Cell]] = defaultdict(list)
     for cell in known.values():
@@ -35,13 +38,27 @@ def alike(
             if cell.answer != "no" or not _without_basis(cell, known):
                 formal[cell.wire, cell.provider, cell.family, cell.feature].append(cell)
     found = {}
-    for wire, provider, model in places:
-        for feature in FEATURES:
-            same = named[wire, provider, names[model], feature.id]
-            others = formal[wire, provider, family_of(model), feature.id] if feature.group in _FORMAL else []
-            if alike := _as_the_same(same, model) or _as_the_format(others, model):
-                found[alike.place] = alike
+    for (wire, provider, model), feature in spots:
+        same = named[wire, provider, names[model], feature]
+        others = formal[wire, provider, family_of(model), feature] if feature in _FORMAL else []
+        if alike := _as_the_same(same, model) or _as_the_format(others, model):
+            found[alike.place] = alike
     return found
+
+
+def with_alike(spots: Iterable[Spot], names: Mapping[str, str], places: Iterable[ModelKey]) -> list[Spot]:
+    """Adds the spots that `alike` looks at for these: other names of the model, and models of its family for what is formal."""
+    named: dict[ModelKey, list[ModelKey]] = defaultdict(list)
+    families: dict[ModelKey, list[ModelKey]] = defaultdict(list)
+    for place in places:
+        named[*place[:2], names[place[2]]].append(place)
+        families[*place[:2], family_of(place[2])].append(place)
+    found: dict[Spot, None] = {}
+    for place, feature in spots:
+        found |= dict.fromkeys(product(named[*place[:2], names[place[2]]], (feature,)))
+        if feature in _FORMAL:
+            found |= dict.fromkeys(product(families[*place[:2], family_of(place[2])], (feature, *_BASIS)))
+    return list(found)
 
 
 def one_model(places: Iterable[ModelKey]) -> dict[str, str]:
@@ -59,7 +76,7 @@ def _plain_name(model: str) -> str:
 
 def _without_basis(cell: Cell, known: Mapping[tuple[str, str, str, str], Cell]) -> bool:
     """Tells whether a model refuses a form only because it has no tools or no system prompt at all."""
-    basis = [known.get((*cell.place[:3], feature)) for feature in ("tools", "system")]
+    basis = [known.get((*cell.place[:3], feature)) for feature in _BASIS]
     rules = {each.place for base in basis if base and base.answer == "no" for each in base.evidence}
     return any(each.place in rules for each in cell.evidence)
 

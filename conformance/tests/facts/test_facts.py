@@ -6,6 +6,7 @@ import json
 import re
 from collections import Counter
 from datetime import date
+from fnmatch import fnmatchcase
 from pathlib import Path
 
 import pytest
@@ -64,7 +65,7 @@ def test_a_planted_contradiction_is_found(monkeypatch):
         "https://example.com", "No.", "2026-11-27", (place.replace(".", r"\."),), no=("tools",)
     )
     monkeypatch.setattr(facts, "documents", lambda: (planted,))
-    monkeypatch.setattr(facts, "_of_rules", lambda: iter(()))  # they take ten seconds
+    monkeypatch.setattr(facts, "_of_rules", lambda spots: iter(()))  # they take ten seconds
 
     assert f"{place} tools" in {line.partition(": ")[0] for line in facts.disagreements()}
 
@@ -309,6 +310,32 @@ def test_the_command_prints_the_chosen_cells():
         ("openai-responses", "no"),
     }
     assert CliRunner().invoke(command, ["--model", "gpt-5-mini"]).output.count("gpt-5-mini") >= len(FEATURES)
+
+
+@pytest.mark.parametrize(
+    "wanted",
+    [
+        {"model": "gpt-5-mini"},
+        {"model": "command", "feature": "*temperature*"},
+        {"feature": "call_id_65", "provider": "openai"},
+        {"provider": "anthropic", "wire": "anthropic", "answer": "ignored"},
+        {"model": "nobody's"},
+    ],
+    ids=str,
+)
+def test_a_narrow_question_has_the_answers_of_the_whole_table(wanted: dict[str, str], monkeypatch):
+    def fits(cell: facts.Cell) -> bool:
+        wire = cell.wire == "*" or fnmatchcase(cell.wire, wanted.get("wire", "*"))
+        model = cell.family == wanted.get("model") or fnmatchcase(cell.model, wanted.get("model", "*"))
+        named = all(
+            fnmatchcase(getattr(cell, name), wanted.get(name, "*")) for name in ("provider", "feature")
+        )
+        return wire and model and named and cell.answer == wanted.get("answer", cell.answer)
+
+    whole = [cell for cell in facts.cells() if fits(cell)]
+    monkeypatch.setattr(facts, "cells", None)  # the whole table takes seconds
+
+    assert facts.chosen(**wanted) == whole
 
 
 def test_azures_name_of_an_old_model_is_no_new_generation():
