@@ -108,7 +108,8 @@ def strict_tools_are_closed(function: Json, pointer: str) -> Iterator[Finding]:
     Fix: set `additionalProperties: false`, and make optional properties nullable and required.
     """
     if function.get("strict") is True:
-        yield from strict_findings(function.get("name"), function.get("parameters"), f"{pointer}/parameters")
+        schema = function.get("parameters", {"type": "object"})  # a function without any has to say so
+        yield from strict_findings(function.get("name"), schema, f"{pointer}/parameters")
 
 
 # --- Parts of a schema -----------------------------------------------------------------------------------

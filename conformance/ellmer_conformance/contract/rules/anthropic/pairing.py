@@ -106,29 +106,32 @@ def results_come_first(request: Request) -> Iterator[Finding]:
     REJECT,
     source=[
         "recorded refusal of text behind a call `srvtoolu_…` (claude-3-5-sonnet)",
+        (
+            "https://github.com/deepagent-ltd/deepagent-code/blob/342222d143bb0d18946920276fab69355594b8e2/packages/llm/test/"
+            "fixtures/recordings/anthropic-messages/rejects-malformed-assistant-tool-order-without-patch.json (claude-haiku-4-5)"
+        ),
         "https://github.com/stacklok/mecatl/issues/1465",
+        "https://github.com/anthropics/claude-code/issues/473",
     ],
     refusal=UNANSWERED,
     examples=[
         body(ASK, assistant(THOUGHT, "Let me see.", use("a")), user(result("a"))),
-        body(ASK, assistant(use("a"), "Let me see."), user(result("a"))),
+        body(ASK, assistant(use("a"), "And", use("b")), user(result("a"), result("b"))),
     ],
     counterexamples=[
+        body(ASK, assistant(use("a"), "Let me see."), user(result("a"))),
         body(ASK, assistant(THOUGHT, use("a"), "Let me see."), user(result("a"))),
         body(ASK, assistant(use("srvtoolu_1"), "Found it."), user(result("srvtoolu_1"))),
     ],
 )
 def calls_end_the_turn(request: Request) -> Iterator[Finding]:
-    """In an assistant turn with thinking or with a server tool call, no text follows the last tool call.
+    """In an assistant turn, no text follows the last tool call.
 
-    Why: the API expects blocks in the order in which the model produced them, and the model calls tools last. Turns
-    without thinking are not judged.
+    Why: the API expects the results right after the calls, and the model calls tools last. Fix: send the text before the calls.
     """
     for number, turn, answer in exchanges(request):
-        calls = turn.of("tool_use")
-        last, pointer, block = calls[-1]
-        thought = bool(turn.of("thinking") or turn.of("redacted_thinking"))
-        if answer and (thought or str(block.get("id")).startswith("srvtoolu_")):
+        last, pointer, block = turn.of("tool_use")[-1]
+        if answer:
             after = any(each.get("type") == "text" for _, each in turn.blocks[last + 1 :])
             facts = {"index": number, "ids": block.get("id")}
             yield broken(pointer, "text follows the call", **facts) if after else met(pointer)

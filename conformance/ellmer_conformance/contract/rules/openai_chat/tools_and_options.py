@@ -164,10 +164,18 @@ book.rule(
     "SCH-003",
     MUST,
     REJECT,
-    source=["recorded refusals (gpt-4o-mini, gpt-4-turbo, gpt-4)", *STRICT],
+    source=[
+        "recorded refusals (gpt-4o-mini, gpt-4-turbo, gpt-4)",
+        (
+            "https://github.com/openai/openai-dotnet/blob/b3b4bbbc31cebef0f4978071d586856360173c89/tests/SessionRecords/ChatToolTests/"
+            "StructuredOutputs(WithoutSchema,Strict,FailureExpected).json (no parameters, gpt-4o)"
+        ),
+        *STRICT,
+    ],
     refusal=SCHEMA,
     examples=[body(ASK, tools=[_tool(parameters=CLOSED, strict=True), _tool(parameters=OPEN)])],
     counterexamples=[
+        body(ASK, tools=[_tool(strict=True)]),
         body(ASK, tools=[_tool(parameters=OPEN, strict=True)]),
         body(ASK, tools=[_tool(parameters={**CLOSED, "required": []}, strict=True)]),
         body(ASK, tools=[_tool(parameters=one_property({"oneOf": [OPEN]}), strict=True)]),

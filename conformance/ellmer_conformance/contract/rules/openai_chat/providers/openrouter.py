@@ -44,7 +44,21 @@ def _numbered(refusal: Refusal) -> tuple[Mapping[str, str], bytes]:
     return compact({"error": error} | user)
 
 
-openrouter = elsewhere("openrouter", error_body=_numbered, without=["IMG-037"])
+openrouter = elsewhere(
+    "openrouter",
+    error_body=_numbered,
+    only=["REQ-003"],
+    without=["IMG-037"],
+    REQ_003={
+        "source": (
+            (
+                "https://github.com/estiens/open_router_enhanced/blob/236f756d7d5a25700a8f8fec8f79cb2a32e821f6/spec/fixtures/"
+                "vcr_cassettes/error_handling_parameter_validation.yml (gpt-3.5-turbo)"
+            ),
+        ),
+        "formerly": (refused('Input required: specify "prompt" or "messages"'),),
+    },
+)
 
 _LEARN = "To learn more about provider routing, visit: https://openrouter.ai/docs/guides/routing/provider-selection"
 _GEMMA = "google/gemma-3-12b-it"
