@@ -13,7 +13,7 @@ from ..contract import rules
 from ..contract.rule import Rule, verdict
 from ..contract.rulebook import RuleBook
 from ..contract.rules import behaviour
-from ..contract.rules_by_error_text import matches, nearest
+from ..contract.rules_by_error_text import fault_in, matches, nearest
 from ..live_apis.probe import server_rules
 from ..recordings.corpus import evidence_search, pins
 from ..recordings.corpus.evidence import Citation, Evidence, evidence_of
@@ -86,13 +86,15 @@ def _explain_error(text: str, books: list[RuleBook]) -> None:
 
 
 def _unknown(text: str, books: list[RuleBook]) -> str:
-    """Returns the message that no rule has a text, with the nearest one."""
+    """Returns the message that no rule has a text, what the text says of a field, and the nearest rule."""
     best = next(iter(nearest(text, books)), None)
+    fault = fault_in(text)
+    means = f" It says that {fault}." if fault else ""
     if best is None or best.alike == 0:
-        return "No rule knows this text, and none is near. `conformance list` lists all rules."
+        return f"No rule knows this text, and none is near.{means} `conformance list` lists all rules."
     sentence = " ".join(best.rule.sentence.split())
     return (
-        f"No rule knows this text. The nearest is {best.rule.full_id} ({best.alike:.0%} alike): {sentence} "
+        f"No rule knows this text.{means} The nearest is {best.rule.full_id} ({best.alike:.0%} alike): {sentence} "
         f"`conformance explain {best.rule.full_id}` explains it."
     )
 

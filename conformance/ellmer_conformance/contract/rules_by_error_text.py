@@ -18,6 +18,7 @@ from functools import partial
 from math import log
 from typing import NamedTuple
 
+from .described_faults import Described, described, judging, plain
 from .rule import Rule, verdict
 from .rulebook import RuleBook
 from .rules._shape_faults import IDS
@@ -33,13 +34,14 @@ _NAMED = 0.95  # the weight of a similarity that names have made
 _LESS = 0.2  # how much less a sentence counts that is a small part of the text
 #: How an error of a program begins that has found a fault itself: no API has refused anything.
 _OF_A_PROGRAM = re.compile(
-    r"\s*(?:(?:pydantic_core\._pydantic_core|jsonschema\.exceptions)\.ValidationError|(?:json\.decoder\.)?JSONDecodeError"
-    r"|(?:Attribute|Key|Index|Type|Name|Import|ModuleNotFound|UnboundLocal|Assertion|Recursion|Reference|Range|Syntax)Error)\b"
+    r"\s*(?:fastapi\.exceptions\.)?(?:(?:pydantic_core\._pydantic_core|jsonschema\.exceptions)\.ValidationError|(?:json\.decoder\.)?JSONDecodeError"
+    r"|(?:Attribute|Key|Index|Type|Name|Import|ModuleNotFound|UnboundLocal|RequestValidation|AI_InvalidResponseData|AI_TypeValidation|Assertion|Recursion|Reference|Range|Syntax)Error)\b"
 )
 #: How a server of another program lists what its own types do not fit: no provider says so.
 _OF_A_VALIDATOR = re.compile(r"""(?:^|["'])\s*\d+ validation errors?(?: for [A-Z]\w+|:)\s*(?:\n|\\n)""")
 _LONGEST = 20_000  # characters that are read as what Python prints
 _ANY = 0.1  # the weight of a name, path or number
+_BOOKS = 8  # books of similar texts in which a fault is judged
 _SHORT = 0.76  # the least similarity of texts of a few words
 _LITTLE = 0.6  # the weight of a word that any sentence may have
 _FUNCTION_WORDS = frozenset(
@@ -90,8 +92,9 @@ _QUOTED_PATH = re.compile(r"['\"`]([A-Za-z]\w*[.\[][\w.\[\]]*)['\"`]")
 _PATH = re.compile(r"(?:^|\s)([a-z]\w*(?:\.[\w{}]+)+): ", re.MULTILINE)
 _PATH_FIRST = re.compile(r"(?:^|\s)([a-z]\w*(?:\.\w+)+): ", re.MULTILINE)
 _FIELD_NAME = re.compile(r"(?<![\w.'\"`/-])[a-z]+(?:_[a-z]+)+(?![\w.'\"`/\[-])")
-_SNAKE = re.compile(r"[a-z]+(?:_[a-z]+)+")
 _PLACE = re.compile(r"\{\w*\}")
+#: A place for the name of any field in a template.
+_ANY_FIELD = re.compile(r"\{(?:key|path|place|part|inner)\}")
 _FAULT = re.compile(r"""['"]type['"]: ?['"](\w+)['"], ?['"]loc['"]: ?[\[(]([^\])]*)[\])]""")
 _PART_OF_PLACE = re.compile(r"\w+")
 #: What pydantic says of a kind of fault.
@@ -133,7 +136,50 @@ def matches(text: str, books: Iterable[RuleBook]) -> list[Match]:
     best = max((each.alike for each in named), default=0.0)
     order = _Paths("\n".join(texts_in(text)), found)
     close = [each for each in named if each.alike >= max(LEAST, best - BEHIND)]
-    return sorted(close, key=lambda match: (*order(match, _distance(text, match)), *_rank(match)))
+    close = [each for each in close if each.alike >= _SHORT or order.has_paths or not order.lacks(each)]
+    close.sort(key=lambda match: (*order(match, _distance(text, match)), *_rank(match)))
+    fault = fault_in(text)
+    return _judged(fault, close, found) if fault else close
+
+
+def fault_in(text: str) -> Described | None:
+    """Returns the fault of a field that a text or an error body describes, if it does."""
+    return next((fault for each in texts_in(text) if (fault := described(each))), None)
+
+
+def _judged(fault: Described, close: list[Match], found: Sequence[Match]) -> list[Match]:
+    """Returns the similar rules with those first that refuse the fault that the text describes. If no rule does, only those are left whose
+    refusal says the same of this field, or of any.
+    """
+    said = [each for each in close if _says(each, fault)]
+    if said and len(fault.path) == 1:
+        return [*said, *(each for each in close if each not in said)]
+    likely = [*{id(each.book): each.book for each in said or close}.values()][:_BOOKS]
+    judged = [(book, *judging(book, fault)) for book in likely]
+    if not any(placed for _, placed, _ in judged):
+        judged = [(book, *judging(book, fault)) for book in _only_book(fault, found)]
+    refusing = [(id(book), rule.id) for book, _, rules in judged for rule in rules]
+    if refusing:
+        of = {(id(each.book), each.rule.id): each for each in (*found, *close)}
+        first = [each for each in close if (id(each.book), each.rule.id) in refusing] or [of[refusing[0]]]
+        return [*first, *(each for each in close if each not in first)]
+    return said
+
+
+def _only_book(fault: Described, found: Sequence[Match]) -> list[RuleBook]:
+    """Returns the book of the one wire format whose examples have a place for the fault, or none if there are several."""
+    books = {each.book.wire: each.book for each in found if not each.book.author and len(fault.path) > 1}
+    placing = [book for book in books.values() if judging(book, fault)[0]]
+    return placing if len(placing) == 1 else []
+
+
+def _says(match: Match, fault: Described) -> bool:
+    """Tells whether a refusal of a rule says the same of the field that a text describes, or of any field."""
+    said = [each.text for each in _known(match.book, match.rule) if fault.phrase in each.text.lower()]
+    names = {plain(name) for text in said for name in _IDENTIFIER.findall(text)}
+    of_any = bool(said) and match.rule.id in _OF_SHAPES
+    alike = bool(said) and match.alike >= _WHOLE
+    return alike or of_any or plain(fault.path[-1]) in names or any(map(_ANY_FIELD.search, said))
 
 
 def _raised(text: str) -> str:
@@ -155,6 +201,7 @@ class _Paths:
 
     def __init__(self, text: str, every: Iterable[Match]) -> None:
         self._ours = [path for path in _paths(text) if path]
+        self.has_paths = bool(self._ours)
         self._fields = {*_field_names(text)}
         self._roots = defaultdict[str, set[str]](set)
         for match in every if self._ours else ():
@@ -169,9 +216,12 @@ class _Paths:
         foreign = not anywhere and roots.isdisjoint(self._roots[match.book.wire])
         theirs = [[], *self._theirs(match)]
         left = [len(path) - max(_shared(path, known) for known in theirs) for path in self._ours]
-        fields = {name for said in _known(match.book, match.rule) for name in _SNAKE.findall(said.text)}
-        lacks = bool(self._fields) and self._fields.isdisjoint(fields)
-        return foreign, distance == _OTHERS, lacks, min(left, default=0), distance
+        return foreign, distance == _OTHERS, self.lacks(match), min(left, default=0), distance
+
+    def lacks(self, match: Match) -> bool:
+        """Tells whether the text names fields without quotes, and the rule none of them."""
+        names = {name for said in _known(match.book, match.rule) for name in _IDENTIFIER.findall(said.text)}
+        return bool(self._fields) and {*map(plain, self._fields)}.isdisjoint(map(plain, names))
 
     @staticmethod
     def _theirs(match: Match) -> list[list[str]]:

@@ -8,6 +8,7 @@ from click.testing import CliRunner
 from ellmer_conformance.cli import _group
 from ellmer_conformance.cli.explain import _all_books
 from ellmer_conformance.contract import rules
+from ellmer_conformance.contract.described_faults import described
 from ellmer_conformance.contract.rules_by_error_text import known_texts, matches
 
 TEXTS = {
@@ -60,7 +61,7 @@ REAL = {
     "Function call is missing a thought_signature": "gemini THK-003",
     "Unknown parameter: 'input[4].action.query'.": "openai-responses REQ-101",
     "Unknown parameter: 'input[6].phase'.": "openai-responses REQ-101",
-    "Missing required parameter: 'input[79].id'.": "openai-responses REQ-102",
+    "Missing required parameter: 'input[79].id'.": "openai-responses REQ-010",
     "Missing required parameter: 'input[6].summary'": "openai-responses REQ-010",
     "The toolUse blocks at messages.2.content contain duplicate Ids: http_request": "bedrock PAIR-010",
     "Unexpected role 'user' after role 'tool'": "mistral ORD-003",
@@ -213,7 +214,7 @@ AUTUMN = {
     # zhukunpenglinyutong/jetbrains-cc-gui/issues/1003
     'API Error: 400 {"type":"error","error":{"type":"invalid_request_error","message":"\\"thinking.type.enabled\\" is not supported for this model. Use \\"thinking.type.adaptive\\" and \\"output_config.effort\\" to control thinking behavior."},"request_id":"req_011CaUUB15"}': "anthropic bedrock THK-015",
     # NousResearch/hermes-agent/pull/1128
-    "thinking.adaptive.budget_tokens: Extra inputs are not permitted": "anthropic REQ-004",
+    "thinking.adaptive.budget_tokens: Extra inputs are not permitted": "anthropic REQ-101",
     # tailcallhq/forgecode/pull/3426
     "Invalid JSON payload received. Unknown name \"propertyNames\" at 'tools[0].function_declarations...'": "gemini SCH-004",
     # zed-industries/zed/issues/53034
@@ -310,6 +311,22 @@ AUTUMN = {
     "openai: call failed: 400 Bad Request\nInvalid schema for response_format 'adk_response':\n'additionalProperties' is required to be supplied and to be false.": "openai-chat openai-responses STO-008",
     # Wei-Shaw/sub2api/issues/2376
     '**400 {"error":{"message":"No tool call found for function call output with call_id \n     call_uhOlc3hDY2sMzkWy8RY6CNsS.","type":"invalid_request_error"},"type":"error"}': "openai-responses PAIR-002",
+    # caozhiyuan/copilot-api/issues/145
+    "HTTP error: { message: 'system.1.cache_control.ephemeral.scope: Extra inputs are not permitted' }": "anthropic REQ-101",
+    # musistudio/claude-code-router/issues/1485
+    "Upstream request failed: [invalid_request_error] `input[26]` missing required field `arguments`": "openai-responses REQ-010",
+    # QuantumNous/new-api/issues/3039
+    "HTTP 400 : thinking: Input tag 'adaptive' found using 'type' does not match any of the expected tags: 'disabled', 'enabled'": "anthropic THK-016",
+    # decolua/9router/issues/1081
+    "Invalid value at 'tools[0].function_declarations[37].parameters.properties[9].value' (type.googleapis.com/google.cloud.aiplatform.v1.Schema), \"object\"": "gemini REQ-103",
+    # anomalyco/opencode/issues/36867
+    "Error from provider: Extra inputs are not permitted, field: 'chat_template_kwargs'\nTurn execution failed": "openai-chat REQ-004",
+    # MoonshotAI/kimi-code/issues/797
+    "Error: [provider.api_error] 400 invalid thinking: only type=enabled is allowed for this model": "openai-chat THK-016",
+    # router-for-me/CLIProxyAPI/issues/897
+    '{"detail":"Unsupported parameter: prompt_cache_retention"}': "",
+    # QwenLM/Qwen-Agent/issues/941
+    "InternalError.Algo.InvalidParameter:\nThe thinking_budget parameter must be a positive integer and not greater than 0": "",
     # can1357/oh-my-pi/issues/1077
     "tool_choice specified is incompatible with thinking enabled": "openai-chat THK-011",
 }
@@ -330,6 +347,33 @@ def test_a_real_message_leads_to_one_rule_or_honestly_to_none(text, every_book):
     if first:
         assert first.rule.id in expected
         assert first.book.wire in expected
+
+
+@pytest.mark.parametrize(
+    ("text", "what", "path"),
+    [
+        (
+            "Unknown name \"id\" at 'contents[2].parts[0].call'",
+            "unknown",
+            ("contents", "parts", "call", "id"),
+        ),
+        ("property 'store' is unsupported, did you mean 'stop'?", "unknown", ("store",)),
+        ("tools[0]: missing field `function` at line 1 column 827", "missing", ("tools", "function")),
+        ("`input[26]` missing required field `arguments`", "missing", ("input", "arguments")),
+        ("messages[1].role: unknown variant `developer`, expected", "wrong", ("messages", "role")),
+    ],
+)
+def test_what_a_text_says_of_a_field_is_read(text, what, path):
+    fault = described(text)
+
+    assert (fault.what, fault.path) == (what, path)
+
+
+@pytest.mark.parametrize(
+    "text", ["There is no paper.", "temperature: Input should be greater than 0", "a: only b"]
+)
+def test_a_text_that_says_nothing_of_a_field_describes_no_fault(text):
+    assert described(text) is None
 
 
 def test_one_rule_is_explained_and_the_others_are_lines():

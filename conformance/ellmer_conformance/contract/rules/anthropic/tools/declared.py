@@ -47,9 +47,10 @@ def the_choice_is_an_object(request: Request) -> Iterator[Finding]:
         yield met("/tool_choice")
 
 
-#: The computer tools that a model no longer takes, by a pattern of models, and what it takes instead.
+#: The computer tool or text editor that a model no longer takes, by a pattern of models, and what it takes instead.
 OLD_TOOLS = {
     "claude-3-7-*": ("computer_20241022", "bash_20250124, computer_20250124, text_editor_20250124"),
+    "claude-opus-4-6*": ("text_editor_20250429", "bash_20250124, text_editor_20250728, web_search_20250305"),
     "claude-haiku-5-5*": ("computer_20250124", "computer_toolset_20260801"),
     "claude-sonnet-5-5*": ("computer_20251124", "computer_toolset_20260801"),
 }
@@ -61,6 +62,7 @@ OLD_TOOLS = {
     REJECT,
     source=[
         "https://github.com/UKGovernmentBEIS/inspect_ai/issues/1418 (claude-3-7-sonnet)",
+        "https://github.com/UKGovernmentBEIS/inspect_ai/issues/3179 (claude-opus-4-6)",
         "https://platform.claude.com/docs/en/models/haiku-5-5/migration-guide",
         "https://platform.claude.com/docs/en/models/sonnet-5-5/whats-new-sonnet-5-5",
     ],
@@ -73,10 +75,15 @@ OLD_TOOLS = {
         body(
             ASK, model="claude-3-7-sonnet-20250219", tools=[{"type": "computer_20241022", "name": "computer"}]
         ),
+        body(
+            ASK,
+            model="claude-opus-4-6",
+            tools=[{"type": "text_editor_20250429", "name": "str_replace_based_edit_tool"}],
+        ),
     ],
 )
 def computer_tools_are_of_the_models_time(request: Request) -> Iterator[Finding]:
-    """A model accepts only the computer tool of its own generation. Sonnet and Haiku 5.5 accept only the toolset.
+    """A model accepts only the computer tool and the text editor of its own generation. Sonnet and Haiku 5.5 accept only the toolset.
 
     Amazon Bedrock still accepts the earlier tools.
     """
@@ -86,7 +93,7 @@ def computer_tools_are_of_the_models_time(request: Request) -> Iterator[Finding]
     for index, tool in enumerate(request.body.get("tools") or ()):
         type, place = object_of(tool).get("type"), f"/tools/{index}/type"
         facts = {"model": request.model, "type": type, "instead": instead}
-        if isinstance(type, str) and type.startswith("computer"):
+        if isinstance(type, str) and type.startswith(("computer", "text_editor")):
             yield broken(place, f"this model does not take {type}", **facts) if type == old else met(place)
 
 

@@ -17,7 +17,7 @@ from ._elsewhere import elsewhere
 def _referring(**more: object) -> dict[str, object]:
     """Returns a tool whose schema refers to the definition `X`."""
     properties = {"x": {"$ref": "#/$defs/X"}}
-    parameters = {"type": "object", "properties": properties, **more}
+    parameters: dict[str, object] = {"type": "object", "properties": properties, **more}
     return {"type": "function", "function": {"name": "add", "parameters": parameters}}
 
 
@@ -156,25 +156,52 @@ def thinking_is_not_forced_to_call(request: Request) -> Iterator[Finding]:
 
 
 @moonshot.rule(
+    "THK-016",
+    MUST,
+    REJECT,
+    source="https://github.com/MoonshotAI/kimi-code/issues/797 (kimi-k2.7-code-highspeed)",
+    refusal=refused("invalid thinking: only type=enabled is allowed for this model"),
+    models=["kimi-k2.7-code*"],
+    examples=[body(ASK, model="kimi-k2.7-code", thinking={"type": "enabled"})],
+    counterexamples=[body(ASK, model="kimi-k2.7-code", thinking={"type": "disabled"})],
+)
+def thinking_is_not_disabled(request: Request) -> Iterator[Finding]:
+    """Kimi K2.7 Code always thinks: a request does not disable thinking."""
+    thinking = request.body.get("thinking")
+    if isinstance(thinking, dict):
+        quiet, place = thinking.get("type") == "disabled", "/thinking/type"
+        yield broken(place, "thinking is disabled") if quiet else met(place)
+
+
+@moonshot.rule(
     "SCH-024",
     MUST,
     REJECT,
-    source="https://github.com/CommandCodeAI/command-code/issues/566",
+    source=[
+        "https://github.com/CommandCodeAI/command-code/issues/566",
+        "https://github.com/github/copilot-cli/issues/3716 (a reference to another place)",
+    ],
     refusal=refused(
         "Invalid request: tools.function.parameters is not a valid moonshot flavored json schema, details: "
-        "<At path '{place}.$ref': $defs not found for reference: {reference}>"
+        "<At path '{place}.$ref': {fault}>"
     ),
     examples=[body(ASK, tools=[_referring(**{"$defs": {"X": {"type": "string"}}})])],
-    counterexamples=[body(ASK, tools=[_referring()])],
+    counterexamples=[
+        body(ASK, tools=[_referring()]),
+        body(ASK, tools=[_referring(properties={"x": {"$ref": "#/properties/y"}, "y": {"type": "string"}})]),
+    ],
 )
 def references_lead_to_definitions(request: Request) -> Iterator[Finding]:
-    """Where a tool's schema refers to a definition, the schema has `$defs`."""
+    """Where a tool's schema refers to a definition, it refers to one in `$defs`, and has `$defs`."""
     for pointer, tool in tools(request.body):
         schema = object_of(object_of(tool.get("function")).get("parameters"))
-        found = [each for each in references(schema) if each[1].startswith("#/$defs/")]
-        where = f"{pointer}/function/parameters"
-        if found and "$defs" not in schema:
-            place, name = found[0]
-            yield broken(where, f"{name} leads nowhere", place=".".join(place), reference=name)
-        elif found:
+        found, where = [*references(schema)], f"{pointer}/function/parameters"
+        outside = [each for each in found if not each[1].startswith("#/$defs/")]
+        lost = [] if "$defs" in schema else found
+        for place, name in (outside or lost)[:1]:
+            told = (
+                "references must start with #/$defs/" if outside else f"$defs not found for reference: {name}"
+            )
+            yield broken(where, f"{name} leads nowhere", place=".".join(place), fault=told)
+        if found and not outside and not lost:
             yield met(where)

@@ -1,0 +1,212 @@
+"""Finds the rule for an error text that describes a fault and quotes no known sentence: it names a field, and says that it is
+unknown or missing, or that its value is wrong. The fault is put into an example of a book, and the book judges it.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Sequence
+from copy import deepcopy
+from enum import StrEnum
+from functools import reduce
+from itertools import islice
+from operator import getitem
+from typing import Any, NamedTuple
+
+from .exchange import Json
+from .rule import Rule
+from .rulebook import RuleBook
+
+__all__ = ["Described", "described", "judging", "plain"]
+
+
+class What(StrEnum):
+    """What a text says of a field."""
+
+    UNKNOWN = "unknown"
+    MISSING = "missing"
+    WRONG = "wrong"
+
+
+#: Phrases of refusals, what they say, and whether the field stands before them. Longer ones come first.
+_PHRASES = (
+    ("extra inputs are not permitted, field", What.UNKNOWN, False),
+    ("extra inputs are not permitted", What.UNKNOWN, True),
+    ("unrecognized request argument supplied", What.UNKNOWN, False),
+    ("argument not supported on this model", What.UNKNOWN, False),
+    ("argument not supported", What.UNKNOWN, False),
+    ("does not support parameter", What.UNKNOWN, False),
+    ("unsupported parameter(s)", What.UNKNOWN, False),
+    ("unsupported parameter", What.UNKNOWN, False),
+    ("unknown parameter", What.UNKNOWN, False),
+    ("extraneous key", What.UNKNOWN, False),
+    ("is unsupported", What.UNKNOWN, True),
+    ("unknown name", What.UNKNOWN, False),
+    ("missing required parameter", What.MISSING, False),
+    ("missing required field", What.MISSING, False),
+    ("missing field", What.MISSING, False),
+    ("field required", What.MISSING, True),
+    ("must be one of", What.WRONG, True),
+    ("input should be", What.WRONG, True),
+    ("unknown variant", What.WRONG, True),
+    ("input tag", What.WRONG, True),
+    ("invalid value at", What.WRONG, False),
+    (": only ", What.WRONG, True),
+)
+_TOKEN = re.compile(r"[\w$.\[\]-]++")
+_VALUE = re.compile(r"""['"`]([^'"`]{1,60}+)['"`]""")
+_NAMES = re.compile(r"[A-Za-z_$][\w$-]*+")
+#: What follows a phrase about a value that is not one of those that can be at its place.
+_KINDS = re.compile(r" (?:'|a valid )")
+#: Steps of a path that are types, and no fields; words that introduce a field, or the place of one.
+_TYPES, _BEFORE = frozenset({"value", "custom"}), frozenset({"property", "field", "parameter", "argument"})
+#: Values of a field that is unknown whatever its value is.
+_ANY: Sequence[Any] = ("?", 1, True, [], {})
+_BODIES = 8  # examples of a book that a fault is put into
+_AROUND = 300  # characters on each side of a phrase that are read
+
+
+class Described(NamedTuple):
+    """A fault that a text describes: the phrase that says so, the path of a field without the numbers of list elements, and its value if
+    that is told.
+    """
+
+    what: What
+    phrase: str
+    path: tuple[str, ...]
+    value: Any = None
+
+    def __str__(self) -> str:
+        field = f"`{'.'.join(self.path)}`"
+        match self.what:
+            case What.UNKNOWN:
+                return f"the API does not take the field {field}"
+            case What.MISSING:
+                return f"the field {field} is missing"
+        return f"the value of {field} is wrong"
+
+
+def described(text: str) -> Described | None:
+    """Returns the first fault that a text describes."""
+    low = text.lower()
+    for phrase, what, before in _PHRASES:
+        at = low.find(phrase)
+        if at < 0:
+            continue
+        end = at + len(phrase)
+        earlier, later = _tokens(text[max(at - _AROUND, 0) : at]), _tokens(text[end : end + _AROUND])
+        path = _path(earlier, later, before=before)
+        if phrase == ": only " and earlier[-2:-1] != ["invalid"]:
+            continue
+        if path and not (phrase == "input should be" and not _KINDS.match(text, end)):
+            return Described(what, phrase, *_valued(what, path, text[end : end + _AROUND]))
+    return None
+
+
+def _tokens(text: str) -> list[str]:
+    return [
+        token for each in _TOKEN.findall(text) if (token := each if each.endswith("..") else each.strip(".-"))
+    ]
+
+
+def _path(earlier: Sequence[str], later: Sequence[str], *, before: bool) -> tuple[str, ...]:
+    """Returns the path of the field: the place that contains it, which may stand on the other side of the phrase, and its name."""
+    if before:
+        field, rest = earlier[-1:], earlier[:-1]
+        place = rest[-2:-1] if rest[-1:] and rest[-1] in _BEFORE else []
+    else:
+        field = later[:1]
+        place = (
+            later[2:3]
+            if later[1:2] == ["at"] and later[2:3] != ["line"]
+            else [each for each in earlier[-1:] if "[" in each]
+        )
+    if any(token.endswith("..") for token in (*place, *field)):  # it was cut
+        return ()
+    return tuple(name for token in (*place, *field) for name in _NAMES.findall(token) if name not in _TYPES)
+
+
+def _valued(what: What, path: tuple[str, ...], later: str) -> tuple[tuple[str, ...], Any]:
+    """Returns the path and the value that the text tells, or one that fits nowhere."""
+    told = _VALUE.findall(later) if what is What.WRONG else []
+    if told and "found using" in later:  # `Input tag 'x' found using 'type'`
+        return (*path, *told[1:2]), told[0]
+    if told and later.startswith(
+        (" `", "' (")
+    ):  # `unknown variant `x``, `Invalid value at 'contents' (…), "x"`
+        return path, told[0] if later.startswith(" `") else told[-1]
+    return path, "?"
+
+
+def plain(name: str) -> str:
+    """Returns a name without the differences of `toolChoice` and `tool_choice`."""
+    return name.replace("_", "").lower()
+
+
+def judging(book: RuleBook, fault: Described) -> tuple[bool, list[Rule]]:
+    """Tells whether an example of the book has a place for a fault, and returns the first rule that refuses it, for each
+    kind of object. An unknown field is refused whatever its value is.
+    """
+    found, placed = list[Rule](), False
+    for body, steps, key in islice(_places(book, fault), _BODIES):
+        placed = True
+        pointer = "".join(f"/{step}" for step in (*steps, key))
+        already = _refusing(book, body, pointer)
+        refusing = [_refusing(book, changed, pointer) for changed in _changed(body, steps, key, fault)]
+        new = (rule for rule in refusing[0] if rule not in already and all(rule in each for each in refusing))
+        found += islice(new, 1)
+    return placed, found
+
+
+def _refusing(book: RuleBook, body: Json, pointer: str) -> list[Rule]:
+    """Returns the rules that refuse a body at a place, inside of it, or at the object that it belongs to."""
+    owner = pointer.rpartition("/")[0]
+    return [
+        verdict.rule
+        for verdict in book.judge(book.request(body))
+        if verdict.rule.refusal and not verdict.rule.preview
+        if any(each.pointer.startswith(pointer) or each.pointer == owner for each in verdict.violations)
+    ]
+
+
+def _changed(body: Json, steps: Sequence[str | int], key: str, fault: Described) -> Iterator[Json]:
+    """Yields a body with the fault, once for each value that the field may have."""
+    for value in _ANY if fault.what is What.UNKNOWN else [fault.value]:
+        changed = deepcopy(body)
+        owner = reduce(getitem, steps, changed)  # type: ignore[arg-type]  # the steps come from this body
+        owner[key] = value
+        if fault.what is What.MISSING:
+            del owner[key]
+        yield changed
+
+
+def _places(book: RuleBook, fault: Described) -> Iterator[tuple[Json, Sequence[str | int], str]]:
+    """Yields examples of a book, each with the keys that lead to an object that can have the fault, and the name of the field there:
+    one for each kind of object.
+    """
+    *outer, name = fault.path
+    seen = set[tuple[Any, Any]]()
+    for body in (body for rule in book.rules.values() for body in rule.examples):
+        for steps in _owners(body, outer):
+            owner = reduce(getitem, steps, body)  # type: ignore[arg-type]  # the steps come from this body
+            key = next((key for key in owner if plain(key) == plain(name)), "")
+            kind = str(owner.get("role")), str(owner.get("type"))
+            if kind not in seen and (key or fault.what is not What.MISSING):
+                seen.add(kind)
+                yield body, steps, key or name
+
+
+def _owners(
+    value: Any, names: Sequence[str], steps: tuple[str | int, ...] = ()
+) -> Iterator[tuple[str | int, ...]]:
+    """Yields the keys that lead to the objects at a path. A name may also be the type or the role of the object before it."""
+    if isinstance(value, list):
+        for at, each in enumerate(value):
+            yield from _owners(each, names, (*steps, at))
+    elif isinstance(value, dict) and not names:
+        yield steps
+    elif isinstance(value, dict):
+        for key in [key for key in value if plain(key) == plain(names[0])]:
+            yield from _owners(value[key], names[1:], (*steps, key))
+        if names[0] in {value.get("type"), value.get("role")}:
+            yield from _owners(value, names[1:], steps)
