@@ -69,3 +69,14 @@ class ReplaysStaleThoughts(BrokenAdapter):
     def body(self, body: Json) -> Json:
         thinking = {key: value for key, value in body.get("thinking", {}).items() if key != "block_binding"}
         return body | ({"thinking": thinking} if thinking else {})
+
+
+class DropsPendingSearches(BrokenAdapter):
+    """Drops the blocks of tools that the provider runs itself."""
+
+    case, caught_by, on = "paused_search", ("HIS-016",), ("anthropic",)
+
+    def body(self, body: Json) -> Json:
+        for message in body["messages"]:
+            message["content"] = [part for part in message["content"] if part["type"] != "server_tool_use"]
+        return body

@@ -8,12 +8,12 @@ from contextlib import suppress
 from itertools import groupby, pairwise, takewhile
 
 from .....scenarios.messages import Text
-from .....scenarios.script import Answer, AnswerByMedia, Call, Say, Think, answers_of
+from .....scenarios.script import Answer, AnswerByMedia, Call, Say, Search, Think, answers_of
 from ....exchange import Item
 from ....observed_run import Run, call_key
 from ....readers.json_access import elements, object_of, text_of
 from ....rule import Finding
-from .._rulebook import LOSS, MUST, SHOULD, answer_refused, book, found
+from .._rulebook import LOSS, MUST, SHOULD, answer_refused, book, found, objects
 
 #: Formats whose answers have blocks of text, streamed or not; the others have one string, or lose the seam in a stream.
 _BLOCKS = {"anthropic", "bedrock"}
@@ -52,6 +52,34 @@ def answers_go_back_as_they_came(run: Run) -> Iterator[Finding]:
                 f"the answer had {', then '.join(wanted)}, and what goes back has {', then '.join(sent)}"
             )
             yield found(sent == wanted, f"/exchanges/{index + 1}/request", problem)
+
+
+@book.rule(
+    "HIS-016",
+    MUST,
+    LOSS,
+    source="https://platform.claude.com/docs/en/agents-and-tools/tool-use/server-tools (pause_turn)",
+)
+def pending_searches_go_back(run: Run) -> Iterator[Finding]:
+    """The request after a paused answer contains the search that the provider has begun.
+
+    Why: the provider goes on with the paused answer. Without the search, its results have nothing to belong to, or it
+    searches again. Fix: send the content of the paused answer back unchanged.
+    """
+    for index, step in run.answered():
+        queries = [
+            part.query
+            for part in (step.parts if isinstance(step, Answer) and step.stop == "pause" else ())
+            if isinstance(part, Search) and part.ran == "pending"
+        ]
+        for exchange in run.exchanges[index + 1 : index + 2] if queries else ():
+            blocks = [
+                each for each in objects(exchange.request.body) if each.get("type") == "server_tool_use"
+            ]
+            sent = [object_of(block.get("input")).get("query") for block in blocks]
+            lost = [query for query in queries if query not in sent]
+            problem = f"the search for {', '.join(map(repr, lost))} is pending, and does not go back"
+            yield found(not lost, f"/exchanges/{index + 1}/request", problem)
 
 
 @book.rule("HIS-007", SHOULD, LOSS, source="https://github.com/TypeWhisper/typewhisper-win/pull/457")

@@ -194,7 +194,8 @@ def answers_are_not_cut_short(run: Run) -> Iterator[Finding]:
     which requires one, under 1,024), stop sequences, a forced or forbidden tool call, one call at a time or a limit of calls, JSON,
     several answers, less thinking, brief answers, a history that the API may shorten, images in low detail, an answer in the
     background. Nor does it change the price or the place (`service_tier`, `speed`, a latency, a region), keep the conversation
-    where the API does not by itself (`store` in Chat Completions), or switch filters on or off (a guardrail, `safetySettings`).
+    where the API does not by itself (`store` in Chat Completions), switch filters on or off (a guardrail, `safetySettings`), fix the
+    sampling (`seed`), or tell who the user is (`user`, `safety_identifier`, `metadata.user_id`).
 
     Why: the caller gets a part of the answer, or another kind of answer, and does not notice. OPT-001 judges larger
     limits and other options.
@@ -270,7 +271,7 @@ def _lowered(body: Json) -> Iterator[str]:
 
 
 def _terms(body: Json) -> Iterator[str]:
-    """Yields what a request changes of the price, of what the provider keeps, and of what it filters."""
+    """Yields what a request changes of the price, of what the provider keeps and filters, and of what it knows of the user."""
     if body.get("service_tier") not in {None, "auto", "default", "standard", "standard_only"}:
         yield f"service_tier={body['service_tier']}"
     yield from (f"{name}={body[name]}" for name in ("speed", "inference_geo") if body.get(name))
@@ -281,6 +282,13 @@ def _terms(body: Json) -> Iterator[str]:
         for name, what in {"guardrailConfig": "a guardrail", "prediction": "a predicted answer"}.items()
         if body.get(name)
     )
+    if any(
+        holder.get("seed") is not None for holder in (body, *(object_of(body.get(name)) for name in _HELD))
+    ):
+        yield "seed"
+    named = body.get("user"), body.get("safety_identifier"), object_of(body.get("metadata")).get("user_id")
+    if any(named):
+        yield "user"
     if body.get("store") is True and "messages" in body:
         yield "a stored conversation"
     settings = body.get("safetySettings")
