@@ -16,7 +16,7 @@ class Qwen(JsonMode):
     """The international endpoint. `DASHSCOPE_BASE_URL` is for other regions. Qwen enforces JSON, but no schema."""
 
     provider: ClassVar[str] = "Alibaba/Qwen"
-    default_model: ClassVar[str] = "qwen3-max"
+    default_model: ClassVar[str] = "qwen3.8-max"
     key_vars: ClassVar[tuple[str, ...]] = ("DASHSCOPE_API_KEY",)
     base_url_var: ClassVar[str] = "DASHSCOPE_BASE_URL"
     supports: ClassVar[Supports] = Supports(pdfs=False, native_tool_media=False, structured=False)
@@ -27,7 +27,7 @@ class Qwen(JsonMode):
 def chat_qwen(system_prompt: str | None = None, **options: Unpack[Options]) -> Chat:
     """Makes a chat with Alibaba's Qwen.
 
-    Key: `DASHSCOPE_API_KEY`. Default model: `qwen3-max`. The default endpoint is the international one;
+    Key: `DASHSCOPE_API_KEY`. Default model: `qwen3.8-max`. The default endpoint is the international one;
     `DASHSCOPE_BASE_URL` is for other regions. API:
     https://www.alibabacloud.com/help/en/model-studio/qwen-api-reference.
 

@@ -77,7 +77,7 @@ PROVIDERS = {
     "portkey": ("Portkey", "", "PORTKEY_API_KEY", "api.portkey.ai/v1/chat/completions"),
     "qwen": (
         "Alibaba/Qwen",
-        "qwen3-max",
+        "qwen3.8-max",
         "DASHSCOPE_API_KEY",
         "dashscope-intl.aliyuncs.com/compatible-mode/v1/chat/completions",
     ),

@@ -24,6 +24,11 @@ HOSTS = {
     "xAI": "api.x.ai",
     "Cohere": "api.cohere.com",
     "Moonshot AI": "api.moonshot.ai",
+    "DeepSeek": "api.deepseek.com",
+    "Groq": "api.groq.com",
+    "Cerebras": "api.cerebras.ai",
+    "Mistral": "api.mistral.ai",
+    "Alibaba/Qwen": "dashscope-intl.aliyuncs.com",
 }
 DEFAULTS = sorted({(w.provider, w.default_model) for w in WIRES if w.default_model and w.provider in HOSTS})
 

@@ -20,7 +20,7 @@ __all__ = ["CANARY", "PROVIDER_ADDRESSES", "address_for", "address_of", "endpoin
 PROVIDER_ADDRESSES: Mapping[tuple[str, str], ProviderAddress] = {
     ("openai-chat", "openai"): ProviderAddress("https://api.openai.com/v1", "gpt-4.1", ("OPENAI_API_KEY",)),
     ("openai-chat", "deepseek"): ProviderAddress(
-        "https://api.deepseek.com", "deepseek-v4-flash", ("DEEPSEEK_API_KEY",)
+        "https://api.deepseek.com", "deepseek-v4-pro", ("DEEPSEEK_API_KEY",)
     ),
     ("openai-responses", "openai"): ProviderAddress(
         "https://api.openai.com/v1", "gpt-5.6-terra", ("OPENAI_API_KEY",)

@@ -154,6 +154,18 @@ SCHEDULES = {
         },
     ),
     **dict.fromkeys(
+        ("dashscope-intl.aliyuncs.com", "dashscope.aliyuncs.com"),
+        Schedule(
+            "Alibaba/Qwen",
+            "https://docs.apiyi.com/en/live/2026-10/bailian-models-offline",  # which lists what Alibaba retired
+            date(2026, 11, 29),
+            {
+                "2026-10-10": "qwen3-max qwen3-max-preview qwen-turbo qwen-vl-max qwen-vl-plus qwen3-32b qwen3-30b-a3b"
+                " qwen3-235b-a22b qwen3-coder-plus qwen3-vl-flash"
+            },
+        ),
+    ),
+    **dict.fromkeys(
         ("api.cohere.com", "api.cohere.ai"),
         Schedule(
             "Cohere",

@@ -13,7 +13,7 @@ _MODES: tuple[Mode, ...] = ("sync", "stream")
 #: A second model of each provider.
 ANOTHER = {
     "openai": "gpt-4.1-mini",
-    "deepseek": "deepseek-v4-pro",
+    "deepseek": "deepseek-v4-flash",
     "anthropic": "claude-haiku-4-5",
     "google": "gemini-2.5-flash",
     "vertex": "gemini-2.5-flash",
