@@ -262,7 +262,7 @@ def _checks(function: Any, of: str) -> Wrong:
             hint = hint_of(name)
             if not _may_be(value, hint):
                 return UsageError(f"{name}= of {of}() must be {_described(hint)}, not {_quoted(value)}.")
-            if "Literal[" not in str(hint):
+            if not any(part in str(hint) for part in _OF_VALUES):
                 accepted.add((name, type(value)))
         return None
 
@@ -301,12 +301,33 @@ def _may_be(value: Any, hint: Any) -> bool:
     if kind is Literal:
         return any(value is each or (isinstance(value, str) and value == each) for each in get_args(hint))
     if kind in _METHODS:
-        return hasattr(value, _METHODS[kind])
+        return hasattr(value, _METHODS[kind]) and takes(value, _arity(hint))
     with suppress(TypeError):  # the type is only for type checkers
         return isinstance(value, kind) and not (isinstance(value, str) and kind in _SERIES)
     return True
 
 
+def _arity(hint: Any) -> int | None:
+    """Returns the number of arguments of a function's type; `None` if it is no such type, or has any number."""
+    arguments = next(iter(get_args(hint)), None)
+    return len(arguments) if isinstance(arguments, list) else None
+
+
+def takes(function: Any, count: int | None) -> bool:
+    """Tells whether a function may be called with so many arguments."""
+    import inspect  # noqa: PLC0415 - only where a function is given
+
+    try:
+        signature = inspect.signature(function) if count is not None else None
+    except (TypeError, ValueError):  # it has none that can be read
+        return True
+    with suppress(TypeError):
+        return signature is None or bool(signature.bind(*[None] * (count or 0)))
+    return False
+
+
+#: Parts of types that a value's own type does not decide about.
+_OF_VALUES = ("Literal[", "Callable[[")
 #: Types by the method that their values have; numbers may be those of numpy.
 _METHODS = {float: "__float__", int: "__index__", Callable: "__call__"}
 #: A string is not one of these: its letters are hardly meant.
@@ -329,13 +350,18 @@ def _words(hint: Any) -> list[str]:
     if get_origin(hint) is Literal:
         return [f'"{value}"' if isinstance(value, str) else str(value) for value in get_args(hint)]
     name = getattr(get_origin(hint) or hint, "__name__", str(hint))
-    return [_WORDS.get(name, name)]
+    arguments = {0: " without arguments", 1: " of one argument", None: ""}
+    count = _arity(hint) if name == "Callable" else None
+    return [_WORDS.get(name, name) + arguments.get(count, f" of {count} arguments")]
 
 
 def _quoted(value: Any) -> str:
+    import inspect  # noqa: PLC0415 - only for mistakes
+
     kind = type(value).__name__
     try:
-        return f"{value!r:.60} ({kind})"
+        named = inspect.isfunction(value)
+        return f"{value.__name__}{inspect.signature(value)}" if named else f"{value!r:.60} ({kind})"
     except Exception:  # noqa: BLE001 - a value that cannot be printed is wrong, too
         return f"a {kind}"
 

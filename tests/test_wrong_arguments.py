@@ -2,6 +2,7 @@
 
 import asyncio
 import inspect
+import re
 
 import pytest
 
@@ -236,6 +237,29 @@ def test_an_error_of_the_program_itself_stays():
 
     with pytest.raises(ValueError, match="mine"):
         ec.parallel_chat(CHAT, ["a"], progress=broken, max_active=1)
+
+
+@pytest.mark.parametrize(
+    ("give", "said"),
+    [
+        (lambda: CHAT.on_tool_request(lambda: None), "callback= of on_tool_request() must be a function of one argument, not <lambda>()."),
+        (lambda: CHAT.on_history(lambda a, b: a), "callback= of on_history() must be a function of one argument, not <lambda>(a, b)."),
+        (lambda: ec.chat_openai(model="m", credentials=lambda key: key), "credentials= of chat_openai() must be a function without arguments or None, not <lambda>(key)."),
+        (lambda: ec.parallel_chat(CHAT, [], progress=lambda: 1), "progress= of parallel_chat() must be bool or a function of one argument, not <lambda>()."),
+        (lambda: setattr(CHAT.fork(), "approve", lambda: True), "approve= must be a function of one argument, "),
+    ],
+)  # fmt: skip
+def test_a_function_that_cannot_be_called_as_it_will_be_is_refused_at_once(give, said):
+    with pytest.raises(UsageError, match=re.escape(said)):
+        give()
+
+
+def test_a_function_is_judged_by_how_many_arguments_it_takes():
+    """Also the second one, whose type was seen before. One without a signature may take them."""
+    for fine in (lambda *_: None, lambda a, b=1: None, print, int, ec.ContentText):
+        CHAT.fork().on_tool_request(fine)
+    with pytest.raises(UsageError):
+        CHAT.fork().on_tool_request(lambda: None)
 
 
 def test_a_type_that_cannot_be_known_is_not_judged():

@@ -17,7 +17,7 @@ from ..conversation.approval import AskBefore, Decide, DecisionLike, decision_of
 from ..conversation.history import History, chat_of_record, chat_record
 from ..conversation.request import as_sent, conversation_as_sent
 from ..conversation.settings import OneAtATime, UsageLimits, WhenBusy
-from ..errors import UsageError, spelt_methods
+from ..errors import UsageError, spelt_methods, takes
 from ..log import warn
 from ..models.unsupported_parameters import Asked, fitted
 from ..wire.base import Wire
@@ -466,8 +466,8 @@ _ATTRIBUTES: dict[str, Callable[[str, Any], Any]] = {
     ),
     "approve": partial(
         _one,
-        lambda value: callable(value) or value in ("console", "defer", None),
-        'a function, "console", "defer" or None',
+        lambda value: takes(value, 1) if callable(value) else value in ("console", "defer", None),
+        'a function of one argument, "console", "defer" or None',
     ),
     "deps": lambda _name, value: value,
     "when_busy": partial(_one, lambda value: value in ("raise", "wait"), '"raise" or "wait"'),

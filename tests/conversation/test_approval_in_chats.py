@@ -186,5 +186,7 @@ def test_only_waiting_calls_are_decided_about_and_only_in_known_words(url):
     ):
         with pytest.raises(ec.UsageError, match="A decision is"):
             chat.decide({"r1": wrong})
-    with pytest.raises(ec.UsageError, match='approve= must be a function, "console", "defer"'):
+    with pytest.raises(
+        ec.UsageError, match='approve= must be a function of one argument, "console", "defer"'
+    ):
         made(url, approve="browser").chat("Go")
