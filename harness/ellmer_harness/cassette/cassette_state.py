@@ -26,7 +26,7 @@ from ..interception.open_cassettes import Clock
 from ..secrets.redaction import Scrub
 from ..store import Store
 from ..store.local_copies import shared
-from .miss_explanation import command, nearest
+from .miss_explanation import command, nearest, shortened
 from .request_key import Match, Repeat, RequestKey
 
 if TYPE_CHECKING:
@@ -274,7 +274,7 @@ class CassetteState(Options):
         told = _DIFFERS_BY_IT if another else nearest(index, shown, self.file)
         if self.absent:
             return self.missed(self.none)
-        asked = f"{shown.request.method} {shown.request.uri}"
+        asked = f"{shown.request.method} {shortened(shown.request.uri)}"
         return self.missed(
             f"{asked} is not in cassette {self.name}\n{told}\n{command(self.rerecord, 'update')}"
         )

@@ -103,9 +103,9 @@ def differences(old: Any, new: Any, pointer: str = "") -> Iterator[str]:
     elif isinstance(old, list) and isinstance(new, list):
         yield from _list_differences(old, new, pointer)
     elif isinstance(old, str) and isinstance(new, str) and old != new:
-        yield f"~ {pointer or '/'}: {word_diff(old, new)}"
+        yield f"~ {pointer or 'body'}: {word_diff(old, new)}"
     elif old != new or type(old) is not type(new):
-        yield f"~ {pointer or '/'}: [-{_short(old)}-]{{+{_short(new)}+}}"
+        yield f"~ {pointer or 'body'}: [-{_short(old)}-]{{+{_short(new)}+}}"
 
 
 def word_diff(old: str, new: str) -> str:
@@ -118,7 +118,7 @@ def word_diff(old: str, new: str) -> str:
     head = a[max(0, start + i1 - 2 * _CONTEXT) : start + i1]
     tail = a[start + i2 : start + i2 + 2 * _CONTEXT]
     gone, come = ("".join(words[start + x : start + y]) for words, x, y in ((a, i1, i2), (b, j1, j2)))
-    change = (f"[-{_cut(gone)}-]" if gone else "") + (f"{{+{_cut(come)}+}}" if come else "")
+    change = (f"[-{shortened(gone)}-]" if gone else "") + (f"{{+{shortened(come)}+}}" if come else "")
     before = "…" * (start + i1 > 2 * _CONTEXT) + "".join(head)
     return visible(before + change + "".join(tail) + "…" * (start + i2 + 2 * _CONTEXT < len(a)))
 
@@ -193,7 +193,7 @@ def _url_changes(old: str, new: str) -> Iterator[str]:
         places.append(place)
         queries.append(_fields(parse_qsl(query.partition("#")[0], keep_blank_values=True)))
     if places[0] != places[1]:
-        yield f"~ url: [-{_cut(places[0])}-]{{+{_cut(places[1])}+}}"
+        yield f"~ url: [-{shortened(places[0])}-]{{+{shortened(places[1])}+}}"
     yield from (f"parameter {line}" for line in differences(queries[0], queries[1]))
 
 
@@ -300,10 +300,11 @@ def _line(path: Path, place: int) -> str:
 
 
 def _short(value: Any) -> str:
-    return _cut(json.dumps(value, ensure_ascii=False))
+    return shortened(json.dumps(value, ensure_ascii=False))
 
 
-def _cut(text: str, most: int = 160) -> str:
+def shortened(text: str, most: int = 160) -> str:
+    """Returns the beginning of a long text, with the length of the whole."""
     return text if len(text) <= most else f"{text[:most]}… ({len(text)} characters)"
 
 

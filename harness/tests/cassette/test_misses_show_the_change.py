@@ -36,6 +36,11 @@ def test_the_parameter_of_twenty(miss):
 
     assert [line.split(":")[0] for line in changed(text)] == ["parameter ~ /p7"]
     assert "another" in text
+    assert len(text.partition(" is not in ")[0]) < 200  # the others of twenty are not of interest
+
+
+def test_the_words_of_a_text(miss):
+    assert changed(miss({"content": "one two\n"}, {"content": "one 2\n"})) == ["~ body: one [-two-]{+2+}\\n"]
 
 
 def test_parameters_in_the_order_in_which_they_are_sent(miss):
