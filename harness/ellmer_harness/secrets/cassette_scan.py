@@ -45,6 +45,7 @@ from .json_strings import (
 from .many_words import Spans, all_spans
 from .named_credentials import (
     AFTER,
+    BINARY,
     NAMED,
     NAMES,
     PARAMETERS,
@@ -637,7 +638,7 @@ def _but(characters: str) -> str:
 
 _NO_LETTER = _but(r"0-9A-Za-z\"\\")
 _BREAK = f"{_NO_LETTER}*"
-_END = rf"(?:{_NO_LETTER}|\\[\x00-\x7f]|[0-9]|{'|'.join(sorted(filter(None, AFTER)))})*"
+_END = rf"(?:{_NO_LETTER}|\\[\x00-\x7f]|[0-9]|{'|'.join(sorted(filter(None, (*AFTER, BINARY))))})*"
 _INSIDE = _but(r"\"\\")
 _ANY = rf"(?:{_INSIDE}|\\[\x00-\x7f])"
 _NO_NUMBER = _but(r"\s\d.,eE+\]\-")

@@ -81,20 +81,9 @@ _SIGNATURES = {
     *("goog credential", "goog date", "goog expires"),
 }
 # Words that may follow without a change of meaning.
-AFTER = {
-    "",
-    "value",
-    "base64",
-    "b64",
-    "bin",
-    "digest",
-    "hash",
-    "text",
-    "confirmation",
-    "confirm",
-    "base",
-    "plain",
-}
+AFTER = {"", "value", "base64", "b64", "digest", "hash", "text", "confirmation", "confirm", "base", "plain"}
+BINARY = "-bin"
+"""The end of the names of gRPC's metadata whose values are bytes."""
 # In these names, "token" means a position in a list, a request, or a part of a text.
 _PLACES = {
     *("page", "next", "previous", "prev", "continuation", "resumption", "pagination", "sync", "start"),
@@ -159,8 +148,11 @@ def hinted(text: str) -> bool:
 @lru_cache(maxsize=8192)
 def kind(name: str) -> Kind:
     """Returns the kind of credential that a name suggests, or `""`. A `parameter` counts only in URLs, forms and headers."""
-    if not hinted(name):
-        return ""
+    what = _kind(name.removesuffix(BINARY)) if hinted(name) else ""
+    return "" if what == "parameter" and name.endswith(BINARY) else what
+
+
+def _kind(name: str) -> Kind:
     words = _words(name)
     if " ".join(words[-2:]) in _PUBLIC or _IDEMPOTENT.search(name):
         return ""
