@@ -44,10 +44,8 @@ NOT_RUN = {
     "it needs a cluster and a store": "conformance/tests/recordings",
     "it needs a key": "conformance/tests/live_apis",
     "it needs a network": "",
-    "it takes a day": "tests/jobs/test_batch.py",
     "the server of tools is yours": "tests/mcp",
     "it needs your data set": "tests/inspect_ai",
-    "it serves the app": "tests/browser/test_app.py",
     "it is a picture": "tests/documentation/test_errors_page.py",
     "it is what a person sees": "",
 }
