@@ -532,10 +532,12 @@ def _plain(sentence: str) -> str:
 
 
 def _anywhere(row: Row) -> str:
-    """Returns the pointer without numbers. What the caller got under a variation is a reply, too. Where the API refuses nothing,
-    the place inside of a request says only how its wire format holds what was lost.
+    """Returns the pointer without numbers and without the names of a schema's properties, which are those of a case. What the caller
+    got under a variation is a reply, too. Where the API refuses nothing, the place inside of a request says only how its wire format
+    holds what was lost.
     """
     pointer = row.pointer if row.kind == "reject" else re.sub(r"(/request)/.*$", r"\1", row.pointer)
+    pointer = re.sub(r"/(properties|\$defs)/[^/]+", r"/\1/*", pointer)
     return re.sub(r"/\d+", "/*", re.sub(r"^/varied/[^/]+$", "/replies/0", pointer))
 
 
