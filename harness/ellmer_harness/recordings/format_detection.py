@@ -320,7 +320,7 @@ def _has_type(item: Any) -> bool:
     return isinstance(request, dict) and "body_type" in request
 
 
-def _cassette(value: Any, text: str, path: Path) -> Found | None:  # noqa: C901, PLR0911 - one return per format
+def _cassette(value: Any, text: str, path: Path) -> Found | None:  # noqa: C901, PLR0911, PLR0912 - one return per format
     match value:
         case {"interactions": list(items)} if items and (
             "consumer" in value or not any(map(_is_http, items))
@@ -338,6 +338,8 @@ def _cassette(value: Any, text: str, path: Path) -> Found | None:  # noqa: C901,
             return Found("langchain", _entries(pairs, "/requests", path))
         case {"entries": list(items)} if any(map(is_entry, items)):
             return Found("braintrust", _entries(items, "/entries", path))
+        case {"meta": dict(), "recordings": list(items)} if any(map(is_entry, items)):
+            return Found("Mastra", _entries(items, "/recordings", path))
         case {"Entries": list(items)} if items and all(map(is_test_proxy, items)):
             every = [of_test_proxy(item, f"/Entries/{at}") for at, item in enumerate(items)]
             return Found("Azure's test proxy", every)

@@ -222,6 +222,25 @@ def test_toml_of_cassetter(tmp_path):
     assert read(tmp_path / "pyproject.toml") is None
 
 
+def test_what_the_recorder_of_mastra_writes(tmp_path):
+    request = {"url": API, "method": "POST", "body": {"q": 1}, "timestamp": 1788276086000}
+    response = {"status": 200, "statusText": "OK", "headers": {"date": DATE}}
+    pieces = {**response, "chunks": ["data: é", "\n\n"], "chunkTimings": [0, 5], "isStreaming": True}
+    told = [
+        {"hash": "a", "request": request, "response": each}
+        for each in ({**response, "body": {"a": 2}}, pieces)
+    ]
+    (tmp_path / "a.json").write_text(json.dumps({"meta": {"name": "x"}, "recordings": told}))
+
+    found = read(tmp_path / "a.json")
+
+    assert found.kind == "Mastra"
+    assert [each.body for each in found.interactions] == [b'{"q": 1}'] * 2
+    assert [each.content for each in found.interactions] == [b'{"a": 2}', "data: é\n\n".encode()]
+    assert [each.chunks for each in found.interactions] == [(), (8, 2)]
+    assert [each.place for each in found.interactions] == ["/recordings/0", "/recordings/1"]
+
+
 def test_what_php_and_the_first_vcr_for_ruby_wrote(tmp_path):
     (tmp_path / "a.yml").write_text(
         "- request:\n    method: :get\n    url: https://x/1\n"

@@ -31,7 +31,7 @@ def entry(value: Json, place: str, folder: Path) -> Interaction:
     files.
     """
     value = _of_replay(_of_nock(value))
-    request, response = value.get("request", value), _raised(value.get("response") or {})
+    request, response = value.get("request", value), _joined(_raised(value.get("response") or {}))
     headers = [*_headers(response.get("headers"))]
     return Interaction(
         place=place,
@@ -60,6 +60,18 @@ def _raised(response: Json) -> Json:
     match response:
         case {"is_exception": True, "exception_data": {"status_code": int(status), **more}}:
             return {"status": status, "body": {"error": more.get("body") or more.get("message")}}
+    return response
+
+
+def _joined(response: Json) -> Json:
+    """Returns an answer as one text, if the recorder (Mastra's) stores the pieces that it came in."""
+    match response:
+        case {"chunks": [*pieces]} if pieces and all(isinstance(piece, str) for piece in pieces):
+            return {
+                **response,
+                "body": "".join(pieces),
+                "chunk_lengths": [len(piece.encode(errors="surrogatepass")) for piece in pieces],
+            }
     return response
 
 
