@@ -61,7 +61,7 @@ def repaired(turns: Sequence[Turn]) -> Repaired:
 
 def distinct_calls(turn: AssistantTurn) -> AssistantTurn:
     """Returns the answer whose calls have distinct ids, so that a decision about one is about that one."""
-    seen: set[str] = set()
+    seen: dict[str, int] = {}
     contents: list[ours.Content] = []
     for content in turn.contents:
         if isinstance(content, ContentToolRequest):
@@ -71,12 +71,13 @@ def distinct_calls(turn: AssistantTurn) -> AssistantTurn:
     return turn if same else turn.but_with(contents=tuple(contents))
 
 
-def _renamed(request: ContentToolRequest, seen: set[str]) -> ContentToolRequest:
-    """Returns the request, with another id if an earlier one has it."""
-    id, number = request.id, 2
+def _renamed(request: ContentToolRequest, seen: dict[str, int]) -> ContentToolRequest:
+    """Returns the request, with another id if an earlier one has it. `seen` are the ids, each with the next number for it."""
+    id, number = request.id, seen.get(request.id, 2)
     while id in seen:
         id, number = f"{request.id}_{number}", number + 1
-    seen.add(id)
+    seen[request.id] = number
+    seen.setdefault(id, 2)
     return request if id == request.id else replaced(request, id=id)
 
 
@@ -129,7 +130,7 @@ class _Repair:
                 turn = turn.but_with(tokens=Tokens(0, 0), cost=None if turn.cost is None else 0.0)
 
     def parts(self, contents: Sequence[ours.Content]) -> list[ours.Content]:
-        seen: set[str] = set()
+        seen: dict[str, int] = {}
         return [
             self.call(content, seen)
             if isinstance(content, ContentToolRequest)
@@ -137,7 +138,7 @@ class _Repair:
             for content in contents
         ]
 
-    def call(self, request: ContentToolRequest, seen: set[str]) -> ContentToolRequest:
+    def call(self, request: ContentToolRequest, seen: dict[str, int]) -> ContentToolRequest:
         sent = _renamed(request, seen)
         if sent is not request:
             self.name("a second call with the id of another", request)

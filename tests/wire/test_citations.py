@@ -11,6 +11,7 @@ from ellmer_core.contents.content import ContentCitation, ContentText
 from ellmer_core.contents.json_serialization import contents_record, contents_replay
 from ellmer_core.contents.turns import AssistantTurn, UserTurn
 from ellmer_core.conversation.history import merged
+from ellmer_core.conversation.response import turn_of
 from ellmer_core.providers.perplexity import Perplexity
 from ellmer_core.wire.anthropic.to_wire import AnthropicMessages
 from ellmer_core.wire.bedrock.to_wire import Bedrock
@@ -305,3 +306,34 @@ def test_recorded_answers_with_citations_have_them():
         seen.setdefault(interaction["protocol"], 0)
         seen[interaction["protocol"]] += 1
     assert {"openai-responses", "anthropic-messages", "gemini", "openai-chat"} <= seen.keys()
+
+
+def test_half_a_character_beside_sources_costs_no_answer():
+    chunks = [{"web": {"uri": "https://a.example"}}]
+    support = {"segment": {"startIndex": 0, "endIndex": 2, "text": "hi"}, "groundingChunkIndices": [0]}
+    candidate = {
+        "content": {"parts": [{"text": "hi \ud83d"}]},
+        "finishReason": "STOP",
+        "groundingMetadata": {"groundingChunks": chunks, "groundingSupports": [support]},
+    }
+    turn = turn_of(Gemini(model="m"), {"candidates": [candidate]})
+
+    assert [(c.start, c.end) for c in turn.contents[0].citations] == [(0, 2)]
+    assert turn.text == "hi \ufffd"
+
+
+@pytest.mark.parametrize("letters", ["ab", "äb", "€ä", "😀b"])
+@pytest.mark.parametrize("before", [0, 31, 32, 40, 200])
+def test_places_of_sources_are_counted_in_characters(letters, before):
+    start = len((letters * before).encode())
+    segment = {"startIndex": start, "endIndex": start + len(letters.encode()), "text": letters}
+    candidate = {
+        "content": {"parts": [{"text": letters * (before + 3)}]},
+        "groundingMetadata": {
+            "groundingChunks": [{"web": {"uri": "https://a.example"}}],
+            "groundingSupports": [{"segment": segment, "groundingChunkIndices": [0]}],
+        },
+    }
+    cited = turn_of(Gemini(model="m"), {"candidates": [candidate]}).contents[0].citations[0]
+
+    assert (cited.start, cited.end) == (before * len(letters), (before + 1) * len(letters))

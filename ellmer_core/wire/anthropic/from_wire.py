@@ -78,7 +78,9 @@ class AnthropicMerger(Merger):
         counts = {k: v for k, v in (event.get("usage") or {}).items() if v is not None}
         self._message |= {k: v for k, v in event.items() if k not in {"type", "delta", "usage"}}
         self._message |= event.get("delta") or {}
-        self._message["usage"] = {**(self._message.get("usage") or {}), **counts}
+        usage: Json = self._message.get("usage") or {}
+        usage |= counts
+        self._message["usage"] = usage
 
     def response(self) -> Json:
         blocks = [self._blocks[index].json() for index in sorted(self._blocks)]
@@ -102,10 +104,12 @@ class _Block:
 
     def __init__(self) -> None:
         self._start: Json = {}
+        self._input: Sequence[str] = ()  # of the first event
         self._parts: dict[str, list[Any]] = {}
 
     def start(self, block: Json) -> Sequence[Content]:
         self._start = deepcopy(block)
+        self._input = [json_text(whole)] if (whole := block.get("input")) else ()
         kind = block.get("type", "")
         return _shown(kind, block.get(kind))
 
@@ -130,8 +134,7 @@ class _Block:
 
     def arguments(self) -> Sequence[str]:
         """Returns the pieces of a call's input. It may be whole in the first event."""
-        whole = self._start.get("input")
-        return self._parts.get("input") or ([json_text(whole)] if whole else ())
+        return self._parts.get("input") or self._input
 
     def json(self) -> Json:
         block = dict(self._start)

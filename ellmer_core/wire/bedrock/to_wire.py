@@ -9,7 +9,8 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from operator import is_
+from itertools import chain, groupby
+from operator import is_, itemgetter
 from pathlib import PurePosixPath
 from typing import TYPE_CHECKING, Any, ClassVar, assert_never
 from urllib.parse import quote
@@ -141,6 +142,16 @@ def with_distinct_names(messages: list[Json]) -> list[Json]:
         return message if all(map(is_, blocks, message["content"])) else {**message, "content": blocks}
 
     return list(map(distinct, messages))
+
+
+def _has_results(message: Json) -> bool:
+    return any("toolResult" in block for block in message["content"])
+
+
+def _joined(messages: Sequence[Json]) -> Json:
+    """Returns messages of one role as one, results first."""
+    content = chain.from_iterable(map(itemgetter("content"), messages))
+    return {**messages[0], "content": sorted(content, key=lambda block: "toolResult" not in block)}
 
 
 _ID = re.compile(r"[a-zA-Z0-9_.:-]{1,64}")
@@ -284,20 +295,20 @@ class Bedrock(BedrockResponse):
     def joined(self, separate: Sequence[Json]) -> list[Json]:
         """Returns the messages with neighbours of one role joined."""
         messages: list[Json] = []
-        for message in separate:
-            self.join(messages, message)
+        for _, group in groupby(separate, itemgetter("role")):
+            for number, neighbours in enumerate(self._together(list(group))):
+                messages += [{"role": "assistant", "content": [FILLER]}] if number else []
+                messages.append(neighbours[0] if len(neighbours) == 1 else _joined(neighbours))
         return messages
 
-    def join(self, messages: list[Json], message: Json) -> None:
-        """Adds a message to the earlier ones."""
-        before = messages[-1] if messages else None
-        if before is None or before["role"] != message["role"]:
-            messages.append(message)
-        elif self.family.alone and any("toolResult" in b for b in (*before["content"], *message["content"])):
-            messages += [{"role": "assistant", "content": [FILLER]}, message]
-        else:
-            content = [*before["content"], *message["content"]]
-            messages[-1] = {**before, "content": sorted(content, key=lambda block: "toolResult" not in block)}
+    def _together(self, neighbours: list[Json]) -> list[list[Json]]:
+        """Returns neighbours of one role in groups that may be one message. One with results may stay alone."""
+        if not self.family.alone:
+            return [neighbours]
+        groups = [(alone, list(group)) for alone, group in groupby(neighbours, _has_results)]
+        return [
+            part for alone, group in groups for part in ([[each] for each in group] if alone else [group])
+        ]
 
     def message(self, turn: Turn) -> list[Json]:
         match turn:

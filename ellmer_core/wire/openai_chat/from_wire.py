@@ -118,6 +118,7 @@ def folded(pieces: list[str | Json]) -> str | list[Json] | None:
 _NOT_KEPT = frozenset({"choices", "object", "obfuscation", "p"})  # the last two are random padding
 _DELTAS = frozenset({"delta", "message", "index", "text"})
 _CALL = frozenset({"id", "index", "type", "function", "custom"})
+_IN_PIECES = 1000  # characters of a name or an id, after which no more pieces are joined to it: no tool has such a name
 
 
 class ChatMerger(Merger):
@@ -327,12 +328,11 @@ class _Call:
         body = _body(delta)
         arguments = body.get("arguments", body.get("input"))
         self._kind = kind_of(delta) if body else self._kind
+        # Servers that make up a new id for every fragment send arguments along: the first one wins.
         if (id := delta.get("id")) and id != self.id and (not self.id or not arguments):
-            self.id += (
-                id  # servers that make up a new id for every fragment send arguments along: first one wins
-            )
+            self.id += id if len(self.id) < _IN_PIECES else ""
         if (name := body.get("name")) and name != self.name:
-            self.name += name
+            self.name += name if len(self.name) < _IN_PIECES else ""
         self._rest |= {k: v for k, v in delta.items() if v and k not in _CALL}
         if not arguments:
             return ""

@@ -138,6 +138,7 @@ class _Item:
 
     def json(self) -> Json:
         item = dict(self._item)
+        parts: dict[str, list[Json]] = {}
         for ((field, type, key), _), fragments in sorted(
             self._fragments.items(), key=lambda part: part[0][1]
         ):
@@ -148,7 +149,8 @@ class _Item:
                 item.setdefault(
                     "type", "reasoning" if type in {"summary_text", "reasoning_text"} else "message"
                 )
-                item[field] = [*(item.get(field) or []), {"type": type, key: text}]
+                parts.setdefault(field, []).append({"type": type, key: text})
+        item |= {field: [*(item.get(field) or []), *added] for field, added in parts.items()}
         return item if self._done or not item else {**item, "status": "incomplete"}
 
 

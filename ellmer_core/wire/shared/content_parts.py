@@ -7,6 +7,7 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from dataclasses import replace
+from itertools import accumulate, chain, groupby
 from operator import eq, itemgetter
 from typing import Literal
 
@@ -171,16 +172,18 @@ def cited_before(contents: Sequence[Content]) -> list[Content]:
     words, is sent back unchanged.
     """
     cited_contents: list[Content] = []
+    citations: dict[int, list[ContentCitation]] = {}  # by the place of their text
     cited: int | None = None
     for content in contents:
         if isinstance(content, ContentText) and content.text:
             cited = len(cited_contents)
+            citations[cited] = list(content.citations)
         elif isinstance(content, ContentText) and cited is not None:
-            before = cited_contents[cited]
-            earlier = before.citations if isinstance(before, ContentText) else ()
-            cited_contents[cited] = _cited(before, (*earlier, *content.citations))
+            citations[cited] += content.citations
             content = _cited(content, ())  # noqa: PLW2901 - its sources are told once
         cited_contents.append(content)
+    for place, found in citations.items():
+        cited_contents[place] = _cited(cited_contents[place], tuple(found))
     return cited_contents
 
 
@@ -194,8 +197,9 @@ def with_grounding(contents: Sequence[Content], candidate: Json) -> list[Content
     if not citations or not texts:
         return list(contents)
     by_text: dict[int, list[ContentCitation]] = {}
+    places = _Places(texts, len(citations))
     for citation, segment in citations:
-        text, start, end = _place(texts, segment)
+        text, start, end = places.of(segment)
         by_text.setdefault(id(text), []).append(replace(citation, start=start, end=end))
     return [_cited(c, tuple(by_text[id(c)])) if id(c) in by_text else c for c in contents]
 
@@ -226,21 +230,59 @@ def _recited(metadata: object) -> Iterator[tuple[ContentCitation, Json]]:
         yield _citation(source.get("uri"), source.get("title") or source.get("license")), source
 
 
-def _place(texts: Sequence[ContentText], segment: Json) -> tuple[ContentText, int | None, int | None]:
-    """Returns the text of a segment and its position. Google counts bytes from the beginning of a part."""
-    start, end, words = segment.get("startIndex") or 0, segment.get("endIndex"), segment.get("text")
-    if isinstance(start, int) and isinstance(end, int):
-        for text in texts:
-            data = text.text.encode()
-            quote = data[start:end].decode(errors="ignore")
-            if quote and words in {None, quote}:
-                before = len(data[:start].decode(errors="ignore"))
-                return text, before, before + len(quote)
-    if isinstance(words, str) and words:
-        for text in texts:
-            if (place := text.text.find(words)) >= 0:
-                return text, place, place + len(words)
-    return texts[-1], None, None
+class _Places:
+    """The places of segments in the texts of an answer. Google counts bytes from the beginning of a part, and does not say of which
+    one. All segments together take a number of steps that grows with the answer; the places of more are not looked for.
+    """
+
+    def __init__(self, texts: Sequence[ContentText], segments: int) -> None:
+        self._texts = texts
+        self._data = [text.text.encode("utf-8", "surrogatepass") for text in texts]
+        self._before: dict[int, list[int]] = {}  # characters before each block of a text's bytes
+        self._left = 100 * (segments + sum(map(_steps, self._data)))
+
+    def of(self, segment: Json) -> tuple[ContentText, int | None, int | None]:
+        """Returns the text of a segment and its position."""
+        start, end, words = segment.get("startIndex") or 0, segment.get("endIndex"), segment.get("text")
+        if isinstance(start, int) and isinstance(end, int) and start >= 0:
+            for number, data in self._affordable(lambda _: 1):
+                quote = data[start:end].decode(errors="ignore")
+                if quote and words in {None, quote}:
+                    before = self._characters(number, start)
+                    return self._texts[number], before, before + len(quote)
+        if isinstance(words, str) and words:
+            for number, _ in self._affordable(_steps):
+                if (place := self._texts[number].text.find(words)) >= 0:
+                    return self._texts[number], place, place + len(words)
+        return self._texts[-1], None, None
+
+    def _affordable(self, steps: Callable[[bytes], int]) -> Iterator[tuple[int, bytes]]:
+        """Yields the texts, by number, while steps are left."""
+        for number, data in enumerate(self._data):
+            self._left -= steps(data)
+            if self._left < 0:
+                return
+            yield number, data
+
+    def _characters(self, number: int, end: int) -> int:
+        """Returns how many characters are before a byte of a text."""
+        data, block = self._data[number], end // _BLOCK
+        if number not in self._before:
+            blocks = (data[at : at + _BLOCK] for at in range(0, len(data), _BLOCK))
+            self._before[number] = list(accumulate(map(_begun, blocks), initial=0))
+        return self._before[number][block] + _begun(data[block * _BLOCK : end])
+
+
+_BLOCK = 64  # bytes of a text whose characters are counted once; to search so many is a step
+_FOLLOWING = bytes(range(0x80, 0xC0))  # bytes of a character after its first one
+
+
+def _steps(data: bytes) -> int:
+    return 1 + len(data) // _BLOCK
+
+
+def _begun(data: bytes) -> int:
+    return len(data.translate(None, _FOLLOWING))
 
 
 # values -----------------------------------------------------------------------------------------------------
@@ -276,12 +318,13 @@ def joined(messages: Sequence[Json], field: str, roles: Collection[str]) -> list
     if alternate(messages):
         return list(messages)
     joined_messages: list[Json] = []
-    for message in messages:
-        before = joined_messages[-1] if joined_messages else None
-        if before and before["role"] == message["role"] and message["role"] in roles:
-            joined_messages[-1] = {**message, field: [*before[field], *message[field]]}
+    for role, group in groupby(messages, itemgetter("role")):
+        neighbours = list(group)
+        if role not in roles or len(neighbours) == 1:
+            joined_messages += neighbours
         else:
-            joined_messages.append(message)
+            contents = chain.from_iterable(map(itemgetter(field), neighbours))
+            joined_messages.append({**neighbours[-1], field: list(contents)})
     return joined_messages
 
 

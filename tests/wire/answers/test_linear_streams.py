@@ -1,11 +1,13 @@
 """n pieces of an answer cost O(n): each kind of event of each wire format, counted in operations, not in seconds.
 
-An operation is a line of Python that runs, which counts as eight, or a character that is written or read as JSON. Twice the events may take at
-most 2.3 times the operations.
+An operation is a line of Python that runs, which counts as eight, or a character that is written or read as JSON. For kinds whose pieces
+belong to one object, so that each might copy what is there, it is also four bytes of memory that a line allocates: to count these takes
+eight times as long. Twice the events may take at most 2.3 times the operations.
 """
 
 import json
 import sys
+import tracemalloc
 from itertools import pairwise
 
 import pytest
@@ -79,6 +81,7 @@ CHAT = {
     "images": lambda n: chat(
         n, lambda i: {"images": [{"type": "image_url", "image_url": {"url": "data:image/png;base64,iVBO"}}]}
     ),
+    "a name in pieces": lambda n: chat(n, lambda i: chat_call(i, index=0, name=f"{i:032}", arguments="")),
 }
 
 
@@ -251,8 +254,23 @@ ANTHROPIC = {
     ),
     "counts": lambda n: [
         {"type": "message_start", "message": {"content": [], "usage": {}}},
-        *({"type": "message_delta", "delta": {}, "usage": {"output_tokens": i}} for i in range(n)),
+        *({"type": "message_delta", "delta": {}, "usage": {f"tokens_{i}": i}} for i in range(n)),
         {"type": "message_delta", "delta": {"stop_reason": "end_turn"}},
+        {"type": "message_stop"},
+    ],
+    "data that are whole at first": lambda n: [
+        {
+            "type": "content_block_start",
+            "index": 0,
+            "content_block": {
+                "type": "tool_use",
+                "id": "c",
+                "name": STRUCTURED,
+                "input": {"numbers": [*range(n)]},
+            },
+        },
+        *({"type": "ping"} for _ in range(n)),
+        {"type": "message_delta", "delta": {"stop_reason": "tool_use"}},
         {"type": "message_stop"},
     ],
     "citations": lambda n: one_block(
@@ -315,6 +333,41 @@ GEMINI = {
         lambda i: {"text": "word "},
         groundingMetadata={"groundingChunks": [{"web": {"uri": "https://a.example", "title": "a"}}]},
     ),
+    "grounding of many texts": lambda n: [
+        *gemini(n, lambda i: {"text": "wörd ", "thoughtSignature": "c2ln"}),
+        {
+            "candidates": [
+                {
+                    "groundingMetadata": {
+                        "groundingChunks": [{"web": {"uri": "https://a.example"}}],
+                        "groundingSupports": [
+                            {"segment": {"endIndex": 4, "text": "other"}, "groundingChunkIndices": [0]}
+                            for _ in range(n)
+                        ],
+                    }
+                }
+            ]
+        },
+    ],
+    "grounding of one text": lambda n: [
+        *gemini(n, lambda i: {"text": "wörd "}),
+        {
+            "candidates": [
+                {
+                    "groundingMetadata": {
+                        "groundingChunks": [{"web": {"uri": "https://a.example"}}],
+                        "groundingSupports": [
+                            {
+                                "segment": {"startIndex": 6 * i, "endIndex": 6 * i + 5, "text": "wörd"},
+                                "groundingChunkIndices": [0],
+                            }
+                            for i in range(n)
+                        ],
+                    }
+                }
+            ]
+        },
+    ],
     "candidates": lambda n: [
         {"candidates": [{"index": i, "content": {"parts": [{"text": "a"}]}, "finishReason": "STOP"}]}
         for i in range(n)
@@ -479,6 +532,8 @@ FORMATS = {
     OllamaChat: OLLAMA,
     MistralChat: MISTRAL,
 }
+#: Kinds of which the memory is counted, too.
+COPIED = {"openai-chat: a name in pieces", "anthropic: counts", "gemini: grounding of one text"}
 KINDS = [
     pytest.param(wire(model="m"), events, id=f"{wire.name}: {kind}")
     for wire, kinds in FORMATS.items()
@@ -487,23 +542,32 @@ KINDS = [
 
 
 class Operations:
-    """Counts the lines that a block of code runs, and the characters that it writes and reads as JSON."""
+    """Counts the lines that a block of code runs, the characters that it writes and reads as JSON, and perhaps its memory."""
 
-    def __init__(self, monkeypatch):
+    def __init__(self, monkeypatch, *, memory=False):
         self.count = 0
+        self._memory, self._allocated = memory, 0
         for name in ("loads", "dumps"):
             monkeypatch.setattr(json_objects.json, name, self._counting(getattr(json, name)))
 
     def __enter__(self):
         self._before = sys.gettrace()
+        if self._memory:
+            tracemalloc.start()
         sys.settrace(self._trace)
         return self
 
     def __exit__(self, *_):
         sys.settrace(self._before)
+        tracemalloc.stop()
 
     def _trace(self, _frame, event, _argument):
         self.count += 8 * (event == "line")  # each turn of a loop is a line, too
+        if self._memory:
+            allocated, most = tracemalloc.get_traced_memory()
+            self.count += max(most - self._allocated, 0) // 4
+            self._allocated = allocated
+            tracemalloc.reset_peak()
         return self._trace
 
     def _counting(self, function):
@@ -527,12 +591,13 @@ def read(wire, events):
 
 
 @pytest.mark.parametrize(("wire", "events"), KINDS)
-def test_twice_the_events_take_twice_the_operations(wire, events, monkeypatch):
+def test_twice_the_events_take_twice_the_operations(wire, events, monkeypatch, request):
+    memory = request.node.callspec.id in COPIED
     read(wire, events(SIZES[0]))  # what is made once is not counted
     counts = []
     for size in SIZES:
         stream = events(size)
-        with monkeypatch.context() as patch, Operations(patch) as operations:
+        with monkeypatch.context() as patch, Operations(patch, memory=memory) as operations:
             read(wire, stream)
         counts.append(operations.count)
 
