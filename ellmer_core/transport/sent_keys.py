@@ -56,6 +56,7 @@ class SentKeys:
         self._quoted = self._suspected = False
         self._held: list[Any] = []  # the events since one that ends with the beginning of a key
         self._open: dict[tuple[Any, ...], _Open] = {}  # by the place of the text in its event
+        self._holding: set[tuple[Any, ...]] = set()  # places of which characters are held back
 
     def hidden_in_headers(self, headers: dict[str, str], *, failed: bool) -> dict[str, str]:
         """Returns the headers of an answer without the keys. `failed` is whether it is an error."""
@@ -147,13 +148,13 @@ class SentKeys:
             for place, (holder, name, text) in _texts(event).items():
                 self._read(place, holder, name, text)
             self._held.append(event)
-            if not any(each.held for each in self._open.values()):
+            if not self._holding:
                 found += self._held
                 self._held = []
         if last:
             for each in self._open.values():
                 self._release(each, each.text)
-            found, self._held, self._open = [*found, *self._held], [], {}
+            found, self._held, self._open, self._holding = [*found, *self._held], [], {}, set()
         return found
 
     def _release(self, before: _Open, text: str) -> None:
@@ -166,6 +167,7 @@ class SentKeys:
     def _read(self, place: tuple[Any, ...], holder: Any, name: Any, text: str) -> None:
         """Reads the next piece of a text. With the pieces before, it may be a key, or the beginning of one."""
         before = self._open.pop(place, _NOTHING)
+        self._holding.discard(place)
         whole = before.text + text
         key = self._key_across(whole, len(before.text))
         start = key[0] if key else len(whole) - self._beginning(whole)
@@ -185,6 +187,8 @@ class SentKeys:
             length = len(whole) - start
             held = length - max(released - start, 0) if length >= BEGINNING else 0
             self._open[place] = _Open(whole[start:], held, holder, name)
+            if held:
+                self._holding.add(place)
         return None
 
     def _key_across(self, text: str, border: int) -> tuple[int, int] | None:

@@ -1,6 +1,7 @@
 """A key that came in never goes out: whatever quotes it, in any form, it is replaced before anything reads the answer."""
 
 import json
+import sys
 import time
 import traceback
 from base64 import b32encode, b64encode, encodebytes, urlsafe_b64encode
@@ -227,6 +228,36 @@ def test_escapes_are_read_in_linear_time(unit):
 
     few, many = (min(seconds(size) for _ in range(3)) for size in (5_000, 40_000))
     assert many < 16 * few + 0.02
+
+
+def lines_of(call):
+    """Counts the lines that a call runs."""
+    count, before = 0, sys.gettrace()
+
+    def traced(_frame, event, _argument):
+        nonlocal count
+        count += event == "line"
+        return traced
+
+    sys.settrace(traced)
+    try:
+        call()
+    finally:
+        sys.settrace(before)
+    return count
+
+
+@pytest.mark.parametrize("end", [KEY[:1], KEY[:14]])
+def test_texts_that_end_with_the_beginning_of_a_key_are_not_looked_at_again(end):
+    def read(size):
+        keys = SentKeys(BEARER)
+        for number in range(size):
+            event = {f"field_{number}": f"hello {end}"}
+            keys.hidden_in_events(json.dumps(event).encode(), [event])
+
+    read(10)
+    few, many = (lines_of(lambda size=size: read(size)) for size in (100, 200))
+    assert many < 2.3 * few
 
 
 MEGABYTES = {
