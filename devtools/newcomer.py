@@ -63,7 +63,7 @@ class Newcomer:
         settings.write_text("c.ServerApp.allow_root = True\n", "utf-8")  # a newcomer is no root; CI is
         self.printed, self.first, self.stumbles, self.skipped = "", 0.0, list[str](), list[str]()
         self.interpreter: subprocess.Popen[str] | None = None
-        self.left_out = False
+        self.left_out, self.imports = False, list[str]()
 
     def _env(self, folder: Path) -> dict[str, str]:
         kept = {
@@ -152,7 +152,8 @@ class Newcomer:
 
     def serve(self, block: Any) -> None:
         """Starts the server in a second terminal."""
-        command = ["bash", "-c", SHELL.replace("trap", ": trap") + f"exec {block.text}"]
+        text = f"python {self.script(block)}" if block.language == "python" else block.text
+        command = ["bash", "-c", SHELL.replace("trap", ": trap") + f"exec {text}"]
         process = subprocess.Popen(
             command,
             cwd=self.folder,
@@ -161,8 +162,7 @@ class Newcomer:
             stderr=subprocess.STDOUT,
             text=True,
         )
-        self.closing.callback(process.wait)
-        self.closing.callback(process.send_signal, signal.SIGINT)
+        self.closing.callback(ended, process)
         assert process.stdout
         lines = list[str]()
         while "http://" not in "".join(lines[-1:]):
@@ -171,9 +171,28 @@ class Newcomer:
             lines.append(line)
         return None
 
+    def script(self, block: Any) -> Path:
+        """Returns a file with a block that serves, after what the earlier ones of the page import."""
+        path = self.state.with_name(f"block{block.line}.py")
+        path.write_text("".join([*self.imports, block.text]), "utf-8")
+        self.imports += [
+            line for line in block.text.splitlines(True) if line.startswith(("from ", "import "))
+        ]
+        return path
+
     def stumble(self, block: Any, why: str) -> None:
         """Notes where the page did not lead on."""
         self.stumbles.append(f"{self.page}:{block.line}: {block.text}\n{why[-1500:]}")
+
+
+def ended(process: subprocess.Popen[str]) -> None:
+    """Ends a server as Ctrl-C does. Where that signal is ignored, as in the background of a shell, it is told to end."""
+    process.send_signal(signal.SIGINT)
+    try:
+        process.wait(10)
+    except subprocess.TimeoutExpired:
+        process.terminate()
+        process.wait()
 
 
 def fits(printed: str, shown: str) -> bool:

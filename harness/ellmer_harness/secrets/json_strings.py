@@ -23,10 +23,8 @@ _NAMES = ("name", "key", "header", "field", "variable", "env", "id", "n", "k", "
 _VALUES = frozenset(("value", "val", "secret_value", "secretValue", "content", "data", "v", "Value"))
 _VALUE = "value"  # of a name above: `"password": {"value": …, "type": "string"}`
 _NAMING = frozenset(_NAMES)
-_JWK, _PRIVATE = (
-    "kty",
-    "private_key",
-)  # RFC 7517: the field of each JSON web key, and what its secret fields are
+_JWK = "kty"  # RFC 7517: the field of each JSON web key
+_PRIVATE = "private_key"  # what the secret fields of such a key are
 NUMBERS = frozenset((int, float, bool, type(None)))
 FLAT = NUMBERS | {str}
 _KINDS = FLAT | {dict, list}
