@@ -200,7 +200,7 @@ class AnthropicMessages(AnthropicResponse):
     def assistant(self, turn: AssistantTurn) -> list[Json]:
         """Returns the model's message. Thinking of a partial answer is left out, because its signature may be
         missing. Thinking at the end is left out, too: `The final block in an assistant message cannot be thinking`
-        (tailcallhq/forgecode#2107).
+        (tailcallhq/forgecode#2107). Calls come last.
         """
         thinks = not turn.lost
         contents = [
@@ -208,7 +208,11 @@ class AnthropicMessages(AnthropicResponse):
             for c in turn.contents
             if self.sendable(c) and (thinks or not isinstance(c, ours.ContentThinking))
         ]
-        blocks = [block for c in contents if (block := self.assistant_part(c))]
+        blocks = tool_calls.before_the_calls(
+            [block for c in contents if (block := self.assistant_part(c))],
+            lambda block: block.get("type") == "text",
+            lambda block: block.get("type") == "tool_use",
+        )
         while blocks and blocks[-1].get("type") in ("thinking", "redacted_thinking"):
             blocks.pop()
         return [{"role": "assistant", "content": blocks}] if blocks else []

@@ -337,13 +337,17 @@ class Bedrock(BedrockResponse):
 
     def assistant(self, turn: AssistantTurn) -> list[Json]:
         """Returns the model's message. Thinking of a partial answer is left out, because its signature may be
-        missing. Thinking at the end is left out, too, because Claude refuses it.
+        missing. Thinking at the end is left out, too, because Claude refuses it. Claude's calls come last.
         """
         thinks = not turn.lost
         contents = [c for c in turn.contents if thinks or not isinstance(c, ours.ContentThinking)]
         blocks = _answering(
             [block for c in contents if self.sendable(c) and (block := self.assistant_part(c))]
         )
+        if self.family.name == "anthropic":
+            blocks = tool_calls.before_the_calls(
+                blocks, lambda block: "text" in block, lambda block: "toolUse" in block
+            )
         while blocks and "reasoningContent" in blocks[-1]:
             blocks.pop()
         return [{"role": "assistant", "content": blocks}] if blocks else []

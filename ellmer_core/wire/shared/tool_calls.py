@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import json
 import re
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from hashlib import sha256
+from itertools import takewhile
 from math import isfinite
 from typing import Any
 
@@ -164,6 +165,21 @@ def distinct(contents: Iterable[ours.Content], seed: object) -> list[ours.Conten
             seen.add(content.id)
         distinct_contents.append(content)
     return distinct_contents
+
+
+def before_the_calls(
+    blocks: Sequence[Json], is_text: Callable[[Json], bool], is_call: Callable[[Json], bool]
+) -> list[Json]:
+    """Returns the blocks of an answer whose texts behind the last calls are before them: Claude takes no text there
+    (anthropics/claude-code#473).
+    """
+    end = max((place for place, block in enumerate(blocks, 1) if is_call(block)), default=0)
+    behind = blocks[end:]
+    texts = [block for block in behind if is_text(block)]
+    if not end or not texts:
+        return list(blocks)
+    calls = list(takewhile(is_call, reversed(blocks[:end])))[::-1]
+    return [*blocks[: end - len(calls)], *texts, *calls, *(block for block in behind if not is_text(block))]
 
 
 def legal_id(id: str, pattern: str, length: int = 24) -> str:

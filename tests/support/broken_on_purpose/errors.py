@@ -34,7 +34,8 @@ class ComesBackEarly(BrokenAdapter):
 class ChangesRetries(BrokenAdapter):
     """Adds the number of the attempt to each retried request."""
 
-    case, caught_by, on = "rate_limited", ("ERR-004",), ("openai-chat", "anthropic")
+    case, caught_by, also = "rate_limited", ("ERR-004",), ("OPT-006",)
+    on = ("openai-chat", "anthropic")
     tries = 0
 
     def body(self, body: Json) -> Json:

@@ -67,7 +67,7 @@ class KeyInTheUrl(BrokenAdapter):
 class KeyInTheBody(BrokenAdapter):
     """Sends the key in the body, too."""
 
-    case, caught_by, also = "plain_text", ("AUT-002",), ("REQ-004", "REQ-101")
+    case, caught_by, also = "plain_text", ("AUT-002",), ("REQ-004", "REQ-101", "OPT-006")
 
     def body(self, body: Json) -> Json:
         return body | {"metadata": {"user_id": self.endpoint.api_key}}

@@ -169,6 +169,25 @@ def test_thoughts_that_led_to_nothing_are_not_sent_back(wire, answer):
     assert len(call[0]["content"]) == 2
 
 
+@pytest.mark.parametrize(
+    ("said", "order"),
+    [
+        ([ONE, "and"], ["and", "call_1"]),
+        (["Look:", ONE, TWO, "Well?", "Wait."], ["Look:", "Well?", "Wait.", "call_1", "call_2"]),
+        ([ONE, "then", TWO, "and"], ["call_1", "then", "and", "call_2"]),
+        ([ONE, "then", TWO], ["call_1", "then", "call_2"]),
+        (["Hi"], ["Hi"]),
+    ],
+)
+def test_claude_gets_no_text_behind_the_last_calls(said, order):
+    turn = AssistantTurn(said)
+
+    blocks = ANTHROPIC.message(turn)[0]["content"]
+    assert [block.get("text") or block["id"] for block in blocks] == order
+    blocks = Bedrock(model="us.anthropic.claude-sonnet-5").message(turn)[0]["content"]
+    assert [block.get("text") or block["toolUse"]["toolUseId"] for block in blocks] == order
+
+
 def test_anthropic_drops_blank_text_and_joins_neighbours():
     turns = [
         UserTurn("a"),
