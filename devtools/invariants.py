@@ -42,6 +42,7 @@ INVARIANTS = (
             "tests/hostile/test_linear_patterns.py",
             "tests/wire/framing/test_aws_event_stream.py",
             "harness/tests/recordings/test_linear_readers.py",
+            "conformance/tests/contract/rules/test_linear_rules.py",
         ),
     ),
     Invariant(

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import sys
+from fnmatch import fnmatchcase
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -103,12 +104,10 @@ def _table(found: list[facts.Cell]) -> Table:
 
 def _unknown(wanted: dict[str, str]) -> str:
     """Returns the message that no cell fits: the first name that no cell has, or that the names do not occur together."""
-    cells = facts.cells()
-    for name in ("model", "feature", "provider", "wire"):
-        if wanted[name] and not facts.chosen(**{name: wanted[name]}):
-            known = {getattr(cell, name) for cell in cells}
-            known |= {cell.family for cell in cells} if name == "model" else set()
-            return f"No {name} here is called {wanted[name]!r}{did_you_mean(wanted[name], known)}."
+    for kind in ("model", "feature", "provider", "wire"):
+        known = facts.names(kind)
+        if wanted[kind] and not any(fnmatchcase(each, wanted[kind]) for each in known):
+            return f"No {kind} here is called {wanted[kind]!r}{did_you_mean(wanted[kind], known)}."
     return "No cell has all of these."
 
 

@@ -14,7 +14,7 @@ from collections import Counter, defaultdict
 from collections.abc import Iterable, Iterator, Sequence
 from contextlib import suppress
 from difflib import SequenceMatcher
-from functools import partial
+from functools import cache, partial
 from math import log
 from typing import NamedTuple
 
@@ -196,6 +196,10 @@ def _paths(text: str) -> list[list[str]]:
     ]
 
 
+#: The paths in the known texts of rules, which are read once.
+_known_paths = cache(_paths)
+
+
 class _Paths:
     """Compares the paths of fields in a text with those in the known texts of rules."""
 
@@ -225,7 +229,7 @@ class _Paths:
 
     @staticmethod
     def _theirs(match: Match) -> list[list[str]]:
-        return [path for said in _known(match.book, match.rule) for path in _paths(said.text)]
+        return [path for said in _known(match.book, match.rule) for path in _known_paths(said.text)]
 
 
 def _field_names(text: str) -> list[str]:

@@ -39,6 +39,7 @@ __all__ = [
     "documents",
     "family_of",
     "most_used",
+    "names",
     "schema",
 ]
 
@@ -793,6 +794,23 @@ def chosen(
     places = [place for place in _places() if named and fits(place, named[0])]
     found = (*_cells_at(places, named), *_retired(), *_betas()) if narrow else cells()
     return [each for each in found if fits(each.place[:3], each.feature) and answer in {"", each.answer}]
+
+
+def names(kind: str) -> set[str]:
+    """Returns the names that cells have, without computing the cells.
+
+    Args:
+        kind: `"model"` (with the families), `"feature"`, `"provider"` or `"wire"`.
+
+    Examples:
+        >>> "gpt-5-mini" in names("model"), "claude" in names("model"), "temperature" in names("feature")
+        (True, True, True)
+    """
+    found = {getattr(cell, kind) for cell in (*_retired(), *_betas())}
+    if kind == "feature":
+        return found | {*_BY_NAME}
+    found |= {place[("wire", "provider", "model").index(kind)] for place in _places()}
+    return found | {family_of(model) for model in found} if kind == "model" else found
 
 
 def schema() -> dict[str, Any]:

@@ -134,10 +134,10 @@ def results_come_in_one_message(request: Request) -> Iterator[Finding]:
     Why: Bedrock does not merge messages of one role. Fix: put all results into one message.
     """
     found = list(messages(request.body))
+    last = _last_results(found)
     for index, pointer, ids in _calls(found):
         results = _results(found, index + 1)
-        later = {id for late in range(index + 2, len(found)) for id in _results(found, late)}
-        split = ", ".join(id for id in ids if id not in results and id in later)
+        split = ", ".join(id for id in ids if id not in results and last.get(id, index) > index)
         facts = {"index": index + 1, "ids": split}
         yield broken(pointer, f"the results of {split} come later", **facts) if split else met(pointer)
 
@@ -159,9 +159,9 @@ def every_call_is_answered(request: Request) -> Iterator[Finding]:
     says what happened.
     """
     found = list(messages(request.body))
+    last = _last_results(found)
     for index, pointer, ids in _calls(found):
-        results = {id for later in range(index + 1, len(found)) for id in _results(found, later)}
-        lost = [id for id in ids if id not in results]
+        lost = [id for id in ids if last.get(id, index) <= index]
         missing = ", ".join(lost)
         facts = {"index": index + 1, "number": len(lost), "ids": missing}
         yield broken(pointer, f"there is no result for {missing}", **facts) if missing else met(pointer)
@@ -275,6 +275,11 @@ def _results(found: list[tuple[str, Json]], index: int) -> list[str]:
     """Returns the ids of the results in the user message at an index."""
     message = found[index][1] if index < len(found) else {}
     return _ids(message, "toolResult") if message.get("role") == "user" else []
+
+
+def _last_results(found: list[tuple[str, Json]]) -> dict[str, int]:
+    """Returns the index of the last message with a result, by the id of the call."""
+    return {id: index for index in range(len(found)) for id in _results(found, index)}
 
 
 def _ids(message: Json, kind: str) -> list[str]:
