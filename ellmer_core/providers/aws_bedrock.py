@@ -84,10 +84,11 @@ def chat_aws_bedrock(
         raise UsageError(
             "profile= is for the model's capabilities. Use aws_profile= for a profile of AWS's own tools."
         )
-    region = region or variable("AWS_REGION") or variable("AWS_DEFAULT_REGION")
-    if not options.get("base_url") and not variable(AWSBedrock.base_url_var):
+    if options.get("base_url") or variable(AWSBedrock.base_url_var):
+        region = region or variable("AWS_REGION") or variable("AWS_DEFAULT_REGION") or "us-east-1"
+    else:
         region = setting("region", region, "AWS_REGION", "AWS_DEFAULT_REGION")
         options["base_url"] = f"https://bedrock-runtime.{region}.amazonaws.com"
     if options.get("api_key") is None and options.get("credentials") is None:
         options["credentials"] = aws_credentials(aws_profile)
-    return construct(AWSBedrock, system_prompt, options, region=region or "us-east-1", cache=cache)
+    return construct(AWSBedrock, system_prompt, options, region=region, cache=cache)

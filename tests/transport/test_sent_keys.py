@@ -1,7 +1,6 @@
 """A key that came in never goes out: whatever quotes it, in any form, it is replaced before anything reads the answer."""
 
 import json
-import sys
 import time
 import traceback
 from base64 import b32encode, b64encode, encodebytes, urlsafe_b64encode
@@ -12,6 +11,7 @@ from urllib.parse import quote
 
 import httpx
 import pytest
+from counted_lines import lines_of
 from hypothesis import given
 from hypothesis import strategies as st
 
@@ -228,23 +228,6 @@ def test_escapes_are_read_in_linear_time(unit):
 
     few, many = (min(seconds(size) for _ in range(3)) for size in (5_000, 40_000))
     assert many < 16 * few + 0.02
-
-
-def lines_of(call):
-    """Counts the lines that a call runs."""
-    count, before = 0, sys.gettrace()
-
-    def traced(_frame, event, _argument):
-        nonlocal count
-        count += event == "line"
-        return traced
-
-    sys.settrace(traced)
-    try:
-        call()
-    finally:
-        sys.settrace(before)
-    return count
 
 
 @pytest.mark.parametrize("end", [KEY[:1], KEY[:14]])

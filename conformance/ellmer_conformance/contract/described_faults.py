@@ -17,7 +17,7 @@ from .exchange import Json
 from .rule import Rule
 from .rulebook import RuleBook
 
-__all__ = ["Described", "described", "judging", "plain"]
+__all__ = ["TYPES", "Described", "described", "folded", "judging"]
 
 
 class What(StrEnum):
@@ -59,7 +59,7 @@ _NAMES = re.compile(r"[A-Za-z_$][\w$-]*+")
 #: What follows a phrase about a value that is not one of those that can be at its place.
 _KINDS = re.compile(r" (?:'|a valid )")
 #: Steps of a path that are types, and no fields; words that introduce a field, or the place of one.
-_TYPES, _BEFORE = frozenset({"value", "custom"}), frozenset({"property", "field", "parameter", "argument"})
+TYPES, _BEFORE = frozenset({"value", "custom"}), frozenset({"property", "field", "parameter", "argument"})
 #: Values of a field that is unknown whatever its value is.
 _ANY: Sequence[Any] = ("?", 1, True, [], {})
 _BODIES = 8  # examples of a book that a fault is put into
@@ -123,7 +123,7 @@ def _path(earlier: Sequence[str], later: Sequence[str], *, before: bool) -> tupl
         )
     if any(token.endswith("..") for token in (*place, *field)):  # it was cut
         return ()
-    return tuple(name for token in (*place, *field) for name in _NAMES.findall(token) if name not in _TYPES)
+    return tuple(name for token in (*place, *field) for name in _NAMES.findall(token) if name not in TYPES)
 
 
 def _valued(what: What, path: tuple[str, ...], later: str) -> tuple[tuple[str, ...], Any]:
@@ -138,7 +138,7 @@ def _valued(what: What, path: tuple[str, ...], later: str) -> tuple[tuple[str, .
     return path, "?"
 
 
-def plain(name: str) -> str:
+def folded(name: str) -> str:
     """Returns a name without the differences of `toolChoice` and `tool_choice`."""
     return name.replace("_", "").lower()
 
@@ -189,7 +189,7 @@ def _places(book: RuleBook, fault: Described) -> Iterator[tuple[Json, Sequence[s
     for body in (body for rule in book.rules.values() for body in rule.examples):
         for steps in _owners(body, outer):
             owner = reduce(getitem, steps, body)  # type: ignore[arg-type]  # the steps come from this body
-            key = next((key for key in owner if plain(key) == plain(name)), "")
+            key = next((key for key in owner if folded(key) == folded(name)), "")
             kind = str(owner.get("role")), str(owner.get("type"))
             if kind not in seen and (key or fault.what is not What.MISSING):
                 seen.add(kind)
@@ -206,7 +206,7 @@ def _owners(
     elif isinstance(value, dict) and not names:
         yield steps
     elif isinstance(value, dict):
-        for key in [key for key in value if plain(key) == plain(names[0])]:
+        for key in [key for key in value if folded(key) == folded(names[0])]:
             yield from _owners(value[key], names[1:], (*steps, key))
         if names[0] in {value.get("type"), value.get("role")}:
             yield from _owners(value, names[1:], steps)

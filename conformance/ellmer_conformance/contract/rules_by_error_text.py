@@ -18,7 +18,7 @@ from functools import cache, partial
 from math import log
 from typing import NamedTuple
 
-from .described_faults import Described, described, judging, plain
+from .described_faults import TYPES, Described, described, folded, judging
 from .rule import Rule, verdict
 from .rulebook import RuleBook
 from .rules._shape_faults import IDS
@@ -99,8 +99,6 @@ _FAULT = re.compile(r"""['"]type['"]: ?['"](\w+)['"], ?['"]loc['"]: ?[\[(]([^\])
 _PART_OF_PLACE = re.compile(r"\w+")
 #: What pydantic says of a kind of fault.
 _FAULTS = {"extra_forbidden": "Extra inputs are not permitted", "missing": "Field required"}
-#: Names in a path that are types, and no fields.
-_TYPES = frozenset({"value", "custom"})
 _INDEX = re.compile(r"\[[^\]]*\]")
 #: A parameter at the end of a sentence without quotes: `Argument not supported on this model: presencePenalty`.
 _PARAMETER = re.compile(r"(?:: |parameter )([a-z]+(?:_[a-z]|[A-Z])\w*)\b(?=[\s\"'.}]*(?:$|[\"'}]))")
@@ -176,10 +174,10 @@ def _only_book(fault: Described, found: Sequence[Match]) -> list[RuleBook]:
 def _says(match: Match, fault: Described) -> bool:
     """Tells whether a refusal of a rule says the same of the field that a text describes, or of any field."""
     said = [each.text for each in _known(match.book, match.rule) if fault.phrase in each.text.lower()]
-    names = {plain(name) for text in said for name in _IDENTIFIER.findall(text)}
+    names = {folded(name) for text in said for name in _IDENTIFIER.findall(text)}
     of_any = bool(said) and match.rule.id in _OF_SHAPES
     alike = bool(said) and match.alike >= _WHOLE
-    return alike or of_any or plain(fault.path[-1]) in names or any(map(_ANY_FIELD.search, said))
+    return alike or of_any or folded(fault.path[-1]) in names or any(map(_ANY_FIELD.search, said))
 
 
 def _raised(text: str) -> str:
@@ -192,7 +190,7 @@ def _paths(text: str) -> list[list[str]]:
     plain = _ESCAPED.sub("", text)
     found = [*_QUOTED_PATH.findall(plain), *_PATH.findall(plain)]
     return [
-        [name for name in _IDENTIFIER.findall(_PLACE.sub("", path)) if name not in _TYPES] for path in found
+        [name for name in _IDENTIFIER.findall(_PLACE.sub("", path)) if name not in TYPES] for path in found
     ]
 
 
@@ -225,7 +223,7 @@ class _Paths:
     def lacks(self, match: Match) -> bool:
         """Tells whether the text names fields without quotes, and the rule none of them."""
         names = {name for said in _known(match.book, match.rule) for name in _IDENTIFIER.findall(said.text)}
-        return bool(self._fields) and {*map(plain, self._fields)}.isdisjoint(map(plain, names))
+        return bool(self._fields) and {*map(folded, self._fields)}.isdisjoint(map(folded, names))
 
     @staticmethod
     def _theirs(match: Match) -> list[list[str]]:

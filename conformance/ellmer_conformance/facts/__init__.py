@@ -18,7 +18,7 @@ from importlib.resources import files
 from itertools import product
 from typing import Any, NamedTuple
 
-from ..contract.exchange import Json
+from ..contract.exchange import Json, Request
 from . import pages
 from .alike import ModelKey, Spot, alike, one_model, with_alike
 from .cell import Answer, Cell, Evidence, family_of
@@ -251,11 +251,16 @@ def _inherited(wire: str, provider: str, rule: str) -> str:
     return author if provider != author and rule in rules.book(wire).rules else ""
 
 
+def _asked(wire: str, provider: str, body: Json, model: str) -> Request:
+    """Returns a request of the day up to which the rules know the providers."""
+    from ..contract.changes.known_until import KNOWN_UNTIL  # noqa: PLC0415 - rules take a second to import
+
+    return Request(wire, provider, body, model=model, when=KNOWN_UNTIL)
+
+
 def _broken(wire: str, provider: str, model: str, feature: str) -> Iterator[tuple[Any, str, list[str]]]:
     """Yields the rules that a feature breaks, with the API's words and the links of the fact that decides, if one does."""
-    from ..contract.changes.known_until import KNOWN_UNTIL  # noqa: PLC0415 - rules take a second to import
-    from ..contract.exchange import Request  # noqa: PLC0415
-    from ..contract.rule import verdict  # noqa: PLC0415
+    from ..contract.rule import verdict  # noqa: PLC0415 - rules take a second to import
 
     catching = _about(wire, provider, feature)
     if feature in _GRADED:  # such a rule says different things of models, without a scope
@@ -265,7 +270,7 @@ def _broken(wire: str, provider: str, model: str, feature: str) -> Iterator[tupl
     ]
     body = _used(feature, wire, model) if about else None
     for rule in about:
-        found = verdict(rule, Request(wire, provider, body or {}, model=model, when=KNOWN_UNTIL)).violations
+        found = verdict(rule, _asked(wire, provider, body or {}, model)).violations
         if found:
             words = found[0].refusal.message if found[0].refusal else found[0].message
             yield rule, words, _decided(found[0])
@@ -314,12 +319,11 @@ _GRADED = {"effort", "thinking_off"}
 @cache
 def _about(wire: str, provider: str, feature: str) -> list[Any]:
     """Returns the rules that catch the example of a feature, and not a plain request."""
-    from ..contract.exchange import Request  # noqa: PLC0415
     from ..contract.rule import verdict  # noqa: PLC0415
 
     def catches(rule: Any, model: str) -> bool:
         used = _used(feature, wire, model)
-        return bool(used and verdict(rule, Request(wire, provider, used, model=model)).violations)
+        return bool(used and verdict(rule, _asked(wire, provider, used, model)).violations)
 
     most = _SAMPLE if _BY_NAME[feature].group in _OPTIONS else 1
     return [
@@ -331,7 +335,6 @@ def _about(wire: str, provider: str, feature: str) -> list[Any]:
 def _scoped(wire: str, provider: str) -> list[tuple[Any, list[str]]]:
     """Returns the rules about refusals and losses, each with some models whose plain request it does not catch."""
     from ..contract import rules  # noqa: PLC0415
-    from ..contract.exchange import Request  # noqa: PLC0415
     from ..contract.rule import Kind, verdict  # noqa: PLC0415
 
     names = [place[2] for place in _places() if place[:2] == (wire, provider)]
@@ -349,7 +352,7 @@ def _scoped(wire: str, provider: str) -> list[tuple[Any, list[str]]]:
             fine = [
                 name
                 for name, body in plain.items()
-                if not verdict(rule, Request(wire, provider, body, model=name)).violations
+                if not verdict(rule, _asked(wire, provider, body, name)).violations
             ]
             found += [(rule, fine)] if fine else []
     return found
@@ -408,13 +411,12 @@ _NO_FIELD = "The format has no field for it, and refuses unknown fields."
 @cache
 def _refused_part(wire: str, provider: str, name: str) -> tuple[Evidence, ...]:
     """Returns what refuses the part that another format has for a feature, if this format has none for it."""
-    from ..contract.exchange import Request  # noqa: PLC0415
     from ..contract.rule import verdict  # noqa: PLC0415
 
     model = next(place[2] for place in _places() if place[:2] == (wire, provider))
     body = foreign(_BY_NAME[name], wire, model)
     for rule, _ in _scoped(wire, provider) if body else ():
-        found = verdict(rule, Request(wire, provider, body or {}, model=model)).violations
+        found = verdict(rule, _asked(wire, provider, body or {}, model)).violations
         if found and not rule.models and (refused := found[0].refusal):
             if (provider, rule.id) in _SPELLED:
                 return ()

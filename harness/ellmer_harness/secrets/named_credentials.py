@@ -82,8 +82,8 @@ _SIGNATURES = {
 }
 # Words that may follow without a change of meaning.
 AFTER = {"", "value", "base64", "b64", "digest", "hash", "text", "confirmation", "confirm", "base", "plain"}
+#: The end of the names of gRPC's metadata whose values are bytes.
 BINARY = "-bin"
-"""The end of the names of gRPC's metadata whose values are bytes."""
 # In these names, "token" means a position in a list, a request, or a part of a text.
 _PLACES = {
     *("page", "next", "previous", "prev", "continuation", "resumption", "pagination", "sync", "start"),
@@ -311,6 +311,7 @@ _BEARER = re.compile(r"(?<=\b[Bb])earer\s+([\w.~+/=-]{16,8000})")
 _NETRC = re.compile(r"login[ ]\S{1,200}\s+password\s+(\S{4,200})")
 _OPTIONS = r"(?:[^\r\n]|\\\r?\n){0,400}?"
 _CHOSEN = r"[\"']?([^\s\"'\\]{4,200})"
+#: What stands before a password in a command, a statement of SQL included.
 _COMMANDS = {
     "curl": re.compile(
         rf"curl\s{_OPTIONS}(?:-u|-U|--user|--proxy-user)[ =]?[\"']?[^\s:\"']{{1,100}}:([^\s\"'\\]{{4,200}})"
@@ -325,7 +326,6 @@ _COMMANDS = {
     **{f"{name}=": re.compile(f"{name}={_CHOSEN}") for name in ("PGPASSWORD", "MYSQL_PWD", "SSHPASS")},
     "IDENTIFIED BY '": re.compile(r"IDENTIFIED BY '([^'\r\n]{4,200})'"),
 }
-"""What stands before a password in a command, a statement of SQL included."""
 _OKTA = re.compile(r"SSWS\s+(00[\w-]{40})(?![\w-])")
 _PRIVATE = re.compile(
     r"-----BEGIN [A-Z0-9 ]*PRIVATE KEY(?: BLOCK)?-----|PuTTY-User-Key-File-\d:|Private-Lines: \d"

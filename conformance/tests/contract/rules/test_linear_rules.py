@@ -1,9 +1,10 @@
 """A conversation that is twice as long takes each rule at most 2.3 times the lines of Python, at a provider of each wire format."""
 
 import json
-import sys
+from functools import partial
 
 import pytest
+from counted_lines import lines_of
 
 import ellmer_core as ec
 from ellmer_conformance.contract import readers, rules
@@ -54,24 +55,9 @@ def asked(wire, count):
 
 def lines_by_rule(request):
     """Returns how many lines each rule takes. What all rules share has been read before."""
-    book, counts = rules.book(request.wire, request.provider), {}
+    book = rules.book(request.wire, request.provider)
     book.judge(request)
-    for rule in book.rules.values():
-        count = 0
-
-        def traced(_frame, event, _argument):
-            nonlocal count
-            count += event == "line"
-            return traced
-
-        before = sys.gettrace()
-        sys.settrace(traced)
-        try:
-            verdict(rule, request)
-        finally:
-            sys.settrace(before)
-        counts[rule.id] = count
-    return counts
+    return {rule.id: lines_of(partial(verdict, rule, request)) for rule in book.rules.values()}
 
 
 @pytest.mark.parametrize("wire", CHATS)
