@@ -565,7 +565,7 @@ PACKAGED = (
             "runner/test_command.py",
             "ways/test_outside_adapters.py",
             "runner/test_recorded_and_replayed.py",
-            "server/test_http.py",
+            "server/http/test_http.py",
         )
     ),
 )

@@ -173,7 +173,7 @@ DEFECTS = {
         "ellmer_conformance.contract.readers",
         "    if has_more_values(body, most):\n",
         "    if False:\n",
-        ("conformance/tests/server/test_hostile_requests.py", "-k", "many_values and objects and chat"),
+        ("conformance/tests/server/http/test_hostile_requests.py", "-k", "many_values and objects and chat"),
     ),
     "brackets-counted-again": Defect(
         "The brackets of a call's arguments are counted from the start at each event.",
@@ -541,7 +541,7 @@ DEFECTS = {
         "ellmer_conformance.server.services.service_request",
         "    if len(items) > most:\n",
         "    if False:\n",
-        ("conformance/tests/server/test_hostile_requests.py", "-k", "many_texts and moderations"),
+        ("conformance/tests/server/http/test_hostile_requests.py", "-k", "many_texts and moderations"),
     ),
     "long-requests-on-the-loop": Defect(
         "All clients wait while a long request is judged.",
@@ -549,7 +549,7 @@ DEFECTS = {
         "ellmer_conformance.server.engine",
         "        if not is_long(request):\n",
         "        if True:\n",
-        ("conformance/tests/server/test_hostile_requests.py", "-k", "other_clients"),
+        ("conformance/tests/server/http/test_hostile_requests.py", "-k", "other_clients"),
     ),
     "credentials-in-arguments": Defect(
         "A credential inside of an argument of a server is recorded.",

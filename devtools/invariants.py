@@ -56,7 +56,7 @@ INVARIANTS = (
             "tests/hostile/test_compressed_answers.py",
             "harness/tests/format/test_untrusted_cassettes.py",
             "conformance/tests/recordings/test_hostile_files.py",
-            "conformance/tests/server/test_hostile_requests.py",
+            "conformance/tests/server/http/test_hostile_requests.py",
             "conformance/tests/server/test_proxy.py",
             "conformance/tests/server/test_hostile_provider.py",
             "tests/web/test_read.py",

@@ -282,7 +282,7 @@ def test_the_report_of_a_long_run_holds_the_last_requests(server):
     assert count >= 12
 
 
-ACTION = Path(__file__).parents[3] / "action.yml"
+ACTION = Path(__file__).parents[4] / "action.yml"
 
 
 @pytest.mark.skipif(not ACTION.is_file(), reason="the wheel has no action")

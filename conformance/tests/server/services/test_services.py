@@ -18,7 +18,7 @@ ASK = {"role": "user", "content": "And now?"}
 KEYS = {"authorization": "Bearer any-key"}
 CLAUDE = {"x-api-key": "any-key", "anthropic-version": "2023-06-01"}
 GOOGLE = {"x-goog-api-key": "any-key"}
-PAGE = Path(__file__).parents[3] / "docs" / "conformance" / "endpoints.md"
+PAGE = Path(__file__).parents[4] / "docs" / "conformance" / "endpoints.md"
 
 
 @pytest.fixture
