@@ -12,10 +12,10 @@ from contextlib import suppress
 from dataclasses import dataclass, field
 
 import pytest
-from chat_answers import KEY
-from every_provider import PLACES, WIRES
-from http_talk import Async, Blocking
-from played_loop import ran
+from chats.answers import KEY
+from chats.http_talk import Async, Blocking
+from chats.loop import ran
+from wires.every_provider import PLACES, WIRES
 
 from ellmer_core.providers.openai_compatible import chat_openai_compatible
 

@@ -2,11 +2,11 @@
 
 from hashlib import sha256
 
-import broken_report
 import httpx
 import pytest
-from played_index import TOP, served
-from questions_to_the_server import NONCES, SCRIPTS
+from broken_runs import report as broken_report
+from servers.package_index import TOP, served
+from servers.questions import NONCES, SCRIPTS
 
 from ellmer_conformance.recordings.corpus.pins import FILES, Pin
 from ellmer_conformance.report import Report, finished

@@ -4,8 +4,8 @@ or covers the page.
 
 import httpx
 import pytest
-from blocks_model import blocks_model
 from playwright.sync_api import expect
+from servers.blocks_model import blocks_model
 
 import ellmer_core as ec
 from ellmer_conformance.report import Report, Row

@@ -4,7 +4,7 @@ import asyncio
 import json
 
 import pytest
-from chat_answers import SSE, answer, f, streamed
+from chats.answers import SSE, answer, f, streamed
 
 from ellmer_core.contents.content import ContentText, ContentThinking, ContentToolRequest, ContentToolResult
 from ellmer_core.contents.turns import AssistantTurn, Tokens, UserTurn

@@ -3,7 +3,7 @@
 import json
 
 import pytest
-from chat_answers import IMAGE, Book, answer, calls, f, named_tool
+from chats.answers import IMAGE, Book, answer, calls, f, named_tool
 
 from ellmer_core.errors import EllmerWarning, UsageError
 from ellmer_core.providers.deepseek import chat_deepseek

@@ -4,7 +4,7 @@ import asyncio
 import json
 
 import pytest
-from chat_answers import Book, answer, calls, f
+from chats.answers import Book, answer, calls, f
 
 from ellmer_core.errors import ConversionError, IncompleteResponseError
 from ellmer_core.providers.google_gemini import chat_google_gemini

@@ -1,7 +1,7 @@
 """The tools and callbacks that a user registers with a chat."""
 
 import pytest
-from chat_answers import answer, calls, f, named_tool
+from chats.answers import answer, calls, f, named_tool
 
 from ellmer_core.contents.content import ContentToolRequest, ContentToolResult
 from ellmer_core.errors import UsageError

@@ -6,7 +6,7 @@ from copy import copy, deepcopy
 from threading import Thread
 
 import pytest
-from chat_answers import IMAGE, SSE, answer, calls, f, named_tool, streamed
+from chats.answers import IMAGE, SSE, answer, calls, f, named_tool, streamed
 
 from ellmer_core.contents.content import ContentText, ContentToolRequest, ContentToolResult
 from ellmer_core.contents.json_serialization import contents_record

@@ -5,7 +5,7 @@ from base64 import b64encode
 from dataclasses import replace
 
 import pytest
-from every_provider import PLACES
+from wires.every_provider import PLACES
 
 import ellmer_core as ec
 

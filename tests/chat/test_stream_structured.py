@@ -9,7 +9,7 @@ from operator import is_
 from typing import Annotated
 
 import pytest
-from chat_answers import SSE, Book, calls, f, streamed
+from chats.answers import SSE, Book, calls, f, streamed
 from pydantic import BaseModel, Field
 from pydantic_core import from_json
 from typing_extensions import TypedDict

@@ -7,7 +7,7 @@ import asyncio
 import inspect
 
 import pytest
-from chat_answers import Book
+from chats.answers import Book
 
 import ellmer_core
 from ellmer_core import Chat

@@ -5,7 +5,7 @@ import json
 from dataclasses import dataclass, field, replace
 
 import pytest
-from chat_answers import Book, answer, calls, f
+from chats.answers import Book, answer, calls, f
 from pydantic import BaseModel
 
 from ellmer_core import chat_anthropic, chat_openai_completions

@@ -6,7 +6,7 @@ import threading
 
 import httpx
 import pytest
-from scripted_chat import CHAT
+from chats.scripted import CHAT
 
 import ellmer_core as ec
 from ellmer_core.errors import UsageError

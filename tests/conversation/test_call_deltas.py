@@ -3,7 +3,7 @@
 import json
 
 import pytest
-from played_loop import STREAM, Outside, piece, talk, tools_streamed, whole
+from chats.loop import STREAM, Outside, piece, talk, tools_streamed, whole
 
 from ellmer_conformance.scenarios.script import Answer, Call, Say, Script
 from ellmer_conformance.server import StrictServer

@@ -4,7 +4,7 @@ import json
 from dataclasses import replace
 
 import pytest
-from played_loop import (
+from chats.loop import (
     HI,
     OPEN,
     PLAN,

@@ -3,7 +3,7 @@
 from dataclasses import replace
 
 import pytest
-from played_loop import OPEN, PLAN, Outside, results, talk, whole
+from chats.loop import OPEN, PLAN, Outside, results, talk, whole
 
 from ellmer_core.contents.content import ContentText, ContentToolRequest, ContentToolResult
 from ellmer_core.contents.turns import AssistantTurn, SystemTurn, UserTurn

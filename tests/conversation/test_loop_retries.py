@@ -3,7 +3,7 @@
 from dataclasses import replace
 
 import pytest
-from played_loop import PLAN, STREAM, Outside, called, piece, ran, status, talk, whole
+from chats.loop import PLAN, STREAM, Outside, called, piece, ran, status, talk, whole
 
 from ellmer_core.conversation.history import History
 from ellmer_core.conversation.io_operations import Send

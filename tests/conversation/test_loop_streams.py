@@ -3,7 +3,7 @@
 from dataclasses import replace
 
 import pytest
-from played_loop import HI, PLAN, STREAM, Outside, called, piece, ran, status, talk, whole
+from chats.loop import HI, PLAN, STREAM, Outside, called, piece, ran, status, talk, whole
 
 from ellmer_core.contents.content import ContentCitation, ContentText, ContentThinking
 from ellmer_core.contents.turns import AssistantPartialTurn, AssistantTurn, UserTurn

@@ -3,7 +3,7 @@
 from dataclasses import replace
 
 import pytest
-from played_loop import (
+from chats.loop import (
     PLAN,
     STREAM,
     Outside,

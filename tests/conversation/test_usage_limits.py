@@ -3,7 +3,7 @@
 from dataclasses import replace
 
 import pytest
-from played_loop import PLAN, Outside, called, ran, talk, whole
+from chats.loop import PLAN, Outside, called, ran, talk, whole
 
 import ellmer_core as ec
 from ellmer_core import UsageLimits

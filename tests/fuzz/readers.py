@@ -133,7 +133,7 @@ SCRIPT = """answers:
 
 @cache
 def _reports() -> list[bytes]:
-    from broken_report import Ours, played
+    from broken_runs.report import Ours, played
 
     from ellmer_conformance.report import finished
     from ellmer_conformance.report.results import Report

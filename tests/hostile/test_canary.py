@@ -10,7 +10,7 @@ from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 
 import httpx
 import pytest
-from every_provider import PLACES
+from wires.every_provider import PLACES
 
 import ellmer_core as ec
 from ellmer_core.errors import EllmerError

@@ -11,7 +11,7 @@ from dataclasses import replace
 
 import httpx
 import pytest
-from scripted_chat import talk
+from chats.scripted import talk
 
 import ellmer_core as ec
 from ellmer_core.budget import CLIENT

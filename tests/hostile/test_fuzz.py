@@ -19,7 +19,7 @@ from runpy import run_path
 
 import httpx
 import pytest
-from recorded_traffic import files
+from traffic.recorded import files
 
 import ellmer_core as ec
 from ellmer_conformance.adapters.endpoints import PROVIDER_ADDRESSES

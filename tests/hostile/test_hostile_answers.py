@@ -6,7 +6,7 @@ import re
 
 import httpx
 import pytest
-from scripted_chat import CHAT, talk
+from chats.scripted import CHAT, talk
 
 import ellmer_core as ec
 from ellmer_core.budget import CLIENT

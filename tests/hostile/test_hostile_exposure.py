@@ -5,7 +5,7 @@ import pickle
 
 import httpx
 import pytest
-from scripted_chat import CHAT, talk
+from chats.scripted import CHAT, talk
 
 import ellmer_core as ec
 from ellmer_core.errors import EllmerError

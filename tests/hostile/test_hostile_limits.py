@@ -8,7 +8,7 @@ import zlib
 
 import httpx
 import pytest
-from scripted_chat import talk
+from chats.scripted import talk
 
 import ellmer_core as ec
 from ellmer_core.errors import ResponseError, UsageError

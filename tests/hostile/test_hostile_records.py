@@ -6,7 +6,7 @@ from random import Random
 
 import httpx
 import pytest
-from scripted_chat import talk
+from chats.scripted import talk
 
 import ellmer_core as ec
 from ellmer_core.errors import EllmerError, UsageError

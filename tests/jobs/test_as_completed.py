@@ -7,7 +7,7 @@ from contextlib import aclosing
 from dataclasses import dataclass
 
 import pytest
-from many_chats import chat_with, provider
+from chats.many import chat_with, provider
 
 import ellmer_core
 from ellmer_core.errors import BadRequestError, NotSentError, UsageError

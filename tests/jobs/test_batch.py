@@ -5,7 +5,7 @@ import warnings
 from dataclasses import dataclass
 
 import pytest
-from batch_apis import APIS, MODEL, PROMPTS, Anthropic, Gemini, OpenAI, chat_of, every_api, line
+from wires.batch_apis import APIS, MODEL, PROMPTS, Anthropic, Gemini, OpenAI, chat_of, every_api, line
 
 from ellmer_core import chat_anthropic, chat_deepseek, chat_openai_completions
 from ellmer_core.contents.content import (

@@ -11,7 +11,7 @@ from unittest import mock
 
 import httpx
 import pytest
-from many_chats import chat_with, provider
+from chats.many import chat_with, provider
 
 import ellmer_core as ec
 from ellmer_conformance.server import StrictServer

@@ -8,7 +8,7 @@ from collections import Counter
 from datetime import UTC, datetime
 
 import pytest
-from many_chats import chat_with, provider
+from chats.many import chat_with, provider
 
 from ellmer_core.conversation.settings import UsageLimits
 from ellmer_core.errors import EllmerWarning, UsageLimitError

@@ -8,7 +8,7 @@ from collections import Counter
 from dataclasses import dataclass
 
 import pytest
-from many_chats import chat_with, provider
+from chats.many import chat_with, provider
 
 from ellmer_core.contents.content import ContentText
 from ellmer_core.errors import BadRequestError, ConversionError, EllmerWarning, NotSentError, UsageError

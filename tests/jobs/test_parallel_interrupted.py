@@ -6,7 +6,7 @@ import signal
 import threading
 
 import pytest
-from many_chats import chat_with, provider
+from chats.many import chat_with, provider
 
 from ellmer_core import Chat, parallel_chat, parallel_chat_async, parallel_chat_text
 from ellmer_core.errors import EllmerWarning

@@ -6,7 +6,7 @@ from collections import Counter
 from contextlib import contextmanager
 
 import pytest
-from many_chats import chat_with, provider
+from chats.many import chat_with, provider
 
 from ellmer_core import EllmerWarning
 from ellmer_core.errors import UsageError

@@ -8,7 +8,7 @@ from functools import wraps
 from pathlib import Path
 
 import pytest
-from mcp_servers import over_http, over_stdio
+from servers.mcp import over_http, over_stdio
 
 from ellmer_core import ConnectError, chat_openai_completions, tool, tool_annotations
 from ellmer_core.contents.content import ContentImageInline, ContentPDF, ContentToolRequest

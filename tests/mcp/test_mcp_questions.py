@@ -13,10 +13,10 @@ from ellmer_core.errors import ApprovalRequiredError, ConnectError, UsageError
 
 pytest.importorskip("mcp")
 import httpx2
-from many_chats import chat_with, provider
+from chats.many import chat_with, provider
 from mcp.client.auth import OAuthClientProvider
 from mcp.shared.auth import OAuthClientMetadata, OAuthToken
-from mcp_servers import over_http
+from servers.mcp import over_http
 
 from ellmer_core.mcp import McpPrompt, McpResource, mcp_tools
 

@@ -6,7 +6,7 @@ from datetime import date
 from urllib.parse import urlsplit
 
 import pytest
-from every_provider import WIRES
+from wires.every_provider import WIRES
 
 from ellmer_core.contents.content import ContentImageInline
 from ellmer_core.contents.turns import UserTurn

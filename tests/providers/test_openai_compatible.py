@@ -2,7 +2,7 @@
 
 import json
 
-from chat_answers import SSE, Book, answer, f, streamed
+from chats.answers import SSE, Book, answer, f, streamed
 
 from ellmer_core import chat_openai_compatible
 

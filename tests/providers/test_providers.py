@@ -3,7 +3,7 @@
 import json
 
 import pytest
-from every_provider import DRAW, ONE, PDF, PLACES, PNG, SHAPE, WIRES, body, made, modules
+from wires.every_provider import DRAW, ONE, PDF, PLACES, PNG, SHAPE, WIRES, body, made, modules
 
 import ellmer_core
 from ellmer_core.contents.content import ContentText, ContentToolResult

@@ -4,7 +4,7 @@ import json
 from types import SimpleNamespace
 
 import pytest
-from every_provider import made
+from wires.every_provider import made
 
 import ellmer_core
 from ellmer_core.contents.content import ContentImageRemote, ContentToolResult

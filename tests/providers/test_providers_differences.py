@@ -3,7 +3,7 @@
 from dataclasses import replace
 
 import pytest
-from every_provider import DRAW, ONE, PDF, PNG, SHAPE, body, made
+from wires.every_provider import DRAW, ONE, PDF, PNG, SHAPE, body, made
 
 from ellmer_core.contents.content import (
     ContentImageRemote,

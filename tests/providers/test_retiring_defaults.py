@@ -9,7 +9,7 @@ import warnings
 from datetime import date, timedelta
 
 import pytest
-from every_provider import WIRES
+from wires.every_provider import WIRES
 
 from ellmer_conformance.contract.changes.retired_models import SCHEDULES, shutdown
 

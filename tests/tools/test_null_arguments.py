@@ -1,7 +1,7 @@
 """A null for an optional argument is `None` where the type allows it, and the default elsewhere, on every wire format."""
 
 import pytest
-from eight_wires import connected, each_wire
+from wires.eight_wires import connected, each_wire
 
 from ellmer_conformance.scenarios.script import Answer, Call, Say, Script
 from ellmer_conformance.server.strict_server import StrictServer

@@ -3,7 +3,7 @@
 import json
 
 import pytest
-from recorded_traffic import absent, files
+from traffic.recorded import absent, files
 
 from ellmer_core import ToolBuiltIn, chat_anthropic, chat_openai, tool, tool_web_fetch, tool_web_search
 from ellmer_core.contents.content import ContentToolRequest, ContentUnknown

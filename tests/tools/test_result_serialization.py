@@ -3,9 +3,9 @@
 import json
 
 import pytest
+from chats.tool_values import CAT, DOG, PDF, json_values
 from hypothesis import given
 from hypothesis import strategies as st
-from tool_values import CAT, DOG, PDF, json_values
 
 from ellmer_core.contents.content import (
     Content,

@@ -14,8 +14,8 @@ from typing import NamedTuple
 
 import pydantic
 import pytest
+from chats.tool_values import CAT, json_values
 from hypothesis import given
-from tool_values import CAT, json_values
 
 from ellmer_core.contents.content import (
     Content,

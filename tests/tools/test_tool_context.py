@@ -7,7 +7,7 @@ from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Annotated
 
 import pytest
-from played_loop import PLAN, Outside, called, talk, whole
+from chats.loop import PLAN, Outside, called, talk, whole
 
 import ellmer_core as ec
 from ellmer_core import ToolContext, tool

@@ -4,7 +4,7 @@ import json
 
 import httpx
 import pytest
-from eight_wires import connected, each_wire
+from wires.eight_wires import connected, each_wire
 
 import ellmer_core as ec
 from ellmer_conformance.scenarios.script import Answer, Call, Say, Script

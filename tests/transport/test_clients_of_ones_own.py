@@ -9,8 +9,8 @@ from contextlib import suppress
 
 import httpx
 import pytest
-from chat_answers import SSE, answer, streamed
-from many_chats import chat_with, provider
+from chats.answers import SSE, answer, streamed
+from chats.many import chat_with, provider
 
 import ellmer_core as ec
 from ellmer_core import chat_openai_compatible

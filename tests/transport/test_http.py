@@ -6,8 +6,8 @@ import threading
 
 import httpx
 import pytest
-from chat_answers import KEY, SSE, answer
-from http_talk import DONE, Async, Blocking, event
+from chats.answers import KEY, SSE, answer
+from chats.http_talk import DONE, Async, Blocking, event
 
 from ellmer_core.contents.turns import AssistantPartialTurn
 from ellmer_core.conversation import retries

@@ -4,8 +4,8 @@ import asyncio
 import gc
 
 import pytest
-from chat_answers import SSE, answer
-from http_talk import DONE, event
+from chats.answers import SSE, answer
+from chats.http_talk import DONE, event
 
 from ellmer_core import Chat, shinychat_stream
 from ellmer_core.contents.content import ContentText

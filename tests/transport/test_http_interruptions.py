@@ -6,8 +6,8 @@ import time
 
 import httpx
 import pytest
-from chat_answers import SSE, answer
-from http_talk import event
+from chats.answers import SSE, answer
+from chats.http_talk import event
 
 from ellmer_core.contents.turns import AssistantPartialTurn
 from ellmer_core.conversation import retries

@@ -6,8 +6,8 @@ from contextvars import ContextVar
 
 import anyio
 import pytest
-from chat_answers import answer, named_tool
-from http_talk import calls
+from chats.answers import answer, named_tool
+from chats.http_talk import calls
 
 from ellmer_core.errors import AsyncToolError
 

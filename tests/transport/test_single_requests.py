@@ -5,7 +5,7 @@ import json
 from datetime import date
 
 import pytest
-from recorded_traffic import absent, files
+from traffic.recorded import absent, files
 
 from ellmer_core import UsageError, chat_anthropic, chat_deepseek, chat_google_gemini, chat_openai, tool
 from ellmer_core.contents.content import ContentToolRequest

@@ -5,7 +5,7 @@ import json
 
 import httpx
 import pytest
-from many_chats import chat_with, provider
+from chats.many import chat_with, provider
 
 from ellmer_core.web import ag_ui, endpoint, vercel
 

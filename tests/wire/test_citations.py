@@ -4,7 +4,7 @@ import json
 import re
 
 import pytest
-from recorded_traffic import absent, interactions
+from traffic.recorded import absent, interactions
 
 import ellmer_core as ec
 from ellmer_core.contents.content import ContentCitation, ContentText

@@ -3,7 +3,7 @@
 import json
 
 import pytest
-from recorded_traffic import absent, interactions
+from traffic.recorded import absent, interactions
 
 import ellmer_core as ec
 from ellmer_core.contents.content import ContentProviderCall, ContentProviderResult, ContentUnknown

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import httpx
 import pytest
-from recorded_traffic import absent, errors
+from traffic.recorded import absent, errors
 
 from ellmer_conformance.contract.changes.retired_models import (
     SCHEDULES,

@@ -4,7 +4,7 @@ from collections import Counter
 
 import httpx
 import pytest
-from sdk_endpoints import Endpoint, endpoints
+from sdks.endpoints import Endpoint, endpoints
 
 from ellmer_conformance.server import StrictServer
 

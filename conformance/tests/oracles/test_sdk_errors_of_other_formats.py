@@ -5,8 +5,8 @@ import httpx
 import ollama
 import pytest
 from botocore.exceptions import EventStreamError
-from sdk_clients_of_other_formats import SDKS, Bedrock, Cohere, Mistral, Ollama
-from sdk_replies import ANSWERS, FAILURES, serving
+from sdks.clients_of_other_formats import SDKS, Bedrock, Cohere, Mistral, Ollama
+from sdks.replies import ANSWERS, FAILURES, serving
 
 from ellmer_conformance.scenarios.script import Answer, Failure, Say
 from ellmer_conformance.server.chat_apis.base import WRONG_KEY

@@ -1,8 +1,8 @@
 """The official SDKs against the strict server: a third party must read every reply."""
 
 import pytest
-from sdk_clients import SDKS
-from sdk_replies import ANSWERS, Heard, serving
+from sdks.clients import SDKS
+from sdks.replies import ANSWERS, Heard, serving
 
 from ellmer_conformance.scenarios.script import Answer, Call, Say, Think
 

@@ -10,7 +10,7 @@ import pytest
 from botocore.config import Config
 from google import genai
 from google.genai import types
-from sdk_replies import serving
+from sdks.replies import serving
 
 from ellmer_conformance.scenarios.messages import Source
 from ellmer_conformance.scenarios.script import Answer, Say, Search, Usage

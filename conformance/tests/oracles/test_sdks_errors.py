@@ -5,8 +5,8 @@ import openai
 import pytest
 from google.genai import errors as google_errors
 from google.genai import types as google_types
-from sdk_clients import SDKS, Anthropic, Gemini, OpenAIChat, OpenAIResponses
-from sdk_replies import ANSWERS, FAILURES, serving
+from sdks.clients import SDKS, Anthropic, Gemini, OpenAIChat, OpenAIResponses
+from sdks.replies import ANSWERS, FAILURES, serving
 
 from ellmer_conformance.server.chat_apis.base import WRONG_KEY
 

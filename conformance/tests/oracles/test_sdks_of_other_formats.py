@@ -3,8 +3,8 @@
 from dataclasses import replace
 
 import pytest
-from sdk_clients_of_other_formats import SDKS, Ollama
-from sdk_replies import ANSWERS, Heard, serving
+from sdks.clients_of_other_formats import SDKS, Ollama
+from sdks.replies import ANSWERS, Heard, serving
 
 from ellmer_conformance.scenarios.script import Answer, Call, Say, Think, Usage
 

@@ -5,7 +5,7 @@ from contextlib import ExitStack
 import anthropic
 import openai
 from google import genai
-from script_contents import DATA, ENTRIES, PAGE
+from servers.script_contents import DATA, ENTRIES, PAGE
 
 from ellmer_conformance.server import StrictServer
 

@@ -4,7 +4,7 @@ import json
 
 import pytest
 from conformance_command import run
-from recordings_in_every_form import BAD, GOOD, URL, vcrpy
+from traffic.every_recorder import BAD, GOOD, URL, vcrpy
 from vcr.serializers import yamlserializer
 
 from ellmer_conformance.contract.rules.openai_chat._refusals_and_examples import ASK, body, call

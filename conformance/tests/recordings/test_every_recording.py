@@ -6,7 +6,7 @@ from dataclasses import replace
 
 import pytest
 from conformance_command import run
-from recordings_in_every_form import ANSWER, BAD, GOOD, rec, vcr_yaml
+from traffic.every_recorder import ANSWER, BAD, GOOD, rec, vcr_yaml
 
 from ellmer_conformance.recordings.lint import lint, lint_file
 from ellmer_conformance.recordings.recorded_requests import Assumed, Recording, Skip, is_missed, request_of

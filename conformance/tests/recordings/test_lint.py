@@ -6,7 +6,7 @@ import os
 
 import pytest
 from conformance_command import run
-from recordings_in_every_form import BAD, GOOD, URL, vcr_yaml, vcrpy
+from traffic.every_recorder import BAD, GOOD, URL, vcr_yaml, vcrpy
 from vcr.serializers import yamlserializer
 
 from ellmer_conformance.contract.rules.openai_chat._refusals_and_examples import ASK, body, call, result

@@ -7,7 +7,7 @@ import threading
 
 import pytest
 from conformance_command import run
-from recordings_in_every_form import BAD, URL, httprr
+from traffic.every_recorder import BAD, URL, httprr
 
 from ellmer_conformance.recordings import opentelemetry_spans
 from ellmer_conformance.recordings.lint import lint, lint_file

@@ -12,7 +12,7 @@ import pytest
 import yaml
 import zstandard
 from conformance_command import run
-from recordings_in_every_form import (
+from traffic.every_recorder import (
     ANSWER,
     BAD,
     GOOD,

@@ -7,7 +7,7 @@ from html.parser import HTMLParser
 from xml.etree import ElementTree as ET
 
 import pytest
-from broken_report import BROKEN, row
+from broken_runs.report import BROKEN, row
 from jsonschema import Draft202012Validator
 
 from ellmer_conformance.contract.exchange import Exchange, Request

@@ -6,7 +6,7 @@ import sys
 from dataclasses import replace
 
 import pytest
-from broken_report import BROKEN, played, row
+from broken_runs.report import BROKEN, played, row
 
 from ellmer_conformance.adapters.broken_on_purpose import ForgetsAnswers
 from ellmer_conformance.report import Report, Row

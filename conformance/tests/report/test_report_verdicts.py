@@ -3,7 +3,7 @@
 from dataclasses import replace
 
 import pytest
-from broken_report import CASES, Ours, played, row
+from broken_runs.report import CASES, Ours, played, row
 
 from ellmer_conformance.adapters import Capabilities, Difference
 from ellmer_conformance.contract.exchange import Exchange, Request, Response

@@ -5,7 +5,7 @@ import re
 from urllib.parse import urlsplit
 
 import pytest
-from recorded_traffic import absent, by_family, interactions, judge
+from traffic.recorded import absent, by_family, interactions, judge
 
 from ellmer_conformance.contract.readers import provider_of
 from ellmer_conformance.server.engine import Engine

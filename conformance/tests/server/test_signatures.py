@@ -1,7 +1,7 @@
 """The strict server recognizes its signatures, and refuses changed ones."""
 
 import pytest
-from questions_to_the_server import MESSAGES, NONCES, PROVIDERS, USER
+from servers.questions import MESSAGES, NONCES, PROVIDERS, USER
 
 from ellmer_conformance.scenarios.script import REDACTED
 

@@ -6,7 +6,7 @@ from typing import get_args
 
 import httpx
 import pytest
-from questions_to_the_server import (
+from servers.questions import (
     CHAT,
     FUNCTION,
     MESSAGES,

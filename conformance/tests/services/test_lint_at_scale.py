@@ -14,7 +14,7 @@ from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from urllib.parse import urlsplit
 
 import pytest
-from s3_server import absent, s3
+from servers.s3 import absent, s3
 
 from ellmer_conformance.recordings.lint import lint
 

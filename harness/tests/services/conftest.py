@@ -8,7 +8,7 @@ import time
 from dataclasses import dataclass
 
 import pytest
-from s3_server import absent, s3
+from servers.s3 import absent, s3
 
 
 @dataclass

@@ -3,7 +3,7 @@
 import warnings
 
 import pytest
-from folded_streams import CHAT, GEMINI, RESPONSES, delta, folded
+from traffic.folded_streams import CHAT, GEMINI, RESPONSES, delta, folded
 
 from ellmer_core import ContentToolRequest, ContentToolResult, ContentUnknown, ResponseError, UserTurn
 from ellmer_core.providers.deepseek import DeepSeek

@@ -3,10 +3,10 @@
 import json
 
 import pytest
-from error_classes import error_class
+from chats.error_classes import error_class
 from hypothesis import given
 from hypothesis import strategies as st
-from recorded_traffic import absent, errors
+from traffic.recorded import absent, errors
 
 from ellmer_core.errors import (
     BadRequestError,

@@ -3,7 +3,9 @@
 from contextlib import suppress
 
 import pytest
-from folded_streams import (
+from hypothesis import given
+from hypothesis import strategies as st
+from traffic.folded_streams import (
     ALL,
     ANTHROPIC,
     ANTHROPIC_TEXT,
@@ -16,8 +18,6 @@ from folded_streams import (
     delta,
     folded,
 )
-from hypothesis import given
-from hypothesis import strategies as st
 
 from ellmer_core.contents.turns import AssistantPartialTurn
 from ellmer_core.errors import BadRequestError, EllmerError, ProviderError, RateLimitError, ServerError

@@ -1,6 +1,6 @@
 """Streams of Anthropic's messages are merged."""
 
-from folded_streams import ANTHROPIC, ANTHROPIC_TEXT, block, folded, requests
+from traffic.folded_streams import ANTHROPIC, ANTHROPIC_TEXT, block, folded, requests
 
 from ellmer_core.contents.content import ContentText, ContentThinking
 from ellmer_core.wire.interfaces import CallPiece

@@ -1,6 +1,6 @@
 """Streams of Gemini are merged."""
 
-from folded_streams import GEMINI, folded
+from traffic.folded_streams import GEMINI, folded
 
 from ellmer_core.contents.content import ContentText, ContentThinking
 

@@ -3,7 +3,7 @@
 import json
 
 import pytest
-from folded_streams import CHAT, call, calls, delta, folded, requests
+from traffic.folded_streams import CHAT, call, calls, delta, folded, requests
 
 from ellmer_core.contents.content import ContentText, ContentThinking
 from ellmer_core.wire.shared.tool_calls import WholeObject

@@ -1,6 +1,6 @@
 """Streams of Responses are merged, and their items are sent back."""
 
-from folded_streams import RESPONSES, folded, requests
+from traffic.folded_streams import RESPONSES, folded, requests
 
 from ellmer_core import TypeObject, type_integer
 from ellmer_core._chat.structured_output import Structured

@@ -3,9 +3,9 @@
 import json
 
 import pytest
-from bedrock_samples import CLAUDE, NOVA, answer
 from hypothesis import given
 from hypothesis import strategies as st
+from wires.bedrock_samples import CLAUDE, NOVA, answer
 
 from ellmer_core.contents.content import ContentText, ContentThinking, ContentUnknown
 from ellmer_core.contents.turns import AssistantPartialTurn

@@ -1,7 +1,7 @@
 """Bedrock Converse: the conversation for each model family."""
 
 import pytest
-from bedrock_samples import CALLED, CLAUDE, LLAMA, MISTRAL, NOVA, PDF, PNG, QWEN, TWO, WRITER, result
+from wires.bedrock_samples import CALLED, CLAUDE, LLAMA, MISTRAL, NOVA, PDF, PNG, QWEN, TWO, WRITER, result
 
 from ellmer_core.contents.content import (
     ContentImageInline,

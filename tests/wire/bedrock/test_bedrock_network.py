@@ -5,7 +5,7 @@ from binascii import crc32
 from datetime import UTC, datetime
 from struct import pack
 
-from bedrock_samples import answer
+from wires.bedrock_samples import answer
 
 from ellmer_core.contents.turns import UserTurn
 from ellmer_core.conversation import retries

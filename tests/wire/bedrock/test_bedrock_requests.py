@@ -3,7 +3,7 @@
 import json
 
 import pytest
-from bedrock_samples import CALLED, CLAUDE, LLAMA, NOVA, TWO, result
+from wires.bedrock_samples import CALLED, CLAUDE, LLAMA, NOVA, TWO, result
 
 from ellmer_core.contents.content import ToolDef
 from ellmer_core.contents.turns import UserTurn

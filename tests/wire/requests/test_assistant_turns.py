@@ -3,7 +3,7 @@
 import json
 
 import pytest
-from four_wires import ALL, ANTHROPIC, CHAT, GEMINI, ONE, PNG, RESPONSES, TWO, every_wire, result, sent
+from wires.four_wires import ALL, ANTHROPIC, CHAT, GEMINI, ONE, PNG, RESPONSES, TWO, every_wire, result, sent
 
 from ellmer_core.contents.content import (
     ContentImageRemote,

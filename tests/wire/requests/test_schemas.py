@@ -1,7 +1,7 @@
 """Schemas in the four wire formats: structured output, strict if possible."""
 
 import pytest
-from four_wires import CHAT, RESPONSES, every_wire
+from wires.four_wires import CHAT, RESPONSES, every_wire
 
 from ellmer_core.contents.content import ToolDef
 from ellmer_core.contents.turns import UserTurn

@@ -4,7 +4,7 @@ import json
 from dataclasses import dataclass
 
 import pytest
-from four_wires import (
+from wires.four_wires import (
     ALL,
     ANTHROPIC,
     CHAT,

@@ -4,7 +4,7 @@ import json
 import warnings
 
 import pytest
-from four_wires import ONE, PNG, TWO, every_wire, result
+from wires.four_wires import ONE, PNG, TWO, every_wire, result
 
 from ellmer_core.contents.content import ToolDef
 from ellmer_core.contents.turns import AssistantTurn, SystemTurn, UserTurn

@@ -6,8 +6,8 @@ The content of a turn is compared with an independent, naive reading of the same
 import json
 
 import pytest
-from recorded_traffic import absent, by_family, judge
-from traffic_of_formats import ANSWERS, answered, is_error, naive_events, parsed
+from traffic.of_formats import ANSWERS, answered, is_error, naive_events, parsed
+from traffic.recorded import absent, by_family, judge
 
 from ellmer_core.contents.content import ContentText, ContentThinking
 from ellmer_core.errors import ProviderError

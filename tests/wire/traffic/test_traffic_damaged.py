@@ -10,7 +10,7 @@ from copy import deepcopy
 from random import Random
 
 import pytest
-from recorded_traffic import absent, by_family, interactions, judge
+from traffic.recorded import absent, by_family, interactions, judge
 
 from ellmer_core.contents.turns import UserTurn
 from ellmer_core.conversation.history import History, chat_of_record, chat_record

@@ -7,8 +7,8 @@ import json
 from struct import unpack_from
 
 import pytest
-from recorded_traffic import absent, by_family, judge
-from traffic_of_providers import ANSWERS, NATIVE, answered, is_error, naive_sse, stream_of, wire_of
+from traffic.of_providers import ANSWERS, NATIVE, answered, is_error, naive_sse, stream_of, wire_of
+from traffic.recorded import absent, by_family, judge
 
 from ellmer_core.contents.content import ContentText, ContentThinking
 from ellmer_core.errors import ProviderError

@@ -3,9 +3,9 @@
 import json
 
 import pytest
-from error_classes import error_class
-from recorded_traffic import absent, by_family, errors, judge
-from traffic_of_providers import CHAT, NATIVE, REFUSALS, wire_of
+from chats.error_classes import error_class
+from traffic.of_providers import CHAT, NATIVE, REFUSALS, wire_of
+from traffic.recorded import absent, by_family, errors, judge
 
 from ellmer_core.errors import (
     ProviderError,

@@ -6,9 +6,9 @@ As in `test_traffic_sent_back.py`, the turn is compared with the next accepted r
 import json
 
 import pytest
-from answers_sent_back import sent_back
-from recorded_traffic import absent, by_family, judge
-from traffic_of_providers import RECORDED, answered, wire_of
+from traffic.of_providers import RECORDED, answered, wire_of
+from traffic.recorded import absent, by_family, judge
+from traffic.sent_back import sent_back
 
 #: Recordings whose next request is not the answer sent back, and why.
 NOT_SENT_BACK = {

@@ -1,8 +1,8 @@
 """Every recorded stream of the other wire formats and of providers, split into chunks and truncated."""
 
 import pytest
-from recorded_traffic import absent, by_family, judge
-from traffic_of_providers import ANSWERS, NATIVE, answered, decoded, is_error, stream_of, wire_of
+from traffic.of_providers import ANSWERS, NATIVE, answered, decoded, is_error, stream_of, wire_of
+from traffic.recorded import absent, by_family, judge
 
 STREAMED = [(name, this) for name, this in ANSWERS if stream_of(this)]
 

@@ -6,9 +6,9 @@ The turn is compared with the assistant message that the provider accepted next.
 import json
 
 import pytest
-from answers_sent_back import sent_back
-from recorded_traffic import absent, by_family, judge
-from traffic_of_formats import RECORDED, WIRES, answered, parsed
+from traffic.of_formats import RECORDED, WIRES, answered, parsed
+from traffic.recorded import absent, by_family, judge
+from traffic.sent_back import sent_back
 
 #: Recordings whose next request is not the answer sent back, and why.
 NOT_SENT_BACK = {

@@ -3,8 +3,8 @@
 import json
 
 import pytest
-from recorded_traffic import absent, by_family, judge
-from traffic_of_formats import STREAMED, WIRES, body_of, decoded, is_error
+from traffic.of_formats import STREAMED, WIRES, body_of, decoded, is_error
+from traffic.recorded import absent, by_family, judge
 
 from ellmer_core.contents.content import ContentText
 

@@ -5,11 +5,9 @@ import re
 from dataclasses import replace
 
 import pytest
-from broken_answers import ANSWERS, shaped, signed
 from broken_on_purpose import BROKEN, every_play, features, invented, lost_or_added_content
-from broken_requests import REQUESTS
-from broken_sessions import SESSIONS
-from coherent_runs import (
+from broken_runs.answers import ANSWERS, shaped, signed
+from broken_runs.coherent import (
     ASKED,
     OSLO,
     PARIS,
@@ -23,6 +21,8 @@ from coherent_runs import (
     two_tools,
     user,
 )
+from broken_runs.requests import REQUESTS
+from broken_runs.sessions import SESSIONS
 
 from ellmer_conformance.contract.exchange import Response
 from ellmer_conformance.contract.observed_run import ToolRun

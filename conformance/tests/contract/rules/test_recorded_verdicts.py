@@ -4,7 +4,7 @@ import json
 import re
 
 import pytest
-from recorded_traffic import FOLDERS, absent, errors
+from traffic.recorded import FOLDERS, absent, errors
 
 from ellmer_conformance.contract import readers, rules
 from ellmer_conformance.contract.error_bodies import ApiError, read_error

@@ -4,7 +4,7 @@ import io
 import tarfile
 
 import pytest
-from played_index import GOOD, TOP, packed
+from servers.package_index import GOOD, TOP, packed
 
 from ellmer_conformance.recordings.corpus import fetch as archives
 from ellmer_conformance.recordings.corpus import pins

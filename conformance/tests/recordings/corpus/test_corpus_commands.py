@@ -6,7 +6,7 @@ import tomllib
 
 import pytest
 from click.testing import CliRunner
-from played_index import CASSETTE, GOOD, packed
+from servers.package_index import CASSETTE, GOOD, packed
 
 from ellmer_conformance.cli import _group
 from ellmer_conformance.recordings.corpus import fetch, pins

@@ -2,7 +2,7 @@
 
 import json
 
-from played_index import CASSETTE
+from servers.package_index import CASSETTE
 
 from ellmer_conformance.recordings.calibrate import calibrate
 from ellmer_conformance.recordings.corpus.propose import dated

@@ -4,7 +4,7 @@ import json
 import re
 
 import pytest
-from played_index import GOOD, TOP, packed
+from servers.package_index import GOOD, TOP, packed
 
 from ellmer_conformance.recordings.corpus import fetch, pins, propose
 from ellmer_conformance.recordings.corpus.fetch import Corrupt

@@ -3,7 +3,7 @@
 import json
 
 import pytest
-from recorded_and_rendered import events
+from traffic.recorded_and_rendered import events
 
 from ellmer_conformance.contract.exchange import Request
 from ellmer_conformance.scenarios.script import Answer, Call, Say, Think

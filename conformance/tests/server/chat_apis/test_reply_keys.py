@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from itertools import combinations
 
 import pytest
-from recorded_and_rendered import FORMATS, of_all_traffic, recorded_values, rendered
+from traffic.recorded_and_rendered import FORMATS, of_all_traffic, recorded_values, rendered
 
 pytestmark = of_all_traffic
 

@@ -1,7 +1,7 @@
 """The keys, headers and bodies that the strict server accepts, and its refusals of the others."""
 
 import pytest
-from questions_to_the_server import CHAT, MESSAGES, NONCES, PROVIDERS, SCRIPTS, Provider
+from servers.questions import CHAT, MESSAGES, NONCES, PROVIDERS, SCRIPTS, Provider
 
 from ellmer_conformance.server import StrictServer
 from ellmer_conformance.server.chat_apis.base import WRONG_KEY

@@ -8,7 +8,7 @@ import httpx
 import jsonschema
 import pytest
 import yaml
-from requests_of_each_format import EACH, HI, STREAMED, post
+from wires.requests_of_each_format import EACH, HI, STREAMED, post
 
 import ellmer_core as ec
 from ellmer_conformance.scenarios import answer_script

@@ -4,8 +4,8 @@ import re
 
 import httpx
 import pytest
-from requests_of_each_format import ASKED, EACH, STREAMED, post
-from script_contents import DATA, ENTRIES, PAGE
+from servers.script_contents import DATA, ENTRIES, PAGE
+from wires.requests_of_each_format import ASKED, EACH, STREAMED, post
 
 from ellmer_conformance.scenarios.answer_script import AnswerEntry, script_of
 from ellmer_conformance.scenarios.script import ScriptError

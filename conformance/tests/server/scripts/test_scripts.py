@@ -5,7 +5,7 @@ import json
 import httpx
 import pytest
 from botocore.eventstream import EventStreamBuffer
-from questions_to_the_server import CHAT, DATA_URL, NONCES, PROVIDERS, assistant, chat, result
+from servers.questions import CHAT, DATA_URL, NONCES, PROVIDERS, assistant, chat, result
 
 from ellmer_conformance.contract.exchange import Request
 from ellmer_conformance.server import StrictServer

@@ -4,7 +4,7 @@ import json
 from base64 import b64encode
 
 import pytest
-from questions_to_the_server import NONCES
+from servers.questions import NONCES
 
 from ellmer_conformance.contract.request import Request
 from ellmer_conformance.scenarios.cases import scripts

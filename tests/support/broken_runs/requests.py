@@ -3,7 +3,7 @@
 import base64
 from dataclasses import replace
 
-from coherent_runs import (
+from broken_runs.coherent import (
     ASKED,
     OSLO,
     PARIS,

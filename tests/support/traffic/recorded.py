@@ -11,7 +11,7 @@ from pathlib import Path
 
 import pytest
 
-NEAR = [Path(__file__).parents[3] / "shared" / name for name in ("traffic", "traffic2")]
+NEAR = [Path(__file__).parents[4] / "shared" / name for name in ("traffic", "traffic2")]
 
 
 def folders():

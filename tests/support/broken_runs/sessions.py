@@ -4,7 +4,7 @@ it.
 
 from dataclasses import replace
 
-from coherent_runs import (
+from broken_runs.coherent import (
     ASKED,
     QUESTION,
     TooLong,

@@ -5,7 +5,7 @@ import json
 
 import httpx
 import httpx2
-from chat_answers import answer
+from chats.answers import answer
 
 
 def calls(*names):

@@ -7,7 +7,7 @@ from typing import NamedTuple
 
 import pytest
 from botocore.eventstream import EventStreamBuffer
-from recorded_traffic import FOLDERS, absent, interactions
+from traffic.recorded import FOLDERS, absent, interactions
 
 from ellmer_conformance.contract.exchange import Request
 from ellmer_conformance.scenarios.script import Answer, Call, Failure, Say, Think, Usage

@@ -2,7 +2,7 @@
 
 import json
 
-from recorded_traffic import interactions
+from traffic.recorded import interactions
 
 from ellmer_core.wire.anthropic.to_wire import AnthropicMessages
 from ellmer_core.wire.framing import SseDecoder

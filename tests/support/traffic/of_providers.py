@@ -6,7 +6,7 @@ Each has its wire, its bytes, its turn, and whether it is an error.
 import json
 from base64 import b64decode
 
-from recorded_traffic import interactions
+from traffic.recorded import interactions
 
 from ellmer_core.providers.aws_bedrock import AWSBedrock
 from ellmer_core.providers.azure_openai import AzureOpenAI

@@ -1,4 +1,4 @@
-"""botocore and the SDKs of Ollama, Mistral and Cohere as clients, as in `sdk_clients.py`."""
+"""botocore and the SDKs of Ollama, Mistral and Cohere as clients, as in `clients.py`."""
 
 import asyncio
 import json
@@ -13,7 +13,7 @@ from botocore.exceptions import ClientError
 from cohere.core import ApiError
 from mistralai.client import Mistral as MistralClient
 from mistralai.client.errors import SDKError
-from sdk_replies import TOOLS, Heard
+from sdks.replies import TOOLS, Heard
 
 from ellmer_conformance.scenarios.script import Usage
 

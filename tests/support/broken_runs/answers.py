@@ -2,7 +2,7 @@
 
 from dataclasses import replace
 
-from coherent_runs import (
+from broken_runs.coherent import (
     ASKED,
     PARIS,
     QUESTION,

@@ -8,7 +8,7 @@ import httpx2
 import openai
 from google import genai
 from google.genai import types as google_types
-from sdk_replies import TOOLS, Heard
+from sdks.replies import TOOLS, Heard
 
 from ellmer_conformance.scenarios.script import Usage
 
