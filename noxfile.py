@@ -455,7 +455,7 @@ def types(session: nox.Session) -> None:
 @nox.session(default=False)
 def inspect(session: nox.Session) -> None:
     """Test the bridge to inspect-ai, which has eighty dependencies."""
-    session.install("-e", ".[harness,inspect]")
+    session.install("-e", ".[harness,inspect]", *group("tests"))
     session.run("pytest", "tests/inspect_ai/test_inspect_ai.py", *session.posargs, env=OFFLINE)
 
 

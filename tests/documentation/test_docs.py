@@ -50,9 +50,8 @@ def test_no_line_of_code_is_wider_than_a_page():
     assert not wide, "\n".join(wide)
 
 
-def test_no_figure_of_a_page_claims_too_much(monkeypatch):
+def test_no_figure_of_a_page_claims_too_much():
     """A figure may be smaller than what there is, until it is written again for a release."""
-    monkeypatch.syspath_prepend(str(ROOT))
     figures = import_module("devtools.figures")
     assert not figures.differences(figures.figures(), exact=False)
 
