@@ -315,10 +315,17 @@ _EVENTS = (
     frozenset({"IMG-001", "TRM-001", "TRM-002", "TRM-007", "TRM-010", "TRM-011"}),
     frozenset({"STR-007", "STR-008", "STR-009", "STP-004"}),
 )
-#: Rules about how an answer is read. The failures of one show one missing piece, whatever a library does without it in a format or
-#: a mode; some rules share one: nothing looks whether an answer is one, or whether a stream has ended.
-_READING = re.compile(r"STR-\d+|STP-00[23]|ERR-00[67]")
-_MISSING_PIECE = {"ERR-007": "ERR-006", "STR-011": "STR-007", "STR-013": "STR-012", "STR-004": "STR-003"}
+#: Rules about how an answer is read and how a tool's schema is written. The failures of one show one missing piece, whatever a library
+#: does without it in a format or a mode; some rules share one: nothing looks whether an answer is one, or whether a stream has ended,
+#: and what a schema loses is lost where it is converted.
+_ONE_PIECE = re.compile(r"STR-\d+|STP-00[23]|ERR-00[67]|SCH-02[68]")
+_MISSING_PIECE = {
+    "ERR-007": "ERR-006",
+    "STR-011": "STR-007",
+    "STR-013": "STR-012",
+    "STR-004": "STR-003",
+    "SCH-028": "SCH-026",
+}
 #: Rules about the form of one object of a request, and the places of its fields.
 _FORM = re.compile(r"REQ-(?:009|010|10[1-7])")
 _FIELD = re.compile(r"(/(?:content|parts|input|output|items)/\d+)(?:/.*)?$")
@@ -474,7 +481,7 @@ def _key(row: Row) -> str:
     """Returns a key that failures of one cause share, whatever the case, the mode and the wire format."""
     if _exited(row.message):
         return f"{row.adapter}\n{_symptom(row)}"
-    if _READING.fullmatch(row.rule):
+    if _ONE_PIECE.fullmatch(row.rule):
         return f"{row.adapter}\n{_MISSING_PIECE.get(row.rule, row.rule)}"
     if _FORM.fullmatch(row.rule) and _FIELD.search(row.pointer):
         return "\n".join(

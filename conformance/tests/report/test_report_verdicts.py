@@ -372,6 +372,15 @@ def test_one_missing_piece_is_one_cause_whatever_its_symptom():
     )
 
 
+def test_what_tools_lose_where_their_schemas_are_converted_is_one_cause():
+    null = failed("SCH-026", "loss", "/exchanges/0/request", "two", "book.until can no longer be null")
+    more = replace(null, case="odd", message="keep.none can no longer be null; keep.deep accepts string")
+    bound = replace(null, rule="SCH-028", case="three", message="book.until lost its format of 'date'")
+
+    assert headline(Report([null, more, bound])) == "1 cause, 3 runs"
+    assert headline(Report([null, replace(bound, adapter="other")])) == "2 causes, 2 runs"
+
+
 def test_what_a_format_loses_of_answers_is_one_cause_refused_or_not():
     refused = failed("PAR-003", "reject", "/exchanges/1/request/contents/2", "two", "2 responses to 1 call")
     lost = failed(
