@@ -324,3 +324,20 @@ def test_a_turn_after_a_failure_that_was_not_tried_again_may_have_the_earlier_an
 
     assert any("/replies/1" in each.pointer for each in judged.violations) == (expected == "fail")
     assert judged.outcome == expected
+
+
+@pytest.mark.parametrize(("images", "expected"), [((0, 1), "pass"), ((1, 0), "fail")])
+def test_media_inside_of_results_belong_to_their_calls_whichever_comes_first(server, images, expected):
+    case = CASES["parallel_tools_return_images"]
+    run = play_direct(EllmerCore(), "anthropic", "anthropic", case, "sync", server=server)
+    *before, last = (each.request.body for each in run.exchanges)
+    *said, shown = last["messages"]
+    first, second = (
+        [each for each in shown["content"] if each["type"] == "image"][place] for place in images
+    )
+    red, rome, green = (each for each in shown["content"] if each["type"] == "tool_result")
+    turned = [green | {"content": [second]}, rome, red | {"content": [first]}]
+    other = a_run(case, *before, last | {"messages": [*said, shown | {"content": turned}]})
+    exchanges = [replace(each, request=replace(each.request, wire="anthropic")) for each in other.exchanges]
+
+    assert outcome("TRM-007", replace(run, exchanges=exchanges)) == expected
