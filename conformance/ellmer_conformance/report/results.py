@@ -76,6 +76,9 @@ class Row:
     reason: str = ""  # from the baseline, where the failure is expected
     issue: str = ""
     page: str = ""  # the permanent address of the rule's page
+    seen: str = (
+        ""  # a digest of what the caller or a tool got, or what goes back, in place of what the model said
+    )
 
     @property
     def id(self) -> str:
@@ -571,10 +574,7 @@ def _was_misread(row: Row, other: Row) -> bool:
     """Tells whether the caller got, or a tool was run with, what goes back to the model in place of its words or calls: the answer
     was read wrongly before.
     """
-    if row.rule == "TXT-005":
-        got = row.message.removeprefix("the text is ").partition(", the model said ")[0]
-        return other.message.endswith(f"what goes back is {got}")
-    return row.rule == "PAR-005" and other.message.startswith("its calls are changed")
+    return row.rule in {"TXT-005", "PAR-005"} and bool(row.seen) and row.seen == other.seen
 
 
 def _order(row: Row) -> tuple[bool, bool, int, bool, bool, bool, bool]:

@@ -503,6 +503,7 @@ def test_a_cut_call_runs_before_its_result_is_sent():
 
 _AT, _LATER = "/exchanges/1/request", "/exchanges/1/request/messages/1"
 _CHANGED = "its text is changed: the model said 'tick tock', and what goes back is 'tick'"
+_MISREAD = "1"  # what the caller got is what goes back
 _SHOULD_BE_FIRST = [
     (("TXT-005", "/replies/0", "the text is 'tick', the model said 'tick tock'"), ("HIS-006", _AT, _CHANGED)),
     (
@@ -527,13 +528,34 @@ _SHOULD_BE_FIRST = [
 )
 def test_of_two_views_of_one_event_the_one_nearer_to_its_cause_is_named(first, second):
     nearer, echo = (
-        failed(rule, "reject" if rule[:3] in {"REQ", "THK"} else "loss", pointer, message=message)
+        replace(
+            failed(rule, "reject" if rule[:3] in {"REQ", "THK"} else "loss", pointer, message=message),
+            seen=_MISREAD,
+        )
         for rule, pointer, message in (first, second)
     )
     assert causes(Report([echo, nearer]))[0].rows == [nearer]
 
 
 def test_a_text_that_only_goes_back_changed_was_read_rightly():
-    changed = failed("HIS-006", "loss", _AT, message=_CHANGED)
+    changed = replace(failed("HIS-006", "loss", _AT, message=_CHANGED), seen=_MISREAD)
     other = failed("TXT-005", "loss", "/replies/1", message="the text is 'no', the model said 'yes'")
+    other = replace(other, seen="2")
     assert causes(Report([other, changed]))[0].rows == [changed]
+
+
+def test_an_answer_that_was_read_wrongly_is_known_by_what_the_caller_got():
+    case = Case([Answer((Say("tick tock"),)), Answer((Say("Yes."),))], [ask("Hi"), ask("So?", text="Yes.")])
+    said = [{"role": "user", "content": "Hi"}]
+    later = [*said, {"role": "assistant", "content": "tick"}, {"role": "user", "content": "So?"}]
+    exchanges = [
+        Exchange(Request("openai-chat", "openai", {"messages": messages}), Response(200, {}, b"{}"))
+        for messages in (said, later)
+    ]
+    run = Run(
+        case, "openai-chat", "openai", "sync", exchanges, [Reply("tick", "stop"), Reply("Yes.", "stop")]
+    )
+    found = judged("theirs", run, [v for v in judge(run) if v.rule.id in {"TXT-005", "HIS-006"}])
+
+    [cause] = causes(found)
+    assert [row.rule for row in (*cause.rows, *cause.follows)] == ["TXT-005", "HIS-006"]
