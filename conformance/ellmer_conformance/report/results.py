@@ -542,13 +542,17 @@ def _plain(sentence: str) -> str:
 
 
 def _anywhere(row: Row) -> str:
-    """Returns the pointer without numbers and without the names of a schema's properties, which are those of a case. What the caller
+    """Returns the pointer without numbers and without places inside of a tool's schema, which are those of a case. What the caller
     got under a variation is a reply, too. Where the API refuses nothing, the place inside of a request says only how its wire format
     holds what was lost.
     """
     pointer = row.pointer if row.kind == "reject" else re.sub(r"(/request)/.*$", r"\1", row.pointer)
-    pointer = re.sub(r"/(properties|\$defs)/[^/]+", r"/\1/*", pointer)
+    pointer = re.sub(r"/(properties|\$defs)/[^/]+", r"/\1/*", _IN_SCHEMA.sub(r"\1", pointer))
     return re.sub(r"/\d+", "/*", re.sub(r"^/varied/[^/]+$", "/replies/0", pointer))
+
+
+#: The schema of a tool, in each format.
+_IN_SCHEMA = re.compile(r"(/(?:parameters|parametersJsonSchema|input_schema|inputSchema|json))/.*")
 
 
 def _in_order(rows: Iterable[Row]) -> list[Row]:

@@ -175,12 +175,19 @@ def test_calls_after_a_declared_refusal_do_not_have_to_run(refused, expected):
     assert [v.outcome for v in judge(run) if v.rule.id == "PAR-005"] == [expected]
 
 
-@pytest.mark.parametrize(("place", "count"), [("properties/until/type", 1), ("properties/until/pattern", 2)])
-def test_the_names_of_properties_do_not_make_causes(place, count):
-    """LangChain.js sends every schema in the same wrong place, whatever the properties of its tool."""
+@pytest.mark.parametrize(
+    ("place", "rule", "count"),
+    [
+        ("properties/until/type", "SCH-004", 1),
+        ("additionalProperties", "SCH-004", 1),
+        ("required", "SCH-003", 2),
+    ],
+)
+def test_the_places_in_a_schema_do_not_make_causes(place, rule, count):
+    """LangChain.js and dspy send every schema in the same wrong place, whatever its tool has."""
     at = "/exchanges/0/request/tools/0/functionDeclarations/0/parameters"
     one = failed("SCH-004", "reject", f"{at}/properties/none/type", "odd_arguments", "no such field here")
-    other = failed("SCH-004", "reject", f"{at}/{place}", "bounded_schema", "no such field here")
+    other = failed(rule, "reject", f"{at}/{place}", "bounded_schema", "no such field here")
 
     assert len(causes(Report([one, other]))) == count
 
