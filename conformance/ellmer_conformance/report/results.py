@@ -538,7 +538,11 @@ def _exited(message: str) -> bool:
 def _plain(sentence: str) -> str:
     """Returns the message without the name of a variation and without the words of the model."""
     sentence = re.sub(r"^(under [\w:-]+|cut \([^)]*\)), ", "", sentence)
-    return sentence.partition(": the model said ")[0]
+    return _OF_THE_MODEL.split(sentence, maxsplit=1)[0]
+
+
+#: What the model said, whether a request asked for it or not.
+_OF_THE_MODEL = re.compile(r"[:,] the model said |, and no request asked for the model's answer ")
 
 
 def _anywhere(row: Row) -> str:
@@ -566,7 +570,7 @@ def _in_order(rows: Iterable[Row]) -> list[Row]:
 
 def _says_more(row: Row, other: Row) -> bool:
     """Tells whether a failure shows what another one shows, but nearer to its cause."""
-    if (row.rule, other.rule) in _NEARER:
+    if (row.rule, other.rule) in _NEARER or (row.rule.startswith(_NO_RESULT) and other.rule in _NEVER_SENT):
         return True
     if other.rule == "HIS-006":
         return _was_misread(row, other)
@@ -603,7 +607,7 @@ def _place(row: Row, inside: re.Match[str]) -> int:
     return int(inside[1] or (0 if row.rule in _NEVER_SENT else _LAST - 1))
 
 
-#: The rules about texts and media of the user that are in no request as they were given.
+#: The rules about texts and media of the user that are in no request as they were given. A call that has no result explains it.
 _NEVER_SENT = {"UNI-001", "IMG-001"}
 #: The rules that show such a loss from another side: the turns have other words, or another number of parts.
 _ECHOES = {"HIS-009", "IMG-002"}

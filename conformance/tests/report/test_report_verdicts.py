@@ -521,6 +521,10 @@ _SHOULD_BE_FIRST = [
         ("PAR-005", "/tool_runs", "run not at all"),
         ("PAR-001", _AT, "1 call was made, and 0 results were sent"),
     ),
+    (
+        ("RUN-003", "/replies/0", "the call raised TypeError: no JSON"),
+        ("UNI-001", "/exchanges", "'Thanks!' is in no request"),
+    ),
     (("SYS-001", _LATER, "not in its place"), ("UNI-001", "/exchanges", "'Be brief.' is in no request")),
     (
         ("TRM-001", "/exchanges/2/request", "an image did not reach the provider"),
