@@ -76,6 +76,9 @@ class Row:
     reason: str = ""  # from the baseline, where the failure is expected
     issue: str = ""
     page: str = ""  # the permanent address of the rule's page
+    seen: str = (
+        ""  # a digest of what the caller or a tool got, or what goes back, in place of what the model said
+    )
 
     @property
     def id(self) -> str:
@@ -315,10 +318,17 @@ _EVENTS = (
     frozenset({"IMG-001", "TRM-001", "TRM-002", "TRM-007", "TRM-010", "TRM-011"}),
     frozenset({"STR-007", "STR-008", "STR-009", "STP-004"}),
 )
-#: Rules about how an answer is read. The failures of one show one missing piece, whatever a library does without it in a format or
-#: a mode; some rules share one: nothing looks whether an answer is one, or whether a stream has ended.
-_READING = re.compile(r"STR-\d+|STP-00[23]|ERR-00[67]")
-_MISSING_PIECE = {"ERR-007": "ERR-006", "STR-011": "STR-007", "STR-013": "STR-012", "STR-004": "STR-003"}
+#: Rules about how an answer is read and how a tool's schema is written. The failures of one show one missing piece, whatever a library
+#: does without it in a format or a mode; some rules share one: nothing looks whether an answer is one, or whether a stream has ended,
+#: and what a schema loses is lost where it is converted.
+_ONE_PIECE = re.compile(r"STR-\d+|STP-00[23]|ERR-00[67]|SCH-02[68]")
+_MISSING_PIECE = {
+    "ERR-007": "ERR-006",
+    "STR-011": "STR-007",
+    "STR-013": "STR-012",
+    "STR-004": "STR-003",
+    "SCH-028": "SCH-026",
+}
 #: Rules about the form of one object of a request, and the places of its fields.
 _FORM = re.compile(r"REQ-(?:009|010|10[1-7])")
 _FIELD = re.compile(r"(/(?:content|parts|input|output|items)/\d+)(?:/.*)?$")
@@ -474,7 +484,7 @@ def _key(row: Row) -> str:
     """Returns a key that failures of one cause share, whatever the case, the mode and the wire format."""
     if _exited(row.message):
         return f"{row.adapter}\n{_symptom(row)}"
-    if _READING.fullmatch(row.rule):
+    if _ONE_PIECE.fullmatch(row.rule):
         return f"{row.adapter}\n{_MISSING_PIECE.get(row.rule, row.rule)}"
     if _FORM.fullmatch(row.rule) and _FIELD.search(row.pointer):
         return "\n".join(
@@ -528,17 +538,25 @@ def _exited(message: str) -> bool:
 def _plain(sentence: str) -> str:
     """Returns the message without the name of a variation and without the words of the model."""
     sentence = re.sub(r"^(under [\w:-]+|cut \([^)]*\)), ", "", sentence)
-    return sentence.partition(": the model said ")[0]
+    return _OF_THE_MODEL.split(sentence, maxsplit=1)[0]
+
+
+#: What the model said, whether a request asked for it or not.
+_OF_THE_MODEL = re.compile(r"[:,] the model said |, and no request asked for the model's answer ")
 
 
 def _anywhere(row: Row) -> str:
-    """Returns the pointer without numbers and without the names of a schema's properties, which are those of a case. What the caller
+    """Returns the pointer without numbers and without places inside of a tool's schema, which are those of a case. What the caller
     got under a variation is a reply, too. Where the API refuses nothing, the place inside of a request says only how its wire format
     holds what was lost.
     """
     pointer = row.pointer if row.kind == "reject" else re.sub(r"(/request)/.*$", r"\1", row.pointer)
-    pointer = re.sub(r"/(properties|\$defs)/[^/]+", r"/\1/*", pointer)
+    pointer = re.sub(r"/(properties|\$defs)/[^/]+", r"/\1/*", _IN_SCHEMA.sub(r"\1", pointer))
     return re.sub(r"/\d+", "/*", re.sub(r"^/varied/[^/]+$", "/replies/0", pointer))
+
+
+#: The schema of a tool, in each format.
+_IN_SCHEMA = re.compile(r"(/(?:parameters|parametersJsonSchema|input_schema|inputSchema|json))/.*")
 
 
 def _in_order(rows: Iterable[Row]) -> list[Row]:
@@ -552,7 +570,7 @@ def _in_order(rows: Iterable[Row]) -> list[Row]:
 
 def _says_more(row: Row, other: Row) -> bool:
     """Tells whether a failure shows what another one shows, but nearer to its cause."""
-    if (row.rule, other.rule) in _NEARER:
+    if (row.rule, other.rule) in _NEARER or (row.rule.startswith(_NO_RESULT) and other.rule in _NEVER_SENT):
         return True
     if other.rule == "HIS-006":
         return _was_misread(row, other)
@@ -564,10 +582,7 @@ def _was_misread(row: Row, other: Row) -> bool:
     """Tells whether the caller got, or a tool was run with, what goes back to the model in place of its words or calls: the answer
     was read wrongly before.
     """
-    if row.rule == "TXT-005":
-        got = row.message.removeprefix("the text is ").partition(", the model said ")[0]
-        return other.message.endswith(f"what goes back is {got}")
-    return row.rule == "PAR-005" and other.message.startswith("its calls are changed")
+    return row.rule in {"TXT-005", "PAR-005"} and bool(row.seen) and row.seen == other.seen
 
 
 def _order(row: Row) -> tuple[bool, bool, int, bool, bool, bool, bool]:
@@ -592,7 +607,7 @@ def _place(row: Row, inside: re.Match[str]) -> int:
     return int(inside[1] or (0 if row.rule in _NEVER_SENT else _LAST - 1))
 
 
-#: The rules about texts and media of the user that are in no request as they were given.
+#: The rules about texts and media of the user that are in no request as they were given. A call that has no result explains it.
 _NEVER_SENT = {"UNI-001", "IMG-001"}
 #: The rules that show such a loss from another side: the turns have other words, or another number of parts.
 _ECHOES = {"HIS-009", "IMG-002"}

@@ -105,6 +105,7 @@ def _row(
     pointer = first.pointer if first else "/replies"
     refusal = first.refusal if first else None
     exchange = _pointed(run, pointer)
+    seen = first.facts.get("seen") if first else None
     return Row(
         **vars(row)
         | {
@@ -116,6 +117,7 @@ def _row(
             "exchange": _kept(report, exchange) if exchange else "",
             "fingerprint": fingerprint(rule.id, pointer, message),
             "page": rule.page,
+            "seen": _digest(repr(seen)) if seen is not None else "",
         }
     )
 

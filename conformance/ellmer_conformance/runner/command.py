@@ -23,7 +23,7 @@ from ..adapters.endpoints import PROVIDER_ADDRESSES
 from ..contract.exchange import Json
 from ..contract.observed_run import Run, ToolRun, Trouble, Varied, call_key
 from ..contract.rule import objection
-from ..scenarios.canary_keys import CANARY, about_planted_keys, environment, rivals
+from ..scenarios.canary_keys import CANARY, about_planted_keys, environment, hidden
 from ..scenarios.case import Ask, Case, Mode
 from ..scenarios.cases import all_cases
 from ..scenarios.messages import PDF, Audio, Image, Part, Reply, Text, Tool, ToolCall, ToolResult, Upload
@@ -512,7 +512,7 @@ def _environment(conversation: Conversation, mode: Mode) -> dict[str, str]:
 
 
 def _variables(place: ProviderAddress, case: Case, mode: Mode) -> dict[str, str]:
-    inherited = {name: value for name, value in os.environ.items() if name not in rivals(place.key_vars)}
+    inherited = {name: value for name, value in os.environ.items() if name not in hidden(place.key_vars)}
     return {
         **inherited,
         **environment(place.key_vars),

@@ -59,6 +59,11 @@ def rivals(own: Collection[str]) -> set[str]:
     return {name for name in VARIABLES if name.startswith(makers or ("\0",)) and name not in own}
 
 
+def hidden(own: Collection[str]) -> set[str]:
+    """Returns the variables that a client does not see: those of `rivals()`, and pytest's, by which a client may know that it is tested."""
+    return {*rivals(own), "PYTEST_CURRENT_TEST"}
+
+
 def about_planted_keys(text: str, own: Collection[str]) -> str:
     """Returns a sentence about the planted keys for an error about keys."""
     if not re.search(r"api.?key|credential|auth|token", text, re.IGNORECASE):
@@ -69,9 +74,9 @@ def about_planted_keys(text: str, own: Collection[str]) -> str:
 
 @contextmanager
 def planted(own: Collection[str]) -> Iterator[None]:
-    """Yields the environment with canaries, inside the block."""
+    """Yields the environment with canaries and without what is hidden, inside the block."""
     before = dict(os.environ)
-    for name in rivals(own):
+    for name in hidden(own):
         os.environ.pop(name, None)
     os.environ.update(environment(own))
     try:

@@ -85,14 +85,21 @@ def _message(role: str, parts: Sequence[Part]) -> Any:
 
 
 def _tool(tool: Tool) -> Any:
-    """Returns a tool from its schema, as `Tool.from_mcp` does. What may be left out is `nullable` there."""
-    required = tool.parameters.get("required", ())
+    """Returns a tool from its schema, as `Tool.from_mcp` does, which resolves references. What may be left out is `nullable` there."""
+    required, definitions = tool.parameters.get("required", ()), tool.parameters.get("$defs", {})
     inputs = {
-        name: {"type": "any", "description": "", **of} | ({} if name in required else {"nullable": True})
+        name: {"type": "any", "description": "", **_resolved(of, definitions)}
+        | ({} if name in required else {"nullable": True})
         for name, of in tool.parameters["properties"].items()
     }
     body = {"name": tool.name, "description": tool.description, "inputs": inputs, "output_type": "object"}
     return type("Offered", (smolagents.Tool,), {**body, "skip_forward_signature_validation": True})()
+
+
+def _resolved(schema: Mapping[str, Any], definitions: Mapping[str, Any]) -> Mapping[str, Any]:
+    """Returns the definition that a parameter refers to, or the schema. References within definitions stay."""
+    target = definitions.get(str(schema.get("$ref", "")).rpartition("/")[2])
+    return schema if target is None else target
 
 
 class SmolAgents(BridgeAdapter):

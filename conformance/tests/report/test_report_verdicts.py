@@ -175,12 +175,19 @@ def test_calls_after_a_declared_refusal_do_not_have_to_run(refused, expected):
     assert [v.outcome for v in judge(run) if v.rule.id == "PAR-005"] == [expected]
 
 
-@pytest.mark.parametrize(("place", "count"), [("properties/until/type", 1), ("properties/until/pattern", 2)])
-def test_the_names_of_properties_do_not_make_causes(place, count):
-    """LangChain.js sends every schema in the same wrong place, whatever the properties of its tool."""
+@pytest.mark.parametrize(
+    ("place", "rule", "count"),
+    [
+        ("properties/until/type", "SCH-004", 1),
+        ("additionalProperties", "SCH-004", 1),
+        ("required", "SCH-003", 2),
+    ],
+)
+def test_the_places_in_a_schema_do_not_make_causes(place, rule, count):
+    """LangChain.js and dspy send every schema in the same wrong place, whatever its tool has."""
     at = "/exchanges/0/request/tools/0/functionDeclarations/0/parameters"
     one = failed("SCH-004", "reject", f"{at}/properties/none/type", "odd_arguments", "no such field here")
-    other = failed("SCH-004", "reject", f"{at}/{place}", "bounded_schema", "no such field here")
+    other = failed(rule, "reject", f"{at}/{place}", "bounded_schema", "no such field here")
 
     assert len(causes(Report([one, other]))) == count
 
@@ -372,6 +379,15 @@ def test_one_missing_piece_is_one_cause_whatever_its_symptom():
     )
 
 
+def test_what_tools_lose_where_their_schemas_are_converted_is_one_cause():
+    null = failed("SCH-026", "loss", "/exchanges/0/request", "two", "book.until can no longer be null")
+    more = replace(null, case="odd", message="keep.none can no longer be null; keep.deep accepts string")
+    bound = replace(null, rule="SCH-028", case="three", message="book.until lost its format of 'date'")
+
+    assert headline(Report([null, more, bound])) == "1 cause, 3 runs"
+    assert headline(Report([null, replace(bound, adapter="other")])) == "2 causes, 2 runs"
+
+
 def test_what_a_format_loses_of_answers_is_one_cause_refused_or_not():
     refused = failed("PAR-003", "reject", "/exchanges/1/request/contents/2", "two", "2 responses to 1 call")
     lost = failed(
@@ -494,6 +510,7 @@ def test_a_cut_call_runs_before_its_result_is_sent():
 
 _AT, _LATER = "/exchanges/1/request", "/exchanges/1/request/messages/1"
 _CHANGED = "its text is changed: the model said 'tick tock', and what goes back is 'tick'"
+_MISREAD = "1"  # what the caller got is what goes back
 _SHOULD_BE_FIRST = [
     (("TXT-005", "/replies/0", "the text is 'tick', the model said 'tick tock'"), ("HIS-006", _AT, _CHANGED)),
     (
@@ -503,6 +520,10 @@ _SHOULD_BE_FIRST = [
     (
         ("PAR-005", "/tool_runs", "run not at all"),
         ("PAR-001", _AT, "1 call was made, and 0 results were sent"),
+    ),
+    (
+        ("RUN-003", "/replies/0", "the call raised TypeError: no JSON"),
+        ("UNI-001", "/exchanges", "'Thanks!' is in no request"),
     ),
     (("SYS-001", _LATER, "not in its place"), ("UNI-001", "/exchanges", "'Be brief.' is in no request")),
     (
@@ -518,13 +539,34 @@ _SHOULD_BE_FIRST = [
 )
 def test_of_two_views_of_one_event_the_one_nearer_to_its_cause_is_named(first, second):
     nearer, echo = (
-        failed(rule, "reject" if rule[:3] in {"REQ", "THK"} else "loss", pointer, message=message)
+        replace(
+            failed(rule, "reject" if rule[:3] in {"REQ", "THK"} else "loss", pointer, message=message),
+            seen=_MISREAD,
+        )
         for rule, pointer, message in (first, second)
     )
     assert causes(Report([echo, nearer]))[0].rows == [nearer]
 
 
 def test_a_text_that_only_goes_back_changed_was_read_rightly():
-    changed = failed("HIS-006", "loss", _AT, message=_CHANGED)
+    changed = replace(failed("HIS-006", "loss", _AT, message=_CHANGED), seen=_MISREAD)
     other = failed("TXT-005", "loss", "/replies/1", message="the text is 'no', the model said 'yes'")
+    other = replace(other, seen="2")
     assert causes(Report([other, changed]))[0].rows == [changed]
+
+
+def test_an_answer_that_was_read_wrongly_is_known_by_what_the_caller_got():
+    case = Case([Answer((Say("tick tock"),)), Answer((Say("Yes."),))], [ask("Hi"), ask("So?", text="Yes.")])
+    said = [{"role": "user", "content": "Hi"}]
+    later = [*said, {"role": "assistant", "content": "tick"}, {"role": "user", "content": "So?"}]
+    exchanges = [
+        Exchange(Request("openai-chat", "openai", {"messages": messages}), Response(200, {}, b"{}"))
+        for messages in (said, later)
+    ]
+    run = Run(
+        case, "openai-chat", "openai", "sync", exchanges, [Reply("tick", "stop"), Reply("Yes.", "stop")]
+    )
+    found = judged("theirs", run, [v for v in judge(run) if v.rule.id in {"TXT-005", "HIS-006"}])
+
+    [cause] = causes(found)
+    assert [row.rule for row in (*cause.rows, *cause.follows)] == ["TXT-005", "HIS-006"]

@@ -2,6 +2,7 @@
 
 import platform
 import sys
+from dataclasses import replace
 from importlib.metadata import version
 from pathlib import Path
 
@@ -108,3 +109,15 @@ def test_a_long_title_ends_at_a_word():
     title = text.splitlines()[0]
     assert title.endswith(" …")
     assert f"# openai-chat: {said}".startswith(title.replace("…", ""))
+
+
+@pytest.mark.parametrize(
+    ("status", "expected"), [(400, "It answers 400: `Invalid `data` in it`"), (200, "It accepts the request")]
+)
+def test_a_refusal_that_no_rule_words_is_told(status, expected):
+    place = ("theirs", "anthropic", "anthropic", "one_tool", "sync")
+    row = Row(*place, "THK-006", "MUST", "loss", "fail", 1, "/exchanges/1/request", "it is redacted")
+    said = {"status": status, "answer": '{"type": "error", "error": {"message": "Invalid `data` in it"}}'}
+    [(_, text)] = reports(Report([replace(row, exchange="a")], exchanges={"a": said}))
+
+    assert expected in text

@@ -2,6 +2,7 @@
 
 import base64
 import json
+import os
 import socket
 from dataclasses import replace
 from urllib.parse import urlsplit
@@ -20,7 +21,7 @@ from ellmer_conformance.contract.rules.behaviour._rulebook import share_ids
 from ellmer_conformance.contract.rules.behaviour.answers.streams import difference
 from ellmer_conformance.runner.against_server import play_direct
 from ellmer_conformance.runner.judgement import judge
-from ellmer_conformance.scenarios.canary_keys import about_planted_keys, environment
+from ellmer_conformance.scenarios.canary_keys import about_planted_keys, environment, planted
 from ellmer_conformance.scenarios.case import Case, ask
 from ellmer_conformance.scenarios.cases import all_cases, scripts
 from ellmer_conformance.scenarios.cases._media_and_tools import BLUE, RED, weather
@@ -119,10 +120,10 @@ def test_images_in_another_order_are_not_called_lost(server):
 
 
 def test_a_client_that_refuses_two_credentials_gets_one():
-    planted = environment(("ANTHROPIC_API_KEY",))
+    keys = environment(("ANTHROPIC_API_KEY",))
 
-    assert "ANTHROPIC_AUTH_TOKEN" not in planted
-    assert planted["OPENAI_API_KEY"] != planted["ANTHROPIC_API_KEY"]
+    assert "ANTHROPIC_AUTH_TOKEN" not in keys
+    assert keys["OPENAI_API_KEY"] != keys["ANTHROPIC_API_KEY"]
     assert "the suite sets keys that open nothing" in about_planted_keys(
         "two credentials", ("ANTHROPIC_API_KEY",)
     )
@@ -324,3 +325,27 @@ def test_a_turn_after_a_failure_that_was_not_tried_again_may_have_the_earlier_an
 
     assert any("/replies/1" in each.pointer for each in judged.violations) == (expected == "fail")
     assert judged.outcome == expected
+
+
+@pytest.mark.parametrize(("images", "expected"), [((0, 1), "pass"), ((1, 0), "fail")])
+def test_media_inside_of_results_belong_to_their_calls_whichever_comes_first(server, images, expected):
+    case = CASES["parallel_tools_return_images"]
+    run = play_direct(EllmerCore(), "anthropic", "anthropic", case, "sync", server=server)
+    *before, last = (each.request.body for each in run.exchanges)
+    *said, shown = last["messages"]
+    first, second = (
+        [each for each in shown["content"] if each["type"] == "image"][place] for place in images
+    )
+    red, rome, green = (each for each in shown["content"] if each["type"] == "tool_result")
+    turned = [green | {"content": [second]}, rome, red | {"content": [first]}]
+    other = a_run(case, *before, last | {"messages": [*said, shown | {"content": turned}]})
+    exchanges = [replace(each, request=replace(each.request, wire="anthropic")) for each in other.exchanges]
+
+    assert outcome("TRM-007", replace(run, exchanges=exchanges)) == expected
+
+
+def test_a_client_does_not_see_that_pytest_runs_it():
+    """chatlas sends a seed under pytest, which nobody asked for."""
+    with planted(()):
+        assert "PYTEST_CURRENT_TEST" not in os.environ
+    assert "PYTEST_CURRENT_TEST" in os.environ

@@ -453,7 +453,7 @@ CHANGES: Mapping[str, Change] = {
     "prompt_normalized": each(said("system"), lambda text: unicodedata.normalize("NFKC", text)),
     "zeros_of_calls_lost": arguments(lambda given: {k: v.lstrip("0") if isinstance(v, str) and re.fullmatch("0[0-9]+", v) else v for k, v in given.items()}),
     "conversation_stored": set_option(openai_chat={"store": True}),
-    "cheaper_service": set_option(openai_chat={"service_tier": "flex"}, openai_responses={"service_tier": "flex"}),
+    "reserved_service": set_option(openai_chat={"service_tier": "scale"}, openai_responses={"service_tier": "scale"}),
     "filters_switched_off": set_option(gemini={"safetySettings": [{"category": "HARM_CATEGORY_HARASSMENT", "threshold": "BLOCK_NONE"}]}),
     "model_of_a_turn_lost_after_its_call": _OwnModelAfterCalls(),
     "jpg_for_jpeg": _as_jpg,

@@ -375,7 +375,9 @@ def _responses(events: Sequence[Event]) -> Iterator[str]:
     done_texts = "".join(
         str(each.get("text")) for each in data if each.get("type") == "response.output_text.done"
     )
-    if told != done_texts:
+    if told and "response.output_text.done" not in kinds:
+        yield "no response.output_text.done follows the deltas of the text"
+    elif told != done_texts:
         yield f"the deltas say {told[:60]!r}, and response.output_text.done says {done_texts[:60]!r}"
 
 

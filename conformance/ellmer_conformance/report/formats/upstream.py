@@ -20,6 +20,7 @@ from pathlib import Path
 from textwrap import shorten
 from typing import Any
 
+from ...contract.error_bodies import read_error
 from ...contract.rule import page_of
 from ..repro_scripts import NotReproducible, as_python
 from ..results import Cause, Report, Row, causes
@@ -77,7 +78,7 @@ def _parts(report: Report, cause: Cause, rule: Mapping[str, Any]) -> Iterator[st
     row = _typical(cause)
     yield f"# {title_of(row)}"
     yield f"**What happens.** {_line(row.message)} (at `{row.pointer}`)"
-    yield f"**What the API says.** {_of_the_api(row)}"
+    yield f"**What the API says.** {_of_the_api(row, report.exchanges.get(row.exchange, {}))}"
     yield f"**What is expected.** {rule.get('sentence', row.rule)}"
     yield f"**How to see it.** This program runs the conversation against a local server. It needs no key. {_found(report, row)}\n\n{_program(report, row)}"
     yield f"**Where.** {_plays(cause)}"
@@ -86,9 +87,12 @@ def _parts(report: Report, cause: Cause, rule: Mapping[str, Any]) -> Iterator[st
     yield f"**Rule.** [{row.rule}]({row.page or page_of(row.rule)}), with these sources:{sources or ' none that can be opened'}"
 
 
-def _of_the_api(row: Row) -> str:
+def _of_the_api(row: Row, exchange: Mapping[str, Any]) -> str:
+    """Returns what the API says by the rule or, if the rule is about more than the refusal, what the server said in the run."""
     if row.provider_error:
         return f"It answers {row.status}: `{_line(row.provider_error)}`"
+    if 400 <= (status := exchange.get("status", 0)) < 500:
+        return f"It answers {status}: `{_line(read_error(status, exchange['answer'].encode('utf-8', 'backslashreplace')).message)}`"
     if row.rule.startswith("RUN-"):
         return "Nothing: the client fails by itself."
     return "It accepts the request, so that nobody is told of the loss."

@@ -227,6 +227,15 @@ def test_redacted_thoughts_are_those_of_the_provider(sent, fine):
     assert bool(verdict(book.rules["THK-006"], run).violations) is not fine
 
 
+def test_a_thought_without_words_is_no_redacted_one():
+    block = {"type": "redacted_thinking", "data": "c2lnbmVkIQ=="}
+    run = over_anthropic({"role": "assistant", "content": [block]}, ASKED)
+    told = {"content": [{"type": "thinking", "thinking": "", "signature": "c2lnbmVkIQ=="}]}
+    answered = replace(run.exchanges[0], response=Response(200, body=json.dumps(told).encode()))
+    [found] = verdict(book.rules["THK-006"], replace(run, exchanges=[answered, run.exchanges[1]])).violations
+    assert "as a redacted thought" in found.message
+
+
 SIGNATURES = ("Zmlyc3Q=", "c2Vjb25k")
 
 

@@ -255,6 +255,7 @@ def ranges(body: Json, bounds: Mapping[str, tuple[float, float]]) -> Iterator[Fi
 # --- What a client tells of itself -------------------------------------------------------------------------
 
 _PAIRS, _VALUE = 16, 512  # the limits of `metadata`
+_INSPECT = "https://github.com/UKGovernmentBEIS/inspect_ai/blob/499e6152e7b8fc8cbd8ac5283536572aa6e4ab17"
 
 
 def enter_client_keys(book: RuleBook, body: Callable[..., Json], ask: Json) -> None:
@@ -318,6 +319,33 @@ def metadata_are_short(request: Request) -> Iterator[Finding]:
     for key, value in pairs.items():
         for found in too_long(value, f"/metadata/{key}", _VALUE):
             yield found if found.problem is None else _long(key, str(value), found)
+
+
+def enter_flex(book: RuleBook, body: Callable[..., Json], ask: Json) -> None:
+    """Adds the rule to a book; `body` and `ask` make its examples in the book's format."""
+    enter = book.rule(
+        "REQ-144",
+        Level.MUST,
+        Kind.REJECT,
+        source=[
+            f"{_INSPECT}/tests/model/providers/test_openai.py (gpt-4o, against the API)",
+            "https://developers.openai.com/api/docs/guides/flex-processing",
+        ],
+        refusal=refused("Invalid service_tier argument", param="service_tier"),
+        models=["gpt-4o*", "gpt-4.1*", "o1*", "o3-mini*"],
+        examples=[body(ask, model="gpt-4o", service_tier="default")],
+        counterexamples=[body(ask, model="gpt-4o", service_tier="flex")],
+    )
+    enter(older_models_have_no_flex_tier)
+
+
+def older_models_have_no_flex_tier(request: Request) -> Iterator[Finding]:
+    """`service_tier: "flex"` is sent only to models that the guide to it names, the first of which are o3, o4-mini and GPT-5.
+
+    Fix: send it only to those models, or send a batch.
+    """
+    flex = request.body.get("service_tier") == "flex"
+    yield broken("/service_tier", "this model has no flex tier") if flex else met("/model")
 
 
 def _long(key: str, value: str, found: Finding) -> Finding:

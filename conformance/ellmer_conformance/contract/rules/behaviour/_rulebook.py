@@ -17,9 +17,11 @@ book = RuleBook("*")
 MUST, SHOULD, LOSS = Level.MUST, Level.SHOULD, Kind.LOSS
 
 
-def found(fine: object, pointer: str, problem: str) -> Finding:
-    """Returns a finding at `pointer`; `problem` describes the error unless `fine`."""
-    return met(pointer) if fine else broken(pointer, problem)
+def found(fine: object, pointer: str, problem: str, **facts: Any) -> Finding:
+    """Returns a finding at `pointer`; `problem` describes the error unless `fine`. Two findings of a run with the same `seen` show one
+    event: the caller or a tool got what goes back in place of what the model said.
+    """
+    return met(pointer) if fine else broken(pointer, problem, **facts)
 
 
 def declined(run: Run, ask: Ask) -> bool:

@@ -108,7 +108,7 @@ def messages_are_there(request: Request) -> Iterator[Finding]:
     ],
     refusal=refused("Unknown parameter: '{key}'.", code="unknown_parameter", param="{key}"),
     models=["gpt-5*", "o*"],
-    examples=[body(ASK, model="gpt-5-mini", seed=1, service_tier="flex")],
+    examples=[body(ASK, model="gpt-5-mini", seed=1, service_tier="priority")],
     counterexamples=[
         body(ASK, model="gpt-5-mini", top_k=5),
         body(ASK, model="gpt-5-mini", system="Be brief."),

@@ -15,6 +15,7 @@ from .._openai.refusals import (
     TOO_LONG,
     WORDED,
     enter_client_keys,
+    enter_flex,
     enter_metadata,
     listed,
     misfits,
@@ -497,6 +498,7 @@ def lists_are_short(request: Request) -> Iterator[Finding]:
 
 enter_client_keys(book, body, ASK)
 enter_metadata(book, body, ASK)
+enter_flex(book, body, ASK)
 
 
 @book.rule(

@@ -23,7 +23,17 @@ SPEC = "https://github.com/openai/openai-openapi (CreateResponse)"
 book = RuleBook("openai-responses", "openai", error_body(2))
 
 # Rules about OpenAI's own parameters, ids and models, which do not apply to other providers.
-OWN = ("REQ-004", "REQ-018", "REQ-046", "SCH-003", "STO-008", "PAIR-006", "PAIR-019", *RULES_OF_SHAPES)
+OWN = (
+    "REQ-004",
+    "REQ-018",
+    "REQ-046",
+    "SCH-003",
+    "STO-008",
+    "REQ-144",
+    "PAIR-006",
+    "PAIR-019",
+    *RULES_OF_SHAPES,
+)
 
 ASK = QUESTION
 TOOL: Json = {"type": "function", **ADD}

@@ -21,6 +21,7 @@ from .._openai.refusals import (
     WORDED,
     choices,
     enter_client_keys,
+    enter_flex,
     enter_metadata,
     listed,
     misfits,
@@ -281,6 +282,7 @@ def options_have_their_types(request: Request) -> Iterator[Finding]:
 
 enter_client_keys(book, body, ASK)
 enter_metadata(book, body, ASK)
+enter_flex(book, body, ASK)
 
 
 @book.rule(

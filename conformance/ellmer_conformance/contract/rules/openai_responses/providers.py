@@ -59,7 +59,7 @@ def batches_are_whole(request: Request) -> Iterator[Finding]:
             )
 
 
-AZURE = book.extend("azure", REQ_004={"preview": True}, REQ_101={"preview": True})
+AZURE = book.extend("azure", REQ_004={"preview": True}, REQ_101={"preview": True}, REQ_144={"preview": True})
 
 
 XAI = book.extend("xai", only=[], without=OWN, error_body=flat_error_body)

@@ -98,7 +98,8 @@ def answers_are_handed_over_whole(run: Run) -> Iterator[Finding]:
         if reply.error is not None:
             yield broken(place, f"{type(reply.error).__name__}: {reply.error}")
         elif not is_whole(run, reply.text, wanted.text, answers):
-            yield broken(place, f"the text is {reply.text!r}, {_instead(run, wanted.text)}")
+            problem = f"the text is {reply.text!r}, {_instead(run, wanted.text)}"
+            yield broken(place, problem, seen=reply.text)
         else:
             yield met(place)
 

@@ -45,7 +45,8 @@ def answers_go_back_as_they_came(run: Run) -> Iterator[Finding]:
         fine = any(text in _texts(run, index, answer) and calls == _calls(answer) for answer in answers)
         change = _change(answers[0], text, calls)
         problem = f"{change}: the model said {_told(answers[0])}, and what goes back is {_shown(text, calls)}"
-        yield found(fine, f"/exchanges/{index + 1}/request", problem)
+        seen = text if calls == _calls(answers[0]) else "calls" if change == _CHANGED_CALLS else None
+        yield found(fine, f"/exchanges/{index + 1}/request", problem, seen=seen)
         if fine and run.wire in _ORDERED and len(answers) == 1:
             wanted, sent = _kinds(answers[0], items)
             problem = (
@@ -204,6 +205,9 @@ def _calls(answer: Answer) -> list[str]:
     return [call_key(call.name, call.arguments) for call in answer.calls]
 
 
+_CHANGED_CALLS = "its calls are changed"
+
+
 def _change(answer: Answer, text: str, calls: Sequence[str]) -> str:
     """Returns what happened to an answer on its way back, in words that do not depend on its content."""
     wanted = _calls(answer)
@@ -211,7 +215,7 @@ def _change(answer: Answer, text: str, calls: Sequence[str]) -> str:
         return "its text is changed" if text else "its text is lost"
     if sorted(calls) == sorted(wanted):
         return "its calls are in another order"
-    return "its calls are changed" if len(calls) >= len(wanted) else "calls are lost or merged"
+    return _CHANGED_CALLS if len(calls) >= len(wanted) else "calls are lost or merged"
 
 
 def _told(answer: Answer) -> str:

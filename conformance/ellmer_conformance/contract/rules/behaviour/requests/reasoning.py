@@ -43,6 +43,7 @@ _SIGNED = re.compile(r'"(?:signature|thoughtSignature|encrypted_content)": ?"([^
         "https://github.com/NoeFabris/opencode-antigravity-auth/issues/368",
         "https://github.com/anthropics/claude-code/issues/56708",
         "https://github.com/anomalyco/opencode/issues/4832",
+        "https://github.com/microsoft/vscode/pull/320196",
     ],
     formerly=[
         Refusal(
@@ -61,7 +62,7 @@ _SIGNED = re.compile(r'"(?:signature|thoughtSignature|encrypted_content)": ?"([^
 def reasoning_goes_back_as_it_came(run: Run) -> Iterator[Finding]:
     """Signatures and encrypted reasoning are sent back byte for byte, streamed or not. Only those that the provider
     sent are sent back, each once and in the order in which they came. A signed thought is sent back with the words that the
-    provider showed. No thought is sent if the provider sent none.
+    provider showed, and as redacted only if the provider redacted it. No thought is sent if the provider sent none.
 
     Why: the API refuses a changed signature, a signature without its thought, and changed data of redacted thinking. Without the
     signature, the model thinks again.
@@ -79,6 +80,7 @@ def reasoning_goes_back_as_it_came(run: Run) -> Iterator[Finding]:
             )
         yield from _in_order(run, index, received, spell)
         yield from _invented(run, index)
+        yield from _redacted(run, index)
         for signature in _emptied(exchange.request.body):
             shown = [e for e in run.exchanges[:index] if e.response and _shows(e.response.body, signature)]
             problem = f"the thought of {signature[:20]}… was shown, and is sent without its words"
@@ -94,6 +96,19 @@ def _invented(run: Run, index: int) -> Iterator[Finding]:
     if thoughts and not told and not run.case.history and run.provider in _WITHOUT_PLACEHOLDERS:
         problem = f"the thought {thoughts[0].text[:40]!r} goes back, and the model had none"
         yield broken(f"/exchanges/{index}/request", problem)
+
+
+def _redacted(run: Run, index: int) -> Iterator[Finding]:
+    """Finds a redacted thought in a request, though neither the history nor an answer had one: a signature without words is none."""
+    said = [e.response.body for e in run.exchanges[:index] if e.response]
+    if run.case.history or any(b"redacted_thinking" in body for body in said):
+        return
+    for block in objects(run.exchanges[index].request.body):
+        if block.get("type") == "redacted_thinking":
+            problem = (
+                f"{str(block.get('data'))[:20]}… goes back as a redacted thought, and the model had none"
+            )
+            yield broken(f"/exchanges/{index}/request", problem)
 
 
 #: Any form of a thought in an answer.

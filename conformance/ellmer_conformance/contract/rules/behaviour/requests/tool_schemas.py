@@ -121,7 +121,7 @@ def _lost_in_part(wanted: Nested, sent: Nested, place: str, words: Collection[st
     """Yields the constraints of one part that were lost or changed."""
     told = " ".join(str(each.get("description", "")) for each in sent.branches)
     for branch in wanted.branches:
-        for word in branch.keys() & words:
+        for word in (each for each in branch if each in words):
             kept = any(_means(each, word, branch[word]) for each in sent.branches)
             if not kept and str(branch[word]) not in told:
                 yield f"{place} lost its {word} of {branch[word]!r}"

@@ -5,12 +5,13 @@ from __future__ import annotations
 import base64
 import re
 from collections import Counter
-from collections.abc import Iterable, Iterator
+from collections.abc import Collection, Iterable, Iterator, Sequence
 from itertools import pairwise
 
 from ....counts import times
 from ....exchange import Media
 from ....observed_run import Run, all_media_of, media_of, unusual_media_of
+from ....request import Item
 from ....rule import Finding, met
 from .._rulebook import LOSS, MUST, SHOULD, at, book, found, last, new, refuses_media
 
@@ -34,17 +35,27 @@ def media_arrive_whole(run: Run) -> Iterator[Finding]:
 def media_keep_their_order(run: Run) -> Iterator[Finding]:
     """Media from several results arrive in the order of the calls and, inside a list, in the order of its items.
 
-    Why: the model describes the wrong image if the order changes. The order holds even if the API does not accept
-    media between texts. TRM-006 judges the texts between them. If an API takes each kind of media in its own list
+    Why: the model describes the wrong image if the order changes. Media inside of results are told apart by the ids of the calls, so
+    that results may come in any order. The order holds even if the API does not accept media between texts. TRM-006 judges the texts between them. If an API takes each kind of media in its own list
     (`interleaved_parts` is refused), each kind keeps its order.
     """
     wanted = [m.sha256 for m in run.tool_media()]
     if run.refused or len(wanted) < 2 or not run.sent_items:
         return
-    sent = [i.media for i in run.sent_items[-1] if i.media and i.media.sha256 in wanted]
+    sent = [i.media for i in _by_call(run.sent_items[-1], wanted) if i.media]
     digests = [m.sha256 for m in (_by_kind(sent) if run.apart else sent)]
     asked = [m.sha256 for m in _by_kind(run.tool_media())] if run.apart else wanted
     yield found(digests == asked, last(run), "the media are out of order or missing")
+
+
+def _by_call(items: Sequence[Item], wanted: Collection[str]) -> list[Item]:
+    """Returns the items with wanted media. Those that are all inside of results are in the order of the calls."""
+    calls = [each.id for each in items if each.kind == "call"]
+    found = [each for each in items if each.media and each.media.sha256 in wanted]
+    within = [each.within for each in found if each.within in calls]
+    return (
+        sorted(found, key=lambda each: calls.index(each.within or "")) if len(within) == len(found) else found
+    )
 
 
 def _by_kind(media: Iterable[Media]) -> list[Media]:

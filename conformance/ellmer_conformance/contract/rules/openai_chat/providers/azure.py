@@ -21,6 +21,7 @@ azure = book.extend(
     REQ_061={"preview": True},
     REQ_062={"preview": True},
     REQ_101={"preview": True},
+    REQ_144={"preview": True},
     STO_001={"preview": True},
     IMG_016={"preview": True},
     REQ_030={
