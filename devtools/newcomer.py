@@ -16,10 +16,12 @@ import subprocess
 import sys
 import tempfile
 import time
-from contextlib import ExitStack
+from collections.abc import Iterator
+from contextlib import ExitStack, contextmanager
 from fnmatch import fnmatchcase
 from importlib import import_module
 from pathlib import Path
+from threading import Timer
 from typing import Any
 
 ROOT = Path(__file__).parent.parent
@@ -29,11 +31,16 @@ code_blocks = import_module("code_blocks")
 #: The page that others link to, `quickstart.md#install`. Its first block installs the suite.
 INSTALL = "docs/quickstart.md"
 ADDRESS = "https://github.com/ellmer-core/ellmer-core"
-#: What a block in Python needs of the blocks before it: they share one process, as in an interpreter.
+#: No block takes as many seconds. One that does waits for something that its page does not mention; it ends with code -9.
+LIMIT = 600
+#: What a block in Python needs of the blocks before it: they share one process, as in an interpreter. Its reader agrees to all.
 INTERPRETER = """
-import sys, traceback
-names = {"__name__": "__main__"}
-while text := sys.stdin.readline():
+import io, sys, traceback
+class Agrees(io.StringIO):
+    def readline(self, size=-1):
+        return "y\\n"
+scripts, sys.stdin, names = sys.stdin, Agrees(), {"__name__": "__main__"}
+while text := scripts.readline():
     code = 0
     try:
         exec(compile(open(text.strip(), encoding="utf-8").read(), text.strip(), "exec"), names)
@@ -122,19 +129,29 @@ class Newcomer:
 
     def shell(self, block: Any) -> int:
         """Runs the block in the shell."""
+        pipes: dict[str, Any] = dict.fromkeys(("stdout", "stderr"), subprocess.PIPE) | {"text": True}
         command = ["bash", "-c", SHELL + block.text]
-        run = subprocess.run(
-            command, cwd=self.folder, env=self.env, capture_output=True, text=True, check=False
+        process = subprocess.Popen(
+            command,
+            cwd=self.folder,
+            env=self.env,
+            stdin=subprocess.DEVNULL,
+            start_new_session=True,
+            **pipes,
         )
-        self.printed = run.stdout if not run.returncode else run.stdout + run.stderr
-        return run.returncode
+        with limited(process):
+            out, err = process.communicate()
+        self.printed = out if not process.returncode else out + err
+        return process.returncode
 
     def python(self, block: Any) -> int:
         """Runs the block in the page's interpreter, with the variables that the shell has exported."""
         if not self.interpreter:
             command = ["bash", "-c", SHELL + 'exec python -c "$0" 2>&1', INTERPRETER]
-            pipes: dict[str, Any] = {"stdin": subprocess.PIPE, "stdout": subprocess.PIPE, "text": True}
-            self.interpreter = subprocess.Popen(command, cwd=self.folder, env=self.env, **pipes)
+            pipes: dict[str, Any] = dict.fromkeys(("stdin", "stdout"), subprocess.PIPE) | {"text": True}
+            self.interpreter = subprocess.Popen(
+                command, cwd=self.folder, env=self.env, start_new_session=True, **pipes
+            )
             self.closing.callback(self.interpreter.kill)
         script = self.state.with_name(f"block{block.line}.py")
         script.write_text(block.text, "utf-8")
@@ -143,11 +160,13 @@ class Newcomer:
         self.interpreter.stdin.write(f"{script}\n")
         self.interpreter.stdin.flush()
         lines = list[str]()
-        while not (line := self.interpreter.stdout.readline()).startswith("\0"):
-            if not line:
-                return 1
-            lines.append(line)
+        with limited(self.interpreter):
+            while (line := self.interpreter.stdout.readline()) and not line.startswith("\0"):
+                lines.append(line)
         self.printed = "".join(lines)
+        if not line:
+            ended_with, self.interpreter = self.interpreter.wait(), None
+            return ended_with
         return int(line[1:])
 
     def serve(self, block: Any) -> None:
@@ -161,14 +180,16 @@ class Newcomer:
             stdout=subprocess.PIPE,
             stderr=subprocess.STDOUT,
             text=True,
+            start_new_session=True,
         )
         self.closing.callback(ended, process)
         assert process.stdout
         lines = list[str]()
-        while "http://" not in "".join(lines[-1:]):
-            if not (line := process.stdout.readline()):
-                return self.stumble(block, "".join(lines))
-            lines.append(line)
+        with limited(process):
+            while "http://" not in "".join(lines[-1:]):
+                if not (line := process.stdout.readline()):
+                    return self.stumble(block, "".join(lines))
+                lines.append(line)
         return None
 
     def script(self, block: Any) -> Path:
@@ -183,6 +204,17 @@ class Newcomer:
     def stumble(self, block: Any, why: str) -> None:
         """Notes where the page did not lead on."""
         self.stumbles.append(f"{self.page}:{block.line}: {block.text}\n{why[-1500:]}")
+
+
+@contextmanager
+def limited(process: subprocess.Popen[str]) -> Iterator[None]:
+    """Kills the process, and all that it has started, after `LIMIT` seconds."""
+    timer = Timer(LIMIT, lambda: os.killpg(process.pid, signal.SIGKILL))
+    timer.start()
+    try:
+        yield
+    finally:
+        timer.cancel()
 
 
 def ended(process: subprocess.Popen[str]) -> None:
