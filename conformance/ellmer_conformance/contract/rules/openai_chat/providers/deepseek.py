@@ -209,6 +209,8 @@ def parts_are_text(request: Request) -> Iterator[Finding]:
 
 # --- Thinking ------------------------------------------------------------------------------------------
 
+THINKS_BY_DEFAULT = ("deepseek-v4", "deepseek-flash")
+
 
 @deepseek.rule(
     "THK-005",
@@ -218,6 +220,7 @@ def parts_are_text(request: Request) -> Iterator[Finding]:
         "https://github.com/earendil-works/pi/issues/3636",
         "https://github.com/BigPizzaV3/CodexPlusPlus/issues/252",
         "https://github.com/SaladDay/cc-switch-cli/issues/170 (deepseek-v4-pro, which thinks unless told not to)",
+        "https://github.com/duolahypercho/codex-router/pull/680 (deepseek-flash)",
         "https://api-docs.deepseek.com/guides/thinking_mode",
     ],
     refusal=refused("The `reasoning_content` in the thinking mode must be passed back to the API."),
@@ -227,7 +230,7 @@ def parts_are_text(request: Request) -> Iterator[Finding]:
             "refer to https://api-docs.deepseek.com/guides/thinking_mode#tool-calls"
         )
     ],
-    models=["deepseek-v4*", "deepseek-chat", "deepseek-reasoner"],
+    models=["deepseek-v4*", "deepseek-flash", "deepseek-chat", "deepseek-reasoner"],
     examples=[
         body(
             ASK,
@@ -240,17 +243,18 @@ def parts_are_text(request: Request) -> Iterator[Finding]:
     counterexamples=[
         body(ASK, call("a"), result("a"), thinking={"type": "enabled"}, model="deepseek-v4-pro"),
         body(ASK, call("a"), result("a"), model="deepseek-v4-flash"),
+        body(ASK, call("a"), result("a"), model="deepseek-flash"),
     ],
 )
 def thoughts_come_back(request: Request) -> Iterator[Finding]:
     """With thinking enabled, an assistant message with tool calls has its `reasoning_content`, which may be empty.
 
-    V4 thinks by default. Before V4, the reasoning of earlier user turns was not required.
+    V4 and later think by default. Before V4, the reasoning of earlier user turns was not required.
     """
     if _thinks(request):
         found = list(messages(request.body))
         asked = [i for i, (_, message) in enumerate(found) if message.get("role") == "user"]
-        start = 0 if request.model.startswith("deepseek-v4") else max(asked, default=0)
+        start = 0 if request.model.startswith(THINKS_BY_DEFAULT) else max(asked, default=0)
         for index, (pointer, message) in enumerate(found[start:], start):
             if calls_of(message):
                 there = "reasoning_content" in message
@@ -266,6 +270,7 @@ def thoughts_come_back(request: Request) -> Iterator[Finding]:
     source=[
         "recorded refusals (deepseek-v4-flash; deepseek-v4-pro, which thinks unless told not to)",
         "https://github.com/deepseek-ai/DeepSeek-V3/issues/1376 (both, by default)",
+        "https://github.com/pydantic/pydantic-ai/pull/8380 (deepseek-flash, by default)",
     ],
     refusal=refused("Thinking mode does not support this tool_choice"),
     examples=[
@@ -276,6 +281,7 @@ def thoughts_come_back(request: Request) -> Iterator[Finding]:
             ASK, tools=[TOOL], tool_choice="required", thinking={"type": "enabled"}, model="deepseek-v4-pro"
         ),
         body(ASK, tools=[TOOL], tool_choice="required", model="deepseek-v4-flash"),
+        body(ASK, tools=[TOOL], tool_choice="required", model="deepseek-flash"),
     ],
 )
 def thinking_is_not_forced_to_call(request: Request) -> Iterator[Finding]:
@@ -317,9 +323,9 @@ def _told_to_think(request: Request) -> bool:
 
 
 def _thinks(request: Request) -> bool:
-    """Tells whether thinking is enabled. V4 thinks by default."""
+    """Tells whether thinking is enabled."""
     untold = request.body.get("thinking") is None and request.body.get("reasoning_effort") != "none"
-    return _told_to_think(request) or (untold and request.model.startswith("deepseek-v4"))
+    return _told_to_think(request) or (untold and request.model.startswith(THINKS_BY_DEFAULT))
 
 
 # --- The format of the answer --------------------------------------------------------------------------
