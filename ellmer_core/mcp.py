@@ -238,12 +238,12 @@ class McpTools:
             portal = stack.enter_context(start_blocking_portal(name="ellmer_core mcp"))
             try:
                 client, listed = stack.enter_context(portal.wrap_async_context_manager(self._connected()))
-            except Exception as error:
+            except Exception as error:  # noqa: BLE001 - raised again as one of ours
                 first = _first(error)
                 if isinstance(first, UsageError):
-                    raise first from error
+                    raise first from None
                 why = _in_words(first, self.connect_timeout)
-                raise ConnectError(f"No MCP server answers at {self._where}: {why}") from error
+                raise ConnectError(f"No MCP server answers at {self._where}: {why}") from first
             self._open, self._session = stack.pop_all(), (portal, client)
         tools = [self._tool(portal, client, definition) for definition in listed]
         if twice := _twice(tool.name for tool in tools):
@@ -343,8 +343,9 @@ class McpTools:
             return portal.call(asked)
         except UsageError:
             raise
-        except Exception as error:
-            raise ConnectError(f"{self._where}: {_in_words(_first(error), self.connect_timeout)}") from error
+        except Exception as error:  # noqa: BLE001 - raised again as one of ours
+            first = _first(error)
+            raise ConnectError(f"{self._where}: {_in_words(first, self.connect_timeout)}") from first
 
     # --- Questions of the server -----------------------------------------------------------------------------
 
@@ -701,14 +702,18 @@ def _twice(names: Iterable[str]) -> str:
 
 
 def _first(error: BaseException) -> BaseException:
+    """Returns the cause in a group of errors, without the many frames of the SDK and its event loop."""
     while isinstance(error, BaseExceptionGroup):
         error = error.exceptions[0]
-    return error
+    error.__cause__ = None  # this also hides its context
+    return error.with_traceback(None)
 
 
 def _in_words(error: BaseException, patience: float) -> str:
     if isinstance(error, TimeoutError):
         return f"it said nothing, or went on listing its tools, for {patience:g} seconds (`connect_timeout`)"
+    if str(error) == "Connection closed":  # the words of the SDK, which does not tell why
+        return "it closed the connection. A program has ended: run it by hand to see why"
     return f"{type(error).__name__}: {error}" if str(error) else type(error).__name__
 
 

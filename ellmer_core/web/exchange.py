@@ -38,6 +38,8 @@ from ..wire.shared.json_objects import bounded, read_json
 Json = dict[str, Any]
 T = TypeVar("T")
 
+NOTHING = "The request has no new message, and no decision about a call that waits."
+
 
 # --- what a client asks for ------------------------------------------------------------------------------
 
@@ -58,6 +60,9 @@ class WebRequest(Value):
         again: Whether the last message is asked again, as it is in the history.
         strict: Whether every waiting call needs a decision.
 
+    Raises:
+        UsageError: There is neither a message nor a decision.
+
     Examples:
         >>> WebRequest("chat-1", inputs=(ContentText("Hi"),)).conversation
         'chat-1'
@@ -73,6 +78,10 @@ class WebRequest(Value):
     again: bool = False
     strict: bool = False
 
+    def __post_init__(self) -> None:
+        if not self.inputs and not self.decisions and not self.again:
+            raise UsageError(NOTHING)
+
     def begin(self, history: History) -> Sequence[ours.Content]:
         """Applies the request to the server's history, and returns what to send.
 
@@ -85,7 +94,7 @@ class WebRequest(Value):
             raise UsageError("The decisions must be about all waiting calls, and no others.")
         history.decide({id: decision for id, decision in self.decisions.items() if id in waiting})
         if not inputs and not history.decisions:
-            raise UsageError("The request has no new message, and no decision about a call that waits.")
+            raise UsageError(NOTHING)
         return inputs
 
     def _rewound(self, history: History) -> Sequence[ours.Content]:

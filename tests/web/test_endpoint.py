@@ -67,6 +67,7 @@ def test_an_answer_of_each_protocol(chat):
     ("body", "options", "status"),
     [
         (b"{", {}, 400),
+        (b'{"id": "c", "messages": []}', {}, 400),
         (message("Hi", "other"), {}, 404),
         (message("Hi"), {"headers": {"content-type": "text/plain"}}, 415),
         (message("x" * 2000), {}, 413),
