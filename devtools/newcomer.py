@@ -2,8 +2,8 @@
 
 Each page begins in an empty folder, with a new virtual environment and a home folder of its own. Each block is run as
 printed, also the ones that install. Until the release, git fetches the repository's address from this checkout. A page that
-starts no server gets one for its model, as if the reader had a key. `tests/support/code_blocks.py` describes the comments
-before blocks.
+starts no `conformance serve` gets one for its model, as if the reader had a key. `tests/support/code_blocks.py` describes
+the comments before blocks.
 """
 
 # ruff: noqa: T201, S603 - it runs the commands of the pages, and prints what happened
@@ -239,7 +239,7 @@ def followed(page: str) -> Newcomer:
         someone, all_blocks = Newcomer(page, Path(folder), closing), code_blocks.blocks(page)
         if INSTALL.rpartition("/")[2] + "#install" in (ROOT / page).read_text("utf-8"):
             all_blocks.insert(0, code_blocks.blocks(INSTALL)[0])
-        if not any("serves" in block.said for block in all_blocks):
+        if not any("serves" in block.said and "conformance serve" in block.text for block in all_blocks):
             from ellmer_conformance.server import StrictServer  # noqa: PLC0415 - only some pages need it
 
             origin = closing.enter_context(StrictServer({})).origin

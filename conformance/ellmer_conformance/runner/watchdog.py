@@ -10,6 +10,7 @@ in another process (`cli/run.py`).
 from __future__ import annotations
 
 import asyncio
+import atexit
 import faulthandler
 import os
 import selectors
@@ -137,10 +138,11 @@ def _ending(seconds: float) -> Iterator[None]:
 @cache
 def _stacks(process: int) -> TextIO:
     """Returns the file for the stacks of a process: in the folder that the run has for them, or the console."""
-    folder = os.environ.get(STACKS)
-    return (
-        Path(folder, f"{process}.txt").open("w", encoding="utf-8") if folder else sys.__stderr__ or sys.stderr
-    )
+    if not (folder := os.environ.get(STACKS)):
+        return sys.__stderr__ or sys.stderr
+    file = Path(folder, f"{process}.txt").open("w", encoding="utf-8")  # noqa: SIM115 - closed when the process ends
+    atexit.register(file.close)
+    return file
 
 
 def last_stack(folder: Path) -> str:
