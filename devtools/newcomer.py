@@ -1,9 +1,8 @@
 """Follows pages as somebody who has only the page: `nox -s newcomers` (`-- README.md`: only these pages).
 
 Each page begins in an empty folder, with a new virtual environment and a home folder of its own. Each block is run as
-printed, also the ones that install. Until the release, git fetches the repository's address from this checkout. A page that
-starts no `conformance serve` gets one for its model, as if the reader had a key. `tests/support/code_blocks.py` describes
-the comments before blocks.
+printed, also the ones that install. Until the release, git fetches the repository's address from this checkout. A strict
+server is the page's model, as if the reader had a key. `tests/support/code_blocks.py` describes the comments before blocks.
 """
 
 # ruff: noqa: T201, S603 - it runs the commands of the pages, and prints what happened
@@ -23,6 +22,8 @@ from importlib import import_module
 from pathlib import Path
 from threading import Timer
 from typing import Any
+
+from ellmer_conformance.server import StrictServer
 
 ROOT = Path(__file__).parent.parent
 sys.path.insert(0, str(ROOT / "tests" / "support"))
@@ -239,11 +240,8 @@ def followed(page: str) -> Newcomer:
         someone, all_blocks = Newcomer(page, Path(folder), closing), code_blocks.blocks(page)
         if INSTALL.rpartition("/")[2] + "#install" in (ROOT / page).read_text("utf-8"):
             all_blocks.insert(0, code_blocks.blocks(INSTALL)[0])
-        if not any("serves" in block.said and "conformance serve" in block.text for block in all_blocks):
-            from ellmer_conformance.server import StrictServer  # noqa: PLC0415 - only some pages need it
-
-            origin = closing.enter_context(StrictServer({})).origin
-            someone.env |= {"OPENAI_BASE_URL": f"{origin}/v1", "ANTHROPIC_BASE_URL": origin}
+        origin = closing.enter_context(StrictServer({})).origin
+        someone.env |= {"OPENAI_BASE_URL": f"{origin}/v1", "ANTHROPIC_BASE_URL": origin}
         for block in all_blocks:
             someone.follow(block)
     end = time.monotonic() - someone.start

@@ -362,6 +362,25 @@ def test_only_an_image_has_low_detail(part, fine):
     assert bool(verdict(book.rules["OPT-006"], run).violations) is not fine
 
 
+@pytest.mark.parametrize(
+    ("options", "fine"),
+    [
+        ({"top_p": 1.0, "presence_penalty": 0, "logprobs": False}, True),
+        ({"top_p": 0.9}, False),
+        ({"frequency_penalty": 0.5}, False),
+        ({"generationConfig": {"responseLogprobs": True}}, False),
+    ],
+)
+def test_nobody_asked_for_another_sampling(options, fine):
+    run = two_tools()
+    first = run.exchanges[0]
+    asked = replace(first, request=replace(first.request, body=first.request.body | options))
+    assert (
+        bool(verdict(book.rules["OPT-006"], replace(run, exchanges=[asked, *run.exchanges[1:]])).violations)
+        is not fine
+    )
+
+
 @pytest.mark.parametrize(("first", "second", "fine"), [("", "{}", True), ("none", "", False)])
 def test_results_without_ids_are_those_of_the_calls_in_order(first, second, fine):
     """The tool returned an empty text, and then an empty object."""

@@ -194,8 +194,8 @@ def answers_are_not_cut_short(run: Run) -> Iterator[Finding]:
     which requires one, under 1,024), stop sequences, a forced or forbidden tool call, one call at a time or a limit of calls, JSON,
     several answers, less thinking, brief answers, a history that the API may shorten, images in low detail, an answer in the
     background. Nor does it change the price or the place (`service_tier`, `speed`, a latency, a region), keep the conversation
-    where the API does not by itself (`store` in Chat Completions), switch filters on or off (a guardrail, `safetySettings`), fix the
-    sampling (`seed`), or tell who the user is (`user`, `safety_identifier`, `metadata.user_id`).
+    where the API does not by itself (`store` in Chat Completions), switch filters on or off (a guardrail, `safetySettings`), change the
+    sampling (`seed`, `top_p`, a penalty), ask for log probabilities, or tell who the user is (`user`, `safety_identifier`, `metadata.user_id`).
 
     Why: the caller gets a part of the answer, or another kind of answer, and does not notice. OPT-001 judges larger
     limits and other options.
@@ -282,10 +282,10 @@ def _terms(body: Json) -> Iterator[str]:
         for name, what in {"guardrailConfig": "a guardrail", "prediction": "a predicted answer"}.items()
         if body.get(name)
     )
-    if any(
-        holder.get("seed") is not None for holder in (body, *(object_of(body.get(name)) for name in _HELD))
-    ):
-        yield "seed"
+    holders = [body, *(object_of(body.get(name)) for name in _HELD)]
+    for name, neutral in _NEUTRAL.items():
+        if any(holder.get(name) not in neutral for holder in holders):
+            yield name
     named = body.get("user"), body.get("safety_identifier"), object_of(body.get("metadata")).get("user_id")
     if any(named):
         yield "user"
@@ -297,6 +297,13 @@ def _terms(body: Json) -> Iterator[str]:
 
 
 _UNFILTERED = {"BLOCK_NONE", "OFF"}
+#: What changes the sampling, or makes the answer longer, and the values that do not.
+_NEUTRAL = {
+    "seed": (None,),
+    **dict.fromkeys(("top_p", "topP"), (None, 1)),
+    **dict.fromkeys(("presence_penalty", "frequency_penalty"), (None, 0)),
+    **dict.fromkeys(("logprobs", "top_logprobs", "responseLogprobs"), (None, False, 0)),
+}
 
 
 def _must_not_think(body: Json) -> bool:
