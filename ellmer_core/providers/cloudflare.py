@@ -2,10 +2,16 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import ClassVar, Unpack
 
 from .._chat.chat import Chat
+from ..contents.content import ToolDef
+from ..contents.turns import Turn
+from ..schemas.type_functions import Type
+from ..wire.base import StructuredMode
+from ..wire.interfaces import Request
 from ._chat_completions import ChatCompletions
 from ._construction import Options, construct, setting
 
@@ -25,6 +31,20 @@ class Cloudflare(ChatCompletions):
     text_separator: ClassVar[str | None] = "\n\n"  # some text models refuse lists of parts (OmniRoute#12002)
 
     base_url: str = ""
+
+    def asking(
+        self,
+        turns: Sequence[Turn],
+        tools: Sequence[ToolDef] = (),
+        *,
+        stream: bool = False,
+        type: Type | None = None,
+        mode: StructuredMode | None = None,
+    ) -> Request:
+        """Asks in words for structured output in a stream (`JSON Schema mode is not supported with stream mode`)."""
+        if stream and type is not None and self.structured_mode(type, tools, mode) == "native":
+            mode = "prompt"
+        return super().asking(turns, tools, stream=stream, type=type, mode=mode)
 
 
 def chat_cloudflare(

@@ -66,7 +66,7 @@ def models(provider: Provider) -> tuple[str, ...]:
     """Returns the models with prices in the library, and those in the rules of the suite."""
     wire, name = provider.key
     ruled = (model for rule in book(wire, name).rules.values() for model in rule.models)
-    named = [model.replace("*", "").strip("-.") for model in ruled if model[:1] != "!"]
+    named = [model.replace("*", "").strip("-.") for model in ruled if model[:1] != "!" and ">" not in model]
     usual = provider.wire.default_model or provider.place.model
     priced = [model for model in known_models(provider.wire.provider) if not _other(provider, model)]
     ruling = [model for model in named if len(model) > 1 and not _other(provider, model)]
@@ -110,7 +110,10 @@ def _drawn(provider: Provider, model: str, draw: random.Random) -> Cell:
 def _other(provider: Provider, model: str) -> bool:
     """Tells whether a model is another provider's, has another format there, or does not chat in text."""
     google, openai = provider.wire.provider.startswith("Google/"), "OpenAI" in provider.wire.provider
-    foreign = not openai and re.match(r"(gpt-(?!oss)|o\d|codex|chatgpt)", model)
+    makers = (
+        "gpt-oss" if openai else r"gpt-(?!oss)|o\d|codex|chatgpt"
+    )  # OpenAI's API does not have its open models
+    foreign = re.match(makers, model)
     silent = re.search(
         r"embed|audio|tts|whisper|deep-research|instruct$|davinci|babbage|^(ada|curie)$|moderation|image-gen",
         model,

@@ -5,10 +5,11 @@ from __future__ import annotations
 import warnings
 from collections import Counter
 from collections.abc import Iterable
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 import ellmer_core as ec
+from ellmer_conformance.contract.changes.known_until import KNOWN_UNTIL
 from ellmer_conformance.contract.readers import request as read_request
 from ellmer_conformance.contract.rule import objection
 from ellmer_conformance.contract.rules import book
@@ -62,7 +63,7 @@ def request_of(chat: ec.Chat, message: str = "And now?") -> Send:
 def _verdict(provider: Provider, sent: Send) -> str | None:
     wire, name = provider.key
     request = read_request("POST", sent.request.url, sent.request.headers, sent.body, name)
-    broken = objection(book(wire, name).judge(request))
+    broken = objection(book(wire, name).judge(replace(request, when=KNOWN_UNTIL)))
     return broken and f"{broken.rule.id} {broken.pointer}: {broken.message}"
 
 

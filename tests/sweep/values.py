@@ -6,6 +6,7 @@ from collections.abc import Mapping
 from typing import Any
 
 import ellmer_core as ec
+from ellmer_conformance.server.signatures import encoded, sign
 from ellmer_core import AssistantPartialTurn, AssistantTurn, ContentText, ContentToolRequest, UserTurn
 from ellmer_core.schemas.type_functions import arguments_of
 
@@ -144,9 +145,8 @@ SCHEMAS: Mapping[str, Any] = {
 
 CALL = ContentToolRequest("call_1", "plain", {"a": 1}, raw='{"a": 1}')
 ASKED = UserTurn(["What is it?"])
-FOREIGN = {
-    "anthropic": {"block": {"type": "thinking", "thinking": "hm", "signature": "c2ln"}, "issuer": "anthropic"}
-}
+SIGNED = {"type": "thinking", "thinking": "hm", "signature": encoded(sign("hm"))}
+FOREIGN = {"anthropic": {"block": SIGNED, "issuer": "anthropic"}}
 
 
 def _answered(value: object, *more: object) -> list[ec.Turn]:

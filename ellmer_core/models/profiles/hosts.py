@@ -98,6 +98,7 @@ ROWS: list[dict[str, Any]] = [
         "provider": ["Together AI"],
         "model": "cogito|trinity|rnj|Qwen3-235B|Llama-[23](?!.*Vision)|Mixtral|Mistral-7B|gpt-oss",
         "images": [],
+        "audio": False,
         "source": "https://docs.together.ai/docs/vision-overview",
     },
     {
@@ -109,7 +110,7 @@ ROWS: list[dict[str, Any]] = [
     },
     {
         "provider": ["Hugging Face"],
-        "model": r"Qwen3(?!.*VL|\.[5-9])|gpt-oss|Llama-3",
+        "model": r"Qwen3(?!.*VL|\.[5-9])|gpt-oss|Llama-3|DeepSeek-V3",
         "images": [],
         "source": "https://huggingface.co/docs/inference-providers/tasks/chat-completion",
     },
@@ -123,6 +124,7 @@ ROWS: list[dict[str, Any]] = [
         "provider": ["Cloudflare"],
         "model": r"gpt-oss|llama-3\.[13]|llama-3-8b|qwen2\.5-coder|deepseek-r1-distill",
         "images": [],
+        "audio": False,
         "source": "https://developers.cloudflare.com/workers-ai/models/",
     },
     {

@@ -25,7 +25,7 @@ ROWS: list[dict[str, Any]] = [
         "source": "https://developers.openai.com/api/docs/guides/reasoning#reasoning-summaries",
     },
     {
-        "provider": ["OpenAI"],
+        "provider": ["OpenAI", "Azure/OpenAI"],
         "format": "openai-chat",
         "model": r"^(?!.*audio)(gpt-|o\d)",
         "audio": False,

@@ -137,13 +137,13 @@ ROWS: list[dict[str, Any]] = [
     },
     {
         "provider": ["Mistral"],
-        "model": "^mistral-small$|voxtral|codestral|open-mistral|open-mixtral|mistral-nemo|ministral-.*-24",
+        "model": "^mistral-small$|mistral-tiny|mistral-vibe-cli|voxtral|codestral|open-mistral|open-mixtral|mistral-nemo|ministral-.*-24",
         "images": [],
         "source": "https://docs.mistral.ai/capabilities/vision/",
     },
     {
         "provider": ["Mistral"],
-        "model": "ministral-3b",
+        "model": "ministral-3b|mistral-small",
         "refuses": ["top_k", "log_probs", "top_logprobs"],
         "source": "https://docs.mistral.ai/api/",
     },
@@ -229,6 +229,12 @@ ROWS: list[dict[str, Any]] = [
     },
     {
         "provider": ["Moonshot AI"],
+        "model": r"kimi-k2\.7-code",  # it always thinks
+        "off": None,
+        "source": "https://github.com/MoonshotAI/kimi-code/issues/797",
+    },
+    {
+        "provider": ["Moonshot AI"],
         "model": "thinking",
         "thinks": True,
         "source": "https://platform.moonshot.ai/docs/guide/use-kimi-k2-thinking-model",
@@ -296,6 +302,7 @@ ROWS: list[dict[str, Any]] = [
         "provider": ["Cohere"],
         "model": "command-light|^command$",
         "tools": False,
+        "structured": "words",
         "source": "https://docs.cohere.com/docs/tool-use-overview",
     },
 ]
@@ -351,7 +358,7 @@ ROWS += [
     },
     {
         "provider": ["Groq"],
-        "model": r"compound|llama-3(\.\d)?|llama3|gemma|mixtral|guard|allam|qwen",
+        "model": r"compound|llama-3(\.\d)?|llama3|gemma|mixtral|guard|allam|qwen|deepseek-r1-distill|saba",
         "structured": "words",
         "source": "https://console.groq.com/docs/structured-outputs#supported-models",
     },
