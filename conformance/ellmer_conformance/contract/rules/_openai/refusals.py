@@ -332,17 +332,17 @@ def enter_flex(book: RuleBook, body: Callable[..., Json], ask: Json) -> None:
             "https://developers.openai.com/api/docs/guides/flex-processing",
         ],
         refusal=refused("Invalid service_tier argument", param="service_tier"),
-        models=["gpt-4o*", "gpt-4.1*", "o1*", "o3-mini*"],
+        models=["gpt-4o*"],
         examples=[body(ask, model="gpt-4o", service_tier="default")],
         counterexamples=[body(ask, model="gpt-4o", service_tier="flex")],
     )
-    enter(older_models_have_no_flex_tier)
+    enter(gpt_4o_has_no_flex_tier)
 
 
-def older_models_have_no_flex_tier(request: Request) -> Iterator[Finding]:
-    """`service_tier: "flex"` is sent only to models that the guide to it names, the first of which are o3, o4-mini and GPT-5.
+def gpt_4o_has_no_flex_tier(request: Request) -> Iterator[Finding]:
+    """GPT-4o does not accept `service_tier: "flex"`.
 
-    Fix: send it only to those models, or send a batch.
+    Fix: send it only to models that the guide to flex processing names, from o3, o4-mini and GPT-5 on, or send a batch.
     """
     flex = request.body.get("service_tier") == "flex"
     yield broken("/service_tier", "this model has no flex tier") if flex else met("/model")
