@@ -32,7 +32,7 @@ code_blocks = import_module("code_blocks")
 #: The page that others link to, `quickstart.md#install`. Its first block installs the suite.
 INSTALL = "docs/quickstart.md"
 ADDRESS = "https://github.com/ellmer-core/ellmer-core"
-#: No block takes as many seconds. One that does waits for something that its page does not mention; it ends with code -9.
+#: No block takes as many seconds. One that does is killed, because it waits for something that its page does not mention.
 LIMIT = 600
 #: What a block in Python needs of the blocks before it: they share one process, as in an interpreter. Its reader agrees to all.
 INTERPRETER = """
@@ -117,7 +117,8 @@ class Newcomer:
         elif block.language in {"sh", "console", "python"} and "part of" not in said:
             code = self.python(block) if block.language == "python" else self.shell(block)
             if code != int(said.get("exits", 0)):
-                self.stumble(block, f"exit code {code}\n{self.printed}")
+                waited = f" after {LIMIT} seconds, in which it waited for something" if code == -9 else ""
+                self.stumble(block, f"exit code {code}{waited}\n{self.printed}")
             elif not self.first and "installs" not in said:
                 self.first = time.monotonic() - self.start
             print(f"  {self.page}:{block.line} {code} {time.monotonic() - begun:.0f} s", flush=True)
