@@ -103,6 +103,12 @@ _INDEX = re.compile(r"\[[^\]]*\]")
 #: A parameter at the end of a sentence without quotes: `Argument not supported on this model: presencePenalty`.
 _PARAMETER = re.compile(r"(?:: |parameter )([a-z]+(?:_[a-z]|[A-Z])\w*)\b(?=[\s\"'.}]*(?:$|[\"'}]))")
 _ESCAPED = re.compile(r"\\+(?=['\"])")
+#: What names the provider around an error: `BedrockException`, `api.deepseek.com`, `Error from provider (DeepSeek)`.
+_PROVIDER = re.compile(
+    r"\b([a-z]+?)(?:_?ai)?_?exception\b|\bapi\.(\w+)\.|\bprovider\W{1,3}(\w+)", re.IGNORECASE
+)
+#: A provider by another name. OpenAI's name stands for all that are like it, so it tells nothing.
+_ALSO = {"validation": "bedrock", "gemini": "google", "claude": "anthropic", "x": "xai", "openai": ""}
 _OF_SHAPES = frozenset(IDS)
 _END = re.compile(r"(?<=[.!?:;])\s+|\n+")
 _IDENTIFIER = re.compile(r"[A-Za-z]\w+")
@@ -135,9 +141,22 @@ def matches(text: str, books: Iterable[RuleBook]) -> list[Match]:
     order = _Paths("\n".join(texts_in(text)), found)
     close = [each for each in named if each.alike >= max(LEAST, best - BEHIND)]
     close = [each for each in close if each.alike >= _SHORT or order.has_paths or not order.lacks(each)]
-    close.sort(key=lambda match: (*order(match, _distance(text, match)), *_rank(match)))
+    there = _providers_named(text)
+    close.sort(
+        key=lambda match: (
+            match.book.provider not in there,
+            *order(match, _distance(text, match)),
+            *_rank(match),
+        )
+    )
     fault = fault_in(text)
     return _judged(fault, close, found) if fault else close
+
+
+def _providers_named(text: str) -> set[str]:
+    """Returns the providers that the words around an error name."""
+    named = {name.lower() for found in _PROVIDER.findall(text[:_COMPARED]) for name in found if name}
+    return {_ALSO.get(name, name) for name in named} - {""}
 
 
 def fault_in(text: str) -> Described | None:

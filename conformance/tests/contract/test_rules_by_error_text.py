@@ -402,3 +402,17 @@ def test_of_rules_with_one_text_the_one_about_missing_results_is_first():
     told = CliRunner().invoke(_group, ["explain", "tool_use ids were found without tool_result blocks"])
     assert told.output.startswith("anthropic/PAIR-001  ")
     assert "conformance explain anthropic/ORD-001  " in told.output
+
+
+@pytest.mark.parametrize(
+    ("around", "provider"),
+    [
+        ("{}", "anthropic"),
+        ("litellm.BadRequestError: BedrockException - {}", "bedrock"),
+        ("litellm.BadRequestError: Vertex_aiException - {}", "vertex"),
+        ("Error from provider (Claude): {}", "anthropic"),
+    ],
+)
+def test_a_provider_that_is_named_beside_the_error_comes_first(every_book, around, provider):
+    words = 'messages: roles must alternate between "user" and "assistant", but found multiple "user" roles in a row'
+    assert matches(around.format(words), every_book)[0].book.provider == provider
