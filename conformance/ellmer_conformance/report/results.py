@@ -76,9 +76,7 @@ class Row:
     reason: str = ""  # from the baseline, where the failure is expected
     issue: str = ""
     page: str = ""  # the permanent address of the rule's page
-    seen: str = (
-        ""  # a digest of what the caller or a tool got, or what goes back, in place of what the model said
-    )
+    seen: str = ""  # a digest of what somebody got, or what goes back, in place of what the model said
 
     @property
     def id(self) -> str:
