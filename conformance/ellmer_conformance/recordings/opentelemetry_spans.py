@@ -15,7 +15,7 @@ from pathlib import Path
 from typing import Any
 
 from ellmer_core.budget import RECORDING
-from ellmer_harness.recordings.untrusted_files import few, plain_bytes
+from ellmer_harness.recordings.untrusted_files import bounded_json, plain_bytes
 
 from ..contract import readers
 from ..contract.exchange import Json, Request
@@ -164,7 +164,7 @@ def read(path: Path, most: int = RECORDING.unpacked) -> list[Span] | None:
     if _MARK not in data:
         return None
     try:
-        documents = list(_documents(few(data).decode("utf-8-sig")))
+        documents = list(_documents(bounded_json(data).decode("utf-8-sig")))
         alone = len(documents) == 1
         nodes = (node for line, value in documents for node in _nodes(value, "" if alone else f"line {line}"))
         return [span for span in _whole(nodes) if _is_call(span)] or None

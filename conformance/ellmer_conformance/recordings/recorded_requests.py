@@ -21,7 +21,13 @@ from ellmer_harness.format.compression import is_coded, undo
 from ellmer_harness.recordings import Interaction, Unreadable, format_detection
 from ellmer_harness.recordings.format_detection import seems_recorded
 from ellmer_harness.recordings.interaction import joined
-from ellmer_harness.recordings.untrusted_files import Oversized, TooSlow, few, plain_bytes, time_limit
+from ellmer_harness.recordings.untrusted_files import (
+    Oversized,
+    TooSlow,
+    bounded_json,
+    plain_bytes,
+    time_limit,
+)
 
 from ..contract import readers, rules
 from ..contract.changes.retired_models import shutdown
@@ -490,7 +496,7 @@ def _object(body: bytes | None) -> dict[str, Any]:
 
 def _hosted(wire: str, recording: Recording) -> Request | Skip:
     """Returns the inner request, in the format of the model's maker."""
-    body = json.loads(few(recording.body or b""))
+    body = json.loads(bounded_json(recording.body or b""))
     if not isinstance(body, dict):
         return Skip("the body is not a JSON object")
     found = hosted(wire, recording.url, body)

@@ -25,7 +25,7 @@ from typing import Annotated, Any
 import yaml
 from pydantic import BaseModel, ConfigDict, Field, ValidationError, field_validator, model_validator
 
-from ellmer_harness.recordings.untrusted_files import few, modest
+from ellmer_harness.recordings.untrusted_files import bounded_json, bounded_yaml
 
 from .answer import Answer, Call, Refuse, Run, Said, Say, Search, Show, Stop, Think, Usage
 from .messages import Source
@@ -509,7 +509,9 @@ def load(path: Path) -> AnswerScript:
     """
     try:
         text = path.read_text("utf-8")
-        value = json.loads(few(text)) if path.suffix == ".json" else yaml.safe_load(modest(text))
+        value = (
+            json.loads(bounded_json(text)) if path.suffix == ".json" else yaml.safe_load(bounded_yaml(text))
+        )
     except OSError as error:
         raise ScriptError(f"cannot read {path}: {error.strerror}") from error
     except (ValueError, RecursionError, yaml.YAMLError) as error:

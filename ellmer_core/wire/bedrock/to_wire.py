@@ -296,12 +296,12 @@ class Bedrock(BedrockResponse):
         """Returns the messages with neighbours of one role joined."""
         messages: list[Json] = []
         for _, group in groupby(separate, itemgetter("role")):
-            for number, neighbours in enumerate(self._together(list(group))):
+            for number, neighbours in enumerate(self._message_groups(list(group))):
                 messages += [{"role": "assistant", "content": [FILLER]}] if number else []
                 messages.append(neighbours[0] if len(neighbours) == 1 else _joined(neighbours))
         return messages
 
-    def _together(self, neighbours: list[Json]) -> list[list[Json]]:
+    def _message_groups(self, neighbours: list[Json]) -> list[list[Json]]:
         """Returns neighbours of one role in groups that may be one message. One with results may stay alone."""
         if not self.family.alone:
             return [neighbours]

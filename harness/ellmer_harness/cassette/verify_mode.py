@@ -140,7 +140,7 @@ def _structure(value: Any) -> Any:
     if isinstance(value, list):
         found = _ANY
         for item in value:
-            found = _together(found, _structure(item))
+            found = _common_structure(found, _structure(item))
         return [found]
     return _KINDS[type(value)]
 
@@ -148,18 +148,20 @@ def _structure(value: Any) -> Any:
 def _object(values: list[dict[str, Any]]) -> Any:
     found: Any = {}
     for value in values:
-        found = _together(found, _structure(value))
+        found = _common_structure(found, _structure(value))
     return found
 
 
-def _together(first: Any, second: Any) -> Any:
+def _common_structure(first: Any, second: Any) -> Any:
     """Returns the structure that matches both."""
     if _ANY in (first, second):
         return second if first == _ANY else first
     if isinstance(first, dict) and isinstance(second, dict):
-        return {key: _together(first.get(key, _ANY), second.get(key, _ANY)) for key in {**first, **second}}
+        return {
+            key: _common_structure(first.get(key, _ANY), second.get(key, _ANY)) for key in {**first, **second}
+        }
     if isinstance(first, list) and isinstance(second, list):
-        return [_together(first[0], second[0])]
+        return [_common_structure(first[0], second[0])]
     return first if first == second else _ANY
 
 

@@ -11,7 +11,7 @@ from ..errors import HarnessError, SecretFound
 from ..format.blobs import file_name
 from ..recordings import Found, Unreadable
 from ..recordings.conversion import Converted, Rules, convert
-from ..recordings.untrusted_files import TooSlow, explained, time_limit
+from ..recordings.untrusted_files import TooSlow, time_limit, unreadable_on_error
 from ..secrets.redaction import Scrub
 from ._terminal import complain, counted, one_line, rewritten, say
 
@@ -96,7 +96,7 @@ class Tally:
         try:
             if isinstance(found, Unreadable):
                 raise found
-            with time_limit(), explained(file):
+            with time_limit(), unreadable_on_error(file):
                 cassette = convert(found, near, blobs, rules)
         except TooSlow as error:
             self.refuse(f"{file}: {error}")

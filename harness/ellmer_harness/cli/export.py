@@ -14,7 +14,7 @@ from pathlib import Path
 from ..format.blobs import replace_file
 from ..recordings import Found, Unreadable
 from ..recordings.conversion import to_yaml
-from ..recordings.untrusted_files import explained
+from ..recordings.untrusted_files import unreadable_on_error
 from ._terminal import complain, counted, one, one_line, recordings, rewritten, say
 
 
@@ -49,7 +49,7 @@ def _printed(paths: list[Path]) -> int:
     if len(paths) > 1 or paths[0].is_dir():
         complain("ellmer-harness: only one recording can be printed; use --out FOLDER for several")
         return 2
-    with explained(paths[0]):
+    with unreadable_on_error(paths[0]):
         text = to_yaml(one(paths[0]))
     sys.stdout.write(text)
     return 0
@@ -59,7 +59,7 @@ def _written(found: Found | Unreadable, file: Path, target: Path) -> int:
     try:
         if isinstance(found, Unreadable):
             raise found
-        with explained(file):
+        with unreadable_on_error(file):
             text = to_yaml(found)
     except Unreadable as error:
         complain(one_line(error))

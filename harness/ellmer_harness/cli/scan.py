@@ -32,7 +32,14 @@ from ..format.blobs import Blobs
 from ..format.bodies import decode
 from ..format.serializer import OURS, Serializer
 from ..recordings.format_detection import content
-from ..recordings.untrusted_files import TooSlow, Unreadable, explained, file_bytes, time_limit, unzipped
+from ..recordings.untrusted_files import (
+    TooSlow,
+    Unreadable,
+    file_bytes,
+    time_limit,
+    unreadable_on_error,
+    unzipped,
+)
 from ..secrets.cassette_scan import scan
 from ..secrets.redaction import Scrub
 from ._terminal import one_line, progress, say
@@ -164,7 +171,7 @@ def _unsearched(problem: object) -> str:
 def _search(found: Searched, file: Path, secrets: Mapping[str, str]) -> None:
     with time_limit():
         value = _content(file)
-        with explained(file):
+        with unreadable_on_error(file):
             _look_into(found, file, value, secrets)
 
 

@@ -28,12 +28,12 @@ from .formats.wiremock_and_httpmock import is_httpmock, is_wiremock, of_httpmock
 from .interaction import Interaction, json_bytes
 from .untrusted_files import (
     Unreadable,
-    explained,
-    few,
+    bounded_json,
+    bounded_yaml,
     file_bytes,
     in_utf8,
-    modest,
     plain_bytes,
+    unreadable_on_error,
 )
 
 __all__ = ["SUFFIXES", "Found", "Unreadable", "content", "each", "nearest", "opened", "read"]
@@ -131,7 +131,7 @@ def read(path: Path, most: int = RECORDING.unpacked) -> Found | None:  # noqa: P
         >>> read(Path("weather.json")).interactions[0].status
         200
     """
-    with explained(path), bounded_bodies():
+    with unreadable_on_error(path), bounded_bodies():
         if is_log(path):
             found = exchanges(path, most)
             return None if found is None else Found("a log", [each for each in found if each])
@@ -149,7 +149,7 @@ def read(path: Path, most: int = RECORDING.unpacked) -> Found | None:  # noqa: P
             data = b""  # a large file is in memory once
             if suffix in _YAML:
                 return _documents(text, path)
-            value = tomllib.loads(few(text)) if suffix == ".toml" else _json_or_lines(text)
+            value = tomllib.loads(bounded_json(text)) if suffix == ".toml" else _json_or_lines(text)
         except (ValueError, RecursionError, yaml.YAMLError):
             data = data or text.encode()
             if is_marked(data) and not (suffix not in _YAML and _COMMENT.search(data)):
@@ -161,7 +161,7 @@ def read(path: Path, most: int = RECORDING.unpacked) -> Found | None:  # noqa: P
 def _json_or_lines(text: str) -> Any:
     """Returns a JSON value. Of a log with the wrong name, which has a value on each line, it returns the list."""
     try:
-        return json.loads(few(text))
+        return json.loads(bounded_json(text))
     except json.JSONDecodeError as error:
         lines = [line for line in text.split("\n") if line.strip()]
         if error.msg != "Extra data" or len(lines) < 2:
@@ -257,8 +257,8 @@ def _beginning(path: Path) -> bytes:
 def content(text: str, suffix: str) -> Any:
     """Returns the value that a YAML, TOML or JSON text holds."""
     if suffix == ".toml":
-        return tomllib.loads(few(text))
-    return yaml.load(modest(text), _Loader) if suffix in _YAML else json.loads(few(text))  # noqa: S506 - it is safe
+        return tomllib.loads(bounded_json(text))
+    return yaml.load(bounded_yaml(text), _Loader) if suffix in _YAML else json.loads(bounded_json(text))  # noqa: S506 - it is safe
 
 
 def _suffix(path: Path, data: bytes) -> str | None:
@@ -278,7 +278,7 @@ def _has_suffix(path: Path, *suffixes: str) -> bool:
 
 def _documents(text: str, path: Path) -> Found | None:
     """Reads a YAML text. If it has several documents, places begin with the number of the document."""
-    values = [*yaml.load_all(modest(text), _Loader)]
+    values = [*yaml.load_all(bounded_yaml(text), _Loader)]
     if len(values) == 1:
         return _found(values[0], text, path)
     found = [(at, each) for at, value in enumerate(values) if (each := _found(value, text, path))]
@@ -406,7 +406,7 @@ def _pair(value: dict[str, Any], answer: Path) -> Interaction:
 
 def _refused(told: bytes) -> tuple[int, bytes]:
     """Returns the status and the body of an error that an SDK raised: `{"error": "Error: 400 {…}"}`."""
-    value = json.loads(few(told))
+    value = json.loads(bounded_json(told))
     text = value.get("error") if isinstance(value, dict) else None
     if not isinstance(text, str):
         return 400, told

@@ -31,13 +31,13 @@ __all__ = [
     "TooLarge",
     "TooSlow",
     "Unreadable",
-    "explained",
-    "few",
+    "bounded_json",
+    "bounded_yaml",
     "file_bytes",
     "in_utf8",
-    "modest",
     "plain_bytes",
     "time_limit",
+    "unreadable_on_error",
     "unzipped",
 ]
 
@@ -85,14 +85,14 @@ def in_utf8(data: bytes) -> bytes:
     return data.decode("utf-16", "replace").encode() if data.startswith(UTF_16) else data
 
 
-def few(text: T) -> T:
+def bounded_json(text: T) -> T:
     """Returns a JSON text. Raises `ValueError` if it has too many values: one of three bytes needs some seventy in memory."""
     if has_more_values(text, RECORDING.values):
         raise ValueError(f"it has more than {RECORDING.values:,} values")
     return text
 
 
-def modest(text: str) -> str:
+def bounded_yaml(text: str) -> str:
     """Returns a YAML text of acceptable size. Raises `ValueError` if it nests too deeply, if it contains itself, or if aliases and
     merge keys would expand it without limit, or if it has too many values (the ends of lists and objects count, too).
     """
@@ -210,7 +210,7 @@ class Oversized(Unreadable):
 
 
 @contextmanager
-def explained(path: Path, place: str = "it") -> Iterator[None]:
+def unreadable_on_error(path: Path, place: str = "it") -> Iterator[None]:
     """Turns any error during reading into `Unreadable`, with the place in the file."""
     try:
         yield

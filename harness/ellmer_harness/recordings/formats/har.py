@@ -15,7 +15,7 @@ from urllib.parse import urlencode
 
 from ...exchange.messages import Headers
 from ..interaction import Interaction, beside, encoded, value_of
-from ..untrusted_files import few
+from ..untrusted_files import bounded_json
 from .vcr import moment
 
 Json = dict[str, Any]
@@ -83,7 +83,9 @@ def _text(content: Json, content_type: str, folder: Path) -> bytes | None:
     if content.get("encoding") != "base64":
         charset = _CHARSET.search(content_type)
         return encoded(text, charset[1] if charset else "utf-8")
-    pieces = json.loads(few(text)) if text.startswith("[") else [text]  # Polly.JS writes chunk by chunk
+    pieces = (
+        json.loads(bounded_json(text)) if text.startswith("[") else [text]
+    )  # Polly.JS writes chunk by chunk
     return b"".join(map(b64decode, pieces))
 
 

@@ -15,7 +15,7 @@ from typing import IO, cast
 from ellmer_core.budget import RECORDING
 
 from ..interaction import Interaction
-from ..untrusted_files import UTF_16, TooLarge, explained, few
+from ..untrusted_files import UTF_16, TooLarge, bounded_json, unreadable_on_error
 from .vcr import entry, is_entry
 
 _GZIP = b"\x1f\x8b"
@@ -36,12 +36,12 @@ def exchanges(path: Path, most: int = RECORDING.unpacked) -> Iterator[Interactio
 
 def _lines(path: Path, most: int) -> Iterator[Interaction | None]:
     strict = False  # as long as no line is an exchange, a line may be anything
-    with explained(path), _opened(path) as lines:
+    with unreadable_on_error(path), _opened(path) as lines:
         for number, line in enumerate(iter(partial(lines.readline, most + 1), b""), 1):
             if len(line) > most:
                 raise TooLarge(f"line {number} is larger than {most // 1024**2} MB")
             if line.strip():
-                with explained(path, f"line {number}"):
+                with unreadable_on_error(path, f"line {number}"):
                     found = _exchange(line, f"line {number}", path.parent, strict=strict)
                 strict = strict or found is not None
                 yield found
@@ -49,7 +49,7 @@ def _lines(path: Path, most: int) -> Iterator[Interaction | None]:
 
 def _exchange(line: bytes, place: str, folder: Path, *, strict: bool) -> Interaction | None:
     try:
-        value = json.loads(few(line).decode("utf-8-sig" if place == "line 1" else "utf-8"))
+        value = json.loads(bounded_json(line).decode("utf-8-sig" if place == "line 1" else "utf-8"))
         return entry(value, place, folder) if is_entry(value) else None
     except (AttributeError, KeyError, TypeError, ValueError, RecursionError):
         if strict or all(key in line for key in (b'"request"', b'"response"', b'"ur')):

@@ -77,7 +77,7 @@ def _prompts(body: Json) -> tuple[list[Json], dict[str, str]]:
     return blocks, {f"/system/{i}": place for i, (place, _) in enumerate(said)}
 
 
-def led_back(pointer: str, places: dict[str, str]) -> str:
+def pointer_before(pointer: str, places: dict[str, str]) -> str:
     """Converts a pointer into Anthropic's body to a pointer into Bedrock's."""
     block = re.match(r"/messages/\d+/content/\d+|/system/\d+|/tools/\d+(?!/input_schema)(?=/|$)", pointer)
     if block:

@@ -38,7 +38,7 @@ from ._refusals_and_examples import (
     use,
     user,
 )
-from ._role_changes import led_back, translation
+from ._role_changes import pointer_before, translation
 
 CLOSED: Json = {**SCHEMA, "additionalProperties": False}
 TINY: Json = {**CLOSED, "properties": {"x": {"type": "integer", "multipleOf": 5}}, "required": ["x"]}
@@ -186,7 +186,7 @@ def _handed_over(check: Check) -> Check:
     def handed_over(request: Request) -> Iterator[Finding]:
         translated, places = translation(request)
         for finding in check(translated):
-            yield finding._replace(pointer=led_back(finding.pointer, places))
+            yield finding._replace(pointer=pointer_before(finding.pointer, places))
 
     handed_over.__doc__ = check.__doc__
     return handed_over
