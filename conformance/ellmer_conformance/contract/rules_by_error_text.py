@@ -131,7 +131,7 @@ def matches(text: str, books: Iterable[RuleBook]) -> list[Match]:
     """Returns the rules whose refusals are most similar to the text, best first; an empty list if none is similar.
 
     Of rules with one text, those about calls and their results come first, because a missing result is the usual cause, and
-    those that hold for every version before others.
+    those that hold for every version before others. Of those that are left, the ones of a provider that the text names come first.
     """
     if _OF_A_PROGRAM.match(_raised(text)) or _OF_A_VALIDATOR.search(text):
         return []
@@ -141,12 +141,12 @@ def matches(text: str, books: Iterable[RuleBook]) -> list[Match]:
     order = _Paths("\n".join(texts_in(text)), found)
     close = [each for each in named if each.alike >= max(LEAST, best - BEHIND)]
     close = [each for each in close if each.alike >= _SHORT or order.has_paths or not order.lacks(each)]
-    there = _providers_named(text)
+    providers = _providers_named(text)
     close.sort(
         key=lambda match: (
-            match.book.provider not in there,
             *order(match, _distance(text, match)),
             *_rank(match),
+            match.book.provider not in providers,
         )
     )
     fault = fault_in(text)

@@ -404,6 +404,11 @@ def test_of_rules_with_one_text_the_one_about_missing_results_is_first():
     assert "conformance explain anthropic/ORD-001  " in told.output
 
 
+def test_a_named_provider_does_not_outrank_the_field_that_a_text_names(every_book):
+    text = "litellm.BadRequestError: Vertex_aiException - output_config: Extra inputs are not permitted"
+    assert matches(text, every_book)[0].rule.id == "REQ-004"
+
+
 @pytest.mark.parametrize(
     ("around", "provider"),
     [
