@@ -65,6 +65,16 @@ def test_cloudflare_gets_several_texts_as_one_string():
     assert isinstance(wire.message(UserTurn(["One.", PNG]))[0]["content"], list)
 
 
+def test_cloudflare_has_no_schema_in_a_stream():
+    wire = made("cloudflare", api_key="k")
+    asked = [UserTurn("Who?")]
+    whole, streamed = (wire.asking(asked, stream=stream, type=SHAPE).json for stream in (False, True))
+
+    assert whole["response_format"]["type"] == "json_schema"
+    assert "response_format" not in streamed
+    assert '"why"' in streamed["messages"][-1]["content"]
+
+
 def test_tools_of_other_providers_have_plain_schemas():
     function = body(made("xai", api_key="k"), tools=[DRAW])["tools"][0]["function"]
 
