@@ -117,8 +117,8 @@ class Newcomer:
         elif block.language in {"sh", "console", "python"} and "part of" not in said:
             code = self.python(block) if block.language == "python" else self.shell(block)
             if code != int(said.get("exits", 0)):
-                waited = f" after {LIMIT} seconds, in which it waited for something" if code == -9 else ""
-                self.stumble(block, f"exit code {code}{waited}\n{self.printed}")
+                waits = f", because it waits after {LIMIT} seconds" if code == -signal.SIGKILL else ""
+                self.stumble(block, f"exit code {code}{waits}\n{self.printed}")
             elif not self.first and "installs" not in said:
                 self.first = time.monotonic() - self.start
             print(f"  {self.page}:{block.line} {code} {time.monotonic() - begun:.0f} s", flush=True)
@@ -129,18 +129,24 @@ class Newcomer:
             self.stumble(block, self.printed)
         self.first = self.first or time.monotonic() - self.start
 
-    def shell(self, block: Any) -> int:
-        """Runs the block in the shell."""
-        pipes: dict[str, Any] = dict.fromkeys(("stdout", "stderr"), subprocess.PIPE) | {"text": True}
-        command = ["bash", "-c", SHELL + block.text]
-        process = subprocess.Popen(
-            command,
+    def started(
+        self, *script: str, stdin: int = subprocess.DEVNULL, stderr: int = subprocess.STDOUT
+    ) -> subprocess.Popen[str]:
+        """Starts a script of the shell with its arguments, in a session of its own, so that all that it starts can be killed."""
+        return subprocess.Popen(
+            ["bash", "-c", *script],  # noqa: S607 - the reader's shell
             cwd=self.folder,
             env=self.env,
-            stdin=subprocess.DEVNULL,
+            stdin=stdin,
+            stdout=subprocess.PIPE,
+            stderr=stderr,
+            text=True,
             start_new_session=True,
-            **pipes,
         )
+
+    def shell(self, block: Any) -> int:
+        """Runs the block in the shell."""
+        process = self.started(SHELL + block.text, stderr=subprocess.PIPE)
         with limited(process):
             out, err = process.communicate()
         self.printed = out if not process.returncode else out + err
@@ -149,11 +155,8 @@ class Newcomer:
     def python(self, block: Any) -> int:
         """Runs the block in the page's interpreter, with the variables that the shell has exported."""
         if not self.interpreter:
-            command = ["bash", "-c", SHELL + 'exec python -c "$0" 2>&1', INTERPRETER]
-            pipes: dict[str, Any] = dict.fromkeys(("stdin", "stdout"), subprocess.PIPE) | {"text": True}
-            self.interpreter = subprocess.Popen(
-                command, cwd=self.folder, env=self.env, start_new_session=True, **pipes
-            )
+            command = SHELL + 'exec python -c "$0"'
+            self.interpreter = self.started(command, INTERPRETER, stdin=subprocess.PIPE)
             self.closing.callback(self.interpreter.kill)
         script = self.state.with_name(f"block{block.line}.py")
         script.write_text(block.text, "utf-8")
@@ -174,16 +177,7 @@ class Newcomer:
     def serve(self, block: Any) -> None:
         """Starts the server in a second terminal."""
         text = f"python {self.script(block)}" if block.language == "python" else block.text
-        command = ["bash", "-c", SHELL.replace("trap", ": trap") + f"exec {text}"]
-        process = subprocess.Popen(
-            command,
-            cwd=self.folder,
-            env=self.env,
-            stdout=subprocess.PIPE,
-            stderr=subprocess.STDOUT,
-            text=True,
-            start_new_session=True,
-        )
+        process = self.started(SHELL.replace("trap", ": trap") + f"exec {text}")
         self.closing.callback(ended, process)
         assert process.stdout
         lines = list[str]()
