@@ -13,9 +13,7 @@ ROOT = Path(__file__).parents[2]
 
 @pytest.fixture(scope="module")
 def program():
-    with pytest.MonkeyPatch.context() as patch:
-        patch.syspath_prepend(str(ROOT))
-        yield import_module("bench.__main__")
+    return import_module("bench.__main__")
 
 
 def run(*arguments):

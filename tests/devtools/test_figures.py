@@ -12,7 +12,6 @@ NOW = {"exchanges": 5000, "archives": 54, "packages": 39, "rules": 1443}
 def tool(monkeypatch, tmp_path):
     """The tool with copies of the pages."""
     root = Path(__file__).parents[2]
-    monkeypatch.syspath_prepend(str(root))
     tool = import_module("devtools.figures")
     for page in tool.PAGES:
         (tmp_path / page).parent.mkdir(exist_ok=True)

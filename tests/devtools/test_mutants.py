@@ -11,9 +11,7 @@ ROOT = Path(__file__).parents[2]
 
 @pytest.fixture(scope="module")
 def tool():
-    with pytest.MonkeyPatch.context() as patch:
-        patch.syspath_prepend(str(ROOT))
-        yield import_module("devtools.mutations")
+    return import_module("devtools.mutations")
 
 
 def mutants(tool, source):

@@ -12,7 +12,7 @@ import pytest
 import yaml
 from code_blocks import PAGES, ROOT, blocks
 
-from devtools import install_lines
+from devtools import figures, install_lines
 
 #: Pages whose code fits a screen and whose prose keeps to CONTRIBUTING.md's style.
 SHOWN = (
@@ -52,7 +52,6 @@ def test_no_line_of_code_is_wider_than_a_page():
 
 def test_no_figure_of_a_page_claims_too_much():
     """A figure may be smaller than what there is, until it is written again for a release."""
-    figures = import_module("devtools.figures")
     assert not figures.differences(figures.figures(), exact=False)
 
 

@@ -110,9 +110,8 @@ def _drawn(provider: Provider, model: str, draw: random.Random) -> Cell:
 def _other(provider: Provider, model: str) -> bool:
     """Tells whether a model is another provider's, has another format there, or does not chat in text."""
     google, openai = provider.wire.provider.startswith("Google/"), "OpenAI" in provider.wire.provider
-    makers = (
-        "gpt-oss" if openai else r"gpt-(?!oss)|o\d|codex|chatgpt"
-    )  # OpenAI's API does not have its open models
+    # OpenAI's own API does not have its open models.
+    makers = "gpt-oss" if openai else r"gpt-(?!oss)|o\d|codex|chatgpt"
     foreign = re.match(makers, model)
     silent = re.search(
         r"embed|audio|tts|whisper|deep-research|instruct$|davinci|babbage|^(ada|curie)$|moderation|image-gen",

@@ -50,18 +50,16 @@ def environment(own: Collection[str]) -> dict[str, str]:
 
     A provider's second kind of credential is not set, because a client may rightly refuse two credentials.
     """
-    return {name: CANARY if name in own else f"{PREFIX}{name}" for name in {*VARIABLES, *own} - rivals(own)}
-
-
-def rivals(own: Collection[str]) -> set[str]:
-    """Returns the variables of the same provider for another kind of credential."""
-    makers = tuple(f"{name.partition('_')[0]}_" for name in own)
-    return {name for name in VARIABLES if name.startswith(makers or ("\0",)) and name not in own}
+    return {name: CANARY if name in own else f"{PREFIX}{name}" for name in {*VARIABLES, *own} - hidden(own)}
 
 
 def hidden(own: Collection[str]) -> set[str]:
-    """Returns the variables that a client does not see: those of `rivals()`, and pytest's, by which a client may know that it is tested."""
-    return {*rivals(own), "PYTEST_CURRENT_TEST"}
+    """Returns the variables that a client does not see: those of the same provider for another kind of credential, and pytest's, by
+    which a client may know that it is tested.
+    """
+    makers = tuple(f"{name.partition('_')[0]}_" for name in own)
+    rivals = {name for name in VARIABLES if name.startswith(makers or ("\0",)) and name not in own}
+    return {*rivals, "PYTEST_CURRENT_TEST"}
 
 
 def about_planted_keys(text: str, own: Collection[str]) -> str:

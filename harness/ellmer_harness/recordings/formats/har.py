@@ -83,9 +83,8 @@ def _text(content: Json, content_type: str, folder: Path) -> bytes | None:
     if content.get("encoding") != "base64":
         charset = _CHARSET.search(content_type)
         return encoded(text, charset[1] if charset else "utf-8")
-    pieces = (
-        json.loads(bounded_json(text)) if text.startswith("[") else [text]
-    )  # Polly.JS writes chunk by chunk
+    # Polly.JS writes chunk by chunk.
+    pieces = json.loads(bounded_json(text)) if text.startswith("[") else [text]
     return b"".join(map(b64decode, pieces))
 
 

@@ -36,8 +36,8 @@ def media_keep_their_order(run: Run) -> Iterator[Finding]:
     """Media from several results arrive in the order of the calls and, inside a list, in the order of its items.
 
     Why: the model describes the wrong image if the order changes. Media inside of results are told apart by the ids of the calls, so
-    that results may come in any order. The order holds even if the API does not accept media between texts. TRM-006 judges the texts between them. If an API takes each kind of media in its own list
-    (`interleaved_parts` is refused), each kind keeps its order.
+    that results may come in any order. The order holds even if the API does not accept media between texts. TRM-006 judges the
+    texts between them. If an API takes each kind of media in its own list (`interleaved_parts` is refused), each kind keeps its order.
     """
     wanted = [m.sha256 for m in run.tool_media()]
     if run.refused or len(wanted) < 2 or not run.sent_items:
