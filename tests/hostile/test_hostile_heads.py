@@ -100,14 +100,16 @@ def answering(pieces):
         assert not thread.is_alive()  # the connection was closed
 
 
-def asked(url, way, chat=ec.chat_openai_completions, key="k", **more):
+def asked(
+    url, way, chat=ec.chat_openai_completions, key="k", chat_async=lambda chat: chat.chat_async("Hi"), **more
+):
     options = {"timeout": ec.Timeouts(connect=1, idle=1, total=1), "max_tries": 1, "echo": "none"} | more
     chat = chat(base_url=url, api_key=key, model="m", **options)
     if way == "blocking":
         return str(chat.chat("Hi"))
     if way == "stream":
         return "".join(chat.stream("Hi"))
-    return str(asyncio.run(chat.chat_async("Hi")))
+    return str(asyncio.run(chat_async(chat)))
 
 
 @pytest.mark.parametrize("way", ["blocking", "stream", "async"])
@@ -123,10 +125,16 @@ def test_what_has_no_end_or_lies_is_an_error_in_time(pieces, way):
 @pytest.mark.parametrize("way", ["blocking", "stream", "async"])
 @pytest.mark.parametrize("pieces", FAILS.values(), ids=FAILS)
 def test_the_caller_s_own_client_ends_in_time_too(pieces, way):
+    in_async = httpx.AsyncClient()
+
+    async def chat_async(chat):
+        async with in_async:  # closed in the loop that opened its connections
+            return await chat.chat_async("Hi")
+
     with httpx.Client() as blocking, answering(pieces()) as url:
         began = time.monotonic()
         with pytest.raises(ec.EllmerError):
-            asked(url, way, client=(blocking, httpx.AsyncClient()))
+            asked(url, way, client=(blocking, in_async), chat_async=chat_async)
         assert time.monotonic() - began < 4
 
 

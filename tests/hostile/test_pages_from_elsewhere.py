@@ -37,8 +37,10 @@ ELSEWHERE = [
 
 @contextmanager
 def served(app):
-    """Runs an app on a free port, in the event loop of all chat apps."""
-    server = uvicorn.Server(uvicorn.Config(app, port=0, log_level="error", timeout_graceful_shutdown=1))
+    """Runs an app on a free port, in the event loop of all chat apps. A session that is given up at the end leaves its socket open, so
+    a busy machine gets the time to end them.
+    """
+    server = uvicorn.Server(uvicorn.Config(app, port=0, log_level="error", timeout_graceful_shutdown=20))
     up, started = threading.Event(), server.startup
 
     async def startup(sockets=None):
