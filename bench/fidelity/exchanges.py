@@ -5,9 +5,9 @@ from __future__ import annotations
 import gzip
 import json
 import zlib
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 
-__all__ = ["CLOSE", "EXCHANGES", "PAUSE", "RESET", "Exchange"]
+__all__ = ["CLOSE", "EXCHANGES", "PAUSE", "RESET", "Exchange", "chunked", "head", "one", "whole"]
 
 RESET, PAUSE, CLOSE = "reset", "pause", "close"
 
@@ -29,29 +29,47 @@ class Exchange:
     reads: int = 0
     """If the client stops early: after how many bytes."""
     host: str = "127.0.0.1"
+    scheme: str = "http"
+    port: str = ""
+    """`closed` for one that nobody listens on; `full` for one whose queue is full; otherwise the server's."""
+    more: tuple[tuple[str, str, bytes | None], ...] = ()
+    """Further requests in the same session: method, path and body."""
+    keeps: bool = False
+    """Whether the server leaves the connection open for another request."""
+    upload: str = ""
+    """`file` for a body from a file, `parts` for a file in a form, `breaks` for a generator that raises an error."""
+    digest: bool = False
+    """Whether the client has a name and a password for digest authentication, where it knows it."""
+    proxy: str = ""
+    """Whether the environment names a proxy: `on`, or `off` for one that does not answer."""
+
+    def each(self) -> list[Exchange]:
+        """The requests, one after another."""
+        if self.more:
+            further = [replace(self, method=method, path=path, body=body) for method, path, body in self.more]
+            return [self, *further]
+        return [self] * self.requests
 
 
-def _head(status: str, headers: str, version: str = "HTTP/1.1") -> bytes:
+def head(status: str, headers: str, version: str = "HTTP/1.1") -> bytes:
     closing = "" if status.startswith("1") else "|connection: close"
     lines = "".join(f"{line}\r\n" for line in f"{headers}{closing}".split("|") if line)
     return f"{version} {status}\r\n{lines}\r\n".encode("latin-1")
 
 
-def _whole(
+def whole(
     body: bytes, content_type: str = "application/json", status: str = "200 OK", more: str = ""
 ) -> bytes:
     of = f"content-type: {content_type}|" if content_type else ""
-    return _head(status, f"{of}content-length: {len(body)}|{more}") + body
+    return head(status, f"{of}content-length: {len(body)}|{more}") + body
 
 
-def _chunked(
-    *chunks: bytes, content_type: str = "text/plain", end: bytes = b"0\r\n\r\n"
-) -> tuple[bytes, ...]:
-    head = _head("200 OK", f"content-type: {content_type}|transfer-encoding: chunked")
-    return (head, *(b"%x\r\n%b\r\n" % (len(chunk), chunk) for chunk in chunks), end)
+def chunked(*chunks: bytes, content_type: str = "text/plain", end: bytes = b"0\r\n\r\n") -> tuple[bytes, ...]:
+    first = head("200 OK", f"content-type: {content_type}|transfer-encoding: chunked")
+    return (first, *(b"%x\r\n%b\r\n" % (len(chunk), chunk) for chunk in chunks), end)
 
 
-def _one(name: str, *answer: bytes | str, **options: object) -> Exchange:
+def one(name: str, *answer: bytes | str, **options: object) -> Exchange:
     return Exchange(name, (answer,), **options)  # type: ignore[arg-type]  # each caller names fields of it
 
 
@@ -67,23 +85,23 @@ def _statuses() -> list[Exchange]:
         ),
         *("418 I'm a teapot", "429 Too Many Requests", "500 Internal Server Error", "529 Overloaded"),
     ]
-    found = [_one(f"status {each}", _whole(b'{"error":{}}', status=each)) for each in told]
+    found = [one(f"status {each}", whole(b'{"error":{}}', status=each)) for each in told]
     return [
         *found,
-        _one("204 without a body", _head("204 No Content", "")),
-        _one("304 without a body", _head("304 Not Modified", 'etag: "a"')),
-        _one("reason of another kind", _whole(b"{}", status="200 Tout va bien")),
-        _one("no reason", _head("200 ", "content-length: 2") + b"{}"),
-        _one(
+        one("204 without a body", head("204 No Content", "")),
+        one("304 without a body", head("304 Not Modified", 'etag: "a"')),
+        one("reason of another kind", whole(b"{}", status="200 Tout va bien")),
+        one("no reason", head("200 ", "content-length: 2") + b"{}"),
+        one(
             "206 of a range",
-            _whole(b"bcd", "text/plain", "206 Partial Content", "content-range: bytes 1-3/9"),
+            whole(b"bcd", "text/plain", "206 Partial Content", "content-range: bytes 1-3/9"),
         ),
     ]
 
 
 def _headers() -> list[Exchange]:
     def answered(name: str, more: str) -> Exchange:
-        return _one(name, _whole(b"{}", more=more))
+        return one(name, whole(b"{}", more=more))
 
     return [
         answered("two cookies", "set-cookie: a=1; path=/|set-cookie: b=2; path=/"),
@@ -95,8 +113,8 @@ def _headers() -> list[Exchange]:
         answered("retry-after in ms", "retry-after-ms: 20|retry-after: 1"),
         answered("upper case", 'ETAG: W/"A"|Location: /There'),
         answered("spaces around a value", "link:    <a>   "),
-        _one("no content type", _whole(b"plain", "")),
-        _one("type with a charset in quotes", _whole("é".encode(), 'text/plain; charset="UTF-8"')),
+        one("no content type", whole(b"plain", "")),
+        one("type with a charset in quotes", whole("é".encode(), 'text/plain; charset="UTF-8"')),
     ]
 
 
@@ -127,117 +145,117 @@ def _bodies() -> list[Exchange]:
         "ten thousand lines": (b"".join(b'{"n":%d}\n' % n for n in range(10_000)), "application/x-ndjson"),
         "JSON that says text": (b'{"a": 1}', "text/plain"),
     }
-    return [_one(name, _whole(body, of)) for name, (body, of) in texts.items()]
+    return [one(name, whole(body, of)) for name, (body, of) in texts.items()]
 
 
 def _compressed() -> list[Exchange]:
     plain = b'{"said": "' + b"hello " * 50 + b'"}'
     deflated = zlib.compress(plain)
     return [
-        _one("gzip", _whole(gzip.compress(plain), more="content-encoding: gzip")),
-        _one("gzip, quickest", _whole(gzip.compress(plain, 1, mtime=7), more="content-encoding: gzip")),
-        _one("gzip in chunks", *_compressed_chunks(gzip.compress(plain))),
-        _one("deflate", _whole(deflated, more="content-encoding: deflate")),
-        _one("identity", _whole(plain, more="content-encoding: identity")),
-        _one("gzip that is none", _whole(plain, more="content-encoding: gzip")),
+        one("gzip", whole(gzip.compress(plain), more="content-encoding: gzip")),
+        one("gzip, quickest", whole(gzip.compress(plain, 1, mtime=7), more="content-encoding: gzip")),
+        one("gzip in chunks", *_compressed_chunks(gzip.compress(plain))),
+        one("deflate", whole(deflated, more="content-encoding: deflate")),
+        one("identity", whole(plain, more="content-encoding: identity")),
+        one("gzip that is none", whole(plain, more="content-encoding: gzip")),
     ]
 
 
 def _compressed_chunks(data: bytes) -> tuple[bytes, ...]:
-    head, *rest = _chunked(data[:20], data[20:], content_type="application/json")
-    return (head[:-2] + b"content-encoding: gzip\r\n\r\n", *rest)
+    first, *rest = chunked(data[:20], data[20:], content_type="application/json")
+    return (first[:-2] + b"content-encoding: gzip\r\n\r\n", *rest)
 
 
 def _streams() -> list[Exchange]:
     events = [b'data: {"a":1}\n\n', b": ping\n\n", "data: é\ndata: two\n\n".encode(), b"data: [DONE]\n\n"]
     sse = "text/event-stream"
     return [
-        _one("events", *_chunked(*events, content_type=sse)),
-        _one(
+        one("events", *chunked(*events, content_type=sse)),
+        one(
             "events cut anywhere",
-            *_chunked(*(b"".join(events)[at : at + 7] for at in range(0, 62, 7)), content_type=sse),
+            *chunked(*(b"".join(events)[at : at + 7] for at in range(0, 62, 7)), content_type=sse),
         ),
-        _one(
+        one(
             "events with CR LF",
-            *_chunked(*(each.replace(b"\n", b"\r\n") for each in events), content_type=sse),
+            *chunked(*(each.replace(b"\n", b"\r\n") for each in events), content_type=sse),
         ),
-        _one("events without an end", *_chunked(*events, b"data: left", content_type=sse)),
-        _one(
+        one("events without an end", *chunked(*events, b"data: left", content_type=sse)),
+        one(
             "events until the connection closes",
-            _head("200 OK", f"content-type: {sse}"),
+            head("200 OK", f"content-type: {sse}"),
             *events,
         ),
-        _one(
+        one(
             "chunks with extensions",
-            _head("200 OK", "transfer-encoding: chunked"),
+            head("200 OK", "transfer-encoding: chunked"),
             b"2;x=1\r\nab\r\n0\r\n\r\n",
         ),
-        _one("chunks with a trailer", *_chunked(b"ab", end=b"0\r\nx-sum: 1\r\n\r\n")),
-        _one("a byte at a time", *_chunked(*(b"%c" % each for each in b"hello world"))),
-        _one("HTTP/1.0", _head("200 OK", "content-type: text/plain", "HTTP/1.0"), b"old"),
-        _one("early hints", _head("103 Early Hints", "link: </a>"), _whole(b"{}")),
+        one("chunks with a trailer", *chunked(b"ab", end=b"0\r\nx-sum: 1\r\n\r\n")),
+        one("a byte at a time", *chunked(*(b"%c" % each for each in b"hello world"))),
+        one("HTTP/1.0", head("200 OK", "content-type: text/plain", "HTTP/1.0"), b"old"),
+        one("early hints", head("103 Early Hints", "link: </a>"), whole(b"{}")),
     ]
 
 
 def _requests() -> list[Exchange]:
     form = {"content-type": "application/x-www-form-urlencoded"}
-    two = ((_whole(b"1"),), (_whole(b"2"),))
-    moved, there = _head("302 Found", "location: /there|content-length: 0"), _whole(b'"there"')
+    two = ((whole(b"1"),), (whole(b"2"),))
+    moved, there = head("302 Found", "location: /there|content-length: 0"), whole(b'"there"')
     return [
-        _one("HEAD", _head("200 OK", "content-length: 5|content-type: text/plain"), method="HEAD"),
-        _one("a form", _whole(b"{}"), method="POST", headers=form, body=b"a=1&b=%C3%A9&a=2"),
-        _one("binary sent", _whole(b"{}"), method="PUT", body=bytes(range(256))),
-        _one("DELETE with a body", _whole(b"{}"), method="DELETE", body=b'{"all":true}'),
-        _one("a query with names twice", _whole(b"{}"), path="?a=1&a=2&b=&c=%2F%C3%A9"),
+        one("HEAD", head("200 OK", "content-length: 5|content-type: text/plain"), method="HEAD"),
+        one("a form", whole(b"{}"), method="POST", headers=form, body=b"a=1&b=%C3%A9&a=2"),
+        one("binary sent", whole(b"{}"), method="PUT", body=bytes(range(256))),
+        one("DELETE with a body", whole(b"{}"), method="DELETE", body=b'{"all":true}'),
+        one("a query with names twice", whole(b"{}"), path="?a=1&a=2&b=&c=%2F%C3%A9"),
         Exchange("the same request twice", two, requests=2),
         Exchange("a redirect", ((moved,), (there,))),
     ]
 
 
 def _failures() -> list[Exchange]:
-    short = _head("200 OK", "content-type: text/plain|content-length: 100")
+    short = head("200 OK", "content-type: text/plain|content-length: 100")
     return [
-        _one("a reset before the answer", RESET),
-        _one("a reset in the body", short, b"some", RESET),
-        _one("a body that is too short", short, b"some", CLOSE),
-        _one("chunks that stop", *_chunked(b"some", end=b""), CLOSE),
-        _one("no answer in time", PAUSE),
+        one("a reset before the answer", RESET),
+        one("a reset in the body", short, b"some", RESET),
+        one("a body that is too short", short, b"some", CLOSE),
+        one("chunks that stop", *chunked(b"some", end=b""), CLOSE),
+        one("no answer in time", PAUSE),
     ]
 
 
 def _odd_heads() -> list[Exchange]:
     told = {
-        "a 100 before the answer": (_head("100 Continue", ""), _whole(b"{}")),
-        "a 102 before the answer": (_head("102 Processing", ""), _whole(b"{}")),
+        "a 100 before the answer": (head("100 Continue", ""), whole(b"{}")),
+        "a 102 before the answer": (head("102 Processing", ""), whole(b"{}")),
         "two 103 before the answer": (
-            _head("103 Early Hints", "link: </a>"),
-            _head("103 Early Hints", "link: </b>"),
-            _whole(b"{}"),
+            head("103 Early Hints", "link: </a>"),
+            head("103 Early Hints", "link: </b>"),
+            whole(b"{}"),
         ),
-        "205 without a body": (_head("205 Reset Content", "content-length: 0"),),
-        "a folded header": (_whole(b"{}", more="link: <a>;|\trel=next"),),
-        "a header without a value": (_whole(b"{}", more="etag:"),),
-        "a header that is quoted": (_whole(b"{}", more='etag: "a, b; c=\\"d\\""'),),
-        "three equal headers": (_whole(b"{}", more="link: <a>|link: <a>|link: <a>"),),
+        "205 without a body": (head("205 Reset Content", "content-length: 0"),),
+        "a folded header": (whole(b"{}", more="link: <a>;|\trel=next"),),
+        "a header without a value": (whole(b"{}", more="etag:"),),
+        "a header that is quoted": (whole(b"{}", more='etag: "a, b; c=\\"d\\""'),),
+        "three equal headers": (whole(b"{}", more="link: <a>|link: <a>|link: <a>"),),
         "a cookie with odd attributes": (
-            _whole(b"{}", more="set-cookie: a=; Max-Age=0; SameSite=None; Partitioned"),
+            whole(b"{}", more="set-cookie: a=; Max-Age=0; SameSite=None; Partitioned"),
         ),
-        "a length twice, the same": (_whole(b"{}", more="content-length: 2"),),
+        "a length twice, the same": (whole(b"{}", more="content-length: 2"),),
         "a challenge without credentials": (
-            _whole(b"{}", status="401 Unauthorized", more='www-authenticate: Basic realm="x"'),
+            whole(b"{}", status="401 Unauthorized", more='www-authenticate: Basic realm="x"'),
         ),
         "a digest challenge": (
-            _whole(
+            whole(
                 b"",
                 status="401 Unauthorized",
                 more='www-authenticate: Digest realm="x", nonce="abc", qop="auth"',
             ),
         ),
-        "451 for legal reasons": (_whole(b"{}", status="451 Unavailable For Legal Reasons"),),
-        "an unknown status": (_whole(b"{}", status="299 Odd"),),
-        "a status of 599": (_whole(b"{}", status="599 Network"),),
+        "451 for legal reasons": (whole(b"{}", status="451 Unavailable For Legal Reasons"),),
+        "an unknown status": (whole(b"{}", status="299 Odd"),),
+        "a status of 599": (whole(b"{}", status="599 Network"),),
     }
-    return [_one(name, *answer) for name, answer in told.items()]
+    return [one(name, *answer) for name, answer in told.items()]
 
 
 #: "hello hello hello hello ", compressed
@@ -277,53 +295,53 @@ def _odd_bodies() -> list[Exchange]:
         "text with a BOM": (b"\xef\xbb\xbfhello", "text/plain; charset=utf-8", ""),
         "text that is a placeholder": (b"<API_KEY> REDACTED_1", "text/plain", ""),
     }
-    return [_one(name, _whole(body, of, more=more)) for name, (body, of, more) in bodies.items()]
+    return [one(name, whole(body, of, more=more)) for name, (body, of, more) in bodies.items()]
 
 
 def _odd_streams() -> list[Exchange]:
     sse = "text/event-stream"
     return [
-        _one("an empty stream", *_chunked(content_type=sse)),
-        _one("events of comments only", *_chunked(b":\n\n", b": a\n\n", content_type=sse)),
-        _one(
+        one("an empty stream", *chunked(content_type=sse)),
+        one("events of comments only", *chunked(b":\n\n", b": a\n\n", content_type=sse)),
+        one(
             "events with ids and retries",
-            *_chunked(b"id: 1\nretry: 5\nevent: x\ndata: a\n\n", content_type=sse),
+            *chunked(b"id: 1\nretry: 5\nevent: x\ndata: a\n\n", content_type=sse),
         ),
-        _one("events with a BOM", *_chunked(b"\xef\xbb\xbfdata: a\n\n", content_type=sse)),
-        _one(
+        one("events with a BOM", *chunked(b"\xef\xbb\xbfdata: a\n\n", content_type=sse)),
+        one(
             "chunk sizes in capitals",
-            _head("200 OK", "transfer-encoding: chunked"),
+            head("200 OK", "transfer-encoding: chunked"),
             b"A\r\n0123456789\r\n0\r\n\r\n",
         ),
-        _one(
+        one(
             "chunk sizes with zeros",
-            _head("200 OK", "transfer-encoding: chunked"),
+            head("200 OK", "transfer-encoding: chunked"),
             b"0003\r\nabc\r\n0\r\n\r\n",
         ),
-        _one("two hundred chunks", *_chunked(*(b"%d," % n for n in range(200)))),
-        _one("a stream that the client leaves", *_chunked(*[bytes(range(250))] * 40), reads=1000),
-        _one("HTTP/1.0 with a length", _head("200 OK", "content-length: 3", "HTTP/1.0"), b"old"),
+        one("two hundred chunks", *chunked(*(b"%d," % n for n in range(200)))),
+        one("a stream that the client leaves", *chunked(*[bytes(range(250))] * 40), reads=1000),
+        one("HTTP/1.0 with a length", head("200 OK", "content-length: 3", "HTTP/1.0"), b"old"),
     ]
 
 
 def _odd_refusals() -> list[Exchange]:
     return [
-        _one("no HTTP at all", b"SSH-2.0-OpenSSH\r\n\r\n", CLOSE),
-        _one(
+        one("no HTTP at all", b"SSH-2.0-OpenSSH\r\n\r\n", CLOSE),
+        one(
             "garbage before the status line",
             b"garbage\r\nHTTP/1.1 200 OK\r\ncontent-length: 0\r\n\r\n",
             CLOSE,
         ),
-        _one(
+        one(
             "a chunk size that is none",
-            _head("200 OK", "transfer-encoding: chunked"),
+            head("200 OK", "transfer-encoding: chunked"),
             b"zz\r\nabc\r\n",
             CLOSE,
         ),
-        _one("half a head", b"HTTP/1.1 200 OK\r\ncontent-", CLOSE),
-        _one(
+        one("half a head", b"HTTP/1.1 200 OK\r\ncontent-", CLOSE),
+        one(
             "a timeout in the body",
-            _head("200 OK", "content-type: text/plain|content-length: 9"),
+            head("200 OK", "content-type: text/plain|content-length: 9"),
             b"some",
             PAUSE,
         ),
@@ -331,25 +349,25 @@ def _odd_refusals() -> list[Exchange]:
 
 
 def _odd_requests() -> list[Exchange]:
-    moved = _head("307 Temporary Redirect", "location: /there|content-length: 0")
-    loop = _head("302 Found", "location: /here|content-length: 0")
+    moved = head("307 Temporary Redirect", "location: /there|content-length: 0")
+    loop = head("302 Found", "location: /here|content-length: 0")
     return [
-        Exchange("a 307 with a body", ((moved,), (_whole(b'"there"'),)), method="POST", body=b"a=1"),
-        Exchange("a redirect to itself once", ((loop,), (_whole(b'"here"'),))),
-        _one("a path with escapes", _whole(b"{}"), path="/%2F%20%C3%A9/a;b=c"),
-        _one("an empty query", _whole(b"{}"), path="?"),
-        _one("an address of IPv6", _whole(b"{}"), host="[::1]"),
-        _one(
+        Exchange("a 307 with a body", ((moved,), (whole(b'"there"'),)), method="POST", body=b"a=1"),
+        Exchange("a redirect to itself once", ((loop,), (whole(b'"here"'),))),
+        one("a path with escapes", whole(b"{}"), path="/%2F%20%C3%A9/a;b=c"),
+        one("an empty query", whole(b"{}"), path="?"),
+        one("an address of IPv6", whole(b"{}"), host="[::1]"),
+        one(
             "a body from a generator",
-            _whole(b"{}"),
+            whole(b"{}"),
             method="POST",
             headers={"content-type": "text/plain"},
             body=b"word " * 400,
             pieces=300,
         ),
-        _one(
+        one(
             "a JSON body",
-            _whole(b"{}"),
+            whole(b"{}"),
             method="POST",
             headers={"content-type": "application/json"},
             body=b'{"a": [1, 2.0]}',

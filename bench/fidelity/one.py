@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import faulthandler
 import json
+import os
 import sys
 import tempfile
 from collections.abc import Callable
@@ -17,9 +18,11 @@ from typing import Any
 
 from clients import CLIENTS, Client, Outcome
 from exchanges import EXCHANGES, Exchange
+from harder_exchanges import HARDER
 from server import Server
 
 LONGEST = 90  # seconds; a busy machine needs ten for five megabytes
+ALL = [*EXCHANGES, *HARDER]
 Recorder = Callable[[Path, bool], AbstractContextManager[Any]]
 
 
@@ -47,7 +50,9 @@ def ours(path: Path, plays: bool) -> AbstractContextManager[Any]:
     """This package; cookies are kept, with placeholders."""
     from ellmer_harness import use_cassette
 
-    return use_cassette(f"{path}.json", mode="replay" if plays else "rewrite", mask=not plays)
+    return use_cassette(
+        f"{path}.json", mode="replay" if plays else "rewrite", mask=not plays, allow_idle=True
+    )
 
 
 RECORDERS: dict[str, Recorder] = {"vcrpy": vcrpy, "cassetter": cassetter, "ours": ours}
@@ -57,7 +62,7 @@ def main() -> None:
     """Prints how each exchange differs. One that does not end ends the program, which may go on with the next."""
     recorder, client = RECORDERS[sys.argv[1]], CLIENTS[sys.argv[2]]
     with tempfile.TemporaryDirectory() as folder, Server() as server:
-        for exchange in EXCHANGES[int(sys.argv[3]) :]:
+        for exchange in ALL[int(sys.argv[3]) :]:
             faulthandler.dump_traceback_later(LONGEST, exit=True)  # some loop where no signal arrives
             print(json.dumps(differs(exchange, recorder, client, server, Path(folder))), flush=True)  # noqa: T201
 
@@ -65,17 +70,23 @@ def main() -> None:
 def differs(
     exchange: Exchange, recorder: Recorder, client: Client, server: Server, folder: Path
 ) -> list[str]:
-    """How the replay differs from what the client sees without a recorder; nothing if it does not."""
-    path = folder / str(EXCHANGES.index(exchange))
+    """How the recording or the replay differs from what the client sees without a recorder; nothing if neither does."""
+    path = folder / str(ALL.index(exchange))
     ask = partial(client, exchange, server.serve(exchange))
+    for name in ("http_proxy", "no_proxy"):
+        os.environ.pop(name, None)
+    os.environ.update(server.proxy)
     expected = ask()
     server.serve(exchange)
     recorded = _under(recorder(path, False), ask)
     server.serve(exchange)
     seen = recorded if isinstance(recorded, str) else _under(recorder(path, True), ask)
-    if server.asked:
-        seen = f"the replay sent {server.asked} requests to the server"
-    return [] if seen == expected else [exchange.name, _difference(seen, expected)]
+    if server.run.asked:
+        seen = f"the replay sent {server.run.asked} requests to the server"
+    for what, found in (("recorded", recorded), ("replayed", seen)):
+        if found != expected:
+            return [exchange.name, f"{what}: {_difference(found, expected)}"]
+    return []
 
 
 def _under(cassette: AbstractContextManager[Any], ask: Callable[[], list[Outcome]]) -> Any:
@@ -95,7 +106,7 @@ def _difference(seen: Any, expected: list[Outcome]) -> str:
         for pair in zip(Outcome._fields, mine, theirs, strict=True)
     ]
     return "; ".join(
-        f"{name} {str(mine)[:60]} for {str(theirs)[:60]}" for name, mine, theirs in pairs if mine != theirs
+        f"{name} {str(mine)[:200]} for {str(theirs)[:200]}" for name, mine, theirs in pairs if mine != theirs
     )
 
 

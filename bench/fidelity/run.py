@@ -1,4 +1,4 @@
-"""A hundred and thirty-four odd exchanges, recorded and replayed with ours by every client, and with two other recorders by five.
+"""Two hundred and seventeen odd exchanges, recorded and replayed with ours by every client, and with two other recorders by five.
 
 `python bench/fidelity/run.py [--out FILE] [--details]` prints how many of them replay as the client sees them without a
 recorder: the same status, body bytes, exception with its text, and headers that clients act on. `--details` lists the others. It makes four
@@ -18,12 +18,26 @@ from datetime import UTC, datetime
 from pathlib import Path
 
 from clients import CLIENTS
-from exchanges import EXCHANGES
+from one import ALL
 
 HERE, ROOT = Path(__file__).parent, Path(__file__).parents[2]
 VCRPY, CASSETTER = "vcrpy==9.4.2", "cassetter==0.16.1"
-PINNED = ("httpx==0.28.1", "httpx2==2.16.2", "requests==2.34.2", "urllib3==2.8.0", "aiohttp==3.14.5")
-EVERY = (*PINNED, "curl-cffi==0.17.0", "niquests==3.21.2", "pyreqwest==0.15.1", "tornado==6.6.1")
+PINNED = (
+    "trustme==1.2.1",
+    "httpx==0.28.1",
+    "httpx2==2.16.2",
+    "requests==2.34.2",
+    "urllib3==2.8.0",
+    "aiohttp==3.14.5",
+)
+EVERY = (
+    *PINNED,
+    "botocore==1.44.8",
+    "curl-cffi==0.17.0",
+    "niquests==3.21.2",
+    "pyreqwest==0.15.1",
+    "tornado==6.6.1",
+)
 DECODERS = ("brotli==1.2.1", "zstandard==0.25.0", "backports.zstd==1.8.0")
 FIVE = ("httpx", "httpx2", "requests", "urllib3", "aiohttp")
 INSTALLS = {
@@ -52,7 +66,7 @@ def main() -> int:
     print(text := table(found))
     if options.out:
         options.out.write_text(text, encoding="utf-8")
-    most = len(EXCHANGES) // 50  # two in a hundred
+    most = len(ALL) // 50  # two in a hundred
     return int(any(len(each) > most for (recorder, _), each in found.items() if "ours" in recorder))
 
 
@@ -60,11 +74,11 @@ def differing(recorder: str, client: str) -> Differs:
     """The exchanges that this client sees otherwise in a replay of this recorder, and how."""
     command = [str(python_of(recorder)), str(HERE / "one.py"), recorder.partition(",")[0], client]
     found: Differs = []
-    while len(found) < len(EXCHANGES):
+    while len(found) < len(ALL):
         done = subprocess.run([*command, str(len(found))], check=False, capture_output=True, text=True)
         found += map(json.loads, done.stdout.splitlines())
         if done.returncode:
-            found.append([EXCHANGES[len(found)].name, "it did not end"])
+            found.append([ALL[len(found)].name, "it did not end"])
     return [each for each in found if each]
 
 
@@ -91,12 +105,12 @@ def table(found: dict[tuple[str, str], Differs]) -> str:
         "ours, all clients": "ours, all clients installed",
     }
     lines = [
-        f"| of {len(EXCHANGES)} exchanges, with | {' | '.join(each.replace('==', ' ') for each in titles.values())} |",
+        f"| of {len(ALL)} exchanges, with | {' | '.join(each.replace('==', ' ') for each in titles.values())} |",
         "|---|" + "---:|" * len(titles),
     ]
     for client in CLIENTS:
         seen = (found.get((recorder, client)) for recorder in titles)
-        same = ("" if each is None else str(len(EXCHANGES) - len(each)) for each in seen)
+        same = ("" if each is None else str(len(ALL) - len(each)) for each in seen)
         lines.append(f"| {client} | {' | '.join(same)} |")
     version = ".".join(map(str, sys.version_info[:3]))
     return "\n".join([*lines, "", f"Python {version}, {datetime.now(UTC):%Y-%m-%d}", ""])

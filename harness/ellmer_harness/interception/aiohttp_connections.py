@@ -9,14 +9,18 @@ from __future__ import annotations
 import asyncio
 import itertools
 import socket
+import ssl
 from collections.abc import Iterator
 from typing import Any
 from weakref import WeakKeyDictionary
 
 from aiohttp import (
+    ClientConnectorCertificateError,
     ClientConnectorDNSError,
     ClientConnectorError,
+    ClientConnectorSSLError,
     ClientOSError,
+    ClientProxyConnectionError,
     ConnectionTimeoutError,
     ServerDisconnectedError,
     SocketTimeoutError,
@@ -57,6 +61,9 @@ def connecting(real: Any) -> Any:
         _route(cassette, req, request)
         try:
             connection = await real(connector, req, *args, **options)
+        except TimeoutError as error:
+            take.broke(Failure("ConnectTimeout", str(error)))
+            raise
         except Exception as error:
             take.broke(_failure(error))
             raise
@@ -232,9 +239,23 @@ def _raise_early(broken: BrokenError, req: Any) -> None:
         case "ConnectTimeout":
             raise ConnectionTimeoutError(f"Connection timeout to host {req.url}")
         case "ConnectError":
-            error = os_error(str(broken))
-            kind = ClientConnectorDNSError if isinstance(error, socket.gaierror) else ClientConnectorError
-            raise kind(req.connection_key, error)
+            raise _unconnected(os_error(str(broken)), req)
+
+
+def _unconnected(error: OSError, req: Any) -> Exception:
+    key = req.connection_key
+    if isinstance(error, ssl.SSLCertVerificationError):
+        return ClientConnectorCertificateError(key, error)
+    if isinstance(error, ssl.SSLError):
+        return ClientConnectorSSLError(key, error)
+    if isinstance(error, socket.gaierror):
+        return ClientConnectorDNSError(key, error)
+    if req.proxy is None:
+        return ClientConnectorError(key, error)
+    is_ssl = req.proxy.scheme == "https"
+    return ClientProxyConnectionError(
+        key._replace(host=req.proxy.host, port=req.proxy.port, is_ssl=is_ssl), error
+    )
 
 
 def _breaking(broken: BrokenError) -> Iterator[Piece]:

@@ -43,7 +43,6 @@ def wrappers() -> Iterator[tuple[Any, str, Callable[[Any], Any]]]:
 
 
 _WIRE = Wire("curl_cffi")
-_MOVED = (301, 302, 303, 307, 308)
 _VERSIONS = {"HTTP/1.0": 1, "HTTP/1.1": 2, "HTTP/2": 3, "HTTP/3": 30}
 
 
@@ -311,7 +310,7 @@ class _Recording:
         target = cassette.target(self._url)
         if target != self._url:
             curl.setopt(CurlOpt.URL, target.encode())
-        self._sent_to = target
+        self._routed = target != self._url
 
     def _tee(self, data: Any, function: Any, note: Callable[[bytes], None]) -> None:
         """Puts ourselves between libcurl and where the program wants the bytes."""
@@ -331,16 +330,19 @@ class _Recording:
         if line.strip():
             self._lines.append(line.rstrip(b"\r\n"))
             return
+        if not self._lines:  # an empty line before the status line
+            return
         first, *rest = (each.decode("latin-1") for each in self._lines)
         self._lines = []
         version, _, status = first.partition(" ")
         code, _, reason = status.partition(" ")
-        pairs = [
-            (name.strip().lower(), value.strip()) for name, _, value in (each.partition(":") for each in rest)
-        ]
+        pairs = [(name.lower(), value.strip()) for name, _, value in (each.partition(":") for each in rest)]
         if code.isdigit() and int(code) >= 200:
-            self._heads.append((int(code), reason, version, pairs))
+            self._heads.append((int(code), reason, version.upper(), pairs))
             self._hops()
+        elif self._heads and not code.isdigit():  # libcurl takes lines after the body for headers
+            name, _, value = first.partition(":")
+            self._take.exchange.headers += [(name.lower(), value.strip()), *pairs]
 
     def _hops(self) -> None:
         """Ends the interaction of a redirect once the next answer begins, and begins that of the next."""
@@ -349,7 +351,7 @@ class _Recording:
             before, _, _, previous = self._heads[-2]
             self._take.eof()
             self._method, self._body = _next(before, self._method, self._body)
-            self._url = urljoin(self._url, dict(previous).get("location", ""))
+            self._url = _joined(self._url, dict(previous).get("location", ""))
             self._take = self._cassette.begin(
                 _WIRE, self._handle.outgoing(self._method, self._url), self._body
             )
@@ -362,17 +364,24 @@ class _Recording:
         """Notes how the transfer ended."""
         self._handle.options.pop(CurlOpt.HTTPHEADER, None)
         effective = _text(self._curl.getinfo(CurlInfo.EFFECTIVE_URL))
-        if self._sent_to != self._take.exchange.sent.url and self._sent_to:
+        if self._routed:
             self._handle.told[CurlInfo.EFFECTIVE_URL] = (self._url if effective else effective).encode()
         if isinstance(error, CurlError):
             self._take.broke(_failure(error, bool(self._heads)))
         elif error is not None:
             self._take.closed()
         else:
-            if self._lines and not self._heads:  # the connection ended in the head, and libcurl takes that
+            if (
+                self._lines
+            ):  # the connection ended in the head, and libcurl takes that; or lines came after the body
                 self._line(b"")
             if self._heads:  # else the request has no answer, which is an error at the end of the run
                 self._take.eof()
+
+
+def _joined(url: str, location: str) -> str:
+    """Returns the URL of a redirect. libcurl escapes the bytes that are not ASCII."""
+    return urljoin(url, "".join(each if each.isascii() else f"%{ord(each):02X}" for each in location))
 
 
 def _next(status: int, method: str, body: bytes) -> tuple[str, bytes]:
@@ -419,13 +428,14 @@ def _play(cassette: Any, curl: Curl, take: RequestInFlight) -> None:
             location = dict(reply.headers).get("location")
             _head(handle, reply)
             _tell(handle, url, reply, history)
-            if not (location and reply.status in _MOVED and handle.options.get(CurlOpt.FOLLOWLOCATION)):
+            follows = handle.options.get(CurlOpt.FOLLOWLOCATION) and not reply.failure
+            if not (location and 300 <= reply.status < 400 and follows):
                 break
             take.eof()
             history.append(f"{reply.status}\t{url}".encode())
             if len(history) > handle.options.get(CurlOpt.MAXREDIRS, 30) >= 0:
                 raise _error(47, f"Maximum ({handle.options.get(CurlOpt.MAXREDIRS)}) redirects followed")
-            url = urljoin(url, location)
+            url = _joined(url, location)
             method, body = _next(reply.status, method, body)
             take = cassette.begin(_WIRE, handle.outgoing(method, url), body)
         _body(handle, take, method)

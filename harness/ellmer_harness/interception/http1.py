@@ -20,7 +20,8 @@ from ..exchange.reply import Piece
 from .open_cassettes import RequestInFlight
 
 _SIZE = re.compile(rb"([0-9a-fA-F]++)[^\r\n]*+\r?\n")
-_FOLD = re.compile(r"\r\n([ \t])")  # a header goes on on the next line
+_FOLD = re.compile(r"\r?\n([ \t])")  # a header goes on on the next line
+_END = re.compile(rb"(?<=[^\r\n])\r?\n\r?\n")  # some clients ignore empty lines before a head
 _ENDS_EARLY = "peer closed connection without sending complete message body"
 
 
@@ -78,6 +79,7 @@ class BodyReader:
     length: int | None = None
     _raw: bytearray = field(default_factory=bytearray)
     _left: int = -1
+    _skips: int = 0
     _done: bool = False
 
     def __post_init__(self) -> None:
@@ -105,16 +107,17 @@ class BodyReader:
             del self._raw[self.length :]
             self._finish()
 
-    def eof(self) -> None:
-        """Notes that the connection ended."""
-        if not self._done and (self.chunked or self.length is not None):
+    def eof(self, *, strict: bool = False) -> None:
+        """Notes that the connection ended. Only a strict client needs the empty line after the last chunk."""
+        ended = not self.chunked and self.length is None
+        if not self._done and not ended and (strict or not self._last):
             self.broke("RemoteProtocolError", _ENDS_EARLY)
         else:
             self._finish()
 
     def broke(self, error: str, message: str = "") -> None:
         """Notes that the client got an exception. Bytes between chunks that it refused are kept."""
-        refused = self._raw.lstrip(b"\r\n").decode("latin-1") if self.chunked and self._left < 0 else ""
+        refused = self._raw.decode("latin-1") if self.chunked and self._left < 0 else ""
         self._rest()
         self._done = True
         self.take.broke(Failure(error, message, refused))
@@ -122,18 +125,25 @@ class BodyReader:
     def refused(self, failure: Failure, data: bytes) -> None:
         """Notes that the client did not accept these bytes as HTTP."""
         if not self._done:
-            raw, self._raw, self._done = self._raw.lstrip(b"\r\n") + data, bytearray(), True
+            raw, self._raw, self._done = (self._raw + data)[self._skips :], bytearray(), True
             self.take.broke(replace(failure, refused=raw.decode("latin-1")))
 
     def closed(self) -> None:
         """Notes that the client closed the answer, or that it refused a chunk that has no size."""
-        line = self._raw.lstrip(b"\r\n")
+        line = self._raw
         if not self._done and self.chunked and self._left < 0 and b"\n" in line and not _SIZE.match(line):
             self.refused(Failure("RemoteProtocolError", "a chunk has no size"), b"")
+        if self._last:
+            self._finish()
         if not self._done:
             self._rest()
             self._done = True
             self.take.closed()
+
+    @property
+    def _last(self) -> bool:
+        """Whether the last chunk has come, and only lines may come after it."""
+        return self.chunked and self._left == 0
 
     def _finish(self) -> None:
         if not self._done:
@@ -142,26 +152,47 @@ class BodyReader:
             self.take.eof()
 
     def _rest(self) -> None:
-        if self._raw and not self._done and not (self.chunked and self._left < 0):
+        if self._raw and not self._done and not (self.chunked and self._left <= 0):
             self.take.chunk(bytes(self._raw))
         self._raw = bytearray()
 
     def _chunks(self) -> None:
-        while not self._done:
-            if self._left < 0:
-                found = _SIZE.match(self._raw.lstrip(b"\r\n"))
-                if not found:
-                    return
-                self._left = int(found[1], 16)
-                self._raw = self._raw.lstrip(b"\r\n")[found.end() :]
-            if self._left == 0:
-                self._raw = bytearray()
+        """Reads chunks as http.client does: after a chunk, two bytes are dropped, whatever they are."""
+        while self._raw and not self._done and self._step():
+            pass
+
+    def _step(self) -> bool:
+        """Reads a size, a chunk, the end of one, or a line after the last one. Tells whether there were enough bytes."""
+        if self._skips:
+            dropped = min(self._skips, len(self._raw))
+            del self._raw[:dropped]
+            self._skips -= dropped
+            return True
+        if self._left < 0:
+            return self._size()
+        return self._line() if self._left == 0 else self._chunk()
+
+    def _size(self) -> bool:
+        if found := _SIZE.match(self._raw):
+            self._left = int(found[1], 16)
+            del self._raw[: found.end()]
+        return found is not None
+
+    def _chunk(self) -> bool:
+        if len(self._raw) < self._left:
+            return False
+        self.take.chunk(bytes(self._raw[: self._left]))
+        del self._raw[: self._left]
+        self._left, self._skips = -1, 2
+        return True
+
+    def _line(self) -> bool:
+        line, end, rest = self._raw.partition(b"\n")
+        if end:
+            self._raw = rest
+            if not line.rstrip(b"\r"):
                 self._finish()
-            elif len(self._raw) < self._left:
-                return
-            else:
-                self.take.chunk(bytes(self._raw[: self._left]))
-                self._raw, self._left = self._raw[self._left :], -1
+        return bool(end)
 
 
 class UntilTaken:
@@ -216,9 +247,9 @@ class AnswerReader:
             self._body.feed(data)
             return
         self._head += data
-        while self._body is None and b"\r\n\r\n" in self._head:
-            head, _, self._head = self._head.partition(b"\r\n\r\n")
-            if not self._answered(head):
+        while self._body is None and (end := _END.search(self._head)):
+            head, self._head = self._head[: end.start()], self._head[end.end() :]
+            if not self._answered(head, end[0]):
                 return
 
     def lost(self) -> None:
@@ -226,7 +257,7 @@ class AnswerReader:
         if self._body is None:
             self.broke(Failure("RemoteProtocolError", "Server disconnected without sending a response."))
         else:
-            self._body.eof()
+            self._body.eof(strict=True)
 
     def broke(self, failure: Failure) -> None:
         """Notes that the client got an exception. Bytes that it refused are kept."""
@@ -250,13 +281,14 @@ class AnswerReader:
         else:
             self._body.closed()
 
-    def _answered(self, head: bytes) -> bool:
+    def _answered(self, head: bytes, end: bytes) -> bool:
         """Notes status and headers. Returns False for bytes that are no head of an answer."""
-        lines = _FOLD.sub(r"\1", head.decode("latin-1")).split("\r\n")
+        text = head.decode("latin-1").lstrip("\r\n")
+        lines = [line.removesuffix("\r") for line in _FOLD.sub(r"\1", text).split("\n")]
         version, _, rest = lines[0].partition(" ")
         status, _, reason = rest.partition(" ")
         if not status.isdigit() or not version.startswith("HTTP/"):
-            self._head = head + b"\r\n\r\n" + self._head
+            self._head = head + end + self._head
             return False
         if 100 <= int(status) < 200 and int(status) != 101:
             return True
@@ -283,9 +315,7 @@ def framing(method: str, status: int, headers: Headers) -> tuple[bool, int | Non
 def sent_back(take: RequestInFlight) -> Iterator[Piece]:
     """Yields the bytes of the recorded answer, chunk by chunk. Raises `BrokenError` at a recorded failure."""
     if take.reply is not None and not take.reply.status and (refused := _refused(take)):
-        head, end, rest = refused.partition(b"\r\n\r\n")
-        yield Piece(head + end)
-        yield from [Piece(rest)] * bool(rest)
+        yield Piece(refused)
     reply = take.begin_reply()
     chunked, length = framing(take.request.method, reply.status, reply.headers)
     lines = [f"{name}: {value}" for name, value in reply.headers]
@@ -311,6 +341,7 @@ def _refused(take: RequestInFlight) -> bytes:
     return failure.refused.encode("latin-1") if failure else b""
 
 
+_NUMBER = re.compile(r"^\[Errno \d+\] (?=\[)")
 _ERRNO = re.compile(r"\[Errno (-?\d+)\] (.*)", re.DOTALL)
 
 
@@ -318,13 +349,15 @@ def os_error(text: str) -> OSError:
     """Returns the exception of a connection that could not be established, from its text: of a lookup of a name, of TLS, or of
     a socket.
     """
+    if "CERTIFICATE_VERIFY_FAILED" in text:
+        return ssl.SSLCertVerificationError(1, _NUMBER.sub("", text))
+    if "[SSL" in text:
+        return ssl.SSLError(1, _NUMBER.sub("", text))
     if found := _ERRNO.search(text):
         within = text[: found.start()].endswith("(")  # as urllib3 tells it
         number, words = int(found[1]), found[2].removesuffix(")") if within else found[2]
         return socket.gaierror(number, words) if number < 0 else OSError(number, words)
-    if "CERTIFICATE_VERIFY_FAILED" in text:
-        return ssl.SSLCertVerificationError(1, text)
-    return ssl.SSLError(1, text) if "[SSL" in text else ConnectionRefusedError(111, text)
+    return ConnectionRefusedError(111, text)
 
 
 def _text(value: Any) -> str:

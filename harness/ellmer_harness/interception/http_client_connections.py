@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import http.client
 import io
+import re
 import sys
 import time
 from collections.abc import Callable, Iterable
@@ -54,12 +55,20 @@ class _Held:
 _HELD: WeakKeyDictionary[http.client.HTTPConnection, _Held] = WeakKeyDictionary()
 
 
-def _is_ours(connection: http.client.HTTPConnection) -> bool:
-    """Tells whether the connection belongs to a cassette. Those of urllib3 have their own interception."""
+def _is_ours(connection: http.client.HTTPConnection, head: Any = b"") -> bool:
+    """Tells whether the connection belongs to a cassette. Those of urllib3 have their own interception. The first line of a request
+    to a proxy names the host that is asked.
+    """
     urllib3 = sys.modules.get("urllib3.connection")
     if urllib3 is not None and isinstance(connection, urllib3.HTTPConnection):
         return False
-    return network_guard.wrapper_of(*_host(connection)) is not None
+    found = _ABSOLUTE.match(head) if isinstance(head, bytes) else None
+    parts = urlsplit(found[1].decode("latin-1")) if found else None
+    host, port = (parts.hostname or "", parts.port) if parts else _host(connection)
+    return network_guard.wrapper_of(host, port) is not None
+
+
+_ABSOLUTE = re.compile(rb"[A-Za-z]+ (https?://\S+) HTTP/")
 
 
 def _host(connection: Any) -> tuple[str, int]:
@@ -86,7 +95,8 @@ def sending(real: Any) -> Any:
 
     def send(connection: Any, data: Any) -> None:
         held = _HELD.get(connection)
-        if (held is not None and held.sending) or not _is_ours(connection):
+        collects = held is not None and held.take is None
+        if (held is not None and held.sending) or not (collects or _is_ours(connection, data)):
             real(connection, data)
             return
         if held is None or held.take is not None:

@@ -75,13 +75,14 @@ def _blocking(request: Any, following: Any) -> Any:
             else _empty(take, builder).build_sync()
         )
     _route(cassette, request)
+    url = str(request.url)
     try:
         response = following.run(request)
     except exceptions.PyreqwestError as error:
-        take.broke(_failure(error))
+        take.broke(_failure(error, url))
         raise
     _note(take, response)
-    return _copy(response).body_bytes(b"".join(_recorded(take, response.body_reader))).build_sync()
+    return _copy(response).body_bytes(b"".join(_recorded(take, response.body_reader, url))).build_sync()
 
 
 async def _async(request: Any, following: Any) -> Any:
@@ -98,13 +99,14 @@ async def _async(request: Any, following: Any) -> Any:
             builder.body_stream(_played_async(take)) if take.reply.pieces else _empty(take, builder)
         ).build()
     _route(cassette, request)
+    url = str(request.url)
     try:
         response = await following.run(request)
     except exceptions.PyreqwestError as error:
-        take.broke(_failure(error))
+        take.broke(_failure(error, url))
         raise
     _note(take, response)
-    return await _copy(response).body_stream(_recorded_async(take, response.body_reader)).build()
+    return await _copy(response).body_stream(_recorded_async(take, response.body_reader, url)).build()
 
 
 def _begun(cassette: Any, request: Any) -> RequestInFlight:
@@ -149,24 +151,24 @@ def _copy(response: Any) -> Any:
     return ResponseBuilder().status(response.status).version(response.version).headers(response.headers)
 
 
-def _recorded(take: RequestInFlight, reader: Any) -> Iterator[bytes]:
+def _recorded(take: RequestInFlight, reader: Any, url: str) -> Iterator[bytes]:
     try:
         while (chunk := reader.read_chunk()) is not None:
             take.chunk(bytes(chunk))
             yield bytes(chunk)
     except exceptions.PyreqwestError as error:
-        take.broke(_failure(error))
+        take.broke(_failure(error, url))
         raise
     take.eof()
 
 
-async def _recorded_async(take: RequestInFlight, reader: Any) -> AsyncIterator[bytes]:
+async def _recorded_async(take: RequestInFlight, reader: Any, url: str) -> AsyncIterator[bytes]:
     try:
         while (chunk := await reader.read_chunk()) is not None:
             take.chunk(bytes(chunk))
             yield bytes(chunk)
     except exceptions.PyreqwestError as error:
-        take.broke(_failure(error))
+        take.broke(_failure(error, url))
         raise
     take.eof()
 
@@ -183,12 +185,17 @@ _NAMES = {
 _URL = re.compile(r"(?<=for url \().*(?=\))")
 
 
-def _failure(error: BaseException) -> Failure:
-    """Returns httpx's name for a failure. Its message has the class, the text and a line for each cause, without the URL."""
+def _failure(error: BaseException, url: str) -> Failure:
+    """Returns httpx's name for a failure. Its message has the class, the text and a line for each cause, without the URL of the
+    request. That of a redirect stays.
+    """
     name, (text, details, *_) = type(error).__name__, (*error.args, "", None)
     causes: list[dict[str, Any]] = (details.get("causes") if isinstance(details, dict) else None) or []
     lines = [f"{name}: {text}", *(str(cause.get("message", "")) for cause in causes)]
-    return Failure(_NAMES.get(name, "RemoteProtocolError"), _URL.sub("", "\n".join(lines)))
+    return Failure(
+        _NAMES.get(name, "RemoteProtocolError"),
+        _URL.sub(lambda found: "" if found[0] == url else found[0], "\n".join(lines)),
+    )
 
 
 # --- Replay ----------------------------------------------------------------------------------------------
@@ -239,6 +246,6 @@ def _as_pyreqwest(broken: BrokenError, take: RequestInFlight) -> Exception:
     kind = getattr(exceptions, name, None) if colon else None
     if kind is None:
         kind, text, lines = getattr(exceptions, _CLASSES.get(broken.error, "ReadError")), str(broken), []
-    causes = [{"message": _URL.sub(lambda _: str(take.request.url), line)} for line in lines]
+    causes = [{"message": _URL.sub(lambda found: found[0] or str(take.request.url), line)} for line in lines]
     found: Exception = kind(text, {"causes": causes or None})
     return found

@@ -208,7 +208,8 @@ async def _feed(
     try:
         with suppress(StreamClosedError):
             if first is not None:
-                await line.deliver(first.data)
+                for part in _parts(first.data, take):
+                    await line.deliver(part)
             for piece in pieces:
                 if piece.wait and take.clock.real:
                     await asyncio.sleep(piece.wait)

@@ -7,6 +7,7 @@ are recorded as the client reads them. urllib3 itself handles retries, redirects
 from __future__ import annotations
 
 import socket
+import ssl
 from collections.abc import Callable, Iterable
 from typing import Any
 from urllib.parse import urlsplit
@@ -149,20 +150,26 @@ def played(  # noqa: PLR0917  # as urllib3 has them
     try:
         return real(pool, connection, method, url, **options)
     except BrokenError as broken:
-        raise _as_urllib3(broken, connection) from None
+        raise _as_urllib3(broken, connection, take) from None
     finally:
         connection.sock = None  # the answer has a hold on what it needs of it; the next one begins anew
 
 
-def _as_urllib3(broken: BrokenError, connection: Any) -> Exception:
+def _as_urllib3(broken: BrokenError, connection: Any, take: RequestInFlight) -> Exception:
     match broken.error:
         case "ConnectTimeout":
-            return exceptions.ConnectTimeoutError(connection, f"Connection to {connection.host} timed out.")
-        case "ConnectError" if isinstance(error := os_error(str(broken)), socket.gaierror):
-            return exceptions.NameResolutionError(connection.host, connection, error)
+            seconds = take.request.extensions["timeout"]["connect"]
+            text = f"Connection to {connection.host} timed out. (connect timeout={seconds})"
+            return exceptions.ConnectTimeoutError(connection, text)
         case "ConnectError":
-            return exceptions.NewConnectionError(
-                connection, f"Failed to establish a new connection: {broken}"
-            )
+            return _unconnected(os_error(str(broken)), connection)
         case _:
             return exceptions.ProtocolError("Connection aborted.", ConnectionResetError(104, str(broken)))
+
+
+def _unconnected(error: OSError, connection: Any) -> Exception:
+    if isinstance(error, socket.gaierror):
+        return exceptions.NameResolutionError(connection.host, connection, error)
+    if isinstance(error, ssl.SSLError):
+        return exceptions.SSLError(error)
+    return exceptions.NewConnectionError(connection, f"Failed to establish a new connection: {error}")

@@ -10,6 +10,7 @@ import asyncio
 import functools
 import re
 import socket
+import ssl
 import time
 from collections.abc import Callable, Iterator
 from contextvars import ContextVar
@@ -198,6 +199,8 @@ def _leave(connection: Any) -> None:
 def _failure(error: BaseException) -> Failure:
     """Returns httpx's name for the failure. Cassettes use this name."""
     kinds = {kind.__name__ for kind in type(error).__mro__}
+    if "ProxyError" in kinds:
+        return _failure(getattr(error, "original_error"))  # noqa: B009  # of either library
     text = str(error).rpartition(">: ")[2] or type(error).__name__
     for name, ours in (
         ("NewConnectionError", "ConnectError"),
@@ -283,6 +286,7 @@ def _bytes(body: Any) -> bytes | None:
 
 
 _UNRESOLVED = re.compile(r"Failed to resolve '[^']*' \((.*)\)", re.DOTALL)
+_NO_PROXY = "Unable to connect to proxy"
 _INCOMPLETE = re.compile(r"IncompleteRead\((\d+) bytes read, (\d+) more expected\)")
 
 
@@ -354,20 +358,29 @@ class _Played:
         text, errors = str(broken).removeprefix(f"{self._pool}: "), self._errors
         match broken.error:
             case "ConnectTimeout":
-                return errors.ConnectTimeoutError(self._pool, text)  # type: ignore[no-any-return]  # of either library
+                seconds = self._take.request.extensions["timeout"]["connect"]
+                text = f"Connection to {self._pool.host} timed out. (connect timeout={seconds})"
+                return errors.ConnectTimeoutError(self._connection(), text)  # type: ignore[no-any-return]  # of either library
             case "ConnectError":
-                return self._unconnected(text)
+                found = self._unconnected(text)
+                return found if self._pool.proxy is None else errors.ProxyError(_NO_PROXY, found)
             case "ReadTimeout":
                 return errors.ReadTimeoutError(self._pool, self._url, text)  # type: ignore[no-any-return]  # likewise
             case "RemoteProtocolError":
-                return errors.ProtocolError(text)  # type: ignore[no-any-return]  # likewise
+                kind = errors.InvalidHeader if "header" in text else errors.ProtocolError
+                return kind(text)  # type: ignore[no-any-return]  # likewise
             case _:
                 return ConnectionResetError(104, "Connection reset by peer")
+
+    def _connection(self) -> Any:
+        return self._pool.ConnectionCls(self._pool.host, self._pool.port)
 
     def _unconnected(self, text: str) -> Exception:
         """Returns the exception of a connection that could not be opened. It names the connection."""
         pool, found = self._pool, _UNRESOLVED.fullmatch(text)
-        connection, error = pool.ConnectionCls(pool.host, pool.port), os_error(text)
+        connection, error = self._connection(), os_error(text)
+        if isinstance(error, ssl.SSLError):
+            return self._errors.SSLError(error)  # type: ignore[no-any-return]  # likewise
         if found or isinstance(error, socket.gaierror):
             reason = socket.gaierror(found[1]) if found else error
             return self._errors.NameResolutionError(pool.host, connection, reason)  # type: ignore[no-any-return]  # likewise

@@ -6,6 +6,7 @@ import asyncio
 import http.client
 import re
 import socket
+import ssl
 import subprocess
 import sys
 import threading
@@ -23,6 +24,7 @@ import pytest
 from ellmer_harness import Miss, use_cassette
 from ellmer_harness.cassette.run_verdict import table, verdict
 from ellmer_harness.errors import NotIntercepted
+from ellmer_harness.interception.http1 import os_error
 
 API = "https://api.example.com"
 
@@ -206,6 +208,40 @@ def test_each_client_gets_its_own_error_again(url, client, record, tmp_path):
         assert seen(client, url) == expected
 
 
+def test_a_server_without_tls_fails_as_one_in_the_replay(client, record, tmp_path):
+    server = Raw(HEAD + b"content-length: 0\r\n\r\n")
+    url = server.url.replace("http:", "https:")
+    expected = seen(client, url)
+    with use_cassette(tmp_path / "c.json", **record):
+        assert seen(client, url) == expected
+    server.listening.close()
+    with use_cassette(tmp_path / "c.json"):
+        assert seen(client, url) == expected
+
+
+@pytest.mark.parametrize("text", ["[SSL: CERTIFICATE_VERIFY_FAILED] no", "[SSL: WRONG_VERSION_NUMBER] no"])
+def test_errors_of_tls_keep_their_class(text):
+    error = os_error(f"[Errno 1] {text}")
+    assert (type(error) is ssl.SSLCertVerificationError) == ("CERT" in text)
+    assert isinstance(error, ssl.SSLError)
+    assert str(error) == text
+
+
+def test_a_proxy_of_this_machine_is_not_asked_in_a_replay(server, tmp_path):
+    server.whole({"a": 1}, "application/json", "x-ratelimit-left: 1")
+    opener = urllib.request.build_opener(urllib.request.ProxyHandler({"http": server.url}))
+
+    def ask():
+        with opener.open("http://api.example.com/x", timeout=5) as answer:
+            return answer.status, answer.read()
+
+    with use_cassette(tmp_path / "c.json", mode="rewrite"):
+        expected = ask()
+    with use_cassette(tmp_path / "c.json"):
+        assert ask() == expected
+    assert len(server.requests) == 1
+
+
 def test_a_failure_that_another_client_recorded_is_one_of_pyreqwest(record, tmp_path):
     exceptions = pytest.importorskip("pyreqwest.exceptions")
     url = "http://127.0.0.1:9/"
@@ -312,6 +348,15 @@ ODD = {
     "a chunk without a size": HEAD + b"transfer-encoding: chunked\r\n\r\nzz\r\nabc\r\n",
     "no HTTP": b"hello\r\n\r\n",
     "garbage before the status line": b"hello\r\n" + HEAD + b"content-length: 0\r\n\r\n",
+    "chunk sizes that end with LF": HEAD + b"transfer-encoding: chunked\r\n\r\n2\nab\n0\n\n",
+    "a chunk longer than its size": HEAD + b"transfer-encoding: chunked\r\n\r\n2\r\nabcd\r\n0\r\n\r\n",
+    "no line after the last chunk": HEAD + b"transfer-encoding: chunked\r\n\r\n2\r\nab\r\n0\r\n",
+    "two lengths that differ": HEAD + b"content-length: 2\r\ncontent-length: 3\r\n\r\nabc",
+    "empty lines before the status line": b"\r\n\r\n" + HEAD + b"content-length: 2\r\n\r\n{}",
+    "lines that end with LF": b"HTTP/1.1 200 OK\ncontent-length: 2\n\n{}",
+    "a redirect to another scheme": b"HTTP/1.1 302 Found\r\nlocation: ftp://127.0.0.1/x\r\ncontent-length: 0\r\n\r\n",
+    "a space before a colon": HEAD + b"x-ratelimit-left : 1\r\ncontent-length: 2\r\n\r\n{}",
+    "more than there should be": HEAD + b"connection: close\r\ncontent-length: 2\r\n\r\nabcdef",
     "gzip that is none": HEAD + b"content-encoding: gzip\r\ncontent-length: 3\r\n\r\nabc",
 }
 
