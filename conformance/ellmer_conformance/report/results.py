@@ -297,10 +297,12 @@ def _names(kind: type) -> frozenset[str]:
 _WHOLE = ("CAS-", "TXT-001")
 #: The rules about a play that has no result.
 _NO_RESULT = "RUN-"
-#: Parts of a message that differ from play to play: quoted values, lists, objects, media and numbers.
+#: Parts of a message that differ from play to play: quoted values, then lists and objects from the inside, then media and numbers.
+_QUOTED = re.compile(r"""'[^']*'|"(?:[^"\\]|\\.)*"|`[^`]*`""")
+_BRACKETS = re.compile(r"\[[^\[\]]*\]|\{[^{}]*\}")
 _VALUES = re.compile(
-    r"""'[^']*'|"[^"]*"|`[^`]*`|\[[^\]]*\]|\{[^}]*\}|\b(?:image|application)/[\w.+-]+ [0-9a-f]{8}\b|\b[0-9a-f]{8}\b|"""
-    r"""\b(?:[A-Za-z]+[_-])+(?:(?=\w*\d)\w{6,}|[0-9A-Za-z]{16,})|\b(?=[A-Za-z]*\d)[0-9A-Za-z]{9}\b|\d+"""
+    r"\b(?:image|application)/[\w.+-]+ [0-9a-f]{8}\b|\b[0-9a-f]{8}\b|"
+    r"\b(?:[A-Za-z]+[_-])+(?:(?=\w*\d)\w{6,}|[0-9A-Za-z]{16,})|\b(?=[A-Za-z]*\d)[0-9A-Za-z]{9}\b|\d+"
 )
 #: Several of them: how many there are differs from play to play.
 _MANY_VALUES = re.compile(r"\*(?:, \*)+")
@@ -319,7 +321,7 @@ _EVENTS = (
 #: Rules about how an answer is read and how a tool's schema is written. The failures of one show one missing piece, whatever a library
 #: does without it in a format or a mode; some rules share one: nothing looks whether an answer is one, or whether a stream has ended,
 #: and what a schema loses is lost where it is converted.
-_ONE_PIECE = re.compile(r"STR-\d+|STP-00[23]|ERR-00[67]|SCH-02[68]")
+_ONE_PIECE = re.compile(r"STR-\d+|STP-00[23]|ERR-00[67]|SCH-0(?:03|26|28)")
 _MISSING_PIECE = {
     "ERR-007": "ERR-006",
     "STR-011": "STR-007",
@@ -327,6 +329,8 @@ _MISSING_PIECE = {
     "STR-004": "STR-003",
     "SCH-028": "SCH-026",
 }
+#: The id of a call goes out as it came: used twice, or with characters that the API refuses.
+_ID_AS_IT_CAME = re.compile(r"a second call |there is a second result |\S+ has other characters")
 #: Rules about the form of one object of a request, and the places of its fields.
 _FORM = re.compile(r"REQ-(?:009|010|10[1-7])")
 _FIELD = re.compile(r"(/(?:content|parts|input|output|items)/\d+)(?:/.*)?$")
@@ -342,8 +346,6 @@ _RESULTS = "PAIR-"
 _NOTHING_SEEN = "the text is 'no image received'"
 #: Rules about media of a format that a provider does not read: the declared type, and the bytes.
 _ALIKE = {"IMG-010": "IMG-006"}
-#: A result's media that the format can have are lost, and so are those that it cannot.
-_LOST_MEDIA, _UNSUPPORTED_MEDIA = "TRM-001", "TRM-010"
 _ENOUGH = 0.5  # of the plays of a cause must show a failure that follows from it
 
 
@@ -379,27 +381,21 @@ def causes(report: Report) -> list[Cause]:
             cause.rows.append(first)
             cause.follows.extend(row for row in others if _follows(row, first, together))
             left = [row for row in others if not _follows(row, first, together)]
-    joined = _with_all_media(_of_one_case(found.values()))
-    return sorted(joined, key=lambda each: _weight(each.rows[0]))
+    return sorted(_with_parts(_of_one_case(found.values())), key=lambda each: _weight(each.rows[0]))
 
 
-def _with_all_media(found: Sequence[Cause]) -> Sequence[Cause]:
-    """Joins media that a wire format does not support with those that it does, where a library loses both."""
-    lost = [each for each in found if each.rows[0].rule == _LOST_MEDIA]
-    left = []
+def _with_parts(found: Sequence[Cause]) -> list[Cause]:
+    """Joins each cause with one that shows the same mistake from another side."""
+    left = list(found)
     for cause in found:
-        wires = _wires(cause)
-        whole = next((each for each in lost if wires <= _wires(each)), None)
-        if whole is None or cause.rows[0].rule != _UNSUPPORTED_MEDIA:
-            left.append(cause)
-            continue
-        whole.rows.extend(cause.rows)
-        whole.follows.extend(cause.follows)
+        whole = next(
+            (each for each in left if each is not cause and any(shows(cause, each) for shows in _SIDES)), None
+        )
+        if whole is not None:
+            left = [each for each in left if each is not cause]
+            whole.rows.extend(cause.rows)
+            whole.follows.extend(cause.follows)
     return left
-
-
-def _wires(cause: Cause) -> set[tuple[str, str]]:
-    return {(row.adapter, row.wire) for row in cause.rows}
 
 
 def _of_one_case(found: Iterable[Cause]) -> list[Cause]:
@@ -484,6 +480,8 @@ def _key(row: Row) -> str:
         return f"{row.adapter}\n{_symptom(row)}"
     if _ONE_PIECE.fullmatch(row.rule):
         return f"{row.adapter}\n{_MISSING_PIECE.get(row.rule, row.rule)}"
+    if row.rule.startswith("PAIR-") and _ID_AS_IT_CAME.match(row.message):
+        return f"{row.adapter}\n{_ID_AS_IT_CAME.pattern}"
     if _FORM.fullmatch(row.rule) and _FIELD.search(row.pointer):
         return "\n".join(
             (row.adapter, row.wire, "form", _anywhere(replace(row, pointer=_FIELD.sub(r"\1", row.pointer))))
@@ -508,7 +506,15 @@ def _symptom(row: Row) -> str:
     where = _raised_at(row)
     if where:
         return f"{_plain(sentence).partition(':')[0]}\n{where}"
-    return _MANY_VALUES.sub("*", _CALL.sub("*", _VALUES.sub("*", _plain(sentence))))
+    return _MANY_VALUES.sub("*", _CALL.sub("*", _VALUES.sub("*", _without_values(_plain(sentence)))))
+
+
+def _without_values(sentence: str) -> str:
+    """Returns the sentence with `*` for each quoted text, list and object, however deep."""
+    left, found = _QUOTED.sub("*", sentence), 1
+    while found:
+        left, found = _BRACKETS.subn("*", left)
+    return left
 
 
 def _raised_at(row: Row) -> str:
@@ -635,6 +641,133 @@ def _ran_cut(row: Row) -> bool:
 
 def _weight(row: Row) -> tuple[bool, bool, bool]:
     return row.verdict != "harness-error", row.kind != "reject", row.rule.startswith(_WHOLE)
+
+
+# --- Two causes that are one mistake ---------------------------------------------------------------------
+
+
+def _rules(part: Cause, whole: Cause) -> tuple[str, str]:
+    return part.rows[0].rule, whole.rows[0].rule
+
+
+def _ways(cause: Cause, *names: str) -> set[tuple[str, ...]]:
+    """Returns in which formats, modes or cases of a library a cause was seen."""
+    return {tuple(getattr(row, name) for name in ("adapter", *names)) for row in cause.rows}
+
+
+def _say(cause: Cause, words: str) -> bool:
+    return all(row.message.endswith(words) for row in cause.rows)
+
+
+def _loses_all_media(part: Cause, whole: Cause) -> bool:
+    """A result's media are lost or become text, those that the format can have and those that it cannot."""
+    alike = _rules(part, whole) in {("TRM-010", "TRM-001"), ("TRM-010", "TRM-002")}
+    return alike and _ways(part, "wire") <= _ways(whole, "wire")
+
+
+def _misses_the_end(part: Cause, whole: Cause) -> bool:
+    """A page in place of a stream raises nothing, because nothing looks whether the stream ended."""
+    if _rules(part, whole) != ("ERR-006", "STR-007") or not _say(part, "no error was raised"):
+        return False
+    streamed = {row.mode for row in part.rows} == {"stream"} and _ways(part) <= _ways(whole)
+    return streamed or _ways(part, "wire", "mode") <= _ways(whole, "wire", "mode")
+
+
+def _hands_anything_over(part: Cause, whole: Cause) -> bool:
+    """A value that was cut is handed over, and so is one that does not fit: nothing compares them with the schema."""
+    alike = _rules(part, whole) == ("STO-004", "STO-003") and _ways(part, "wire") <= _ways(whole, "wire")
+    return alike and _say(part, " was handed over") and _say(whole, " was handed over")
+
+
+def _goes_back_misread(part: Cause, whole: Cause) -> bool:
+    """What goes back in place of the model's words is what the caller got in other runs."""
+    got = {(row.adapter, row.seen) for row in whole.rows}
+    return _rules(part, whole) == ("HIS-006", "TXT-005") and all(
+        row.seen and (row.adapter, row.seen) in got for row in part.rows
+    )
+
+
+_SAID = re.compile(r"the (?:caller|model) did not say '(.+?)'")
+
+
+def _invents_the_same(part: Cause, whole: Cause) -> bool:
+    """The library says one text of its own in two roles."""
+    theirs, ours = (
+        {
+            (row.adapter, re.sub(r"\W", "", found[1]))
+            for row in each.rows
+            if (found := _SAID.match(row.message))
+        }
+        for each in (part, whole)
+    )
+    return _rules(part, whole) == ("HIS-011", "SYS-010") and bool(theirs) and theirs <= ours
+
+
+_RAISED = re.compile(r"(?:the call|send) raised (\w+)(?:: |\(['\"])(.+)")
+_CLASS = re.compile(r"\b\w+(?:Error|Exception)\b")
+
+
+def _raises_the_same(part: Cause, whole: Cause) -> bool:
+    """One error is raised while a request is written, whichever object it is about."""
+    theirs, ours = ({_error_of(row) for row in each.rows} for each in (part, whole))
+    return None not in theirs and theirs <= ours and _ways(part, "wire") <= _ways(whole, "wire")
+
+
+def _error_of(row: Row) -> tuple[str, str] | None:
+    found = next(filter(None, map(_RAISED.search, row.message.splitlines())), None)
+    if found is None or not row.rule.startswith(_NO_RESULT):
+        return None
+    return found[1], _CLASS.sub("*", found[2]).rstrip("'\")")
+
+
+_USAGE = re.compile(r",? ?\d+ input, \d+ output")
+
+
+def _loses_the_usage(part: Cause, whole: Cause) -> bool:
+    """Only the tokens of an answer differ, whatever else is in the stream."""
+    return _ways(part, "wire") <= _ways(whole, "wire") and all(
+        row.rule.startswith("STR-") and _has_other_usage(row.message) for row in [*part.rows, *whole.rows]
+    )
+
+
+def _has_other_usage(message: str) -> bool:
+    before, _, after = message.partition(" and are ")
+    said = before.partition(" were ")[2]
+    return bool(said) and said != after and _USAGE.sub("", said) == _USAGE.sub("", after)
+
+
+def _is_refused_here(part: Cause, whole: Cause) -> bool:
+    """What one format refuses, others accept: two rules point at one place of a request."""
+    at = {row.place: row.pointer for row in part.rows if row.kind == "reject"}
+    cases = {(row.adapter, row.rule, row.case) for row in whole.rows if row.kind != "reject"}
+    return any(
+        row.pointer == at.get(row.place) and (row.adapter, row.rule, row.case) in cases
+        for row in part.follows
+    )
+
+
+def _sends_a_history_as_it_is(part: Cause, whole: Cause) -> bool:
+    """A first request has calls only if the caller gave them: they go out as they were given."""
+    rows = [*part.rows, *whole.rows]
+    return _ways(part) == _ways(whole) and all(
+        row.kind == "reject"
+        and row.pointer.startswith("/exchanges/0/")
+        and row.rule.startswith(("PAIR-", "THK-"))
+        for row in rows
+    )
+
+
+_SIDES = (
+    _loses_all_media,
+    _misses_the_end,
+    _hands_anything_over,
+    _goes_back_misread,
+    _invents_the_same,
+    _raises_the_same,
+    _loses_the_usage,
+    _is_refused_here,
+    _sends_a_history_as_it_is,
+)
 
 
 # --- Plays without a verdict -----------------------------------------------------------------------------

@@ -12,7 +12,7 @@ from conformance_command import run, run_in
 from ellmer_conformance.report import Report, Row
 from ellmer_conformance.report.formats.upstream import reports
 
-WANTED = ("**What happens.**", "**What the API says.**", "**How to see it.**", "**Versions.**", "**Rule.**")
+WANTED = ("**What the API says.**", "**To see it.**", "**Versions.**", "**Rule.**")
 CHOSEN = ("--wire", "openai-chat", "--case", "plain_text", "--mode", "sync")
 
 
@@ -31,6 +31,36 @@ def test_each_cause_is_a_report(tmp_path):
     assert text.startswith("# openai-chat: ")
     assert "```python" in text
     assert "ellmer-core" in text.partition("**Versions.**")[2]
+    assert len(text.splitlines()) < 35
+
+
+def test_a_report_says_each_thing_once():
+    """A maintainer read the message three times, and twenty links before the versions."""
+    place = ("theirs", "openai-chat", "openai", "plain_text", "sync")
+    said = "its text is changed: the model said 'First, this.', and what goes back is 'First'"
+    row = Row(*place, "HIS-006", "MUST", "loss", "fail", 1, "/exchanges/1/request", said)
+    shown = "\n".join([f"line {n}" for n in range(20)] + ["```"])
+    rule = {"wire": "openai-chat", "id": "HIS-006", "sentence": "It goes back.", "source": ["https://a", "b"]}
+    [(_, text)] = reports(Report([replace(row, excerpt=shown)], rules=[rule]))
+
+    assert text.startswith(
+        f"# openai-chat: its text is changed\n\nIt goes back. Here, {said}.\n\n```\nline 0\n"
+    )
+    assert text.count("First, this.") == 1
+    assert "line 7" in text
+    assert "line 8" not in text
+    assert "https://a" not in text
+    assert "Seen in 1 run: openai-chat." in text
+
+
+def test_a_report_shows_no_line_that_would_end_its_block():
+    place = ("theirs", "openai-chat", "openai", "plain_text", "sync")
+    row = Row(
+        *place, "HIS-006", "MUST", "loss", "fail", 1, "/x", "lost", excerpt='"content": "```\n# A title"'
+    )
+    [(_, text)] = reports(Report([row]))
+
+    assert text.count("```") == 4
 
 
 def test_without_a_failure_nothing_is_written(tmp_path):
@@ -95,12 +125,12 @@ def test_the_report_about_a_library_names_each_of_its_packages_and_where_its_ada
     [(_, text)] = reports(Report([row]))
 
     assert f"pytest-xdist {version('pytest-xdist')}" in text.partition("**Versions.** ")[2]
-    assert "The adapter `pytest` is that of an installed package, or a bridge of <https://" in text
+    assert "the adapter `pytest`: that of an installed package, or a bridge of <https://" in text
 
 
 @pytest.mark.slow
 def test_a_long_title_ends_at_a_word():
-    said = "the model said " + "something long " * 20
+    said = "it says " + "something long " * 20
     row = Row(
         "a", "openai-chat", "openai", "one_tool", "sync", "HIS-006", "MUST", "loss", "fail", 1, "/x", said
     )

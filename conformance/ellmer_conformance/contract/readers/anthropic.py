@@ -58,6 +58,16 @@ def drops_stale_thoughts(thinking: Any, betas: Any) -> bool:
     return binding.get("prefix_mismatch_behavior") == "drop_block" and BINDING_BETA in (betas or "")
 
 
+def kept_betas(request: Request) -> str | None:
+    """Returns the betas that a request names, as one text, or `None` if a recorder may have dropped them: it kept no version of the
+    API, or the address is that of a beta call of an SDK (`?beta=true`) and names none.
+    """
+    named = request.body.get("anthropic_beta") or request.body.get("betas") or ""
+    told = f"{request.headers.get('anthropic-beta') or ''} {named}".strip()
+    kept = "anthropic_version" in request.body or "anthropic-version" in request.headers
+    return told if told or (kept and "beta=true" not in request.url) else None
+
+
 def read(request: Request) -> list[Item]:
     """Returns the content of the request in order."""
     found = list(_system(request.body.get("system")))

@@ -1,6 +1,6 @@
 """Bug reports for the maintainers of a client: one for each cause, in Markdown, ready for their tracker.
 
-A report says what happens, what the API says, how to see it, with which versions, and which rule it is. Whoever sends it has
+A report says what happens in the request, what the API says, how to see it, with which versions, and which rule it is. Whoever sends it has
 checked it first: the report says what the strict server says, and not what a real account was told.
 """
 
@@ -20,6 +20,7 @@ from pathlib import Path
 from textwrap import shorten
 from typing import Any
 
+from ...contract.counts import counted
 from ...contract.error_bodies import read_error
 from ...contract.rule import page_of
 from ..repro_scripts import NotReproducible, as_python
@@ -28,8 +29,11 @@ from .terminal_escaping import printable
 
 __all__ = ["reports", "title_of"]
 
-_SHOWN = 5  # plays by name
-_TITLE = 100  # characters
+_TITLE = 80  # characters
+_LONGEST = 300  # characters of what happens
+_LINES = 8  # of the request
+_QUOTES = '"""'
+_WORDS_OF_THE_MODEL = re.compile(r"[:,] the model said |, and no request asked for ")
 _SDKS = {"anthropic", "google-genai", "openai"}
 _BRIDGES = "https://github.com/ellmer-core/ellmer-core/tree/main/conformance/peers"
 
@@ -66,25 +70,33 @@ def _typical(cause: Cause) -> Row:
 
 
 def title_of(row: Row) -> str:
-    """Returns the title of a bug report.
+    """Returns the title of a bug report: what happens, without the words of the model.
 
     Args:
         row: The failure.
     """
-    return shorten(f"{row.wire}: {_line(row.message)}", _TITLE, placeholder=" …")
+    what = _WORDS_OF_THE_MODEL.split(_line(row.message), maxsplit=1)[0].rstrip(".")
+    return shorten(f"{row.wire}: {what}", _TITLE, placeholder=" …")
 
 
 def _parts(report: Report, cause: Cause, rule: Mapping[str, Any]) -> Iterator[str]:
     row = _typical(cause)
+    told = shorten(_line(row.message), _LONGEST, placeholder=" …")
     yield f"# {title_of(row)}"
-    yield f"**What happens.** {_line(row.message)} (at `{row.pointer}`)"
+    yield f"{rule.get('sentence', row.rule)} Here, {told[:1].lower()}{told[1:]}" + "." * (
+        not told.endswith(".")
+    )
+    if row.excerpt:
+        yield f"```\n{_excerpt(row)}\n```"
     yield f"**What the API says.** {_of_the_api(row, report.exchanges.get(row.exchange, {}))}"
-    yield f"**What is expected.** {rule.get('sentence', row.rule)}"
-    yield f"**How to see it.** This program runs the conversation against a local server. It needs no key. {_found(report, row)}\n\n{_program(report, row)}"
-    yield f"**Where.** {_plays(cause)}"
+    yield f"**To see it.** {_found(report, row)}\n\n{_program(report, row)}"
     yield f"**Versions.** {', '.join(_versions(report, row))}"
-    sources = "".join(f"\n- <{each}>" for each in rule.get("source", ()) if each.startswith("http"))
-    yield f"**Rule.** [{row.rule}]({row.page or page_of(row.rule)}), with these sources:{sources or ' none that can be opened'}"
+    yield f"**Rule.** [{row.rule}]({row.page or page_of(row.rule)}), which has its sources. {_plays(cause)}"
+
+
+def _excerpt(row: Row) -> str:
+    """Returns the lines of the request around the place, none of which ends a block of Markdown."""
+    return "\n".join(printable(line) for line in row.excerpt.splitlines()[:_LINES]).replace("```", "'''")
 
 
 def _of_the_api(row: Row, exchange: Mapping[str, Any]) -> str:
@@ -99,26 +111,31 @@ def _of_the_api(row: Row, exchange: Mapping[str, Any]) -> str:
 
 
 def _found(report: Report, row: Row) -> str:
-    """Returns a sentence about where the client is found: a maintainer has neither the command nor the bridge."""
+    """Returns what the program needs: a maintainer has neither the command nor the bridge."""
     asked = report.named.get(row.adapter, row.adapter)
+    installed = "`pip install 'ellmer-core[conformance]'`, no key"
     if asked.startswith("command:"):
-        return f"It calls `{asked.removeprefix('command:')}`, and is run where that runs."
+        return f"Needs {installed}, and `{asked.removeprefix('command:')}`, run from where it is."
     if ":" in asked:
-        return f"The adapter is `{asked}`, which has to be importable."
-    return f"The adapter `{asked}` is that of an installed package, or a bridge of <{_BRIDGES}> in a clone."
+        return f"Needs {installed}, and the adapter `{asked}`."
+    return f"Needs {installed}, and the adapter `{asked}`: that of an installed package, or a bridge of <{_BRIDGES}>."
 
 
 def _program(report: Report, row: Row) -> str:
+    """Returns the script without its header, which says what the report says."""
     try:
-        return f"```python\n{as_python(report, row).strip()}\n```"
+        script = as_python(report, row).strip()
     except NotReproducible:
         return f"```sh\n{report.run_command(row)}\n```"
+    if script.startswith(_QUOTES):
+        script = script.split(_QUOTES, 2)[2].strip()
+    return f"```python\n{script}\n```"
 
 
 def _plays(cause: Cause) -> str:
-    places = list(dict.fromkeys(row.place for row in cause.rows))
-    more = f", and {len(places) - _SHOWN} more" if len(places) > _SHOWN else ""
-    return f"{', '.join(f'`{each}`' for each in places[:_SHOWN])}{more}"
+    """Returns where else it was seen: the number of runs, and the formats."""
+    runs = counted(len({row.place for row in cause.rows}), "run")
+    return f"Seen in {runs}: {', '.join(sorted({row.wire for row in cause.rows}))}."
 
 
 def _versions(report: Report, row: Row) -> Iterator[str]:

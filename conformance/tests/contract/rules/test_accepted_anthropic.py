@@ -10,6 +10,11 @@ from ellmer_conformance.contract.rules.anthropic import _refusals_and_examples a
 
 SYSTEM = {"role": "system", "content": "Be brief."}
 ANTHROPIC = {
+    "a binding without a type, recorded without its headers": an.body(
+        an.ASK,
+        model="claude-fable-5-1",
+        thinking={"block_binding": {"prefix_mismatch_behavior": "drop_block"}},
+    ),
     "content as text": an.body({"role": "user", "content": "Hi"}),
     "the assistant first": an.body(an.assistant("5"), an.ASK),
     "a call first": an.body(an.assistant(an.use("a")), an.user(an.result("a"))),

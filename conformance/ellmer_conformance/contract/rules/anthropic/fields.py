@@ -6,7 +6,7 @@ import re
 from collections.abc import Iterator
 
 from ...exchange import Json, Request
-from ...readers.anthropic import custom, messages, tools
+from ...readers.anthropic import custom, kept_betas, messages, tools
 from ...readers.json_access import text_of, words
 from ...rule import Finding, broken, met
 from ...shapes.facts import root_fields
@@ -154,12 +154,9 @@ def beta_fields_have_their_header(request: Request) -> Iterator[Finding]:
 
 
 def _betas_told(request: Request) -> str | None:
-    """Returns the betas that a request names, as one text, or `None` if a recorder may have lost them."""
-    headers, betas = request.headers, request.body.get("anthropic_beta") or request.body.get("betas")
-    if "anthropic_version" not in request.body and headers.get("anthropic-version") != "2023-06-01":
-        return None
-    told = f"{headers.get('anthropic-beta') or ''} {betas or ''}".strip()
-    return None if not told and "beta=true" in request.url else told
+    """Returns the betas that a request of the version with refusals on record names, or `None` if a recorder may have lost them."""
+    known = request.headers.get("anthropic-version") == "2023-06-01" or "anthropic_version" in request.body
+    return kept_betas(request) if known else None
 
 
 COMPUTER: Json = {

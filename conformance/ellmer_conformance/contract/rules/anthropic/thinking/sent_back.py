@@ -6,7 +6,7 @@ from collections.abc import Iterator
 from datetime import date
 
 from ....exchange import Request
-from ....readers.anthropic import BINDING_BETA, messages
+from ....readers.anthropic import BINDING_BETA, kept_betas, messages
 from ....readers.json_access import decoded, object_of
 from ....rule import Finding, broken, met
 from ..._media import redacted
@@ -177,21 +177,31 @@ def a_prefill_does_not_think(request: Request) -> Iterator[Finding]:
     REJECT,
     source="https://platform.claude.com/docs/en/build-with-claude/preserved-thinking",
     refusal=refused("thinking.{kind}.block_binding: Extra inputs are not permitted"),
-    examples=[body(ASK, model="claude-opus-5-5", thinking={"type": "adaptive"})],
-    counterexamples=[body(ASK, model="claude-opus-5-5", thinking={"type": "adaptive", "block_binding": {}})],
+    examples=[
+        body(ASK, model="claude-opus-5-5", anthropic_version="2023-06-01", thinking={"type": "adaptive"}),
+        # recorded without its headers: pydantic-ai, test_anthropic_fable_5_1_drops_a_stale_thinking_block
+        body(
+            ASK,
+            model="claude-fable-5-1",
+            thinking={"block_binding": {"prefix_mismatch_behavior": "drop_block"}},
+        ),
+    ],
+    counterexamples=[
+        body(
+            ASK,
+            model="claude-opus-5-5",
+            anthropic_version="2023-06-01",
+            thinking={"type": "adaptive", "block_binding": {}},
+        )
+    ],
 )
 def binding_takes_a_header(request: Request) -> Iterator[Finding]:
     """`thinking.block_binding` requires its value in the header `anthropic-beta`.
 
-    Fix: send `anthropic-beta: thinking-binding-controls-2026-08-01`.
+    A recording that may have lost its headers is not judged. Fix: send `anthropic-beta: thinking-binding-controls-2026-08-01`.
     """
-    thinking = object_of(request.body.get("thinking"))
-    betas = (
-        request.headers.get("anthropic-beta"),
-        request.body.get("anthropic_beta"),
-        request.body.get("betas"),
-    )
-    if thinking:
-        wrong = thinking.get("block_binding") is not None and BINDING_BETA not in str(betas)
+    thinking, betas = object_of(request.body.get("thinking")), kept_betas(request)
+    if thinking and betas is not None:
+        wrong = thinking.get("block_binding") is not None and BINDING_BETA not in betas
         place, problem = "/thinking/block_binding", f"the header has no {BINDING_BETA}"
         yield broken(place, problem, kind=thinking.get("type")) if wrong else met("/thinking")

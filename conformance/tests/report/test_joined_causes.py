@@ -1,0 +1,168 @@
+"""One mistake of a library is one cause, from whatever side its failures show it."""
+
+from dataclasses import replace
+
+import pytest
+
+from ellmer_conformance.report import Report, Row
+from ellmer_conformance.report.results import causes
+
+
+def failed(rule, pointer, message, wire="openai-chat", case="one_tool", *, mode="sync", kind="loss"):
+    return Row("theirs", wire, "anywhere", case, mode, rule, "MUST", kind, "fail", 1, pointer, message)
+
+
+def rules_of(*rows):
+    return sorted("+".join(sorted({row.rule for row in cause.rows})) for cause in causes(Report([*rows])))
+
+
+END = failed("STR-007", "/varied/cut:1", "cut (cut:1), the answer was taken for complete", mode="stream")
+PAGE = failed(
+    "ERR-006", "/varied/page-200", "under page-200, no error was raised", case="page", mode="stream"
+)
+MISFIT = failed("STO-003", "/replies/0", '\'{"age":"unknown"}\' was handed over', case="misfit")
+TOO_SHORT = failed("STO-004", "/replies/0", '\'{"name": "Ada Lo\' was handed over', case="short")
+AS_TEXT = failed(
+    "TRM-002", "/exchanges/1/request/contents/2", "a file in base64", "gemini", "image", kind="reject"
+)
+DROPPED = failed("TRM-010", "/exchanges/1/request/contents/2", "the media were dropped", "gemini", "svg")
+INVENTED = failed("SYS-010", "/exchanges/0/request", "the caller did not say '[empty string]'")
+IN_A_TURN = failed(
+    "HIS-011", "/exchanges/1/request", "the model did not say '[emptystring]' here", case="empty"
+)
+MISREAD = replace(
+    failed("TXT-005", "/replies/0", "the text is 'tick', the model said 'tick tick'"), seen="a1"
+)
+GOES_BACK = replace(
+    failed("HIS-006", "/exchanges/1/request", "its text is changed: the model said 'tick tick'", case="back"),
+    seen="a1",
+)
+RAISED = failed(
+    "RUN-003",
+    "/replies/0",
+    "the call raised TypeError: Object of type KeyError is not JSON serializable\n"
+    "  raised at json/encoder.py:180 in default()",
+)
+UNSENT = failed(
+    "RUN-001",
+    "/trouble",
+    "no request reached the given base URL\n"
+    "send raised TypeError('Object of type ToolError is not JSON serializable')",
+    case="unsent",
+)
+ZERO = "the replies were 'Rain' (stopped by stop, 115 input, 28 output) and are 'Rain' (stopped by stop, 0 input, 0 output)"
+UNKNOWN_EVENT = failed(
+    "STR-006", "/varied/unknown-events", f"under unknown-events, {ZERO}", case="a", mode="stream"
+)
+NO_CHOICES = failed(
+    "STR-015", "/varied/empty-choices", f"under empty-choices, {ZERO}", case="b", mode="stream"
+)
+BAD_ID = failed(
+    "PAIR-007",
+    "/exchanges/0/request/messages/1",
+    "'a.b:0' has other characters",
+    "anthropic",
+    kind="reject",
+)
+UNSIGNED = failed(
+    "THK-003",
+    "/exchanges/0/request/contents/1",
+    "the call is not signed",
+    "gemini",
+    "resumed",
+    kind="reject",
+)
+TWICE = failed(
+    "PAIR-005",
+    "/exchanges/1/request/messages/1",
+    "a second call 'call_1'",
+    "anthropic",
+    "ids",
+    kind="reject",
+)
+TWO_RESULTS = failed(
+    "PAIR-013",
+    "/exchanges/1/request/messages/3",
+    "there is a second result for 'call_1'",
+    case="ids",
+    kind="reject",
+)
+NESTED = failed("PAR-005", "/tool_runs", 'keep({"say": "\\"hi\\" {x}", "deep": {"a": [{}]}}) was not run')
+FLAT = failed("PAR-005", "/tool_runs", 'probe({"key": "none"}) was not run', case="probe")
+NOT_CLOSED = failed(
+    "SCH-003",
+    "/exchanges/0/request/tools/0/parameters",
+    "'additionalProperties' is required",
+    kind="reject",
+)
+NOT_ALL = failed(
+    "SCH-003",
+    "/exchanges/0/request/tools/0/parameters/properties/a",
+    "'required' lacks 'b'",
+    case="b",
+    kind="reject",
+)
+
+
+@pytest.mark.parametrize(
+    ("one", "other"),
+    [
+        pytest.param(END, PAGE, id="nothing looks whether a stream ended"),
+        pytest.param(MISFIT, TOO_SHORT, id="nothing compares a value with its schema"),
+        pytest.param(AS_TEXT, DROPPED, id="media of a result, supported or not"),
+        pytest.param(INVENTED, IN_A_TURN, id="a text of the library's own"),
+        pytest.param(MISREAD, GOES_BACK, id="a text that is changed where it is read"),
+        pytest.param(RAISED, UNSENT, id="an object that is written as JSON"),
+        pytest.param(UNKNOWN_EVENT, NO_CHOICES, id="the tokens of the last event"),
+        pytest.param(BAD_ID, UNSIGNED, id="a history that the caller gave"),
+        pytest.param(TWICE, TWO_RESULTS, id="ids that the model used twice"),
+        pytest.param(TWICE, BAD_ID, id="ids as they came"),
+        pytest.param(NESTED, FLAT, id="arguments of any depth"),
+        pytest.param(NOT_CLOSED, NOT_ALL, id="what a strict schema needs"),
+    ],
+)
+def test_two_sides_of_one_mistake_are_one_cause(one, other):
+    joined = ["+".join(sorted({one.rule, other.rule}))]
+
+    assert rules_of(one, other) == joined
+    assert rules_of(other, one) == joined
+
+
+@pytest.mark.parametrize(
+    ("one", "other"),
+    [
+        pytest.param(
+            END, replace(PAGE, message="it raises a bare KeyError"), id="another way to miss a page"
+        ),
+        pytest.param(END, replace(PAGE, mode="sync"), id="an answer that is no stream"),
+        pytest.param(
+            MISFIT, replace(TOO_SHORT, message="the error names the JSON"), id="an error without a limit"
+        ),
+        pytest.param(AS_TEXT, replace(DROPPED, wire="anthropic"), id="media in another format"),
+        pytest.param(
+            INVENTED, replace(IN_A_TURN, message="the model did not say 'Hi' here"), id="another text"
+        ),
+        pytest.param(MISREAD, replace(GOES_BACK, seen="b2"), id="another change"),
+        pytest.param(RAISED, replace(UNSENT, message="send raised TypeError('no')"), id="another error"),
+        pytest.param(
+            UNKNOWN_EVENT, replace(NO_CHOICES, message="the replies were 'a' and are 'b'"), id="a text"
+        ),
+        pytest.param(
+            BAD_ID, replace(UNSIGNED, pointer="/exchanges/1/request/contents/1"), id="what the model said"
+        ),
+    ],
+)
+def test_two_mistakes_stay_two_causes(one, other):
+    assert len(rules_of(one, other)) == 2
+
+
+def test_what_one_format_refuses_and_others_accept_is_one_cause():
+    at = "/exchanges/0/request/messages/0/content/0"
+    refused = failed("EMP-001", at, "the text is empty", "anthropic", "image_alone", kind="reject")
+    beside = failed("IMG-003", at, "an empty text was sent", "anthropic", "image_alone")
+    elsewhere = failed("IMG-003", at, "an empty text was sent", "openai-chat", "image_alone")
+    unseen = failed("TXT-005", "/replies/0", "the text is ''", "openai-chat", "image_alone")
+
+    assert rules_of(refused, beside, elsewhere) == ["EMP-001+IMG-003"]
+    assert rules_of(refused, replace(beside, pointer="/replies/0"), elsewhere) == ["EMP-001", "IMG-003"]
+    assert rules_of(refused, replace(unseen, wire="anthropic"), unseen) == ["EMP-001", "TXT-005"]
