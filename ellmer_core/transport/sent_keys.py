@@ -44,7 +44,7 @@ class SentKeys:
     """The keys in the headers of one request, and those that signed it."""
 
     def __init__(self, headers: Mapping[str, str], secrets: Iterable[str] = ()) -> None:
-        values = tuple([value for name, value in headers.items() if _is_secret(name)])
+        values = tuple([value for name, value in headers.items() if is_secret(name)])
         self._keys, self._answered = _keys_of(values, tuple(secrets))
         if self._keys:
             _sent[self._keys] = None
@@ -296,7 +296,8 @@ class _Open(NamedTuple):
 _NOTHING = _Open("", 0, None, None)
 
 
-_is_secret = lru_cache(256)(_SECRET.search)  # of the name of a header
+#: Tells whether what has this name, such as a header, is a secret.
+is_secret = lru_cache(256)(_SECRET.search)
 
 
 @lru_cache(64)
