@@ -451,7 +451,7 @@ DEFECTS = {
         "A message of an MCP server may have any size.",
         3,
         "ellmer_core.mcp",
-        'target.encoding == "utf-8"',
+        'program.encoding == "utf-8"',
         "False",
         ("tests/hostile/test_hostile_mcp.py", "-k", "too_large"),
     ),

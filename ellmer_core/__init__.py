@@ -124,7 +124,8 @@ if not TYPE_CHECKING:  # type checkers would believe that every name is there
             value = sorted({*_OFFERED, *_names_by_provider()})
         elif name in _OFFERED:
             modules = (import_module(f".{module}", __name__) for module in _MODULES)
-            value = _spelt(getattr(next(module for module in modules if name in module.__all__), name))
+            value = getattr(next(module for module in modules if name in module.__all__), name)
+            value = _spelt(value, makes=name.startswith("type_"))
         else:
             value = _by_provider(name)
         globals()[name] = value

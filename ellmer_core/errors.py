@@ -71,6 +71,8 @@ def wrong_keyword(name: str, of: str, keywords: Iterable[str]) -> TypeError:
     from difflib import get_close_matches  # noqa: PLC0415 - only for mistakes
 
     keywords = list(keywords)
+    if "params" in keywords and (instead := _instead(name)):
+        return TypeError(f"`{name}=` is not a parameter of {of}(): {instead}")
     near = [ELSEWHERE[name]] if ELSEWHERE.get(name) in keywords else get_close_matches(name, keywords, 1)
     advice = (
         f"did you mean `{near[0]}=`?"
@@ -78,6 +80,14 @@ def wrong_keyword(name: str, of: str, keywords: Iterable[str]) -> TypeError:
         else f"it has {', '.join(f'`{n}=`' for n in keywords) or 'none'}."
     )
     return TypeError(f"`{name}=` is not a parameter of {of}(); {advice}")
+
+
+def _instead(name: str) -> str | None:
+    """Returns where a keyword of a chat belongs, which has another place here."""
+    if name in ("tool", "tools"):
+        return "give the tools to register_tools()."
+    neutral = import_module(f"{__package__}.wire.interfaces").NEUTRAL | {"thinking"}
+    return f"give params=params({name}=…)." if name in neutral else None
 
 
 def check_spelling(extra: Iterable[str], of: str, parameters: Iterable[str], near: float = 0.88) -> None:

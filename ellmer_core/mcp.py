@@ -13,8 +13,6 @@ The tools of a server can be used in blocking and async chats. https://modelcont
 
 from __future__ import annotations
 
-import codecs
-import json
 import math
 import re
 from collections import Counter
@@ -29,12 +27,13 @@ from typing import TYPE_CHECKING, Any, Literal, TypeVar, cast
 from urllib.parse import urlsplit
 
 from ._chat.chat import Chat
-from .budget import MCP_SERVER, has_more_values
+from .budget import MCP_SERVER
 from .contents import content as ours
 from .contents.content import media_type
 from .contents.turns import AssistantTurn, Turn, UserTurn
 from .errors import AsyncToolError, ConnectError, EllmerError, UsageError, spelt
 from .log import log_raised
+from .mcp_reading import LINES, ErrorOutput, bounded_answer
 from .schemas.type_functions import arguments_of, to_json_schema
 from .tool_execution import ainvoke
 from .tools.definition import AskLater, ToolContext, tool, tool_annotations
@@ -45,6 +44,7 @@ from .transport.sent_keys import SentKeys, is_secret, keys_in
 if TYPE_CHECKING:
     from anyio.from_thread import BlockingPortal
     from mcp import Client, StdioServerParameters
+    from mcp.client import Transport
     from mcp.server import Server
     from mcp.types import CallToolRequestParams, CallToolResult, ContentBlock, ListToolsResult, Tool
 
@@ -237,6 +237,7 @@ class McpTools:
     _session: tuple[BlockingPortal, Client] | None = field(default=None, repr=False)
     _running: list[_Asking] = field(default_factory=list, repr=False)
     _keys: SentKeys = field(default=NO_KEYS, repr=False)
+    _stderr: ErrorOutput | None = field(default=None, repr=False)
 
     def __post_init__(self) -> None:
         texts = [each for each in self._words if isinstance(each, str)]
@@ -260,7 +261,7 @@ class McpTools:
             except Exception as error:  # noqa: BLE001 - raised again as one of ours
                 failed = self._first(error)
             if failed is not None:  # here, because it would have the frames of the SDK as its context there
-                why = _in_words(failed, self.connect_timeout)
+                why = f"{_in_words(failed, self.connect_timeout)}{self._last_words()}"
                 raise self._failure(failed, f"No MCP server answers at {self._where}: {why}")
             self._open, self._session = stack.pop_all(), (portal, client)
         tools = [self._tool(portal, client, definition) for definition in listed]
@@ -445,6 +446,13 @@ class McpTools:
         shown = self._keys.hidden_in_value(told, failed=failed)
         return found if shown == told else cast("T", type(message).model_validate(shown))
 
+    def _last_words(self) -> str:
+        """Returns what the server's program wrote last to its standard error."""
+        if self._stderr is None:
+            return ""
+        said = self._stderr.last_lines(self._keys)
+        return f". It wrote:\n{said}" if said else ". It wrote nothing: run it by hand to see why"
+
     @asynccontextmanager
     async def _connected(self) -> AsyncGenerator[tuple[Client, list[Tool]], None]:
         try:
@@ -460,8 +468,8 @@ class McpTools:
             elif isinstance(target, list | tuple):
                 command, *words = target
                 target = StdioServerParameters(command=command, args=words, env=self.env or None)
-            if isinstance(target, StdioServerParameters) and target.encoding == "utf-8":
-                target = target.model_copy(update={"encoding": LINES})
+            if isinstance(target, StdioServerParameters):
+                target = self._started(stack, target)
             scope = stack.enter_context(fail_after(self.connect_timeout))
             sampled = self._sampled if self.sampling is not None else None
             client = await stack.enter_async_context(
@@ -475,6 +483,16 @@ class McpTools:
             listed: list[Tool] = await _all(client.list_tools, "tools", self.max_tools)
             scope.deadline = math.inf
             yield client, self._shown(listed)
+
+    def _started(self, stack: AsyncExitStack, program: StdioServerParameters) -> Transport:
+        """Returns the transport that starts a program, whose messages are bounded."""
+        from mcp.client.stdio import stdio_client  # noqa: PLC0415 - imported when first needed
+
+        if program.encoding == "utf-8":
+            program = program.model_copy(update={"encoding": LINES})
+        self._stderr = ErrorOutput()
+        stack.callback(self._stderr.file.close)
+        return stdio_client(program, errlog=self._stderr.file)
 
     def _tool(self, portal: BlockingPortal, client: Client, tool: Tool) -> ours.ToolDef:
         def call(**arguments: Any) -> ours.ContentToolResult:
@@ -614,7 +632,7 @@ async def _over_http(stack: AsyncExitStack, url: str, headers: Mapping[str, str]
         headers={"accept-encoding": "identity", **headers},
         timeout=httpx2.Timeout(30, read=300),
         auth=auth,
-        event_hooks={"response": [_bounded]},
+        event_hooks={"response": [bounded_answer]},
     )
     return streamable_http_client(url, http_client=await stack.enter_async_context(client))
 
@@ -646,101 +664,6 @@ def _secrets_of(url: str) -> Iterator[str]:
     with suppress(ValueError):
         parts = urlsplit(url)
         yield from filter(_RANDOM.fullmatch, re.split(r"[/=&]", f"{parts.path}/{parts.query}"))
-
-
-# --- The size of a server's messages ---------------------------------------------------------------------
-
-
-#: UTF-8 whose decoder gives whole lines of a bounded length. The SDK itself takes any, and copies a line with each chunk of it.
-LINES = "ellmer_core_lines"
-_SEPARATORS = b",:[{"
-
-
-class _LineDecoder(codecs.BufferedIncrementalDecoder):
-    """Keeps the parts of a line until it ends. In place of a line that is too long, or has too many values, stands an error."""
-
-    def __init__(self, errors: str = "strict") -> None:
-        super().__init__(errors)
-        self._parts: list[str] = []
-        self._length = 0
-
-    def _buffer_decode(self, data: Any, errors: str, final: bool) -> tuple[str, int]:
-        return codecs.utf_8_decode(data, errors, final)
-
-    def decode(self, data: Any, final: bool = False) -> str:
-        """Returns the lines that end in these bytes."""
-        *ended, begun = super().decode(data, final).split("\n")
-        return "".join([*map(self._ended, ended), self._added(begun)])
-
-    def _ended(self, piece: str) -> str:
-        error, line, whole = self._added(piece), "".join(self._parts), self._length <= MCP_SERVER.received
-        self._parts, self._length = [], 0
-        if whole and has_more_values(line, MCP_SERVER.values):
-            return _error_for(line)
-        return f"{line}\n" if whole else error
-
-    def _added(self, piece: str) -> str:
-        """Adds a part of a line. Returns the error for a line that has become too long, whose rest is dropped."""
-        before, self._length = self._length, self._length + len(piece)
-        if self._length <= MCP_SERVER.received:
-            self._parts.append(piece)
-            return ""
-        line, self._parts = "".join(self._parts), []
-        return _error_for(line or piece) if before <= MCP_SERVER.received else ""
-
-
-_BEGINNING = 1000  # characters, in which a message says what it answers
-_ID = re.compile(r'"id"\s*:\s*("[^"\\]{0,99}"|\d{1,20})')
-_TOO_LARGE = f"A message of the MCP server has more than {MCP_SERVER.received:,} bytes or {MCP_SERVER.values:,} values."
-
-
-def _error_for(line: str) -> str:
-    """Returns the line that answers the same request with an error."""
-    found = _ID.search(line[:_BEGINNING])
-    error = json.dumps({"code": _INTERNAL, "message": _TOO_LARGE})
-    return f'{{"jsonrpc": "2.0", "id": {found[1] if found else 0}, "error": {error}}}\n'
-
-
-_INTERNAL = -32603  # https://www.jsonrpc.org/specification#error_object
-
-
-def _lines(name: str) -> codecs.CodecInfo | None:
-    if name != LINES:
-        return None
-    utf_8 = codecs.lookup("utf-8")
-    return codecs.CodecInfo(utf_8.encode, utf_8.decode, incrementaldecoder=_LineDecoder, name=LINES)
-
-
-codecs.register(_lines)
-
-
-async def _bounded(response: Any) -> None:
-    """Bounds the body of an answer over HTTP. The SDK bounds each event of a stream itself."""
-    import httpx2  # noqa: PLC0415 - the SDK brings it
-
-    if response.headers.get("content-encoding", "identity") != "identity":
-        raise httpx2.DecodingError("The MCP server compressed its answer, although it was told not to.")
-    if not response.headers.get("content-type", "").startswith("text/event-stream"):
-        response.stream = _counted(response.stream)
-
-
-def _counted(stream: Any) -> Any:
-    from httpx2 import AsyncByteStream, DecodingError  # noqa: PLC0415 - the SDK brings it
-
-    class Counted(AsyncByteStream):
-        async def __aiter__(self) -> AsyncGenerator[bytes, None]:
-            size = values = 0
-            async for chunk in stream:
-                size += len(chunk)
-                values += sum(chunk.count(mark) for mark in _SEPARATORS)
-                if size > MCP_SERVER.received or values > MCP_SERVER.values:
-                    raise DecodingError(_TOO_LARGE)
-                yield chunk
-
-        async def aclose(self) -> None:
-            await stream.aclose()
-
-    return Counted()
 
 
 # --- Lists, and tools --------------------------------------------------------------------------------------
@@ -785,7 +708,7 @@ def _in_words(error: BaseException, patience: float) -> str:
     if isinstance(error, TimeoutError):
         return f"it said nothing, or went on listing its tools, for {patience:g} seconds (`connect_timeout`)"
     if str(error) == "Connection closed":  # the words of the SDK, which does not tell why
-        return "it closed the connection. A program has ended: run it by hand to see why"
+        return "it closed the connection"
     return f"{type(error).__name__}: {error}" if str(error) else type(error).__name__
 
 

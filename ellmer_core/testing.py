@@ -26,7 +26,7 @@ from .contents.content import (
     replaced,
 )
 from .contents.turns import Turn
-from .errors import UsageError, spelt
+from .errors import AsyncToolError, UsageError, spelt
 from .providers._construction import Options, construct
 from .providers.openai_compatible import OpenAICompatible
 from .render.printed_form import format_content, visible
@@ -79,7 +79,11 @@ def run_tool(
         The arguments are invalid: `number` must be an integer, not "four".
     """
     show = progress or (lambda _text: None)
-    return invoke(_request(function, arguments), on_progress=show, scope=CallScope(deps=deps))
+    request = _request(function, arguments)
+    try:
+        return invoke(request, on_progress=show, scope=CallScope(deps=deps))
+    except AsyncToolError:
+        raise AsyncToolError(f"Tool `{request.name}` is async: await run_tool_async().") from None
 
 
 async def run_tool_async(

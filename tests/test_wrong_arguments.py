@@ -283,3 +283,24 @@ def test_a_type_that_cannot_be_known_is_not_judged():
 def test_what_is_missing_under_a_wrong_name_is_named(make, wrong, meant):
     with pytest.raises(TypeError, match=f"`{wrong}=` is not a parameter of .* did you mean `{meant}=`"):
         make(**{wrong: "x"})
+
+
+@pytest.mark.parametrize(
+    ("call", "said"),
+    [
+        (lambda chat: chat.chat("Hi", temperature=1), "of chat(): give params=params(temperature=…)"),
+        (lambda chat: chat.stream("Hi", thinking="low"), "of stream(): give params=params(thinking=…)"),
+        (lambda chat: chat.chat("Hi", tools=[]), "of chat(): give the tools to register_tools()"),
+        (lambda _: ec.chat_openai(max_tokens=5), "of chat_openai(): give params=params(max_tokens=…)"),
+        (lambda _: ec.chat_openai(tools=[]), "of chat_openai(): give the tools to register_tools()"),
+        (lambda chat: chat.chat(["a", "b"]), "with a star: chat.chat(*…)"),
+        (lambda chat: chat.token_count(), "There is nothing to count"),
+        (lambda _: ec.chat("gpt-4.1"), "Write PROVIDER/MODEL, such as openai/gpt-4.1."),
+        (lambda _: ec.type_enum(["a", "b"]), "write type_enum(values=…)"),
+        (lambda _: ec.type_array(ec.type_string()), "write type_array(items=…)"),
+    ],
+)
+def test_the_error_says_where_it_belongs(call, said):
+    chat = ec.chat_openai(model="gpt-4.1", api_key="k")
+    with pytest.raises((TypeError, UsageError), match=re.escape(said)):
+        call(chat)

@@ -39,7 +39,10 @@ def contents_of(inputs: Sequence[Input]) -> list[Content]:
     """Returns what is sent to the model."""
     for value in inputs:
         if not isinstance(value, str | Content):
-            raise UsageError(f"A chat takes strings and contents, not {type(value).__name__}: {value!r:.80}")
+            several = " Give its items, with a star: chat.chat(*…)" if isinstance(value, list | tuple) else ""
+            raise UsageError(
+                f"A chat takes strings and contents, not {type(value).__name__}: {value!r:.80}{several}"
+            )
     return [ContentText(value) if isinstance(value, str) else value for value in inputs]
 
 

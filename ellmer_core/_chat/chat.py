@@ -631,6 +631,10 @@ class Chat(ChatState):
             turns = repaired([*history, *new]).turns
             tools = offered(self._searchable(), turns, native=self.wire.searches)
             return counted(self.wire, turns, tools, wanted)
+        if include == "new" and not contents:
+            raise UsageError(
+                'There is nothing to count: give an input, or include="complete" for the conversation.'
+            )
         if include == "new":
             return counted(self.wire, [UserTurn(contents)], [], wanted)
         raise UsageError(f'include must be "new" or "complete", not {include!r}.')

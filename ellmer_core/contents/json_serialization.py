@@ -233,7 +233,7 @@ class _Replay:
         version = recorded.get("version") if isinstance(recorded, dict) else None
         if version is None or not {"class", "props"} <= recorded.keys():
             raise UsageError(
-                f"{path} is not a record. A record is an object with `version`, `class` and `props`."
+                f"{path} is not what contents_record() returns: an object with `version`, `class` and `props`."
             )
         if version != VERSION:
             raise UsageError(f"{path} is of version {version!r}; this release reads version {VERSION}.")

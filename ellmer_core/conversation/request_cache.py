@@ -123,25 +123,23 @@ class RequestCache:
         self.texts = {name: text for name, text in self.texts.items() if name in used}
 
     def _body(self, body: Json) -> bytes:
-        """Returns the whole body. Cached items of lists are reused. One `join()` builds the body, because copying a
-        long conversation costs more than its lookup.
-        """
+        """Returns the whole body. Cached items of lists are reused, and the text of a long conversation is copied once."""
         pieces: list[bytes] = []
         for name, value in body.items():
-            field, start = encoded(str(name)) + b":", len(pieces)
+            pieces += [b"," if pieces else b"{", encoded(str(name)), b":"]
             if isinstance(value, list) and value:
-                if value is self.last.messages:
-                    pieces += [*filter(None, [self.last.start]), *self.last.texts[self.last.joined :]]
-                else:
-                    pieces += [self.texts.get(id(item)) or encoded(item) for item in value]
-                pieces[start] = field + b"[" + pieces[start]
-                pieces[-1] += b"]"
+                pieces += [b"[", *self._items(value), b"]"]
             else:
-                pieces.append(field + encoded(value))
-        pieces = pieces or [b""]
-        pieces[0] = b"{" + pieces[0]
-        pieces[-1] += b"}"
-        return b",".join(pieces)
+                pieces.append(encoded(value))
+        return b"".join([*(pieces or [b"{"]), b"}"])
+
+    def _items(self, value: list[Any]) -> list[bytes]:
+        """Returns the text of the items of a list, in pieces."""
+        if value is not self.last.messages:
+            return [b",".join(self.texts.get(id(item)) or encoded(item) for item in value)]
+        new = self.last.texts[self.last.joined :]
+        comma = [b","] if self.last.start and new else []
+        return [self.last.start, *comma, b",".join(new)]
 
 
 def shared_start(before: Sequence[object], now: Sequence[object]) -> int:

@@ -226,6 +226,11 @@ class OneAtATime:
         self._number = -1  # of the holder, by which a call knows that it is part of that conversation
         self._queue: deque[tuple[object, int, Future[None]]] = deque()
 
+    @property
+    def taken(self) -> bool:
+        """Whether a conversation has reserved the chat."""
+        return self._holder is not None
+
     @contextmanager
     def idle(self, what: str) -> Iterator[None]:
         """Allows a change of the history, while no conversation has reserved the chat."""

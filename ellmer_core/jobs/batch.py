@@ -417,7 +417,7 @@ def _state(path: Path, wanted: Mapping[str, str], *, tagged: bool) -> Json:
         raise errors.UsageError(f"{path} is of version {version!r}; this release reads version {VERSION}.")
     if differ := [name for name, value in wanted.items() if found.get(name) != value]:
         raise errors.UsageError(
-            f"{path} belongs to another batch: {', '.join(differ)} differ. Use another path, or pass ignore_hash=True if it is the same batch."
+            f"{path} belongs to another batch: it differs in {', '.join(differ)}. Use another path, or pass ignore_hash=True if it is the same batch."
         )
     if stage == "submitting" and not (tagged and {"tag", "since"} <= state.keys()):
         raise errors.UsageError(

@@ -734,7 +734,7 @@ class Journal:
             raise UsageError(f"{self.path} is of version {version!r}; this release reads version {VERSION}.")
         if differ:
             raise UsageError(
-                f"{self.path} belongs to other prompts: {', '.join(differ)} differ. Use another path."
+                f"{self.path} has the answers of another call: it differs in {', '.join(differ)}. Use another path."
             )
         return whole
 

@@ -21,7 +21,7 @@ from ..conversation.settings import UsageLimits
 from ..errors import UsageError, wrong_keyword
 from ..transport.http_clients import Limits, Timeouts
 from ..wire.base import Key, Wire, without_user
-from ..wire.interfaces import NEUTRAL, Profile
+from ..wire.interfaces import Profile
 
 __all__ = ["Options", "chat", "construct", "constructor"]
 
@@ -267,8 +267,6 @@ def spell_out(make: Any) -> None:
 def _check_names(options: Options, function: str, fields: Iterable[str]) -> None:
     names = Options.__annotations__
     if unknown := [name for name in options if name not in names]:
-        if unknown[0] in NEUTRAL:
-            raise TypeError(f"{unknown[0]}= is a parameter of the model: give params=params({unknown[0]}=…)")
         raise wrong_keyword(unknown[0], function, ["system_prompt", *names, *fields])
 
 
@@ -285,7 +283,9 @@ def constructor(provider: str) -> Callable[..., Chat]:
         loaded: Callable[..., Chat] = found[0].load()
         return loaded
     there = ", ".join(sorted({*own_providers(), *others.names}))
-    raise UsageError(f"There is no provider {provider!r}. There are: {there}.")
+    raise UsageError(
+        f"There is no provider {provider!r}. Write PROVIDER/MODEL, such as openai/gpt-4.1. There are: {there}."
+    )
 
 
 def own_providers() -> list[str]:

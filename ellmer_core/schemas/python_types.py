@@ -265,10 +265,18 @@ def _built(value: Any, annotation: Any, path: str) -> Any:
     except ValidationError as error:
         if json.dumps(whole := _whole_numbers(value)) != text:  # as text: NaN equals nothing
             return _built(whole, annotation, path)
-        problems = (
-            f"`{path}{_dotted(e['loc'])}`: {e['msg']}, not {_short(e['input'])}" for e in error.errors()
-        )
-        raise ConversionError("; ".join(problems)) from error
+        raise ConversionError("; ".join(_problem(path, each) for each in error.errors())) from error
+
+
+def _problem(path: str, error: Any) -> str:
+    """Returns an error of pydantic in words."""
+    place = f"`{path}{_dotted(error['loc'])}`"
+    match error["type"]:
+        case "missing":
+            return f"{place} is missing"
+        case "value_error" | "assertion_error":  # the words of the class's own validator
+            return f"{place} is {_short(error['input'])}: {error['ctx']['error']}"
+    return f"{place}: {error['msg']}, not {_short(error['input'])}"
 
 
 def _whole_numbers(value: Any) -> Any:

@@ -243,10 +243,8 @@ def _json_schema(type: Type, definitions: Definitions) -> dict[str, Any]:
 def inner_type(value: Any, where: str, *, required: bool = True) -> Type:
     """Returns the type of an argument: a `Type`, or a Python type that JSON Schema can describe in place."""
     if value is None or isinstance(value, (str, bytes, int, float, list, dict)):
-        raise UsageError(
-            f"{where} must be a type (type_string(), int, a model …), not {value!r}. "
-            "A description comes first and without a name."
-        )
+        hint = " A description comes first and without a name." if where.startswith("property") else ""
+        raise UsageError(f"{where} must be a type (type_string(), int, a model …), not {value!r}.{hint}")
     try:
         return type_of(value, required=required)
     except UsageError as error:

@@ -309,7 +309,8 @@ class _Open(NamedTuple):
 _NOTHING = _Open("", 0, None, None)
 
 
-is_secret = lru_cache(256)(_SECRET.search)  # of the name of a header
+#: Tells whether what has this name, such as a header, is a secret.
+is_secret = lru_cache(256)(_SECRET.search)
 
 
 @lru_cache(64)

@@ -74,6 +74,7 @@ class Endpoint:
             try:
                 asked = self.protocol.read(await _body(scope, receive, self.max_bytes))
                 chat = await self._chat(asked.conversation, scope)
+                asked.check(chat)
             except _Refused as refused:
                 await _say(send, *refused.args)
             except UsageError as error:
@@ -86,6 +87,10 @@ class Endpoint:
         chat = await found if isawaitable(found) else found
         if chat is None:
             raise _Refused(404, "There is no such conversation.")
+        if chat.when_busy == "raise" and chat._turn.taken:  # noqa: SLF001 - of this package
+            raise _Refused(
+                409, "The answer to another message of this conversation is not complete. Wait for it."
+            )
         return chat
 
 

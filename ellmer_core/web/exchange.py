@@ -82,6 +82,28 @@ class WebRequest(Value):
         if not self.inputs and not self.decisions and not self.again:
             raise UsageError(NOTHING)
 
+    def check(self, chat: Chat) -> None:
+        """Checks the request against the chat's history, which it does not change: so a route can answer 400 before a stream
+        begins. While the chat answers another request, its history is not known yet; the stream then has the error.
+
+        Args:
+            chat: The chat of the conversation.
+
+        Raises:
+            UsageError: There is nothing to send, the decisions are about other calls than those that wait, or the page shows
+                another conversation.
+
+        Examples:
+            >>> chat = chat_openai()
+            >>> try:
+            ...     WebRequest("chat-1", decisions={"call_1": True}).check(chat)
+            ... except UsageError as error:
+            ...     print(error)
+            The request has no new message, and no decision about a call that waits.
+        """
+        if not chat._turn.taken:  # noqa: SLF001 - of this package
+            self.begin(chat._history.copy())  # noqa: SLF001 - likewise
+
     def begin(self, history: History) -> Sequence[ours.Content]:
         """Applies the request to the server's history, and returns what to send.
 

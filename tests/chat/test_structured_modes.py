@@ -185,7 +185,7 @@ def test_an_answer_that_does_not_fit_is_asked_for_again(server, reply, make):
     server.answers(reply([answer('{"title": "It"}')]), reply([answer("Sorry.")]), reply([answer(GOOD)]))
     assert chat.chat_structured("Which?", type=Book, max_retries=2) == Book("It", 1138)
     first, second = (asked.json["messages"][-1]["content"] for asked in server.asked[1:])
-    assert "`value.pages`: Field required" in first
+    assert "`value.pages` is missing" in first
     assert "not JSON" in second
     assert [turn.role for turn in chat.get_turns()] == ["user", "assistant"] * 3
 

@@ -7,7 +7,15 @@ import pytest
 from pydantic import BaseModel
 
 from ellmer_conformance.scenarios.cases._media_and_tools import RED
-from ellmer_core import ConnectError, RateLimitError, ServerError, ToolContext, UsageError, content_image_file
+from ellmer_core import (
+    AsyncToolError,
+    ConnectError,
+    RateLimitError,
+    ServerError,
+    ToolContext,
+    UsageError,
+    content_image_file,
+)
 from ellmer_core.contents.content import ContentThinking
 from ellmer_core.testing import (
     ScriptedModel,
@@ -70,6 +78,8 @@ def test_a_wrong_call_is_an_error_for_the_model(arguments, words):
 def test_an_async_tool_and_one_with_a_context():
     heard = []
     assert asyncio.run(run_tool_async(slow, {"x": 2})).value == 2
+    with pytest.raises(AsyncToolError, match=r"`slow` is async: await run_tool_async\(\)"):
+        run_tool(slow, {"x": 2})
     assert run_tool(with_context, deps={"user": "Ann"}, progress=heard.append).value == "Ann"
     assert heard == ["looking"]
 

@@ -213,12 +213,12 @@ TEXT = contents_record(ContentText("a"))
 @pytest.mark.parametrize(
     ("recorded", "said"),
     [
-        (None, "record is not a record"),
-        ("x", "record is not a record"),
-        ({"class": "ContentText"}, "record is not a record"),
+        (None, "record is not what contents_record() returns"),
+        ("x", "record is not what contents_record() returns"),
+        ({"class": "ContentText"}, "record is not what contents_record() returns"),
         ({**TEXT, "version": 2}, "of version 2; this release reads version 1"),
         ({**TEXT, "version": "1"}, "of version '1'"),
-        ([TEXT, 1], "[1] is not a record"),
+        ([TEXT, 1], "[1] is not what"),
         ({**TEXT, "class": "ContentText2"}, "the class `ContentText2`, which is unknown"),
         ({**TEXT, "class": "os.system"}, "the class `os.system`, which is unknown"),
         ({**TEXT, "class": ["ContentText"]}, "is not a record"),

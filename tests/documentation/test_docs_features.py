@@ -14,7 +14,7 @@ PAGE = (FOLDER / "features.md").read_text(encoding="utf-8")
 ROWS = [
     [cell.strip() for cell in line.split("|")[1:-1]] for line in PAGE.splitlines() if line.startswith("| ")
 ]
-FEATURES = [row for row in ROWS if len(row) == 6 and row[0] != "feature"]
+FEATURES = [row for row in ROWS if len(row) == 7 and row[0] != "feature"]
 OURS = [(row[0], *re.fullmatch(r"✓ \[(.+)\]\(([\w./-]+)#([\w-]+)\)", row[1]).groups()) for row in FEATURES if row[1] != "–" and "by" not in row[1][:5]]  # fmt: skip
 
 
@@ -54,6 +54,14 @@ def test_every_cell_of_ellmer_can_be_run():
         for row, kind, how in cells
     }
     assert tried == {row[0]: row[3][0] for row in FEATURES}
+
+
+def test_every_cell_of_the_ai_sdk_can_be_run():
+    """`python -m devtools.feature_cells ai_sdk` runs them in Node."""
+    program = (FOLDER.parents[1] / "devtools" / "feature_cells" / "ai_sdk.mjs").read_text("utf-8")
+    cells = re.findall(r'^  "(.+)": (runs|names|nothing)\((.*)$', program, re.MULTILINE)
+    tried = {row: "–" if kind == "nothing" else re.search("[✓◐–]", how)[0] for row, kind, how in cells}
+    assert tried == {row[0]: row[6][0] for row in FEATURES}
 
 
 @pytest.mark.parametrize(("library", "column"), [("chatlas", 2), ("pydantic_ai", 4), ("langchain", 5)])

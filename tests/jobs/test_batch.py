@@ -159,7 +159,7 @@ def test_structured_answers(api, server, say, path):
     assert sums == [Sum(4), None]
     assert "total" in json.dumps(api.asked(server)["chat-0"])
     assert batch_chat_completed(chat_of(api, server), PROMPTS, path, type=Sum)
-    with pytest.raises(UsageError, match="type differ"):
+    with pytest.raises(UsageError, match="differs in type"):
         batch_chat_completed(chat_of(api, server), PROMPTS, path)
 
 
@@ -320,11 +320,11 @@ def test_a_file_of_other_prompts_is_refused(server, say, path):
     say(*Anthropic().submitted(), *Anthropic().finished({"chat-0": "4", "chat-1": "6"}))
     chat = chat_of(Anthropic(), server)
     batch_chat(chat, PROMPTS, path)
-    with pytest.raises(UsageError, match="prompts differ"):
+    with pytest.raises(UsageError, match="differs in prompts"):
         batch_chat(chat, ["other"], path)
-    with pytest.raises(UsageError, match="provider differ"):
+    with pytest.raises(UsageError, match="differs in provider"):
         batch_chat(chat_of(Anthropic(), server, model="claude-opus-5"), PROMPTS, path)
-    with pytest.raises(UsageError, match="parameters, history differ"):
+    with pytest.raises(UsageError, match="differs in parameters, history"):
         batch_chat(_changed(server), PROMPTS, path)
     assert batch_chat_text(chat, ["other", "prompts"], path, ignore_hash=True) == ["4", "6"]
 

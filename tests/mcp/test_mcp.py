@@ -166,9 +166,27 @@ def test_no_server():
         mcp_tools(["no-such-command-here"]).__enter__()
     with pytest.raises(ConnectError, match=r"No MCP server answers at http://127\.0\.0\.1:1/mcp"):
         mcp_tools("http://127.0.0.1:1/mcp").__enter__()
-    with pytest.raises(ConnectError, match="A program has ended: run it by hand") as ended:
+    with pytest.raises(ConnectError, match="It wrote nothing: run it by hand") as ended:
         mcp_tools([sys.executable, "-c", "pass"]).__enter__()
     assert len("".join(traceback.format_exception(ended.value)).splitlines()) < 30
+
+
+def test_what_a_program_wrote_before_it_ended_is_quoted(capfd):
+    code = r"""
+import os, sys
+for n in range(500): print("line", n, "x" * 1000, file=sys.stderr)
+print(os.environ["SHOP_TOKEN"], sys.argv[2], "password: hunter2!", "\x1b[2J no config", file=sys.stderr)
+"""
+    command = [sys.executable, "-c", code, "--api-key", "k9-argument-of-it"]
+    with pytest.raises(ConnectError) as ended:
+        mcp_tools(command, env={"SHOP_TOKEN": "t7-variable-of-it"}).__enter__()
+
+    *_, last = str(ended.value).splitlines()
+    assert last == r"[key] [key] password: [key] \x1b[2J no config"
+    assert "line 499 xxx" in str(ended.value)
+    assert len(str(ended.value)) < 4000
+    assert "of-it" not in str(ended.value)
+    assert "line 0 xxx" in capfd.readouterr().err  # a person sees all of it
 
 
 def test_headers_go_with_the_requests(server, reply):

@@ -9,6 +9,7 @@ from typing import Annotated, Any
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from pydantic import BaseModel, field_validator
 from python_types import Colour, Film, Point, Series, Size, Spot
 
 from ellmer_core.errors import ConversionError, ResponseError, UsageError
@@ -208,3 +209,20 @@ def test_whatever_is_written_as_a_schema_does_not_crash(schema, value):
     except ConversionError:
         return
     assert json.dumps(converted)
+
+
+def test_the_words_of_a_validator_are_the_problem():
+    class Adult(BaseModel):
+        age: int
+        name: str
+
+        @field_validator("age")
+        @classmethod
+        def grown(cls, age: int) -> int:
+            if age < 18:
+                raise ValueError("too young")
+            return age
+
+    with pytest.raises(ConversionError) as caught:
+        convert({"age": 3}, Adult)
+    assert str(caught.value) == "`value.age` is 3: too young; `value.name` is missing"

@@ -12,6 +12,17 @@ from ellmer_core.web import ag_ui, endpoint, vercel
 JSON = {"content-type": "application/json"}
 
 
+ANSWERED = {
+    "type": "tool-look",
+    "toolCallId": "c1",
+    "state": "approval-responded",
+    "input": {},
+    "approval": {"id": "c1", "approved": True},
+}
+RESUMED = {"interruptId": "c1", "status": "resolved", "payload": {"approved": True}}
+SHOWN = [{"id": str(n), "role": "user", "parts": [{"type": "text", "text": "other"}]} for n in range(2)]
+
+
 def post(app, body, **options):
     async def talk():
         async with httpx.AsyncClient(transport=httpx.ASGITransport(app), base_url="http://x") as client:
@@ -80,6 +91,44 @@ def test_requests_that_are_refused(chat, body, options, status):
     assert chat.get_turns() == []
 
 
+@pytest.mark.parametrize(
+    ("protocol", "body", "words"),
+    [
+        (
+            vercel,
+            {"id": "c", "messages": [{"role": "assistant", "parts": [ANSWERED]}]},
+            "no decision about a call",
+        ),
+        (vercel, {"id": "c", "trigger": "regenerate-message", "messages": SHOWN}, "Load it again"),
+        (
+            ag_ui,
+            {"threadId": "c", "runId": "r", "messages": [], "resume": [RESUMED]},
+            "about all waiting calls",
+        ),
+    ],
+)
+def test_what_only_the_history_refuses_is_refused_before_the_stream(chat, caplog, protocol, body, words):
+    chat.chat("Hi")
+    response = post(endpoint(protocol, find(chat)), json.dumps(body))
+
+    assert response.status_code == 400
+    assert words in response.text
+    assert [turn.text for turn in chat.get_turns()] == ["Hi", "<Hi>"]
+    assert caplog.records == []  # it is the client's mistake
+
+
+def test_a_busy_conversation_is_refused_before_the_stream(chat):
+    stream = chat.stream("Hi")
+    next(stream)
+    response = post(endpoint(vercel, find(chat)), message("Ho"))
+    stream.close()
+
+    assert (response.status_code, response.text.partition(".")[0]) == (
+        409,
+        "The answer to another message of this conversation is not complete",
+    )
+
+
 def test_only_posts(chat):
     async def get():
         transport = httpx.ASGITransport(endpoint(vercel, find(chat)))
@@ -107,8 +156,10 @@ def test_two_requests_of_one_conversation(chat, mode):
         async with httpx.AsyncClient(transport=httpx.ASGITransport(app), base_url="http://x") as client:
             return await asyncio.gather(*(client.post("/", content=message(t), headers=JSON) for t in "ab"))
 
-    last = [events(response)[-1]["type"] for response in asyncio.run(both())]
-    assert sorted(last) == (["finish", "finish"] if mode == "wait" else ["error", "finish"])
+    answers = asyncio.run(both())
+    ends = [events(each)[-1]["type"] if each.status_code == 200 else each.status_code for each in answers]
+    assert ends.count("finish") == (2 if mode == "wait" else 1)
+    assert set(ends) <= {"finish", "error", 409}  # it began in the stream, or before
     assert len(chat.get_turns()) == (4 if mode == "wait" else 2)
 
 
