@@ -303,7 +303,9 @@ def _name_results(wire: Wire, turn: Turn, replaced: list[str]) -> None:
     for result in turn.contents:
         if isinstance(result, ours.ContentToolResult) and result.error is None:
             media = [item for item in ours.contents_in(result.value) if wire.refuses(item)]
-            replaced += [f"{_name(m)} of a tool ({wire.objection(m) or 'not taken'})" for m in media]
+            replaced += [
+                f"{_name(m)} of a tool ({wire.objection(m) or 'the model does not accept it'})" for m in media
+            ]
 
 
 def _without_calls(turn: Turn) -> Turn:

@@ -42,7 +42,9 @@ __all__ = ["contents_markdown", "contents_text"]
 Render = Callable[[Any], str | None]
 
 #: The text that `flatten()` puts around media for the model. Our history does not have it, but an imported one may.
-TAGS = re.compile(r'(?>(?:\s*+(?:<content tool-call-id="[^"]*+"(?>(?: item="[^"]*+")?)>|</content>))+)\s*+')
+TAGS = re.compile(
+    r'(?>(?:\s*+(?:<content(?>(?: tool-call-id="[^"]*+")?)(?>(?: item="[^"]*+")?)>|</content>))+)\s*+'
+)
 
 
 def is_tag(content: Content) -> bool:

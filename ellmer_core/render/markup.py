@@ -169,7 +169,7 @@ OFFER = re.compile(r"""<span class=(?:"suggestion(?: submit)?"|'suggestion(?: su
 SUGGESTION = re.compile(rf"{OFFER.pattern}(?:(?!!\[)[^<>\n`\\])*</span>")
 UNDECIDED = re.compile(rf"{OFFER.pattern}(?:(?!!\[)[^<>\n`\\])*(?:<(?:/(?:s(?:p(?:an?)?)?)?)?)?")
 KEPT = re.compile(
-    rf"""</?(?:{FORMATTING})\s*/?>|<details\ open>|<content\ tool-call-id="[^"<>]*"(?:\ item="\d+")?>|</content>""",
+    rf"""</?(?:{FORMATTING})\s*/?>|<details\ open>|<content(?:\ tool-call-id="[^"<>]*")?(?:\ item="[^"<>]*")?>|</content>""",
     re.IGNORECASE | re.VERBOSE,
 )
 #: Tags that come in twos.

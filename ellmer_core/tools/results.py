@@ -125,7 +125,9 @@ def pointed(result: ContentToolResult, named: Callable[[ContentToolResult], str]
             return content
         where = ".".join(map(str, path))
         item = f' item="{escape(where)}"' if where else ""
-        opening = ContentText(f'<content tool-call-id="{escape(named(result))}"{item}>')
+        call_id = named(result)  # a server of tools does not know it
+        call = f' tool-call-id="{escape(call_id)}"' if call_id else ""
+        opening = ContentText(f"<content{call}{item}>")
         media.extend([opening, content, ContentText("</content>")])
         return f"[see below: {'item ' if isinstance(path[0], int) else ''}{where}]" if path else "[see below]"
 

@@ -210,6 +210,18 @@ def test_two_tools_of_one_name():
         mcp_tools(server, prefix="a_").__enter__()
 
 
+def test_an_image_deep_in_a_result_follows_it_with_its_place_and_without_the_id_that_a_server_does_not_know():
+    def draw():
+        return [{"title": "a", "picture": ContentImageInline("image/png", "iVBORw0KGgo=")}]
+
+    with mcp_tools(mcp_server([draw])) as tools:
+        pointer, opening, image, closing = invoke(ContentToolRequest("c", "draw", {}, tool=tools[0])).value
+
+    assert pointer == '[{"title":"a","picture":"[see below: item 1.picture]"}]'
+    assert (opening, closing) == ('<content item="1.picture">', "</content>")
+    assert image.type == "image/png"
+
+
 def test_schemas_that_our_types_cannot_say():
     tree = {"type": "object", "properties": {"next": {"$ref": "#/$defs/tree"}}}
     both = {"anyOf": [{"required": ["a"]}, {"required": ["b"]}]}

@@ -54,6 +54,8 @@ def texts(*parts):
         ("<ellmer-image></ellmer-image>", "&lt;ellmer-image>&lt;/ellmer-image>"),
         ('<span class="suggestion submit">Go</span>', '<span class="suggestion submit">Go</span>'),
         ('<content tool-call-id="c1" item="2">', '<content tool-call-id="c1" item="2">'),
+        ('<content tool-call-id="c1" item="1.doc">', '<content tool-call-id="c1" item="1.doc">'),
+        ('<content item="image">', '<content item="image">'),
         ("- ```\n  <p x>\n\n<p x>", "- ```\n  <p x>\n\n&lt;p x>"),
         ("a\n    ```\n    <p x>", "a\n    ```\n    &lt;p x>"),
         (
