@@ -22,7 +22,7 @@ SHOWN = (
 )
 WIDEST = 90  # columns
 #: The target of a link or a picture, in Markdown or in HTML.
-LINK = re.compile(r"(?:\]\(|(?:src|srcset)=\")([^)\s\"]+)")
+LINK = re.compile(r"(?:\]\(|(?:src|srcset|href)=\")([^)\s\"]+)")
 ODD = re.compile(
     r"^(One that|Where nobody|Whoever|What (?!is\b)[a-z ]+ (is|are)\b[^?]*$)|\b(not fine|nobody (is|asks)|of ours)\b"
 )
