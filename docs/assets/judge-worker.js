@@ -1,7 +1,10 @@
 // Python with the rules, in a worker. judge.js starts it from a blob, so that the page's security policy holds here, too.
 "use strict";
 let python, judged;
-const LARGE = ["pyodide.asm.wasm.gz.bin", "snapshot.gz.bin", "judge.zip", "python_stdlib.zip"];
+const download = self.fetch.bind(self); // `given` takes the place of fetch
+const CODE = "pyodide.asm.wasm.gz.bin", LARGE = [CODE, "snapshot.gz.bin", "judge.zip", "python_stdlib.zip"];
+// The code is compiled while it is read.
+const taken = (name, answer) => name === CODE ? WebAssembly.compileStreaming(answer) : answer.arrayBuffer();
 
 self.onmessage = async ({ data }) => {
   try {
@@ -16,7 +19,7 @@ async function start(files) {
   const listed = fetch(`${files}manifest.json`, { cache: "no-cache" });
   const glue = import(`${files}pyodide.asm.mjs`), pyodide = import(`${files}pyodide.mjs`);
   // The files of the last visit are read while the server says whether they are the newest ones.
-  const earlier = await lastVisit(), early = earlier && LARGE.map((name) => inCache(earlier.kept, files + name));
+  const earlier = await lastVisit(), early = earlier && LARGE.map((name) => inCache(earlier.kept, files, name));
   const answer = await listed;
   if (!answer.ok) throw new Error("this copy of the site was built without it");
   const manifest = await answer.json();
@@ -25,20 +28,18 @@ async function start(files) {
   const total = Object.values(manifest.sizes).reduce((sum, size) => sum + size, 0);
   let loaded = 0;
   const told = (count) => self.postMessage({ loaded: (loaded += count) / total });
-  const bytes = (name) => stored(kept, files + name, told, same ? early[LARGE.indexOf(name)] : undefined);
-  // The code is compiled while the rest is read.
-  const compiled = bytes("pyodide.asm.wasm.gz.bin").then((code) => WebAssembly.compile(code));
-  const memory = bytes("snapshot.gz.bin"), archive = bytes("judge.zip"), standard = bytes("python_stdlib.zip");
+  const [compiled, memory, archive, standard] = LARGE.map(async (name, at) =>
+    (same && await early[at]) || taken(name, await fetched(kept, files + name, told)));
   const { loadPyodide } = await pyodide;
-  // Pyodide starts beside the reading of the snapshot, which it only needs at its end.
-  const snapshot = new Uint8Array(manifest.memory);
+  // Pyodide starts beside the reading of the snapshot. It gets its head alone, because `unpack` writes the memory to its place.
+  const _loadSnapshot = new Uint8Array(manifest.head);
   const createPyodideModule = async (settings) => {
-    const made = await roomy(await glue, settings, snapshot.length);
-    unpack(await memory, snapshot);
+    const made = await (await glue).default(settings);
+    unpack(await memory, made, _loadSnapshot);
     return made;
   };
-  const restored = given({ "pyodide.asm.wasm": "", "python_stdlib.zip": await standard }, compiled);
-  python = await loadPyodide({ indexURL: files, _loadSnapshot: snapshot, createPyodideModule });
+  const restored = given({ "pyodide.asm.wasm": "", "python_stdlib.zip": standard }, compiled);
+  python = await loadPyodide({ indexURL: files, _loadSnapshot, createPyodideModule });
   restored();
   python.FS.writeFile("/lib/judge.zip", new Uint8Array(await archive));
   judged = python.runPython("judge.judged");
@@ -47,14 +48,19 @@ async function start(files) {
   setTimeout(() => judged('{"model": "gpt-4.1", "messages": []}', "", "", ""), 400);
 }
 
-// Writes the memory to its place: `build.py` leaves out the parts that are zero. The first number is the length of their list.
-function unpack(packed, memory) {
-  const length = new DataView(packed).getUint32(0, true);
-  let at = 4 + length;
-  for (const [start, end] of JSON.parse(new TextDecoder().decode(new Uint8Array(packed, 4, length)))) {
-    memory.set(new Uint8Array(packed, at, end - start), start);
-    at += end - start;
+// Makes the memory of a new Python large enough and replaces all of it. `build.py` packs the length of a list, the list, the
+// head of the snapshot, and the parts of the memory that are in the list. The rest is zero.
+function unpack(packed, made, head) {
+  let at = 4 + new DataView(packed).getUint32(0, true), end = 0;
+  const { size, parts } = JSON.parse(new TextDecoder().decode(new Uint8Array(packed, 4, at - 4)));
+  while (made.HEAP8.length < size) made._malloc(size - made.HEAP8.length);
+  const take = (length) => new Uint8Array(packed, (at += length) - length, length);
+  head.set(take(head.length));
+  for (const [start, next] of parts) {
+    made.HEAPU8.fill(0, end, start).set(take(next - start), start);
+    end = next;
   }
+  made.HEAPU8.fill(0, end);
 }
 
 // Gives Pyodide the files and the compiled code that are here already. Returns a function that ends this.
@@ -62,20 +68,13 @@ function given(local, compiled) {
   const { fetch } = self, { instantiateStreaming } = WebAssembly;
   self.fetch = async (url, options) => {
     const name = String(url.url ?? url).split("/").pop();
-    return name in local ? new Response(local[name]) : fetch(url, options);
+    return name in local ? new Response(await local[name]) : fetch(url, options);
   };
   WebAssembly.instantiateStreaming = async (_, imports) => {
     const module = await compiled;
     return { module, instance: await WebAssembly.instantiate(module, imports) };
   };
   return () => { self.fetch = fetch; WebAssembly.instantiateStreaming = instantiateStreaming; };
-}
-
-// Pyodide with enough memory for the snapshot, which then replaces all of it.
-async function roomy(glue, settings, size) {
-  const made = await glue.default(settings);
-  while (made.HEAP8.length < size) made._malloc(2 ** 22);
-  return made;
 }
 
 // The cache of the last visit and its version, if there is one.
@@ -97,19 +96,22 @@ async function cacheOf(version) {
   } catch { return undefined; }
 }
 
-// A file in a cache, if it is there.
-const inCache = async (kept, url) => (await kept?.match(url))?.arrayBuffer();
+// A file of the last visit, if it is there.
+async function inCache(kept, files, name) {
+  const found = await kept.match(files + name);
+  return found && taken(name, found);
+}
 
-// The content of a file, unpacked. It is kept unpacked, because that takes a third of the time of a later visit.
-async function stored(kept, url, told, early) {
-  const found = await (early ?? inCache(kept, url));
-  if (found) return found;
-  const response = await fetch(url);
+// The answer with a file, unpacked. It is kept unpacked, because that takes a third of the time of a later visit.
+async function fetched(kept, url, told) {
+  const response = await download(url);
   if (!response.ok) throw new Error(`${url}: ${response.status}`);
   const counted = response.body.pipeThrough(new TransformStream({
     transform(part, out) { told(part.length); out.enqueue(part); },
   }));
-  const content = await new Response(url.endsWith(".gz.bin") ? counted.pipeThrough(new DecompressionStream("gzip")) : counted).arrayBuffer();
-  await kept?.put(url, new Response(content)).catch(() => undefined); // a full disk is no reason to stop
-  return content;
+  const content = url.endsWith(".gz.bin") ? counted.pipeThrough(new DecompressionStream("gzip")) : counted;
+  // A browser compiles only what has this type.
+  const answer = new Response(content, { headers: { "content-type": url.endsWith(CODE) ? "application/wasm" : "application/octet-stream" } });
+  kept?.put(url, answer.clone()).catch(() => undefined); // a full disk is no reason to stop
+  return answer;
 }

@@ -89,10 +89,9 @@
         });
         made.append(entries.length ? `\n${indent}` : "", list ? "]" : "}");
       }
-      for (const finding of found ?? []) {
-        made.append("\n", indent, element("span", { className: "judge-says" }, `▲ ${finding.rule}: ${finding.message}`));
-      }
-      return made;
+      const says = (found ?? []).flatMap((finding) =>
+        [`\n${indent}`, element("span", { className: "judge-says" }, `▲ ${finding.rule}: ${finding.message}`)]);
+      return element("span", {}, made, ...says); // the mark ends with the value
     };
     return element("pre", { className: "judge-request", tabIndex: 0 }, element("code", {}, node(body, "", "", false)));
   }

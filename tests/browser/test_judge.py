@@ -198,6 +198,17 @@ def test_the_wrong_message_is_marked_with_the_words_of_the_api(judge, axe):
     assert not axe(page)
 
 
+def test_on_a_phone_the_verdict_begins_on_the_first_screen(judge):
+    judge.page.set_viewport_size({"width": 390, "height": 844})
+    judge.ask(
+        '{"model": "gpt-4.1", "messages": [{"role": "tool", "tool_call_id": "call_1", "content": "5"}]}'
+    )
+    expect(judge.page.get_by_role("heading", name="1 broken rule")).to_be_in_viewport(ratio=1)
+    mark = judge.page.locator(".judge-wrong")
+    expect(mark).to_have_text('{"role": "tool", "tool_call_id": "call_1", "content": "5"}')
+    assert judge.page.evaluate("document.documentElement.scrollWidth") == 390
+
+
 def test_the_choice_of_another_provider_counts(judge):
     body = {"model": "gpt-4.1", "messages": [{"role": "user", "content": "Hi"}], "temperature": 7}
     (request,) = judge.ask(json.dumps(body))["requests"]

@@ -22,7 +22,7 @@ SHOWN = (
 )
 WIDEST = 90  # columns
 #: The target of a link or a picture, in Markdown or in HTML.
-LINK = re.compile(r"(?:\]\(|(?:src|srcset)=\")([^)\s\"]+)")
+LINK = re.compile(r"(?:\]\(|(?:src|srcset|href)=\")([^)\s\"]+)")
 ODD = re.compile(
     r"^(One that|Where nobody|Whoever|What (?!is\b)[a-z ]+ (is|are)\b[^?]*$)|\b(not fine|nobody (is|asks)|of ours)\b"
 )
@@ -242,3 +242,13 @@ def test_a_page_with_commands_or_programs_says_how_to_install_them(page):
     ]
     text = (ROOT / page).read_text("utf-8")
     assert not runs or re.search(r"quickstart\.md#install|pip install", text), runs[0].line
+
+
+@pytest.mark.parametrize("file", ["docs/conformance/probe.md", "conformance/ellmer_conformance/cli/probe.py"])
+def test_what_is_said_about_the_questions_of_the_probe_is_their_number(file):
+    from ellmer_conformance.live_apis.probe.questions import QUESTIONS
+
+    names, streamed = {each.name for each in QUESTIONS}, [each for each in QUESTIONS if each.stream]
+    text = " ".join((ROOT / file).read_text("utf-8").split())
+    assert (len(names), len(streamed)) == (6, 5)
+    assert re.search(r"sends six questions about .*, five of them also with a stream\.", text)

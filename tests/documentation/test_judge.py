@@ -345,3 +345,17 @@ def calls_for(number, opened, monkeypatch):
 def test_braces_that_are_never_closed_are_read_once(opened, monkeypatch):
     once = calls_for(50, opened, monkeypatch)
     assert calls_for(2000, opened, monkeypatch) < 60 * once
+
+
+def test_the_snapshot_is_packed_without_pages_of_zeros(monkeypatch):
+    monkeypatch.syspath_prepend(str(FOLDER))
+    from build import PAGE, packed
+
+    head, memory = b"head", bytes(PAGE) + b"ab" + bytes(3 * PAGE - 2) + b"c"
+    packet = packed(head + memory, len(head))
+    at = 4 + int.from_bytes(packet[:4], "little")
+    assert json.loads(packet[4:at]) == {
+        "size": len(memory),
+        "parts": [[PAGE, 2 * PAGE], [4 * PAGE, len(memory)]],
+    }
+    assert packet[at:] == head + memory[PAGE : 2 * PAGE] + b"c"

@@ -43,7 +43,7 @@ NOT_RUN = {
     "it is a part of your configuration": "tests/documentation/test_blocks_not_run.py",
     "it needs a cluster and a store": "conformance/tests/recordings",
     "it needs a key": "conformance/tests/live_apis",
-    "it needs a network": "",
+    "it needs a network": "tests/documentation/test_blocks_not_run.py",
     "the server of tools is yours": "tests/mcp",
     "it needs your data set": "tests/inspect_ai",
     "it is a picture": "tests/documentation/test_errors_page.py",

@@ -27,7 +27,14 @@ _COLUMNS = {
 
 @click.command("calibrate")
 @sources_argument
-@click.option("--format", "form", type=click.Choice(["text", "json"]), default="text", show_default=True)
+@click.option(
+    "--format",
+    "form",
+    type=click.Choice(["text", "json"]),
+    default="text",
+    show_default=True,
+    help="The form of the output.",
+)
 @click.option(
     "--exclude", multiple=True, help="Leave out paths that match a pattern, like vendor/* (repeatable)."
 )

@@ -17,7 +17,14 @@ from ._shared import Effort, counted, effort_options, located, sources_argument
 
 @click.command("coverage")
 @sources_argument
-@click.option("--format", "form", type=click.Choice(["text", "json"]), default="text", show_default=True)
+@click.option(
+    "--format",
+    "form",
+    type=click.Choice(["text", "json"]),
+    default="text",
+    show_default=True,
+    help="The form of the output.",
+)
 @click.option(
     "-v",
     "--verbose",

@@ -18,7 +18,14 @@ _BAD = {"broken", "differs", "unjudged", "gone"}
 @click.command("diff")
 @click.argument("old", type=click.Path(path_type=Path))
 @click.argument("new", type=click.Path(path_type=Path))
-@click.option("--format", "form", type=click.Choice(["text", "json"]), default="text", show_default=True)
+@click.option(
+    "--format",
+    "form",
+    type=click.Choice(["text", "json"]),
+    default="text",
+    show_default=True,
+    help="The form of the output.",
+)
 @click.option(
     "-v", "--verbose", is_flag=True, help="In the text format, also show new verdicts and harmless changes."
 )

@@ -18,7 +18,14 @@ __all__ = ["command"]
 @click.option(
     "--about", default="", help="List only changes whose subject contains this text, such as anthropic."
 )
-@click.option("--format", "form", type=click.Choice(["text", "json"]), default="text", show_default=True)
+@click.option(
+    "--format",
+    "form",
+    type=click.Choice(["text", "json"]),
+    default="text",
+    show_default=True,
+    help="The form of the output.",
+)
 def command(start: datetime, end: datetime, *, about: str, form: str) -> None:
     """List what changed at the providers after the day FROM, up to the day TO, such as 2026-09-01 2026-11-01.
 

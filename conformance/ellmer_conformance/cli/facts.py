@@ -35,6 +35,7 @@ if TYPE_CHECKING:
     type=click.Choice(["table", "json", "atom", "feed"]),
     default="table",
     show_default=True,
+    help="The form of the output.",
 )
 @click.option(
     "--openapi",

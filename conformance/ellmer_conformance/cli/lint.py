@@ -57,7 +57,11 @@ def _outputs(
 @click.option(
     "--since", metavar="REF", help="Judge only recordings that are new or changed since this git revision."
 )
-@click.option("--warnings/--no-warnings", default=True, help="Also report broken SHOULD rules.")
+@click.option(
+    "--warnings/--no-warnings",
+    default=True,
+    help="Also report broken SHOULD rules, or leave them out.  [default: report]",
+)
 @click.option(
     "--baseline",
     type=click.Path(path_type=Path),

@@ -22,7 +22,7 @@ VERSION = 1
 
 
 @click.command("list")
-@click.option("--wire", help="Search only this wire format.")
+@click.option("--wire", help="List only the rules of this wire format.")
 @click.option(
     "--provider", "--vendor", "provider", default="", help="List the rules of this provider. Needs --wire."
 )
@@ -37,7 +37,14 @@ VERSION = 1
     metavar="DATE",
     help="List only the rules that were in force on this day, such as 2026-09-01. Default: all rules.",
 )
-@click.option("--format", "form", type=click.Choice(["text", "json"]), default="text", show_default=True)
+@click.option(
+    "--format",
+    "form",
+    type=click.Choice(["text", "json"]),
+    default="text",
+    show_default=True,
+    help="The form of the output.",
+)
 def command(
     wire: str | None, provider: str, day: datetime | None, form: str, *, servers: bool, cases: bool
 ) -> None:

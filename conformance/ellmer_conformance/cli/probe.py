@@ -74,10 +74,10 @@ def command(
     """Send requests to the server at BASE_URL (a gateway, vLLM, Ollama, a proxy) and judge its answers.
 
     BASE_URL is the base URL that a client would use: `http://localhost:4000/v1`, or `http://localhost:11434`
-    for Ollama. About fifteen requests are sent, streamed and not, with text, tools, images and structured
-    output, and the recorded requests of well-known clients of the format. For the Responses API, the questions of Open
-    Responses 2026-04-24 follow, and then invalid requests. The report shows which features the server supports, three
-    tiers of rules, and for which clients it is ready. Exit code 0: every MUST rule is kept; 1: some are not; 2: the server could
+    for Ollama. The command sends six questions about text, tools, images and structured output, five of them also
+    with a stream. Then it sends the recorded requests of well-known clients of the format, for the Responses API
+    the questions of Open Responses 2026-04-24, and invalid requests. The report shows which features the server
+    supports, which of three tiers of rules it keeps, and for which clients it is ready. Exit code 0: every MUST rule is kept; 1: some are not; 2: the server could
     not be reached, or has no such API.
 
     \b

@@ -12,7 +12,13 @@ from .run import filters, run
 
 @click.command("record")
 @filters
-@click.option("--cassettes", type=click.Path(path_type=Path), default=Path("cassettes"), show_default=True)
+@click.option(
+    "--cassettes",
+    type=click.Path(path_type=Path),
+    default=Path("cassettes"),
+    show_default=True,
+    help="Folder of the cassettes.",
+)
 @click.option("--live", is_flag=True, help="Record only from the real API. A missing key is an error.")
 @click.option(
     "--base-url",

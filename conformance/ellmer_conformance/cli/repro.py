@@ -13,7 +13,14 @@ from ._shared import opened, report_option
 @click.command("repro")
 @click.argument("verdict")
 @report_option
-@click.option("--format", "form", type=click.Choice(["python", "curl"]), default="python", show_default=True)
+@click.option(
+    "--format",
+    "form",
+    type=click.Choice(["python", "curl"]),
+    default="python",
+    show_default=True,
+    help="The language of the script.",
+)
 @click.option("--request-only", is_flag=True, help="Send only the request, without the library.")
 def command(verdict: str, path: Path, form: str, *, request_only: bool) -> None:
     """Print a script of about 30 lines that reproduces the failure VERDICT.

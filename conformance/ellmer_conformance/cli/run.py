@@ -47,7 +47,13 @@ def details_option(function: F) -> F:
 
 @click.command("run")
 @filters
-@click.option("--cassettes", type=click.Path(path_type=Path), default=Path("cassettes"), show_default=True)
+@click.option(
+    "--cassettes",
+    type=click.Path(path_type=Path),
+    default=Path("cassettes"),
+    show_default=True,
+    help="Folder of the cassettes.",
+)
 @click.option(
     "--report",
     type=click.Path(path_type=Path),

@@ -4,8 +4,10 @@ import json
 import re
 from pathlib import Path
 
+import click
 from click.testing import CliRunner
 
+from ellmer_conformance import cli
 from ellmer_conformance.cli import diff_knowledge, serve
 from ellmer_conformance.cli import list as list_rules
 from ellmer_conformance.contract import rules
@@ -71,3 +73,20 @@ def test_the_servers_report_says_which_versions_and_betas_were_named():
     seen = [Entry("any", "", each) for each in (claude, claude, Request("openai-chat", "openai", {}))]
     (line,) = serve.versions_used(seen)
     assert line == "anthropic: 2 requests named version 2026-10-21 with compact-2026-09-04."
+
+
+def options(command, name):
+    """Yields each option with the words of its command."""
+    for option in command.params:
+        if isinstance(option, click.Option):
+            yield f"{name} {option.opts[-1]}", option
+    if isinstance(command, click.Group):
+        context = click.Context(command)
+        for each in command.list_commands(context):
+            yield from options(command.get_command(context, each), f"{name} {each}")
+
+
+def test_the_help_describes_every_option():
+    found = dict(options(cli._group, "conformance"))
+    assert len(found) > 100
+    assert [name for name, option in found.items() if not (option.help or option.hidden)] == []

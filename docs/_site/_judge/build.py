@@ -61,9 +61,9 @@ def build() -> Path:
     manifest.parent.mkdir(parents=True)
     _runtime(manifest.parent)
     _archive(files, manifest.parent / "judge.zip")
-    memory = _snapshot(manifest.parent)
+    head = _snapshot(manifest.parent)
     sizes = {file.name: file.stat().st_size for file in sorted(manifest.parent.iterdir())}
-    about = {"version": version, "sizes": sizes, "memory": memory, "providers": providers_by_wire()}
+    about = {"version": version, "sizes": sizes, "head": head, "providers": providers_by_wire()}
     manifest.write_text(json.dumps(about), "utf-8")
     return manifest.parent
 
@@ -162,7 +162,7 @@ def _archive(files: dict[str, Path], target: Path) -> None:
 
 
 def _snapshot(target: Path) -> int:
-    """Writes the memory of a Python that has started, and returns its size."""
+    """Writes the memory of a Python that has started, and returns the size of the head before it."""
     plain = BUILT / "snapshot.bin"
     runtime = BUILT / "node_modules" / "pyodide"
     node = ["node", str(HERE / "snapshot.mjs"), str(runtime), str(target / "judge.zip"), str(plain)]
@@ -170,14 +170,16 @@ def _snapshot(target: Path) -> int:
     proofs.write_text(json.dumps(evidence()), "utf-8")
     node.append(str(proofs))
     subprocess.run(node, check=True)  # noqa: S603 - our own program
-    memory = plain.read_bytes()
-    _compressed(packed(memory), target / "snapshot.gz.bin")
+    snapshot = plain.read_bytes()
+    head = int.from_bytes(snapshot[4:8], "little")  # Pyodide: a magic number, and where the memory begins
+    _compressed(packed(snapshot, head), target / "snapshot.gz.bin")
     plain.unlink()
-    return len(memory)
+    return head
 
 
-def packed(memory: bytes) -> bytes:
-    """Returns the parts of a memory that are not zero, a third less, after a list of where they begin and end."""
+def packed(snapshot: bytes, head: int) -> bytes:
+    """Returns the head of a snapshot and the parts of its memory that are not zero, a third less, after a list of them."""
+    memory = snapshot[head:]
     parts: list[list[int]] = []
     for start in range(0, len(memory), PAGE):
         page = memory[start : start + PAGE]
@@ -187,8 +189,9 @@ def packed(memory: bytes) -> bytes:
             parts[-1][1] += len(page)
         else:
             parts.append([start, start + len(page)])
-    listed = json.dumps(parts).encode()
-    return b"".join([len(listed).to_bytes(4, "little"), listed, *(memory[start:end] for start, end in parts)])
+    listed = json.dumps({"size": len(memory), "parts": parts}).encode()
+    filled = (memory[start:end] for start, end in parts)
+    return b"".join([len(listed).to_bytes(4, "little"), listed, snapshot[:head], *filled])
 
 
 def _compressed(data: bytes, target: Path) -> None:
