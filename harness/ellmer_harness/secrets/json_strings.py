@@ -14,7 +14,7 @@ from pydantic_core import from_json
 
 from ellmer_core.budget import RECORDING, has_more_values
 
-from .named_credentials import hinted, telling
+from .named_credentials import hinted, is_of_a_visitor, telling
 from .service_keys import runs
 
 Location = tuple[Any, object]
@@ -159,7 +159,8 @@ def _texts(name: str, value: Any) -> Iterator[tuple[str, str]]:
         elif isinstance(item, list | tuple):
             left += item
         elif isinstance(item, dict):
-            left += [item[_VALUE]] if isinstance(item.get(_VALUE), str) else []
+            named = f"{item.get('name')}="
+            left += [item[_VALUE]] if isinstance(item.get(_VALUE), str) and not is_of_a_visitor(named) else []
         elif isinstance(item, bytes):
             left += _of_bytes(item)
 

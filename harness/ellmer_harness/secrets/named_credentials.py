@@ -17,7 +17,7 @@ from typing import Literal
 from urllib.parse import unquote
 
 from .service_keys import around, keys
-from .value_randomness import drawn, is_placeholder, made_of_words, password
+from .value_randomness import drawn, is_placeholder, made_of_words, names_its_role, password
 
 # --- Names -----------------------------------------------------------------------------------------------
 
@@ -211,8 +211,10 @@ def is_credential(name: str, value: str) -> bool:
 
 
 def _is_id(name: str, value: str) -> bool:
-    """Tells whether a parameter names a thing: `datasetKey=<UUID>`."""
-    return kind(name) == "parameter" and len(_words(name)) > 1 and bool(_UUID.fullmatch(value))
+    """Tells whether a parameter names a thing: `datasetKey=<UUID>`, `ApplicationId=<UUID>`."""
+    words = _words(name)
+    named = kind(name) == "parameter" or (words and words[-1] == "id" and kind(name) == "")
+    return bool(named) and len(words) > 1 and bool(_UUID.fullmatch(value))
 
 
 def _ending(word: str) -> Kind:
@@ -234,7 +236,7 @@ def _words(name: str) -> list[str]:
 
 _OF_VISITORS = re.compile(
     r"(?i)(?:__cf_bm|_cfuvid|__cflb|cf_clearance|__cfruid|__cfduid|hwwaf\w+|_passenger_route|_ga\w*|_gid|_gat\w*|_gcl_\w+|nid|aec|1p_jar|consent|socs|ar_debug"
-    r"|wmf-\w[\w-]*|networkprobelimit|acw_tc|[0-9a-f]{32}"  # Wikimedia's, Alibaba's firewall, routers of OpenShift
+    r"|wmf-\w[\w-]*|networkprobelimit|cpposindex|acw_tc|[0-9a-f]{32}"  # Wikimedia's, Alibaba's firewall, routers of OpenShift
     r"|x-mapping-\w+|[\w.-]*server(?:_?id)?|ncbi_sid|trackid|bigipserver[^=]*|ts[0-9a-f]{6,8}|__kewlb"  # load balancers: Riverbed's, HAProxy's, F5's, Kemp's; NCBI's
     r"|awsalb\w*|awselb\w*|arraffinity\w*|datadome|_abck|bm_\w+|ak_bmsc|akacd_\w+|incap_ses_\w+|visid_incap_\w+|nlbi_\w+"
     r"|guest_id\w*|personalization_id|session_tracker|edgebucket|loid\w*|redesign_optout|csv|_octo|logged_in|_fbp|_fbc|muid|muidb|optimizelyenduserid|ajs_anonymous_id|__stripe_[ms]id"
@@ -333,6 +335,10 @@ _PRIVATE = re.compile(
 _NAMING = re.compile(r"(?i)(?:<(?:key|name|th|td|dt)>\s*(?:[a-z]{2,20} )?|\b(?:key|name)\s*[:=]\s*[\"']?)\Z")
 _PIECES = re.compile(r"[\s;,&]+")
 _PARTS = re.compile(r"[\s;,&/?=#]+")  # of a URL
+_LINK = re.compile(r"(?:https?:/|\.{0,2}(?=/[a-z_-]{2,20}/))/\S*")
+_HOST = re.compile(r"\Ahttps?://[^/?#]*")
+_ID = re.compile(r"[0-9a-fA-F-]+")
+_DOTTED = re.compile(r"\w{1,15}(?:[.:-]\w{1,15})+")
 
 
 def named(text: str, lower: str) -> Iterator[tuple[str, str, int]]:
@@ -353,10 +359,11 @@ def named(text: str, lower: str) -> Iterator[tuple[str, str, int]]:
 
 
 def _kind_at(text: str, begin: int, name: str) -> Kind:
-    """Returns the kind of a name that begins here, or of the two words whose second it is: `API key`."""
-    what = kind(name)
-    if what in ("", "parameter") and (first := _BEFORE_NAME.search(text[max(0, begin - 21) : begin])):
-        return "secret" if kind(first[0] + name) == "secret" else what
+    """Returns the kind of a name that begins here, or of the two words whose second it is: `API key`, but not `<Role key=`."""
+    what, before = kind(name), text[max(0, begin - 22) : begin]
+    if what in ("", "parameter") and (first := _BEFORE_NAME.search(before)):
+        is_tag = before.endswith(f"<{first[0]}")
+        return "secret" if not is_tag and kind(first[0] + name) == "secret" else what
     return what
 
 
@@ -367,10 +374,29 @@ def credential(what: Kind, value: str) -> bool:
     if what == "" or _is_published(value):
         return False
     scheme, _, rest = value.partition(" ")
-    if scheme.lower() == "basic" and _login(rest):
-        return True
-    between = _PARTS if value.startswith(("http://", "https://")) else _PIECES
-    return any(drawn(part) for piece in between.split(value) for part in (piece, piece.partition("=")[2]))
+    if scheme.lower() == "basic" and _coded_login(rest):
+        return _login(rest)
+    if _LINK.fullmatch(value):
+        return _opens(value)
+    return any(map(_is_secret_piece, _PIECES.split(value)))
+
+
+def _is_secret_piece(piece: str) -> bool:
+    """Tells whether a piece of a value, with or without a name of its own, is a credential: of a cookie, a connection string."""
+    name, _, inner = piece.partition("=")
+    if _LINK.fullmatch(inner):
+        return _opens(inner)
+    return not _is_id(name, inner) and (drawn(piece) or drawn(inner))
+
+
+def _opens(link: str) -> bool:
+    """Tells whether a URL or a path has a credential in it. The host, ids, and the numbers of a DOI are none."""
+    path, _, query = _HOST.sub("", link).partition("?")
+    parts = (part for part in _PARTS.split(path) if not _ID.fullmatch(part))
+    pairs = (piece.partition("=") for piece in re.split(r"[&;#]", query))
+    return any(drawn(part) and not _DOTTED.fullmatch(part) for part in parts) or any(
+        is_credential(unquote(name), unquote(value)) for name, _, value in pairs
+    )
 
 
 def _telling(lower: str) -> list[int]:
@@ -418,7 +444,8 @@ def _assigned(text: str, begin: int, end: int) -> Iterator[str]:
 
 def _is_drawn(value: str) -> bool:
     """Tells whether a value in a text is a credential, and not the next option of a command."""
-    return not value.startswith("--") and drawn(value) and not _is_public(value)
+    is_secret = _opens(value) if _LINK.fullmatch(value) else drawn(value)
+    return is_secret and not value.startswith("--") and not _is_public(value)
 
 
 def _marked_up(text: str, begin: int, end: int, before: str) -> str | None:
@@ -492,10 +519,16 @@ def _known_forms(text: str) -> Iterator[tuple[str, str, int]]:
 
 
 def _login(coded: str) -> bool:
-    """Tells whether this is `user:password` in base64."""
+    """Tells whether this is `user:password` in base64, and the password no placeholder."""
+    word = _coded_login(coded)
+    return len(word) >= 4 and not is_placeholder(word) and not names_its_role(word)
+
+
+def _coded_login(coded: str) -> str:
+    """Returns the password of `user:password` in base64, or `""`."""
     plain = coded.rstrip("=").replace("-", "+").replace("_", "/")
     try:
-        name, colon, word = b64decode(plain + "=" * (-len(plain) % 4)).decode().partition(":")
+        text = b64decode(plain + "=" * (-len(plain) % 4)).decode()
     except ValueError:
-        return False
-    return bool(colon and len(word) >= 4 and (name + word).isprintable() and not is_placeholder(word))
+        return ""
+    return text.partition(":")[2] if text.isprintable() else ""
