@@ -42,6 +42,7 @@ from .json_strings import (
     readable,
     strings,
 )
+from .key_patterns import PATTERNS, Pattern
 from .many_words import Spans, all_spans
 from .named_credentials import (
     AFTER,
@@ -57,7 +58,7 @@ from .named_credentials import (
     without_visitors,
 )
 from .redaction import MASK, has_escaped_letters, letter_by_letter, spellings
-from .service_keys import PATTERNS, Pattern, has_rules, keys, maintained, runs
+from .service_keys import has_rules, keys, maintained, runs
 from .tables import in_tables
 from .value_randomness import LEAST
 

@@ -38,7 +38,7 @@ _PASSWORDS = (
         "backup code",
         "recovery code",
     ),
-    *("unlock code", "verification code"),
+    *("unlock code", "verification code", "psk", "bindpw", "snmp community", "recovery key"),
 )
 # Of the passwords, these have a digit and no space: `data-event-name="menu.pin">move to sidebar` is none.
 _NUMBERS = {"pin", "otp", "totp"}
@@ -59,7 +59,17 @@ _SECRETS = (
     *("session key", "service key", "admin key", "license key", "storage key", "webhook key", "server key"),
     *("client key", "app key", "application key", "functions key", "role key", "session id", "sessionid"),
     *("sid", "connection string", "conn str", "dsn", "bearer", "assertion", "sas", "code verifier"),
-    *("device code", "csrf", "xsrf", "token hint", "saml response", "saml request", "samlart"),
+    *("device code", "authorization code", "auth code", "activation code", "auth req id", "preshared key"),
+    *(
+        "pre shared key",
+        "client key data",
+        "csrf",
+        "xsrf",
+        "token hint",
+        "saml response",
+        "saml request",
+        "samlart",
+    ),
 )
 _END_OF_SECRETS = (
     *("secret", "apikey", "accesskey", "secretkey", "privatekey", "accountkey", "connectionstring"),
@@ -67,7 +77,17 @@ _END_OF_SECRETS = (
     *("csrfmiddlewaretoken", "csrftoken", "xsrftoken"),
 )
 # Common words, which tell of a credential only where there are parameters: in URLs, forms and headers.
-_PARAMETERS = ("key", "sig", "signature", "session", "amz credential", "goog credential", "code", "appid")
+_PARAMETERS = (
+    "key",
+    "sig",
+    "signature",
+    "session",
+    "amz credential",
+    "goog credential",
+    "code",
+    "appid",
+    "ticket",
+)
 # Whatever their value is, these are credentials. Other names are one only if the value looks like one.
 _ROLES = {
     *("secret", "secrets", "api key", "apikey", "access token", "refresh token", "id token", "auth token"),
@@ -127,7 +147,7 @@ _BREAK = re.compile(r"[^A-Za-z0-9]+|(?<=[A-Za-z])(?=\d+$)")
 WORDS: tuple[str, ...] = (
     *("pass", "pwd", "secret", "token", "auth", "cred", "cookie", "key", "sess", "conn"),
     *("jwt", "sig", "sid", "dsn", "assertion", "sas", "otp", "verifier"),
-    *("pin", "csrf", "xsrf", "saml", "code", "appid"),
+    *("pin", "csrf", "xsrf", "saml", "code", "appid", "psk", "bindpw", "snmp", "ticket"),
 )
 """Parts of the names above, lower-case: text without one of them holds none."""
 _HINTS = (*WORDS, "bearer")
@@ -297,7 +317,7 @@ _ELEMENT = re.compile(
     r"(?:\s[^<>]{0,300})?>\s*+(?>(?:<!\[CDATA\[\s*+)?)([^<>]{4,4000}?)\s*+(?>(?:\]\]>\s*+)?)</"
 )
 _NEXT_VALUE = re.compile(  # the name is the content of an element, or of an attribute
-    r"(?i)(?:</[\w:.-]{1,40}>\s*<(?:string|value|data|td|dd)\b[^<>]{0,100}>|[\"']\s+(?:value|content)\s*=\s*[\"']|[\"']?\s*+[,;]?+\s*+[\"']?\bvalue[\"']?\s*[:=]\s*[\"']?"
+    r"(?i)(?:</[\w:.-]{1,40}>\s*<(?:string|value|data|td|dd)\b[^<>]{0,100}>(?>(?:\s*+<string>)?)|[\"']\s+(?:value|content)\s*=\s*[\"']|[\"']?\s*+[,;]?+\s*+[\"']?\bvalue[\"']?\s*[:=]\s*[\"']?"
     r"|[\"']\s*+/?>\s*+(?>(?:<value>\s*+)?))(?>(?:<!\[CDATA\[\s*+)?)([^<>\"'\r\n\]]{4,4000}?)[^\S\r\n]*+(?:\]\]>|[<\"'\r\n]|\Z)"
 )
 _LITERAL = re.compile(r"([A-Za-z_]\w{0,60})\s*:\s*\"((?:[^\"\\\n]|\\.){4,4000})\"")

@@ -18,9 +18,9 @@ from hypothesis import strategies as st
 
 from ellmer_harness import use_cassette
 from ellmer_harness.secrets.cassette_scan import masks, scan, scan_written
+from ellmer_harness.secrets.key_patterns import ALPHABETS, PATTERNS
 from ellmer_harness.secrets.named_credentials import kind
 from ellmer_harness.secrets.redaction import letter_by_letter, spellings
-from ellmer_harness.secrets.service_keys import ALPHABETS, PATTERNS
 
 HEX, ALNUM, BASE64 = "0123456789abcdef", ascii_letters + digits, ascii_letters + digits + "+/"
 URLSAFE, UPPER = ascii_letters + digits + "-_", ascii_uppercase + digits
@@ -186,11 +186,13 @@ PASSWORDS = (
     "new_password",
     "pwd",
     *("sms_code", "backup_code", "recovery_code", "unlock_code", "verification_code"),
+    *("psk", "bindpw", "snmp_community", "recoveryKey"),
 )
 ROLES = (
     *("device_code", "code_verifier", "csrf_token", "xsrf-token", "csrfmiddlewaretoken", "SAMLResponse"),
     *("client_assertion", "bearer", "jwt", "id_token_hint", "session_token", "security_token", "app_secret"),
     *("hmac_key", "vault_token", "signing_secret", "webhook_secret", "wstoken"),
+    *("authorization_code", "activationCode", "auth_req_id", "presharedKey", "client-key-data"),
 )
 FIELDS = {
     "JSON": lambda name, value: {"a": [{name: value}]},
@@ -207,6 +209,9 @@ FIELDS = {
     "CDATA": lambda name, value: {"text": f"<q><{name}><![CDATA[{value}]]></{name}></q>"},
     "a plist": lambda name, value: {
         "text": f"<plist><dict>\n<key>{name}</key>\n<string>{value}</string></dict></plist>"
+    },
+    "XML-RPC": lambda name, value: {
+        "text": f"<member><name>{name}</name><value><string>{value}</string></value></member>"
     },
     "attributes": lambda name, value: {
         "text": f'<appSettings><add key="{name}" value="{value}"/></appSettings>'
