@@ -358,7 +358,7 @@ _PARTS = re.compile(r"[\s;,&/?=#]+")  # of a URL
 _LINK = re.compile(r"(?:https?:/|\.{0,2}(?=/[a-z_-]{2,20}/))/\S*")
 _HOST = re.compile(r"\Ahttps?://[^/?#]*")
 _ID = re.compile(r"[0-9a-fA-F-]+")
-_DOTTED = re.compile(r"\w{1,15}(?:[.:-]\w{1,15})+")
+_DOTTED = re.compile(r"[\w()]{1,15}(?:[.:-][\w()]{1,15})+")  # the numbers of a DOI
 
 
 def named(text: str, lower: str) -> Iterator[tuple[str, str, int]]:
