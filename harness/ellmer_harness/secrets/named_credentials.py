@@ -458,6 +458,7 @@ def _assigned(text: str, begin: int, end: int) -> Iterator[str]:
         if found := pattern.match(text, end):
             value, between = found[found.lastindex or 0], text[end : found.start(found.lastindex or 0)]
             is_id = between == "|" and not before.endswith("|")  # `auth0|6707939…`, and no row of a table
+            is_id = is_id or (between == ":" and before.endswith(":"))  # `orn:okta:apps:basic_auth:0oasb6x…`
             if not is_id and (not _SIGN.isdisjoint(between) or not made_of_words(value)):
                 yield value
 

@@ -448,6 +448,8 @@ def test_keys_that_are_split_over_events(data):
         },
         {"x-session-id": ["MTAuMTAwLjc3LjQ2Ojgw"]},
         {"xml": '<Role key="/library/sections/home/all?actor=5d7768268718ba001e311c30&amp;type=99"/>'},
+        {"orn": "orn:okta:idp:00orp9xda1T0VTWhk697:apps:template_basic_auth:0oasb6xqn0Biax488697"},
+        {"doi": '"name": "key", "secret": "https://doi.org/10.1016/S0248-8663(03)80579-9"'},
         {"emoji": '[{"cookie": "https://github.global.ssl.fastly.net/images/icons/emoji/cookie.png?v5"}]'},
         {"key": "related", "secret": "https://doi.org/10.1016/j.neuron.2019.10.012"},
         {"endpoints": {"Token": "https://account550249417109.cognitiveservices.azure.com/"}},
