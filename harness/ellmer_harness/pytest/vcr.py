@@ -14,22 +14,26 @@ from __future__ import annotations
 
 import functools
 from collections.abc import Callable, Iterator
+from contextlib import suppress
 from typing import Any
 
 import pytest
+import vcr.cassette
 from vcr.cassette import Cassette, CassetteContextDecorator
 from vcr.request import Request
 
 from ..errors import SecretFound
+from ..format.compression import is_coded, undo
 from ..secrets.cassette_scan import scan
 from ..secrets.named_credentials import is_of_a_visitor
-from ..secrets.redaction import Scrub, clean_url, is_secret_name, masked
+from ..secrets.redaction import MASK, Scrub, clean_url, is_secret_name, masked
 
 Json = dict[str, Any]
 
 
 _ORIGINAL = "_ellmer_harness_original"
 _REFUSED = "_ellmer_harness_refused"
+_OPEN = "_ellmer_harness_open"
 
 
 def guard_vcrpy() -> None:
@@ -37,6 +41,7 @@ def guard_vcrpy() -> None:
     _wrap(Cassette, "_save", _searching)
     _wrap(CassetteContextDecorator, "__enter__", _remembering)
     _wrap(CassetteContextDecorator, "__exit__", _raising)
+    _wrap(vcr.cassette, "requests_match", _masked_alike)
 
 
 def release_vcrpy() -> None:
@@ -44,36 +49,60 @@ def release_vcrpy() -> None:
     for owner, name in (
         (Cassette, "_save"),
         *((CassetteContextDecorator, each) for each in ("__enter__", "__exit__")),
+        (vcr.cassette, "requests_match"),
     ):
         setattr(owner, name, getattr(getattr(owner, name), _ORIGINAL, getattr(owner, name)))
 
 
-def _wrap(owner: type, name: str, wrapper: Callable[[Any], Any]) -> None:
+def _wrap(owner: Any, name: str, wrapper: Callable[[Any], Any]) -> None:
     real = getattr(getattr(owner, name), _ORIGINAL, getattr(owner, name))
     wrapped = functools.wraps(real)(wrapper(real))
     setattr(wrapped, _ORIGINAL, real)
     setattr(owner, name, wrapped)
 
 
+class _Searched:
+    """Searches what a persister of vcrpy is about to write: after all hooks, with the metadata.
+
+    Only the last interactions, as many as were recorded, are searched. The others were in the file before.
+    """
+
+    def __init__(self, persister: Any, recorded: int) -> None:
+        self._persister, self._recorded = persister, recorded
+
+    def save_cassette(self, path: Any, content: Json, *rest: Any, **named: Any) -> None:
+        """Passes the content on. Raises `SecretFound` if there is a secret in it."""
+        interactions = [*zip(content["requests"], content["responses"], strict=True)]
+        new = interactions[max(0, len(interactions) - self._recorded) :]
+        if (refused := _refusal(str(path), new, content.get("metadata"))) is not None:
+            raise refused
+        self._persister.save_cassette(path, content, *rest, **named)
+
+
 def _searching(real: Any) -> Any:
     def save(cassette: Any, force: bool = False) -> None:
-        refused = None
         if force or cassette.dirty:
-            recorded = range(cassette._loaded_count, len(cassette.data))  # noqa: SLF001  # vcrpy tells it nowhere else
-            for place in recorded:
+            for place in range(cassette._loaded_count, len(cassette.data)):  # noqa: SLF001  # vcrpy tells it nowhere else
                 cassette.data[place] = _without_credentials(*cassette.data[place])
-            refused = _refusal(str(cassette._path), [cassette.data[place] for place in recorded])  # noqa: SLF001  # likewise
-        setattr(cassette, _REFUSED, refused)
-        if refused is None:
+        refused, persister = None, cassette._persister  # noqa: SLF001  # likewise
+        cassette._persister = _Searched(persister, len(cassette.data) - cassette._loaded_count)  # noqa: SLF001  # likewise
+        try:
             real(cassette, force)
+        except SecretFound as error:
+            refused = error
+        finally:
+            cassette._persister = persister  # noqa: SLF001  # likewise
+        setattr(cassette, _REFUSED, refused)
+        if refused is not None and not getattr(cassette, _OPEN, False):
+            raise refused
 
     return save
 
 
 def _remembering(real: Any) -> Any:
     def enter(context: Any) -> Any:
-        cassette = real(context)
-        context.__dict__["_ellmer_harness_cassette"] = cassette
+        cassette = context.__dict__[_OPEN] = real(context)
+        setattr(cassette, _OPEN, True)
         return cassette
 
     return enter
@@ -83,12 +112,26 @@ def _raising(real: Any) -> Any:
     """Raises what was found after vcrpy has removed its patches, because an error while it saves would leave them."""
 
     def leave(context: Any, *exc_info: object) -> None:
-        real(context, *exc_info)
-        cassette = context.__dict__.pop("_ellmer_harness_cassette", None)
+        cassette = context.__dict__.pop(_OPEN, None)
+        try:
+            real(context, *exc_info)
+        finally:
+            setattr(cassette, _OPEN, False)
         if (refused := getattr(cassette, _REFUSED, None)) is not None:
             raise refused
 
     return leave
+
+
+def _masked_alike(real: Any) -> Any:
+    """Finds a recording whose credentials are masked for a request that has them."""
+
+    def matches(request: Request, recorded: Request, matchers: Any) -> bool:
+        if real(request, recorded, matchers):
+            return True
+        return MASK in recorded.uri and bool(real(_masked_request(request), recorded, matchers))
+
+    return matches
 
 
 def pytest_configure(config: pytest.Config) -> None:  # noqa: ARG001  # its name says which hook it is
@@ -103,13 +146,18 @@ def pytest_unconfigure() -> None:
 
 def _without_credentials(request: Request, response: Json) -> tuple[Request, Json]:
     """Returns the exchange with masked credentials, as our own cassettes have it."""
-    request = _whole(request)
-    for name in [*request.headers]:
-        if is_secret_name(name):
-            request.headers[name] = masked(name, str(request.headers[name]))
-    request.uri = clean_url(request.uri)
+    request = _masked_request(_whole(request))
     headers = {name: [*_masked_values(name, values)] for name, values in response.get("headers", {}).items()}
     return request, {**response, "headers": headers}
+
+
+def _masked_request(request: Request) -> Request:
+    """Returns a request with masked headers and parameters."""
+    headers = {
+        name: masked(name, str(value)) if is_secret_name(name) else value
+        for name, value in request.headers.items()
+    }
+    return Request(request.method, clean_url(request.uri), request.body, headers)
 
 
 def _whole(request: Request) -> Request:
@@ -131,16 +179,10 @@ def _masked_values(name: str, values: Any) -> Iterator[Any]:
             yield masked(name, value) if isinstance(value, str) else value
 
 
-def _refusal(path: str, recorded: list[tuple[Request, Json]]) -> SecretFound | None:
+def _refusal(path: str, recorded: list[tuple[Request, Json]], metadata: Any) -> SecretFound | None:
     secrets = [(value, name) for value, name in Scrub.of(None).values.items()]
-    plain = [
-        {
-            "request": {"uri": request.uri, "headers": dict(request.headers), "body": request.body},
-            "response": {"headers": response["headers"], "body": response.get("body", {}).get("string")},
-        }
-        for request, response in recorded
-    ]
-    found = [*scan({"interactions": plain}, secrets)]
+    plain = [{"request": _asked(request), "response": _answered(response)} for request, response in recorded]
+    found = [*scan({"interactions": plain, "metadata": metadata or {}}, secrets)]
     if not found:
         return None
     return SecretFound(
@@ -148,3 +190,26 @@ def _refusal(path: str, recorded: list[tuple[Request, Json]]) -> SecretFound | N
         + "\n  ".join(map(str, found[:20]))
         + "\nTake them out with vcrpy's filter_post_data_parameters, before_record_request or before_record_response."
     )
+
+
+def _asked(request: Request) -> Json:
+    headers = dict(request.headers)
+    return {"uri": request.uri, "headers": headers, "body": _plain(request.body, headers)}
+
+
+def _answered(response: Json) -> Json:
+    """Returns an answer, with the text of a compressed body."""
+    body = response.get("body")
+    text = body.get("string") if isinstance(body, dict) else body
+    return {**response, "body": _plain(text, response.get("headers") or {})}
+
+
+def _plain(body: Any, headers: Json) -> Any:
+    """Returns a body without its content-encoding."""
+    found = (value for name, value in headers.items() if name.lower() == "content-encoding")
+    coded = next(found, "")
+    encoding = ", ".join(coded) if isinstance(coded, list) else str(coded)
+    if isinstance(body, bytes) and is_coded(body, encoding):
+        with suppress(Exception):  # the codec's own error, or a bomb: the bytes are searched as they are
+            return undo(body, encoding)
+    return body

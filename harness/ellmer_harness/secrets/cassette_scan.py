@@ -42,6 +42,7 @@ from .json_strings import (
     readable,
     strings,
 )
+from .key_patterns import PATTERNS, Pattern
 from .many_words import Spans, all_spans
 from .named_credentials import (
     AFTER,
@@ -57,7 +58,7 @@ from .named_credentials import (
     without_visitors,
 )
 from .redaction import MASK, has_escaped_letters, letter_by_letter, spellings
-from .service_keys import PATTERNS, Pattern, has_rules, keys, maintained, runs
+from .service_keys import has_rules, keys, maintained, runs
 from .tables import in_tables
 from .value_randomness import LEAST
 
@@ -336,7 +337,7 @@ def _by_name(parts: Sequence[_Part], whole: bytes, texts: Sequence[bytes]) -> It
         part = parts[bisect_right(starts, at) - 1]
         yield Hit(part.places(), what, found.encode("latin-1").decode("utf-8", "replace"), part.holder)
     for part in parts:
-        if part.key and credential(kind(part.key), _of_users(part)) and not _only_numbers(part):
+        if part.key and credential(kind(part.key), _of_users(part)) and not _names_a_thing(part):
             yield Hit(part.places(), NAMED, part.text, part.holder)
         # Most texts have no literals and no lines.
         for secret in literals(part.text) if ":" in part.text and '"' in part.text else ():
@@ -350,12 +351,17 @@ def _of_users(part: _Part) -> str:
     return without_visitors(part.text) if "cookie" in part.key.lower() else part.text
 
 
-def _only_numbers(part: _Part) -> bool:
-    """Tells whether a text is the `x-session-id` of an answer, with an id that no request has as this header. It only numbers the
-    session.
+def _names_a_thing(part: _Part) -> bool:
+    """Tells whether a text repeats its name (`"resetPassword": "ResetPassword"`), or is the `session-id` of an answer, with an id that no
+    request has as this header. It only numbers the session.
     """
-    named = part.key.lower() == "x-session-id" and _HEX.fullmatch(part.text)
+    if _LETTERS_ONLY.sub("", part.text).lower() == _LETTERS_ONLY.sub("", part.key).lower():
+        return True
+    named = part.key.lower() in ("session-id", "x-session-id") and _HEX.fullmatch(part.text)
     return bool(named) and all("/response/" in place for place in part.places())
+
+
+_LETTERS_ONLY = re.compile(r"[^A-Za-z]")
 
 
 def _words(text: bytes) -> dict[str, None]:

@@ -6,6 +6,7 @@ import json
 import re
 from collections import defaultdict
 from collections.abc import Collection, Container, Iterable, Iterator, Sequence
+from contextlib import suppress
 from itertools import chain, compress, pairwise, repeat
 from operator import is_
 from typing import Any
@@ -14,7 +15,8 @@ from pydantic_core import from_json
 
 from ellmer_core.budget import RECORDING, has_more_values
 
-from .named_credentials import hinted, telling
+from ..format.compression import undo
+from .named_credentials import hinted, is_of_a_visitor, telling
 from .service_keys import runs
 
 Location = tuple[Any, object]
@@ -159,12 +161,20 @@ def _texts(name: str, value: Any) -> Iterator[tuple[str, str]]:
         elif isinstance(item, list | tuple):
             left += item
         elif isinstance(item, dict):
-            left += [item[_VALUE]] if isinstance(item.get(_VALUE), str) else []
+            named = f"{item.get('name')}="
+            left += [item[_VALUE]] if isinstance(item.get(_VALUE), str) and not is_of_a_visitor(named) else []
         elif isinstance(item, bytes):
             left += _of_bytes(item)
 
 
+_MAGIC = ((b"\x1f\x8b", "gzip"), (b"\x28\xb5\x2f\xfd", "zstd"))
+
+
 def _of_bytes(data: bytes) -> list[Any]:
+    for magic, encoding in _MAGIC:
+        if data.startswith(magic):
+            with suppress(Exception):  # the codec's own error, or a bomb: the bytes are searched as they are
+                data = undo(data, encoding)
     whole = parsed(data)
     return [*readable(data), *([*pair] for pair in in_binary(data))] if whole is None else [whole]
 

@@ -17,7 +17,7 @@ from typing import Literal
 from urllib.parse import unquote
 
 from .service_keys import around, keys
-from .value_randomness import drawn, is_placeholder, made_of_words, password
+from .value_randomness import drawn, is_placeholder, made_of_words, names_its_role, password
 
 # --- Names -----------------------------------------------------------------------------------------------
 
@@ -38,7 +38,7 @@ _PASSWORDS = (
         "backup code",
         "recovery code",
     ),
-    *("unlock code", "verification code"),
+    *("unlock code", "verification code", "psk", "bindpw", "snmp community", "recovery key"),
 )
 # Of the passwords, these have a digit and no space: `data-event-name="menu.pin">move to sidebar` is none.
 _NUMBERS = {"pin", "otp", "totp"}
@@ -59,7 +59,17 @@ _SECRETS = (
     *("session key", "service key", "admin key", "license key", "storage key", "webhook key", "server key"),
     *("client key", "app key", "application key", "functions key", "role key", "session id", "sessionid"),
     *("sid", "connection string", "conn str", "dsn", "bearer", "assertion", "sas", "code verifier"),
-    *("device code", "csrf", "xsrf", "token hint", "saml response", "saml request", "samlart"),
+    *("device code", "authorization code", "auth code", "activation code", "auth req id", "preshared key"),
+    *(
+        "pre shared key",
+        "client key data",
+        "csrf",
+        "xsrf",
+        "token hint",
+        "saml response",
+        "saml request",
+        "samlart",
+    ),
 )
 _END_OF_SECRETS = (
     *("secret", "apikey", "accesskey", "secretkey", "privatekey", "accountkey", "connectionstring"),
@@ -67,7 +77,17 @@ _END_OF_SECRETS = (
     *("csrfmiddlewaretoken", "csrftoken", "xsrftoken"),
 )
 # Common words, which tell of a credential only where there are parameters: in URLs, forms and headers.
-_PARAMETERS = ("key", "sig", "signature", "session", "amz credential", "goog credential", "code", "appid")
+_PARAMETERS = (
+    "key",
+    "sig",
+    "signature",
+    "session",
+    "amz credential",
+    "goog credential",
+    "code",
+    "appid",
+    "ticket",
+)
 # Whatever their value is, these are credentials. Other names are one only if the value looks like one.
 _ROLES = {
     *("secret", "secrets", "api key", "apikey", "access token", "refresh token", "id token", "auth token"),
@@ -127,7 +147,7 @@ _BREAK = re.compile(r"[^A-Za-z0-9]+|(?<=[A-Za-z])(?=\d+$)")
 WORDS: tuple[str, ...] = (
     *("pass", "pwd", "secret", "token", "auth", "cred", "cookie", "key", "sess", "conn"),
     *("jwt", "sig", "sid", "dsn", "assertion", "sas", "otp", "verifier"),
-    *("pin", "csrf", "xsrf", "saml", "code", "appid"),
+    *("pin", "csrf", "xsrf", "saml", "code", "appid", "psk", "bindpw", "snmp", "ticket"),
 )
 """Parts of the names above, lower-case: text without one of them holds none."""
 _HINTS = (*WORDS, "bearer")
@@ -211,8 +231,10 @@ def is_credential(name: str, value: str) -> bool:
 
 
 def _is_id(name: str, value: str) -> bool:
-    """Tells whether a parameter names a thing: `datasetKey=<UUID>`."""
-    return kind(name) == "parameter" and len(_words(name)) > 1 and bool(_UUID.fullmatch(value))
+    """Tells whether a parameter names a thing: `datasetKey=<UUID>`, `ApplicationId=<UUID>`."""
+    words = _words(name)
+    named = kind(name) == "parameter" or (words and words[-1] == "id" and kind(name) == "")
+    return bool(named) and len(words) > 1 and bool(_UUID.fullmatch(value))
 
 
 def _ending(word: str) -> Kind:
@@ -234,7 +256,7 @@ def _words(name: str) -> list[str]:
 
 _OF_VISITORS = re.compile(
     r"(?i)(?:__cf_bm|_cfuvid|__cflb|cf_clearance|__cfruid|__cfduid|hwwaf\w+|_passenger_route|_ga\w*|_gid|_gat\w*|_gcl_\w+|nid|aec|1p_jar|consent|socs|ar_debug"
-    r"|wmf-\w[\w-]*|networkprobelimit|acw_tc|[0-9a-f]{32}"  # Wikimedia's, Alibaba's firewall, routers of OpenShift
+    r"|wmf-\w[\w-]*|networkprobelimit|cpposindex|acw_tc|[0-9a-f]{32}"  # Wikimedia's, Alibaba's firewall, routers of OpenShift
     r"|x-mapping-\w+|[\w.-]*server(?:_?id)?|ncbi_sid|trackid|bigipserver[^=]*|ts[0-9a-f]{6,8}|__kewlb"  # load balancers: Riverbed's, HAProxy's, F5's, Kemp's; NCBI's
     r"|awsalb\w*|awselb\w*|arraffinity\w*|datadome|_abck|bm_\w+|ak_bmsc|akacd_\w+|incap_ses_\w+|visid_incap_\w+|nlbi_\w+"
     r"|guest_id\w*|personalization_id|session_tracker|edgebucket|loid\w*|redesign_optout|csv|_octo|logged_in|_fbp|_fbc|muid|muidb|optimizelyenduserid|ajs_anonymous_id|__stripe_[ms]id"
@@ -295,7 +317,7 @@ _ELEMENT = re.compile(
     r"(?:\s[^<>]{0,300})?>\s*+(?>(?:<!\[CDATA\[\s*+)?)([^<>]{4,4000}?)\s*+(?>(?:\]\]>\s*+)?)</"
 )
 _NEXT_VALUE = re.compile(  # the name is the content of an element, or of an attribute
-    r"(?i)(?:</[\w:.-]{1,40}>\s*<(?:string|value|data|td|dd)\b[^<>]{0,100}>|[\"']\s+(?:value|content)\s*=\s*[\"']|[\"']?\s*+[,;]?+\s*+[\"']?\bvalue[\"']?\s*[:=]\s*[\"']?"
+    r"(?i)(?:</[\w:.-]{1,40}>\s*<(?:string|value|data|td|dd)\b[^<>]{0,100}>(?>(?:\s*+<string>)?)|[\"']\s+(?:value|content)\s*=\s*[\"']|[\"']?\s*+[,;]?+\s*+[\"']?\bvalue[\"']?\s*[:=]\s*[\"']?"
     r"|[\"']\s*+/?>\s*+(?>(?:<value>\s*+)?))(?>(?:<!\[CDATA\[\s*+)?)([^<>\"'\r\n\]]{4,4000}?)[^\S\r\n]*+(?:\]\]>|[<\"'\r\n]|\Z)"
 )
 _LITERAL = re.compile(r"([A-Za-z_]\w{0,60})\s*:\s*\"((?:[^\"\\\n]|\\.){4,4000})\"")
@@ -333,6 +355,10 @@ _PRIVATE = re.compile(
 _NAMING = re.compile(r"(?i)(?:<(?:key|name|th|td|dt)>\s*(?:[a-z]{2,20} )?|\b(?:key|name)\s*[:=]\s*[\"']?)\Z")
 _PIECES = re.compile(r"[\s;,&]+")
 _PARTS = re.compile(r"[\s;,&/?=#]+")  # of a URL
+_LINK = re.compile(r"(?:https?:/|\.{0,2}(?=/[a-z_-]{2,20}/))/\S*")
+_HOST = re.compile(r"\Ahttps?://[^/?#]*")
+_ID = re.compile(r"[0-9a-fA-F-]+")
+_DOTTED = re.compile(r"[\w()]{1,15}(?:[.:-][\w()]{1,15})+")  # the numbers of a DOI
 
 
 def named(text: str, lower: str) -> Iterator[tuple[str, str, int]]:
@@ -353,10 +379,11 @@ def named(text: str, lower: str) -> Iterator[tuple[str, str, int]]:
 
 
 def _kind_at(text: str, begin: int, name: str) -> Kind:
-    """Returns the kind of a name that begins here, or of the two words whose second it is: `API key`."""
-    what = kind(name)
-    if what in ("", "parameter") and (first := _BEFORE_NAME.search(text[max(0, begin - 21) : begin])):
-        return "secret" if kind(first[0] + name) == "secret" else what
+    """Returns the kind of a name that begins here, or of the two words whose second it is: `API key`, but not `<Role key=`."""
+    what, before = kind(name), text[max(0, begin - 22) : begin]
+    if what in ("", "parameter") and (first := _BEFORE_NAME.search(before)):
+        is_tag = before.endswith(f"<{first[0]}")
+        return "secret" if not is_tag and kind(first[0] + name) == "secret" else what
     return what
 
 
@@ -367,10 +394,29 @@ def credential(what: Kind, value: str) -> bool:
     if what == "" or _is_published(value):
         return False
     scheme, _, rest = value.partition(" ")
-    if scheme.lower() == "basic" and _login(rest):
-        return True
-    between = _PARTS if value.startswith(("http://", "https://")) else _PIECES
-    return any(drawn(part) for piece in between.split(value) for part in (piece, piece.partition("=")[2]))
+    if scheme.lower() == "basic" and _coded_login(rest):
+        return _login(rest)
+    if _LINK.fullmatch(value):
+        return _opens(value)
+    return any(map(_is_secret_piece, _PIECES.split(value)))
+
+
+def _is_secret_piece(piece: str) -> bool:
+    """Tells whether a piece of a value, with or without a name of its own, is a credential: of a cookie, a connection string."""
+    name, _, inner = piece.partition("=")
+    if _LINK.fullmatch(inner):
+        return _opens(inner)
+    return not _is_id(name, inner) and (drawn(piece) or drawn(inner))
+
+
+def _opens(link: str) -> bool:
+    """Tells whether a URL or a path has a credential in it. The host, ids, and the numbers of a DOI are none."""
+    path, _, query = _HOST.sub("", link).partition("?")
+    parts = (part for part in _PARTS.split(path) if not _ID.fullmatch(part))
+    pairs = (piece.partition("=") for piece in re.split(r"[&;#]", query))
+    return any(drawn(part) and not _DOTTED.fullmatch(part) for part in parts) or any(
+        is_credential(unquote(name), unquote(value)) for name, _, value in pairs
+    )
 
 
 def _telling(lower: str) -> list[int]:
@@ -412,13 +458,15 @@ def _assigned(text: str, begin: int, end: int) -> Iterator[str]:
         if found := pattern.match(text, end):
             value, between = found[found.lastindex or 0], text[end : found.start(found.lastindex or 0)]
             is_id = between == "|" and not before.endswith("|")  # `auth0|6707939…`, and no row of a table
+            is_id = is_id or (between == ":" and before.endswith(":"))  # `orn:okta:apps:basic_auth:0oasb6x…`
             if not is_id and (not _SIGN.isdisjoint(between) or not made_of_words(value)):
                 yield value
 
 
 def _is_drawn(value: str) -> bool:
     """Tells whether a value in a text is a credential, and not the next option of a command."""
-    return not value.startswith("--") and drawn(value) and not _is_public(value)
+    is_secret = _opens(value) if _LINK.fullmatch(value) else drawn(value)
+    return is_secret and not value.startswith("--") and not _is_public(value)
 
 
 def _marked_up(text: str, begin: int, end: int, before: str) -> str | None:
@@ -492,10 +540,16 @@ def _known_forms(text: str) -> Iterator[tuple[str, str, int]]:
 
 
 def _login(coded: str) -> bool:
-    """Tells whether this is `user:password` in base64."""
+    """Tells whether this is `user:password` in base64, and the password no placeholder."""
+    word = _coded_login(coded)
+    return len(word) >= 4 and not is_placeholder(word) and not names_its_role(word)
+
+
+def _coded_login(coded: str) -> str:
+    """Returns the password of `user:password` in base64, or `""`."""
     plain = coded.rstrip("=").replace("-", "+").replace("_", "/")
     try:
-        name, colon, word = b64decode(plain + "=" * (-len(plain) % 4)).decode().partition(":")
+        text = b64decode(plain + "=" * (-len(plain) % 4)).decode()
     except ValueError:
-        return False
-    return bool(colon and len(word) >= 4 and (name + word).isprintable() and not is_placeholder(word))
+        return ""
+    return text.partition(":")[2] if text.isprintable() else ""

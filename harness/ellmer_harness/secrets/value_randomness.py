@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 import re
-from base64 import b64decode
+from base64 import b64decode, urlsafe_b64decode
 from collections import Counter
 from urllib.parse import unquote
 
@@ -14,9 +14,9 @@ _WORD = 9  # letters
 _LETTERS = 24  # letters of one case without a break: no word, if they are different enough
 _PLACEHOLDER = re.compile(
     r"(?ix) ^[<\[{($%] | [>\]})]$ | ^(.)\1*$ | [*•]{3} | x{6} | \.\.\. | …"
-    r"| invalid[-_ ]?(?:api|key|token|secret|passw|credential) | [a-z]1234567890 | ^0123456789 | abcdefghij | ^(?:x-amz-|aws4-)[a-z0-9-]+$ | =<[a-z][\w-]*>"
-    r"| redacted|masked|filtered|scrubbed|hidden|removed|dummy|fake|placeholder|example|sample|change.?me|unknown"
-    r"| ^(?:your|my|the|an?|some|enter|insert|test|this|sk)[-_\s.]"
+    r"| invalid[-_ ]?(?:api|key|token|secret|passw|credential) | [a-z]1234567890 | ^0123456789 | 123456789 | abcdefghij | abc123 | ^(?:x-amz-|aws4-)[a-z0-9-]+$ | =<[a-z][\w-]*>"
+    r"| redacted|masked|filtered|scrubbed|hidden|removed|dummy|fake|placeholder|example|sample|change.?me|unknown|sanitized|deadbeef|dec0ded"
+    r"| ^(?:your|my|the|an?|some|enter|insert|test|this|sk|bad|wrong|incorrect)[-_\s.]"
     r"| ^(?:string|str|text|null|none|true|false|boolean|object|undefined|required|optional|invalid|wrong|default)$"
     r"| ^(?:pass|passw|password|passwd|secret|token|hunter2|test|user|value|input|field|auto|login|credentials?)\d?$"
     r"| ^(?:api|access|private|secret|client|auth|bearer)[-_ ]?(?:key|token|secret)\d?$"
@@ -25,6 +25,9 @@ _PLACEHOLDER = re.compile(
 _BASE64 = re.compile(r"([A-Za-z0-9+/]{16,32})={0,2}")
 _ADDRESS = re.compile(rb"\d{1,3}(?:\.\d{1,3}){3}:\d{1,5}")
 _TYPED = re.compile(r"(?i)example(?:key)?$|invalid[-_]?(?:api|key|token)|[a-z]1234567890|abcdefghij")
+_JWT = re.compile(r"(eyJ[\w-]{8,4000})\.(eyJ[\w-]{8,4000})\.", re.ASCII)
+_IN_EXAMPLES = re.compile(rb"John Doe|sanitized|redacted|example_?key")
+_SCOPE = re.compile(r"\A(?:Credential=)?([^/]*)/\d{8}/[\w-]+/[\w-]+/aws4_request\Z")  # behind a key of AWS
 _SENTENCE = re.compile(r"\s\S*[.?!:]$|\n|(?:\S+\s+){8}")
 
 
@@ -42,9 +45,9 @@ def random(text: str) -> bool:
 
 def drawn(value: str) -> bool:
     """Tells whether a value is long and random enough for a credential, and is not the name of one."""
-    plain = unquote(value)
+    plain = _SCOPE.sub(r"\1", unquote(value))
     drawn = len(plain) >= LEAST and random(plain) and not _code(plain) and not is_placeholder(plain)
-    return drawn and not _is_address(plain)
+    return drawn and not _is_address(plain) and not names_its_role(plain) and not _is_documented(plain)
 
 
 def password(text: str) -> bool:
@@ -73,11 +76,29 @@ def made_of_words(text: str) -> bool:
 
 
 _WORDS = re.compile(r"[A-Z]?[a-z]+|[A-Z]+")
+_TYPED_WORDS = re.compile(r"(?:[A-Z]?[a-z]{1,14}|[A-Z]{2,15}|[_.:\s-])+\d{0,4}")
+_ROLE = re.compile(
+    r"(?i)(?:\A|[^a-z])(?:secret|token|key|session|password|passwd|cookie|o?auth|credentials?|login)(?![a-z])"
+)
+
+
+def names_its_role(text: str) -> bool:
+    """Tells whether a value consists of words, and one of them says what the value is for: `od_client_secret`, `OAUTH_TOKEN_123`."""
+    apart = any(mark in text for mark in "_-. :")
+    return apart and bool(_ROLE.search(text) and _TYPED_WORDS.fullmatch(text)) and made_of_words(text)
 
 
 def pretended(key: str) -> bool:
     """Tells whether a key of a known form was typed by hand: `sk-invalid-key`, `AKIATEST1234567890AB`. Chance makes no such row."""
-    return bool(_TYPED.search(key))
+    return bool(_TYPED.search(key)) or _is_documented(key)
+
+
+def _is_documented(token: str) -> bool:
+    """Tells whether a JSON web token has a placeholder in it: `sanitized_key_id`, or the John Doe of the documentation."""
+    found = _JWT.search(token)
+    parts = found.group(1, 2) if found else ()
+    texts = (urlsafe_b64decode(f"{part[: len(part) // 4 * 4]}") for part in parts)
+    return any(_IN_EXAMPLES.search(text) for text in texts)
 
 
 def _is_address(text: str) -> bool:

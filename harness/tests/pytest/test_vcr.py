@@ -1,9 +1,15 @@
 """vcrpy's suites run unchanged, but no secret is written."""
 
+import gzip
+import json
+import zlib
+
+import brotli
 import httpx
 import pytest
 import requests
 import vcr as vcrpy
+from vcr.request import Request
 
 from ellmer_harness import SecretFound
 from ellmer_harness.pytest.vcr import guard_vcrpy, release_vcrpy
@@ -114,3 +120,68 @@ def test_cookies_of_visitors_are_dropped(vcr, server, tmp_path):
         httpx.get(f"{server.url}/x")
 
     assert "__cf_bm" not in (tmp_path / "c.yaml").read_text()
+
+
+CODECS = {"gzip": gzip.compress, "deflate": zlib.compress, "br": brotli.compress}
+
+
+@pytest.mark.parametrize("encoding", CODECS)
+def test_a_compressed_body_is_searched(vcr, server, tmp_path, encoding):
+    body = CODECS[encoding](json.dumps({"client_secret": SECRET}).encode())
+    server.whole(body, "application/json", f"content-encoding: {encoding}")
+    with pytest.raises(SecretFound, match="response/body"), vcr.use_cassette(str(tmp_path / "c.yaml")):
+        httpx.get(server.url)
+    assert not (tmp_path / "c.yaml").exists()
+
+
+def test_what_vcrpy_hides_as_it_saves_is_no_finding(vcr, server, tmp_path):
+    server.whole({"client_secret": SECRET})
+    for _ in range(2):
+        with vcr.use_cassette(str(tmp_path / "c.yaml"), filter_sensitive_data=[("<SECRET>", SECRET)]):
+            assert httpx.get(server.url).json() == {"client_secret": SECRET}
+    assert SECRET not in (tmp_path / "c.yaml").read_text()
+
+
+def test_what_a_hook_adds_as_it_saves_is_searched(vcr, server, tmp_path):
+    def hook(request, response, *_):
+        response["body"]["string"] = json.dumps({"client_secret": SECRET}).encode()
+        return request, response
+
+    path = str(tmp_path / "c.yaml")
+    with pytest.raises(SecretFound), vcr.use_cassette(path, before_save_interaction=hook):
+        httpx.get(server.url)
+    assert not (tmp_path / "c.yaml").exists()
+
+
+def test_metadata_and_further_fields_are_searched(vcr, server, tmp_path):
+    def note(response):
+        return {**response, "note": {"client_secret": SECRET}}
+
+    with pytest.raises(SecretFound, match="metadata"), vcr.use_cassette(str(tmp_path / "c.yaml")) as cassette:
+        cassette.get_metadata("client_secret", SECRET)
+    path = str(tmp_path / "d.yaml")
+    with pytest.raises(SecretFound, match="note"), vcr.use_cassette(path, before_record_response=note):
+        httpx.get(server.url)
+    assert not [*tmp_path.iterdir()]
+
+
+def test_a_cassette_that_nobody_opened_raises_as_it_saves(vcr, tmp_path):
+    cassette = vcr.cassette.Cassette(path=str(tmp_path / "c.yaml"))
+    asked = Request("GET", "http://x/", json.dumps({"client_secret": SECRET}).encode(), {})
+    cassette.append(asked, {"status": {"code": 200, "message": "OK"}, "headers": {}, "body": {"string": b""}})
+    with pytest.raises(SecretFound):
+        cassette._save()
+    assert not [*tmp_path.iterdir()]
+
+
+def test_a_masked_parameter_replays(vcr, server, tmp_path):
+    for _ in range(2):
+        with vcr.use_cassette(str(tmp_path / "c.yaml")) as cassette:
+            httpx.get(f"{server.url}/x?api_key={SECRET}&q=1")
+    assert cassette.all_played
+    assert len(server.requests) == 1
+    with (
+        vcr.use_cassette(str(tmp_path / "c.yaml")),
+        pytest.raises(vcr.errors.CannotOverwriteExistingCassetteException),
+    ):
+        httpx.get(f"{server.url}/x?api_key={SECRET}&q=2")

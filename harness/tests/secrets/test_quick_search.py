@@ -15,7 +15,8 @@ from ellmer_harness.format.blobs import Blobs
 from ellmer_harness.format.bodies import encode, written
 from ellmer_harness.format.json_text import laid_item, layout_bytes
 from ellmer_harness.secrets.cassette_scan import has_key, may_hold, scan, scan_written
-from ellmer_harness.secrets.service_keys import PATTERNS, keys
+from ellmer_harness.secrets.key_patterns import PATTERNS
+from ellmer_harness.secrets.service_keys import keys
 
 from .test_secret_kinds import CHOSEN, DRAWN, FIELDS, KEYS, NAMES, PASSWORDS, ROLES, TEXTS, WRAPPINGS
 

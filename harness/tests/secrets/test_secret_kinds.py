@@ -18,9 +18,9 @@ from hypothesis import strategies as st
 
 from ellmer_harness import use_cassette
 from ellmer_harness.secrets.cassette_scan import masks, scan, scan_written
+from ellmer_harness.secrets.key_patterns import ALPHABETS, PATTERNS
 from ellmer_harness.secrets.named_credentials import kind
 from ellmer_harness.secrets.redaction import letter_by_letter, spellings
-from ellmer_harness.secrets.service_keys import ALPHABETS, PATTERNS
 
 HEX, ALNUM, BASE64 = "0123456789abcdef", ascii_letters + digits, ascii_letters + digits + "+/"
 URLSAFE, UPPER = ascii_letters + digits + "-_", ascii_uppercase + digits
@@ -186,11 +186,13 @@ PASSWORDS = (
     "new_password",
     "pwd",
     *("sms_code", "backup_code", "recovery_code", "unlock_code", "verification_code"),
+    *("psk", "bindpw", "snmp_community", "recoveryKey"),
 )
 ROLES = (
     *("device_code", "code_verifier", "csrf_token", "xsrf-token", "csrfmiddlewaretoken", "SAMLResponse"),
     *("client_assertion", "bearer", "jwt", "id_token_hint", "session_token", "security_token", "app_secret"),
     *("hmac_key", "vault_token", "signing_secret", "webhook_secret", "wstoken"),
+    *("authorization_code", "activationCode", "auth_req_id", "presharedKey", "client-key-data"),
 )
 FIELDS = {
     "JSON": lambda name, value: {"a": [{name: value}]},
@@ -207,6 +209,9 @@ FIELDS = {
     "CDATA": lambda name, value: {"text": f"<q><{name}><![CDATA[{value}]]></{name}></q>"},
     "a plist": lambda name, value: {
         "text": f"<plist><dict>\n<key>{name}</key>\n<string>{value}</string></dict></plist>"
+    },
+    "XML-RPC": lambda name, value: {
+        "text": f"<member><name>{name}</name><value><string>{value}</string></value></member>"
     },
     "attributes": lambda name, value: {
         "text": f'<appSettings><add key="{name}" value="{value}"/></appSettings>'
@@ -442,6 +447,35 @@ def test_keys_that_are_split_over_events(data):
             "said": "HTTP/1.1 200 OK\r\nSet-Cookie: AWSALB=Kx9WqT2rYp4ZLmN8vB3cJd7HgF1sAeUi0123456789; Expires=x\r\n"
         },
         {"x-session-id": ["MTAuMTAwLjc3LjQ2Ojgw"]},
+        {"xml": '<Role key="/library/sections/home/all?actor=5d7768268718ba001e311c30&amp;type=99"/>'},
+        {"orn": "orn:okta:idp:00orp9xda1T0VTWhk697:apps:template_basic_auth:0oasb6xqn0Biax488697"},
+        {"doi": '"name": "key", "secret": "https://doi.org/10.1016/S0248-8663(03)80579-9"'},
+        {"emoji": '[{"cookie": "https://github.global.ssl.fastly.net/images/icons/emoji/cookie.png?v5"}]'},
+        {"key": "related", "secret": "https://doi.org/10.1016/j.neuron.2019.10.012"},
+        {"endpoints": {"Token": "https://account550249417109.cognitiveservices.azure.com/"}},
+        {"oauth_token": "FLICKYPEDIA_OAUTH_TOKEN_123", "client_secret": "od_client_secret_12"},
+        {
+            "refresh_token": "deadbeef9d64b225d0c50db4854a8d6c8757702d",
+            "primaryKey": "DEC0DEDITtVwMoyAuTz1LioKkC",
+        },
+        {
+            "resetPassword": "ResetPassword",
+            "password": "bad_password",
+            "session_id": "default-session1_1234567893",
+        },
+        {"set-cookie": "cpPosIndex=1%401701533732%23001b65521f1285d5e6388027f57c9f0a; path=/"},
+        {"har": {"cookies": [{"name": "__cfduid", "value": "d1a5589e8309b42c054255a4709d3a4401547156472"}]}},
+        {"answer": {"response": {"headers": {"session-id": "16b57839-70a7-4ea3-998b-ac82b08fe8e9"}}}},
+        {
+            "ConnectionString": "InstrumentationKey=2ce5bd10-b3d0-4956-ac7f-a86a5864ee64;IngestionEndpoint=https://centralus-0.in.example/;ApplicationId=d483f942-d4a7-4da4-af20-b29da1f92f67"
+        },
+        {
+            "Authorization": "Basic dXNlcjpwYXNzd2Q=",
+            "scope": "Credential=TOKEN/20260506/us-east-1/bedrock/aws4_request",
+        },
+        {
+            "jwt": "eyJhbGciOiJIUzI1NiIsInR5cCI6IkpXVCJ9.eyJzdWIiOiIxMjM0NTY3ODkwIiwibmFtZSI6IkpvaG4gRG9lIiwiaWF0IjoxNTE2MjM5MDIyfQ.SflKxwRJSMeKKF2QT4fwpMeJf36POk6yJV_adQssw5c"
+        },
         {"response": {"headers": {"X-Session-Id": ["16b57839-70a7-4ea3-998b-ac82b08fe8e9"]}}},
         {
             "azureai-model-sessionid": "NTIuMTM4LjQ1LjU2OjQ0Mw==;MTI3LjAuMC4xOjQ5OTk=;d079-20251118092207;DR:canadacentral;aoai-sp-o1-2024-12-17-lm-cac-p"
@@ -465,6 +499,12 @@ def test_beside_what_is_none_a_secret_is_found():
     sent = {"headers": {"X-Session-Id": ["16b57839-70a7-4ea3-998b-ac82b08fe8e9"]}}
     assert len([*scan({"request": sent, "response": sent})]) == 2
     assert [*scan({"x-session-id": "MTAuMTAwLjc3LjQ2Ojgw" + signature[:12]})]
+    assert [*scan({"cookies": [{"name": "sid", "value": signature}]})]
+    assert [*scan({"token": f"https://api.example.com/hook?auth={signature}"})]
+    assert [*scan({"secret": f"https://api.example.com/hook/Kx9WqT2r{signature}"})]
+    assert [*scan({"key": "authorization", "value": f"/{'Kx9WqT2rYp4Z/Lm' * 2}"})]
+    assert [*scan({"ConnectionString": f"Endpoint=https://a.example/;AccountKey={signature}"})]
+    assert [*scan({"client_secret": "secret_Kx9WqT2rYp4ZLmN8vB3c"})]
     assert [*scan({"text": "p4zS6QTX+K6JuZ/X" * 40 + " AIzac4R9UMcIM2JgmTqPcSOe9jEBkT0RGT03SEr"})]
     assert [*scan({"text": "p4zS6QTX" * 9 + "AIzac4R9UMcIM2JgmTqPcSOe9jEBkT0RGT03SEr" + "7ahSm6Tr" * 9})]
     assert [*scan({"cookie": "iKG35F1OGDarAx3NqipMwIO1q1lKZoJWaYQ0YgBfbpgwEzBSUkkVcrOTd5=="})], (

@@ -6,7 +6,8 @@ from random import Random
 
 import pytest
 
-from ellmer_harness.secrets.service_keys import ALPHABETS, PATTERNS, keys
+from ellmer_harness.secrets.key_patterns import ALPHABETS, PATTERNS
+from ellmer_harness.secrets.service_keys import keys
 
 SAMPLES = [(row, sample) for row in PATTERNS for sample in row.samples.split()]
 
