@@ -1,5 +1,5 @@
 """Bugs of clients from trackers, and bugs that somebody planted who had not read the rules: each is active, ends, and fails as MUST
-by the right rule, over five wire formats, and the last list over all eight.
+by the right rule, over five wire formats, and the last two lists over all eight.
 
 By default each bug is played once, with the wire format and the mode taking turns. `ALL_MINED_BUGS=1` plays each of them with
 every wire format and mode.
@@ -9,7 +9,7 @@ import os
 import re
 
 import pytest
-from broken_on_purpose import outsiders, reported, strangers, threads, unlisted
+from broken_on_purpose import outsiders, reported, strangers, threads, trackers, unlisted
 from broken_on_purpose.mined import CHANGES, MINED, REPLIES, MinedAdapter
 
 from ellmer_conformance.contract.readers import MODULES
@@ -29,6 +29,7 @@ BUGS = [
     *threads.THREADS.values(),
     *unlisted.UNLISTED.values(),
     *outsiders.OUTSIDERS.values(),
+    *trackers.TRACKERS.values(),
 ]
 #: The part of the stream that is lost comes back in the whole text, so that only a SHOULD says it.
 GENTLE = {"pieces_lost"}
@@ -85,6 +86,12 @@ def test_every_listed_bug_is_there_and_has_a_form_of_its_own():
     assert {*threads.THREADS} == {*threads.CHANGES} | {*threads.REPLIES} | {*threads.ANSWERS}
     assert {*unlisted.UNLISTED} == {*unlisted.CHANGES} | {*unlisted.REPLIES} | {*unlisted.ANSWERS}
     assert {*outsiders.OUTSIDERS} == {*outsiders.CHANGES} | {*outsiders.REPLIES} | {*outsiders.ANSWERS}
+    assert {*trackers.TRACKERS} == {
+        *trackers.CHANGES,
+        *trackers.REPLIES,
+        *trackers.ANSWERS,
+        *trackers.CHUNKS,
+    }
     assert {*reported.REPORTED} == {
         *reported.CHANGES,
         *reported.REPLIES,
@@ -98,7 +105,12 @@ def test_threads_are_threads():
     for bug in BUGS:
         assert not bug.thread or re.fullmatch(r"[\w.-]+/[\w.-]+/(issues|pull)/\d+", bug.thread), bug.name
 
-    from_trackers = [*MINED.values(), *reported.REPORTED.values(), *threads.THREADS.values()]
+    from_trackers = [
+        *MINED.values(),
+        *reported.REPORTED.values(),
+        *threads.THREADS.values(),
+        *trackers.TRACKERS.values(),
+    ]
     assert all(bug.thread for bug in from_trackers)
     linked = [bug.thread for bug in BUGS if bug.thread]
-    assert len(linked) == len({*linked}) >= 210
+    assert len(linked) == len({*linked}) >= 300

@@ -80,3 +80,47 @@ class DropsPendingSearches(BrokenAdapter):
         for message in body["messages"]:
             message["content"] = [part for part in message["content"] if part["type"] != "server_tool_use"]
         return body
+
+
+class DropsSearches(BrokenAdapter):
+    """Drops the searches of complete answers, and the references of citations."""
+
+    case, caught_by, on = "cited_answer", ("HIS-017",), ("anthropic",)
+
+    def body(self, body: Json) -> Json:
+        for message in body["messages"]:
+            kept = [part for part in message["content"] if part["type"] == "text"]
+            message["content"] = [{"type": "text", "text": part["text"]} for part in kept]
+        return body
+
+
+class DropsPhases(BrokenAdapter):
+    """Sends messages of the model without their phase."""
+
+    case, caught_by, on = "text_then_tool", ("HIS-017",), ("openai-responses",)
+
+    def body(self, body: Json) -> Json:
+        for item in body["input"]:
+            item.pop("phase", None)
+        return body
+
+
+class LeavesStrictnessOpen(BrokenAdapter):
+    """Does not say whether its tools are strict."""
+
+    case, caught_by, on = "nested_schema", ("SCH-029",), ("openai-responses",)
+
+    def body(self, body: Json) -> Json:
+        for tool in body["tools"]:
+            tool.pop("strict", None)
+            tool["parameters"]["required"] = []
+        return body
+
+
+class HidesRefusals(BrokenAdapter):
+    """Reports a refusal as an empty answer."""
+
+    case, caught_by, on = "refused_answer", ("STP-007",), ("openai-chat", "openai-responses")
+
+    def reply(self, reply: Reply) -> Reply:
+        return replace(reply, text="", stop="stop") if reply.stop == "filter" else reply

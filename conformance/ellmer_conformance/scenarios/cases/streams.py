@@ -6,7 +6,7 @@ Without a stream, the same happens to the body: it stops in the middle, or the p
 from __future__ import annotations
 
 from ..case import Case, ask, case
-from ..script import Answer, Call, Cut, Failure, Say, Usage
+from ..script import Answer, Call, Cut, Failure, Refuse, Say, Usage
 from ._media_and_tools import weather
 
 _PARIS = "What's the weather in Paris?"
@@ -95,4 +95,34 @@ def filtered_answer() -> Case:
         inexpressible=dict.fromkeys(("cohere", "mistral", "ollama"), "it has no stop reason for a filter"),
         script=[Answer((Say("I would rather"),), stop="filter", usage=Usage(12, 4))],
         steps=[ask("Tell me a secret.", text="I would rather")],
+    )
+
+
+@case
+def refused_answer() -> Case:
+    """The model refuses in the field that the format has for it: the caller gets the words or an error, and the chat can continue."""
+    return Case(
+        inexpressible=dict.fromkeys(
+            ("anthropic", "gemini", "bedrock", "ollama", "mistral", "cohere", "openai-chat/deepseek"),
+            "it has no field for the words of a refusal: they are the text of the answer, or there are none",
+        ),
+        script=[Answer((Refuse("I cannot help with that."),), usage=Usage(14, 7)), _AGAIN],
+        steps=[ask("Tell me a secret.", text="I cannot help with that.", outcome="incomplete"), _GOES_ON],
+    )
+
+
+@case
+def malformed_call() -> Case:
+    """The model fails to write a call, and the answer ends without one: the caller is told, and the chat can continue."""
+    return Case(
+        tools=[weather],
+        inexpressible=dict.fromkeys(
+            ("openai-chat", "openai-responses", "anthropic", "bedrock", "ollama", "mistral", "cohere"),
+            "no stop reason says that a call failed: its arguments arrive as they are",
+        ),
+        script=[
+            Answer((Call("get_weather", {}, text='{"city": "Pa'),), usage=Usage(40, 16)),
+            _AGAIN,
+        ],
+        steps=[ask(_PARIS, outcome="incomplete"), _GOES_ON],
     )

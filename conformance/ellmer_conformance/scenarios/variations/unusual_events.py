@@ -240,6 +240,20 @@ def _counted_at_the_start(it: VariedAnswer) -> VariedAnswer:
     return each(it, change)
 
 
+def _counted_throughout(_: str, events: list[Event]) -> Sequence[Event] | None:
+    """Adds the counts so far to each chunk, as several compatible servers do. The last counts stay the true ones."""
+    last = next((e["data"]["usage"] for e in reversed(events) if (e.get("data") or {}).get("usage")), None)
+    if not isinstance(last, dict):
+        return None
+    so_far = {**last, "completion_tokens": 1, "total_tokens": last["prompt_tokens"] + 1}
+    return [
+        {**chunk, "data": chunk["data"] | {"usage": so_far}}
+        if (data := chunk.get("data") or {}).get("choices") and not data.get("usage")
+        else chunk
+        for chunk in events
+    ]
+
+
 _REASONED = frozenset({"openai-chat", "anthropic", "gemini", "bedrock", "ollama", "mistral", "cohere"})
 
 MEANING = (
@@ -289,4 +303,5 @@ MEANING = (
     # not Ollama: its server leaves out what is 0
     Variation("uncounted", "USG-005", _uncounted, "uncounted", wires=_REASONED - {"ollama"}, streamed=None),
     Variation("counted-at-the-start", "USG-002", _counted_at_the_start, wires=frozenset({"anthropic"})),
+    Variation("counted-throughout", "USG-002", lambda it: changed(it, _counted_throughout), wires=_CHAT),
 )

@@ -181,6 +181,36 @@ def early_stops_are_reported(run: Run) -> Iterator[Finding]:
             yield found(fine, f"/replies/{index}", f"the stop reason is {reply.stop!r}")
 
 
+@book.rule(
+    "STP-007",
+    MUST,
+    LOSS,
+    source=[
+        "https://github.com/openclaw/openclaw/issues/102321",
+        "https://github.com/langchain4j/langchain4j/pull/6114",
+        "https://github.com/NousResearch/hermes-agent/pull/83886",
+    ],
+)
+def refusals_are_told(run: Run) -> Iterator[Finding]:
+    """A refusal, and an answer that ended because the model failed to write its call (Gemini: `MALFORMED_FUNCTION_CALL`), does not
+    look like a complete answer without words. The caller gets the words of the refusal, an error, or another stop reason than `stop`.
+
+    Why: an empty answer says nothing, and the caller takes the task for done. Fix: read `refusal` beside `content`, whole and
+    in pieces, and report an unknown finish reason as it is.
+    """
+    failed = [s for s in run.case.script if isinstance(s, Answer) and (s.refusal or _is_unwritten(s))]
+    for index, (wanted, reply) in enumerate(zip(run.case.steps, run.replies, strict=False)):
+        if failed and wanted.outcome == "incomplete":
+            told = bool(wanted.text and wanted.text in reply.text) or reply.error is not None
+            problem = f"the text is {reply.text!r}, and the stop reason is {reply.stop!r}"
+            yield found(told or reply.stop not in {None, "", "stop"}, f"/replies/{index}", problem)
+
+
+def _is_unwritten(answer: Answer) -> bool:
+    """Tells whether the only call of an answer is no JSON, and no limit cut it."""
+    return answer.stop is None and any(call.text and not _is_json(call.text) for call in answer.calls)
+
+
 @book.rule("STP-006", MUST, LOSS, source="https://github.com/earendil-works/pi/pull/7817")
 def whole_answers_are_not_called_cut(run: Run) -> Iterator[Finding]:
     """An answer that ended by itself is not reported as ended by the token limit, by a filter or by a tool call.

@@ -3,14 +3,16 @@
 from __future__ import annotations
 
 import json
+import re
 from collections.abc import Iterator, Sequence
 from contextlib import suppress
 from itertools import groupby, pairwise, takewhile
 
 from .....scenarios.messages import Text
 from .....scenarios.script import Answer, AnswerByMedia, Call, Say, Search, Think, answers_of
-from ....exchange import Item
+from ....exchange import Item, Json
 from ....observed_run import Run, call_key
+from ....provider_answers.answer import events_of
 from ....readers.json_access import elements, object_of, text_of
 from ....rule import Finding
 from .._rulebook import LOSS, MUST, SHOULD, answer_refused, book, found, objects
@@ -81,6 +83,76 @@ def pending_searches_go_back(run: Run) -> Iterator[Finding]:
             lost = [query for query in queries if query not in sent]
             problem = f"the search for {', '.join(map(repr, lost))} is pending, and does not go back"
             yield found(not lost, f"/exchanges/{index + 1}/request", problem)
+
+
+@book.rule(
+    "HIS-017",
+    MUST,
+    LOSS,
+    source=[
+        "https://platform.claude.com/docs/en/agents-and-tools/tool-use/web-search-tool",
+        "https://learn.microsoft.com/en-us/javascript/api/@azure/ai-projects/messagephase",
+        "https://github.com/vercel/ai/issues/17379",
+        "https://github.com/agno-agi/agno/pull/6879",
+        "https://github.com/ag2ai/ag2/pull/2695",
+        "https://github.com/agentjido/req_llm/issues/634",
+    ],
+)
+def additions_of_the_provider_go_back(run: Run) -> Iterator[Finding]:
+    """The next request contains what the provider added to an answer: the searches that it ran itself, with their encrypted results
+    and the references of citations (Anthropic), and the phase of each message (Responses).
+
+    Why: the provider restores the results from what is sent back. Without them, the model searches again, and cannot cite. Without its
+    phase, a remark before a call is read as the final answer. Fix: keep the blocks or items of an answer as they came, also
+    those that the library does not know.
+    """
+    lost_of = {"anthropic": _lost_searches, "openai-responses": _lost_phases}.get(run.wire)
+    for index, _ in _followed(run) if lost_of else ():
+        response, sent = run.exchanges[index].response, run.exchanges[index + 1].request.body
+        if response is None or sent.get("previous_response_id") or sent.get("conversation"):
+            continue
+        lost = sorted({*lost_of(response.body, sent)}) if lost_of else []
+        if lost or _ADDED.search(response.body):
+            problem = f"{', '.join(lost)} of the answer does not go back"
+            yield found(not lost, f"/exchanges/{index + 1}/request", problem)
+
+
+#: What a provider adds to an answer.
+_ADDED = re.compile(rb'"(?:encrypted_index|server_tool_use|web_search_call|phase)"')
+_ENCRYPTED = re.compile(rb'"(encrypted_content|encrypted_index)": ?"([^"]+)"')
+
+
+def _lost_searches(answer: bytes, sent: Json) -> Iterator[str]:
+    """Yields what a request to Anthropic lacks of the searches and citations of an answer."""
+    written = json.dumps(sent)
+    for name, value in _ENCRYPTED.findall(answer):
+        if value.decode() not in written:
+            yield f"`{name.decode()}`"
+    ids = {each.get("id") for each in objects(sent) if each.get("type") == "server_tool_use"}
+    for block in _answered("anthropic", answer, "server_tool_use"):
+        if block.get("id") not in ids:
+            yield f"the call of {text_of(block.get('name'))}"
+
+
+def _lost_phases(answer: bytes, sent: Json) -> Iterator[str]:
+    """Yields what a request to Responses lacks: the searches of an answer, and the phase of each message that is sent."""
+    searched = len({each.get("id") for each in _answered("openai-responses", answer, "web_search_call")})
+    if searched > sum(each.get("type") == "web_search_call" for each in objects(sent)):
+        yield "the search"
+    said = [each for each in objects(sent) if each.get("role") == "assistant"]
+    for message in _answered("openai-responses", answer, "message"):
+        text = "".join(text_of(part.get("text")) for _, part in elements(message.get("content"), ""))
+        same = [each for each in said if text and text in json.dumps(each, ensure_ascii=False)]
+        if message.get("phase") and same and message["phase"] not in {each.get("phase") for each in same}:
+            yield f"the phase {text_of(message['phase'])!r}"
+
+
+def _answered(wire: str, answer: bytes, kind: str) -> list[Json]:
+    """Returns the blocks or items of a kind in an answer, streamed or whole."""
+    with suppress(ValueError):
+        return [each for each in objects(json.loads(answer)) if each.get("type") == kind]
+    events = [event.data for event in events_of(wire, answer)]
+    return [each for each in objects(events) if each.get("type") == kind]
 
 
 @book.rule("HIS-007", SHOULD, LOSS, source="https://github.com/TypeWhisper/typewhisper-win/pull/457")
@@ -186,10 +258,15 @@ def _new(run: Run, index: int) -> list[Item]:
 
 def _texts(run: Run, index: int, answer: Answer) -> set[str]:
     """Returns the forms in which the text may be sent back. Cohere's models state a plan before their calls, which is
-    text there. Claude may write a blank block, which the API refuses in requests.
+    text there. Claude may write a blank block, which the API refuses in requests. The words of a refusal are a text in Responses.
     """
     planned = [answer.thinking + answer.text] if run.wire == "cohere" else []
-    return {answer.text, *planned, *(_unblank(run, index) if run.wire == "anthropic" else [])}
+    return {
+        answer.text,
+        answer.text + answer.refusal,
+        *planned,
+        *(_unblank(run, index) if run.wire == "anthropic" else []),
+    }
 
 
 def _unblank(run: Run, index: int) -> Iterator[str]:

@@ -187,6 +187,10 @@ def _asked_for(steps: Sequence[Ask], items: Sequence[Item]) -> bool:
     source=[
         "https://github.com/cloudflare/ai/issues/542",
         "https://developers.openai.com/api/docs/guides/function-calling",
+        "https://github.com/voocel/litellm/pull/6",
+        "https://github.com/router-for-me/CLIProxyAPI/pull/1704",
+        "https://github.com/vectorize-io/hindsight/pull/3344",
+        "https://github.com/aebrer/dreb/issues/117",
     ],
 )
 def answers_are_not_cut_short(run: Run) -> Iterator[Finding]:
@@ -195,7 +199,9 @@ def answers_are_not_cut_short(run: Run) -> Iterator[Finding]:
     several answers, less thinking, brief answers, a history that the API may shorten, images in low detail, an answer in the
     background. Nor does it change the price or the place (`service_tier`, `speed`, a latency, a region), keep the conversation
     where the API does not by itself (`store` in Chat Completions), switch filters on or off (a guardrail, `safetySettings`), change the
-    sampling (`seed`, `top_p`, a penalty), ask for log probabilities, or tell who the user is (`user`, `safety_identifier`, `metadata.user_id`).
+    sampling (`seed`, `top_p`, a penalty), ask for the most thinking (an effort of `xhigh` or `max`, which no model has by default) or
+    for log probabilities, mark the conversation with `metadata`, or tell who the user is (`user`, `safety_identifier`). A `top_p`
+    of 1 changes nothing where it is the default, which it is not at Gemini (0.95) and Cohere (0.75).
 
     Why: the caller gets a part of the answer, or another kind of answer, and does not notice. OPT-001 judges larger
     limits and other options.
@@ -230,7 +236,7 @@ def _constraints(wire: str, body: Json) -> Iterator[tuple[str, str]]:
                 yield name, "stop"
             elif name in {"n", "candidateCount"} and value not in {None, 1}:
                 yield name, "n"
-    yield from ((what, _ASKED_FOR_BY.get(what, what)) for what in (*_lowered(body), *_terms(body)))
+    yield from ((what, _ASKED_FOR_BY.get(what, what)) for what in (*_lowered(body), *_terms(wire, body)))
     if _tool_choice(body, None) or _is_forbidden(body):
         yield "tool_choice", "tool_choice"
     if _json(body, None):
@@ -248,12 +254,13 @@ def _lowered(body: Json) -> Iterator[str]:
     """Yields what a request has less of than by default: calls, thinking, words, history, detail."""
     thinking = object_of(body.get("thinking"))
     config = object_of(object_of(body.get("generationConfig")).get("thinkingConfig"))
-    effort = body.get("reasoning_effort") or object_of(body.get("reasoning")).get("effort")
+    effort = _effort(body)
     yield from (
         what
         for what, is_less in {
             "one call at a time": _parallel(body, None),
             "less thinking": (effort in _LESS and not _must_not_think(body))
+            or body.get("think") is False
             or thinking.get("type") == "disabled"
             or config.get("thinkingBudget") == 0,
             "a limit of calls": body.get("max_tool_calls") is not None,
@@ -270,8 +277,16 @@ def _lowered(body: Json) -> Iterator[str]:
     )
 
 
-def _terms(body: Json) -> Iterator[str]:
+def _effort(body: Json) -> Any:
+    """Returns how much a request asks the model to think, in the format's place for it."""
+    places = (object_of(body.get(name)).get("effort") for name in ("reasoning", "output_config"))
+    return body.get("reasoning_effort") or next(filter(None, places), None)
+
+
+def _terms(wire: str, body: Json) -> Iterator[str]:
     """Yields what a request changes of the price, of what the provider keeps and filters, and of what it knows of the user."""
+    if _effort(body) in _MOST:
+        yield "the most thinking"
     if body.get("service_tier") not in {None, "auto", "default", "standard", "standard_only"}:
         yield f"service_tier={body['service_tier']}"
     yield from (f"{name}={body[name]}" for name in ("speed", "inference_geo") if body.get(name))
@@ -283,12 +298,13 @@ def _terms(body: Json) -> Iterator[str]:
         if body.get(name)
     )
     holders = [body, *(object_of(body.get(name)) for name in _HELD)]
-    for name, neutral in _NEUTRAL.items():
+    for name, neutral in {**_NEUTRAL, **_TOP_P.get(wire, {})}.items():
         if any(holder.get(name) not in neutral for holder in holders):
             yield name
-    named = body.get("user"), body.get("safety_identifier"), object_of(body.get("metadata")).get("user_id")
-    if any(named):
+    if any(body.get(name) for name in ("user", "safety_identifier")):
         yield "user"
+    if any(object_of(body.get("metadata")).values()):
+        yield "metadata"
     if body.get("store") is True and "messages" in body:
         yield "a stored conversation"
     settings = body.get("safetySettings")
@@ -297,6 +313,9 @@ def _terms(body: Json) -> Iterator[str]:
 
 
 _UNFILTERED = {"BLOCK_NONE", "OFF"}
+_MOST = {"xhigh", "max"}
+#: The names of `top_p` where the default is another one than 1.
+_TOP_P: Mapping[str, Mapping[str, tuple[Any, ...]]] = {"gemini": {"topP": (None,)}, "cohere": {"p": (None,)}}
 #: What changes the sampling, or makes the answer longer, and the values that do not.
 _NEUTRAL = {
     "seed": (None,),

@@ -273,6 +273,7 @@ def _answers(run: Run, before: int) -> Iterator[_Said]:
             planned = answer.thinking if run.wire == "cohere" else ""
             yield _Said(_words(planned))
             yield _Said(_words(answer.text), partly=partly or answer.reason in {"length", "filter"})
+            yield _Said(_words(answer.refusal))
 
 
 def _past(run: Run, role: str) -> list[_Said]:

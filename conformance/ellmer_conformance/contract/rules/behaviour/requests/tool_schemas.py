@@ -85,6 +85,47 @@ def constraints_arrive(run: Run) -> Iterator[Finding]:
             yield found(not lost, f"/exchanges/{index}/request", "; ".join(lost[:3]))
 
 
+@book.rule(
+    "SCH-029",
+    MUST,
+    LOSS,
+    source=[
+        "https://developers.openai.com/api/docs/guides/function-calling",
+        "https://github.com/0xPlaygrounds/rig/issues/2477",
+        "https://github.com/crmne/ruby_llm/issues/843",
+        "https://github.com/open-webui/open-webui/pull/30046",
+    ],
+)
+def strictness_is_told(run: Run) -> Iterator[Finding]:
+    """A tool with arguments that may be left out says in Responses whether it is strict (`strict`).
+
+    Why: OpenAI makes a tool strict that does not say so, and a strict tool has no optional arguments. The model then fills in each
+    of them, with blank texts and zeros. Chat Completions does the opposite. Fix: send `"strict": false`, or a strict schema in which
+    optional arguments may be null.
+    """
+    if run.wire != "openai-responses" or run.provider not in _NORMALIZING:
+        return
+    for index, _ in taken(run):
+        body = run.exchanges[index].request.body
+        optional = {name for name, schema in _schemas(body) if any(map(_has_optional, objects(schema)))}
+        told = {
+            tool.get("name") for tool in objects(body.get("tools")) if isinstance(tool.get("strict"), bool)
+        }
+        if optional:
+            silent = ", ".join(sorted(optional - told))
+            problem = f"{silent} has optional arguments, and does not say whether it is strict"
+            yield found(not silent, f"/exchanges/{index}/request", problem)
+
+
+#: Providers that read a tool without `strict` as strict.
+_NORMALIZING = {"openai", "azure"}
+
+
+def _has_optional(schema: Json) -> bool:
+    """Tells whether a schema has properties that may be left out."""
+    return bool({*object_of(schema.get("properties"))} - {*map(str, schema.get("required") or ())})
+
+
 class Nested(NamedTuple):
     """A part of a schema, and the whole schema, which has its definitions."""
 
