@@ -24,7 +24,8 @@ class Pattern(NamedTuple):
 
     `literals` are the texts of which every such key has one (searched first, because it is fast), and `samples` are
     keys of this kind, both separated by spaces. In a sample, `{H32}` stands for 32 random characters of the alphabet H
-    (`ALPHABETS`). `before` says how many characters of a key come before its literal, at least and at most.
+    (`ALPHABETS`). `before` says how many characters of a key come before its literal, at least and at most. `once` says that of
+    several literals in a run of letters, `-` and `_`, the first one decides.
     """
 
     what: str
@@ -32,6 +33,7 @@ class Pattern(NamedTuple):
     regex: str
     samples: str
     before: tuple[int, int] = (0, 0)
+    once: bool = False
 
 
 ALPHABETS = {
@@ -100,6 +102,7 @@ PATTERNS = (
         "eyJ",
         r"eyJ[\w-]{10,}\.[\w-]*\.[\w-]{10,}\.[\w-]{10,}\.[\w-]{10,}",
         "eyJhbGciOi{U30}.{U60}.{U16}.{U60}.{U22} eyJhbGciOi{U30}..{U16}.{U60}.{U22}",
+        once=True,
     ),
     Pattern(
         "a Discord token",
@@ -305,6 +308,7 @@ PATTERNS = (
         "eyJ",
         r"eyJ[\w-]{10,}\.eyJ[\w-]{10,}\.[\w-]{10,}",
         "eyJhbGciOi{U30}.eyJzdWIiOi{U60}.{U43}",
+        once=True,
     ),
     Pattern("an age key", "AGE-SECRET-KEY-1", r"AGE-SECRET-KEY-1[0-9A-Z]{50,}", "AGE-SECRET-KEY-1{C58}"),
     Pattern(
@@ -683,7 +687,7 @@ def keys(words: Iterable[str]) -> Iterator[tuple[str, str]]:
     for row, literals, pattern in _COMPILED:
         for literal in literals:
             if missing.isdisjoint(literal):
-                found = around(text, literal, pattern, *row.before)
+                found = around(text, literal, pattern, *row.before, once=row.once)
                 yield from (
                     (row.what, key[0])
                     for key in found
@@ -710,6 +714,7 @@ def _is_drawn(key: str, literal: str) -> bool:
 
 _BESIDE = 500  # characters on each side
 _DATA = re.compile(r"[\w+/-]*")
+_RUN = re.compile(r"[\w-]*", re.ASCII)
 
 
 def _is_in_data(text: str, key: re.Match[str]) -> bool:
@@ -719,9 +724,11 @@ def _is_in_data(text: str, key: re.Match[str]) -> bool:
 
 
 def around(
-    text: str, literal: str, pattern: re.Pattern[str], least: int = 0, most: int = 0
+    text: str, literal: str, pattern: re.Pattern[str], least: int = 0, most: int = 0, *, once: bool = False
 ) -> Iterator[re.Match[str]]:
-    """Yields the matches that begin at the literal, or `least` to `most` characters earlier."""
+    """Yields the matches that begin at the literal, or `least` to `most` characters earlier. With `once`, the literals behind one without
+    a match are left out up to the end of the run of letters, `-` and `_`.
+    """
     at = text.find(literal)
     while at >= 0:
         found = next(
@@ -734,7 +741,8 @@ def around(
         )
         if found:
             yield found
-        at = text.find(literal, max(at + 1, found.end() if found else 0))
+        end = found.end() if found else _RUN.match(text, at).end() if once else 0  # type: ignore[union-attr]  # it matches nothing, too
+        at = text.find(literal, max(at + 1, end))
 
 
 # --- Patterns that others maintain -----------------------------------------------------------------------

@@ -25,7 +25,7 @@ _PLACEHOLDER = re.compile(
 _BASE64 = re.compile(r"([A-Za-z0-9+/]{16,32})={0,2}")
 _ADDRESS = re.compile(rb"\d{1,3}(?:\.\d{1,3}){3}:\d{1,5}")
 _TYPED = re.compile(r"(?i)example(?:key)?$|invalid[-_]?(?:api|key|token)|[a-z]1234567890|abcdefghij")
-_SENTENCE = re.compile(r"\s\S*[.?!:]$|\n|(?:\S+\s+){8}")
+_SENTENCE = re.compile(r"\s\S*[.?!:]$|\n|(?<!\S)(?:\S+\s+){8}")
 
 
 def random(text: str) -> bool:

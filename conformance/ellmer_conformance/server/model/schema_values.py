@@ -46,7 +46,7 @@ _IS_SONG = re.compile(r"song|track", re.IGNORECASE)
 _IS_STREET = re.compile(r"street|^address|shipping", re.IGNORECASE)
 _IS_HANDLE = re.compile(r"channel|handle|username|hashtag", re.IGNORECASE)
 _STREET = re.compile(
-    r"\d{1,5} (?:[A-Z][\w.]+ )+(?:Street|St|Avenue|Ave|Road|Rd|Lane|Ln|Drive|Dr|Boulevard|Blvd|Way|Square)\b\.?"
+    r"\d{1,5} (?:[A-Z][\w.]+ ){1,8}(?:Street|St|Avenue|Ave|Road|Rd|Lane|Ln|Drive|Dr|Boulevard|Blvd|Way|Square)\b\.?"
     r"|[A-ZÄÖÜ][\wäöüß]*(?:straße|strasse|str\.|weg|platz|allee|gasse) \d{1,4}[a-z]?|\d{1,4},? (?:rue|avenue|place) [\w' ]+?(?=,|$)"
 )
 _SAID = re.compile(
@@ -54,7 +54,7 @@ _SAID = re.compile(
     re.IGNORECASE,
 )
 _BECAUSE = re.compile(r"\b(?:because(?: of)?|since|due to|as)\s+([^\n.?!]{2,})", re.IGNORECASE)
-_SONG = re.compile(r"\bplay\s+(?:the song |me |some )*(.+?)(?:\s+by\b|[.?!\n]|$)", re.IGNORECASE)
+_SONG = re.compile(r"\bplay\s+(?:the song |me |some )*(.+?)(?:(?<!\s)\s+by\b|[.?!\n]|$)", re.IGNORECASE)
 _COLOUR = re.compile(
     r"\b(?:red|green|blue|yellow|orange|purple|violet|pink|brown|black|white|gr[ae]y|gold|silver|beige|turquoise)\b",
     re.IGNORECASE,
