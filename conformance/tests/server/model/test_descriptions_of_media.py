@@ -29,14 +29,16 @@ def test_what_cannot_be_read_is_described_by_its_size():
     assert described(Media("text/plain", b"one two")) == "a file of 2 words: “one two”"
 
 
-def bomb(streams, words=1_000_000):
+def bomb(streams, words=300_000):
     """Returns a PDF whose streams become a thousand times as large."""
-    packed = zlib.compress(b"(a)Tj " * words, 9)
+    packed = zlib.compress(b"(abc)Tj " * words, 9)
     return b"%PDF-1.4\n" + (b"stream\n" + packed + b"\nendstream\n") * streams
 
 
 def test_a_document_of_bombs_is_read_so_far_and_no_further():
-    document = Media("application/pdf", bomb(200))  # some 1.2 MB; unpacked, 1.2 GB
+    document = Media(
+        "application/pdf", bomb(12)
+    )  # some 24 KB; unpacked, 22 MB, and twelve times as much as words
 
     tracemalloc.start()
     told = described(document)
@@ -44,7 +46,8 @@ def test_a_document_of_bombs_is_read_so_far_and_no_further():
     tracemalloc.stop()
 
     assert told.startswith("a PDF of 1 page and 20,000 words")
-    assert (kept, peak) < (2_000_000, 250_000_000)
+    assert kept < 2_000_000
+    assert peak < 80_000_000
 
 
 def test_streams_without_an_end_are_looked_for_once(monkeypatch):
