@@ -47,7 +47,7 @@ _IS_STREET = re.compile(r"street|^address|shipping", re.IGNORECASE)
 _IS_HANDLE = re.compile(r"channel|handle|username|hashtag", re.IGNORECASE)
 _STREET = re.compile(
     r"\d{1,5} (?:[A-Z][\w.]+ ){1,8}(?:Street|St|Avenue|Ave|Road|Rd|Lane|Ln|Drive|Dr|Boulevard|Blvd|Way|Square)\b\.?"
-    r"|[A-ZÄÖÜ][\wäöüß]*(?:straße|strasse|str\.|weg|platz|allee|gasse) \d{1,4}[a-z]?|\d{1,4},? (?:rue|avenue|place) [\w' ]+?(?=,|$)"
+    r"|(?<!\w)[A-ZÄÖÜ][\wäöüß]*(?:straße|strasse|str\.|weg|platz|allee|gasse) \d{1,4}[a-z]?|\d{1,4},? (?:rue|avenue|place) [\w' ]+?(?=,|$)"
 )
 _SAID = re.compile(
     r"\b(?:that says|saying|says|telling (?:her|him|them)(?: that)?|that|dass|que)[:,]?\s+(?P<said>[^\n]{2,})|:\s+(?P<after>[^\n]{2,})",
