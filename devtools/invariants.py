@@ -40,6 +40,7 @@ INVARIANTS = (
         (
             "tests/wire/answers/test_linear_streams.py",
             "tests/hostile/test_linear_patterns.py",
+            "tests/hostile/test_linear_commands.py",
             "tests/wire/framing/test_aws_event_stream.py",
             "harness/tests/recordings/test_linear_readers.py",
             "conformance/tests/contract/rules/test_linear_rules.py",
@@ -57,6 +58,7 @@ INVARIANTS = (
             "harness/tests/format/test_untrusted_cassettes.py",
             "conformance/tests/recordings/test_hostile_files.py",
             "conformance/tests/server/http/test_hostile_requests.py",
+            "conformance/tests/server/model/test_descriptions_of_media.py",
             "conformance/tests/server/test_proxy.py",
             "conformance/tests/server/test_hostile_provider.py",
             "tests/web/test_read.py",

@@ -285,6 +285,24 @@ def test_no_module_of_the_package_shadows_the_real_one():
     assert Path(pydantic_core.__file__).parent.name == "pydantic_core"
 
 
+DEEP = 1500
+LONG_PASTES = {
+    "options of HTTPie": ("http " + "--a " * 2000, "error text"),
+    "headers without a body": ("POST /v1 HTTP/1.1\n" + "a: b\n" * 2000 + "x", "error text"),
+    "objects around nothing": ('{"json":' * 450 + "1" + "}" * 450, "error text"),
+    "objects that are too deep": ('{"json":' * DEEP + "1" + "}" * DEEP, "nested too deeply"),
+    "folders of Postman": ('{"item":[' * 450 + "]}" * 450, "error text"),
+    "items of Postman that are no list": ('{"item": 3}', "error text"),
+    "backslashes": ("a " + "\\" * 20_000, "error text"),
+}
+
+
+@pytest.mark.parametrize("name", LONG_PASTES)
+def test_a_hostile_paste_is_answered(judge, name):
+    text, said = LONG_PASTES[name]
+    assert said in str(judge(text))
+
+
 @pytest.mark.slow
 @pytest.mark.parametrize("text", ['{"a":' * 100_000, "Error code: 400 - " + "{'error': " * 50_000])
 def test_a_paste_of_any_length_is_read_in_little_time(judge, text):

@@ -4,10 +4,14 @@ For each part that repeats, a text that the part matches is repeated many times,
 not match. Backtracking goes through all ways to divide the repetition.
 """
 
+import ast
 import importlib
 import pkgutil
 import re
-from collections.abc import Iterator, Mapping
+import runpy
+from collections import deque
+from collections.abc import Callable, Iterator, Mapping
+from pathlib import Path
 from re import _constants as sre
 from re import _parser as parser
 from typing import Any
@@ -151,3 +155,76 @@ def _letters(choices: list[Any]) -> list[str]:
         elif code is sre.CATEGORY:
             found += _CATEGORIES.get(value, "")
     return found[:6]
+
+
+_METHODS = {"match", "fullmatch", "search", "finditer", "findall", "sub", "subn", "split"}
+
+
+def called(*packages: str) -> dict[str, set[str]]:
+    """Returns the methods that the modules of packages call of each name, as `_NAME.match(…)` or `map(_NAME.match, …)`."""
+    found: dict[str, set[str]] = {}
+    for tree in map(ast.parse, _sources(*packages)):
+        for node in ast.walk(tree):
+            if isinstance(node, ast.Attribute) and node.attr in _METHODS and isinstance(node.value, ast.Name):
+                found.setdefault(node.value.id, set()).add(node.attr)
+    return found
+
+
+def inline(*packages: str) -> Iterator[tuple[str, re.Pattern[Any], str]]:
+    """Yields the expressions that are written where they are used, `re.search(r"…", text)`, each with the method."""
+    for tree in map(ast.parse, _sources(*packages)):
+        for node in ast.walk(tree):
+            match node:
+                case ast.Call(
+                    func=ast.Attribute(value=ast.Name(id="re"), attr=method),
+                    args=[ast.Constant(value=text), *_],
+                ) if method in _METHODS:
+                    flags = (
+                        [re.DOTALL | re.MULTILINE | re.IGNORECASE]
+                        if "re.DOTALL" in ast.unparse(node)
+                        else [0]
+                    )
+                    yield text, re.compile(text, *flags), method
+
+
+def _sources(*packages: str) -> Iterator[str]:
+    for package in packages:
+        place = Path(package)
+        folder = place if place.is_dir() else Path(str(importlib.import_module(package).__file__)).parent
+        yield from (path.read_text("utf-8") for path in sorted(folder.rglob("*.py")))
+
+
+Used = tuple[str, re.Pattern[Any], str]
+
+
+def of_package(package: str) -> Iterator[Used]:
+    """Yields the expressions of a package with their names, each with the methods that are called of it."""
+    methods = called(package)
+    for name, pattern in patterns(package).items():
+        for method in methods.get(name.rpartition(".")[2].partition("[")[0], {"finditer"}):
+            yield name, pattern, method
+    yield from inline(package)
+
+
+def of_scripts(folder: str, leave_out: tuple[str, ...] = ()) -> Iterator[Used]:
+    """Yields the same of a folder of scripts: each text that is compiled, or used as an expression."""
+    for path in sorted(Path(folder).glob("*.py")):
+        if path.name not in leave_out:
+            namespace = runpy.run_path(str(path))
+            methods = called(str(path.parent))
+            for name, value in namespace.items():
+                for pattern in _within(value, 2):
+                    for method in methods.get(name, {"finditer"}):
+                        yield f"{path.name}: {name}", pattern, method
+            tables = [value for name, value in namespace.items() if name in {"_KINDS", "_REFUSALS"}]
+            yield from ((text, re.compile(text), "match") for table in tables for text in table)
+    yield from inline(folder)
+
+
+def applied(pattern: re.Pattern[Any], method: str) -> Callable[[Any], Any]:
+    """Returns a function that calls the method with a text. Of an iterator, it takes all."""
+    if method in {"sub", "subn"}:
+        return lambda text: getattr(pattern, method)(lambda _: text[:0], text)
+    if method == "finditer":
+        return lambda text: deque(pattern.finditer(text), maxlen=0)
+    return getattr(pattern, method)

@@ -8,7 +8,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
-_CHANGING = re.compile(r"\S*\d\S*")  # ids, indices, counts, dates: whatever has a digit in it
+_CHANGING = re.compile(r"(?<!\S)[^\s\d]*\d\S*")  # ids, indices, counts, dates: whatever has a digit in it
 _GUESS = re.compile(r", did you mean '[^']*'\?")  # Groq's, of the field that is most alike
 
 

@@ -95,14 +95,14 @@ _FIELD_NAME = re.compile(r"(?<![\w.'\"`/-])[a-z]+(?:_[a-z]+)+(?![\w.'\"`/\[-])")
 _PLACE = re.compile(r"\{\w*\}")
 #: A place for the name of any field in a template.
 _ANY_FIELD = re.compile(r"\{(?:key|path|place|part|inner)\}")
-_FAULT = re.compile(r"""['"]type['"]: ?['"](\w+)['"], ?['"]loc['"]: ?[\[(]([^\])]*)[\])]""")
+_FAULT = re.compile(r"""['"]type['"]: ?['"](\w+)['"], ?['"]loc['"]: ?[\[(]([^\[\]()]*)[\])]""")
 _PART_OF_PLACE = re.compile(r"\w+")
 #: What pydantic says of a kind of fault.
 _FAULTS = {"extra_forbidden": "Extra inputs are not permitted", "missing": "Field required"}
 _INDEX = re.compile(r"\[[^\]]*\]")
 #: A parameter at the end of a sentence without quotes: `Argument not supported on this model: presencePenalty`.
 _PARAMETER = re.compile(r"(?:: |parameter )([a-z]+(?:_[a-z]|[A-Z])\w*)\b(?=[\s\"'.}]*(?:$|[\"'}]))")
-_ESCAPED = re.compile(r"\\+(?=['\"])")
+_ESCAPED = re.compile(r"(?<!\\)\\+(?=['\"])")
 #: What names the provider around an error: `BedrockException`, `api.deepseek.com`, `Error from provider (DeepSeek)`.
 _PROVIDER = re.compile(
     r"\b([a-z]+?)(?:_?ai)?_?exception\b|\bapi\.(\w+)\.|\bprovider\W{1,3}(\w+)", re.IGNORECASE

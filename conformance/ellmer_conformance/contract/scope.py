@@ -131,7 +131,7 @@ def _in_url(url: str) -> str:
     told = parse_qs(parts.query).get("api-version")
     if told:
         return told[0]
-    found = re.search(r"/(v\d+(?:alpha|beta)?\d*)/", parts.path)
+    found = re.search(r"/(v\d+(?:(?:alpha|beta)\d*)?)/", parts.path)
     return found[1] if found else ""
 
 

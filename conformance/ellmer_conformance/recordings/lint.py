@@ -369,9 +369,9 @@ def _decided(
 
 
 def _fix(report: FileReport, book: RuleBook, request: Request, violation: Violation) -> tuple[Change, ...]:
-    """Returns a fix for the first violation of each kind in a file, because a fix is looked for by trying."""
+    """Returns a fix for the first violation of each kind in a file, and of some kinds only, because a fix is looked for by trying."""
     kind = violation.rule.id, shape(violation.pointer)
-    if kind in report.kinds:
+    if kind in report.kinds or len(report.kinds) >= _TRIED:
         return ()
     report.kinds.add(kind)
     return fix_of(book, request, violation)
@@ -441,6 +441,7 @@ _ESSENTIAL = {
 _OPTIONAL = {"REQ", "SCH", "EMP"}  # groups of rules about fields that may be left out
 _ORDERED = {"ORD", "PAIR"}  # groups of rules about the order of messages
 _FAR = 8  # places that a message is moved at most
+_TRIED = 50  # kinds of violations of a file: for each, the whole request is judged again
 
 
 def fix_of(book: RuleBook, request: Request, violation: Violation) -> tuple[Change, ...]:

@@ -306,9 +306,10 @@ _VALUES = re.compile(
 )
 #: Several of them: how many there are differs from play to play.
 _MANY_VALUES = re.compile(r"\*(?:, \*)+")
+_READ = 4000  # characters of a message by which it is told from others
 _CALL = re.compile(r"\b\w+\(\*\)")
 #: The places in what a dying process prints.
-_NODE_LINE = re.compile(r"\S+\.[cm]?[jt]s:\d+")
+_NODE_LINE = re.compile(r"(?<!\S)\S+\.[cm]?[jt]s:\d+")
 _PYTHON_LINE = re.compile(r'File "[^"]+", line \d+')
 #: Rules that show one event from several sides: what the model said goes back changed, media are lost, an answer is cut.
 _EVENTS = (
@@ -506,7 +507,7 @@ def _symptom(row: Row) -> str:
     where = _raised_at(row)
     if where:
         return f"{_plain(sentence).partition(':')[0]}\n{where}"
-    return _MANY_VALUES.sub("*", _CALL.sub("*", _VALUES.sub("*", _without_values(_plain(sentence)))))
+    return _MANY_VALUES.sub("*", _CALL.sub("*", _VALUES.sub("*", _without_values(_plain(sentence[:_READ])))))
 
 
 def _without_values(sentence: str) -> str:

@@ -21,6 +21,7 @@ _LARGEST = 400_000  # characters of a body that a report keeps
 _WIDEST = 110  # characters of a line of an excerpt
 _BEFORE, _AFTER = 2, 3  # lines around the one that is pointed at
 #: The address of a conversation with the strict server; files; ids and digests.
+_READ = 10_000  # characters of a message in which they are looked for
 _PASSING = re.compile(
     r"\bhttp://127\.0\.0\.1:\d+(?:/c/[^/\s]+/[^/\s]+)?|\S+\.json\b|\b(?:\w*[_-])?(?=\w*\d)[0-9A-Za-z]{8,}\b"
 )
@@ -200,7 +201,7 @@ def fingerprint(rule: str, pointer: str, message: str) -> str:
     and values do. Of what a dying process printed, the line at which it died counts.
     """
     place = re.sub(r"/\d+", "/*", pointer)
-    what = died_at(message) or _PASSING.sub("*", message)
+    what = died_at(message) or _PASSING.sub("*", message[:_READ]) + message[_READ:]
     return "sha256:" + sha256(f"{rule}\n{place}\n{what}".encode()).hexdigest()[:16]
 
 

@@ -333,6 +333,18 @@ def test_what_is_noted_of_a_request_is_bounded(tmp_path):
     assert VIOLATIONS.events <= len(report.complaints) < 3 * VIOLATIONS.events
 
 
+def test_a_fix_is_looked_for_for_some_kinds_of_violations_only(tmp_path, monkeypatch):
+    tried = []
+    monkeypatch.setattr("ellmer_conformance.recordings.lint.fix_of", lambda *_: tried.append(1) or ())
+    body = {**LEGAL, **{f"field{at}": 1 for at in range(200)}}
+    (tmp_path / "a.json").write_text(json.dumps(recording(body)), encoding="utf-8")
+
+    (report,) = lint([tmp_path / "a.json"]).files
+
+    assert len(report.complaints) >= 200
+    assert len(tried) <= 50  # each judges the whole request again
+
+
 def test_what_is_noted_of_a_file_is_bounded(tmp_path, monkeypatch):
     monkeypatch.setattr("ellmer_conformance.recordings.lint.COMPLAINTS", Budget(events=100))
     exchange = json.dumps(recording({"messages": [[]] * 10})["interactions"][0])

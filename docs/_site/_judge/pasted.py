@@ -117,7 +117,7 @@ def _unread(command: Recording | None) -> str:
 # A command and a raw request -------------------------------------------------------------------------------------
 
 _RAW = re.compile(
-    r"POST (?P<path>\S+)(?: HTTP/[\d.]+)?\r?\n(?P<head>(?:[\w-]+:.*\r?\n)*)\r?\n(?P<body>.+)", re.DOTALL
+    r"POST (?P<path>\S+)(?: HTTP/[\d.]+)?\r?\n(?P<head>(?:[\w-]+:[^\n]*\n)*)\r?\n(?P<body>.+)", re.DOTALL
 )
 _CURL = re.compile(r"(\$\s*)?curl(\.exe)?\s")
 _DATA = {"-d", "--data", "--data-raw", "--data-binary", "--data-ascii", "--json"}
@@ -249,21 +249,25 @@ def alone(body: Json) -> Recording:
     return Recording("", "POST", "", {}, json.dumps(body).encode())
 
 
-def body_of(value: Any) -> Json | None:
+_DEEPEST = 20  # objects around a body, or folders around a request of Postman
+
+
+def body_of(value: Any, depth: int = 0) -> Json | None:
     """Returns the body in a value: the value itself, or what an SDK, a log or a program has under a usual key."""
     if not isinstance(value, dict):
         return None
     if any(isinstance(value.get(name), list) for name in ("messages", "contents")) or _responses(value):
         return value
-    inner = (value.get(name) for name in _HOLDERS)
+    inner = (value.get(name) for name in _HOLDERS) if depth < _DEEPEST else ()
     values = (json_of(each) if isinstance(each, str) else each for each in inner)
-    return next((body for each in values if (body := body_of(each))), None)
+    return next((body for each in values if (body := body_of(each, depth + 1))), None)
 
 
-def collected(value: Any) -> list[Recording]:
+def collected(value: Any, depth: int = 0) -> list[Recording]:
     """Returns the requests of a collection of Postman: in its items, and in the folders among them."""
     found: list[Recording] = []
-    for item in value.get("item") or () if isinstance(value, dict) else ():
+    items = value.get("item") if isinstance(value, dict) and depth < _DEEPEST else ()
+    for item in items if isinstance(items, list) else ():
         request = item.get("request") if isinstance(item, dict) else None
         body = request.get("body") if isinstance(request, dict) else None
         if isinstance(body, dict) and isinstance(body.get("raw"), str):
@@ -271,7 +275,7 @@ def collected(value: Any) -> list[Recording]:
             url = str(url.get("raw") if isinstance(url, dict) else url)
             name = str(item.get("name") or "")
             found.append(Recording(name, "POST", _with_scheme(url), {}, body["raw"].encode()))
-        found += collected(item)
+        found += collected(item, depth + 1)
     return found
 
 

@@ -31,8 +31,8 @@ _SHOWN = 5
 _CANDIDATES = 40
 _CONTROL = re.compile(r"[\x00-\x08\x0b\x0c\x0e-\x1f\x7f-\x9f]")
 _CONTEXT = 5  # words, on each side of a change
-_AN_ID = r"\S*[0-9a-f]{12,}\S*"
-_ANOTHER_ID = re.compile(rf"~ (/\S+): \[-{_AN_ID}-\]\{{\+{_AN_ID}\+\}}")
+_AN_ID = re.compile(r"[0-9a-f]{12}")
+_ANOTHER_VALUE = re.compile(r"~ (/\S+): \[-(\S+)-\]\{\+(\S+)\+\}")
 
 
 def nearest(index: CassetteIndex, ask: RequestKey, path: Path) -> str:
@@ -66,8 +66,8 @@ def _changes(recorded: RequestKey, ask: RequestKey) -> list[str]:
 
 def _if_random(changed: list[str]) -> str:
     """Returns the advice for values that are another random text in each run, or nothing."""
-    ids = [_ANOTHER_ID.fullmatch(line) for line in changed]
-    pointers = tuple(found[1] for found in ids if found)
+    ids = [_ANOTHER_VALUE.fullmatch(line) for line in changed]
+    pointers = tuple(found[1] for found in ids if found and all(map(_AN_ID.search, found.groups()[1:])))
     if not pointers or len(pointers) < len(ids):
         return ""
     return f"\nIf that differs in each run, do not compare it: match=Match(ignore={pointers})"

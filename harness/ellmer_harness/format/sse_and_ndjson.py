@@ -18,7 +18,7 @@ from .json_text import Spelled, parse_compact, parse_many, parse_text, spell
 
 Form = dict[str, Any]
 _BLANK = re.compile(r"\r\n\r\n|\n\n|\r\r")
-_PAD = re.compile(r"( +)([}\]])\Z")
+_PAD = re.compile(r"(?<! )( +)([}\]])\Z")
 _FIELDS = ("event", "id", "retry")
 _FRAMING = ("crlf", "tight")
 _WORDS = frozenset(("[DONE]",))

@@ -54,7 +54,7 @@ _MARKS = [
         (b"RequestUri", b"Entries|StatusCode"),
     )
 ]
-_COMMENT = re.compile(rb"^\s*//", re.MULTILINE)  # in JSON: people write settings so, and no recorder
+_COMMENT = re.compile(rb"^[ \t]*//", re.MULTILINE)  # in JSON: people write settings so, and no recorder
 _LARGE = (
     256 * 1024
 )  # bytes of YAML, whose reader needs seconds for them; a larger file is read if it has such keys

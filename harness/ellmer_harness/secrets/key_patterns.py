@@ -14,7 +14,8 @@ class Pattern(NamedTuple):
 
     `literals` are the texts of which every such key has one (searched first, because it is fast), and `samples` are
     keys of this kind, both separated by spaces. In a sample, `{H32}` stands for 32 random characters of the alphabet H
-    (`ALPHABETS`). `before` says how many characters of a key come before its literal, at least and at most.
+    (`ALPHABETS`). `before` says how many characters of a key come before its literal, at least and at most. `once` says that of
+    several literals in a run of letters, `-` and `_`, the first one decides.
     """
 
     what: str
@@ -22,6 +23,7 @@ class Pattern(NamedTuple):
     regex: str
     samples: str
     before: tuple[int, int] = (0, 0)
+    once: bool = False
 
 
 ALPHABETS = {
@@ -90,6 +92,7 @@ PATTERNS = (
         "eyJ",
         r"eyJ[\w-]{10,}\.[\w-]*\.[\w-]{10,}\.[\w-]{10,}\.[\w-]{10,}",
         "eyJhbGciOi{U30}.{U60}.{U16}.{U60}.{U22} eyJhbGciOi{U30}..{U16}.{U60}.{U22}",
+        once=True,
     ),
     Pattern(
         "a Discord token",
@@ -295,6 +298,7 @@ PATTERNS = (
         "eyJ",
         r"eyJ[\w-]{10,}\.eyJ[\w-]{10,}\.[\w-]{10,}",
         "eyJhbGciOi{U30}.eyJzdWIiOi{U60}.{U43}",
+        once=True,
     ),
     Pattern("an age key", "AGE-SECRET-KEY-1", r"AGE-SECRET-KEY-1[0-9A-Z]{50,}", "AGE-SECRET-KEY-1{C58}"),
     Pattern(

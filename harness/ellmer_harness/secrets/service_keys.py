@@ -30,7 +30,7 @@ def keys(words: Iterable[str]) -> Iterator[tuple[str, str]]:
     for row, literals, pattern in _COMPILED:
         for literal in literals:
             if missing.isdisjoint(literal):
-                found = around(text, literal, pattern, *row.before)
+                found = around(text, literal, pattern, *row.before, once=row.once)
                 yield from (
                     (row.what, key[0])
                     for key in found
@@ -57,6 +57,7 @@ def _is_drawn(key: str, literal: str) -> bool:
 
 _BESIDE = 500  # characters on each side
 _DATA = re.compile(r"[\w+/-]*")
+_RUN = re.compile(r"[\w-]*", re.ASCII)
 
 
 def _is_in_data(text: str, key: re.Match[str]) -> bool:
@@ -66,9 +67,11 @@ def _is_in_data(text: str, key: re.Match[str]) -> bool:
 
 
 def around(
-    text: str, literal: str, pattern: re.Pattern[str], least: int = 0, most: int = 0
+    text: str, literal: str, pattern: re.Pattern[str], least: int = 0, most: int = 0, *, once: bool = False
 ) -> Iterator[re.Match[str]]:
-    """Yields the matches that begin at the literal, or `least` to `most` characters earlier."""
+    """Yields the matches that begin at the literal, or `least` to `most` characters earlier. With `once`, the literals behind one without
+    a match are left out up to the end of the run of letters, `-` and `_`.
+    """
     at = text.find(literal)
     while at >= 0:
         found = next(
@@ -81,7 +84,8 @@ def around(
         )
         if found:
             yield found
-        at = text.find(literal, max(at + 1, found.end() if found else 0))
+        end = found.end() if found else _RUN.match(text, at).end() if once else 0  # type: ignore[union-attr]  # it matches nothing, too
+        at = text.find(literal, max(at + 1, end))
 
 
 # --- Patterns that others maintain -----------------------------------------------------------------------

@@ -28,7 +28,7 @@ _TYPED = re.compile(r"(?i)example(?:key)?$|invalid[-_]?(?:api|key|token)|[a-z]12
 _JWT = re.compile(r"(eyJ[\w-]{8,4000})\.(eyJ[\w-]{8,4000})\.", re.ASCII)
 _IN_EXAMPLES = re.compile(rb"John Doe|sanitized|redacted|example_?key")
 _SCOPE = re.compile(r"\A(?:Credential=)?([^/]*)/\d{8}/[\w-]+/[\w-]+/aws4_request\Z")  # behind a key of AWS
-_SENTENCE = re.compile(r"\s\S*[.?!:]$|\n|(?:\S+\s+){8}")
+_SENTENCE = re.compile(r"\s\S*[.?!:]$|\n|(?<!\S)(?:\S+\s+){8}")
 
 
 def random(text: str) -> bool:

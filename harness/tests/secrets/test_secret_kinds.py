@@ -21,6 +21,7 @@ from ellmer_harness.secrets.cassette_scan import masks, scan, scan_written
 from ellmer_harness.secrets.key_patterns import ALPHABETS, PATTERNS
 from ellmer_harness.secrets.named_credentials import kind
 from ellmer_harness.secrets.redaction import letter_by_letter, spellings
+from ellmer_harness.secrets.service_keys import around, keys
 
 HEX, ALNUM, BASE64 = "0123456789abcdef", ascii_letters + digits, ascii_letters + digits + "+/"
 URLSAFE, UPPER = ascii_letters + digits + "-_", ascii_uppercase + digits
@@ -741,3 +742,24 @@ def test_the_value_of_a_named_output():
     assert [found.where for found in scan({"password": {"value": WORD, "type": "string"}})] == [
         "/password/value"
     ]
+
+
+TOKEN = f"eyJhbGciOiJIUzI1NiJ9.eyJzdWIiOiI0MjUxNzY4OTAifQ.{'Qx7bT2mK9vLr4Wc8ZyNd'}"
+
+
+@pytest.mark.parametrize("before", ["", "eyJ", "eyJ_eyJ-", "a.eyJ"])
+def test_a_token_behind_other_beginnings_is_found(before):
+    assert [(what, key.endswith(TOKEN)) for what, key in keys([before + TOKEN])] == [
+        ("a JSON web token", True)
+    ]
+
+
+def test_many_beginnings_without_a_token_are_read_once():
+    asked = []
+
+    class Counting:
+        def match(self, _text, start):
+            asked.append(start)
+
+    assert [*around("eyJ" * 1000 + " eyJ", "eyJ", Counting(), once=True)] == []
+    assert asked == [0, 3001]

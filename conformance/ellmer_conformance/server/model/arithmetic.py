@@ -22,7 +22,8 @@ _NAMED = tuple(
 )
 _BY = re.compile(r"(?<=\d)\s*x\s*(?=\d)")
 _SHARE = re.compile(
-    rf"({_NUMBER})\s*(?:%|percent|per cent|Prozent)\s*(?:of|von|de|des)\s*({_NUMBER})", re.IGNORECASE
+    rf"(?<!\d)(?<!\d,)({_NUMBER})\s*(?:%|percent|per cent|Prozent)\s*(?:of|von|de|des)\s*({_NUMBER})",
+    re.IGNORECASE,
 )
 _ROOT = re.compile(
     rf"(?:square root|Wurzel|racine carrée|raíz cuadrada)(?:\s+\w+)?\s+({_NUMBER})", re.IGNORECASE

@@ -5,8 +5,12 @@ from __future__ import annotations
 import re
 import zlib
 from collections import Counter
-from functools import lru_cache
+from collections.abc import Callable
+from functools import lru_cache, wraps
 from io import BytesIO
+from typing import TypeVar
+
+from ellmer_core.budget import SERVER
 
 from ...contract.exchange import Media
 
@@ -32,6 +36,15 @@ _SHOWN = re.compile(rb"\(((?:[^()\\]|\\.)*)\)")
 _SHOWS = re.compile(rb"T[jJ]|'")
 _WORDS = 12  # of a document that a description quotes
 _STREAM_SIZE = 4_000_000  # bytes of a decompressed stream
+_MOST_WORDS = 20_000  # of a document; the others are not counted
+_KEPT = 1_000_000  # bytes of a medium that is read once only
+T = TypeVar("T")
+
+
+def _kept(read: Callable[[bytes], T]) -> Callable[[bytes], T]:
+    """Keeps what was read of the last media, because a conversation repeats them. A large one is read again, not kept."""
+    cached = lru_cache(64)(read)
+    return wraps(read)(lambda data: cached(data) if len(data) <= _KEPT else read(data))
 
 
 def described(media: Media) -> str:
@@ -45,7 +58,7 @@ def described(media: Media) -> str:
         return _pdf(media.data)
     if main in {"audio", "video"}:
         return f"{'an' if main == 'audio' else 'a'} {main} file of {len(media.data):,} bytes"
-    words = media.data.decode("utf-8", "replace").split()
+    words = media.data[:_STREAM_SIZE].decode("utf-8", "replace").split()[:_MOST_WORDS]
     return f"a file of {_count(len(words), 'word')}{_beginning(words)}"
 
 
@@ -54,7 +67,7 @@ def colour_of(media: Media) -> str:
     return _size_and_colour(media.data)[1]
 
 
-@lru_cache(64)
+@_kept
 def _size_and_colour(data: bytes) -> tuple[tuple[int, int] | None, str]:
     """Returns the size of an image in pixels, and the name of the colour that most of it has."""
     from PIL import Image  # noqa: PLC0415 - it takes long to import, and few requests have images
@@ -93,16 +106,20 @@ def _pdf(data: bytes) -> str:
     return f"a PDF of {_count(pages, 'page')} and {_count(len(words), 'word')}{_beginning(words)}"
 
 
-@lru_cache(64)
+@_kept
 def document_words(data: bytes) -> list[str]:
     """Returns the words that the content streams of a PDF show as plain strings."""
     words: list[str] = []
-    for match in _STREAM.finditer(data):
+    left = SERVER.unpacked
+    for match in _STREAM.finditer(data, 0, data.rfind(b"\nendstream") + len("\nendstream")):
         content = _inflated(match[1])
+        left -= len(content)
         if _SHOWS.search(content):
             shown = b" ".join(text.replace(b"\\", b"") for text in _SHOWN.findall(content))
             words += shown.decode("latin-1").split()
-    return words
+        if left < 0 or len(words) > _MOST_WORDS:
+            break
+    return words[:_MOST_WORDS]
 
 
 def _inflated(stream: bytes) -> bytes:

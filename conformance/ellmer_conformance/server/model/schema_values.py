@@ -46,15 +46,15 @@ _IS_SONG = re.compile(r"song|track", re.IGNORECASE)
 _IS_STREET = re.compile(r"street|^address|shipping", re.IGNORECASE)
 _IS_HANDLE = re.compile(r"channel|handle|username|hashtag", re.IGNORECASE)
 _STREET = re.compile(
-    r"\d{1,5} (?:[A-Z][\w.]+ )+(?:Street|St|Avenue|Ave|Road|Rd|Lane|Ln|Drive|Dr|Boulevard|Blvd|Way|Square)\b\.?"
-    r"|[A-ZÄÖÜ][\wäöüß]*(?:straße|strasse|str\.|weg|platz|allee|gasse) \d{1,4}[a-z]?|\d{1,4},? (?:rue|avenue|place) [\w' ]+?(?=,|$)"
+    r"\d{1,5} (?:[A-Z][\w.]+ ){1,8}(?:Street|St|Avenue|Ave|Road|Rd|Lane|Ln|Drive|Dr|Boulevard|Blvd|Way|Square)\b\.?"
+    r"|(?<!\w)[A-ZÄÖÜ][\wäöüß]*(?:straße|strasse|str\.|weg|platz|allee|gasse) \d{1,4}[a-z]?|\d{1,4},? (?:rue|avenue|place) [\w' ]+?(?=,|$)"
 )
 _SAID = re.compile(
     r"\b(?:that says|saying|says|telling (?:her|him|them)(?: that)?|that|dass|que)[:,]?\s+(?P<said>[^\n]{2,})|:\s+(?P<after>[^\n]{2,})",
     re.IGNORECASE,
 )
 _BECAUSE = re.compile(r"\b(?:because(?: of)?|since|due to|as)\s+([^\n.?!]{2,})", re.IGNORECASE)
-_SONG = re.compile(r"\bplay\s+(?:the song |me |some )*(.+?)(?:\s+by\b|[.?!\n]|$)", re.IGNORECASE)
+_SONG = re.compile(r"\bplay\s+(?:the song |me |some )*(.+?)(?:(?<!\s)\s+by\b|[.?!\n]|$)", re.IGNORECASE)
 _COLOUR = re.compile(
     r"\b(?:red|green|blue|yellow|orange|purple|violet|pink|brown|black|white|gr[ae]y|gold|silver|beige|turquoise)\b",
     re.IGNORECASE,

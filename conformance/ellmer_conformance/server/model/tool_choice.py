@@ -14,7 +14,9 @@ from .money import currencies_in
 from .request_options import Tool
 from .user_words import UserWords
 
-_CLAUSE_END = re.compile(r"[.?!;。？！；]\s*(?=\S)|,?\s+(?:and then|then|and|und|et|y)\s+|,\s+(?=[a-z])")
+_CLAUSE_END = re.compile(
+    r"[.?!;。？！；]\s*(?=\S)|(?:,|(?<!\s))\s+(?:and then|then|and|und|et|y)\s+|,\s+(?=[a-z])"
+)
 _UNIT_WORD = re.compile(
     r"\b(?:(?:kilo|centi|milli)?(?:met(?:er|re)|gram|lit(?:er|re))s?|kg|km|miles?|feet|foot|inch(?:es)?|yards?|pounds?|ounces?|lbs?|celsius"
     r"|fahrenheit|kelvin|gallons?|cups?|pints?|acres?|hectares?|meilen|kilometern?|pouces|pulgadas)\b",
@@ -209,7 +211,7 @@ def sentences_for(tool: Tool, question: str) -> str:
         tool: The tool.
         question: The user's last text.
     """
-    sentences = re.split(r"(?<=[.?!\n])\s+(?=\S)", question)
+    sentences = re.split(r"(?<=[.?!\n])\s+(?=\S)", question.rstrip())
     return " ".join(each for each in sentences if _score(tool, asked_words(each), each))
 
 

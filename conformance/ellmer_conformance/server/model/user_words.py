@@ -53,6 +53,7 @@ _AFTER = r"(?<!\w)(?:{})\s+(?:(?:the|der|die|das|den|el|la|le|les)\s+)?(\w[\w'�
 _JOINED = re.compile(r" (?:de|del|de la|da|do|am|van|an der|upon) ")
 _SMALL_LIST = re.compile(r"((?:, | and |, and )[a-z]{3,})+")
 _LIST = re.compile(r"(\w[\w -]{0,30}(?:, \w[\w -]{0,30}?)*,? (?:and|or|und|et|y) \w+)")
+_LISTED = 4000  # characters in which a list is looked for
 _NEGATED = r"\b(?:no|not|without|don't|never|ohne|kein|keine|sans|sin|disable|disabled|off)\s+(?:\w+\s+)?"
 _PAIR = re.compile(
     rf"(?<![\w$€£.,-])(\d{{1,4}}|(?i:an?|{'|'.join(_COUNTS)}))\s+((?:[a-z]+ )?[a-zà-ÿ]{{3,}})\b(?!\s*@)"
@@ -225,7 +226,11 @@ class UserWords:
     def listed(self) -> list[str]:
         """Returns the members of a list in small letters, as in `red, green and blue`."""
         after_colon = re.search(r":\s+([^\n.?!]+)", self.text)
-        found = after_colon[1] if after_colon else (each[1] if (each := _LIST.search(self.text)) else "")
+        found = (
+            after_colon[1]
+            if after_colon
+            else (each[1] if (each := _LIST.search(self.text[:_LISTED])) else "")
+        )
         members = [each.strip() for each in re.split(r",\s*(?:and |or )?| and | or | und | et | y ", found)]
         return [
             member.rpartition(" ")[2] if n == 0 and not after_colon else member
@@ -304,7 +309,7 @@ class UserWords:
         """Tells whether numbers follow each other as in `7, 8 and 9`."""
         gaps = [self.text[first.end : second.start] for first, second in pairwise(numbers)]
         return all(
-            re.fullmatch(r"\s*(?:,|、|，|和|と)?\s*(?:and|or|und|oder|et|ou|y|o|e|и)?\s*", gap)
+            re.fullmatch(r"\s*(?:(?:,|、|，|和|と)\s*)?(?:(?:and|or|und|oder|et|ou|y|o|e|и)\s*)?", gap)
             for gap in gaps
         )
 
@@ -431,9 +436,9 @@ class UserWords:
         found = [
             _arabic(each)
             for group in _ARABIC_NAME.findall(self.text)
-            for each in re.split(r"\s+(?=و)", group)
+            for each in re.split(r"(?<!\s)\s+(?=و)", group)
         ]
-        found += re.findall(r"(\S+) में(?!\w)", self.text)
+        found += re.findall(r"(?<!\S)(\S+) में(?!\w)", self.text)
         if (
             not found
             and (last := re.search(r"([\u0621-\u064a]{3,})\W*$", self.text))

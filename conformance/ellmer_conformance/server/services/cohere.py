@@ -87,7 +87,7 @@ def tokenize(service: ServiceRequest) -> Reply:
     text = text_of(service.body.get("text"))
     if not text:
         return service.refuse(Refusal("text is required", 400))
-    words = re.findall(r"\s*\S+", text)
+    words = re.findall(r"(?<!\s)\s*\S+", text)
     tokens = [crc32(word.encode("utf-8", "replace")) % 200_000 for word in words]
     return service.reply(
         {"tokens": tokens, "token_strings": words, "meta": {"api_version": {"version": "1"}}}

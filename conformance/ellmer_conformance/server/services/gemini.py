@@ -80,7 +80,7 @@ def compute(service: ServiceRequest) -> Reply:
     for content in items_of(service.body.get("contents")):
         parts = [object_of(part) for part in items_of(get(content, "parts"))]
         text = " ".join(str(part.get("text", "")) for part in parts)
-        words = [word.encode("utf-8", "replace") for word in re.findall(r"\s*\S+", text)]
+        words = [word.encode("utf-8", "replace") for word in re.findall(r"(?<!\s)\s*\S+", text)]
         ids = [str(crc32(word) % 200_000) for word in words]
         found.append(
             {"role": "user", "tokenIds": ids, "tokens": [b64encode(word).decode() for word in words]}

@@ -54,12 +54,11 @@ def _body(value: Any, headers: Headers) -> bytes:
     return b"" if value is None else json_bytes(value)
 
 
-_REC = re.compile(
-    rb"method: (?P<method>\w+)\s*\npath: (?P<path>\S+)\s*\n"
-    rb"-- begin request body --\r?\n(?P<sent>.*?)\r?\n?-- end request body --\s*\n"
-    rb"status code: (?P<status>\d+)\s*\n"
-    rb"-- begin response headers --\r?\n(?P<headers>.*?)-- end response headers --\s*\n"
-    rb"-- begin response body --\r?\n(?P<got>.*?)\r?\n?-- end response body --",
+_REC = re.compile(  # the parts are found one after the other: what does not fit behind one is not looked for again
+    rb"method: (?P<method>\w+)\s*\npath: (?P<path>\S+)\s*\n-- begin request body --\r?\n"
+    rb"(?>(?P<sent>.*?)\r?\n?-- end request body --\s*\nstatus code: (?P<status>\d+)\s*\n-- begin response headers --\r?\n)"
+    rb"(?>(?P<headers>.*?)-- end response headers --\s*\n-- begin response body --\r?\n)"
+    rb"(?P<got>.*?)\r?\n?-- end response body --",
     re.DOTALL,
 )
 IS_REC = re.compile(rb"method: [A-Z]+\s*\npath: ")

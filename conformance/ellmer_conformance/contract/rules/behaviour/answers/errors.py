@@ -173,7 +173,7 @@ def _told(response: Response) -> list[str]:
 
 def _unquoted(text: str) -> str:
     """Returns the text without backslashes before quotes: an error in the arguments of another one is written as Python writes it."""
-    return re.sub(r"\\+(['\"])", r"\1", text)
+    return re.sub(r"(?<!\\)\\+(['\"])", r"\1", text)
 
 
 def _status(error: BaseException) -> Any:
