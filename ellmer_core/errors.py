@@ -32,7 +32,7 @@ import builtins
 import json
 import re
 import sys
-from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from contextlib import suppress
 from functools import cache, partial, wraps
 from importlib import import_module
@@ -155,9 +155,14 @@ def _spelt_async(function: Any, name: str, wrong: Wrong) -> Any:
     @wraps(function)
     async def call(*args: Any, **kwargs: Any) -> Any:
         if found := wrong(args, kwargs):
+            args, kwargs = (), {}
             raise found
         try:
             return await function(*args, **kwargs)
+        except UsageError as error:
+            args, kwargs = (), {}
+            forget_locals(error)
+            raise
         except TypeError as error:
             raise (_better(error, function, name, kwargs) or error) from error.__cause__
 
@@ -168,9 +173,14 @@ def _spelt_call(function: Any, name: str, wrong: Wrong) -> Any:
     @wraps(function)
     def call(*args: Any, **kwargs: Any) -> Any:
         if found := wrong(args, kwargs):
+            args, kwargs = (), {}
             raise found
         try:
             return function(*args, **kwargs)
+        except UsageError as error:
+            args, kwargs = (), {}
+            forget_locals(error)
+            raise
         except TypeError as error:
             raise (_better(error, function, name, kwargs) or error) from error.__cause__
 
@@ -186,8 +196,11 @@ def _spelt_maker(function: Any, name: str, wrong: Wrong) -> Any:
             made = function(*args, **kwargs)
         except (AttributeError, TypeError, ValueError, EllmerError) as error:
             better = _better(error, function, name, kwargs) or wrong(args, kwargs)
+            args, kwargs = (), {}
+            forget_locals(error)
             raise (better if better and not _names(error, better) else error) from error.__cause__
         if found := wrong(args, kwargs):
+            args, kwargs = (), {}
             raise found
         return made
 
@@ -204,7 +217,7 @@ def _names(error: Exception, wrong: Exception) -> bool:
     return isinstance(error, EllmerError) and re.search(rf"\b{re.escape(name)}\b", str(error)) is not None
 
 
-CO_VARARGS, CO_VARKEYWORDS, CO_COROUTINE = 4, 8, 128  # of `inspect`, which is not imported for this
+CO_VARARGS, CO_VARKEYWORDS, CO_GENERATOR, CO_COROUTINE = 4, 8, 32, 128  # of `inspect`, which is not imported
 
 
 def caller(depth: int) -> Any:
@@ -261,7 +274,9 @@ def _checks(function: Any, of: str) -> Wrong:
                 continue
             hint = hint_of(name)
             if not _may_be(value, hint):
-                return UsageError(f"{name}= of {of}() must be {_described(hint)}, not {_quoted(value)}.")
+                return UsageError(
+                    f"{name}= of {of}() must be {_described(hint)}, not {_quoted(name, value)}."
+                )
             if not any(part in str(hint) for part in _OF_VALUES):
                 accepted.add((name, type(value)))
         return None
@@ -355,10 +370,18 @@ def _words(hint: Any) -> list[str]:
     return [_WORDS.get(name, name) + arguments.get(count, f" of {count} arguments")]
 
 
-def _quoted(value: Any) -> str:
+#: Parameters whose values may have a key.
+_UNQUOTED = re.compile(
+    r"(^|_)(auth|key|token|secret|password|cookies?|credentials|headers|env|proxy|url|server)$"
+)
+
+
+def _quoted(parameter: str, value: Any) -> str:
     import inspect  # noqa: PLC0415 - only for mistakes
 
     kind = type(value).__name__
+    if _UNQUOTED.search(parameter) and not (callable(value) or isinstance(value, int | float | None)):
+        return f"a value of type {kind}"
     try:
         named = inspect.isfunction(value)
         return f"{value.__name__}{inspect.signature(value)}" if named else f"{value!r:.60} ({kind})"
@@ -639,6 +662,37 @@ def printed(value: object) -> str:
         return str(value)
     except Exception:  # noqa: BLE001 - as an integer of 5,000 digits
         return f"({type(value).__name__})"
+
+
+def chained(error: BaseException | None) -> Iterator[BaseException]:
+    """Yields an exception, and those that it followed or has in it, each once."""
+    seen: set[int] = set()
+    left = [error]
+    while left:
+        error = left.pop()
+        if error is not None and id(error) not in seen:
+            seen.add(id(error))
+            yield error
+            left += [error.__cause__, error.__context__, *getattr(error, "exceptions", ())]
+
+
+#: The packages whose frames have keys in their variables: ours, and the HTTP clients.
+_INNER = frozenset({__package__, "httpx", "httpx2", "httpcore", "httpcore2", "h11", "h2", "hpack"})
+
+
+def forget_locals(error: BaseException) -> None:
+    """Clears the local variables of ours and of HTTP clients in the tracebacks of an exception, because trackers of errors show
+    them, and some are keys. Code that still runs keeps its own.
+    """
+    for each in chained(error):
+        trace = each.__traceback__
+        while trace is not None:
+            frame, trace = trace.tb_frame, trace.tb_next
+            package = str(frame.f_globals.get("__name__")).partition(".")[0]
+            waits = package == __package__ and frame.f_code.co_flags & (CO_GENERATOR | CO_COROUTINE)
+            if package in _INNER and not waits:
+                with suppress(RuntimeError):
+                    frame.clear()
 
 
 def error_message(error: str | BaseException) -> str:

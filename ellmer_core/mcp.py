@@ -19,13 +19,14 @@ import math
 import re
 from collections import Counter
 from collections.abc import AsyncGenerator, Awaitable, Callable, Iterable, Iterator, Mapping, Sequence
-from contextlib import AsyncExitStack, ExitStack, asynccontextmanager, contextmanager
+from contextlib import AsyncExitStack, ExitStack, asynccontextmanager, contextmanager, suppress
 from contextvars import ContextVar
 from dataclasses import dataclass, field
 from functools import partial
 from logging import WARNING
 from types import TracebackType
-from typing import TYPE_CHECKING, Any, Literal, TypeVar
+from typing import TYPE_CHECKING, Any, Literal, TypeVar, cast
+from urllib.parse import urlsplit
 
 from ._chat.chat import Chat
 from .budget import MCP_SERVER, has_more_values
@@ -38,6 +39,8 @@ from .schemas.type_functions import arguments_of, to_json_schema
 from .tool_execution import ainvoke
 from .tools.definition import AskLater, ToolContext, tool, tool_annotations
 from .tools.results import flatten, result_text
+from .transport.http_exchange import NO_KEYS, secrets_in_query, user_of
+from .transport.sent_keys import SentKeys, is_secret, keys_in
 
 if TYPE_CHECKING:
     from anyio.from_thread import BlockingPortal
@@ -195,6 +198,9 @@ def mcp_tools(
         >>> with mcp_tools(["uvx", "mcp-server-time"]) as tools:  # doctest: +SKIP
         ...     chat.register_tools(tools)
     """
+    for name, given in (("headers", headers), ("env", env)):
+        if not all(isinstance(each, str) for pair in (given or {}).items() for each in pair):
+            raise UsageError(f"{name}= must have strings as names and as values.")
     return McpTools(
         server,
         dict(headers or {}),
@@ -215,7 +221,7 @@ def mcp_tools(
 class McpTools:
     """A connection to an MCP server, open while its `with` block runs; see `mcp_tools()`."""
 
-    server: Any
+    server: Any = field(repr=False)
     headers: dict[str, str] = field(default_factory=dict, repr=False)
     env: dict[str, str] = field(default_factory=dict, repr=False)
     prefix: str = ""
@@ -230,20 +236,32 @@ class McpTools:
     _open: ExitStack = field(default_factory=ExitStack, repr=False)
     _session: tuple[BlockingPortal, Client] | None = field(default=None, repr=False)
     _running: list[_Asking] = field(default_factory=list, repr=False)
+    _keys: SentKeys = field(default=NO_KEYS, repr=False)
+
+    def __post_init__(self) -> None:
+        texts = [each for each in self._words if isinstance(each, str)]
+        self._keys = SentKeys({**self.env, **self.headers}, tuple(_secrets_in(texts)))
+
+    def __repr__(self) -> str:
+        return f"mcp_tools({self._where!r})"
+
+    @property
+    def _words(self) -> list[Any]:
+        return list(self.server) if isinstance(self.server, list | tuple) else [self.server]
 
     def __enter__(self) -> list[ours.ToolDef]:
         from anyio.from_thread import start_blocking_portal  # noqa: PLC0415 - imported when first needed
 
         with ExitStack() as stack:
             portal = stack.enter_context(start_blocking_portal(name="ellmer_core mcp"))
+            failed: BaseException | None = None
             try:
                 client, listed = stack.enter_context(portal.wrap_async_context_manager(self._connected()))
             except Exception as error:  # noqa: BLE001 - raised again as one of ours
-                first = _first(error)
-                if isinstance(first, UsageError):
-                    raise first from None
-                why = _in_words(first, self.connect_timeout)
-                raise ConnectError(f"No MCP server answers at {self._where}: {why}") from first
+                failed = self._first(error)
+            if failed is not None:  # here, because it would have the frames of the SDK as its context there
+                why = _in_words(failed, self.connect_timeout)
+                raise self._failure(failed, f"No MCP server answers at {self._where}: {why}")
             self._open, self._session = stack.pop_all(), (portal, client)
         tools = [self._tool(portal, client, definition) for definition in listed]
         if twice := _twice(tool.name for tool in tools):
@@ -337,15 +355,21 @@ class McpTools:
         portal, client = self._session
 
         async def asked() -> T:
-            return await ask(client)
+            return self._shown(await ask(client))
 
         try:
             return portal.call(asked)
-        except UsageError:
-            raise
         except Exception as error:  # noqa: BLE001 - raised again as one of ours
-            first = _first(error)
-            raise ConnectError(f"{self._where}: {_in_words(first, self.connect_timeout)}") from first
+            failed = self._first(error)
+        raise self._failure(failed, f"{self._where}: {_in_words(failed, self.connect_timeout)}")
+
+    def _failure(self, error: BaseException, text: str) -> EllmerError:
+        """Returns the error to raise for one of the SDK, which becomes its cause."""
+        if isinstance(error, UsageError):
+            return error
+        failure = ConnectError(text)
+        failure.__cause__ = error
+        return failure
 
     # --- Questions of the server -----------------------------------------------------------------------------
 
@@ -356,6 +380,7 @@ class McpTools:
         asking = _asking.get() or (self._running[-1] if self._running else None)
         if asking is None:  # nobody called a tool
             return ElicitResult(action="decline")
+        params = self._shown(params)
         schema = getattr(params, "requested_schema", None)
         url = str(getattr(params, "url", ""))
         answers = await run_sync(partial(asking.ask, params.message, schema, url))
@@ -370,7 +395,7 @@ class McpTools:
         from mcp.types import CreateMessageResult, ErrorData, TextContent  # noqa: PLC0415
 
         asking = _asking.get() or (self._running[-1] if self._running else None)
-        turns = _turns_of(params.messages)
+        turns = _turns_of(self._shown(params).messages)
         if asking is None or not turns or not isinstance(turns[-1], UserTurn):
             return ErrorData(
                 code=REFUSED, message="Sampling needs a running tool, and a last message of the user."
@@ -393,7 +418,32 @@ class McpTools:
 
     @property
     def _where(self) -> str:
-        return " ".join(self.server) if isinstance(self.server, list | tuple) else str(self.server)
+        """The address or the command of the server, without its keys."""
+        return self._keys.hidden_in_error(" ".join(map(str, self._words)))
+
+    def _first(self, error: BaseException) -> BaseException:
+        """Returns the cause in a group of errors without the keys, and without the many frames of the SDK and its event loop."""
+        while isinstance(error, BaseExceptionGroup):
+            error = error.exceptions[0]
+        error.__cause__ = error.__context__ = None
+        self._hide_keys(error)
+        return error.with_traceback(None)
+
+    def _hide_keys(self, error: BaseException) -> None:
+        """Replaces the keys in an exception, and in the error of the server that the SDK's own has in it."""
+        told: Any = getattr(error, "error", None)
+        if hasattr(told, "model_dump"):
+            error.error = self._shown(told, failed=True)  # type: ignore[attr-defined]  # it is read above
+        self._keys.hide_in_exception(error)
+
+    def _shown(self, found: T, *, failed: bool = False) -> T:
+        """Returns a message of the server, or a list of its parts, without the keys: they were sent to the server, not to the model."""
+        if isinstance(found, list):
+            return cast("T", [self._shown(each, failed=failed) for each in found])
+        message: Any = found
+        told = message.model_dump(mode="json", by_alias=True, exclude_none=True)
+        shown = self._keys.hidden_in_value(told, failed=failed)
+        return found if shown == told else cast("T", type(message).model_validate(shown))
 
     @asynccontextmanager
     async def _connected(self) -> AsyncGenerator[tuple[Client, list[Tool]], None]:
@@ -424,7 +474,7 @@ class McpTools:
             )
             listed: list[Tool] = await _all(client.list_tools, "tools", self.max_tools)
             scope.deadline = math.inf
-            yield client, listed
+            yield client, self._shown(listed)
 
     def _tool(self, portal: BlockingPortal, client: Client, tool: Tool) -> ours.ToolDef:
         def call(**arguments: Any) -> ours.ContentToolResult:
@@ -432,7 +482,7 @@ class McpTools:
             with self._noted(context) as asking:
                 result = portal.call(partial(client.call_tool, tool.name, arguments, self.timeout))
             asking.check()
-            return result_of(result)
+            return result_of(self._shown(result, failed=bool(result.is_error)))
 
         name = re.sub(r"[^a-zA-Z0-9_-]", "_", self.prefix + tool.name)[:64]
         annotations = _annotations(tool)
@@ -457,8 +507,9 @@ class McpTools:
         self._running.append(asking)
         try:
             yield asking
-        except Exception:
+        except Exception as error:
             asking.check()
+            self._hide_keys(error)
             raise
         finally:
             self._running.remove(asking)
@@ -557,7 +608,7 @@ async def _over_http(stack: AsyncExitStack, url: str, headers: Mapping[str, str]
 
     if auth is not None and not isinstance(auth, httpx2.Auth):
         raise UsageError(
-            f"auth= must be an httpx2.Auth, such as the SDK's OAuthClientProvider, not {auth!r:.80}."
+            f"auth= must be an httpx2.Auth, such as the SDK's OAuthClientProvider, not a value of type {type(auth).__name__}."
         )
     client = httpx2.AsyncClient(
         headers={"accept-encoding": "identity", **headers},
@@ -566,6 +617,35 @@ async def _over_http(stack: AsyncExitStack, url: str, headers: Mapping[str, str]
         event_hooks={"response": [_bounded]},
     )
     return streamable_http_client(url, http_client=await stack.enter_async_context(client))
+
+
+# --- Keys in an address or a command -----------------------------------------------------------------------
+
+
+_NAMED = re.compile(r"^(?P<name>-{0,2}[\w.-]+)(?:[=:]\s*(?P<value>.+))?$", re.DOTALL)
+_RANDOM = re.compile(r"(?=[^/]*\d)(?=[^/]*[A-Za-z])[\w.~%+-]{20,}")
+
+
+def _secrets_in(words: Sequence[str]) -> Iterator[str]:
+    """Yields the keys in a URL or in the words of a command: `--api-key KEY`, `KEY=…`, `--header "Authorization: Bearer …"`."""
+    before = ""
+    for word in words:
+        if "://" in word:
+            yield from _secrets_of(word)
+        elif (named := _NAMED.match(word)) and named["value"] and is_secret(named["name"]):
+            yield from keys_in(named["value"])
+        if is_secret(before):
+            yield from keys_in(word)
+        before = word if word.startswith("-") and "=" not in word else ""
+
+
+def _secrets_of(url: str) -> Iterator[str]:
+    """Yields the password of a URL, the keys of its query, and the parts of it that look as keys do."""
+    yield from user_of(url)
+    yield from secrets_in_query(url)
+    with suppress(ValueError):
+        parts = urlsplit(url)
+        yield from filter(_RANDOM.fullmatch, re.split(r"[/=&]", f"{parts.path}/{parts.query}"))
 
 
 # --- The size of a server's messages ---------------------------------------------------------------------
@@ -699,14 +779,6 @@ def _annotations(tool: Tool) -> dict[str, Any]:
 
 def _twice(names: Iterable[str]) -> str:
     return ", ".join(name for name, times in Counter(names).items() if times > 1)
-
-
-def _first(error: BaseException) -> BaseException:
-    """Returns the cause in a group of errors, without the many frames of the SDK and its event loop."""
-    while isinstance(error, BaseExceptionGroup):
-        error = error.exceptions[0]
-    error.__cause__ = None  # this also hides its context
-    return error.with_traceback(None)
 
 
 def _in_words(error: BaseException, patience: float) -> str:

@@ -20,7 +20,7 @@ from ..conversation.approval import AskBefore, Decide
 from ..conversation.settings import UsageLimits
 from ..errors import UsageError, wrong_keyword
 from ..transport.http_clients import Limits, Timeouts
-from ..wire.base import Key, Wire
+from ..wire.base import Key, Wire, without_user
 from ..wire.interfaces import NEUTRAL, Profile
 
 __all__ = ["Options", "chat", "construct", "constructor"]
@@ -81,9 +81,9 @@ def _key_of(credentials: Callable[[], Any]) -> Any:
     key = credentials()
     if isinstance(key, str | AwsKeys):
         return key
-    raise UsageError(
-        f"credentials= is a function that returns the key, a string; it returned {type(key).__name__}."
-    )
+    kind = type(key).__name__
+    del key  # trackers of errors show variables
+    raise UsageError(f"credentials= is a function that returns the key, a string; it returned {kind}.")
 
 
 def _environment_key(provider: str, variables: Sequence[str]) -> str:
@@ -208,7 +208,11 @@ def construct(wire: type[Wire], system_prompt: str | None, options: Options, **f
     fields |= {name: value for name, value in arguments.items() if value is not None}
     for name in ("params", "api_args", "api_headers"):
         if not isinstance(fields.get(name, {}), Mapping):
-            raise UsageError(f"{name}= must be a dictionary, not {fields[name]!r}.")
+            raise UsageError(
+                f"{name}= must be a dictionary, not a value of type {type(fields[name]).__name__}."
+            )
+    if not all(isinstance(each, str) for pair in fields.get("api_headers", {}).items() for each in pair):
+        raise UsageError("api_headers= must have strings as names and as values.")
     if not isinstance(options.get("limits"), Limits | None):
         raise UsageError(f"limits= must be Limits(…), not {options.get('limits')!r:.60}.")
     chat = Chat(
@@ -311,7 +315,7 @@ def _base_url(wire: type[Wire], base_url: str | None) -> str:
     if not url:
         raise UsageError(f"{wire.provider} needs base_url=, the URL of the server.")
     if "?" in url or "#" in url:
-        start = url.partition("?")[0].partition("#")[0]
+        start, _ = without_user(url.partition("?")[0].partition("#")[0], {})
         raise UsageError(f"base_url= must end before the path of the endpoint and have no query: {start}")
     return url
 

@@ -155,9 +155,7 @@ class Connection:
                 f"client= must be an httpx.Client or httpx.AsyncClient, or a pair of them, not {self.client!r}."
             )
         if self.proxy is not None and (self.client is not None or "://" not in str(self.proxy)):
-            raise UsageError(
-                f'proxy= must be a URL ("http://localhost:3128") and excludes client=; it is {self.proxy!r}.'
-            )
+            raise UsageError('proxy= must be a URL ("http://localhost:3128") and excludes client=.')
         if self.client is None:
             self.timeouts = self.timeouts or Timeouts()
 

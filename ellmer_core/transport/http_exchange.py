@@ -9,12 +9,14 @@ from __future__ import annotations
 import random
 import time
 import zlib
+from base64 import b64encode
 from collections.abc import Iterator, Mapping
 from contextlib import suppress
 from dataclasses import dataclass
 from logging import DEBUG
 from socket import SHUT_RDWR, socket
 from typing import Any, Protocol
+from urllib.parse import parse_qsl, quote, unquote, urlsplit
 
 from ..budget import UNLIMITED
 from ..conversation.io_operations import Answer, Send, Wait
@@ -24,7 +26,7 @@ from ..log import logger, place
 from ..version import VERSION
 from ..wire.framing import decoder
 from .http_clients import Connection, Timeouts
-from .sent_keys import SentKeys
+from .sent_keys import SentKeys, is_secret
 
 # --- One exchange ----------------------------------------------------------------------------------------
 
@@ -58,6 +60,7 @@ class HttpExchange:
         self.decoder: Any = None  # for an answer that is read as events
         self.raw = self.succeeded = True
         self.keys = NO_KEYS
+        self.secrets: tuple[str, ...] = ()  # that are not in the headers of ours
         self.unpacker = Unpacker("")
         self.sent_at = 0.0
         self.taken = self.events_taken = 0
@@ -75,10 +78,11 @@ class HttpExchange:
         headers |= {name.lower(): value for name, value in sent.request.headers.items()}
         if sent.request.sign is not None:
             headers |= sent.request.sign(sent.body, time.time())
-        self.keys = SentKeys(headers, sent.request.secrets)
+        self.secrets = (*sent.request.secrets, *user_of(self.connection.proxy or ""))
+        self.keys = SentKeys(headers, self.secrets)
         self.sent_at = time.monotonic()
         if logger.isEnabledFor(DEBUG):
-            where = place(sent.request.url)
+            where = self.keys.hidden_in_error(place(sent.request.url))
             logger.debug("%s %s, %d bytes", sent.request.method, where, len(sent.body))
         extensions = self.watch.begin(sent.request.url, self.connection.timeouts)
         if extensions and self.connection.client is not None:
@@ -92,6 +96,10 @@ class HttpExchange:
         stream = response.extensions.get("network_stream")
         found = stream.get_extra_info("socket") if stream is not None else None
         self.response, self.socket = response, found if hasattr(found, "shutdown") else None
+        if self.connection.client is not None:  # it may have added keys of its own
+            self.keys = SentKeys(
+                response.request.headers, (*self.secrets, *secrets_in_query(str(response.request.url)))
+            )
         self.taken = self.events_taken = 0
         self.succeeded = response.is_success
         limits = self.connection.limits
@@ -270,6 +278,23 @@ def _until_damage(engine: Any, chunk: bytes) -> Iterator[bytes]:
     with suppress(zlib.error):
         for place in range(len(chunk)):
             yield engine.decompress(chunk[place : place + 1])
+
+
+def user_of(url: str) -> Iterator[str]:
+    """Yields the user and the password of a URL, and both as a header has them."""
+    with suppress(ValueError):
+        parts = urlsplit(url)
+        if parts.password:
+            user, password = unquote(parts.username or ""), unquote(parts.password)
+            yield from (password, b64encode(f"{user}:{password}".encode()).decode())
+
+
+def secrets_in_query(url: str) -> Iterator[str]:
+    """Yields the values of a URL's query whose names are those of keys, decoded and as they were sent."""
+    with suppress(ValueError):
+        for name, value in parse_qsl(urlsplit(url).query):
+            if is_secret(name):
+                yield from (value, quote(value, safe=""))
 
 
 def hang_up(connection: Socket | None) -> None:

@@ -18,6 +18,7 @@ from functools import cache, lru_cache
 from typing import Any, NamedTuple
 
 from ..budget import CLIENT_ERROR
+from ..errors import chained, forget_locals
 from .key_forms import HIDDEN, readable, written_forms
 
 BEGINNING = 4  # characters of a key at the end of an event, after which the next one is waited for
@@ -44,7 +45,7 @@ class SentKeys:
     """The keys in the headers of one request, and those that signed it."""
 
     def __init__(self, headers: Mapping[str, str], secrets: Iterable[str] = ()) -> None:
-        values = tuple([value for name, value in headers.items() if _is_secret(name)])
+        values = tuple([value for name, value in headers.items() if is_secret(name)])
         self._keys, self._answered = _keys_of(values, tuple(secrets))
         if self._keys:
             _sent[self._keys] = None
@@ -68,16 +69,13 @@ class SentKeys:
         return {name: self.hidden_in_error(value) for name, value in headers.items()}
 
     def hide_in_exception(self, error: BaseException | None) -> None:
-        """Replaces the keys in an exception, and in those that it followed: clients quote what they cannot read."""
-        seen: set[int] = set()
-        left = [error] if self._keys else []
-        while left:
-            error = left.pop()
-            if error is None or id(error) in seen:
-                continue
-            seen.add(id(error))
-            self._hide_in_fields(error)
-            left += [error.__cause__, error.__context__, *getattr(error, "exceptions", ())]
+        """Replaces the keys in an exception, and in those that it followed: clients quote what they cannot read. Their
+        variables, which trackers of errors show, are cleared.
+        """
+        if error is not None and self._keys:
+            for each in chained(error):
+                self._hide_in_fields(each)
+            forget_locals(error)
 
     def _hide_in_fields(self, error: BaseException) -> None:
         """Replaces the keys in the texts of one exception, its notes, what it could not read, and the headers of its request."""
@@ -87,7 +85,16 @@ class SentKeys:
             if type(value) in _TEXTS:
                 setattr(error, name, self._hidden_in_value(value))
             elif name in {"request", "_request"}:
-                _hide_headers(value)
+                self._hide_in_request(value)
+
+    def _hide_in_request(self, request: Any) -> None:
+        """Replaces the keys in the headers and the address of a request that failed, which httpx's exceptions have."""
+        headers: Any = getattr(request, "headers", {})
+        for name in [name for name in headers if _SECRET.search(name)]:
+            headers[name] = HIDDEN
+        where = str(getattr(request, "url", ""))
+        if (shown := self.hidden_in_error(where)) != where:
+            request.url = type(request.url)(shown)
 
     def _hidden_in_value(self, value: Any) -> Any:
         if isinstance(value, bytes):
@@ -236,6 +243,12 @@ class SentKeys:
 
         return hidden_traces(text, self._keys)
 
+    def hidden_in_value(self, value: Any, *, failed: bool) -> Any:
+        """Returns a JSON value without the keys. `failed` is whether it is an error."""
+        if not self._keys:
+            return value
+        return self._hidden_in_error_event(value) if failed else _replaced(value, self._hidden_in_text)
+
     def _hidden_in_text(self, text: str) -> str:
         if not self._forms.in_answer(text.encode("utf-8", "replace")):
             return text  # another text of the same chunk quotes a key
@@ -296,18 +309,18 @@ class _Open(NamedTuple):
 _NOTHING = _Open("", 0, None, None)
 
 
-_is_secret = lru_cache(256)(_SECRET.search)  # of the name of a header
+is_secret = lru_cache(256)(_SECRET.search)  # of the name of a header
 
 
 @lru_cache(64)
 def _keys_of(values: Iterable[str], secrets: Iterable[str]) -> tuple[tuple[str, ...], tuple[str, ...]]:
     """Returns the keys in headers and beside them, and those that are replaced in answers, too."""
-    found = [*secrets, *(key for value in values for key in _keys_in(value))]
+    found = [*secrets, *(key for value in values for key in keys_in(value))]
     keys = tuple(sorted({key for key in found if len(key) >= LEAST}, key=len, reverse=True))
     return keys, tuple(key for key in keys if len(key) >= LEAST_IN_ANSWERS and re.search(r"\d", key))
 
 
-def _keys_in(value: str) -> Iterator[str]:
+def keys_in(value: str) -> Iterator[str]:
     """Yields the keys in a header: `Bearer KEY`, `Basic …`, or the key alone. A signature is not a key."""
     scheme, _, key = value.partition(" ")
     if not key:
@@ -386,21 +399,14 @@ def _shortened(error: Any) -> Any:
     return error if sum(map(len, _all_texts(error))) <= _ERROR else _replaced(error, kept)
 
 
-# --- Exceptions and logs of HTTP clients ---------------------------------------------------------------------
-
-
-def _hide_headers(request: Any) -> None:
-    """Replaces the keys in the headers of a request that failed, which httpx's exceptions have."""
-    headers: Any = getattr(request, "headers", {})
-    for name in [name for name in headers if _SECRET.search(name)]:
-        headers[name] = HIDDEN
+# --- Logs of HTTP clients ------------------------------------------------------------------------------------
 
 
 #: The keys of requests. HTTP clients log what a server says, and hpack logs what is sent.
 _sent: dict[tuple[str, ...], None] = {}
 _KNOWN = 64
 _OFTEN = 500  # characters of a line that may be the same as an earlier one: httpcore logs the same few for each request
-_CLIENTS = ("httpx", "httpx2", "hpack.hpack", "hpack.table")
+_CLIENTS = ("httpx", "httpx2", "hpack.hpack", "hpack.table", "mcp.client.streamable_http")
 _PARTS_OF_CLIENTS = ("connection", "http11", "http2", "proxy", "socks")
 
 

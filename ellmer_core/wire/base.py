@@ -11,6 +11,7 @@ A streamed answer is merged into the JSON of the same answer without a stream (`
 
 from __future__ import annotations
 
+import re
 from abc import ABC, abstractmethod
 from base64 import b64encode
 from collections.abc import Callable, Mapping, Sequence
@@ -578,15 +579,19 @@ class HiddenHeaders(_Unpickled, dict[str, str]):
         return f"<headers: {', '.join(self) or 'none'}>"
 
 
+#: What a URL has before its host, which is also found in one that is wrong.
+_USER = re.compile(r"^([A-Za-z][\w+.-]*://)?[^/?#]*@")
+
+
 def without_user(url: str, headers: Mapping[str, str]) -> tuple[str, Mapping[str, str]]:
     """Returns a URL without `user:password@`, and equivalent headers. Without a user, both are unchanged."""
     try:
         parts = urlsplit(url)
         user, password = parts.username, parts.password
-    except ValueError:
-        return url, headers
+    except ValueError:  # no request will be sent there, but an error shows it
+        return _USER.sub(r"\1", url), headers
     if user is None and password is None:
-        return url, headers
+        return _USER.sub(r"\1", url), headers
     pair = f"{unquote(user or '')}:{unquote(password or '')}".encode()
     basic = {"authorization": f"Basic {b64encode(pair).decode()}"}
     return parts._replace(netloc=parts.netloc.rpartition("@")[2]).geturl(), {**basic, **headers}

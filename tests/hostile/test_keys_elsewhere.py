@@ -1,0 +1,192 @@
+"""A key goes out by another way than an answer: the words of our own errors, the variables in tracebacks, the keys of the program's
+own HTTP client, and an MCP server that quotes what it was given.
+"""
+
+import logging
+import pickle
+import sys
+import traceback
+from base64 import b64encode
+
+import httpx
+import pytest
+
+import ellmer_core as ec
+from ellmer_core.errors import chained
+from ellmer_core.transport.key_forms import HIDDEN
+
+KEY = "sk-ant-Zq7XvB2nM9kLp4RtY6wE8sD1fG3hJ5cV0aXz"
+NOWHERE = {"model": "m", "base_url": "http://127.0.0.1:9/v1", "max_tries": 1, "echo": "none"}
+LEAKS = (KEY, KEY[10:22], KEY[-12:])
+
+
+def variables(error):
+    """Returns the variables of all frames in the tracebacks of an exception but those of this file, as trackers show them."""
+    found = []
+    for each in chained(error):
+        for frame, _ in traceback.walk_tb(each.__traceback__):
+            if frame.f_code.co_filename != __file__:
+                found += [
+                    f"{frame.f_code.co_name}: {name} = {value!r}" for name, value in frame.f_locals.items()
+                ]
+    return found
+
+
+def shown(error):
+    """Returns the texts of an exception and of those that it followed, and the variables of their frames."""
+    texts = [text for each in chained(error) for text in (str(each), repr(each), repr(vars(each)))]
+    return [*texts, pickle.dumps(error).decode("latin-1"), *variables(error)]
+
+
+def made(**options):
+    return ec.chat_openai_completions(**{**NOWHERE, "api_key": "k", **options})
+
+
+def asked(**options):
+    return made(**options).chat("Hi")
+
+
+WRONG = {
+    "headers in a list": lambda: made(api_headers=[("x-api-key", KEY)]),
+    "headers as a text": lambda: made(api_headers=KEY),
+    "a header in bytes": lambda: made(api_headers={"x-api-key": KEY.encode()}),
+    "a key in a list": lambda: made(api_key=[KEY]),
+    "a key in bytes": lambda: made(api_key=KEY.encode()),
+    "two keys": lambda: made(api_key=KEY, credentials=lambda: KEY),
+    "a key as the function": lambda: made(api_key=None, credentials=KEY),
+    "a function that returns bytes": lambda: asked(api_key=None, credentials=KEY.encode),
+    "another name": lambda: made(apikey=KEY),
+    "a proxy without a scheme": lambda: made(proxy=f"user:{KEY}@host:3128"),
+    "a proxy beside a client": lambda: made(proxy=f"http://user:{KEY}@host:3128", client=httpx.Client()),
+    "a proxy of another scheme": lambda: asked(proxy=f"ftp://user:{KEY}@host:3128"),
+    "a proxy with a wrong port": lambda: asked(proxy=f"http://user:{KEY}@host:31x28"),
+    "a proxy that is not there": lambda: asked(proxy=f"http://user:{KEY}@127.0.0.1:9"),
+    "a URL with a query": lambda: made(base_url=f"https://user:{KEY}@host/v1?x=1"),
+    "a URL without a scheme": lambda: asked(base_url=f"user:{KEY}@host/v1"),
+    "a URL with a broken address": lambda: asked(base_url=f"https://user:{KEY}@[::1/v1"),
+    "a URL with a wrong port": lambda: asked(base_url=f"https://user:{KEY}@host:8x/v1"),
+    "a server that is not there": lambda: asked(api_key=KEY),
+    "a key that is no header": lambda: asked(api_key=f"{KEY}é…"),
+    "AWS's token in a list": lambda: ec.AwsKeys("AKIA", KEY, [KEY]),
+}
+
+
+@pytest.mark.parametrize("wrong", WRONG.values(), ids=WRONG)
+def test_no_error_of_ours_shows_a_key_in_its_words_or_in_the_variables_of_its_frames(wrong, caplog):
+    caplog.set_level(logging.DEBUG)
+    with pytest.raises(Exception) as raised:
+        wrong()
+    assert [
+        text[:200] for text in [*shown(raised.value), caplog.text] for leak in LEAKS if leak in text
+    ] == []
+
+
+def refusing(request):
+    """Quotes all that was sent."""
+    said = f"{request.url} {request.headers.raw}"
+    return httpx.Response(401, json={"error": {"message": said}})
+
+
+OWN = {
+    "a header": {"headers": {"x-gateway-key": KEY}},
+    "a user": {"auth": ("user", KEY)},
+    "a query": {"params": {"api_key": KEY}},
+    "a cookie": {"cookies": {"session": KEY}},
+}
+
+
+@pytest.mark.parametrize("options", OWN.values(), ids=OWN)
+def test_a_key_of_the_program_s_own_client_is_replaced_too(options):
+    client = httpx.Client(transport=httpx.MockTransport(refusing), **options)
+    with pytest.raises(ec.AuthenticationError) as raised:
+        asked(client=client)
+    pair = b64encode(f"user:{KEY}".encode()).decode()
+    texts = shown(raised.value)
+    assert [text[:200] for text in texts for leak in (*LEAKS, pair[6:30]) if leak in text] == []
+    assert HIDDEN in str(raised.value)
+
+
+# --- MCP -------------------------------------------------------------------------------------------------
+
+SERVER = """
+import json, os, sys
+key = os.environ["NOTES_API_KEY"]
+tool = {"name": "read", "description": f"Reads with {key}.", "inputSchema": {"type": "object"}}
+text = {"content": [{"type": "text", "text": f"Read with {key}, {key[:12]}, in {sys.argv[1:]}"}]}
+answers = {
+    "initialize": {"protocolVersion": "2025-06-18", "capabilities": {"tools": {}, "resources": {}, "prompts": {}},
+        "serverInfo": {"name": "notes", "version": "1"}},
+    "tools/list": {"tools": [tool, tool | {"name": "fail"}, tool | {"name": "refuse"}]},
+    "resources/list": {"resources": [{"uri": "note://1", "name": f"of {key}"}]},
+    "resources/read": {"contents": [{"uri": "note://1", "text": f"of {key}"}]},
+    "prompts/list": {"prompts": [{"name": "p", "description": f"of {key}"}]},
+    "prompts/get": {"messages": [{"role": "user", "content": text["content"][0]}]},
+}
+for line in sys.stdin:
+    asked = json.loads(line)
+    name = asked.get("params", {}).get("name")
+    answer = {"result": answers.get(asked["method"], {})}
+    if asked["method"] == "tools/call":
+        answer = {"result": text | {"isError": name == "fail"}}
+        if name == "refuse":
+            answer = {"error": {"code": -32000, "message": f"Bad key {key}", "data": {"key": key}}}
+    if "id" in asked:
+        print(json.dumps({"jsonrpc": "2.0", "id": asked["id"], **answer}), flush=True)
+"""
+
+
+def mcp(server, **options):
+    pytest.importorskip("mcp")
+    from ellmer_core.mcp import mcp_tools
+
+    return mcp_tools(server, protocol="legacy", **options)
+
+
+def test_a_server_that_quotes_its_key_tells_it_neither_the_model_nor_anyone_else(caplog):
+    caplog.set_level(logging.DEBUG)
+    from ellmer_core.tool_execution import invoke
+
+    other = KEY[::-1]
+    server = mcp(
+        [sys.executable, "-c", SERVER, "--api-key", other, "--header", f"x-key: {other}"],
+        env={"NOTES_API_KEY": KEY},
+    )
+    with server as tools:
+        said = [f"{tool!r} {tool.description}" for tool in tools]
+        requests = [ec.ContentToolRequest("1", tool.name, {}, tool=tool) for tool in tools]
+        results = [invoke(request) for request in requests]
+        said += [repr(result) + repr(vars(result)) for result in results]
+        said += map(
+            repr, [server.resources(), server.read("note://1"), server.prompts(), server.prompt("p"), server]
+        )
+    assert [text for text in [*said, caplog.text] for leak in (*LEAKS, other) if leak in text] == []
+    assert f"Read with {HIDDEN}" in str(results[0].value)
+    assert KEY[:12] not in repr(results[1])
+    assert results[2].error is not None
+
+
+UNREACHABLE = {
+    "a header": lambda: mcp("http://127.0.0.1:9/mcp", headers={"authorization": f"Bearer {KEY}"}),
+    "headers as a text": lambda: mcp("http://127.0.0.1:9/mcp", headers=KEY),
+    "a header in a list": lambda: mcp("http://127.0.0.1:9/mcp", headers={"authorization": [KEY]}),
+    "a header that is none": lambda: mcp("http://127.0.0.1:9/mcp", headers={"authorization": f"{KEY}…"}),
+    "a user of the address": lambda: mcp(f"http://user:{KEY}@127.0.0.1:9/mcp"),
+    "a query": lambda: mcp(f"http://127.0.0.1:9/mcp?exaApiKey={KEY}"),
+    "a path": lambda: mcp(f"http://127.0.0.1:9/{KEY}/mcp"),
+    "a word of the command": lambda: mcp(
+        [sys.executable, "-c", "", "--header", f"Authorization: Bearer {KEY}"]
+    ),
+    "the environment": lambda: mcp([sys.executable, "-c", ""], env={"API_KEY": KEY}),
+    "what is no environment": lambda: mcp([sys.executable], env=[("API_KEY", KEY)]),
+    "what is no authentication": lambda: mcp("http://127.0.0.1:9/mcp", auth=("user", KEY)),
+}
+
+
+@pytest.mark.parametrize("connect", UNREACHABLE.values(), ids=UNREACHABLE)
+def test_no_error_of_an_mcp_server_shows_its_key(connect, caplog):
+    caplog.set_level(logging.DEBUG)
+    with pytest.raises(ec.EllmerError) as raised:
+        connect().__enter__()
+    assert [
+        text[:200] for text in [*shown(raised.value), caplog.text] for leak in LEAKS if leak in text
+    ] == []
