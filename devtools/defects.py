@@ -559,6 +559,38 @@ DEFECTS = {
         "return text",
         ("harness/tests/interception/test_mcp_servers.py", "-k", "wherever_it_stands"),
     ),
+    "variables-stay-in-tracebacks": Defect(
+        "The variables of frames that have ended stay in a traceback.",
+        6,
+        "ellmer_core.errors",
+        "                    frame.clear()\n",
+        "                    frame.f_lineno\n",
+        ("tests/hostile/test_keys_elsewhere.py", "-k", "frame"),
+    ),
+    "wrong-values-are-quoted": Defect(
+        "An error quotes a wrong value of a parameter that has a key.",
+        6,
+        "ellmer_core.errors",
+        "    if _UNQUOTED.search(parameter) and not (",
+        "    if not parameter and not (",
+        ("tests/hostile/test_keys_elsewhere.py", "-k", "headers or token"),
+    ),
+    "mcp-servers-quote-their-keys": Defect(
+        "What an MCP server says is passed on with its keys.",
+        6,
+        "ellmer_core.mcp",
+        "        shown = self._keys.hidden_in_value(told, failed=failed)\n",
+        "        shown = told\n",
+        ("tests/hostile/test_keys_elsewhere.py", "-k", "quotes_its_key"),
+    ),
+    "keys-of-the-own-client": Defect(
+        "Keys that the program's own client adds are not known.",
+        6,
+        "ellmer_core.transport.http_exchange",
+        "        if self.connection.client is not None:  # it may have added keys of its own\n",
+        "        if self.connection.client is self:\n",
+        ("tests/hostile/test_keys_elsewhere.py", "-k", "own_client"),
+    ),
 }
 
 

@@ -84,6 +84,7 @@ INVARIANTS = (
         (
             "tests/transport/test_sent_keys.py",
             "tests/hostile/test_quoted_keys.py",
+            "tests/hostile/test_keys_elsewhere.py",
             "tests/hostile/test_canary.py",
         ),
     ),

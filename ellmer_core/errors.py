@@ -676,8 +676,9 @@ def chained(error: BaseException | None) -> Iterator[BaseException]:
             left += [error.__cause__, error.__context__, *getattr(error, "exceptions", ())]
 
 
-#: The packages whose frames have keys in their variables: ours, and the HTTP clients.
-_INNER = frozenset({__package__, "httpx", "httpx2", "httpcore", "httpcore2", "h11", "h2", "hpack"})
+#: The packages whose frames have keys in their variables: ours, HTTP clients, and the reader of what a provider quotes.
+_INNER = frozenset({__package__, "httpx", "httpx2", "httpcore", "httpcore2", "h11", "h2", "hpack", "json"})
+_DRIVERS = f"{__package__}.transport."  # whose coroutines do not wait when an exception has left them
 
 
 def forget_locals(error: BaseException) -> None:
@@ -688,9 +689,10 @@ def forget_locals(error: BaseException) -> None:
         trace = each.__traceback__
         while trace is not None:
             frame, trace = trace.tb_frame, trace.tb_next
-            package = str(frame.f_globals.get("__name__")).partition(".")[0]
-            waits = package == __package__ and frame.f_code.co_flags & (CO_GENERATOR | CO_COROUTINE)
-            if package in _INNER and not waits:
+            module = str(frame.f_globals.get("__name__"))
+            package = module.partition(".")[0]
+            may_wait = CO_GENERATOR if module.startswith(_DRIVERS) else CO_GENERATOR | CO_COROUTINE
+            if package in _INNER and not (package == __package__ and frame.f_code.co_flags & may_wait):
                 with suppress(RuntimeError):
                     frame.clear()
 

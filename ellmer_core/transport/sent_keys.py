@@ -61,12 +61,12 @@ class SentKeys:
 
     def hidden_in_headers(self, headers: dict[str, str], *, failed: bool) -> dict[str, str]:
         """Returns the headers of an answer without the keys. `failed` is whether it is an error."""
-        together = "\n".join(headers.values())
+        together = "\n".join([*headers, *headers.values()])
         if not failed and not self._forms.in_answer(together.encode()):
             return headers
         if self.hidden_in_error(together) == together:
             return headers
-        return {name: self.hidden_in_error(value) for name, value in headers.items()}
+        return {self.hidden_in_error(name): self.hidden_in_error(value) for name, value in headers.items()}
 
     def hide_in_exception(self, error: BaseException | None) -> None:
         """Replaces the keys in an exception, and in those that it followed: clients quote what they cannot read. Their

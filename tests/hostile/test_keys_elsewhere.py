@@ -2,11 +2,14 @@
 own HTTP client, and an MCP server that quotes what it was given.
 """
 
+import asyncio
 import logging
 import pickle
 import sys
 import traceback
 from base64 import b64encode
+from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+from threading import Thread
 
 import httpx
 import pytest
@@ -104,6 +107,59 @@ def test_a_key_of_the_program_s_own_client_is_replaced_too(options):
     texts = shown(raised.value)
     assert [text[:200] for text in texts for leak in (*LEAKS, pair[6:30]) if leak in text] == []
     assert HIDDEN in str(raised.value)
+
+
+class Proxy(BaseHTTPRequestHandler):
+    """Refuses a request, and quotes the password."""
+
+    def do_POST(self):
+        body = str(self.headers).encode()
+        self.send_response(407)
+        self.send_header("content-length", str(len(body)))
+        self.end_headers()
+        self.wfile.write(body)
+
+    def log_message(self, *_):
+        """Prints nothing."""
+
+
+def test_the_password_of_a_proxy_is_replaced():
+    with ThreadingHTTPServer(("127.0.0.1", 0), Proxy) as proxy:
+        Thread(target=proxy.serve_forever, args=(0.01,), daemon=True).start()
+        with pytest.raises(ec.ProviderError) as raised:
+            asked(proxy=f"http://user:{KEY}@127.0.0.1:{proxy.server_port}")
+        proxy.shutdown()
+    pair = b64encode(f"user:{KEY}".encode()).decode()
+    assert [text for text in shown(raised.value) for leak in (*LEAKS, pair[6:30]) if leak in text] == []
+    assert "proxy-authorization" in str(raised.value).lower()
+
+
+SSE = {"content-type": "text/event-stream"}
+UNREADABLE = {
+    "an event": lambda: httpx.Response(200, headers=SSE, text=f'data: {{"{KEY}\n\n'),
+    "an event of bytes": lambda: httpx.Response(200, headers=SSE, text=f"data: {KEY.encode()!r}\n\n"),
+    "an answer": lambda: httpx.Response(200, text=f'{{"error": "{KEY}'),
+    "the name of a header": lambda: httpx.Response(500, headers={f"x-{KEY.encode().hex()}": "1"}),
+    "an error that is too large": lambda: httpx.Response(500, text=f"{KEY} " * 100_000),
+}
+
+
+@pytest.mark.parametrize("answer", UNREADABLE.values(), ids=UNREADABLE)
+@pytest.mark.parametrize("streamed", [False, True])
+def test_no_frame_that_read_an_answer_has_its_key(answer, streamed):
+    def handle(request):
+        return answer()
+
+    client = httpx.AsyncClient(transport=httpx.MockTransport(handle))
+    chat = made(api_key=KEY, client=(httpx.Client(transport=httpx.MockTransport(handle)), client))
+    with pytest.raises(ec.EllmerError) as raised:
+        list(chat.stream("Hi")) if streamed else chat.chat("Hi")
+    with pytest.raises(ec.EllmerError) as raised_async:
+        asyncio.run(chat.chat_async("Hi"))
+    texts = [*shown(raised.value), *shown(raised_async.value)]
+    assert [
+        text[:200] for text in texts for leak in (*LEAKS, KEY[10:22].encode().hex()) if leak in text
+    ] == []
 
 
 # --- MCP -------------------------------------------------------------------------------------------------
