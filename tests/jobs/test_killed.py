@@ -2,10 +2,12 @@
 no answer that was written is lost.
 """
 
+import asyncio
 import json
 import os
 import signal
 from collections import Counter
+from operator import itemgetter
 from pathlib import Path
 from unittest import mock
 
@@ -91,39 +93,47 @@ def every_place(work, tmp_path):
     yield from range(1, places + 1, STEP)
 
 
-def _openai(url):
-    return ec.chat_openai(base_url=f"{url}/v1", api_key="k", echo="none", model="gpt-4.1")
+def _numbers(chat, prompts, path, **options):
+    return ec.batch_chat_structured(chat, prompts, path, type=ec.type_object(n=ec.type_integer()), **options)
 
 
-def _anthropic(url):
-    return ec.chat_anthropic(base_url=f"{url}/v1", api_key="k", echo="none", model="claude-sonnet-5")
+#: The APIs that have batches: the end of their URL, what makes a chat, and the path that submits one.
+APIS = {
+    "openai": ("/v1", ec.chat_openai, "gpt-4.1", "/batches"),
+    "openai_completions": ("/v1", ec.chat_openai_completions, "gpt-4.1", "/batches"),
+    "groq": ("/v1", ec.chat_groq, "openai/gpt-oss-120b", "/batches"),
+    "gemini": ("/v1beta", ec.chat_google_gemini, "gemini-2.5-flash", ":batchGenerateContent"),
+    "anthropic": ("/v1", ec.chat_anthropic, "claude-sonnet-5", "/batches"),
+}
 
 
-def _handed_in(server, nonce):
+def _handed_in(server, nonce, end):
     entries = server.engine.journal.of("any", nonce)
-    return sum(e.request.method == "POST" and e.request.url.endswith("/batches") for e in entries)
+    return sum(e.request.method == "POST" and e.request.url.endswith(end) for e in entries)
 
 
-@pytest.mark.parametrize("make", [_openai, _anthropic], ids=["tagged", "untagged"])
-def test_a_batch_is_handed_in_once_wherever_the_process_is_killed(make, tmp_path):
+@pytest.mark.parametrize("work", [ec.batch_chat_text, _numbers], ids=["text", "structured"])
+@pytest.mark.parametrize("api", APIS)
+def test_a_batch_is_handed_in_once_wherever_the_process_is_killed(api, work, tmp_path):
+    prefix, make, model, end = APIS[api]
     with StrictServer() as server:
 
         def job(name):
-            chat = make(server.url("any", name))
-            return lambda: ec.batch_chat_text(chat, PROMPTS, tmp_path / name, sleep=lambda _: None)
+            chat = make(base_url=server.url("any", name) + prefix, api_key="k", echo="none", model=model)
+            return lambda: work(chat, PROMPTS, tmp_path / name, sleep=lambda _: None)
 
         for at in every_place(job("whole"), tmp_path):
             name = f"killed-{at}"
             assert interrupted(job(name), at)[1]
-            if make is _anthropic and _unknown(tmp_path / name):
+            if api == "anthropic" and _unknown(tmp_path / name):
                 with pytest.raises(UsageError, match="interrupted while it was submitted"):
                     job(name)()
-                assert _handed_in(server, name) <= 1
+                assert _handed_in(server, name, end) <= 1
                 continue
-            texts = job(name)()
-            assert len(texts) == 3
-            assert all(texts)
-            assert _handed_in(server, name) == 1
+            answers = job(name)()
+            assert len(answers) == 3
+            assert None not in answers
+            assert _handed_in(server, name, end) == 1
 
 
 def _unknown(path):
@@ -131,19 +141,55 @@ def _unknown(path):
     return path.exists() and json.loads(path.read_text())["stage"] == "submitting"
 
 
-def test_answers_of_parallel_prompts_are_paid_once_wherever_the_process_is_killed(tmp_path):
+def _texts(chats):
+    return [chat.last_turn().text for chat in chats]
+
+
+def _in_order(results):
+    return _texts(chat for _, chat in sorted(results, key=itemgetter(0)))
+
+
+async def _collected(results):
+    return [each async for each in results]
+
+
+def _said(numbers):
+    return [each["said"] for each in numbers]
+
+
+#: Each function that sends many prompts, as one that returns what was said.
+MANY = {
+    "texts": ec.parallel_chat_text,
+    "chats": lambda *asked, **options: _texts(ec.parallel_chat(*asked, **options)),
+    "data": lambda *asked, **options: _said(ec.parallel_chat_structured(*asked, type=SAID, **options)),
+    "one by one": lambda *asked, **options: _in_order(ec.parallel_chat_as_completed(*asked, **options)),
+    "async texts": lambda *asked, **options: asyncio.run(ec.parallel_chat_text_async(*asked, **options)),
+    "async chats": lambda *asked, **options: _texts(asyncio.run(ec.parallel_chat_async(*asked, **options))),
+    "async data": lambda *asked, **options: _said(
+        asyncio.run(ec.parallel_chat_structured_async(*asked, type=SAID, **options))
+    ),
+    "async, one by one": lambda *asked, **options: _in_order(
+        asyncio.run(_collected(ec.parallel_chat_as_completed_async(*asked, **options)))
+    ),
+}
+SAID = ec.type_object(said=ec.type_string())
+
+
+@pytest.mark.parametrize("kind", MANY)
+def test_answers_of_parallel_prompts_are_paid_once_wherever_the_process_is_killed(kind, tmp_path):
     asked = Counter()
 
     def answer(messages):
-        asked[name, messages[-1]["content"]] += 1
-        return {"role": "assistant", "content": messages[-1]["content"].upper()}
+        prompt = messages[-1]["content"]
+        asked[name, prompt] += 1
+        said = json.dumps({"said": prompt.upper()}) if "data" in kind else prompt.upper()
+        return {"role": "assistant", "content": said}
 
     with provider(answer) as url:
 
         def work():
-            return ec.parallel_chat_text(
-                chat_with(url), PROMPTS, max_active=1, rpm=1e6, progress=False, path=tmp_path / name
-            )
+            options = {"max_active": 1, "rpm": 1e6, "progress": False, "path": tmp_path / name}
+            return MANY[kind](chat_with(url), PROMPTS, **options)
 
         name = "whole"
         for at in every_place(work, tmp_path):
