@@ -8,8 +8,10 @@ import re
 from html import unescape
 
 import pytest
+from click.testing import CliRunner
 
 import ellmer_core as ec
+from ellmer_conformance.cli import lint
 from ellmer_conformance.report import Report
 from ellmer_conformance.report.formats.html import page
 from ellmer_conformance.server import status_page
@@ -107,6 +109,29 @@ def test_the_name_of_a_file_commands_neither_the_terminal_nor_github(tmp_path, c
     assert not re.search(r"^\s*::", out + err, re.MULTILINE)
     assert r"c\n::error::d" in out + err
     assert "\x1b" not in out + err
+
+
+UNSEEN = "\xad\u200b\ufeff\u2060\u3164\U0001d173\U000e0041"
+
+
+@pytest.mark.parametrize("run", [["ls"], ["lint", "--format", "text"], ["lint", "--format", "github"]])
+def test_what_a_name_hides_is_shown_and_commands_no_pipeline(tmp_path, capsys, run):
+    for name in (
+        f"a{UNSEEN}.json",
+        "##vso[task.setvariable variable=x]1.json",
+        "x ##vso[task.complete].json",
+    ):
+        (tmp_path / name).write_text('{"interactions": [{"request": ', "utf-8")
+
+    if run[0] == "ls":
+        harness(["ls", str(tmp_path)])
+        said = "".join(capsys.readouterr())
+    else:
+        said = CliRunner().invoke(lint.command, [*run[1:], str(tmp_path)]).output
+
+    assert [letter for letter in UNSEEN if letter in said] == []
+    assert "##vso[" not in said
+    assert "#vso[task.complete" in said
 
 
 def test_one_damaged_gzip_does_not_stop_the_scan(tmp_path, capsys):

@@ -15,7 +15,10 @@ from ..recordings import Found, Unreadable, find, read
 from ..recordings.untrusted_files import TooSlow, time_limit
 
 T = TypeVar("T")
-_CONTROL = re.compile(r"[\x00-\x08\x0b-\x1f\x7f-\x9f\u200e\u200f\u2028-\u202e\u2066-\u2069\ud800-\udfff]")
+#: Control characters, what turns the direction of writing, letters that show nothing (but those in emoji), and commands of Azure Pipelines.
+_CONTROL = re.compile(
+    r"[\x00-\x08\x0b-\x1f\x7f-\x9f\xad\u034f\u061c\u115f\u1160\u17b4\u17b5\u180e\u200b\u200e\u200f\u2028-\u202e\u2060-\u206f\u3164\ufeff\uffa0\ufff9-\ufffb\ud800-\udfff\U0001d173-\U0001d17a\U000e0000-\U000e007f]|#(?=#vso\[)"
+)
 #: GitHub Actions obeys `::error::` and `##[error]` at the beginning of a line, after spaces, too.
 _COMMAND = re.compile(r"^([^\S\n]*)(::|##\[)", re.MULTILINE)
 _EVERY = 0.2  # seconds
@@ -37,8 +40,8 @@ def counted(number: int, noun: str) -> str:
 
 
 def harmless(text: str) -> str:
-    """Returns a text whose control characters, and commands of GitHub Actions at the beginning of a line, are shown and not
-    obeyed: a recording may come from anywhere.
+    """Returns a text whose control characters, invisible letters, and commands of GitHub Actions (at the beginning of a line) and
+    Azure Pipelines are shown and not obeyed: a recording may come from anywhere.
     """
     shown = _CONTROL.sub(lambda found: f"\\x{ord(found[0]):02x}", text)
     return _COMMAND.sub(lambda found: f"{found[1]}\\x{ord(found[2][0]):02x}{found[2][1:]}", shown)

@@ -4,8 +4,11 @@ from __future__ import annotations
 
 import re
 
-#: Control characters but tab and line feed, also those of 8 bits; what turns the direction of writing; half characters.
-_OBEYED = re.compile("[\x00-\x08\x0b-\x1f\x7f-\x9f\u200e\u200f\u2028-\u202e\u2066-\u2069\ud800-\udfff]")
+#: Control characters but tab and line feed, also those of 8 bits; what turns the direction of writing; half characters; letters that show
+#: nothing (but those in emoji); commands of Azure Pipelines.
+_OBEYED = re.compile(
+    r"[\x00-\x08\x0b-\x1f\x7f-\x9f\xad\u034f\u061c\u115f\u1160\u17b4\u17b5\u180e\u200b\u200e\u200f\u2028-\u202e\u2060-\u206f\u3164\ufeff\uffa0\ufff9-\ufffb\ud800-\udfff\U0001d173-\U0001d17a\U000e0000-\U000e007f]|#(?=#vso\[)"
+)
 
 
 #: GitHub Actions obeys `::error::` and `##[error]` at the beginning of a line, after spaces, too.
@@ -13,8 +16,8 @@ _COMMAND = re.compile(r"^([^\S\n]*)(::|##\[)", re.MULTILINE)
 
 
 def printable(text: str, *, commands: bool = False) -> str:
-    """Returns the text with control codes and unprintable characters written as escapes, and the first character of a line that
-    GitHub Actions would obey. With `commands`, such lines are meant.
+    """Returns the text with control codes and invisible characters written as escapes, and the first character of a line that
+    GitHub Actions would obey, and of a command of Azure Pipelines. With `commands`, such lines are meant.
     """
     shown = _OBEYED.sub(_escape, text)
     return (
