@@ -10,8 +10,8 @@ from __future__ import annotations
 
 import argparse
 import signal
-import threading
 from pathlib import Path
+from queue import SimpleQueue
 
 from ..cassette.request_key import Match
 from ..serving import serving
@@ -43,15 +43,17 @@ def arguments(parser: argparse.ArgumentParser) -> None:
 
 def run(options: argparse.Namespace) -> int:
     """Runs the command and returns its exit code."""
-    over = threading.Event()
+    over = SimpleQueue[
+        None
+    ]()  # an event, unlike it, can wait for itself if the signal arrives while it begins to wait
     for number in (signal.SIGINT, signal.SIGTERM):
-        signal.signal(number, lambda *_: over.set())
+        signal.signal(number, lambda *_: over.put(None))
     match = Match(ignore=tuple(options.ignore))
     played = {"on_repeat": options.repeat, "delays": "real" if options.delays else None, "match": match}
     with serving(options.path, host=options.host, port=options.port, **played) as server:
         count = len(server.cassette.index or ())
         say(f"{server.url} replays {counted(count, 'interaction')} of {options.path}; Ctrl-C ends it")
-        over.wait()
+        over.get()
     for miss in server.missed:
         complain(miss)
     return 1 if server.missed else 0

@@ -102,3 +102,28 @@ def test_its_own_port_is_free_again(path):
         port = int(served.url.rpartition(":")[2])
     with socket.create_server(("127.0.0.1", port)):
         pass
+
+
+STOPPED = """
+import signal, sys, threading
+from ellmer_harness.cli import main, serve
+
+def soon(text):
+    threading.Timer(0.1, signal.pthread_kill, [threading.main_thread().ident, signal.SIGINT]).start()
+    sys.settrace(stopped)
+
+def stopped(frame, event, arg):
+    name, caller = frame.f_code.co_name, frame.f_back
+    begins = name == "wait" and "cli/serve.py" in str(caller and caller.f_back and caller.f_back.f_code.co_filename)
+    if begins and event == "call":
+        sys.settrace(None)
+        signal.raise_signal(signal.SIGINT)
+
+serve.say = soon
+sys.exit(main(["serve", sys.argv[1]]))
+"""
+
+
+def test_a_stop_just_as_the_command_begins_to_wait_ends_it(path):
+    done = subprocess.run([sys.executable, "-c", STOPPED, str(path)], timeout=120, check=False)
+    assert done.returncode == 0
