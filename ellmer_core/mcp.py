@@ -39,7 +39,9 @@ from .tool_execution import ainvoke
 from .tools.definition import AskLater, ToolContext, tool, tool_annotations
 from .tools.results import flatten, result_text
 from .transport.http_exchange import NO_KEYS, secrets_in_query, user_of
+from .transport.key_forms import HiddenText
 from .transport.sent_keys import SentKeys, is_secret, keys_in
+from .wire.base import HiddenHeaders
 
 if TYPE_CHECKING:
     from anyio.from_thread import BlockingPortal
@@ -203,8 +205,8 @@ def mcp_tools(
             raise UsageError(f"{name}= must have strings as names and as values.")
     return McpTools(
         server,
-        dict(headers or {}),
-        dict(env or {}),
+        HiddenHeaders(headers or {}),
+        HiddenHeaders(env or {}),
         prefix,
         timeout,
         connect_timeout,
@@ -242,6 +244,8 @@ class McpTools:
     def __post_init__(self) -> None:
         texts = [each for each in self._words if isinstance(each, str)]
         self._keys = SentKeys({**self.env, **self.headers}, tuple(_secrets_in(texts)))
+        words = [HiddenText(each) if isinstance(each, str) else each for each in self._words]
+        self.server = words if isinstance(self.server, list | tuple) else words[0]
 
     def __repr__(self) -> str:
         return f"mcp_tools({self._where!r})"
@@ -467,7 +471,7 @@ class McpTools:
                 target = await _over_http(stack, target, self.headers, self.auth)
             elif isinstance(target, list | tuple):
                 command, *words = target
-                target = StdioServerParameters(command=command, args=words, env=self.env or None)
+                target = StdioServerParameters(command=command, args=words, env=dict(self.env) or None)
             if isinstance(target, StdioServerParameters):
                 target = self._started(stack, target)
             scope = stack.enter_context(fail_after(self.connect_timeout))

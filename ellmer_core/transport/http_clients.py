@@ -20,6 +20,7 @@ from weakref import WeakKeyDictionary, finalize
 from ..budget import CLIENT, CLIENT_ERROR
 from ..errors import UsageError, spelt
 from ..values import Value
+from .key_forms import HiddenText
 
 if TYPE_CHECKING:
     from asyncio import AbstractEventLoop
@@ -156,6 +157,8 @@ class Connection:
             )
         if self.proxy is not None and (self.client is not None or "://" not in str(self.proxy)):
             raise UsageError('proxy= must be a URL ("http://localhost:3128") and excludes client=.')
+        if self.proxy is not None:
+            self.proxy = HiddenText(self.proxy)
         if self.client is None:
             self.timeouts = self.timeouts or Timeouts()
 

@@ -10,6 +10,15 @@ HIDDEN = "[key]"
 _READABLE = re.compile(r"(?>(?:[A-Za-z]+\d{0,2}[-_.])*)")
 
 
+class HiddenText(str):
+    """A text that may have a key. What prints values, such as a tracker of errors, does not show it."""
+
+    __slots__ = ()
+
+    def __repr__(self) -> str:
+        return "<a text that may have a key>"
+
+
 def readable(key: str) -> str:
     """Returns the beginning of a key that says whose it is, as `sk-proj-`. It is not secret."""
     found = _READABLE.match(key)

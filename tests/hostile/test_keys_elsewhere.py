@@ -3,6 +3,7 @@ own HTTP client, and an MCP server that quotes what it was given.
 """
 
 import asyncio
+import copy
 import logging
 import pickle
 import sys
@@ -189,6 +190,18 @@ for line in sys.stdin:
     if "id" in asked:
         print(json.dumps({"jsonrpc": "2.0", "id": asked["id"], **answer}), flush=True)
 """
+
+
+def test_no_value_of_a_chat_or_a_server_shows_a_key():
+    server = mcp(["run", f"--key={KEY}"], headers={"x-key": KEY}, env={"A_KEY": KEY})
+    url = mcp(f"http://user:{KEY}@127.0.0.1:9/mcp?key={KEY}")
+    connection = made(proxy=f"http://user:{KEY}@127.0.0.1:9")._connection
+    for value in (server, url, connection):
+        for each in (value, copy.copy(value), copy.deepcopy(value)):
+            assert KEY not in repr(each) + repr(vars(each))
+        with pytest.raises((TypeError, AttributeError)) as raised:
+            pickle.dumps(value)
+        assert KEY not in str(raised.value)
 
 
 def mcp(server, **options):
