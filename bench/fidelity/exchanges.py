@@ -334,8 +334,7 @@ def _odd_refusals() -> list[Exchange]:
         ),
         one(
             "a chunk size that is none",
-            head("200 OK", "transfer-encoding: chunked"),
-            b"zz\r\nabc\r\n",
+            head("200 OK", "transfer-encoding: chunked") + b"zz\r\nabc\r\n",
             CLOSE,
         ),
         one("half a head", b"HTTP/1.1 200 OK\r\ncontent-", CLOSE),

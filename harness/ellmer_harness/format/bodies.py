@@ -80,7 +80,7 @@ def _write(form: Form, blobs: Blobs) -> bytes:
 def _plain(body: bytes, content_type: str, blobs: Blobs) -> Form:
     for parse in _parsers(content_type, body):
         form = parse(body)
-        if form is not None and (parse in _PROVEN or decode(form, blobs) == body):
+        if form is not None and (parse in _PROVEN or _is_utf8(form) or decode(form, blobs) == body):
             return _lightened(form, blobs) if _has_long_strings(body) else form
     return _opaque(body, blobs)
 
@@ -105,10 +105,17 @@ def _is_stream(content_type: str, body: bytes) -> bool:
     return "event-stream" in content_type or body.startswith((b"data:", b"event:"))
 
 
+def _is_utf8(form: Form) -> bool:
+    """Tells whether a form is text in UTF-8. Its bytes are always the same again, because Python reads no others."""
+    return "text" in form and "charset" not in form
+
+
 def _text(body: bytes, charset: str = "utf-8") -> Form | None:
     try:
-        lines = body.decode(charset).splitlines(keepends=True)
-        "".join(lines).encode()  # a lone surrogate has no place in a UTF-8 file
+        text = body.decode(charset)
+        lines = text.splitlines(keepends=True)
+        if charset != "utf-8":
+            text.encode()  # a lone surrogate has no place in a UTF-8 file
     except (UnicodeError, LookupError):
         return None
     form: Form = {"text": lines[0] if len(lines) == 1 else lines}
