@@ -95,6 +95,7 @@ REAL = {
     'roles must alternate between "user" and "assistant", but found multiple "user" roles in a row': "anthropic ORD-009",
     "Unsupported value: 'temperature' does not support 0.2 with this model. Only the default (1) value is supported.": "openai-chat REQ-017",
     "`thinking` or `redacted_thinking` blocks in the latest assistant message cannot be modified": "* THK-006",
+    "messages.1.content.0: Invalid `signature` in `thinking` block. The block is bound to a different conversation.": "* THK-025",
     "Previous response with id 'resp_0f09a275409xxx' not found": "* HIS-015",
     "400 Missing `reasoning_content` field in the assistant message at message index 2": "openai-chat THK-005",
     "The `reasoning_content` in the thinking mode must be passed back": "openai-chat THK-005",

@@ -257,7 +257,24 @@ def thoughts_are_not_the_answer(run: Run) -> Iterator[Finding]:
     "THK-025",
     MUST,
     LOSS,
-    source="https://platform.claude.com/docs/en/build-with-claude/preserved-thinking",
+    source=[
+        "https://platform.claude.com/docs/en/build-with-claude/preserved-thinking",
+        (
+            "https://github.com/pydantic/pydantic-ai/blob/06b71bcd40f8a4812bf44f2b581f72bc7291dd31/tests/models/anthropic/cassettes/"
+            "test_thinking_block_binding/test_anthropic_explicit_error_rejects_a_stale_thinking_block_on_binding_models"
+            "%5Bclaude-sonnet-5-5-True%5D.yaml (a recorded refusal of 5 October 2026)"
+        ),
+    ],
+    formerly=[
+        Refusal(
+            "{place}: Invalid `signature` in `thinking` block. The block is bound to a different conversation."
+        ),
+        Refusal(
+            "{place}: Invalid `signature` in `thinking` block. The block is bound to a different conversation. Remove the block, or "
+            'set `thinking.block_binding.prefix_mismatch_behavior` to "drop_block". The `system` prompt differs from the one this '
+            "block was created with."
+        ),
+    ],
 )
 def stale_thoughts_are_not_replayed(run: Run) -> Iterator[Finding]:
     """After a changed system prompt, thoughts from before are not sent back, or the API is told to drop them.
