@@ -76,7 +76,7 @@ def _claude(send: Send, **more: Any) -> httpx.Response:
     return send("/v1/messages", {"model": "claude-sonnet-5", "max_tokens": 50, "messages": _HI, **more})
 
 
-def _has(reply: httpx.Response, *words: str) -> bool:
+def _answers_with(reply: httpx.Response, *words: str) -> bool:
     return reply.status_code == 200 and all(word in reply.text for word in words)
 
 
@@ -87,7 +87,7 @@ def _refused(reply: httpx.Response) -> bool:
 def _continues(send: Send) -> bool:
     first = send("/v1/responses", {"model": "gpt-4.1", "input": "hello"}).json()
     asked = {"model": "gpt-4.1", "input": "hello", "previous_response_id": first["id"]}
-    return _has(send("/v1/responses", asked), first["id"]) and _refused(
+    return _answers_with(send("/v1/responses", asked), first["id"]) and _refused(
         send("/v1/responses", asked | {"previous_response_id": "resp_unknown"})
     )
 
@@ -103,24 +103,26 @@ def _background(send: Send) -> bool:
 
 def _stored(send: Send) -> bool:
     made = _chat(send, store=True).json()
-    return _has(send(f"/v1/chat/completions/{made['id']}", None), made["id"])
+    return _answers_with(send(f"/v1/chat/completions/{made['id']}", None), made["id"])
 
 
 def _cache(send: Send) -> bool:
     asked = {"model": "models/gemini-2.5-flash", "contents": _PART, "ttl": "300s"}
     made = send("/v1beta/cachedContents", asked)
-    return made.status_code == 200 and _has(send(f"/v1beta/{made.json()['name']}", None))
+    return made.status_code == 200 and _answers_with(send(f"/v1beta/{made.json()['name']}", None))
 
 
 def _image(send: Send) -> bool:
-    return _has(send("/v1/images/generations", {"model": "gpt-image-1", "prompt": "hello"}), "b64_json")
+    return _answers_with(
+        send("/v1/images/generations", {"model": "gpt-image-1", "prompt": "hello"}), "b64_json"
+    )
 
 
 FEATURES = (
-    Feature("a text and a tool call from a script", lambda send: _has(_chat(send), "Hi there.") and _has(_chat(send, messages=[{"role": "user", "content": "weather"}], tools=[_TOOL]), "get_weather")),
+    Feature("a text and a tool call from a script", lambda send: _answers_with(_chat(send), "Hi there.") and _answers_with(_chat(send, messages=[{"role": "user", "content": "weather"}], tools=[_TOOL]), "get_weather")),
     Feature("an error with `retry-after` from a script", lambda send: _chat(send, messages=[{"role": "user", "content": "fail"}]).headers.get("retry-after") == "7"),
-    Feature("an answer without a script: it calls a fitting tool", lambda send: _has(_chat(send, messages=[{"role": "user", "content": "How is the weather in Oslo?"}], tools=[_TOOL]), "Oslo")),
-    Feature("an answer without a script: it fills a strict schema", lambda send: _has(_chat(send, messages=[{"role": "user", "content": "Ada is 36."}], response_format={"type": "json_schema", "json_schema": {"name": "p", "strict": True, "schema": {"type": "object", "properties": {"age": {"type": "integer"}}, "required": ["age"], "additionalProperties": False}}}), "age")),
+    Feature("an answer without a script: it calls a fitting tool", lambda send: _answers_with(_chat(send, messages=[{"role": "user", "content": "How is the weather in Oslo?"}], tools=[_TOOL]), "Oslo")),
+    Feature("an answer without a script: it fills a strict schema", lambda send: _answers_with(_chat(send, messages=[{"role": "user", "content": "Ada is 36."}], response_format={"type": "json_schema", "json_schema": {"name": "p", "strict": True, "schema": {"type": "object", "properties": {"age": {"type": "integer"}}, "required": ["age"], "additionalProperties": False}}}), "age")),
     Feature("refuses `temperature: 99`", lambda send: _refused(_chat(send, temperature=99))),
     Feature("refuses a tool message without a call", lambda send: _refused(_chat(send, messages=[*_HI, {"role": "tool", "tool_call_id": "x", "content": "y"}]))),
     Feature("refuses a request without a model", lambda send: _refused(send("/v1/chat/completions", {"messages": _HI}))),
@@ -129,22 +131,22 @@ FEATURES = (
     Feature("OpenAI Responses with `previous_response_id`, unknown ones refused", _continues),
     Feature("background answers that are queued and complete", _background),
     Feature("stored chat completions", _stored),
-    Feature("compaction", lambda send: _has(send("/v1/responses/compact", {"model": "gpt-4.1", "input": "hello"}), "compaction")),
-    Feature("Anthropic's token count", lambda send: _has(send("/v1/messages/count_tokens", {"model": "claude-sonnet-5", "messages": _HI}), "input_tokens")),
-    Feature("Anthropic's batches", lambda send: _has(send("/v1/messages/batches", {"requests": [{"custom_id": "a", "params": {"model": "claude-sonnet-5", "max_tokens": 9, "messages": _HI}}]}), "msgbatch")),
-    Feature("Gemini", lambda send: _has(send("/v1beta/models/gemini-2.5-flash:generateContent", {"contents": _PART}), "Hi there.")),
-    Feature("Gemini Interactions", lambda send: _has(send("/v1beta/interactions", {"model": "gemini-2.5-flash", "input": "hello"}), "Hi there.")),
+    Feature("compaction", lambda send: _answers_with(send("/v1/responses/compact", {"model": "gpt-4.1", "input": "hello"}), "compaction")),
+    Feature("Anthropic's token count", lambda send: _answers_with(send("/v1/messages/count_tokens", {"model": "claude-sonnet-5", "messages": _HI}), "input_tokens")),
+    Feature("Anthropic's batches", lambda send: _answers_with(send("/v1/messages/batches", {"requests": [{"custom_id": "a", "params": {"model": "claude-sonnet-5", "max_tokens": 9, "messages": _HI}}]}), "msgbatch")),
+    Feature("Gemini", lambda send: _answers_with(send("/v1beta/models/gemini-2.5-flash:generateContent", {"contents": _PART}), "Hi there.")),
+    Feature("Gemini Interactions", lambda send: _answers_with(send("/v1beta/interactions", {"model": "gemini-2.5-flash", "input": "hello"}), "Hi there.")),
     Feature("Gemini's cached contents", _cache),
-    Feature("Gemini's batches", lambda send: _has(send("/v1beta/models/gemini-2.5-flash:batchGenerateContent", {"batch": {"inputConfig": {"requests": {"requests": [{"request": {"contents": _PART}}]}}}}), "batches/")),
-    Feature("Bedrock Converse", lambda send: _has(send("/model/anthropic.claude-3-haiku-20240307-v1:0/converse", {"messages": [{"role": "user", "content": [{"text": "hello"}]}]}), "Hi there.")),
-    Feature("Bedrock InvokeModel", lambda send: _has(send("/model/anthropic.claude-3-haiku-20240307-v1:0/invoke", {"anthropic_version": "bedrock-2023-05-31", "max_tokens": 9, "messages": _HI}), "Hi")),
-    Feature("Claude on Vertex", lambda send: _has(send("/v1/projects/p/locations/l/publishers/anthropic/models/claude-sonnet-4-5:rawPredict", {"anthropic_version": "vertex-2023-10-16", "max_tokens": 9, "messages": _HI}), "Hi")),
-    Feature("Cohere v2", lambda send: _has(send("/v2/chat", {"model": "command-a-03-2025", "messages": _HI}), "Hi there.")),
-    Feature("Cohere v1", lambda send: _has(send("/v1/chat", {"message": "hello"}, {"user-agent": "cohere"}), "Hi there.")),
-    Feature("Ollama", lambda send: _has(send("/api/chat", {"model": "llama3.2", "messages": _HI, "stream": False}), "Hi there.")),
-    Feature("embeddings", lambda send: _has(send("/v1/embeddings", {"model": "text-embedding-3-small", "input": "hello"}), "embedding")),
-    Feature("moderations", lambda send: _has(send("/v1/moderations", {"input": "hello"}), "flagged")),
-    Feature("Cohere's rerank", lambda send: _has(send("/v2/rerank", {"model": "rerank-v3.5", "query": "a", "documents": ["a", "b"]}), "relevance_score")),
+    Feature("Gemini's batches", lambda send: _answers_with(send("/v1beta/models/gemini-2.5-flash:batchGenerateContent", {"batch": {"inputConfig": {"requests": {"requests": [{"request": {"contents": _PART}}]}}}}), "batches/")),
+    Feature("Bedrock Converse", lambda send: _answers_with(send("/model/anthropic.claude-3-haiku-20240307-v1:0/converse", {"messages": [{"role": "user", "content": [{"text": "hello"}]}]}), "Hi there.")),
+    Feature("Bedrock InvokeModel", lambda send: _answers_with(send("/model/anthropic.claude-3-haiku-20240307-v1:0/invoke", {"anthropic_version": "bedrock-2023-05-31", "max_tokens": 9, "messages": _HI}), "Hi")),
+    Feature("Claude on Vertex", lambda send: _answers_with(send("/v1/projects/p/locations/l/publishers/anthropic/models/claude-sonnet-4-5:rawPredict", {"anthropic_version": "vertex-2023-10-16", "max_tokens": 9, "messages": _HI}), "Hi")),
+    Feature("Cohere v2", lambda send: _answers_with(send("/v2/chat", {"model": "command-a-03-2025", "messages": _HI}), "Hi there.")),
+    Feature("Cohere v1", lambda send: _answers_with(send("/v1/chat", {"message": "hello"}, {"user-agent": "cohere"}), "Hi there.")),
+    Feature("Ollama", lambda send: _answers_with(send("/api/chat", {"model": "llama3.2", "messages": _HI, "stream": False}), "Hi there.")),
+    Feature("embeddings", lambda send: _answers_with(send("/v1/embeddings", {"model": "text-embedding-3-small", "input": "hello"}), "embedding")),
+    Feature("moderations", lambda send: _answers_with(send("/v1/moderations", {"input": "hello"}), "flagged")),
+    Feature("Cohere's rerank", lambda send: _answers_with(send("/v2/rerank", {"model": "rerank-v3.5", "query": "a", "documents": ["a", "b"]}), "relevance_score")),
     Feature("images without a script", _image),
     Feature("speech without a script", lambda send: send("/v1/audio/speech", {"model": "tts-1", "voice": "alloy", "input": "hello"}).status_code == 200),
     Feature("fine-tuning jobs", lambda send: send("/v1/fine_tuning/jobs", None).status_code == 200),

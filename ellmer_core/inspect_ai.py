@@ -149,7 +149,7 @@ def _messages(turn: Turn, model: str) -> list[Any]:
         ]
     results, rest = split(flatten(turn.contents))
     messages = [theirs.ChatMessageUser(content=_parts(rest))] if rest else []
-    return [*map(_told, results), *messages]
+    return [*map(_tool_message, results), *messages]
 
 
 def _call(request: ContentToolRequest) -> Any:
@@ -161,7 +161,7 @@ def _call(request: ContentToolRequest) -> Any:
     )
 
 
-def _told(result: ContentToolResult) -> Any:
+def _tool_message(result: ContentToolResult) -> Any:
     text = result_text(result)
     return theirs.ChatMessageTool(
         content=text,

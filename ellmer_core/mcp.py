@@ -301,7 +301,7 @@ class McpTools:
         Raises:
             UsageError: The connection is not open, or the server lists too many.
         """
-        listed = self._call(lambda client: _all(client.list_resources, "resources", self.max_tools))
+        listed = self._call(lambda client: _all_pages(client.list_resources, "resources", self.max_tools))
         return [
             McpResource(r.uri, r.title or r.name, r.description or "", r.mime_type or "", r.name)
             for r in listed
@@ -326,7 +326,7 @@ class McpTools:
         Raises:
             UsageError: The connection is not open, or the server lists too many.
         """
-        listed = self._call(lambda client: _all(client.list_prompts, "prompts", self.max_tools))
+        listed = self._call(lambda client: _all_pages(client.list_prompts, "prompts", self.max_tools))
         return [
             McpPrompt(
                 p.name, p.title or p.name, p.description or "", tuple(a.name for a in p.arguments or ())
@@ -484,7 +484,7 @@ class McpTools:
                     sampling_callback=sampled,
                 )
             )
-            listed: list[Tool] = await _all(client.list_tools, "tools", self.max_tools)
+            listed: list[Tool] = await _all_pages(client.list_tools, "tools", self.max_tools)
             scope.deadline = math.inf
             yield client, self._shown(listed)
 
@@ -673,7 +673,7 @@ def _secrets_of(url: str) -> Iterator[str]:
 # --- Lists, and tools --------------------------------------------------------------------------------------
 
 
-async def _all(list_page: Callable[..., Awaitable[Any]], what: str, most: int) -> list[Any]:
+async def _all_pages(list_page: Callable[..., Awaitable[Any]], what: str, most: int) -> list[Any]:
     """Returns all pages of a list."""
     found: list[Any] = []
     cursor: str | None = None

@@ -57,7 +57,7 @@ class Echo:
             case "output":
                 self._output(shown)
             case "all":
-                self._all(shown)
+                self._write_shown(shown)
 
     def _output(self, shown: Shown) -> None:
         match shown:
@@ -75,7 +75,7 @@ class Echo:
             case AssistantTurn():
                 self.close()
 
-    def _all(self, shown: Shown) -> None:
+    def _write_shown(self, shown: Shown) -> None:
         match shown:
             case ContentText(text) | ContentThinking(text):
                 self._think(isinstance(shown, ContentThinking))

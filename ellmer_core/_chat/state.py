@@ -436,7 +436,7 @@ def _unknown(of: type, name: str) -> str:
     return f"`{name}` is not an attribute of {of.__name__}; {advice}"
 
 
-def _one(right: Callable[[Any], bool], words: str, name: str, value: Any) -> Any:
+def _right_value(right: Callable[[Any], bool], words: str, name: str, value: Any) -> Any:
     if not right(value):
         raise UsageError(f"{name}= must be {words}, not {value!r:.60}.")
     return value
@@ -446,31 +446,31 @@ def _whole(least: int) -> Callable[[str, Any], Any]:
     def right(value: Any) -> bool:
         return isinstance(value, int) and not isinstance(value, bool) and value >= least
 
-    return partial(_one, right, f"a whole number, {least} or more")
+    return partial(_right_value, right, f"a whole number, {least} or more")
 
 
 #: The checks, by the name of the attribute.
 _ATTRIBUTES: dict[str, Callable[[str, Any], Any]] = {
-    "wire": partial(_one, lambda value: isinstance(value, Wire), "a Wire"),
+    "wire": partial(_right_value, lambda value: isinstance(value, Wire), "a Wire"),
     "fallbacks": partial(
-        _one, lambda value: isinstance(value, list), "a list, as `chat_fallback()` makes it"
+        _right_value, lambda value: isinstance(value, list), "a list, as `chat_fallback()` makes it"
     ),
     "echo": lambda _name, value: echo_mode(value),
     "max_tries": _whole(1),
     "max_tool_rounds": _whole(0),
-    "usage_limits": partial(_one, lambda value: isinstance(value, UsageLimits), "UsageLimits(…)"),
+    "usage_limits": partial(_right_value, lambda value: isinstance(value, UsageLimits), "UsageLimits(…)"),
     "ask_before": partial(
-        _one,
+        _right_value,
         lambda value: callable(value) or isinstance(value, bool | str | Collection),
         "names, True or a function",
     ),
     "approve": partial(
-        _one,
+        _right_value,
         lambda value: takes(value, 1) if callable(value) else value in ("console", "defer", None),
         'a function of one argument, "console", "defer" or None',
     ),
     "deps": lambda _name, value: value,
-    "when_busy": partial(_one, lambda value: value in ("raise", "wait"), '"raise" or "wait"'),
+    "when_busy": partial(_right_value, lambda value: value in ("raise", "wait"), '"raise" or "wait"'),
 }
 
 

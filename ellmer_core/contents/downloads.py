@@ -98,7 +98,7 @@ def download(
                     f"{url} is inside a private network. If you trust it, pass allow_private=True."
                 )
             try:
-                where = _at(httpx.URL(url), addresses if client is None else [])
+                where = _addressed_to(httpx.URL(url), addresses if client is None else [])
                 with http.stream("GET", **where, follow_redirects=False) as response:
                     if not response.has_redirect_location:
                         return _body(response, until)
@@ -108,7 +108,7 @@ def download(
     raise UsageError(f"{url} redirected more than {MAX_REDIRECTS} times.")
 
 
-def _at(url: httpx.URL, addresses: Sequence[IPv4Address | IPv6Address]) -> dict[str, Any]:
+def _addressed_to(url: httpx.URL, addresses: Sequence[IPv4Address | IPv6Address]) -> dict[str, Any]:
     """Returns the request for a URL, addressed to the IP address that was checked, because the name may resolve to
     another address later.
     """

@@ -310,13 +310,14 @@ def chat_of_record(
 
     props = _props(record)
     replay = partial(contents_replay, tools=list(tools), classes=list(classes), trust_html=trust_html)
-    turns = [_as(Turn, turn, f"turns[{place}]") for place, turn in enumerate(replay(props["turns"]))]
+    turns = [_instance_of(Turn, turn, f"turns[{place}]") for place, turn in enumerate(replay(props["turns"]))]
     if late := next((place for place, turn in enumerate(turns) if place and isinstance(turn, SystemTurn)), 0):
         raise UsageError(
             f"This saved chat is damaged: turns[{late}] is a SystemTurn, and only the first can be one."
         )
     results = {
-        place: _as(ContentToolResult, replay(r), f"results.{place}") for place, r in props["results"].items()
+        place: _instance_of(ContentToolResult, replay(r), f"results.{place}")
+        for place, r in props["results"].items()
     }
     history = History(turns)
     if stray := results.keys() - set(map(str, range(len(history.open_requests)))):
@@ -352,7 +353,7 @@ def _props(record: Any) -> dict[str, Any]:
     )
 
 
-def _as(kind: type[T], value: Any, path: str) -> T:
+def _instance_of(kind: type[T], value: Any, path: str) -> T:
     if isinstance(value, kind):
         return value
     raise UsageError(f"This saved chat is damaged: {path} is {type(value).__name__}, not a {kind.__name__}.")

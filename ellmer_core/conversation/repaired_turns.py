@@ -177,7 +177,7 @@ class _Repair:
             elif (request := self.answered(content)) is None:
                 rest += self.in_text(checked(content))
             else:
-                results.append(checked(_of(content, request)))
+                results.append(checked(_with_request(content, request)))
         results.sort(key=self.place_of)
         if results and self.place is not None:
             self.insert(results)
@@ -256,7 +256,7 @@ def _unchanged(result: ContentToolResult) -> ContentToolResult:
     return result
 
 
-def _of(result: ContentToolResult, request: ContentToolRequest) -> ContentToolResult:
+def _with_request(result: ContentToolResult, request: ContentToolRequest) -> ContentToolResult:
     """Returns the result with its call as it is sent."""
     given = result.request
     same = given is not None and (given.id, given.name) == (request.id, request.name)

@@ -173,12 +173,12 @@ def expiring(turns: Sequence[Turn]) -> bool:
 
 def sent_along(turn: T, now: float) -> T:
     """Returns the turn with the files themselves that have expired by now (Unix time)."""
-    contents = tuple(_at(content, now) for content in turn.contents)
+    contents = tuple(_content_at(content, now) for content in turn.contents)
     same = all(new is old for new, old in zip(contents, turn.contents, strict=True))
     return turn if same else replace(turn, contents=contents)
 
 
-def _at(content: ours.Content, now: float) -> ours.Content:
+def _content_at(content: ours.Content, now: float) -> ours.Content:
     """Returns the content for a request at a time: the file itself if its provider has deleted it and its bytes are
     known. A result is the same object if nothing in it changes.
     """
@@ -186,9 +186,9 @@ def _at(content: ours.Content, now: float) -> ours.Content:
         case ours.ContentUploaded(source=ours.Content() as source, expires_at=float() | int() as expires_at):
             return source if expires_at - EARLY <= now else content
         case ours.ContentToolResult(value=value) if any(
-            _at(c, now) is not c for c in ours.contents_in(value)
+            _content_at(c, now) is not c for c in ours.contents_in(value)
         ):
-            return replaced(content, value=ours.mapped(value, lambda c, _path: _at(c, now)))
+            return replaced(content, value=ours.mapped(value, lambda c, _path: _content_at(c, now)))
     return content
 
 

@@ -150,7 +150,7 @@ def _joined(role: Role, contents: Sequence[Content]) -> ChatMessage:
     """Joins many contents to one message. A user's file becomes an attachment."""
     files = [c for c in contents if role == "user" and isinstance(c, (ContentImageInline, ContentPDF))]
     joined = ChatMessage("", role=role, attachments=list(map(_attachment, files)))
-    message = _said if role == "user" else _message
+    message = _user_message if role == "user" else _message
     told = merged(content for content in contents if not is_tag(content))  # each tag, before texts are joined
     messages = [message(content) for content in told if content not in files]
     joined.segments = [s for m in messages for s in m.segments if isinstance(s, dict) or s.content]
@@ -167,7 +167,7 @@ def _message(content: Content) -> ChatMessage:
     return in_place(content, message)
 
 
-def _said(content: Content) -> ChatMessage:
+def _user_message(content: Content) -> ChatMessage:
     """Returns the user's text unchanged."""
     if type(content) is ContentText and not is_tag(content):
         return ChatMessage(content.text, content_type="text")

@@ -388,7 +388,7 @@ class Signature:
             nothing = has_default(parameter) and _default(parameter) is None
             argument = inner_type(hint, f"argument `{name}`", required=not nothing)
             argument = replace(argument, required=not has_default(parameter))
-            text = _said(hint) or getattr(documentation, "description", None)
+            text = _annotated_description(hint) or getattr(documentation, "description", None)
             properties[name] = _described(argument, _with_default(text, parameter))
         return TypeObject(properties=properties)
 
@@ -440,7 +440,7 @@ def _implied(parameter: Parameter, documentation: Any) -> Any:
     return DOCUMENTED.get(getattr(documentation, "type_name", None), Parameter.empty)
 
 
-def _said(hint: Any) -> str | None:
+def _annotated_description(hint: Any) -> str | None:
     """Returns the description in `Annotated[int, "How many."]` or `Annotated[int, Field(description="How
     many.")]`.
     """

@@ -100,7 +100,7 @@ class SseDecoder(Decoder):
             if line.startswith(b"data:"):
                 self._data.append(line[5:])
             elif line.startswith(_FAILED):
-                events.append({"error": _said(line[len(_FAILED) :])})
+                events.append({"error": _error_content(line[len(_FAILED) :])})
             elif line:
                 self._other(line)
             elif self._data:
@@ -119,7 +119,7 @@ class SseDecoder(Decoder):
         if not self._failed:
             return _events(data)
         self._failed = False
-        event = _said(data)
+        event = _error_content(data)
         bare = not isinstance(event, dict) or not {"error", "type"} & event.keys()
         return [{"error": event} if bare else event]
 
@@ -179,7 +179,7 @@ def _events(data: bytes) -> list[Any]:
     return event if isinstance(event, list) else [event]
 
 
-def _said(data: bytes) -> Any:
+def _error_content(data: bytes) -> Any:
     """Returns the content of an error event: JSON, or a plain message."""
     return (_whole(data) or [data.decode("utf-8", "replace").strip()])[0]
 

@@ -159,19 +159,19 @@ class CaseScripts(Mapping[str, Script]):
     """The scripts of all cases. They are loaded when the first one is looked up, and many servers need none."""
 
     @cached_property
-    def _all(self) -> Mapping[str, Script]:
+    def _all_scripts(self) -> Mapping[str, Script]:
         from ..scenarios.cases import scripts  # noqa: PLC0415
 
         return scripts()
 
     def __getitem__(self, name: str) -> Script:
-        return self._all[name]
+        return self._all_scripts[name]
 
     def __iter__(self) -> Iterator[str]:
-        return iter(self._all)
+        return iter(self._all_scripts)
 
     def __len__(self) -> int:
-        return len(self._all)
+        return len(self._all_scripts)
 
 
 def started(mode: Mode, upstream: str, option: str, options: dict[str, Any]) -> StrictServer:

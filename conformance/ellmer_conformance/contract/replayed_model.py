@@ -76,7 +76,7 @@ class Model:
         asked = _read(sent)
         if asked is None:
             return ""
-        told = _told(asked.wire, body)
+        told = _answer_in(asked.wire, body)
         return "\n".join(
             filter(None, [told.text, *(_call(call.name, call.arguments) for call in told.calls)])
         )
@@ -126,7 +126,7 @@ def _message(item: Item) -> str:
     return "/".join(item.pointer.split("/")[:3])
 
 
-def _told(wire: str, body: bytes) -> Told:
+def _answer_in(wire: str, body: bytes) -> Told:
     try:
         value = json.loads(body)
     except (ValueError, RecursionError):

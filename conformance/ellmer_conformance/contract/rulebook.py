@@ -312,14 +312,17 @@ def _check(feature: UnsupportedFeature) -> Check:
             yield met("/model")
         else:
             yield broken(
-                place, "this model does not accept it", model=request.model, value=_at(request.body, place)
+                place,
+                "this model does not accept it",
+                model=request.model,
+                value=_value_at(request.body, place),
             )
 
     check.__doc__ = feature.sentence
     return check
 
 
-def _at(value: Any, pointer: str) -> Any:
+def _value_at(value: Any, pointer: str) -> Any:
     """Returns the value at a JSON pointer."""
     for name in pointer.split("/")[1:]:
         value = value[int(name)] if isinstance(value, list) else value.get(name)

@@ -66,7 +66,7 @@ def _cells_at(places: Iterable[ModelKey], features: Iterable[str]) -> list[Cell]
     """Returns the cells of these models and features. Nothing else is computed but what they can be inferred from."""
     spots = sorted(product(places, features))
     told: dict[tuple[str, str, str, str], list[Cell]] = defaultdict(list)
-    for cell in _told(with_alike(spots, _names(), _places())):
+    for cell in _from_all_sources(with_alike(spots, _names(), _places())):
         told[cell.place].append(_if_opened(cell))
     known = {place: _joined(each) for place, each in told.items()}
     known = {**alike(known, spots, _names()), **known}
@@ -78,7 +78,7 @@ def _names() -> dict[str, str]:
     return one_model(_places())
 
 
-def _told(spots: list[Spot]) -> Iterator[Cell]:
+def _from_all_sources(spots: list[Spot]) -> Iterator[Cell]:
     """Yields what each source says of these models and features, recordings first."""
     for source in (_recorded, _of_rules, _of_profiles, _without_a_field, _of_documents):
         yield from source(spots)
@@ -714,7 +714,7 @@ def disagreements() -> list[str]:
         True
     """
     told: dict[tuple[str, str, str, str], list[Cell]] = defaultdict(list)
-    for cell in _told(list(product(_places(), _BY_NAME))):
+    for cell in _from_all_sources(list(product(_places(), _BY_NAME))):
         if cell.answer != "unknown":
             told[cell.place].append(cell)
     return [

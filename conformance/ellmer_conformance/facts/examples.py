@@ -238,7 +238,7 @@ def _foreign_strictness(body: dict[str, Any], wire: str) -> Json | None:
 def _foreign_role(body: dict[str, Any], wire: str) -> Json | None:
     if wire != "gemini":
         return None
-    _turns(body).extend(_said(wire, *each) for each in _LATE_SYSTEM)
+    _turns(body).extend(_message(wire, *each) for each in _LATE_SYSTEM)
     return body
 
 
@@ -287,11 +287,11 @@ def _with_part(body: dict[str, Any], wire: str, kind: str) -> Json | None:
 
 
 def _prefilled(body: dict[str, Any], wire: str) -> Json:
-    _turns(body).append(_said(wire, "assistant", "Well"))
+    _turns(body).append(_message(wire, "assistant", "Well"))
     return body
 
 
-def _said(wire: str, role: str, text: str) -> Json:
+def _message(wire: str, role: str, text: str) -> Json:
     """Returns a message with a text."""
     if wire == "gemini":
         return {"role": "model" if role == "assistant" else role, "parts": [{"text": text}]}
@@ -299,7 +299,7 @@ def _said(wire: str, role: str, text: str) -> Json:
 
 
 def _two_user_turns(body: dict[str, Any], wire: str) -> Json:
-    _turns(body).append(_said(wire, "user", "Are you there?"))
+    _turns(body).append(_message(wire, "user", "Are you there?"))
     return body
 
 
@@ -309,7 +309,7 @@ def _system_in_the_middle(body: dict[str, Any], wire: str) -> Json | None:
     late = (
         sorted(_LATE_SYSTEM) if wire == "mistral" else _LATE_SYSTEM
     )  # there, the last message is the user's
-    _turns(body).extend(_said(wire, *each) for each in late)
+    _turns(body).extend(_message(wire, *each) for each in late)
     return body
 
 
@@ -335,11 +335,11 @@ def _unsigned(body: dict[str, Any], wire: str) -> Json | None:
     """Returns a request that sends thinking back without what the provider signed it with."""
     if wire == "anthropic":
         content = [{"type": "thinking", "thinking": "Hm."}, {"type": "text", "text": "Well"}]
-        _turns(body).extend([{"role": "assistant", "content": content}, _said(wire, "user", "Go on.")])
+        _turns(body).extend([{"role": "assistant", "content": content}, _message(wire, "user", "Go on.")])
         return body
     if wire == "openai-responses":
         thought = {"type": "reasoning", "id": "rs_1", "summary": []}
-        body["input"] += [thought, _said(wire, "assistant", "Well"), _said(wire, "user", "Go on.")]
+        body["input"] += [thought, _message(wire, "assistant", "Well"), _message(wire, "user", "Go on.")]
         return {**body, "store": False}
     if wire == "gemini":
         _with_call(body, wire, "tool_results")
@@ -372,7 +372,7 @@ def _with_call(body: dict[str, Any], wire: str, feature: str, part: Any = None) 
     if feature == "parallel_calls":
         turns += _parallel(wire, own)
     elif feature == "call_without_result":
-        turns += [call, _said(wire, "user", "Go on.")]
+        turns += [call, _message(wire, "user", "Go on.")]
     elif feature == "result_without_call":
         turns += [result]
     elif feature == "text_before_results":
@@ -462,7 +462,7 @@ def _parallel(wire: str, own: str) -> list[Any]:
 
 def _with_text(wire: str, result: dict[str, Any]) -> list[Any]:
     """Returns a text of the user and a result: in one message if results are in the user's messages."""
-    said = _said(wire, "user", "Here it is.")
+    said = _message(wire, "user", "Here it is.")
     name = {"anthropic": "content", "bedrock": "content", "gemini": "parts"}.get(wire)
     if name is None:
         return [said, result]

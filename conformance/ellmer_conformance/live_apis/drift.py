@@ -94,7 +94,7 @@ class Difference:
 def differences(request: Request, live: Response, strict: Response) -> Iterator[Difference]:
     """Yields every difference in the answers to one request."""
     if live.status != strict.status:
-        yield Difference("status", _told(live), _told(strict))
+        yield Difference("status", _status_and_message(live), _status_and_message(strict))
     elif live.status >= 300:
         yield from _errors(live, strict)
     else:
@@ -127,7 +127,7 @@ def _kinds(kinds: set[str]) -> str:
     return " or ".join(sorted(kinds)) if kinds else "nothing"
 
 
-def _told(response: Response) -> str:
+def _status_and_message(response: Response) -> str:
     if response.status < 300:
         return str(response.status)
     return f"{response.status} {read_error(response.status, response.body, response.headers).message!r}"

@@ -47,7 +47,7 @@ def test_conformance(play: Play, play_context: PlayContext, transcript: Snapshot
     rows = play_context.report(*((run, verdicts) if smallest is run else _judged(smallest, None)))
     broken = [row for row in rows if row.verdict in FAILING or row.verdict == "harness-error"]
     if broken:
-        pytest.fail("\n\n".join(map(_told, causes(Report(rows=broken)))), pytrace=False)
+        pytest.fail("\n\n".join(map(_cause_in_full, causes(Report(rows=broken)))), pytrace=False)
     expected = [f"{row.rule}: {row.reason} ({row.issue})" for row in rows if row.verdict == "expected-fail"]
     if expected:
         pytest.xfail("; ".join(expected))
@@ -113,7 +113,7 @@ def _lacks_urls(run: Run) -> bool:
     return bool(urls) and not urls & sent and not run.refused
 
 
-def _told(cause: Cause) -> str:
+def _cause_in_full(cause: Cause) -> str:
     """Returns a cause of one run in full, with the rules that are broken because of it in one line."""
     follows = ", ".join(dict.fromkeys(row.rule for row in cause.follows))
     return "\n".join([*map(_sentence, cause.rows), *([f"  it causes: {follows}"] if follows else [])])

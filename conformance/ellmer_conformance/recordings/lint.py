@@ -461,7 +461,7 @@ def _broken(book: RuleBook, request: Request) -> Counter[str]:
 
 def _attempts(body: Any, violation: Violation) -> Iterator[Change]:
     steps, group = violation.pointer.split("/")[1:], violation.rule.group
-    owner = _at(body, steps[:-1]) if steps else None
+    owner = _value_at(body, steps[:-1]) if steps else None
     if isinstance(owner, dict) and steps[-1] in owner and group in _OPTIONAL:
         if (name := _RENAMED.get(steps[-1])) and name not in owner:
             yield {"op": "move", "from": violation.pointer, "path": _pointer([*steps[:-1], name])}
@@ -476,7 +476,7 @@ def _attempts(body: Any, violation: Violation) -> Iterator[Change]:
 def _without_part(body: Any, steps: list[str]) -> Iterator[Change]:
     """Yields the removal of the innermost part of a list that has others."""
     for end in range(len(steps), 2, -1):
-        owner = _at(body, steps[: end - 1])
+        owner = _value_at(body, steps[: end - 1])
         if isinstance(owner, list) and len(owner) > 1 and steps[end - 1].isdigit():
             yield {"op": "remove", "path": _pointer(steps[:end])}
             return
@@ -484,7 +484,7 @@ def _without_part(body: Any, steps: list[str]) -> Iterator[Change]:
 
 def _moves(body: Any, steps: list[str]) -> Iterator[Change]:
     """Yields moves of the message that a pointer leads into, the shortest first."""
-    messages = _at(body, steps[:1])
+    messages = _value_at(body, steps[:1])
     if not isinstance(messages, list) or len(steps) < 2 or not steps[1].isdigit():
         return
     here = int(steps[1])
@@ -497,7 +497,7 @@ def _moves(body: Any, steps: list[str]) -> Iterator[Change]:
 # --- Pointers --------------------------------------------------------------------------------------------
 
 
-def _at(value: Any, steps: list[str]) -> Any:
+def _value_at(value: Any, steps: list[str]) -> Any:
     """Returns the value at a pointer, `None` if there is none."""
     for step in steps:
         if isinstance(value, dict):
@@ -520,7 +520,7 @@ def _pointer(steps: list[str]) -> str:
 def _with_change(body: Any, change: Change) -> Any:
     """Returns a copy of the body with the change."""
     source = change.get("from", change["path"]).split("/")[1:]
-    taken = _at(body, source)
+    taken = _value_at(body, source)
     without = _edited(body, source, None)
     return _edited(without, change["path"].split("/")[1:], [taken]) if change["op"] == "move" else without
 

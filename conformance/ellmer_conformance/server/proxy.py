@@ -188,11 +188,14 @@ def without_keys(data: bytes, keys: Iterable[bytes]) -> bytes:
 def _report(response: httpx.Response, received: bytes, keys: list[bytes], *, ended: bool) -> Response:
     """Returns the answer as the report has it. Unpacking one and replacing keys in it takes up to seconds."""
     answer = recorded(response, received, ended=ended)
-    headers = {_told(name, keys): _told(value, keys) for name, value in answer.headers.items()}
+    headers = {
+        _text_without_keys(name, keys): _text_without_keys(value, keys)
+        for name, value in answer.headers.items()
+    }
     return replace(answer, headers=headers, body=without_keys(answer.body, keys))
 
 
-def _told(text: str, keys: list[bytes]) -> str:
+def _text_without_keys(text: str, keys: list[bytes]) -> str:
     return without_keys(text.encode("utf-8", "surrogateescape"), keys).decode("utf-8", "surrogateescape")
 
 

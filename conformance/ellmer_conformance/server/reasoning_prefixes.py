@@ -35,7 +35,7 @@ def bound(text: str, body: Json, model: str) -> bytes:
     """
     if not _binds(body, model):
         return sign(text)
-    said = _said(body)
+    said = _items_without_reasoning(body)
     return sign(f"{text}{_MARK}{json.dumps(_prefix(body, said, len(said)))}")
 
 
@@ -49,7 +49,7 @@ def dropped(body: Json, model: str, *, seal: str) -> list[Json]:
     """
     if not _binds(body, model):
         return []
-    said = _said(body)
+    said = _items_without_reasoning(body)
     return [
         {"id": text_of(item.get("id")), "action": "removed", "reason": "prefix_mismatch", "type": "reasoning"}
         for _, item in items(body)
@@ -80,7 +80,7 @@ def _prefix(body: Json, said: Sequence[Any], count: int) -> Json:
     return {"settings": digest(settings), "items": digest(said[:count]), "count": count}
 
 
-def _said(body: Json) -> Sequence[Any]:
+def _items_without_reasoning(body: Json) -> Sequence[Any]:
     """Returns the items without reasoning and without what the API adds to them, such as ids and states."""
     if isinstance(body.get("input"), str):
         return [["user", body["input"]]]

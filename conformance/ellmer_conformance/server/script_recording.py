@@ -58,12 +58,12 @@ def _answer(entry: Entry) -> Json | None:
     if response.status >= 400:
         return {"error": {"status": response.status, "message": _sentence(response.body)}}
     try:
-        return _of_answer(_told(request, response))
+        return _of_answer(_recorded_answer(request, response))
     except ValueError:
         return None
 
 
-def _told(request: Request, response: Response) -> Told:
+def _recorded_answer(request: Request, response: Response) -> Told:
     if request.stream:
         return folded(request.wire, events_of(request.wire, response.body))
     return read(request.wire, json.loads(response.body))

@@ -90,10 +90,10 @@ def _matches(pattern: str, model: str) -> bool:
     """
     if {*"()[]"} & {*pattern}:
         return re.search(pattern, model) is not None
-    return any(_has(model, choice) for choice in pattern.split("|"))
+    return any(_name_matches(model, choice) for choice in pattern.split("|"))
 
 
-def _has(model: str, choice: str) -> bool:
+def _name_matches(model: str, choice: str) -> bool:
     """Tells whether the name has one of the choices: a text at the beginning, at the end or anywhere, with an
     optional date.
     """

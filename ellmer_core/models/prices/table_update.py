@@ -73,11 +73,11 @@ def _rows(models: Any, today: Any) -> Iterator[dict[str, Any]]:
             continue
         keys = (price.input_mtok, price.output_mtok, price.cache_read_mtok, price.cache_write_mtok)
         starts = sorted({0, *(tier.start for key in keys for tier in getattr(key, "tiers", ()))})
-        prices = [[start, *(_at(key, start) for key in keys)] for start in starts]
+        prices = [[start, *(_price_from(key, start) for key in keys)] for start in starts]
         yield {"model": model.id, "match": _regex(model.match), "prices": prices}
 
 
-def _at(price: Any, start: int) -> float | None:
+def _price_from(price: Any, start: int) -> float | None:
     """Returns a price that holds from a number of input tokens on."""
     tiers = [tier.price for tier in getattr(price, "tiers", ()) if tier.start <= start]
     price = tiers[-1] if tiers else getattr(price, "base", price)

@@ -198,11 +198,13 @@ def fits(value: Any, shape: Shape) -> bool:  # noqa: PLR0911 - one return per ki
         case tuple():
             return any(fits(value, item) for item in shape)
         case Mapping():
-            return isinstance(value, Mapping) and all(_has(value, name, item) for name, item in shape.items())
+            return isinstance(value, Mapping) and all(
+                _field_fits(value, name, item) for name, item in shape.items()
+            )
     return value is None
 
 
-def _has(value: Mapping[str, Any], name: str, shape: Shape) -> bool:
+def _field_fits(value: Mapping[str, Any], name: str, shape: Shape) -> bool:
     found = value.get(name.removesuffix("?"))
     return (found is None and name.endswith("?")) or fits(found, shape)
 

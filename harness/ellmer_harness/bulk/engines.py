@@ -94,7 +94,7 @@ def _batches(work: Work[S, R], items: Iterable[S], jobs: int) -> Iterator[_Batch
         yield _Batch(entries)
 
 
-def _all(do: Callable[[S], R], items: list[S]) -> list[R]:
+def _mapped(do: Callable[[S], R], items: list[S]) -> list[R]:
     return list(map(do, items))
 
 
@@ -142,10 +142,10 @@ class _Pool(Generic[S, R]):
         """Gives the batch to a process."""
         if batch.missing:
             try:
-                batch.future = self.executor.submit(_all, self.work.do, batch.missing)
+                batch.future = self.executor.submit(_mapped, self.work.do, batch.missing)
             except BrokenProcessPool:
                 self._replace()
-                batch.future = self.executor.submit(_all, self.work.do, batch.missing)
+                batch.future = self.executor.submit(_mapped, self.work.do, batch.missing)
 
     def results(self, batch: _Batch[S, R]) -> Iterator[R]:
         """Yields the results of the batch."""
@@ -213,7 +213,7 @@ class _Cluster(Generic[S, R]):
         """Gives the batch to the scheduler."""
         if batch.missing:
             with self._explained():
-                batch.future = self.client.submit(partial(_all, self.work.do), batch.missing, pure=False)
+                batch.future = self.client.submit(partial(_mapped, self.work.do), batch.missing, pure=False)
 
     def results(self, batch: _Batch[S, R]) -> Iterator[R]:
         """Yields the results of the batch."""

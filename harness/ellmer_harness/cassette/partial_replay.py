@@ -237,7 +237,7 @@ class PartialReplay:
         whole = {*_words(_leaves(sent.json))}
         for key, now in _numbered(self.part.results(sent)).items():
             old = then.get(key)
-            before, after = old and _at(recorded.json, old.pointer), _at(sent.json, now.pointer)
+            before, after = old and _value_at(recorded.json, old.pointer), _value_at(sent.json, now.pointer)
             if before != after and now.id not in self._seen:
                 self._seen.add(now.id)
                 changes = [*islice(differences(before, after, now.pointer), _SHOWN + 1)]
@@ -262,7 +262,7 @@ def _steps(pointer: str) -> list[str]:
     return [step.replace("~1", "/").replace("~0", "~") for step in pointer.split("/")[1:]]
 
 
-def _at(value: Any, pointer: str) -> Any:
+def _value_at(value: Any, pointer: str) -> Any:
     for step in _steps(pointer):
         value = value[int(step)] if isinstance(value, list) else value[step]
     return value
@@ -275,7 +275,7 @@ def _without(value: Any, results: Iterable[Result]) -> Any:
         results, key=lambda each: [_order(step) for step in _steps(each.pointer)], reverse=True
     ):
         *path, last = _steps(result.pointer)
-        owner = _at(body, "".join(f"/{step.replace('~', '~0').replace('/', '~1')}" for step in path))
+        owner = _value_at(body, "".join(f"/{step.replace('~', '~0').replace('/', '~1')}" for step in path))
         key: Any = int(last) if isinstance(owner, list) else last
         if result.added:
             del owner[key]

@@ -109,10 +109,10 @@ def drift(recorded: Reply, live: Reply) -> Iterator[str]:
     if kinds[0] != kinds[1]:
         yield f"content-type: recorded {kinds[0] or 'none'}, now {kinds[1] or 'none'}"
         return
-    yield from _changes(_of(recorded), _of(live), "")
+    yield from _changes(_structure_of(recorded), _structure_of(live), "")
 
 
-def _of(reply: Reply) -> Any:
+def _structure_of(reply: Reply) -> Any:
     """Returns the structure of a body. For a stream, it is the structure of its events by name."""
     coding = next((value for name, value in reply.headers if name == "content-encoding"), "")
     body = undo(reply.body, coding)
@@ -180,10 +180,10 @@ def _changes(old: Any, new: Any, pointer: str) -> Iterator[str]:
     elif isinstance(old, list) and isinstance(new, list):
         yield from _changes(old[0], new[0], f"{pointer}/*")
     elif old != new:
-        yield f"~ {pointer or '/'}: recorded {_said(old)}, now {_said(new)}"
+        yield f"~ {pointer or '/'}: recorded {_kind_in_words(old)}, now {_kind_in_words(new)}"
 
 
-def _said(structure: Any) -> str:
+def _kind_in_words(structure: Any) -> str:
     if isinstance(structure, dict):
         return "an object"
     return "a list" if isinstance(structure, list) else str(structure)

@@ -58,7 +58,7 @@ def run(options: argparse.Namespace) -> int:
     damaged: list[Unreadable] = []
     total = 0
     for name, old, new in _sides(options.old, options.new, damaged):
-        lines = [*_all(old, new, keep)]
+        lines = [*_differences(old, new, keep)]
         for line in [name, *lines] if name and lines else lines:
             say(one_line(line))
         found += _counted(old, new, keep)
@@ -108,7 +108,7 @@ def _paired(old: list[Interaction], new: list[Interaction]) -> Iterator[Pair]:
         yield from ((None, at) for at in range(j1 + pairs, j2))
 
 
-def _all(old: list[Interaction], new: list[Interaction], keep: Scrub) -> Iterator[str]:
+def _differences(old: list[Interaction], new: list[Interaction], keep: Scrub) -> Iterator[str]:
     for i, j in _paired(old, new):
         if i is not None and j is not None:
             yield from _pair(i, old[i], j, new[j], keep)

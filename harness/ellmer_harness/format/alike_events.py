@@ -146,7 +146,7 @@ def _parsed(body: bytes, frame: _Frame) -> Alike:
             columns = _columns(run, frame)
             samples += _samples(columns, frame, alone=len(runs) == 1)
             text.append(frame.written + between.join(run) + frame.end + b"}")
-            said.append(_said(columns, frame) or text[-1])
+            said.append(_first_event_and_other_texts(columns, frame) or text[-1])
         else:
             samples.append(run)
             text.append(compact(run).encode())
@@ -206,7 +206,7 @@ def _samples(columns: Sequence[Sequence[bytes]], frame: _Frame, *, alone: bool) 
     return samples
 
 
-def _said(columns: Sequence[Sequence[bytes]], frame: _Frame) -> bytes | None:
+def _first_event_and_other_texts(columns: Sequence[Sequence[bytes]], frame: _Frame) -> bytes | None:
     """Returns the first of alike events, and of the others the texts that differ, with their names; `None` if one has no name."""
     said = [frame.written + _filled(frame.between, [each[0] for each in columns]) + b"}"]
     for before, kind, column in zip(frame.between, frame.kinds, columns, strict=False):

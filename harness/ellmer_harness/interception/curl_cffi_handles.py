@@ -104,13 +104,13 @@ _PARTS: WeakKeyDictionary[CurlMime, list[bytes]] = WeakKeyDictionary()
 _BOUNDARY = "form-of-libcurl"
 
 
-def _of(curl: Curl) -> _Handle:
+def _handle_of(curl: Curl) -> _Handle:
     return _HANDLES.setdefault(curl, _Handle())
 
 
 def _setting(real: Any) -> Any:
     def setopt(curl: Curl, option: Any, value: Any) -> Any:
-        options = _of(curl).options
+        options = _handle_of(curl).options
         if option == CurlOpt.HTTPHEADER:
             options[option] = [*options.get(option, ()), *value]
         else:
@@ -165,7 +165,7 @@ def _part(
 
 def _pausing(real: Any) -> Any:
     def pause(curl: Curl, action: int) -> Any:
-        more = _of(curl).more
+        more = _handle_of(curl).more
         return real(curl, action) if more is None else more.set()
 
     return pause
@@ -173,14 +173,14 @@ def _pausing(real: Any) -> Any:
 
 def _informing(real: Any) -> Any:
     def getinfo(curl: Curl, option: Any) -> Any:
-        told = _of(curl).told
+        told = _handle_of(curl).told
         return told[option] if option in told else real(curl, option)
 
     return getinfo
 
 
 def _cassette(curl: Curl) -> Any:
-    handle = _of(curl)
+    handle = _handle_of(curl)
     handle.told = {}
     if handle.options.get(CurlOpt.CONNECT_ONLY):  # a WebSocket is no exchange
         return None
@@ -211,7 +211,7 @@ def _performing(real: Any) -> Any:
                 _play(cassette, curl, take)
             finally:
                 curl.clean_handles_and_buffers(clear_headers, clear_resolve)
-                _of(curl).options.pop(CurlOpt.HTTPHEADER, None)
+                _handle_of(curl).options.pop(CurlOpt.HTTPHEADER, None)
             return
         recording = _Recording(cassette, curl, take)
         try:
@@ -246,7 +246,7 @@ def _adding(real: Any) -> Any:
             future.set_exception(error)
         else:
             future.set_result(None)
-        _of(curl).options.pop(CurlOpt.HTTPHEADER, None)
+        _handle_of(curl).options.pop(CurlOpt.HTTPHEADER, None)
         return future
 
     return add_handle
@@ -255,7 +255,7 @@ def _adding(real: Any) -> Any:
 async def _added_when_read(multi: Any, curl: Curl, reader: Any) -> Any:
     """Adds the handle once its body is read, because a request is compared as a whole."""
     body, more = b"", asyncio.Event()
-    _of(curl).more = more
+    _handle_of(curl).more = more
     try:
         while chunk := reader.read(65536):
             if isinstance(chunk, int):  # libcurl would pause here
@@ -264,14 +264,14 @@ async def _added_when_read(multi: Any, curl: Curl, reader: Any) -> Any:
             else:
                 body += chunk
     finally:
-        _of(curl).more = None
+        _handle_of(curl).more = None
     _send(curl, body)
     return await multi.add_handle(curl)
 
 
 def _reader(curl: Curl) -> Any:
     """Returns that from which libcurl would read the body, unless it was read already."""
-    reader = _of(curl).options.get(CurlOpt.READDATA)
+    reader = _handle_of(curl).options.get(CurlOpt.READDATA)
     return None if isinstance(reader, io.BytesIO) else reader
 
 
@@ -282,7 +282,7 @@ def _send(curl: Curl, body: bytes) -> None:
 
 
 def _first(cassette: Any, curl: Curl) -> RequestInFlight:
-    handle = _of(curl)
+    handle = _handle_of(curl)
     take: RequestInFlight = cassette.begin(
         _WIRE, handle.outgoing(handle.method(), _text(handle.options[CurlOpt.URL])), handle.body()
     )
@@ -298,7 +298,7 @@ class _Recording:
     def __init__(self, cassette: Any, curl: Curl, take: RequestInFlight) -> None:
         self._cassette, self._curl, self._take = cassette, curl, take
         self._lines: list[bytes] = []
-        self._handle = _of(curl)
+        self._handle = _handle_of(curl)
         self._began = time.perf_counter()
         self._url = _text(self._handle.options[CurlOpt.URL])
         self._method, self._body = self._handle.method(), self._handle.body()
@@ -419,7 +419,7 @@ def _failure(error: CurlError, answered: bool) -> Failure:
 
 def _play(cassette: Any, curl: Curl, take: RequestInFlight) -> None:
     """Hands the recorded answers over, through redirects if libcurl was to follow them."""
-    handle = _of(curl)
+    handle = _handle_of(curl)
     url, method, body = _text(handle.options[CurlOpt.URL]), handle.method(), handle.body()
     history: list[bytes] = []
     try:

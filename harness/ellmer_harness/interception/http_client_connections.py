@@ -354,7 +354,7 @@ class _NotedBody:
         try:
             data: bytes = read(*size)
         except Exception as error:
-            self._body.broke(*_said(failure(error)))
+            self._body.broke(*_class_and_message(failure(error)))
             raise
         self._body.feed(data)
         if not data and size[:1] != (0,):
@@ -362,7 +362,7 @@ class _NotedBody:
         return data
 
 
-def _said(failure: Failure) -> tuple[str, str]:
+def _class_and_message(failure: Failure) -> tuple[str, str]:
     return failure.error, failure.message
 
 

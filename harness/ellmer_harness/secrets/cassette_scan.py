@@ -79,7 +79,7 @@ class Finding:
 
 def scan(value: Any, secrets: Iterable[tuple[str, str]] = (), where: str = "") -> Iterator[Finding]:
     """Yields the findings in a JSON value or in bytes. `secrets` are (value, name) pairs to look for."""
-    yield from _findings(search(value, _told(secrets), where))
+    yield from _findings(search(value, _labelled(secrets), where))
 
 
 def _findings(hits: Iterable[Hit]) -> Iterator[Finding]:
@@ -92,7 +92,7 @@ def _findings(hits: Iterable[Hit]) -> Iterator[Finding]:
     yield from found.values()
 
 
-def _told(secrets: Iterable[tuple[str, str]]) -> list[tuple[str, str]]:
+def _labelled(secrets: Iterable[tuple[str, str]]) -> list[tuple[str, str]]:
     return [(secret, f"the value of {name}") for secret, name in secrets]
 
 
@@ -117,7 +117,7 @@ def scan_written(
         return
     for side, body in bodies.items():
         if isinstance(body, Alike) or (isinstance(body, dict) and not _EVENTS_IN.isdisjoint(body)):
-            yield from _findings(_over_events({"body": body}, f"{where}/{side}", _told(secrets)))
+            yield from _findings(_over_events({"body": body}, f"{where}/{side}", _labelled(secrets)))
 
 
 def may_hold(text: bytes, secrets: Iterable[tuple[str, str]] = ()) -> bool:

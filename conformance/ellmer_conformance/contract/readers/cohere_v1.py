@@ -27,12 +27,12 @@ def _items(body: Json) -> Iterator[Item]:
     turn = -1
     for turn, (pointer, entry) in enumerate(elements(body.get("chat_history"), "/chat_history")):
         role: Any = _ROLES.get(text_of(entry.get("role")).upper(), "user")
-        yield from _said(entry, pointer, role, turn)
+        yield from _items_of_entry(entry, pointer, role, turn)
     now = {key: body.get(key) for key in ("message", "tool_results")}
-    yield from _said(now, "", "user", turn + 1)
+    yield from _items_of_entry(now, "", "user", turn + 1)
 
 
-def _said(entry: Json, pointer: str, role: Any, turn: int) -> Iterator[Item]:
+def _items_of_entry(entry: Json, pointer: str, role: Any, turn: int) -> Iterator[Item]:
     if text := text_of(entry.get("message")):
         yield Item("system" if role == "system" else "text", role, f"{pointer}/message", turn, text)
     for place, call in elements(entry.get("tool_calls"), f"{pointer}/tool_calls"):

@@ -53,7 +53,7 @@ def _part(part: Json, pointer: str, turn: int, role: Any) -> Item:
             arguments = parsed(part.get("arguments"))
             return Item("call", role, pointer, turn, id=id, name=name, arguments=arguments)
         case "tool_call_response":
-            return Item("result", role, pointer, turn, _said(part), id=id, name=name)
+            return Item("result", role, pointer, turn, _result_text(part), id=id, name=name)
         case "blob" | "uri" | "file" | "file_data":
             media = _media(part)
             return Item(kind_of(media), role, pointer, turn, media=media)
@@ -61,7 +61,7 @@ def _part(part: Json, pointer: str, turn: int, role: Any) -> Item:
             return Item("other", role, pointer, turn, name=text_of(other))
 
 
-def _said(part: Json) -> str:
+def _result_text(part: Json) -> str:
     value = next((part[key] for key in ("response", "result", "content") if key in part), "(not captured)")
     return value if isinstance(value, str) else json.dumps(value, ensure_ascii=False)
 

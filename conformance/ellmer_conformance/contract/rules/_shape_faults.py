@@ -83,7 +83,7 @@ def enter(book: RuleBook, wording: Wording) -> None:
                 refusal=wording.refusals[kind],
                 examples=[wording.example],
                 counterexamples=wording.counterexamples[kind],
-            )(_check(kind, f"{sentence}\n\n{_WHY}\n\n{_told(wording.shape, kind)}", wording))
+            )(_check(kind, f"{sentence}\n\n{_WHY}\n\n{_facts_on_record(wording.shape, kind)}", wording))
     if wording.undecided:
         id, sentence, why = _UNDECIDED
         book.rule(
@@ -134,7 +134,7 @@ def _evidence(shape: str, kind: FaultKind) -> list[str]:
     )
 
 
-def _told(shape: str, kind: FaultKind) -> str:
+def _facts_on_record(shape: str, kind: FaultKind) -> str:
     return "\n".join(["What is on record:", *(f"- {fact.sentence}" for fact in _facts_of(shape, kind))])
 
 

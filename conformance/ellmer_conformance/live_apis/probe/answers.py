@@ -263,23 +263,23 @@ def misfits(value: Any, shape: Shape, place: str = "") -> Iterator[tuple[str, st
         yield from _fields(value, shape, place)
     elif isinstance(shape, list):
         if not isinstance(value, list):
-            yield place, f"{_said(value)} is not a list"
+            yield place, f"{_quoted(value)} is not a list"
             return
         for number, each in enumerate(value):
             yield from misfits(each, shape[0], f"{place}/{number}")
     elif isinstance(shape, str | bool):
         if value != shape:
-            yield place, f"{_said(value)} is not {shape!r}"
+            yield place, f"{_quoted(value)} is not {shape!r}"
     elif not _is(value, shape if isinstance(shape, tuple) else (shape,)):
         names = [
             kind.__name__ if kind else "null" for kind in (shape if isinstance(shape, tuple) else (shape,))
         ]
-        yield place, f"{_said(value)} is not a {' or '.join(names)}"
+        yield place, f"{_quoted(value)} is not a {' or '.join(names)}"
 
 
 def _fields(value: Any, shape: Mapping[str, Shape], place: str) -> Iterator[tuple[str, str]]:
     if not isinstance(value, dict):
-        yield place, f"{_said(value)} is not an object"
+        yield place, f"{_quoted(value)} is not an object"
         return
     for named, inner in shape.items():
         name = named.removesuffix("?")
@@ -296,7 +296,7 @@ def _is(value: Any, kinds: tuple[Any, ...]) -> bool:
     return isinstance(value, found) and not (isinstance(value, bool) and bool not in found)
 
 
-def _said(value: Any) -> str:
+def _quoted(value: Any) -> str:
     return repr(value)[:60]
 
 

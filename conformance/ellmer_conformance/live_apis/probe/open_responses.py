@@ -178,7 +178,7 @@ def _wrong_items(items: Sequence[object], place: str) -> Iterator[tuple[str, str
             yield from misfits(part, PARTS.get(str(part.get("type")), {}), f"{here}/content/{part_number}")
 
 
-def _all(wrong: Sequence[tuple[str, str]]) -> Iterator[Finding]:
+def _broken_or_met(wrong: Sequence[tuple[str, str]]) -> Iterator[Finding]:
     yield from (broken(f"{HERE}{place}", problem) for place, problem in wrong)
     if not wrong:
         yield met(HERE)
@@ -198,7 +198,7 @@ def resources_have_their_fields(heard: Heard) -> Iterator[Finding]:
         wrong = [*misfits(resource, RESOURCE), *_wrong_items(items_of(resource.get("output")), "/output")]
         if resource.get("usage") is not None:
             wrong += misfits(resource["usage"], _TOKENS, "/usage")
-        yield from _all(wrong)
+        yield from _broken_or_met(wrong)
 
 
 @book.rule("OPR-002", SHOULD, LOSS, source=REFERENCE)
@@ -216,7 +216,7 @@ def events_have_the_fields_of_their_type(heard: Heard) -> Iterator[Finding]:
         envelope = kind == "error" and on_websocket(heard)
         shape = {**({} if envelope else {"sequence_number": int}), **EVENTS.get(kind, {})}
         wrong += [(f"/{number}{place}", f"{kind}: {problem}") for place, problem in misfits(data, shape)]
-    yield from _all(wrong)
+    yield from _broken_or_met(wrong)
 
 
 @book.rule("OPR-003", SHOULD, LOSS, source=f"{SPECIFICATION}#http-responses")
@@ -246,7 +246,7 @@ def items_live_in_order(heard: Heard) -> Iterator[Finding]:
     Why: clients build the items from these events.
     """
     if is_stream(heard):
-        yield from _all([("", problem) for problem in _out_of_order(data_of(heard))])
+        yield from _broken_or_met([("", problem) for problem in _out_of_order(data_of(heard))])
 
 
 def _out_of_order(events: Sequence[Json]) -> Iterator[str]:
@@ -395,7 +395,7 @@ def errors_have_type_code_and_parameter(heard: Heard) -> Iterator[Finding]:
     """
     if heard.wire == WIRE and heard.kind in {"question", "malformed"} and 400 <= heard.status < 500:
         shape = {"error": {"type": str, "code": _OR_TEXT, "message": str, "param": _OR_TEXT}}
-        yield from _all(list(misfits(heard.value, shape)))
+        yield from _broken_or_met(list(misfits(heard.value, shape)))
 
 
 @book.rule("OPR-011", SHOULD, LOSS, source=f"{REFERENCE}#compact")
@@ -406,7 +406,7 @@ def compaction_gives_items(heard: Heard) -> Iterator[Finding]:
     """
     if heard.question.name == "compacted" and heard.status == 200:
         items = items_of(object_of(heard.value).get("output"))
-        yield from _all([*misfits(heard.value, COMPACTED), *_wrong_items(items, "/output")])
+        yield from _broken_or_met([*misfits(heard.value, COMPACTED), *_wrong_items(items, "/output")])
 
 
 # --- Rules: WebSockets -----------------------------------------------------------------------------------
@@ -459,7 +459,9 @@ def a_lost_response_is_named_on_a_websocket(heard: Heard) -> Iterator[Finding]:
         )
         told = next((each for each in data_of(heard) if each.get("type") == "error"), None)
         if told is not None:
-            yield from _all(list(misfits(told, {"status": int, "error": {"code": str, "message": str}})))
+            yield from _broken_or_met(
+                list(misfits(told, {"status": int, "error": {"code": str, "message": str}}))
+            )
     if heard.question.name == "websocket_failed" and heard.status == 200:
         yield found(error_of(heard), HERE, "the output of an unknown call is no error")
 

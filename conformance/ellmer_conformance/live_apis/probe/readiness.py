@@ -231,15 +231,15 @@ def lines(found: Readiness) -> Iterator[str]:
         ['answers: kept', 'ready for Codex 0.171.0: no, because it has no tools']
     """
     for tier in found.tiers:
-        yield f"{tier.name}: {_told(tier)}"
+        yield f"{tier.name}: {_state_in_words(tier)}"
     for each in found.specifications:
-        yield f"{each.name} {each.version}: {_told(each)}"
+        yield f"{each.name} {each.version}: {_state_in_words(each)}"
     for client in found.clients:
         answer = {True: "yes", False: "no, because", None: "not judged, because"}[client.ready]
         yield f"ready for {client.name} {client.version}: {answer} {_in_short(client.because)}".rstrip()
 
 
-def _told(one: Tier | Specification) -> str:
+def _state_in_words(one: Tier | Specification) -> str:
     absent = f"; feature absent: {', '.join(one.absent)}" if one.absent else ""
     if one.state == "feature absent":
         return absent.removeprefix("; ")

@@ -87,7 +87,7 @@ class _Tables:
         """Yields each row: its run, its rule, its verdict, the number of checks, the evidence, and whether it is a
         consequence of another.
         """
-        texts = {(text["wire"], text["provider"], text["id"]): _said(text) for text in report.rules}
+        texts = {(text["wire"], text["provider"], text["id"]): _shown_texts(text) for text in report.rules}
         followed, plays = consequences(report), self.plays.numbers
         verdicts = {verdict: number for number, verdict in enumerate(VERDICTS)}
         numbers: dict[Hashable, int] = {}
@@ -96,7 +96,7 @@ class _Tables:
                 continue
             where = row.wire, row.provider, row.rule
             if where not in numbers:
-                numbers[where] = self.rules.number(*(texts.get(where) or _said(_unknown(row))))
+                numbers[where] = self.rules.number(*(texts.get(where) or _shown_texts(_unknown(row))))
             fine = row.verdict in FINE
             proof = -1 if fine else self.evidence.number(_key(row), _evidence(row, report, folder))
             follows = int(bool(followed) and row.id in followed)
@@ -125,7 +125,7 @@ def _place(of: Row | Play) -> Hashable:
     return of.adapter, of.wire, of.provider, of.case, of.mode
 
 
-def _said(text: dict[str, Any]) -> tuple[str, dict[str, Any]]:
+def _shown_texts(text: dict[str, Any]) -> tuple[str, dict[str, Any]]:
     """Returns the shown texts of a rule. Equal texts of several formats are shown once."""
     texts = {name: value for name, value in text.items() if name not in {"wire", "provider"}}
     return json.dumps(texts, sort_keys=True), texts

@@ -111,7 +111,11 @@ class _Talk:
         self.earlier = self.before or [item for item in self.new if item.turn < last]
         self.results = [item for item in self.new if item.kind == "result"]
         self.media = [item.media for item in self.new if item.media]
-        asked = _said(self.before) if self.results else _said(self.new) or _said(self.before)
+        asked = (
+            _last_user_texts(self.before)
+            if self.results
+            else _last_user_texts(self.new) or _last_user_texts(self.before)
+        )
         self.question = "\n".join(asked)[:_MOST_READ].strip()
 
     def call_of(self, result: Item) -> Item | None:
@@ -121,7 +125,7 @@ class _Talk:
         return next(iter(same or [call for call in reversed(calls) if call.name == result.name]), None)
 
 
-def _said(items: Sequence[Item]) -> list[str]:
+def _last_user_texts(items: Sequence[Item]) -> list[str]:
     """Returns the texts of the user's last message."""
     texts = [item for item in items if item.kind == "text" and item.role == "user" and item.within is None]
     texts = [item for item in texts if not _TAG.fullmatch(item.text) and item.text.strip()]
@@ -311,7 +315,9 @@ def _schema_in_words(items: Sequence[Item]) -> tuple[Json, list[Item]] | None:
     """Returns the JSON Schema that the last instruction asks to follow, and the items without that instruction."""
     for place in range(len(items) - 1, -1, -1):
         item = items[place]
-        told = (item.kind == "system" or (item.kind == "text" and item.role == "user")) and _told(item.text)
+        told = (item.kind == "system" or (item.kind == "text" and item.role == "user")) and _schema_in_text(
+            item.text
+        )
         if told:
             rest = item._replace(text=told[1])
             kept = [rest] if rest.text.strip() else []
@@ -319,7 +325,7 @@ def _schema_in_words(items: Sequence[Item]) -> tuple[Json, list[Item]] | None:
     return None
 
 
-def _told(text: str) -> tuple[Json, str] | None:
+def _schema_in_text(text: str) -> tuple[Json, str] | None:
     """Returns the schema in a text, and what was said before and after the sentence that has it."""
     found = list(_SCHEMA_IN_WORDS.finditer(text))
     verbs = list(_ANSWERS.finditer(text, 0, found[-1].start())) if found else []

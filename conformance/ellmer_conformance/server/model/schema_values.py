@@ -486,14 +486,14 @@ class _Filling:
 
     def _text(self, schema: Json, name: str) -> str:
         least, most = _whole(get(schema, "minLength"), 0), _whole(get(schema, "maxLength"), _LONGEST)
-        found = self._said(schema, name)
+        found = self._user_words_or_own(schema, name)
         pattern = text_of(schema.get("pattern"))
         if pattern:
             return matching(pattern, [found, *self._words.text.split()], least, most)
         found = found[:most].strip() or found[:most]
         return found if len(found) >= least else (found or "x").ljust(min(least, _LONGEST), "x")
 
-    def _said(self, schema: Json, name: str) -> str:
+    def _user_words_or_own(self, schema: Json, name: str) -> str:
         """Returns the words of the user that fit a text best, or else a value of the schema's own."""
         form = text_of(schema.get("format")).lower()
         found = self._written(name, form)

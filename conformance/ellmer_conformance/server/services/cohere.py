@@ -64,14 +64,14 @@ def embed(service: ServiceRequest) -> Reply:
     return service.reply(
         {
             "id": service.api.ticket.uuid("embed"),
-            "embeddings": {kind: [_as(kind, numbers) for numbers in vectors] for kind in kinds},
+            "embeddings": {kind: [_converted(kind, numbers) for numbers in vectors] for kind in kinds},
             "texts": texts,
             "meta": {"api_version": {"version": "2"}, "billed_units": {"input_tokens": token_count(texts)}},
         }
     )
 
 
-def _as(kind: str, numbers: list[float]) -> object:
+def _converted(kind: str, numbers: list[float]) -> object:
     match kind:
         case "base64":
             return as_base64(numbers)

@@ -38,10 +38,10 @@ def of_httpmock(value: Json, place: str) -> Interaction:
         method=str(when.get("method") or "POST").upper(),
         url=f"http://{when.get('host') or ''}{when['path']}" + (f"?{query}" if query else ""),
         sent=_named(when.get("header")),
-        body=_said(when),
+        body=_body_of(when),
         status=then.get("status"),
         headers=headers,
-        content=_said(then),
+        content=_body_of(then),
         when=moment(value_of(headers, "date")),
     )
 
@@ -50,7 +50,7 @@ def _named(pairs: Any) -> list[tuple[str, str]]:
     return [(str(each["name"]).lower(), str(each["value"])) for each in pairs or []]
 
 
-def _said(side: Json) -> bytes | None:
+def _body_of(side: Json) -> bytes | None:
     """Returns a body that is stored as text, as JSON, or in base64."""
     for key in ("body", "json_body_str"):
         if isinstance(side.get(key), str):

@@ -23,7 +23,7 @@ def translation(request: Request) -> tuple[Request, dict[str, str]]:
     turns: list[Json] = []
     for index, (pointer, message) in enumerate(messages(request.body)):
         listed = [*blocks(message, pointer)]
-        content, marks = _said(listed), _marks(listed)
+        content, marks = _without_cache_points(listed), _marks(listed)
         places |= {f"/messages/{index}/content/{j}": place for j, (place, _) in enumerate(content)}
         said = [_block(block) | marks.get(place, {}) for place, block in content]
         turns.append({"role": message.get("role"), "content": said})
@@ -49,7 +49,7 @@ def translation(request: Request) -> tuple[Request, dict[str, str]]:
     return Request("anthropic", "anthropic", body, request.url, model=name, when=request.when), places
 
 
-def _said(content: list[tuple[str, Json]]) -> list[tuple[str, Json]]:
+def _without_cache_points(content: list[tuple[str, Json]]) -> list[tuple[str, Json]]:
     marked = [place for place, (_, following) in enumerate(content[1:]) if "cachePoint" in following]
     blank = {place for place in marked if not text_of(content[place][1].get("text", "-")).strip()}
     return [each for place, each in enumerate(content) if place not in blank and "cachePoint" not in each[1]]

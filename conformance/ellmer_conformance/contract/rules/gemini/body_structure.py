@@ -103,7 +103,7 @@ def _unknown(request: Json, lacks: frozenset[str]) -> Iterator[Problem]:
             case "generation_config":
                 yield from _strange(f"/{key}", value, CONFIG - lacks)
             case "contents":
-                yield from _said(request)
+                yield from _strange_fields(request)
             case "tools":
                 for pointer, declaration in declarations(request):
                     yield from _strange(pointer, declaration, DECLARATION)
@@ -111,7 +111,7 @@ def _unknown(request: Json, lacks: frozenset[str]) -> Iterator[Problem]:
                 yield from _strange("", {key: value}, TOP - lacks)
 
 
-def _said(request: Json) -> Iterator[Problem]:
+def _strange_fields(request: Json) -> Iterator[Problem]:
     for pointer, content in contents(request):
         yield from _strange(pointer, content, CONTENT)
         for place, part in parts(content, pointer):

@@ -54,10 +54,10 @@ def result(id: str, content: str = "5", **more: Any) -> Json:
 
 def conversation(turns: Sequence[Turn]) -> Json:
     """Returns a request with a conversation in neutral terms."""
-    return body(*messages_of(turns, call, result, _said))
+    return body(*messages_of(turns, call, result, _message_with_images))
 
 
-def _said(role: str, parts: Sequence[Text | Image]) -> list[Json]:
+def _message_with_images(role: str, parts: Sequence[Text | Image]) -> list[Json]:
     """Returns a message with texts and images. Images are a field of the user's message."""
     text = "".join(part.text for part in parts if isinstance(part, Text))
     images = [b64encode(part.data).decode() for part in parts if isinstance(part, Image)]

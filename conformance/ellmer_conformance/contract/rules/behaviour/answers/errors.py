@@ -55,7 +55,7 @@ def errors_say_what_the_provider_said(run: Run) -> Iterator[Finding]:
         inner = read_error(response.status, response.body, response.headers).message
         missing = [
             told
-            for told in _told(response)
+            for told in _provider_sentences(response)
             if _unquoted(told) not in message and _unquoted(inner) not in message
         ]
         yield found(not missing, place, f"{message!r} does not say {next(iter(missing), '')!r}")
@@ -156,7 +156,7 @@ def _is_unfinished(run: Run) -> bool:
     return failed and bool(run.case.max_retries) and len(run.exchanges) < len(run.case.script)
 
 
-def _told(response: Response) -> list[str]:
+def _provider_sentences(response: Response) -> list[str]:
     """Returns the provider's own sentences: one, or one for each field. There is none if the answer was a web page."""
     text = response.body.decode("utf-8", "replace")
     try:

@@ -86,7 +86,7 @@ def parts_of_counts_are_kept(run: Run) -> Iterator[Finding]:
         usage = next((a.usage for a in answers_to(run, wanted.text)[-1:]), None)
         for name in ("cached", "reasoning") if usage and reply.error is None else ():
             want, got = getattr(usage, name), reply.usage.get(name)
-            if not want or name not in reply.usage or not _said(run, name):
+            if not want or name not in reply.usage or not _provider_counted(run, name):
                 continue
             if got is not None:
                 yield found(got == want, f"/replies/{index}", f"{name} is {got}, the provider counted {want}")
@@ -129,7 +129,7 @@ def _is_counted(got: Mapping[str, int | None], usages: Sequence[Usage]) -> bool:
     )
 
 
-def _said(run: Run, name: str) -> bool:
+def _provider_counted(run: Run, name: str) -> bool:
     """Tells whether the provider's answer has counts. Not every format has them."""
     key = {"cached": rb"cache", "reasoning": rb"reasoning_tokens|thinking_tokens|thoughtsTokenCount"}[name]
     bodies = [e.response.body for e in run.exchanges if e.response]

@@ -46,7 +46,7 @@ def answers_go_back_as_they_came(run: Run) -> Iterator[Finding]:
         calls = [call_key(item.name, item.arguments) for item in items if item.kind == "call"]
         fine = any(text in _texts(run, index, answer) and calls == _calls(answer) for answer in answers)
         change = _change(answers[0], text, calls)
-        problem = f"{change}: the model said {_told(answers[0])}, and what goes back is {_shown(text, calls)}"
+        problem = f"{change}: the model said {_shown_answer(answers[0])}, and what goes back is {_shown(text, calls)}"
         seen = text if calls == _calls(answers[0]) else "calls" if change == _CHANGED_CALLS else None
         yield found(fine, f"/exchanges/{index + 1}/request", problem, seen=seen)
         if fine and run.wire in _ORDERED and len(answers) == 1:
@@ -295,7 +295,7 @@ def _change(answer: Answer, text: str, calls: Sequence[str]) -> str:
     return _CHANGED_CALLS if len(calls) >= len(wanted) else "calls are lost or merged"
 
 
-def _told(answer: Answer) -> str:
+def _shown_answer(answer: Answer) -> str:
     return _shown(answer.text, _calls(answer))
 
 

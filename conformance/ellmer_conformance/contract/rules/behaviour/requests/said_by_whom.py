@@ -134,7 +134,7 @@ def nobodys_words_are_lost(run: Run) -> Iterator[Finding]:
             continue
         for role, texts in (
             ("user", _asked(run, step)),
-            ("assistant", [*_past(run, "assistant"), *_told(run, step)]),
+            ("assistant", [*_past(run, "assistant"), *_answers_handed_over(run, step)]),
         ):
             lost = _first_missing(_joined(items, role, "text"), texts)
             problem = (
@@ -292,7 +292,7 @@ def _asked(run: Run, step: int) -> list[_Said]:
     return asked
 
 
-def _told(run: Run, step: int) -> list[_Said]:
+def _answers_handed_over(run: Run, step: int) -> list[_Said]:
     """Returns the model's answers that the caller got before a step."""
     told = []
     for index, (ask, reply) in enumerate(zip(run.case.steps[:step], run.replies, strict=False)):

@@ -153,7 +153,7 @@ def results_are_what_tools_returned(run: Run) -> Iterator[Finding]:
     for index, item, outcomes in results_with_runs(run):
         values = [each.value for each in outcomes if each.error is None and _can_be_compared(each.value)]
         if values and len(values) == len(outcomes) and not item.error:
-            problem = f"the tool returned {_told(values[0])}, and the model gets {item.text[:80]!r}"
+            problem = f"the tool returned {_quoted(values[0])}, and the model gets {item.text[:80]!r}"
             of_others = [
                 run_of.value for run_of in run.tool_runs if _can_be_compared(run_of.value)
             ]  # PAR-004
@@ -259,7 +259,7 @@ def _as_written(text: str) -> Iterator[str]:
     yield repr(text)[1:-1]
 
 
-def _told(value: Any) -> str:
+def _quoted(value: Any) -> str:
     return repr(value if isinstance(value, str) else json.dumps(value, ensure_ascii=False))[:80]
 
 
