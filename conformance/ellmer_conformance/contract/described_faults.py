@@ -55,11 +55,16 @@ _PHRASES = (
 )
 _TOKEN = re.compile(r"[\w$.\[\]-]++")
 _VALUE = re.compile(r"""['"`]([^'"`]{1,60}+)['"`]""")
-_NAMES = re.compile(r"[A-Za-z_$][\w$-]*+")
+_NAMES = re.compile(r"[A-Za-z_$][\w$-]*+|(?<=\.)\*")
 #: What follows a phrase about a value that is not one of those that can be at its place.
 _KINDS = re.compile(r" (?:'|a valid )")
 #: Steps of a path that are types, and no fields; words that introduce a field, or the place of one.
 TYPES, _BEFORE = frozenset({"value", "custom"}), frozenset({"property", "field", "parameter", "argument"})
+#: How Google tells the value at a key of an object: `properties[2].value`. What a path has then.
+_ENTRY, _ANY_KEY = re.compile(r"\[\d+\]\.value\b"), "*"
+#: Keywords of a schema that contain schemas.
+_OF_SCHEMAS = frozenset({"properties", "items", "prefixItems", "anyOf", "oneOf", "allOf", _ANY_KEY})
+_OF_NO_API = "field_of_no_api"
 #: Values of a field that is unknown whatever its value is.
 _ANY: Sequence[Any] = ("?", 1, True, [], {})
 _BODIES = 8  # examples of a book that a fault is put into
@@ -75,6 +80,11 @@ class Described(NamedTuple):
     phrase: str
     path: tuple[str, ...]
     value: Any = None
+
+    def unnamed(self) -> Described:
+        """Returns the same fault of a field that no API has, if it is one of an unknown field: a rule about any field refuses this, too."""
+        is_unknown = self.what is What.UNKNOWN
+        return self._replace(path=(*self.path[:-1], _OF_NO_API)) if is_unknown else self
 
     def __str__(self) -> str:
         field = f"`{'.'.join(self.path)}`"
@@ -123,7 +133,8 @@ def _path(earlier: Sequence[str], later: Sequence[str], *, before: bool) -> tupl
         )
     if any(token.endswith("..") for token in (*place, *field)):  # it was cut
         return ()
-    return tuple(name for token in (*place, *field) for name in _NAMES.findall(token) if name not in TYPES)
+    names = (name for token in (*place, *field) for name in _NAMES.findall(_ENTRY.sub(f".{_ANY_KEY}", token)))
+    return tuple(name for name in names if name not in TYPES)
 
 
 def _valued(what: What, path: tuple[str, ...], later: str) -> tuple[tuple[str, ...], Any]:
@@ -148,6 +159,10 @@ def judging(book: RuleBook, fault: Described) -> tuple[bool, list[Rule]]:
     kind of object. An unknown field is refused whatever its value is.
     """
     found, placed = list[Rule](), False
+    while len(fault.path) > 1 and fault.path[-2] in _OF_SCHEMAS and not any(_places(book, fault)):
+        fault = fault._replace(
+            path=(*fault.path[:-2], fault.path[-1])
+        )  # a schema in it has the same keywords
     for body, steps, key in islice(_places(book, fault), _BODIES):
         placed = True
         pointer = "".join(f"/{step}" for step in (*steps, key))
@@ -206,7 +221,7 @@ def _owners(
     elif isinstance(value, dict) and not names:
         yield steps
     elif isinstance(value, dict):
-        for key in [key for key in value if folded(key) == folded(names[0])]:
+        for key in [key for key in value if names[0] == _ANY_KEY or folded(key) == folded(names[0])]:
             yield from _owners(value[key], names[1:], (*steps, key))
         if names[0] in {value.get("type"), value.get("role")}:
             yield from _owners(value, names[1:], steps)

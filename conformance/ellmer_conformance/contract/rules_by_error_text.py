@@ -13,8 +13,10 @@ from ast import literal_eval
 from collections import Counter, defaultdict
 from collections.abc import Iterable, Iterator, Sequence
 from contextlib import suppress
+from difflib import Match as Block
 from difflib import SequenceMatcher
 from functools import cache, partial
+from itertools import pairwise
 from math import log
 from typing import NamedTuple
 
@@ -31,7 +33,7 @@ _COMPARED = 4000  # characters of the beginning and the end of a text that are c
 _ENOUGH, _SENTENCE, _WHOLE, _PART = 5, 4, 0.9, 0.85
 _TELLING = 2  # words of a part that are not in any sentence
 _NAMED = 0.95  # the weight of a similarity that names have made
-_LESS = 0.2  # how much less a sentence counts that is a small part of the text
+_LESS = 0.2  # how much less a sentence counts that is a small part of the text, and the least that is left of shared words
 #: How an error of a program begins that has found a fault itself: no API has refused anything.
 _OF_A_PROGRAM = re.compile(
     r"\s*(?:fastapi\.exceptions\.)?(?:(?:pydantic_core\._pydantic_core|jsonschema\.exceptions)\.ValidationError|(?:json\.decoder\.)?JSONDecodeError"
@@ -96,6 +98,8 @@ _PLACE = re.compile(r"\{\w*\}")
 #: A place for the name of any field in a template.
 _ANY_FIELD = re.compile(r"\{(?:key|path|place|part|inner)\}")
 _FAULT = re.compile(r"""['"]type['"]: ?['"](\w+)['"], ?['"]loc['"]: ?[\[(]([^\[\]()]*)[\])]""")
+#: A message in JSON or in what Python prints, in a body that is not whole.
+_MESSAGE = re.compile(r"""['"](?:message|error|detail|msg)['"]: ?(?:"([^"{}]{8,})"|'([^'{}]{8,})')""")
 _PART_OF_PLACE = re.compile(r"\w+")
 #: What pydantic says of a kind of fault.
 _FAULTS = {"extra_forbidden": "Extra inputs are not permitted", "missing": "Field required"}
@@ -107,12 +111,24 @@ _ESCAPED = re.compile(r"(?<!\\)\\+(?=['\"])")
 _PROVIDER = re.compile(
     r"\b([a-z]+?)(?:_?ai)?_?exception\b|\bapi\.(\w+)\.|\bprovider\W{1,3}(\w+)", re.IGNORECASE
 )
+#: Hosts whose name is not the provider's.
+_HOSTS = {
+    "bedrock-runtime.": "bedrock",
+    "generativelanguage.googleapis.com": "google",
+    "aiplatform.googleapis.com": "vertex",
+    ".openai.azure.com": "azure",
+    "router.huggingface.co": "huggingface",
+}
+#: How much less similar a rule may be that a named provider decides for.
+_HINT = 0.15
 #: A provider by another name. OpenAI's name stands for all that are like it, so it tells nothing.
 _ALSO = {"validation": "bedrock", "gemini": "google", "claude": "anthropic", "x": "xai", "openai": ""}
 _OF_SHAPES = frozenset(IDS)
 _END = re.compile(r"(?<=[.!?:;])\s+|\n+")
 _IDENTIFIER = re.compile(r"[A-Za-z]\w+")
 _LINK = re.compile(r"https?://")
+#: Where to read more, as any refusal may say.
+_MORE = re.compile(r"(?:\b\w+(?: \w+){0,2}: ?)?https?://[^\s\"'}]+")
 _NAME = re.compile(r"[^\W_]+")
 _VALUE = re.compile(r"\{\w*\}|'[^']*'|\"[^\"]*\"|`[^`]*`|\b\w*\d[\w.-]*|[\w$]++(?>(?:[.\[][\w\].$\[]++)+)")
 _WORD = re.compile(r"[^\W\d_]+|\*")
@@ -131,7 +147,8 @@ def matches(text: str, books: Iterable[RuleBook]) -> list[Match]:
     """Returns the rules whose refusals are most similar to the text, best first; an empty list if none is similar.
 
     Of rules with one text, those about calls and their results come first, because a missing result is the usual cause, and
-    those that hold for every version before others. Of those that are left, the ones of a provider that the text names come first.
+    those that hold for every version before others. A provider that is named anywhere in the text decides between rules that are about
+    equally similar, and so does a template that has the text's own quotation marks.
     """
     if _OF_A_PROGRAM.match(_raised(text)) or _OF_A_VALIDATOR.search(text):
         return []
@@ -139,24 +156,48 @@ def matches(text: str, books: Iterable[RuleBook]) -> list[Match]:
     named = [each for each in found if each.named]
     best = max((each.alike for each in named), default=0.0)
     order = _Paths("\n".join(texts_in(text)), found)
-    close = [each for each in named if each.alike >= max(LEAST, best - BEHIND)]
+    providers = _providers_named(text, {each.book.provider for each in named if each.alike >= best - _HINT})
+    close = [
+        each
+        for each in named
+        if each.alike >= max(LEAST, best - (_HINT if each.book.provider in providers else BEHIND))
+    ]
     close = [each for each in close if each.alike >= _SHORT or order.has_paths or not order.lacks(each)]
-    providers = _providers_named(text)
+    likeliest = max((each.named for each in close), default=0.0)
+    plain = " ".join("\n".join(texts_in(text)).split())
     close.sort(
         key=lambda match: (
             *order(match, _distance(text, match)),
+            not (match.book.provider in providers and match.named >= likeliest - _HINT),
+            not _fits(plain, match, wholly=True),
             *_rank(match),
-            match.book.provider not in providers,
+            not _fits(plain, match),
         )
     )
     fault = fault_in(text)
     return _judged(fault, close, found) if fault else close
 
 
-def _providers_named(text: str) -> set[str]:
-    """Returns the providers that the words around an error name."""
-    named = {name.lower() for found in _PROVIDER.findall(text[:_COMPARED]) for name in found if name}
-    return {_ALSO.get(name, name) for name in named} - {""}
+def _providers_named(text: str, known: set[str]) -> set[str]:
+    """Returns the providers that a text names, by a host or by one of the known names."""
+    near = f"{text[:_COMPARED]}\n{text[-_COMPARED:]}".lower()
+    named = {name for found in _PROVIDER.findall(near) for name in found if name}
+    hosts = {name for host, name in _HOSTS.items() if host in near}
+    told = {name for name in known - {"openai"} if re.search(rf"\b{re.escape(name)}\b", near)}
+    return ({_ALSO.get(name, name) for name in named} - {""}) | hosts | told
+
+
+def _fits(text: str, match: Match, *, wholly: bool = False) -> bool:
+    """Tells whether the text has, or wholly is, a known text of the rule as it is written, with anything in its places."""
+    plain = text.replace("`", "")  # a text in Markdown may have lost them
+    patterns = (_pattern(said.text) for said in _known(match.book, match.rule))
+    return any(each.fullmatch(plain) if wholly else each.search(plain) for each in patterns)
+
+
+@cache
+def _pattern(known: str) -> re.Pattern[str]:
+    parts = [re.escape(" ".join(part.split())) for part in _PLACE.split(known.replace("`", ""))]
+    return re.compile(".{0,200}?".join(parts))
 
 
 def fault_in(text: str) -> Described | None:
@@ -165,22 +206,40 @@ def fault_in(text: str) -> Described | None:
 
 
 def _judged(fault: Described, close: list[Match], found: Sequence[Match]) -> list[Match]:
-    """Returns the similar rules with those first that refuse the fault that the text describes. If no rule does, only those are left whose
-    refusal says the same of this field, or of any.
-    """
+    """Returns the similar rules with those first that refuse the fault that the text describes, or a field of any name. If no rule does, only those are left whose refusal says the same of this field, or of any."""
     said = [each for each in close if _says(each, fault)]
-    if said and len(fault.path) == 1:
-        return [*said, *(each for each in close if each not in said)]
-    likely = [*{id(each.book): each.book for each in said or close}.values()][:_BOOKS]
+    naming = [each for each in said if _names_field(each, fault)]
+    any_field = [each for each in close if any(map(_ANY_FIELD.search, _saying(each, fault)))]
+    likely = [*{id(each.book): each.book for each in said or any_field or close}.values()][:_BOOKS]
+    if len(fault.path) == 1:  # any wire format has a place for it, so no rule counts whose words differ
+        first = (
+            naming
+            or _refusing(fault, close, likely)
+            or _refusing(fault.unnamed(), any_field, likely)
+            or said
+            or any_field
+        )
+        return [*first, *(each for each in close if each not in first)] if first else []
     judged = [(book, *judging(book, fault)) for book in likely]
-    if not any(placed for _, placed, _ in judged):
+    if not any(placed for _, placed, _ in judged) and not naming:
         judged = [(book, *judging(book, fault)) for book in _only_book(fault, found)]
     refusing = [(id(book), rule.id) for book, _, rules in judged for rule in rules]
     if refusing:
         of = {(id(each.book), each.rule.id): each for each in (*found, *close)}
         first = [each for each in close if (id(each.book), each.rule.id) in refusing] or [of[refusing[0]]]
         return [*first, *(each for each in close if each not in first)]
-    return said
+    return said or any_field
+
+
+def _refusing(fault: Described, close: Sequence[Match], books: Sequence[RuleBook]) -> list[Match]:
+    """Returns the similar rules that refuse a fault, of the first wire format of books."""
+    rules = {
+        (id(book), rule.id)
+        for book in books
+        if book.wire == books[0].wire
+        for rule in judging(book, fault)[1]
+    }
+    return [each for each in close if (id(each.book), each.rule.id) in rules]
 
 
 def _only_book(fault: Described, found: Sequence[Match]) -> list[RuleBook]:
@@ -191,12 +250,31 @@ def _only_book(fault: Described, found: Sequence[Match]) -> list[RuleBook]:
 
 
 def _says(match: Match, fault: Described) -> bool:
-    """Tells whether a refusal of a rule says the same of the field that a text describes, or of any field."""
-    said = [each.text for each in _known(match.book, match.rule) if fault.phrase in each.text.lower()]
-    names = {folded(name) for text in said for name in _IDENTIFIER.findall(text)}
-    of_any = bool(said) and match.rule.id in _OF_SHAPES
-    alike = bool(said) and match.alike >= _WHOLE
-    return alike or of_any or folded(fault.path[-1]) in names or any(map(_ANY_FIELD.search, said))
+    """Tells whether a refusal of a rule says the same of the field that a text describes, or of any field.
+
+    A template has a place for any field. It is about those that the rule's refusals name, unless they name several.
+    """
+    said = _saying(match, fault)
+    if not said or _names_field(match, fault):
+        return bool(said)
+    told = {its.path[-1] for each in said if not _PLACE.search(each) and (its := _described(each))}
+    of_any = not told or len(told) >= _SEVERAL
+    return match.rule.id in _OF_SHAPES or (of_any and any(map(_ANY_FIELD.search, said)))
+
+
+#: The faults in the known texts of rules, which are read once.
+_described = cache(described)
+
+
+def _saying(match: Match, fault: Described) -> list[str]:
+    """Returns the known texts of a rule with the phrase of a fault."""
+    return [each.text for each in _known(match.book, match.rule) if fault.phrase in each.text.lower()]
+
+
+def _names_field(match: Match, fault: Described) -> bool:
+    """Tells whether a refusal of a rule says the same of this field."""
+    names = {folded(name) for text in _saying(match, fault) for name in _IDENTIFIER.findall(text)}
+    return folded(fault.path[-1]) in names
 
 
 def _raised(text: str) -> str:
@@ -308,7 +386,7 @@ def nearest(text: str, books: Iterable[RuleBook]) -> list[Match]:
     """
     if len(text) > 2 * _COMPARED:
         text = f"{text[:_COMPARED]}\n{text[-_COMPARED:]}"
-    wanted = [_said(part) for each in texts_in(text) for part in (each, *sentences(each))]
+    wanted = [_text_and_words(part) for each in texts_in(text) for part in (each, *sentences(each))]
     refusing = {
         (book.wire, id(rule)): (book, rule)
         for book in books
@@ -357,8 +435,9 @@ class _Said(NamedTuple):
     named: list[str]
 
 
-def _said(text: str) -> _Said:
-    return _Said(text, words(text), _tokens(text))
+def _text_and_words(text: str) -> _Said:
+    told = _MORE.sub(" ", text)
+    return _Said(text, words(told), _tokens(told))
 
 
 def _weighed(wanted: Sequence[_Said], weigh: _Weights) -> list[tuple[float, _Said]]:
@@ -389,7 +468,7 @@ def _known(book: RuleBook, rule: Rule) -> list[_Said]:
             for each in (text, *(texts_in(text) if text[:1] == "[" else ()))
         ]
         parts = dict.fromkeys(part for text in texts for part in (text, *sentences(text)))
-        found = _READ[rule, book.wire, book.provider] = [_said(part) for part in parts]
+        found = _READ[rule, book.wire, book.provider] = [_text_and_words(part) for part in parts]
     return found
 
 
@@ -425,13 +504,14 @@ def texts_in(text: str) -> list[str]:
 
 
 def _faults_in(text: str) -> list[str]:
-    """Returns the faults that a validator lists in a body that was cut short: their places, and what is wrong."""
-    found = _FAULT.findall(_ESCAPED.sub("", text))
-    return [
+    """Returns what a body that was cut short says: the faults that a validator lists, with their places, or else its messages."""
+    plain = _ESCAPED.sub("", text)
+    faults = [
         f"{'.'.join(_PART_OF_PLACE.findall(place))}: {_FAULTS[kind]}"
-        for kind, place in found
+        for kind, place in _FAULT.findall(plain)
         if kind in _FAULTS
     ]
+    return faults or [told for found in _MESSAGE.findall(plain) for told in found if " " in told]
 
 
 def _object_in(text: str) -> object:
@@ -479,7 +559,8 @@ def _alike(first: list[str], second: list[str], weigh: _Weights) -> float:
     blocks = SequenceMatcher(None, first, second, autojunk=False).get_matching_blocks()
     weights = weigh(first), weigh(second)
     common = sum(weigh(first[block.a : block.a + block.size]) for block in blocks)
-    ratio = 2 * common / sum(weights)
+    replaced = _replaced(first, second, blocks, weigh)
+    ratio = 2 * max(common - replaced, common * _LESS) / sum(weights)
     if ratio >= _WHOLE:
         return ratio
     if min(len(first), len(second)) < _ENOUGH:
@@ -488,3 +569,19 @@ def _alike(first: list[str], second: list[str], weigh: _Weights) -> float:
     told = {word for run in runs for word in run} - _FUNCTION_WORDS - {"*"}
     part = sum(map(weigh, runs)) / min(weights) if len(told) >= _TELLING else 0.0
     return max(ratio, _PART * part)
+
+
+def _replaced(first: list[str], second: list[str], blocks: Sequence[Block], weigh: _Weights) -> float:
+    """Returns the weight of words that stand in place of others: `history` of `all elements in history`, where a refusal has `tools`.
+
+    At the end, as many words have to stand there as in the refusal, because a text may be cut short or go on.
+    """
+    found = 0.0
+    for before, after in pairwise(blocks):
+        if not before.size:
+            continue
+        gaps = first[before.a + before.size : after.a], second[before.b + before.size : after.b]
+        told = [[word for word in gap if word not in _FUNCTION_WORDS and word != "*"] for gap in gaps]
+        if all(told) and (after.size or min(map(len, told)) > 1 or len(gaps[0]) == len(gaps[1])):
+            found += min(map(weigh, told))
+    return found

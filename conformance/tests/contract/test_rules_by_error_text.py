@@ -333,6 +333,18 @@ AUTUMN = {
 }
 REAL |= AUTUMN
 
+#: Texts of issues of 2026 (zed 62539, OmniRoute 12872, uni-api 120) whose field or whose end decides.
+FIELDS = {
+    "output_config: Extra inputs are not permitted": "anthropic REQ-004",
+    'Invalid JSON payload received. Unknown name "x-mcp-header" at '
+    "'tools[0].function_declarations[0].parameters.properties[2].value': Cannot find field.": "gemini SCH-004",
+    '400 Invalid JSON payload received. Unknown name "prefixItems" at '
+    "'tools[0].function_declarations[1].parameters.properties[5].value.properties[0].value.items':\nCannot find field.": "gemini SCH-004",
+    "error: 400 Bad Request: Unable to submit request because it must have a text parameter. Add a text parameter and try again. "
+    "Learn more: https://cloud.google.com/vertex-ai/generative-ai/docs/model-reference/gemini": "",
+}
+REAL |= FIELDS
+
 
 @pytest.fixture(scope="module")
 def every_book():

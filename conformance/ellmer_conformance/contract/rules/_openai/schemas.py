@@ -211,10 +211,13 @@ def _open_object(schema: Json, properties: Json) -> Iterator[str]:
     if schema.get("additionalProperties") is not False:
         yield "'additionalProperties' is required to be supplied and to be false."
     required = items_of(schema.get("required"))
+    every = "'required' is required to be supplied and to be an array including every key in properties."
     missing = [name for name in properties if name not in required]
+    extra = [name for name in required if name not in properties]
     if missing:
-        every = "'required' is required to be supplied and to be an array including every key in properties."
         yield f"{every} Missing '{missing[0]}'."
+    elif extra:
+        yield f"{every} Extra required key '{extra[0]}' supplied."
 
 
 def _schemas(schema: Any, context: Context = ()) -> Iterator[tuple[Context, Json]]:

@@ -171,6 +171,7 @@ book.rule(
             "https://github.com/openai/openai-dotnet/blob/b3b4bbbc31cebef0f4978071d586856360173c89/tests/SessionRecords/ChatToolTests/"
             "StructuredOutputs(WithoutSchema,Strict,FailureExpected).json (no parameters, gpt-4o)"
         ),
+        "https://github.com/crewAIInc/crewAI/pull/6628 (a required name without a property)",
         *STRICT,
     ],
     refusal=SCHEMA,
@@ -179,6 +180,9 @@ book.rule(
         body(ASK, tools=[_tool(strict=True)]),
         body(ASK, tools=[_tool(parameters=OPEN, strict=True)]),
         body(ASK, tools=[_tool(parameters={**CLOSED, "required": []}, strict=True)]),
+        body(
+            ASK, tools=[_tool(parameters={**CLOSED, "required": [*CLOSED["required"], "title"]}, strict=True)]
+        ),
         body(ASK, tools=[_tool(parameters=one_property({"oneOf": [OPEN]}), strict=True)]),
         body(ASK, tools=[_tool(parameters=one_property({"const": 5}), strict=True)]),
     ],
