@@ -124,7 +124,9 @@ def seconds_until(reset: str, wall: float) -> float | None:
         return max(number - wall, 0.0) if number > 1e9 else number
     if _DURATION.fullmatch(reset):
         with suppress(ValueError):
-            return sum(float(n) * _UNITS[unit] for n, unit in re.findall(r"([\d.]+)(ms|[dhms])", reset))
+            return sum(
+                float(n) * _UNITS[unit] for n, unit in re.findall(r"(?<![\d.])([\d.]+)(ms|[dhms])", reset)
+            )
     with suppress(ValueError, OverflowError):
         return max(datetime.fromisoformat(reset).timestamp() - wall, 0.0)
     return None

@@ -24,6 +24,7 @@ PLACES = {
 #: Expressions for texts that are short, that are cut before, or that are our own; and those that are matched at one place of a text, in a loop
 #: that this test does not see.
 SHORT = (
+    r"\{\{(.*?)\}\}",
     *(
         "explain._ID",
         "lint_report._NAMES",
