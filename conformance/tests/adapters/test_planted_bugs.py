@@ -34,7 +34,7 @@ def test_every_planted_and_every_invented_bug_is_in_the_table():
 
 def test_those_that_fail_nobody_are_named():
     text = PAGE.read_text("utf-8")
-    named = re.findall(r"`(\w+)`", text.partition("break only a SHOULD")[2])
+    named = re.findall(r"`(\w+)`", text.partition("break only a SHOULD")[2].partition("\n\n")[0])
     rows = listed()
 
     assert {*named} == {name for name in rows if vars(BROKEN)[name].gently}
