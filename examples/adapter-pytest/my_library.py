@@ -32,7 +32,7 @@ class Chat:
             if stop is None:
                 raise EOFError("the answer broke off")
             if stop != "tool_calls":
-                self.messages.append({"role": "assistant", "content": message.content or ""})
+                self.messages.append({"role": "assistant", "content": words(message)})
                 return completion
             self.messages.append(message.to_dict())
             answers = [self.call(call) for call in message.tool_calls]
@@ -57,6 +57,11 @@ class Chat:
             return answered(call.id, value)
         except Exception as error:  # noqa: BLE001 - every error is reported to the model
             return result(call.id, f"Error: {error!r}"), []
+
+
+def words(message: Any) -> str:
+    """Returns the model's text, or the words with which it refuses."""
+    return message.content or message.refusal or ""
 
 
 def answered(id: str, value: Any) -> tuple[Any, list[Any]]:
@@ -133,7 +138,7 @@ class Session:
         completion = self.chat.say(content, stream)
         choice, usage = completion.choices[0], completion.usage
         return Reply(
-            choice.message.content or "",
+            words(choice.message),
             stop="filter" if choice.finish_reason == "content_filter" else choice.finish_reason,
             usage={"input": usage.prompt_tokens, "output": usage.completion_tokens},
         )

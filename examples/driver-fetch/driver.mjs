@@ -74,7 +74,7 @@ async function whole(response) {
     const answer = JSON.parse(await response.text());
     if (answer.error) throw new ApiError(String(answer.error.message));
     const { message, finish_reason: stop } = answer.choices[0];
-    return { ...message, stop, usage: answer.usage, pieces: [] };
+    return { ...message, content: message.content || message.refusal, stop, usage: answer.usage, pieces: [] };
   } catch (error) {
     throw error instanceof ApiError ? error : new Incomplete(`the answer is no answer: ${error.message}`);
   }
@@ -114,7 +114,7 @@ async function folded(response) {
       found.usage = event.usage ?? found.usage;
       for (const { delta = {}, finish_reason: stop } of event.choices ?? []) {
         found.stop = stop ?? found.stop;
-        if (delta.content) found.pieces.push(delta.content);
+        if (delta.content || delta.refusal) found.pieces.push(delta.content || delta.refusal);
         for (const part of delta.tool_calls ?? []) addTo(found.calls, part);
       }
     }

@@ -52,6 +52,7 @@ type Usage struct {
 
 type said struct {
 	Content *string `json:"content"`
+	Refusal *string `json:"refusal"`
 	Calls   []struct {
 		Index    int     `json:"index"`
 		ID       *string `json:"id"`
@@ -238,9 +239,11 @@ func (a *Answer) take(found event) {
 
 // add takes a message or a part of one. A call is new where its id is, else the last one at its index.
 func (a *Answer) add(part said, isWhole bool) {
-	if part.Content != nil && *part.Content != "" {
-		a.Text += *part.Content
-		a.Pieces = append(a.Pieces, *part.Content)
+	for _, piece := range []*string{part.Content, part.Refusal} {
+		if piece != nil && *piece != "" {
+			a.Text += *piece
+			a.Pieces = append(a.Pieces, *piece)
+		}
 	}
 	for _, one := range part.Calls {
 		var call *Call

@@ -56,9 +56,11 @@ final class Wire {
                 var choice = Json.object(one);
                 if (choice.get("finish_reason") instanceof String reason) stop = reason;
                 var message = Json.object(choice.get(said));
-                if (message.get("content") instanceof String piece && !piece.isEmpty()) {
-                    text += piece;
-                    pieces.add(piece);
+                for (var name : List.of("content", "refusal")) {
+                    if (message.get(name) instanceof String piece && !piece.isEmpty()) {
+                        text += piece;
+                        pieces.add(piece);
+                    }
                 }
                 for (var part : Json.list(message.get("tool_calls"))) call(Json.object(part));
             }

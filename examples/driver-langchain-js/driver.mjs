@@ -185,7 +185,8 @@ function told(message) {
   const facts = { ...message.additional_kwargs, ...message.response_metadata };
   const stop = facts.incomplete_details?.reason ?? facts.finish_reason ?? facts.finishReason ?? facts.stop_reason ?? facts.status;
   const { input_tokens: input, output_tokens: output } = message.usage_metadata ?? {};
-  return { text: message.text, stop: STOPS[stop] ?? stop ?? null, usage: { input, output } };
+  const text = message.text || (message.additional_kwargs.refusal ?? "");
+  return { text, stop: STOPS[stop] ?? stop ?? null, usage: { input, output } };
 }
 
 const conversation = JSON.parse(readFileSync(env("CONVERSATION"), "utf8"));

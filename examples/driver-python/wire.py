@@ -118,10 +118,14 @@ def whole(response: Any) -> Json:
         if "error" in answer:
             raise ApiError(str(answer["error"].get("message")), answer["error"].get("code"))
         choice = answer["choices"][0]
+        message = choice["message"]
+        message["content"] = message.get("content") or message.get(
+            "refusal"
+        )  # a refusal is what the model says
     except (ValueError, KeyError, TypeError, AttributeError, OSError) as error:
         raise Incomplete(f"the answer is invalid: {error}") from error
     return {
-        "message": choice["message"],
+        "message": message,
         "stop": choice.get("finish_reason"),
         "usage": answer.get("usage"),
         "pieces": [],
@@ -170,7 +174,7 @@ class Folded:
         self.usage = event.get("usage") or self.usage
         for choice in event.get("choices") or []:
             self.stop = choice.get("finish_reason") or self.stop
-            if piece := choice["delta"].get("content"):
+            if piece := choice["delta"].get("content") or choice["delta"].get("refusal"):
                 self.pieces.append(piece)
             for delta in choice["delta"].get("tool_calls") or []:
                 self.call(delta)

@@ -72,7 +72,7 @@ class Stream
     (data["choices"] || []).each do |choice|
       @stop = choice["finish_reason"] || @stop
       delta = choice["delta"] || {}
-      @pieces << delta["content"] if delta["content"] && !delta["content"].empty?
+      @pieces.concat(delta.values_at("content", "refusal").reject { |piece| piece.to_s.empty? })
       (delta["tool_calls"] || []).each { |part| call(part) }
     end
   end
@@ -172,7 +172,7 @@ class Chat
         next
       end
       calls.each { |call| call["function"]["arguments"] = "{}" if call["function"]["arguments"].to_s.empty? }
-      text = found["content"].to_s
+      text = found.values_at("content", "refusal").join
       kept = { role: "assistant", content: text.empty? ? nil : text }
       kept[:tool_calls] = calls.map { |call| call.slice("id", "type", "function") } unless calls.empty?
       @messages << kept unless text.empty? && calls.empty?

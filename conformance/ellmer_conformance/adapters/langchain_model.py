@@ -180,7 +180,8 @@ class _Session:
         self.messages = messages
         usage = answer.usage_metadata or {}
         counts = {name: usage[f"{name}_tokens"] for name in ("input", "output") if usage}
-        return Reply(str(answer.text), _stop(answer), usage=counts, pieces=pieces)
+        text = str(answer.text) or answer.additional_kwargs.get("refusal") or ""
+        return Reply(text, _stop(answer), usage=counts, pieces=pieces)
 
 
 def _summed(chunks: Any, pieces: list[str]) -> Any:

@@ -150,7 +150,7 @@ class Session:
         cut = (metadata.get("incomplete_details") or {}).get("reason")
         stop = cut or metadata.get("finish_reason") or metadata.get("stop_reason") or metadata.get("status")
         return Reply(
-            str(last.text),
+            str(last.text) or last.additional_kwargs.get("refusal") or "",
             stop=_STOPS.get(stop, stop),
             usage={"input": usage["input_tokens"], "output": usage["output_tokens"]} if usage else {},
             pieces=pieces,

@@ -120,7 +120,7 @@ class Chat(_OpenAISession, ChatMessages):
         return body
 
     def _heard(self, event: Any) -> None:
-        if event.type == "content.delta":
+        if event.type in {"content.delta", "refusal.delta"}:
             self.pieces.append(event.delta)
 
 
@@ -198,8 +198,10 @@ class Responses(_OpenAISession):
         cut = response.incomplete_details
         stop = _RESPONSES_STOPS.get(cut.reason, cut.reason) if cut else "tool" if calls else "stop"
         usage = response.usage
+        parts = [part for item in response.output if item.type == "message" for part in item.content]
+        refusal = "".join(part.refusal for part in parts if part.type == "refusal")
         return ModelAnswer(
-            response.output_text,
+            response.output_text or refusal,
             [_history_item(item) for item in response.output],
             stop if response.status in {"completed", "incomplete"} else None,
             [(item.call_id, item.name, item.arguments) for item in calls],

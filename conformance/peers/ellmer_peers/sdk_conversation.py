@@ -368,7 +368,7 @@ class ChatMessages(SDKSession, ABC):
         message, usage = choice.message, completion.usage
         calls = message.tool_calls or []
         return ModelAnswer(
-            message.content or "",
+            words(message),
             [self.history_message(message)],
             _CHAT_STOPS.get(choice.finish_reason, choice.finish_reason),
             [(call.id, call.function.name, call.function.arguments) for call in calls],
@@ -378,7 +378,13 @@ class ChatMessages(SDKSession, ABC):
     def history_message(self, message: Any) -> Any:
         """Returns the message for the next request."""
         calls = {"tool_calls": [_call(call) for call in message.tool_calls]} if message.tool_calls else {}
-        return {"role": "assistant", "content": message.content, **calls}
+        return {"role": "assistant", "content": words(message) or None, **calls}
+
+
+def words(message: Any) -> str:
+    """Returns what the model says: its text, or the words with which it refuses, where an SDK has them."""
+    more = getattr(message, "provider_specific_fields", None) or {}  # of litellm
+    return message.content or getattr(message, "refusal", None) or more.get("refusal") or ""
 
 
 class MediaInResults(ChatMessages, ABC):

@@ -18,6 +18,8 @@ EXAMPLES = Path(__file__).parents[3] / "examples"
 DECLARING = [
     ("two_parallel_tools", "stream"),
     ("half_a_character", "sync"),
+    ("refused_answer", "sync"),
+    ("refused_answer", "stream"),
     ("tool_returns_image", "sync"),
 ]
 
