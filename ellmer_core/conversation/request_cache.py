@@ -127,19 +127,15 @@ class RequestCache:
         pieces: list[bytes] = []
         for name, value in body.items():
             pieces += [b"," if pieces else b"{", encoded(str(name)), b":"]
-            if isinstance(value, list) and value:
-                pieces += [b"[", *self._items(value), b"]"]
-            else:
+            if not (isinstance(value, list) and value):
                 pieces.append(encoded(value))
+                continue
+            if value is self.last.messages:
+                first, *others = [*filter(None, [self.last.start]), *self.last.texts[self.last.joined :]]
+            else:
+                first, *others = [self.texts.get(id(item)) or encoded(item) for item in value]
+            pieces += [b"[", first, *[piece for item in others for piece in (b",", item)], b"]"]
         return b"".join([*(pieces or [b"{"]), b"}"])
-
-    def _items(self, value: list[Any]) -> list[bytes]:
-        """Returns the text of the items of a list, in pieces."""
-        if value is not self.last.messages:
-            return [b",".join(self.texts.get(id(item)) or encoded(item) for item in value)]
-        new = self.last.texts[self.last.joined :]
-        comma = [b","] if self.last.start and new else []
-        return [self.last.start, *comma, b",".join(new)]
 
 
 def shared_start(before: Sequence[object], now: Sequence[object]) -> int:

@@ -78,7 +78,8 @@ class HttpExchange:
         headers |= {name.lower(): value for name, value in sent.request.headers.items()}
         if sent.request.sign is not None:
             headers |= sent.request.sign(sent.body, time.time())
-        self.secrets = (*sent.request.secrets, *user_of(self.connection.proxy or ""))
+        proxy = self.connection.proxy
+        self.secrets = (*sent.request.secrets, *(user_of(proxy) if proxy else ()))
         self.keys = SentKeys(headers, self.secrets)
         self.sent_at = time.monotonic()
         if logger.isEnabledFor(DEBUG):

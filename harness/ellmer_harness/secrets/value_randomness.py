@@ -76,7 +76,7 @@ def made_of_words(text: str) -> bool:
 
 
 _WORDS = re.compile(r"[A-Z]?[a-z]+|[A-Z]+")
-_TYPED_WORDS = re.compile(r"(?:[A-Z]?[a-z]{1,14}|[A-Z]{2,15}|[_.:\s-])+\d{0,4}")
+_TYPED_WORDS = re.compile(r"(?>(?:[a-z]+|[A-Z](?:[a-z]+|[A-Z]+)|[_.:\s-]+)+)\d{0,4}")
 _ROLE = re.compile(
     r"(?i)(?:\A|[^a-z])(?:secret|token|key|session|password|passwd|cookie|o?auth|credentials?|login)(?![a-z])"
 )
