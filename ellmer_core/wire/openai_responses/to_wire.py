@@ -246,8 +246,8 @@ class OpenAIResponses(ResponsesResponse):
         return item
 
     def model_message(self, content: ours.ContentText, own: Json) -> Json:
-        """Returns a message of the model with one part: complete with its id, or else in short form, with plain text
-        as a string.
+        """Returns a message of the model with one part: complete with its id, or else in short form, with its phase, and plain text
+        as a string. Models that say a phase expect it back: https://learn.microsoft.com/en-us/javascript/api/@azure/ai-projects/messagephase
         """
         text, part = content.text, self.attached(content.extra, "part")
         if "refusal" in part:
@@ -255,7 +255,8 @@ class OpenAIResponses(ResponsesResponse):
         elif part:
             annotations = fitting(part.get("annotations"), NOTE)
             part = {"type": "output_text", "text": text, **part, "annotations": annotations}
-        head = {"type": "message", **own} if own else {}
+        phase = self.item_of(content).get("phase")
+        head = {"type": "message", **own} if own else {"phase": phase} if phase else {}
         return {**head, "role": "assistant", "content": [part] if part else text}
 
     def file(self, file: ours.ContentFile) -> Json | None:

@@ -133,6 +133,10 @@ def test_responses_sends_no_reasoning_that_was_cut_off_before_it_led_to_anything
     assert RESPONSES.message(RESPONSES.turn({**cut, "output": [said, reasoning]})) == [
         {"role": "assistant", "content": "Hi"}
     ]
+    remark = {**said, "phase": "commentary"}
+    assert RESPONSES.message(RESPONSES.turn({**cut, "output": [remark, reasoning]})) == [
+        {"role": "assistant", "phase": "commentary", "content": "Hi"}
+    ]
     whole = RESPONSES.message(RESPONSES.turn({"status": "completed", "output": [reasoning, said]}))
     assert [item["id"] for item in whole] == ["rs_1", "msg_1"]
 
