@@ -721,7 +721,7 @@ def _error_of(row: Row) -> tuple[str, str] | None:
     return found[1], _CLASS.sub("*", found[2]).rstrip("'\")")
 
 
-_USAGE = re.compile(r",? ?\d+ input, \d+ output")
+_USAGE = re.compile(r",? ?(?<!\d)\d+ input, \d+ output")
 
 
 def _loses_the_usage(part: Cause, whole: Cause) -> bool:
