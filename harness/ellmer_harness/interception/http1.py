@@ -341,7 +341,7 @@ def _refused(take: RequestInFlight) -> bytes:
     return failure.refused.encode("latin-1") if failure else b""
 
 
-_ERRNO = re.compile(r"^\[Errno \d+\] (?=\[)")
+_BEFORE_TLS = re.compile(r"^\[Errno \d+\] (?=\[)")
 _ERRNO = re.compile(r"\[Errno (-?\d+)\] (.*)", re.DOTALL)
 
 
@@ -350,9 +350,9 @@ def os_error(text: str) -> OSError:
     a socket.
     """
     if "CERTIFICATE_VERIFY_FAILED" in text:
-        return ssl.SSLCertVerificationError(1, _ERRNO.sub("", text))
+        return ssl.SSLCertVerificationError(1, _BEFORE_TLS.sub("", text))
     if "[SSL" in text:
-        return ssl.SSLError(1, _ERRNO.sub("", text))
+        return ssl.SSLError(1, _BEFORE_TLS.sub("", text))
     if found := _ERRNO.search(text):
         within = text[: found.start()].endswith("(")  # as urllib3 tells it
         number, words = int(found[1]), found[2].removesuffix(")") if within else found[2]
