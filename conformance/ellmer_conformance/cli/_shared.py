@@ -60,6 +60,15 @@ report_option = click.option(
     help="The report that `conformance run --report FOLDER` wrote.",
 )
 
+format_option = click.option(
+    "--format",
+    "form",
+    type=click.Choice(["text", "json"]),
+    default="text",
+    show_default=True,
+    help="The form of the output.",
+)
+
 
 @contextmanager
 def consistent(*paths: Path) -> Iterator[None]:

@@ -12,7 +12,7 @@ import click
 
 from ..recordings.calibrate import Calibration, Case, Tally, as_json, calibrate_files
 from ..report.formats.terminal_escaping import printable
-from ._shared import Effort, collected, counted, effort_options, located, sources_argument
+from ._shared import Effort, collected, counted, effort_options, format_option, located, sources_argument
 
 _COLUMNS = {
     "accepted": "accepted",
@@ -27,14 +27,7 @@ _COLUMNS = {
 
 @click.command("calibrate")
 @sources_argument
-@click.option(
-    "--format",
-    "form",
-    type=click.Choice(["text", "json"]),
-    default="text",
-    show_default=True,
-    help="The form of the output.",
-)
+@format_option
 @click.option(
     "--exclude", multiple=True, help="Leave out paths that match a pattern, like vendor/* (repeatable)."
 )

@@ -12,19 +12,12 @@ import click
 from ..coverage import reached as reached_by_cases
 from ..recordings.rule_coverage import Coverage, WireAndProvider, cover
 from ..report.formats.terminal_escaping import printable
-from ._shared import Effort, counted, effort_options, located, sources_argument
+from ._shared import Effort, counted, effort_options, format_option, located, sources_argument
 
 
 @click.command("coverage")
 @sources_argument
-@click.option(
-    "--format",
-    "form",
-    type=click.Choice(["text", "json"]),
-    default="text",
-    show_default=True,
-    help="The form of the output.",
-)
+@format_option
 @click.option(
     "-v",
     "--verbose",

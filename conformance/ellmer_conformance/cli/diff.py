@@ -10,7 +10,7 @@ import click
 
 from ..report.formats.terminal_escaping import printable
 from ..report.report_diff import counted, differences
-from ._shared import opened
+from ._shared import format_option, opened
 
 _BAD = {"broken", "differs", "unjudged", "gone"}
 
@@ -18,14 +18,7 @@ _BAD = {"broken", "differs", "unjudged", "gone"}
 @click.command("diff")
 @click.argument("old", type=click.Path(path_type=Path))
 @click.argument("new", type=click.Path(path_type=Path))
-@click.option(
-    "--format",
-    "form",
-    type=click.Choice(["text", "json"]),
-    default="text",
-    show_default=True,
-    help="The form of the output.",
-)
+@format_option
 @click.option(
     "-v", "--verbose", is_flag=True, help="In the text format, also show new verdicts and harmless changes."
 )

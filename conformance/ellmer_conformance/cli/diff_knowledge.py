@@ -8,6 +8,7 @@ from datetime import datetime
 import click
 
 from ..facts.changes import changes
+from ._shared import format_option
 
 __all__ = ["command"]
 
@@ -18,14 +19,7 @@ __all__ = ["command"]
 @click.option(
     "--about", default="", help="List only changes whose subject contains this text, such as anthropic."
 )
-@click.option(
-    "--format",
-    "form",
-    type=click.Choice(["text", "json"]),
-    default="text",
-    show_default=True,
-    help="The form of the output.",
-)
+@format_option
 def command(start: datetime, end: datetime, *, about: str, form: str) -> None:
     """List what changed at the providers after the day FROM, up to the day TO, such as 2026-09-01 2026-11-01.
 

@@ -15,7 +15,7 @@ from ..contract.rules import behaviour
 from ..live_apis.probe import server_rules
 from ..recordings.corpus.evidence import addresses
 from ..report.requirements import LATEST
-from ._shared import books_of
+from ._shared import books_of, format_option
 
 #: The version of the form of the data.
 VERSION = 1
@@ -37,14 +37,7 @@ VERSION = 1
     metavar="DATE",
     help="List only the rules that were in force on this day, such as 2026-09-01. Default: all rules.",
 )
-@click.option(
-    "--format",
-    "form",
-    type=click.Choice(["text", "json"]),
-    default="text",
-    show_default=True,
-    help="The form of the output.",
-)
+@format_option
 def command(
     wire: str | None, provider: str, day: datetime | None, form: str, *, servers: bool, cases: bool
 ) -> None:

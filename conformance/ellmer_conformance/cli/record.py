@@ -7,18 +7,12 @@ from pathlib import Path
 
 import click
 
-from .run import filters, run
+from .run import cassettes_option, filters, run
 
 
 @click.command("record")
 @filters
-@click.option(
-    "--cassettes",
-    type=click.Path(path_type=Path),
-    default=Path("cassettes"),
-    show_default=True,
-    help="Folder of the cassettes.",
-)
+@cassettes_option
 @click.option("--live", is_flag=True, help="Record only from the real API. A missing key is an error.")
 @click.option(
     "--base-url",

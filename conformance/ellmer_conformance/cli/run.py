@@ -45,15 +45,18 @@ def details_option(function: F) -> F:
     return click.option("--details", is_flag=True, help=text)(function)
 
 
-@click.command("run")
-@filters
-@click.option(
+cassettes_option = click.option(
     "--cassettes",
     type=click.Path(path_type=Path),
     default=Path("cassettes"),
     show_default=True,
     help="Folder of the cassettes.",
 )
+
+
+@click.command("run")
+@filters
+@cassettes_option
 @click.option(
     "--report",
     type=click.Path(path_type=Path),
