@@ -162,19 +162,25 @@ _METHODS = {"match", "fullmatch", "search", "finditer", "findall", "sub", "subn"
 
 
 def called(*packages: str) -> dict[str, set[str]]:
-    """Returns the methods that the modules of packages call of each name, as `_NAME.match(…)` or `map(_NAME.match, …)`."""
+    """Returns the methods that the modules of packages call of each name, as `_NAME.match(…)` or `map(_NAME.match, …)`. A private name
+    is that of its module: `module._NAME`.
+    """
     found: dict[str, set[str]] = {}
-    for tree in map(ast.parse, _sources(*packages)):
-        for node in ast.walk(tree):
+    for module, source in _sources(*packages):
+        for node in ast.walk(ast.parse(source)):
             if isinstance(node, ast.Attribute) and node.attr in _METHODS and isinstance(node.value, ast.Name):
-                found.setdefault(node.value.id, set()).add(node.attr)
+                found.setdefault(_owned(module, node.value.id), set()).add(node.attr)
     return found
+
+
+def _owned(module: str, name: str) -> str:
+    return f"{module}.{name}" if name.startswith("_") else name
 
 
 def inline(*packages: str) -> Iterator[tuple[str, re.Pattern[Any], str]]:
     """Yields the expressions that are written where they are used, `re.search(r"…", text)`, each with the method."""
-    for tree in map(ast.parse, _sources(*packages)):
-        for node in ast.walk(tree):
+    for _, source in _sources(*packages):
+        for node in ast.walk(ast.parse(source)):
             match node:
                 case ast.Call(
                     func=ast.Attribute(value=ast.Name(id="re"), attr=method),
@@ -188,11 +194,12 @@ def inline(*packages: str) -> Iterator[tuple[str, re.Pattern[Any], str]]:
                     yield text, re.compile(text, *flags), method
 
 
-def _sources(*packages: str) -> Iterator[str]:
+def _sources(*packages: str) -> Iterator[tuple[str, str]]:
+    """Yields the last name and the text of each module."""
     for package in packages:
         place = Path(package)
         folder = place if place.is_dir() else Path(str(importlib.import_module(package).__file__)).parent
-        yield from (path.read_text("utf-8") for path in sorted(folder.rglob("*.py")))
+        yield from ((path.stem, path.read_text("utf-8")) for path in sorted(folder.rglob("*.py")))
 
 
 Used = tuple[str, re.Pattern[Any], str]
@@ -202,7 +209,8 @@ def of_package(package: str) -> Iterator[Used]:
     """Yields the expressions of a package with their names, each with the methods that are called of it."""
     methods = called(package)
     for name, pattern in patterns(package).items():
-        for method in methods.get(name.rpartition(".")[2].partition("[")[0], {"finditer"}):
+        module, _, own = name.partition("[")[0].rpartition(".")
+        for method in methods.get(_owned(module.rpartition(".")[2], own), {"finditer"}):
             yield name, pattern, method
     yield from inline(package)
 
@@ -215,7 +223,7 @@ def of_scripts(folder: str, leave_out: tuple[str, ...] = ()) -> Iterator[Used]:
             namespace = _run(path)
             for name, value in namespace.items():
                 for pattern in _within(value, 2):
-                    for method in methods.get(name, {"finditer"}):
+                    for method in methods.get(_owned(path.stem, name), {"finditer"}):
                         yield f"{path.name}: {name}", pattern, method
             tables = [value for name, value in namespace.items() if name in {"_KINDS", "_REFUSALS"}]
             yield from ((text, re.compile(text), "match") for table in tables for text in table)

@@ -74,7 +74,7 @@ def placeholder(content: ours.Content) -> str:
 
 def image(url: str) -> ours.ContentImageInline | ours.ContentImageRemote:
     """Returns an image from its URL, `data:` or not."""
-    found = re.fullmatch(r"data:([^;,]*)[^,]*;base64,(.*)", url, re.DOTALL)
+    found = re.fullmatch(r"data:([^;,]*)(?=;)[^,]*;base64,(.*)", url, re.DOTALL)
     return ours.ContentImageInline(found[1], found[2]) if found else ours.ContentImageRemote(url)
 
 

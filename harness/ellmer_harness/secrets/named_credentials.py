@@ -339,7 +339,7 @@ _COMMANDS = {
         rf"curl\s{_OPTIONS}(?:-u|-U|--user|--proxy-user)[ =]?[\"']?[^\s:\"']{{1,100}}:([^\s\"'\\]{{4,200}})"
     ),
     **{
-        name: re.compile(rf"{name}\w*\s{_OPTIONS}(?<=\s)(?:-p|--password=){_CHOSEN}")
+        name: re.compile(rf"{name}\w{{0,20}}\s{_OPTIONS}(?<=\s)(?:-p|--password=){_CHOSEN}")
         for name in ("mysql", "mariadb")
     },
     "sshpass": re.compile(rf"sshpass\s+-p\s*{_CHOSEN}"),

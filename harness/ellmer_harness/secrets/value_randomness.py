@@ -25,7 +25,7 @@ _PLACEHOLDER = re.compile(
 _BASE64 = re.compile(r"([A-Za-z0-9+/]{16,32})={0,2}")
 _ADDRESS = re.compile(rb"\d{1,3}(?:\.\d{1,3}){3}:\d{1,5}")
 _TYPED = re.compile(r"(?i)example(?:key)?$|invalid[-_]?(?:api|key|token)|[a-z]1234567890|abcdefghij")
-_JWT = re.compile(r"(eyJ[\w-]{8,4000})\.(eyJ[\w-]{8,4000})\.", re.ASCII)
+_JWT = re.compile(r"(?<![\w-])(eyJ[\w-]{8,4000})\.(eyJ[\w-]{8,4000})\.", re.ASCII)
 _IN_EXAMPLES = re.compile(rb"John Doe|sanitized|redacted|example_?key")
 _SCOPE = re.compile(r"\A(?:Credential=)?([^/]*)/\d{8}/[\w-]+/[\w-]+/aws4_request\Z")  # behind a key of AWS
 _SENTENCE = re.compile(r"\s\S*[.?!:]$|\n|(?<!\S)(?:\S+\s+){8}")
