@@ -203,18 +203,10 @@ def chat(name: str, system_prompt: str | None = None, **options: Unpack[Options]
 def construct(wire: type[Wire], system_prompt: str | None, options: Options, **fields: Any) -> Chat:
     """Returns the chat for a `chat_<provider>()`, which calls it directly. `fields` are further fields of its wire."""
     _check_names(options, f"chat_{wire.__module__.rpartition('.')[2]}", fields)
-    echo = options.get("echo")
     arguments = {name: options.get(name) for name in ("params", "api_args", "api_headers", "tool_media")}
     fields |= {name: value for name, value in arguments.items() if value is not None}
-    for name in ("params", "api_args", "api_headers"):
-        if not isinstance(fields.get(name, {}), Mapping):
-            raise UsageError(
-                f"{name}= must be a dictionary, not a value of type {type(fields[name]).__name__}."
-            )
-    if not all(isinstance(each, str) for pair in fields.get("api_headers", {}).items() for each in pair):
-        raise UsageError("api_headers= must have strings as names and as values.")
-    if not isinstance(options.get("limits"), Limits | None):
-        raise UsageError(f"limits= must be Limits(…), not {options.get('limits')!r:.60}.")
+    _check_types(fields, options.get("limits"))
+    echo = options.get("echo")
     chat = Chat(
         wire(
             model=_model(wire, options.get("model")),
@@ -238,6 +230,18 @@ def construct(wire: type[Wire], system_prompt: str | None, options: Options, **f
         if options.get(name) is not None:
             setattr(chat, name, options.get(name))
     return chat
+
+
+def _check_types(fields: Mapping[str, Any], limits: object) -> None:
+    for name in ("params", "api_args", "api_headers"):
+        if not isinstance(fields.get(name, {}), Mapping):
+            raise UsageError(
+                f"{name}= must be a dictionary, not a value of type {type(fields[name]).__name__}."
+            )
+    if not all(isinstance(each, str) for pair in fields.get("api_headers", {}).items() for each in pair):
+        raise UsageError("api_headers= must have strings as names and as values.")
+    if not isinstance(limits, Limits | None):
+        raise UsageError(f"limits= must be Limits(…), not {limits!r:.60}.")
 
 
 DEFAULTS = {"max_tries": 3, "max_tool_rounds": 100}

@@ -100,27 +100,27 @@ def _row(
         preview=rule.preview,
         reason=reason,
     )
-    if outcome in FINE:
-        return row
+    return row if outcome in FINE else Row(**vars(row) | _evidence(report, run, verdict, message))
+
+
+def _evidence(report: Report, run: Run, verdict: Verdict, message: str) -> dict[str, Any]:
+    """Returns the fields of a row that failed: where, what the provider says, and the exchange."""
     first: Violation | None = next(iter(verdict.violations), None)
     pointer = first.pointer if first else "/replies"
     refusal = first.refusal if first else None
     exchange = _pointed(run, pointer)
     seen = first.facts.get("seen") if first else None
-    return Row(
-        **vars(row)
-        | {
-            "pointer": pointer,
-            "message": message,
-            "provider_error": refusal.message if refusal else "",
-            "status": refusal.status if refusal else 0,
-            "excerpt": redacted(excerpt(exchange.request.body, pointer)) if exchange else "",
-            "exchange": _kept(report, exchange) if exchange else "",
-            "fingerprint": fingerprint(rule.id, pointer, message),
-            "page": rule.page,
-            "seen": _digest(repr(seen)) if seen is not None else "",
-        }
-    )
+    return {
+        "pointer": pointer,
+        "message": message,
+        "provider_error": refusal.message if refusal else "",
+        "status": refusal.status if refusal else 0,
+        "excerpt": redacted(excerpt(exchange.request.body, pointer)) if exchange else "",
+        "exchange": _kept(report, exchange) if exchange else "",
+        "fingerprint": fingerprint(verdict.rule.id, pointer, message),
+        "page": verdict.rule.page,
+        "seen": _digest(repr(seen)) if seen is not None else "",
+    }
 
 
 def _declared(verdict: Verdict, wire: str, differences: Sequence[Difference]) -> str:
