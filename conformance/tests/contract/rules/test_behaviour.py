@@ -25,7 +25,7 @@ from broken_runs.requests import REQUESTS
 from broken_runs.sessions import SESSIONS
 
 from ellmer_conformance.contract.exchange import Response
-from ellmer_conformance.contract.observed_run import ToolRun
+from ellmer_conformance.contract.observed_run import Run, ToolRun
 from ellmer_conformance.contract.rule import verdict
 from ellmer_conformance.contract.rules.behaviour import book
 from ellmer_conformance.scenarios.case import Case, ask
@@ -453,6 +453,17 @@ def test_a_refusal_in_its_own_field_may_be_called_filtered(words, fine):
         replies=[replace(each, stop="filter") for each in run.replies],
     )
     assert bool(verdict(book.rules["STP-006"], told).violations) is not fine
+
+
+@pytest.mark.parametrize(("text", "broken"), [("Here again: all is well.", False), ("", True)])
+def test_a_client_may_ask_again_for_a_call_that_was_not_written(text, broken):
+    case = Case(
+        script=[Answer((Call("get_weather", {}, text='{"city": "Pa'),)), Answer((Say("Here again."),))],
+        steps=[ask("Weather?", outcome="incomplete")],
+    )
+    run = Run(case, "gemini", "google", "sync", replies=[Reply(text, stop="stop")])
+
+    assert bool(verdict(book.rules["STP-007"], run).violations) is broken
 
 
 def test_an_answer_that_no_request_asked_for_was_not_said():

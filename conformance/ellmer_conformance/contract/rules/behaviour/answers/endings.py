@@ -194,6 +194,7 @@ def early_stops_are_reported(run: Run) -> Iterator[Finding]:
 def refusals_are_told(run: Run) -> Iterator[Finding]:
     """A refusal, and an answer that ended because the model failed to write its call (Gemini: `MALFORMED_FUNCTION_CALL`), does not
     look like a complete answer without words. The caller gets the words of the refusal, an error, or another stop reason than `stop`.
+    A client may ask again for a call that was not written: then the caller gets the words of the next answer.
 
     Why: an empty answer says nothing, and the caller takes the task for done. Fix: read `refusal` beside `content`, whole and
     in pieces, and report an unknown finish reason as it is.
@@ -201,7 +202,7 @@ def refusals_are_told(run: Run) -> Iterator[Finding]:
     failed = [s for s in run.case.script if isinstance(s, Answer) and (s.refusal or _is_unwritten(s))]
     for index, (wanted, reply) in enumerate(zip(run.case.steps, run.replies, strict=False)):
         if failed and wanted.outcome == "incomplete":
-            told = bool(wanted.text and wanted.text in reply.text) or reply.error is not None
+            told = reply.error is not None or bool(reply.text and (wanted.text or "") in reply.text)
             problem = f"the text is {reply.text!r}, and the stop reason is {reply.stop!r}"
             yield found(told or reply.stop not in {None, "", "stop"}, f"/replies/{index}", problem)
 

@@ -113,7 +113,7 @@ def strictness_is_told(run: Run) -> Iterator[Finding]:
         }
         if optional:
             silent = ", ".join(sorted(optional - told))
-            problem = f"{silent} has optional arguments, and does not say whether it is strict"
+            problem = f"{silent!r} has optional arguments, and does not say whether it is strict"
             yield found(not silent, f"/exchanges/{index}/request", problem)
 
 
