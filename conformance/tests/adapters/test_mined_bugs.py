@@ -9,7 +9,7 @@ import os
 import re
 
 import pytest
-from broken_on_purpose import outsiders, reported, strangers, threads, trackers, unlisted
+from broken_on_purpose import clients, outsiders, reported, strangers, threads, trackers, unlisted
 from broken_on_purpose.mined import CHANGES, MINED, REPLIES, MinedAdapter
 
 from ellmer_conformance.contract.readers import MODULES
@@ -30,6 +30,7 @@ BUGS = [
     *unlisted.UNLISTED.values(),
     *outsiders.OUTSIDERS.values(),
     *trackers.TRACKERS.values(),
+    *clients.CLIENTS.values(),
 ]
 #: The part of the stream that is lost comes back in the whole text, so that only a SHOULD says it.
 GENTLE = {"pieces_lost"}
@@ -39,6 +40,10 @@ def case_of(bug):
     return case_named(bug.case) or CASES[bug.case]
 
 
+def provider_of(bug, wire):
+    return bug.provider or MODULES[wire].PROVIDER
+
+
 def plays_of(bug):
     """Returns every play of a bug."""
     case = case_of(bug)
@@ -46,7 +51,7 @@ def plays_of(bug):
         (bug, wire, mode)
         for wire in bug.wires
         for mode in bug.modes
-        if not case.why_not(wire, MODULES[wire].PROVIDER) and (case.area == "combined" or mode in case.modes)
+        if not case.why_not(wire, provider_of(bug, wire)) and (case.area == "combined" or mode in case.modes)
     ]
 
 
@@ -71,7 +76,7 @@ def server():
 def test_a_bug_fails_by_the_right_rule(bug, wire, mode, server):
     adapter = MinedAdapter(bug, mode)
 
-    run = play_direct(adapter, wire, MODULES[wire].PROVIDER, case_of(bug), mode, server=server)
+    run = play_direct(adapter, wire, provider_of(bug, wire), case_of(bug), mode, server=server)
     failed = {v.rule.id for v in judge(run) if v.outcome == "fail" and v.rule.level == "MUST"}
 
     assert adapter.changed
@@ -92,6 +97,7 @@ def test_every_listed_bug_is_there_and_has_a_form_of_its_own():
         *trackers.ANSWERS,
         *trackers.CHUNKS,
     }
+    assert {*clients.CLIENTS} == {*clients.CHANGES, *clients.REPLIES, *clients.ANSWERS, *clients.CHUNKS}
     assert {*reported.REPORTED} == {
         *reported.CHANGES,
         *reported.REPLIES,
@@ -110,6 +116,7 @@ def test_threads_are_threads():
         *reported.REPORTED.values(),
         *threads.THREADS.values(),
         *trackers.TRACKERS.values(),
+        *clients.CLIENTS.values(),
     ]
     assert all(bug.thread for bug in from_trackers)
     linked = [bug.thread for bug in BUGS if bug.thread]

@@ -45,6 +45,8 @@ class Mined:
     chunks: Chunks | None = None
     wires: Sequence[str] = WIRES
     modes: Sequence[Mode] = ("sync", "async", "stream")
+    #: Who is asked, if it is not the first provider of the wire format.
+    provider: str = ""
 
     @property
     def link(self) -> str:

@@ -150,6 +150,15 @@ class ReadsTheStopFromAnEmptyChunk(BrokenAdapter):
         return [re.sub(beside, rb"\1null", b"".join(chunks))]
 
 
+class ReadsOnlyStrings(BrokenAdapter):
+    """Reads the content of an answer only where it is a string."""
+
+    case, caught_by, mode, on = "news", ("STR-025",), "stream", ("mistral",)
+
+    def answer(self, chunks: list[bytes]) -> list[bytes]:
+        return [re.sub(rb'"content": ?\[.*?\]', b'"content":""', b"".join(chunks))]
+
+
 class CountsFromTheEnd(BrokenAdapter):
     """Reads all token counts from the last event."""
 

@@ -174,6 +174,7 @@ ANSWERS = {
             "STR-019": "after-the-end",
             "STR-020": "late-names",
             "STR-023": "stop-beside-text",
+            "STR-025": "text-in-parts",
             "USG-002": "counted-at-the-start",
         }.items()
     },

@@ -123,6 +123,7 @@ _BOUNDED: Mapping[str, Any] = {
             "description": "How to pay: by a name, or by a voucher's number.",
             "anyOf": [{"type": "string", "enum": ["cash", "card"]}, {"type": "integer"}],
         },
+        "event": {"type": "string", "const": "fair", "description": "What it is for."},
         "days": {
             "type": "array",
             "items": {"type": "string", "enum": ["Sa", "Su", "Mo"], "description": "A day."},
@@ -146,7 +147,7 @@ _BOUNDED: Mapping[str, Any] = {
 
 @case
 def bounded_schema() -> Case:
-    """A tool's parameters have bounds, patterns, defaults, null, a reference and several forms: the model gets all that its API takes."""
+    """A tool's parameters have bounds, patterns, defaults, a constant, null, a reference and several forms: the model gets all that its API takes."""
     book = Tool("book", "Books a room.", lambda **told: f"booked {told['title']}", _BOUNDED)
     call = Call(
         "book", {"title": "Fair", "code": "AB-12", "guests": 3, "days": ["Su", "Sa"], "until": "2026-12-06"}

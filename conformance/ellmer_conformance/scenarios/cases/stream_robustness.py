@@ -43,8 +43,8 @@ def lines_of_any_kind() -> Case:
 
 @case
 def news() -> Case:
-    """The answer has unknown events and fields, its stop reason beside its last piece, and data after its end."""
-    variations = of_rules("STR-006", "STR-019", "STR-023")
+    """The answer has unknown events and fields, text in parts, its stop reason beside its last piece, and data after its end."""
+    variations = of_rules("STR-006", "STR-019", "STR-023", "STR-025")
     return _again(text_then_tool, variations)
 
 
@@ -64,7 +64,7 @@ def no_arguments() -> Case:
 
 @case
 def reasons_and_counts() -> Case:
-    """The answer has new stop reasons, and token counts in other places or none."""
+    """The answer has new stop reasons or a filter's, and token counts in other places or none."""
     variations = of_rules("STP-002", "STP-003", "USG-002", "USG-005")
     return _again(unicode_throughout, variations)
 

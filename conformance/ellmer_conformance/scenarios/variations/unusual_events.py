@@ -110,6 +110,17 @@ def _stop_beside_text(_: str, events: list[Event]) -> Sequence[Event] | None:
     return None
 
 
+def _text_in_parts(it: VariedAnswer) -> VariedAnswer:
+    """Sends each text of the answer as a list of parts, as Mistral does when the model has thought."""
+
+    def change(o: dict[str, Any]) -> dict[str, Any]:
+        text = o.get("content")
+        told = isinstance(text, str) and text and o.get("role") in {None, "assistant"}
+        return o | {"content": [{"type": "text", "text": text}]} if told else o
+
+    return each(it, lambda data: everywhere(data, change))
+
+
 # parallel calls -------------------------------------------------------------------------------------------
 
 
@@ -222,6 +233,15 @@ def _stopping(reason: str) -> Any:
     return lambda it: each(it, lambda data: everywhere(data, change))
 
 
+def _blocked(it: VariedAnswer) -> VariedAnswer:
+    """Ends the answer by a filter. Gemini then does not count what it wrote."""
+
+    def change(o: dict[str, Any]) -> dict[str, Any]:
+        return {k: v for k, v in o.items() if k != "candidatesTokenCount"}
+
+    return _stopping("SAFETY")(each(it, lambda data: everywhere(data, change)))
+
+
 def _uncounted(it: VariedAnswer) -> VariedAnswer:
     def change(o: dict[str, Any]) -> dict[str, Any]:
         return {k: v for k, v in o.items() if k not in _COUNTS}
@@ -284,10 +304,14 @@ MEANING = (
     ),
     Variation("empty-choices", "STR-015", lambda it: changed(it, _empty_choices), wires=_CHAT),
     Variation("stop-beside-text", "STR-023", lambda it: changed(it, _stop_beside_text), wires=_CHAT),
+    Variation("text-in-parts", "STR-025", _text_in_parts, wires=frozenset({"mistral"}), streamed=None),
     Variation("after-the-end", "STR-019", lambda it: changed(it, _ghost), wires=_MARKED),
     Variation("late-names", "STR-020", lambda it: changed(it, _late_names), wires=_CHAT),
     Variation(
         "unknown-stop", "STP-002", _stopping("brand_new"), "other-stop", wires=_REASONED, streamed=None
+    ),
+    Variation(
+        "blocked-uncounted", "STP-002", _blocked, "other-stop", wires=frozenset({"gemini"}), streamed=None
     ),
     *(
         Variation(

@@ -287,3 +287,79 @@ def _loaded(text: str) -> Any:
         return json.loads(text)
     except ValueError:
         return None
+
+
+_FLAG: Json = {"disable_parallel_tool_use": True}
+_AUTO: Json = {"type": "auto", **_FLAG}
+_ANY: Json = {**TOOLS, "toolChoice": {"any": {}}}
+
+
+def _chosen(choice: Json) -> Json:
+    return {"additionalModelRequestFields": {"tool_choice": choice}}
+
+
+@book.rule(
+    "REQ-012",
+    MUST,
+    REJECT,
+    source=[
+        "https://github.com/BerriAI/litellm/pull/32605 (before and after, against Bedrock)",
+        "https://github.com/VectifyAI/OpenKB/pull/177",
+        "https://github.com/BerriAI/litellm/pull/22638",
+    ],
+    refusal=refused(f"{PASSED_ON}tool_choice.{{field}}: Field required"),
+    models=CLAUDE,
+    examples=[body(ASK, toolConfig=TOOLS, **_chosen(_AUTO))],
+    counterexamples=[
+        body(ASK, toolConfig=TOOLS, **_chosen(_FLAG)),
+        body(ASK, toolConfig=TOOLS, **_chosen({"type": "tool", **_FLAG})),
+    ],
+)
+def additional_choices_are_whole(request: Request) -> Iterator[Finding]:
+    """A `tool_choice` in `additionalModelRequestFields` has its `type`, and the type `tool` has a `name`.
+
+    Why: Claude's own field is needed to allow one call at a time, which Converse has no field for. Fix: send
+    `{"type": "auto", "disable_parallel_tool_use": true}`.
+    """
+    choice = _additional_choice(request.body)
+    if choice is None:
+        return
+    lacks = "type" if "type" not in choice else "tool.name"
+    fine = "type" in choice and (choice["type"] != "tool" or "name" in choice)
+    yield met(_CHOICE) if fine else broken(_CHOICE, f"`{lacks}` is missing", field=lacks)
+
+
+_CHOICE = "/additionalModelRequestFields/tool_choice"
+
+
+def _additional_choice(body: Json) -> Json | None:
+    """Returns the choice of tools in Claude's own field."""
+    choice = object_of(body.get("additionalModelRequestFields")).get("tool_choice")
+    return choice if isinstance(choice, dict) else None
+
+
+@book.rule(
+    "REQ-145",
+    MUST,
+    REJECT,
+    source="https://github.com/BerriAI/litellm/issues/36536",
+    refusal=refused(
+        "The additional field tool_choice/type conflicts with the existing field toolConfig.toolChoice.{kind}. Remove "
+        "tool_choice/type and try again."
+    ),
+    models=CLAUDE,
+    examples=[body(ASK, toolConfig=_ANY), body(ASK, toolConfig=TOOLS, **_chosen(_AUTO))],
+    counterexamples=[body(ASK, toolConfig=_ANY, **_chosen({"type": "any", **_FLAG}))],
+)
+def tools_are_chosen_once(request: Request) -> Iterator[Finding]:
+    """A request has `toolConfig.toolChoice` or a `tool_choice` in `additionalModelRequestFields`, and not both.
+
+    Why: a forced call and one call at a time are sent in two places. Fix: send both in
+    `additionalModelRequestFields.tool_choice`, and leave `toolChoice` out.
+    """
+    choice = _additional_choice(request.body)
+    native = object_of(object_of(request.body.get("toolConfig")).get("toolChoice"))
+    if choice is not None and "type" in choice:
+        kind = next(iter(native), "")
+        problem = "the choice of tools is sent twice"
+        yield broken(f"{_CHOICE}/type", problem, kind=kind) if native else met(_CHOICE)

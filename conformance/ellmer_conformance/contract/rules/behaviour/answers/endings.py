@@ -237,11 +237,21 @@ def _is_refusal(run: Run) -> bool:
 _REFUSAL = re.compile(rb'"refusal":\s*"[^"]|"type":\s*"(?:response\.)?refusal')
 
 
-@book.rule("STP-002", MUST, LOSS, source="https://github.com/earendil-works/pi/pull/1509")
+@book.rule(
+    "STP-002",
+    MUST,
+    LOSS,
+    source=[
+        "https://github.com/earendil-works/pi/pull/1509",
+        "https://github.com/strands-agents/harness-sdk/pull/2353",
+    ],
+)
 def new_reasons_are_not_stop(run: Run) -> Iterator[Finding]:
-    """An unknown stop reason is not an error and is not reported as `stop`.
+    """An unknown stop reason is not an error and is not reported as `stop`. Neither is a filter's, whose answer has no token counts
+    (Gemini).
 
-    Why: providers add stop reasons, and an answer that ended for a new one may be incomplete.
+    Why: providers add stop reasons, and an answer that ended for a new one may be incomplete. A client that computes with counts
+    that are missing fails, and the caller does not learn that a filter ended the answer.
     """
     yield from _reasons(run, "STP-002")
 

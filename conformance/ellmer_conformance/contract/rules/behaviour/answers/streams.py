@@ -153,6 +153,24 @@ def stops_beside_text_are_read(run: Run) -> Iterator[Finding]:
     yield from same_as_plain(run, "STR-023")
 
 
+@book.rule(
+    "STR-025",
+    MUST,
+    LOSS,
+    source=[
+        "https://github.com/NousResearch/hermes-agent/issues/11243",
+        "https://github.com/mistralai/client-ts/pull/246",
+    ],
+)
+def text_in_parts_is_read(run: Run) -> Iterator[Finding]:
+    """Text that arrives as a list of parts is read as the same text, streamed or not (Mistral).
+
+    Why: the content of an answer is a string or a list of parts, in which thoughts and references stand beside the text. A client
+    that expects a string takes the answer for an empty one.
+    """
+    yield from same_as_plain(run, "STR-025")
+
+
 @book.rule("STR-021", SHOULD, LOSS, source="https://github.com/yagil/tokmon/issues/4")
 def streams_are_handed_over_as_they_come(run: Run) -> Iterator[Finding]:
     """A caller who streams gets a long answer in pieces while it arrives, not all at the end.

@@ -184,23 +184,31 @@ def blocks_of_text_stay_apart(run: Run) -> Iterator[Finding]:
     "HIS-008",
     MUST,
     LOSS,
-    source="https://platform.claude.com/docs/en/build-with-claude/extended-thinking: preserve thinking blocks",
+    source=[
+        "https://platform.claude.com/docs/en/build-with-claude/extended-thinking: preserve thinking blocks",
+        "https://docs.ollama.com/capabilities/streaming",
+        "https://github.com/davidmigloz/ai_clients_dart/pull/296",
+    ],
 )
 def thoughts_before_calls_go_back(run: Run) -> Iterator[Finding]:
-    """Thinking before a tool call is sent back with the call, if the wire format requires it (Anthropic, Bedrock).
+    """Thinking before a tool call is sent back with the call, if the provider requires it (Anthropic, Bedrock, Ollama).
 
-    Why: Anthropic refuses a call whose thinking is missing. Gemini refuses a call without its signature,
-    which Gemini's own rules check. OpenAI recommends it, and others do not require it.
+    Why: Anthropic refuses a call whose thinking is missing. Ollama's documentation requires it, because the model thinks again
+    without it. Gemini refuses a call without its signature, which Gemini's own rules check. OpenAI recommends it, and others do not
+    require it.
     """
-    if run.wire not in {"anthropic", "bedrock"}:
-        return
-    for index, answers in _followed(run):
+    mark = _THOUGHT_OF.get(run.wire)
+    for index, answers in _followed(run) if mark else ():
         response = run.exchanges[index].response
-        signed = response is not None and b'"signature' in response.body
-        if signed and answers[0].calls and answers[0].thinking:
+        told = mark is not None and response is not None and mark in response.body
+        if told and answers[0].calls and answers[0].thinking:
             kinds = [item.kind for item in _new(run, index)]
             problem = f"the model thought before its call, and what goes back is {kinds}"
             yield found("thinking" in kinds, f"/exchanges/{index + 1}/request", problem)
+
+
+#: What an answer has if its thinking must go back.
+_THOUGHT_OF = {"anthropic": b'"signature', "bedrock": b'"signature', "ollama": b'"thinking"'}
 
 
 def _kinds(answer: Answer, said: Sequence[Item]) -> tuple[list[str], list[str]]:

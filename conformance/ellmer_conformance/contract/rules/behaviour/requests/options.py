@@ -191,17 +191,18 @@ def _asked_for(steps: Sequence[Ask], items: Sequence[Item]) -> bool:
         "https://github.com/router-for-me/CLIProxyAPI/pull/1704",
         "https://github.com/vectorize-io/hindsight/pull/3344",
         "https://github.com/aebrer/dreb/issues/117",
+        "https://github.com/SciPhi-AI/R2R/issues/1979",
     ],
 )
 def answers_are_not_cut_short(run: Run) -> Iterator[Finding]:
-    """No request cuts, forces or multiplies the answer unless the caller asked for it: a token limit under 4,096 (at Anthropic,
-    which requires one, under 1,024), stop sequences, a forced or forbidden tool call, one call at a time or a limit of calls, JSON,
-    several answers, less thinking, brief answers, a history that the API may shorten, images in low detail, an answer in the
-    background. Nor does it change the price or the place (`service_tier`, `speed`, a latency, a region), keep the conversation
-    where the API does not by itself (`store` in Chat Completions), switch filters on or off (a guardrail, `safetySettings`), change the
-    sampling (`seed`, `top_p`, a penalty), ask for the most thinking (an effort of `xhigh` or `max`, which no model has by default) or
-    for log probabilities, mark the conversation with `metadata`, or tell who the user is (`user`, `safety_identifier`). A `top_p`
-    of 1 changes nothing where it is the default, which it is not at Gemini (0.95) and Cohere (0.75).
+    """No request cuts, forces or multiplies the answer unless the caller asked for it: a token limit under 4,096 (at Anthropic, which
+    requires one, under 1,024), a context under 4,096 tokens (Ollama, which cuts longer prompts), stop sequences, a forced or forbidden tool
+    call, one call at a time or a limit of calls, JSON, several answers, less thinking, brief answers, a history that the API may shorten,
+    images in low detail, an answer in the background. Nor does it change the price or the place (`service_tier`, `speed`, a latency, a
+    region), keep the conversation where the API does not by itself (`store` in Chat Completions), switch filters on or off (a guardrail,
+    `safetySettings`), change the sampling (`seed`, `top_p`, a penalty), ask for the most thinking (an effort of `xhigh` or `max`, which no
+    model has by default) or for log probabilities, mark the conversation with `metadata`, or tell who the user is (`user`,
+    `safety_identifier`). A `top_p` of 1 changes nothing where it is the default, which it is not at Gemini (0.95) and Cohere (0.75).
 
     Why: the caller gets a part of the answer, or another kind of answer, and does not notice. OPT-001 judges larger
     limits and other options.
@@ -232,6 +233,8 @@ def _constraints(wire: str, body: Json) -> Iterator[tuple[str, str]]:
         for name, value in holder.items():
             if name in _LIMITS and isinstance(value, int) and 0 <= value < usual:
                 yield f"{name}={value}", "max_tokens"
+            elif name == "num_ctx" and isinstance(value, int) and value < _USUAL_LIMIT:
+                yield f"num_ctx={value}", "num_ctx"
             elif name in {"stop", "stop_sequences", "stopSequences"} and value:
                 yield name, "stop"
             elif name in {"n", "candidateCount"} and value not in {None, 1}:

@@ -13,9 +13,9 @@ from itertools import accumulate
 from .....scenarios.script import REDACTED, Answer, Think
 from ....counts import counted, times
 from ....exchange import Exchange, Json
-from ....observed_run import Run
+from ....observed_run import Run, call_key
 from ....readers.anthropic import PRESERVES_THINKING, drops_stale_thoughts
-from ....readers.json_access import text_of
+from ....readers.json_access import object_of, text_of
 from ....rule import Finding, Refusal, broken
 from .._rulebook import LOSS, MUST, SHOULD, book, found, new, objects, taken
 
@@ -44,6 +44,7 @@ _SIGNED = re.compile(r'"(?:signature|thoughtSignature|encrypted_content)": ?"([^
         "https://github.com/anthropics/claude-code/issues/56708",
         "https://github.com/anomalyco/opencode/issues/4832",
         "https://github.com/microsoft/vscode/pull/320196",
+        "https://github.com/vercel/ai/issues/16298",
     ],
     formerly=[
         Refusal(
@@ -62,7 +63,8 @@ _SIGNED = re.compile(r'"(?:signature|thoughtSignature|encrypted_content)": ?"([^
 def reasoning_goes_back_as_it_came(run: Run) -> Iterator[Finding]:
     """Signatures and encrypted reasoning are sent back byte for byte, streamed or not. Only those that the provider
     sent are sent back, each once and in the order in which they came. A signed thought is sent back with the words that the
-    provider showed, and as redacted only if the provider redacted it. No thought is sent if the provider sent none.
+    provider showed, and as redacted only if the provider redacted it. No thought is sent if the provider sent none. A call that the
+    model made has no placeholder (Gemini signs the first of parallel calls, and no other).
 
     Why: the API refuses a changed signature, a signature without its thought, and changed data of redacted thinking. Without the
     signature, the model thinks again.
@@ -80,6 +82,7 @@ def reasoning_goes_back_as_it_came(run: Run) -> Iterator[Finding]:
             )
         yield from _in_order(run, index, received, spell)
         yield from _invented(run, index)
+        yield from _substituted(run, index)
         yield from _redacted(run, index)
         for signature in _emptied(exchange.request.body):
             shown = [e for e in run.exchanges[:index] if e.response and _shows(e.response.body, signature)]
@@ -96,6 +99,22 @@ def _invented(run: Run, index: int) -> Iterator[Finding]:
     if thoughts and not told and not run.case.history and run.provider in _WITHOUT_PLACEHOLDERS:
         problem = f"the thought {thoughts[0].text[:40]!r} goes back, and the model had none"
         yield broken(f"/exchanges/{index}/request", problem)
+
+
+def _substituted(run: Run, index: int) -> Iterator[Finding]:
+    """Finds a placeholder on a call of Gemini's own. Placeholders are for calls of other models, and skip the check of the signature.
+    After a refusal, a client may try without the signatures that it has.
+    """
+    refused = any(e.response and e.response.status >= 400 for e in run.exchanges[:index])
+    if run.wire != "gemini" or run.case.history or refused:
+        return
+    made = {call_key(each.name, each.arguments) for at, calls in run.calls() if at < index for each in calls}
+    for part in objects(run.exchanges[index].request.body):
+        call = object_of(part.get("functionCall"))
+        if call and part.get("thoughtSignature") in _PLACEHOLDERS:
+            own = call_key(text_of(call.get("name")), object_of(call.get("args"))) in made
+            problem = f"the call of {text_of(call.get('name'))} is the model's own, and has a placeholder for a signature"
+            yield found(not own, f"/exchanges/{index}/request", problem)
 
 
 def _redacted(run: Run, index: int) -> Iterator[Finding]:

@@ -175,7 +175,9 @@ def _lost_in_part(wanted: Nested, sent: Nested, place: str, words: Collection[st
 
 
 def _means(schema: Json, word: str, value: Any) -> bool:
-    """Tells whether a schema has a constraint. Gemini writes counts as text."""
+    """Tells whether a schema has a constraint. Gemini writes counts as text, and a constant is an enum of one value."""
+    if word == "const" and schema.get("enum") == [value]:
+        return True
     return word in schema and (schema[word] == value or str(schema[word]) == str(value))
 
 

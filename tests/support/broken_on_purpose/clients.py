@@ -1,0 +1,411 @@
+"""Bugs of clients that trackers reported in 2026, each on the wire formats that its thread is about. `clients.toml` lists them.
+
+As those of `trackers.py`, they were planted before anybody looked whether a rule sees them.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import replace
+from typing import Any
+
+from ellmer_conformance.contract.exchange import Json
+from ellmer_conformance.scenarios.messages import Reply
+
+from .answer_events import Rewrite, objects
+from .mined import Change, Chunks, listed, schemas, without
+from .neutral_requests import Body
+from .strangers import counts, everywhere
+
+# --- What the model said ---------------------------------------------------------------------------------
+
+
+def _without_fields(*names: str) -> Change:
+    """Returns a change that drops fields of the model's turns."""
+
+    def change(body: Body) -> None:
+        for found in objects([turn for turn in body.turns if turn.get("role") != "user"]):
+            for name in names:
+                found.pop(name, None)
+
+    return change
+
+
+def _without_blocks(drop: Callable[[Json], object]) -> Change:
+    """Returns a change that drops some blocks of messages."""
+
+    def change(body: Body) -> None:
+        for turn in body.turns:
+            blocks = body.blocks(turn)
+            blocks[:] = [block for block in blocks if not drop(block)]
+
+    return change
+
+
+def _on_reasoning(do: Callable[[Json], object]) -> Change:
+    """Returns a change of each reasoning item of Responses."""
+
+    def change(body: Body) -> None:
+        for turn in body.turns:
+            if turn.get("type") == "reasoning":
+                do(turn)
+
+    return change
+
+
+def _no_reasoning_items(body: Body) -> None:
+    body.turns[:] = [turn for turn in body.turns if turn.get("type") != "reasoning"]
+
+
+def _calls_before_thoughts(body: Body) -> None:
+    for turn in body.turns:
+        body.blocks(turn).sort(key=lambda block: block.get("type") != "tool_use")
+
+
+def _sentinels(body: Body) -> None:
+    """Puts the sentinel for foreign calls on each call that has no signature."""
+    for part in objects(body.turns):
+        if "functionCall" in part:
+            part.setdefault("thoughtSignature", "skip_thought_signature_validator")
+
+
+def _fragments_as_blocks(body: Body) -> None:
+    for turn in body.turns:
+        if any(block.get("type") == "tool_use" for block in body.blocks(turn)):
+            body.blocks(turn).append({"type": "input_json_delta", "partial_json": "{}"})
+
+
+def _empty_text_before_calls(body: Body) -> None:
+    for turn in body.turns:
+        if any("toolUse" in block for block in body.blocks(turn)):
+            body.blocks(turn).insert(0, {"text": ""})
+
+
+# --- Results ---------------------------------------------------------------------------------------------
+
+
+def _results_apart(body: Body) -> None:
+    """Sends each result of parallel calls in a turn of its own."""
+    turns = list[Json]()
+    for turn in body.turns:
+        parts = body.blocks(turn)
+        if sum("functionResponse" in part for part in parts) > 1:
+            turns += [{**turn, "parts": [part]} for part in parts]
+        else:
+            turns.append(turn)
+    body.turns[:] = turns
+
+
+def _calls_apart(body: Body) -> None:
+    """Sends parallel calls as if they had been made one after the other."""
+    turns, waiting = list[Json](), list[Json]()
+    for turn in body.turns:
+        parts = body.blocks(turn)
+        if sum("functionCall" in part for part in parts) > 1:
+            waiting = parts
+        elif waiting and all("functionResponse" in part for part in parts):
+            for call, result in zip(waiting, parts, strict=True):
+                turns += [{"role": "model", "parts": [call]}, {"role": "user", "parts": [result]}]
+            waiting = []
+        else:
+            turns.append(turn)
+    body.turns[:] = turns
+
+
+def _blank_line_after_results(body: Body) -> None:
+    blocks = body.blocks(body.turns[-1])
+    if blocks and "toolResult" in blocks[-1]:
+        blocks.append({"text": "\n"})
+
+
+def _moved_images(how: Callable[[Json], list[Json]]) -> Change:
+    """Returns a change of the images of results, which stand behind the results."""
+
+    def change(body: Body) -> None:
+        for turn in body.turns if body.results() else ():
+            parts = body.blocks(turn)
+            parts[:] = [
+                part for old in parts for part in (how(old) if old["type"] == "input_image" else [old])
+            ]
+
+    return change
+
+
+def _image_as_text(part: Json) -> list[Json]:
+    return [{"type": "input_text", "text": part["image_url"].partition(",")[2]}]
+
+
+def _bridge(body: Body) -> None:
+    """Puts an empty answer between a result and what the user says."""
+    for at in range(len(body.turns) - 1, 0, -1):
+        if body.turns[at].get("role") == "user" and body.turns[at - 1].get("role") == "tool":
+            body.turns.insert(at, {"role": "assistant", "content": ""})
+
+
+# --- Marks, tools and options ----------------------------------------------------------------------------
+
+
+def _fifth_mark(body: Body) -> None:
+    """Marks the last five messages for the cache."""
+    for turn in body.turns[-5:] if len(body.turns) > 5 else ():
+        if isinstance(turn["content"], str):
+            turn["content"] = [{"type": "text", "text": turn["content"]}]
+        turn["content"][-1]["cache_control"] = {"type": "ephemeral"}
+
+
+def _as_parameters(how: Callable[[Any], Any]) -> Change:
+    """Returns a change that sends schemas in the older field of Gemini, which takes a part of OpenAPI."""
+
+    def change(body: Body) -> None:
+        for tool in body.tools():
+            schema = tool.pop("parametersJsonSchema", None) or tool.get("parameters")
+            if schema:
+                tool["parameters"] = how(schema)
+
+    return change
+
+
+def _type_lists(schema: Json) -> Json:
+    """Makes each text nullable with a list of types."""
+    told = schema.get("type")
+    return (
+        {**schema, "type": [told.lower(), "null"]}
+        if isinstance(told, str) and told.lower() == "string"
+        else schema
+    )
+
+
+def _closed(schema: Json) -> Json:
+    return {**schema, "additionalProperties": False} if "properties" in schema else schema
+
+
+def _typeless_choice(body: Body) -> None:
+    if body.tools():
+        fields = body.body.setdefault("additionalModelRequestFields", {})
+        fields["tool_choice"] = {"disable_parallel_tool_use": True}
+
+
+def _two_choices(body: Body) -> None:
+    if body.tools():
+        body.body["toolConfig"]["toolChoice"] = {"auto": {}}
+        fields = body.body.setdefault("additionalModelRequestFields", {})
+        fields["tool_choice"] = {"type": "auto", "disable_parallel_tool_use": False}
+
+
+def _parallel_allowed(body: Body) -> None:
+    choice = body.body.get("tool_choice")
+    if isinstance(choice, dict):
+        choice.pop("disable_parallel_tool_use", None)
+
+
+#: What each bug changes of a request.
+CHANGES: Mapping[str, Change] = {
+    "results_apart": _results_apart,
+    "calls_apart": _calls_apart,
+    "blank_line_after_results": _blank_line_after_results,
+    "thinking_not_sent_back": _without_fields("thinking"),
+    "images_behind_results_lost": _moved_images(lambda part: []),
+    "images_behind_results_as_text": _moved_images(_image_as_text),
+    "fifth_cache_mark": _fifth_mark,
+    "empty_bridge": _bridge,
+    "encrypted_reasoning_lost": _without_fields("encrypted_content"),
+    "reasoning_without_summary": _on_reasoning(lambda item: item.pop("summary", None)),
+    "summaries_made_up": _on_reasoning(
+        lambda item: item.update(summary=[{"type": "summary_text", "text": "It is about the question."}])
+    ),
+    "messages_without_their_reasoning": _no_reasoning_items,
+    "fragments_as_blocks": _fragments_as_blocks,
+    "type_lists_for_gemini": _as_parameters(everywhere(_type_lists)),
+    "closed_objects_for_gemini": _as_parameters(everywhere(_closed)),
+    "choice_without_a_type": _typeless_choice,
+    "two_tool_choices": _two_choices,
+    "one_call_at_a_time_ignored": _parallel_allowed,
+    "sentinels_on_own_calls": _sentinels,
+    "empty_thinking_dropped": _without_blocks(
+        lambda block: block.get("type") == "thinking" and not block.get("thinking")
+    ),
+    "redacted_thinking_dropped": _without_blocks(lambda block: block.get("type") == "redacted_thinking"),
+    "calls_before_thinking": _calls_before_thoughts,
+    "constants_lost": schemas(without("const")),
+    "empty_text_before_calls": _empty_text_before_calls,
+}
+
+# --- Answers, before the client reads them ---------------------------------------------------------------
+
+
+def _calls_of_chunks(events: Sequence[Json]) -> list[Json]:
+    return [call for event in events for call in objects(event) if "function" in call and "index" in call]
+
+
+def _only_the_last_call(events: Sequence[Json]) -> None:
+    """Reads one call of an answer: the last one."""
+    last = max((call["index"] for call in _calls_of_chunks(events)), default=0)
+    for found in objects(list(events)):
+        if found.get("tool_calls"):
+            found["tool_calls"] = [
+                {**call, "index": 0} for call in found["tool_calls"] if call["index"] == last
+            ]
+    parts = [found for found in objects(list(events)) if "functionCall" in found]
+    for part in parts[:-1]:
+        part.pop("functionCall")
+        part.update({"text": ""})
+
+
+def _one_call_of_several(events: Sequence[Json]) -> None:
+    """Adds later calls to the first one, whose arguments are then no JSON, and therefore empty."""
+    if len({call["index"] for call in _calls_of_chunks(events)}) < 2:
+        return
+    for call in _calls_of_chunks(events):
+        call["function"]["arguments"] = "{}" if call["function"].get("name") and not call["index"] else ""
+    for found in objects(list(events)):
+        if found.get("tool_calls"):
+            found["tool_calls"] = [call for call in found["tool_calls"] if not call["index"]]
+
+
+def _lists_not_read(events: Sequence[Json]) -> None:
+    """Reads only content that is a string."""
+    for event in events:
+        for choice in event.get("choices") or ():
+            held = choice.get("delta") or choice.get("message") or {}
+            if isinstance(held.get("content"), list):
+                held["content"] = ""
+
+
+def _output_of_start_added(events: Sequence[Json]) -> None:
+    started = next((e["message"]["usage"]["output_tokens"] for e in events if "message" in e), 0)
+    for event in events:
+        if event.get("type") == "message_delta":
+            event["usage"]["output_tokens"] += started
+
+
+def _calls_not_read(events: Sequence[Json]) -> None:
+    for event in events:
+        if isinstance(event.get("output"), list):
+            event["output"] = [item for item in event["output"] if item.get("type") != "function_call"]
+
+
+def _finish(how: Callable[[str], str]) -> Rewrite:
+    def change(events: Sequence[Json]) -> None:
+        for found in objects(list(events)):
+            if found.get("finishReason"):
+                found["finishReason"] = how(found["finishReason"])
+
+    return change
+
+
+def _only_calls(events: Sequence[Json]) -> None:
+    """Drops the text of an answer that has a call."""
+    if any("functionCall" in found for found in objects(list(events))):
+        for part in objects(list(events)):
+            if isinstance(part.get("text"), str) and not part.get("thought"):
+                part["text"] = ""
+
+
+def _each_fragment_alone(events: Sequence[Json]) -> None:
+    """Reads each fragment of arguments as JSON of its own."""
+    for found in objects(list(events)):
+        if found.get("type") == "input_json_delta" and not _is_json(found["partial_json"]):
+            found["partial_json"] = ""
+
+
+def _is_json(text: str) -> bool:
+    try:
+        return isinstance(json.loads(text), dict)
+    except ValueError:
+        return False
+
+
+def _only_with_an_id(events: Sequence[Json]) -> None:
+    for call in _calls_of_chunks(events):
+        if not call.get("id"):
+            call["function"]["arguments"] = ""
+
+
+def _completed(events: Sequence[Json]) -> None:
+    """Takes an answer that stopped at the limit for a complete one."""
+    for event in events:
+        if event.get("type") == "response.incomplete":
+            event["type"] = "response.completed"
+            event["response"].update(status="completed", incomplete_details=None)
+
+
+#: What each bug changes of an answer.
+ANSWERS: Mapping[str, Rewrite] = {
+    "only_the_last_call": _only_the_last_call,
+    "several_calls_are_one": _one_call_of_several,
+    "lists_of_content_not_read": _lists_not_read,
+    "output_of_the_start_added": _output_of_start_added,
+    "calls_of_whole_answers_lost": _calls_not_read,
+    "limit_is_something_else": _finish(lambda reason: "OTHER" if reason == "MAX_TOKENS" else reason),
+    "limit_is_the_end": _finish(lambda reason: "STOP" if reason == "MAX_TOKENS" else reason),
+    "text_beside_calls_lost": _only_calls,
+    "each_fragment_alone": _each_fragment_alone,
+    "pieces_without_an_id_skipped": _only_with_an_id,
+    "incomplete_is_completed": _completed,
+}
+
+# --- Bytes of streams ------------------------------------------------------------------------------------
+
+
+def _stop_made_up(chunks: list[bytes]) -> list[bytes]:
+    """Ends a stream that stopped early as if the model had ended it."""
+    body = b"".join(chunks)
+    if b"message_stop" in body or body[:1] == b"{":
+        return chunks
+    delta = {
+        "type": "message_delta",
+        "delta": {"stop_reason": "end_turn", "stop_sequence": None},
+        "usage": {"output_tokens": 1},
+    }
+    ends = [b"data: " + json.dumps(event).encode() for event in (delta, {"type": "message_stop"})]
+    return [body.rstrip() + b"\n\n", *(end + b"\n\n" for end in ends)]
+
+
+def _finish_made_up(chunks: list[bytes]) -> list[bytes]:
+    """Ends a stream of Chat Completions that stopped early as if the model had ended it."""
+    body = b"".join(chunks)
+    if b"[DONE]" in body or body[:1] == b"{":
+        return chunks
+    end = {
+        "object": "chat.completion.chunk",
+        "choices": [{"index": 0, "delta": {}, "finish_reason": "stop"}],
+    }
+    return [body.rstrip() + b"\n\ndata: " + json.dumps(end).encode() + b"\n\ndata: [DONE]\n\n"]
+
+
+def _lines_within_chunks(chunks: list[bytes]) -> list[bytes]:
+    """Reads only lines that are whole in one chunk."""
+    kept = list[bytes]()
+    for chunk in chunks:
+        for line in chunk.splitlines(keepends=True):
+            whole = not line.startswith(b"data:") or _is_json(line[5:].decode("utf-8", "replace"))
+            kept.append(line if whole or b"[DONE]" in line else b"")
+    return kept
+
+
+def _counts_needed(chunks: list[bytes]) -> list[bytes]:
+    """Reads counts that blocked answers do not have."""
+    body = b"".join(chunks)
+    if b'"SAFETY"' in body and b"candidatesTokenCount" not in body:
+        raise TypeError("unsupported operand type(s) for -: 'int' and 'NoneType'")
+    return chunks
+
+
+#: What each bug reads of the bytes of an answer.
+CHUNKS: Mapping[str, Chunks] = {
+    "stop_made_up": _stop_made_up,
+    "finish_made_up": _finish_made_up,
+    "lines_within_chunks": _lines_within_chunks,
+    "counts_needed_of_blocked_answers": _counts_needed,
+}
+
+#: What each bug changes of a reply.
+REPLIES: Mapping[str, Callable[[Reply], Reply]] = {
+    "streams_without_reason": lambda reply: replace(reply, stop=None, complete=True, error=None),
+    "cached_input_not_reported": counts(cached=lambda told: 0),
+    "cached_input_of_mistral_not_reported": counts(cached=lambda told: 0),
+    "no_counts_of_ollama": lambda reply: replace(reply, usage=dict.fromkeys(reply.usage)),
+}
+
+CLIENTS = listed("clients.toml", CHANGES, REPLIES, ANSWERS, CHUNKS)
