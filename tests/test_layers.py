@@ -110,7 +110,7 @@ PACKAGES = {
     "ellmer_harness": {},
     "ellmer_conformance": {
         "ellmer_harness": {
-            *("files", "scenarios", "contract", "runner", "baseline", "recordings", "facts", "cli"),
+            *("files", "scenarios", "contract", "server", "runner", "baseline", "recordings", "facts", "cli"),
             "console_scripts",
         },
         "ellmer_core": {"adapters", "demo", "facts"},  # the facts quote the profiles, and judge no client
