@@ -13,7 +13,7 @@ from .values import Value
 
 __all__ = [
     "ARCHIVE", "CLIENT", "CLIENT_ERROR", "COMPLAINTS", "DOWNLOAD", "EXTRACTED", "EXTRACTED_FILE", "FAULTS", "INDEX_PAGE", "MCP_RECORDING", "MCP_SERVER", "PRICES", "RECORDED_REQUEST", "RECORDING",
-    "REPORT", "SERVER", "SERVER_HEAD", "SERVER_TARGET", "VIOLATIONS", "WEB", "YAML", "YAML_COPIES", "Budget", "has_more_values",
+    "REPORT", "SERVER", "SERVER_HEAD", "SERVER_TARGET", "SETTINGS", "VIOLATIONS", "WEB", "YAML", "YAML_COPIES", "Budget", "has_more_values",
 ]  # fmt: skip
 
 _MB = 1024**2
@@ -96,6 +96,8 @@ SERVER_HEAD, SERVER_TARGET = Budget(received=64 * 1024), Budget(received=16 * 10
 STORED = Budget(unpacked=512 * _MB)
 #: What is noted of one request: violations of one rule, and faults of its shape; and of one file. A note needs some two thousand bytes.
 VIOLATIONS, FAULTS, COMPLAINTS = Budget(events=1000), Budget(events=50_000), Budget(events=200_000)
+#: A file of settings: a baseline, a script of the server.
+SETTINGS = Budget(received=16 * _MB)
 #: A page of a package index. The largest of PyPI's have some 10 MB.
 INDEX_PAGE = Budget(unpacked=64 * _MB)
 #: A published package with recordings; what is taken of it; and one of these files.

@@ -77,18 +77,19 @@ HARNESS = {
 
 #: The suite. It sees the library only through adapters: a suite that shares code with its subject shares its bugs.
 CONFORMANCE = {
+    "files": set(),
     "garbage_collection": set(),
-    "scenarios": set(),
+    "scenarios": {"files"},
     "contract": {"scenarios"},
     "adapters": {"scenarios", "contract"},
-    "server": {"garbage_collection", "scenarios", "contract"},
+    "server": {"files", "garbage_collection", "scenarios", "contract"},
     "runner": {"scenarios", "contract", "adapters", "server"},
     "hostile": {"scenarios", "contract", "adapters", "server"},
-    "report": {"scenarios", "contract", "adapters"},
-    "baseline": {"report"},
-    "recordings": {"scenarios", "contract", "adapters", "server", "runner", "report", "baseline"},
+    "report": {"files", "scenarios", "contract", "adapters"},
+    "baseline": {"files", "report"},
+    "recordings": {"files", "scenarios", "contract", "adapters", "server", "runner", "report", "baseline"},
     "facts": {"contract", "recordings"},
-    "live_apis": {"scenarios", "contract", "adapters", "server", "runner", "report"},
+    "live_apis": {"files", "scenarios", "contract", "adapters", "server", "runner", "report"},
     "pytest": {
         *("garbage_collection", "scenarios", "contract", "adapters", "server", "runner", "report"),
         "baseline",
@@ -97,7 +98,7 @@ CONFORMANCE = {
     "demo": {"scenarios", "server"},
     "cli": {
         *("scenarios", "contract", "server", "runner", "report", "baseline", "recordings", "coverage"),
-        *("adapters", "live_apis", "hostile", "facts"),
+        *("adapters", "live_apis", "hostile", "facts", "files"),
     },
     "console_scripts": {"cli", "demo"},
 }
@@ -108,7 +109,10 @@ PACKAGES = {
     "ellmer_core": {},
     "ellmer_harness": {},
     "ellmer_conformance": {
-        "ellmer_harness": {"scenarios", "contract", "runner", "recordings", "cli", "console_scripts"},
+        "ellmer_harness": {
+            *("files", "scenarios", "contract", "server", "runner", "baseline", "recordings", "facts", "cli"),
+            "console_scripts",
+        },
         "ellmer_core": {"adapters", "demo", "facts"},  # the facts quote the profiles, and judge no client
     },
 }

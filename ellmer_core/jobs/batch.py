@@ -34,6 +34,8 @@ from ..transport.single_requests import asked, asked_json, run, stepped
 from ..wire.base import StructuredMode, Wire, answer_of
 from ..wire.batches_and_files import Batches, Steps
 from ..wire.interfaces import Json
+from .job_files import held, read
+from .job_files import replace as replace_file
 from .prompts_and_results import (
     Outcome,
     Prompt,
@@ -87,10 +89,11 @@ def batch_chat(
     Examples:
         >>> chats = batch_chat(chat, ["Hello?", "Goodbye?"], "greetings.json")  # doctest: +SKIP
     """
-    job = Job(chat, prompts, path, ignore_hash=ignore_hash)
-    if not job.finish(wait=wait, sleep=sleep):
-        return None
-    outcomes = job.outcomes()
+    with held(path):
+        job = Job(chat, prompts, path, ignore_hash=ignore_hash)
+        if not job.finish(wait=wait, sleep=sleep):
+            return None
+        outcomes = job.outcomes()
     warn_of_failures(errors_of(outcomes), len(outcomes))
     return chats(outcomes, cost_of(outcomes))
 
@@ -164,10 +167,11 @@ def batch_chat_structured(
     """
     rows = Rows(type, frame, convert=convert)
     wanted = Structured(rows.type, convert=rows.convert)
-    job = Job(chat, prompts, path, wanted, mode=mode, ignore_hash=ignore_hash)
-    if not job.finish(wait=wait, sleep=sleep):
-        return None
-    outcomes = [_data(outcome, wanted) for outcome in job.outcomes()]
+    with held(path):
+        job = Job(chat, prompts, path, wanted, mode=mode, ignore_hash=ignore_hash)
+        if not job.finish(wait=wait, sleep=sleep):
+            return None
+        outcomes = [_data(outcome, wanted) for outcome in job.outcomes()]
     warn_of_failures(errors_of(outcomes), len(outcomes))
     return rows.collected(outcomes, cost_of(outcomes))
 
@@ -195,8 +199,9 @@ def batch_chat_completed(
         False
     """
     wanted = None if type is None else Structured(type)
-    job = Job(chat, prompts, path, wanted, ignore_hash=ignore_hash)
-    return job.stage != "new" and job.finish(wait=False, sleep=time.sleep)
+    with held(path):
+        job = Job(chat, prompts, path, wanted, ignore_hash=ignore_hash)
+        return job.stage != "new" and job.finish(wait=False, sleep=time.sleep)
 
 
 def _data(outcome: Outcome, wanted: Structured) -> Outcome:
@@ -375,11 +380,9 @@ class Job:
             log_usage(fork.wire, turn)
 
     def save(self, **changes: Any) -> None:
-        """Writes the file atomically."""
+        """Writes the file."""
         self.state |= changes
-        new = self.path.with_name(f"{self.path.name}.new")
-        new.write_text(json.dumps(self.state, ensure_ascii=False, indent=1), encoding="utf-8")
-        new.replace(self.path)
+        replace_file(self.path, json.dumps(self.state, ensure_ascii=False, indent=1).encode())
 
 
 def _proves_nothing_was_submitted(error: errors.EllmerError) -> bool:
@@ -405,11 +408,11 @@ def _state(path: Path, wanted: Mapping[str, str], *, tagged: bool) -> Json:
     `tagged`, so that it can be found.
     """
     try:
-        state = json.loads(path.read_text(encoding="utf-8"))
+        state = json.loads(read(path))
         version, stage, found = state["version"], state["stage"], state["asked"]
         if version == VERSION:
             _check(stage, state[HOLDS[stage]])
-    except (OSError, ValueError, LookupError, TypeError) as error:
+    except (OSError, ValueError, LookupError, TypeError, RecursionError) as error:
         raise errors.UsageError(
             f"{path} is not the state of a batch: {error!r}. The file was not changed."
         ) from error

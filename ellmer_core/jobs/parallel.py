@@ -7,7 +7,6 @@ chat itself does not change.
 from __future__ import annotations
 
 import asyncio
-import json
 from collections.abc import (
     AsyncGenerator,
     Awaitable,
@@ -16,10 +15,9 @@ from collections.abc import (
     Generator,
     Iterable,
     Iterator,
-    Mapping,
 )
 from concurrent.futures import ThreadPoolExecutor
-from contextlib import aclosing, contextmanager
+from contextlib import aclosing, contextmanager, nullcontext
 from contextvars import ContextVar, copy_context
 from pathlib import Path
 from queue import SimpleQueue
@@ -28,12 +26,12 @@ from typing import TYPE_CHECKING, Any, Literal, TypedDict, TypeVar, Unpack, over
 from .._chat.answers import Input
 from .._chat.chat import Chat
 from .._chat.structured_output import Structured
-from ..contents.json_serialization import contents_record, contents_replay
-from ..contents.turns import AssistantTurn, Turn
+from ..contents.turns import AssistantTurn
 from ..errors import ConversionError, NotSentError, UsageError, UsageLimitError, wrong_keyword
 from ..log import warn
 from ..schemas.data_frames import Library
 from ..wire.base import StructuredMode
+from .job_files import Journal, held
 from .pacing import Budget, Pace, paced
 from .prompts_and_results import (
     Outcome,
@@ -449,8 +447,8 @@ class Many(TypedDict, total=False):
       `"continue"` goes on with all; `"stop"` raises the error.
     - `progress`: whether to show a bar with the cost, in a terminal, where rich is installed; or a function that is called with a
       `PromptProgress` after each prompt. Default: a bar.
-    - `path`: file that keeps the answers as they arrive. The same call with the same file asks only what is missing.
-      Default: none.
+    - `path`: file that keeps the answers as they arrive. The same call with the same file asks only what is missing. While one
+      call uses it, another one is refused, in any process. Default: none.
     """
 
     max_active: int
@@ -520,19 +518,22 @@ class Parallel:
 
     async def outcomes(self, asked: list[tuple[Input, ...]]) -> AsyncGenerator[tuple[int, Outcome], None]:
         """Yields each outcome once, as it arrives. Those in the journal come first, those that were not sent last."""
-        if self.path is not None:
-            self.journal = Journal(self.path, fingerprints(self.chat, prompts_record(asked), self.wanted))
-        kept = self.journal.records if self.journal else {}
-        waiting = iter(sorted(enumerate(asked), key=lambda prompt: prompt[0] not in kept))
-        with reporting(len(asked), self.progress) as report:
+        with (
+            nullcontext() if self.path is None else held(self.path),
+            reporting(len(asked), self.progress) as report,
+        ):
+            if self.path is not None:
+                self.journal = Journal(self.path, fingerprints(self.chat, prompts_record(asked), self.wanted))
+            kept = self.journal.records if self.journal else {}
+            waiting = iter(sorted(enumerate(asked), key=lambda prompt: prompt[0] not in kept))
             done = failed = 0
             async with aclosing(self.arriving(waiting, min(self.max_active, len(asked)))) as arriving:
                 async for place, outcome in arriving:
                     done, failed = done + 1, failed + isinstance(outcome, Exception)
                     report(PromptProgress(done, len(asked), failed, self.budget.cost))
                     yield place, outcome
-        for place, _ in waiting:
-            yield place, self.unsent()
+            for place, _ in waiting:
+                yield place, self.unsent()
 
     async def arriving(
         self, waiting: Iterator[tuple[int, tuple[Input, ...]]], workers: int
@@ -672,82 +673,6 @@ async def _noted(work: Coroutine[Any, Any, T], running: list[Any]) -> T:
     task = asyncio.ensure_future(work)
     running.append((asyncio.get_running_loop(), task))
     return await task
-
-
-# --- A file with the answers, written as they arrive: what was paid for is not asked again ---------------
-
-
-VERSION = 1
-
-
-class Journal:
-    """The answers in one file of JSON lines. `asked` are the fingerprints that the file must have.
-
-    The first line is `{"version": 1, "asked": …}`, with fingerprints of the prompts and the chat. Each other line is
-    `{"place": …, "turns": …}`, with the place of a prompt and the turns of its answer. A line that was cut is dropped.
-    """
-
-    def __init__(self, path: str | Path, asked: Mapping[str, str]) -> None:
-        self.path = Path(path)
-        self.records: dict[int, Any] = {}
-        whole = b""
-        if self.path.exists():
-            whole = self._read(asked)
-        if not whole:
-            whole = _line({"version": VERSION, "asked": dict(asked)})
-        self._replace(whole)
-
-    def add(self, place: int, chat: Chat, begun: int) -> None:
-        """Adds the turns of a fork after the first `begun`, which it began with."""
-        record = contents_record(chat._history.turns[begun:])  # noqa: SLF001 - of this package
-        rest = _line({"place": place, "turns": record})
-        with self.path.open("ab", buffering=0) as file:
-            end = file.tell()
-            try:
-                while rest:
-                    rest = rest[file.write(rest) :]
-            except BaseException:  # a part of a line would damage the next one
-                file.truncate(end)
-                raise
-
-    def restored(self, place: int, fork: Chat) -> None:
-        """Adds an answer to its fork."""
-        tools = list(fork.get_tools().values())
-        turns = [turn for turn in contents_replay(self.records[place], tools=tools) if isinstance(turn, Turn)]
-        history = fork._history  # noqa: SLF001 - of this package
-        history.replace([*history.turns, *turns])
-
-    def _read(self, asked: Mapping[str, str]) -> bytes:
-        """Reads the answers. Returns the lines that are whole."""
-        data = self.path.read_bytes()
-        whole = data[: data.rfind(b"\n") + 1]
-        try:
-            head, *lines = map(json.loads, whole.splitlines() or [data])
-            version, found = head["version"], head["asked"]
-            self.records = {line["place"]: line["turns"] for line in lines}
-            differ = [name for name, value in asked.items() if found.get(name) != value]
-        except (ValueError, LookupError, TypeError, AttributeError, RecursionError) as error:
-            raise UsageError(
-                f"{self.path} has no answers of parallel prompts: {error!r}. The file was not changed."
-            ) from error
-        if version != VERSION:
-            raise UsageError(f"{self.path} is of version {version!r}; this release reads version {VERSION}.")
-        if differ:
-            raise UsageError(
-                f"{self.path} has the answers of another call: it differs in {', '.join(differ)}. Use another path."
-            )
-        return whole
-
-    def _replace(self, data: bytes) -> None:
-        new = self.path.with_name(f"{self.path.name}.new")
-        new.write_bytes(data)
-        new.replace(self.path)
-
-
-def _line(value: Any) -> bytes:
-    return (
-        json.dumps(value, ensure_ascii=False, separators=(",", ":")).encode("utf-8", "surrogatepass") + b"\n"
-    )
 
 
 # --- The progress ----------------------------------------------------------------------------------------

@@ -9,6 +9,7 @@ from pathlib import Path
 import click
 
 from ..baseline import FILE, Baseline, BaselineError, load, updated
+from ..files import file_text, write_text
 from ..report import Report, Row
 from ._shared import opened, report_option
 
@@ -73,8 +74,9 @@ def update(path: Path, file: Path, rules: tuple[str, ...], reason: str, issue: s
     Exit code 0: the list is up to date; 2: the update failed.
     """
     report = _narrowed(opened(path), rules)
-    text = file.read_text(encoding="utf-8") if file.exists() else ""
-    change = updated(text, _loaded(file) if text else Baseline(), report, reason=reason, issue=issue)
+    there = _loaded(file) if file.exists() else Baseline()
+    text = file_text(file) if file.exists() else ""
+    change = updated(text, there, report, reason=reason, issue=issue)
     if change.added and not (reason and issue):
         listed = "\n".join(f"  {what}" for what in change.added)
         raise click.UsageError(
@@ -85,7 +87,7 @@ def update(path: Path, file: Path, rules: tuple[str, ...], reason: str, issue: s
     if not change.done:
         click.echo(f"{file} is up to date.")
     elif not dry_run:
-        file.write_text(change.text, encoding="utf-8")
+        write_text(file, change.text)
 
 
 def _loaded(file: Path) -> Baseline:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import sys
+import zlib
 from fnmatch import fnmatchcase
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -12,6 +13,7 @@ import click
 
 from .. import facts
 from ..facts import changes, comparison, feed, openapi
+from ..report.formats.terminal_escaping import printable
 from ..runner.selection import did_you_mean
 
 if TYPE_CHECKING:
@@ -115,13 +117,13 @@ def _unknown(wanted: dict[str, str]) -> str:
 def _check(path: Path, form: str) -> None:
     try:
         found = comparison.contradictions(comparison.claims(path))
-    except ValueError as error:
+    except (OSError, EOFError, ValueError, RecursionError, zlib.error) as error:
         raise click.UsageError(f"{path} cannot be compared: {error}") from error
     if form == "json":
         click.echo(json.dumps([each.plain() for each in found], indent=1, ensure_ascii=False))
     else:
         for each in found:
-            click.echo(str(each))
+            click.echo(printable(str(each)))
         wrong = sum(each.kind == "contradicted" for each in found)
         click.echo(
             f"{wrong} claims are contradicted; {len(found) - wrong} are open questions, because this project does not know the answer."

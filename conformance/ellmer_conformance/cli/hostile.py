@@ -46,6 +46,7 @@ def command(
     It must not crash, need more than 256 MB, show its key, run a cut call, or lose a complete answer. Exit code 0:
     the client withstood every attack; 1: it did not.
     """
+    from ..files import write_text  # noqa: PLC0415 - likewise
     from ..hostile.attacks import ATTACKS  # noqa: PLC0415 - `conformance --help` should not wait for it
     from ..hostile.trials import kinds, tried  # noqa: PLC0415 - likewise
     from ..runner.selection import UnknownChoice, find_adapter  # noqa: PLC0415 - likewise
@@ -68,7 +69,7 @@ def command(
                     trials.append(tried(adapter, wire, attack, mode, origin=origin, nonce=nonce))
                     click.echo(_line(trials[-1]))
     if target:
-        target.write_text(json.dumps([asdict(trial) for trial in trials], indent=1) + "\n", encoding="utf-8")
+        write_text(target, json.dumps([asdict(trial) for trial in trials], indent=1) + "\n")
     broken = sum(bool(trial.broken) for trial in trials)
     click.echo(f"{len(trials)} attacks, {broken} not withstood")
     sys.exit(1 if broken else 0)

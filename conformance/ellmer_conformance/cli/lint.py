@@ -14,6 +14,7 @@ from ellmer_harness.bulk.sources import NoRevision, Source, changed_since
 
 from ..baseline import Baseline, BaselineError, load
 from ..contract.rules import WIRES
+from ..files import write_text, writing
 from ..recordings import lint_report
 from ..recordings.lint import FileReport, Totals, lint_each
 from ..recordings.lint_report import Expectations
@@ -145,7 +146,7 @@ def command(
     if since and not totals.count:
         click.echo(f"No recording under these paths has changed since {since}.", err=True)
     if write_baseline and expected:
-        write_baseline.write_text(expected.written(reason, issue), encoding="utf-8")
+        write_text(write_baseline, expected.written(reason, issue))
         click.echo(f"wrote {write_baseline}", err=True)
     sys.exit(_exit_code(totals, since=bool(since), listed=bool(write_baseline)))
 
@@ -201,8 +202,7 @@ def _write(
             (lint_report.form(main[0], verbose=main[1]), None)
         ]
         for name, path in outputs:
-            file = stack.enter_context(path.open("w", encoding="utf-8"))
-            forms.append((lint_report.form(name, verbose=False), file))
+            forms.append((lint_report.form(name, verbose=False), stack.enter_context(writing(path))))
         for report in files:
             for form, to in forms:
                 _tell(form, form.file(report), to)

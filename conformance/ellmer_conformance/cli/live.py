@@ -7,6 +7,7 @@ from pathlib import Path
 
 import click
 
+from ..files import write_text
 from ..report.formats.terminal_escaping import printable
 from .run import filters
 
@@ -55,8 +56,7 @@ def command(cassettes: Path, base_url: str, report: Path | None, **wanted: tuple
     text = markdown(checked)
     click.echo(printable(text))
     if report:
-        report.parent.mkdir(parents=True, exist_ok=True)
-        report.write_text(text, encoding="utf-8")
+        write_text(report, text)
     if not checked or any(each.run.trouble and not each.run.exchanges for each in checked):
         sys.exit(2)
     sys.exit(int(drifted(checked) or any(each.broken or each.run.trouble for each in checked)))

@@ -6,6 +6,7 @@ from pathlib import Path
 
 import click
 
+from ..files import write_text
 from ._shared import consistent, opened, report_option
 
 
@@ -41,8 +42,7 @@ def upstream(path: Path, out: Path) -> None:
     with consistent(path):
         found = [*reports(opened(path))]
     for name, text in found:
-        out.mkdir(parents=True, exist_ok=True)
-        (out / name).write_text(text, encoding="utf-8")
+        write_text(out / name, text)
         click.echo(f"wrote {out / name}")
         written += 1
     if not written:

@@ -7,7 +7,6 @@ says otherwise. If nothing is known here, the claim is a question for the next r
 from __future__ import annotations
 
 import ast
-import gzip
 import json
 import re
 from collections.abc import Iterable, Iterator
@@ -15,6 +14,8 @@ from dataclasses import dataclass
 from datetime import date
 from pathlib import Path
 from typing import Any
+
+from ellmer_harness.recordings.untrusted_files import bounded_json, plain_bytes
 
 from . import Cell, cells
 from .features import FEATURES
@@ -180,8 +181,7 @@ def claims(path: Path) -> list[Claim]:
     if path.is_dir() or path.suffix == ".py":
         found = [claim for file in _profile_files(path) for claim in _of_langchain(file)]
     else:
-        raw = path.read_bytes()
-        data = json.loads(gzip.decompress(raw) if raw.startswith(b"\x1f\x8b") else raw)
+        data = json.loads(bounded_json(plain_bytes(path)))
         if not isinstance(data, dict):
             raise ValueError("it is not a JSON object")
         found = list(_of_models_dev(data) if _is_models_dev(data) else _of_litellm(data))

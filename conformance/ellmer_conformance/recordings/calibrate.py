@@ -20,6 +20,7 @@ from ellmer_core.budget import RECORDING
 from ellmer_harness.bulk.engines import Engine, Work
 from ellmer_harness.bulk.journal import Journal, OnDisk, worked
 from ellmer_harness.bulk.sources import Source, sources
+from ellmer_harness.secrets.quoted_keys import forms_of_keys, sent_keys, text_without_keys
 
 from ..contract import rules
 from ..contract.error_bodies import ApiError, read_error
@@ -294,7 +295,15 @@ def _outcome(recording: Recording, request: Request) -> Outcome:
         found = _rejected(replace(judged, verdicts=[*refusing, *_former(request)]), error)
     else:
         found = _accepted(replace(judged, verdicts=_timeless(request, refusing)))
-    return replace(found, places=places)
+    return replace(found, places=places, cases=_without_keys(found.cases, recording))
+
+
+def _without_keys(cases: tuple[Case, ...], recording: Recording) -> tuple[Case, ...]:
+    """Returns the cases without a key of the request that the API quotes."""
+    if not cases:
+        return ()
+    keys = forms_of_keys(sent_keys(recording.url, recording.headers.items()))
+    return tuple(replace(case, said=text_without_keys(case.said, keys)) for case in cases)
 
 
 def _timeless(request: Request, verdicts: list[Verdict]) -> list[Verdict]:

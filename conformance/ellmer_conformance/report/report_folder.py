@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 from pathlib import Path
 
+from ..files import write_text
 from . import report_json
 from .formats.badge import badges
 from .formats.html import page
@@ -22,9 +23,8 @@ def write(report: Report, folder: Path, *, cassettes: str = "cassettes") -> list
         "conformance.sarif": sarif(report, cassettes=cassettes),
         **{f"badges/{name}": text for name, text in badges(report)},
     }
-    (folder / "badges").mkdir(exist_ok=True)
     for name, text in texts.items():
-        (folder / name).write_text(text, encoding="utf-8", errors="backslashreplace")
+        write_text(folder / name, text)
     if summary := os.environ.get("GITHUB_STEP_SUMMARY"):
         with Path(summary).open("a", encoding="utf-8") as file:
             file.write(texts["summary.md"])

@@ -20,6 +20,7 @@ from ellmer_core.budget import REPORT, has_more_values
 from ..contract import rules
 from ..contract.rule import Rule
 from ..contract.rules import behaviour
+from ..files import file_bytes, write_text
 from .requirements import LATEST, Requirements, requirements
 from .results import FINE, RARE, VERSION, Report, Row
 
@@ -123,10 +124,7 @@ def rule_text(rule: Rule, wire: str, provider: str) -> dict[str, Any]:
 
 def write(report: Report, path: Path) -> None:
     """Writes `report.json` atomically."""
-    path.parent.mkdir(parents=True, exist_ok=True)
-    staged = path.with_suffix(".tmp")
-    staged.write_text(_dumped(report), encoding="utf-8", errors="backslashreplace")
-    staged.replace(path)
+    write_text(path, _dumped(report))
 
 
 def read(path: Path) -> Report:
@@ -155,9 +153,7 @@ def read(path: Path) -> Report:
 
 def _document(path: Path) -> Any:
     """Returns the JSON of a file. Raises `ValueError` for more than a report has."""
-    if path.stat().st_size > REPORT.received:
-        raise ValueError(f"it has more than {REPORT.received:,} bytes")
-    data = path.read_bytes()
+    data = file_bytes(path, REPORT.received)
     if has_more_values(data, REPORT.values):
         raise ValueError(f"it has more than {REPORT.values:,} values")
     return json.loads(data)

@@ -27,6 +27,7 @@ from pydantic import BaseModel, ConfigDict, Field, ValidationError, field_valida
 
 from ellmer_harness.recordings.untrusted_files import bounded_json, bounded_yaml
 
+from ..files import file_text
 from .answer import Answer, Call, Refuse, Run, Said, Say, Search, Show, Stop, Think, Usage
 from .messages import Source
 from .script import Delivery, Ending, Failure, FailureKind, ScriptError, Step
@@ -508,7 +509,7 @@ def load(path: Path) -> AnswerScript:
         ScriptError: It cannot be read or is not valid.
     """
     try:
-        text = path.read_text("utf-8")
+        text = file_text(path)
         value = (
             json.loads(bounded_json(text)) if path.suffix == ".json" else yaml.safe_load(bounded_yaml(text))
         )

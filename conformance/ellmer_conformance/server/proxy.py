@@ -8,26 +8,24 @@ signs for this host (AWS SigV4); use a bearer token there.
 from __future__ import annotations
 
 import asyncio
-import re
 import zlib
-from base64 import b64encode, urlsafe_b64encode
-from collections.abc import AsyncGenerator, Awaitable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import AsyncGenerator, Awaitable, Iterable, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import replace
 from functools import partial
-from urllib.parse import parse_qsl, quote, urlsplit
+from urllib.parse import parse_qsl, urlsplit
 
 import httpx
 
 from ellmer_core.budget import SERVER
+from ellmer_harness.secrets.quoted_keys import forms_of_keys, without_keys
 
 from ..contract.exchange import Request, Response
-from ..contract.live_key_redaction import in_each_spelling
 from ..contract.rule import Verdict
 from .chat_apis.base import compact, utf8
 from .engine import Engine
 from .http.messages import Broken, HttpRequest, Relayed, Reply, is_long, plain
-from .http.routes import Route, parse_route
+from .http.routes import SHOWN, Route, parse_route
 from .journal import Entry, without_secrets
 from .judging.request_check import examined, notes
 
@@ -37,8 +35,6 @@ _HOPS |= {"proxy-connection", "proxy-authorization", "proxy-authenticate"}
 _INFLATED = {"gzip": (31,), "deflate": (15, -15)}  # some servers leave out the header of zlib
 _PIECE = 16  # bytes that are unpacked at once: of brotli, they can become 16 MB
 _QUICK = 100_000  # bytes of an answer whose report is made at once
-_LEAST = 8  # characters of a key that is replaced in the report
-_SECRET = re.compile(r"key|token|secret|auth|password|sig", re.IGNORECASE)
 _CONNECT = 30.0  # seconds; how long an answer takes is between the client and the API
 
 
@@ -153,36 +149,11 @@ def end_to_end_headers(headers: Iterable[tuple[str, str]], named: Mapping[str, s
 
 
 def keys_of(http: HttpRequest) -> list[bytes]:
-    """Returns the keys of a request as an answer may quote them: as they are, in other case, escaped, in hexadecimal and in Base64."""
+    """Returns the forms of the keys of a request: of its headers and parameters that are not known to have none."""
     hidden = without_secrets(http.headers)
-    values = [value for name, value in http.headers.items() if hidden[name] != value]
-    query = parse_qsl(urlsplit(http.target).query, keep_blank_values=True)
-    values += [value for name, value in query if _SECRET.search(name)]
-    keys = {word.encode("utf-8", "surrogatepass") for value in values for word in value.split()}
-    found = {form for key in keys if len(key) >= _LEAST for form in _forms(key)}
-    return sorted(found, key=len, reverse=True)
-
-
-def _forms(key: bytes) -> Iterator[bytes]:
-    for each in (key, key.lower(), key.upper()):
-        yield from (each, quote(each, safe="").encode(), each.replace(b"/", b"\\/"))
-    spelled = in_each_spelling(key.decode("utf-8", "surrogatepass"))
-    yield from (each.encode("utf-8", "surrogatepass") for each in spelled)
-    for encode in (b64encode, urlsafe_b64encode):
-        for before, of_it in (
-            (0, 0),
-            (1, 2),
-            (2, 3),
-        ):  # bytes that may be encoded before the key, as in `Bearer …`
-            whole = encode(b"0" * before + key).rstrip(b"=")
-            yield whole[of_it : len(whole) - ((before + len(key)) % 3 > 0)]
-
-
-def without_keys(data: bytes, keys: Iterable[bytes]) -> bytes:
-    """Returns a text of an answer as the report may have it."""
-    for key in keys:
-        data = data.replace(key, b"[key]")
-    return data
+    sent = [(name, value) for name, value in http.headers.items() if hidden[name] != value]
+    query = parse_qsl(http.target.partition("?")[2], keep_blank_values=True)
+    return forms_of_keys([*sent, *((name, value) for name, value in query if name not in SHOWN)])
 
 
 def _report(response: httpx.Response, received: bytes, keys: list[bytes], *, ended: bool) -> Response:

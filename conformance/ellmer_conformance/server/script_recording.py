@@ -13,6 +13,7 @@ from ..contract.exchange import Json, Request, Response
 from ..contract.provider_answers.answer import Told, events_of
 from ..contract.provider_answers.joined_streams import folded
 from ..contract.provider_answers.whole_answers import read
+from ..files import write_text
 from .journal import Entry
 from .model.behaviour import question_of, results_of
 
@@ -32,7 +33,7 @@ def write_script(entries: Iterable[Entry], path: Path) -> int:
         text = json.dumps(script, ensure_ascii=False, indent=2) + "\n"
     else:
         text = _HEAD + yaml.safe_dump(script, allow_unicode=True, sort_keys=False, width=120)
-    path.write_text(text, "utf-8")
+    write_text(path, text)
     return len(answers)
 
 

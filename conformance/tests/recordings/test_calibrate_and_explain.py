@@ -136,3 +136,24 @@ def test_the_age_of_recordings_is_that_of_the_oldest_the_middle_and_the_newest()
         "undated": 2,
     }
     assert Calibration().age == {"undated": 0}
+
+
+@pytest.mark.parametrize("form", ["text", "json"])
+def test_no_key_that_an_api_quotes_is_printed(form, tmp_path):
+    key = "sk-proj-Zq7Xv9Lm2Rt5Wb8Nc4Kd6Hf1"
+    recorded = {
+        "request": {
+            "method": "POST",
+            "url": "https://api.openai.com/v1/chat/completions",
+            "headers": {"authorization": f"Bearer {key}"},
+            "body": {"model": "gpt-4.1", "messages": [{"role": "user", "content": "Hi"}]},
+        },
+        "response": {
+            "status": 400,
+            "body": {"error": {"message": f"Unknown parameter: 'zz {key}'.", "type": "x"}},
+        },
+    }
+    (tmp_path / "a.json").write_text(json.dumps(recorded))
+    said = run("calibrate", tmp_path, "--format", form).output
+    assert "'zz [key]'" in said
+    assert key not in said

@@ -17,7 +17,7 @@ def test_a_report_of_too_many_bytes_is_not_read(tmp_path):
     path = tmp_path / "report.json"
     with path.open("wb") as file:
         file.truncate(REPORT.received + 1)
-    with pytest.raises(report_json.UnreadableReport, match="more than 268,435,456 bytes"):
+    with pytest.raises(report_json.UnreadableReport, match="larger than 256 MB"):
         report_json.read(path)
 
 

@@ -16,7 +16,8 @@ import pytest
 from ellmer_conformance.scenarios.script import Answer, Delivery, Failure, Say, Script
 from ellmer_conformance.server import StrictServer
 from ellmer_conformance.server.chat_apis.base import WRONG_KEY
-from ellmer_conformance.server.proxy import recorded
+from ellmer_conformance.server.http.messages import HttpRequest
+from ellmer_conformance.server.proxy import keys_of, recorded
 from ellmer_core.budget import SERVER
 
 LONG = Answer((Say("one two three four five six seven eight nine ten"),))
@@ -270,3 +271,47 @@ def test_no_report_has_the_key_that_an_upstream_quotes(answer, form):
     assert report.count('"status": ') >= 2
     assert form not in report
     assert QUOTED_KEY not in report
+
+
+@pytest.mark.parametrize(
+    ("sent", "quoted"),
+    [
+        ({"headers": {"cookie": f"sid={QUOTED_KEY}; lang=en"}}, QUOTED_KEY),
+        ({"headers": {"cookie": f'a="{QUOTED_KEY}"'}}, QUOTED_KEY),
+        ({"auth": ("account", QUOTED_KEY)}, QUOTED_KEY),
+        ({"headers": {"x-goog-user": f"{QUOTED_KEY},other"}}, QUOTED_KEY),
+        ({"params": {"code": QUOTED_KEY}}, QUOTED_KEY),
+        ({"params": {"sid": QUOTED_KEY}}, QUOTED_KEY),
+    ],
+)
+def test_a_key_in_any_place_of_a_request_is_replaced(sent, quoted):
+    class Upstream(BaseHTTPRequestHandler):
+        def do_POST(self):
+            body = json.dumps({"error": {"message": f"bad {quoted}"}}).encode()
+            self.rfile.read(int(self.headers["content-length"]))
+            self.send_response(401)
+            self.send_header("content-length", str(len(body)))
+            self.end_headers()
+            self.wfile.write(body)
+
+        def log_message(self, *_):
+            pass
+
+    with ThreadingHTTPServer(("127.0.0.1", 0), Upstream) as upstream:
+        Thread(target=upstream.serve_forever, args=[0.01], daemon=True).start()
+        url = f"http://127.0.0.1:{upstream.server_address[1]}"
+        with StrictServer(mode="proxy", upstream=url) as server, httpx.Client(trust_env=False) as client:
+            answer = client.post(f"{server.origin}/v1/chat/completions", json=CHAT, **sent)
+            report = client.get(f"{server.origin}/journal").text
+        upstream.shutdown()
+    assert quoted in answer.text
+    assert "bad [key]" in report
+    assert quoted not in report
+
+
+def test_a_request_of_many_words_costs_no_more_searches():
+    words = " ".join(f"{number:08d}" for number in range(7000))
+    headers = {"x-words": words, "authorization": f"Bearer {QUOTED_KEY}"}
+    found = keys_of(HttpRequest("POST", "/v1/chat/completions", headers, b"{}"))
+    assert len(found) < 1000
+    assert QUOTED_KEY.encode() in found

@@ -30,6 +30,7 @@ from ..display import Events, Media, view
 from ..exchange.messages import Headers
 from ..recordings import Interaction, Unreadable
 from ..recordings.interaction import joined
+from ..secrets.quoted_keys import forms_of_keys, sent_keys, text_without_keys
 from ..secrets.redaction import Scrub, clean_url
 from ._terminal import complain, one, one_line, recordings, say
 
@@ -130,8 +131,9 @@ def _head(it: Interaction) -> str:
 
 
 def _comparable(it: Interaction, keep: Scrub) -> dict[str, Any]:
-    seen = view(it)
-    return {
+    """Returns an exchange as a value without the keys that it sends, wherever it or its answer quotes them."""
+    seen, keys = view(it), forms_of_keys(sent_keys(it.url, it.sent))
+    found = {
         "request": {
             "method": it.method,
             "url": keep.url(it.url),
@@ -145,6 +147,15 @@ def _comparable(it: Interaction, keep: Scrub) -> dict[str, Any]:
             "error": it.error,
         },
     }
+    return _without_keys(found, keys) if keys else found
+
+
+def _without_keys(value: Any, keys: list[bytes]) -> Any:
+    if isinstance(value, str):
+        return text_without_keys(value, keys)
+    if isinstance(value, dict):
+        return {_without_keys(name, keys): _without_keys(each, keys) for name, each in value.items()}
+    return [_without_keys(each, keys) for each in value] if isinstance(value, list) else value
 
 
 def _headers(headers: Headers) -> dict[str, str]:

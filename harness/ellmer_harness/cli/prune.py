@@ -17,9 +17,10 @@ from typing import Any
 
 from ..display import size
 from ..errors import CassetteError
-from ..format.blobs import Blobs, replace_file
+from ..format.blobs import Blobs, file_bytes, replace_file
 from ..format.serializer import Serializer
 from ..recordings import Found
+from ..recordings.untrusted_files import bounded_json
 from ._terminal import complain, files, one_line, recordings, say
 from .scan import BLOB
 
@@ -64,7 +65,7 @@ def run(options: argparse.Namespace) -> int:
 def _report(path: Path | None) -> tuple[dict[Path, list[str]], set[Path]]:
     """Returns the unused interactions of each cassette, and the cassettes that no test opened."""
     try:
-        found = json.loads(path.read_text(encoding="utf-8")) if path else {}
+        found = json.loads(bounded_json(file_bytes(path))) if path else {}
         unused = {Path(file).resolve(): _texts(left) for file, left in found.get("unused", {}).items()}
         return unused, {Path(file).resolve() for file in _texts(found.get("orphans", []))}
     except (ValueError, TypeError, AttributeError, RecursionError) as error:

@@ -16,6 +16,7 @@ from ..exchange.messages import Headers
 from ..format.serializer import OURS
 from ..recordings import Interaction
 from ..recordings.interaction import value_of
+from ..secrets.quoted_keys import forms_of_keys, sent_keys, text_without_keys
 from ..secrets.redaction import Scrub, masked
 from ._terminal import complain, one, one_line, say
 
@@ -66,11 +67,15 @@ def _title(path: Path, kind: str, count: int, ours: dict[str, str]) -> str:
 
 
 def _lines(number: int, it: Interaction, scrub: Scrub) -> Iterator[str]:
-    seen = view(it)
-    yield f"#{number}  {it.method} {shown(scrub.url(it.url))}"
-    yield from _message(it.sent, seen.request, scrub)
-    yield f"  → {_answer(it, seen.response)}"
-    yield from _message(it.headers, seen.response, scrub)
+    """Yields the lines of an exchange. A key that it sends is replaced wherever it or its answer quotes it."""
+    seen, keys = view(it), forms_of_keys(sent_keys(it.url, it.sent))
+    lines = [
+        f"#{number}  {it.method} {shown(scrub.url(it.url))}",
+        *_message(it.sent, seen.request, scrub),
+        f"  → {_answer(it, seen.response)}",
+        *_message(it.headers, seen.response, scrub),
+    ]
+    yield from (text_without_keys(line, keys) for line in lines)
 
 
 def _answer(it: Interaction, body: object) -> str:
@@ -115,8 +120,9 @@ def _body(body: object) -> Iterator[str]:
 def _raw(it: Interaction, scrub: Scrub) -> None:
     head = [f"{it.method} {scrub.url(it.url)}", *(f"{n}: {masked(n, v)}" for n, v in it.sent), "", ""]
     answer = [f"{it.status} {it.reason}", *(f"{n}: {masked(n, v)}" for n, v in it.headers), "", ""]
+    keys = forms_of_keys(sent_keys(it.url, it.sent))
     for lines, body in ((head, it.body), (answer, it.content)):
-        sys.stdout.write("\n".join(map(one_line, lines)))
+        sys.stdout.write("\n".join(one_line(text_without_keys(line, keys)) for line in lines))
         sys.stdout.flush()
         sys.stdout.buffer.write((body or b"") + b"\n\n")
         sys.stdout.buffer.flush()

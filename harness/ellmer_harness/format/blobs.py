@@ -19,7 +19,7 @@ from hashlib import sha256
 from pathlib import Path
 from stat import S_ISREG
 from time import time
-from typing import Any, TypeVar
+from typing import Any, BinaryIO, TypeVar
 from uuid import uuid4
 
 from ellmer_core.budget import RECORDING
@@ -84,11 +84,18 @@ def file_bytes(path: Path, most: int = RECORDING.received) -> bytes:
 
 def replace_file(path: Path, data: str | bytes) -> None:
     """Writes a file so that readers find either the old or the new content, even after a crash."""
+    with replacing(path) as file:
+        file.write(data.encode() if isinstance(data, str) else data)
+
+
+@contextmanager
+def replacing(path: Path) -> Iterator[BinaryIO]:
+    """Yields a file that takes the place of another one at the end of the block. An error leaves the other one."""
     path.parent.mkdir(parents=True, exist_ok=True)
     staged = path.with_name(f".{path.name[:100]}.{uuid4().hex}")
     try:
         with staged.open("wb") as file:
-            file.write(data.encode() if isinstance(data, str) else data)
+            yield file
             file.flush()
             os.fsync(file.fileno())
         staged.replace(path)

@@ -13,6 +13,7 @@ from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any, Literal
 
+from ...files import write_text
 from ...report import Report, Row
 from . import open_responses
 from .profiles import Profile, profiles_of
@@ -267,8 +268,7 @@ def write(found: Readiness, folder: Path) -> Path:
         found: What the server is ready for.
         folder: The folder. It is made if it does not exist.
     """
-    folder.mkdir(parents=True, exist_ok=True)
     path = folder / "readiness.json"
     told = {"version": FORM, **asdict(found)}
-    path.write_text(json.dumps(told, indent=1, ensure_ascii=False) + "\n", encoding="utf-8")
+    write_text(path, json.dumps(told, indent=1, ensure_ascii=False) + "\n")
     return path

@@ -29,6 +29,7 @@ from ...contract.live_key_redaction import redacted
 from ...contract.observed_run import Run, Trouble
 from ...contract.readers.invoke_model_and_cloudflare import VERSIONS
 from ...contract.rule import Kind, Verdict
+from ...files import write_text
 from ...report import Report, finished, judged
 from ...report.formats.terminal import abilities
 from ...runner.judgement import judge
@@ -441,7 +442,6 @@ class Summary:
 
     def write(self, folder: Path) -> Path:
         """Writes `real.json`: every conversation with its outcome."""
-        folder.mkdir(parents=True, exist_ok=True)
         path = folder / "real.json"
         value = {
             "version": 1,
@@ -450,7 +450,7 @@ class Summary:
             "left_out": dict(self.left_out.most_common()),
             "conversations": [_outcome(each) for each in self.outcomes],
         }
-        path.write_text(json.dumps(value, indent=1, ensure_ascii=False) + "\n", "utf-8", "backslashreplace")
+        write_text(path, json.dumps(value, indent=1, ensure_ascii=False) + "\n")
         return path
 
 

@@ -15,6 +15,7 @@ from tomlkit.items import Array
 from ellmer_harness.recordings import Unreadable, find
 
 from ...contract import rules
+from ...files import write_text
 from ..calibrate import agrees
 from ..recorded_requests import Recording, Skip, read, refusal, request_of
 from .evidence import Citation, Evidence, citations, evidence_of
@@ -144,7 +145,7 @@ def written(found: Found) -> int:
             if entries:
                 table[id] = _array(entries)
             count += len(entries)
-        file.write_text(tomlkit.dumps(text), "utf-8")
+        write_text(file, tomlkit.dumps(text))
     return count
 
 

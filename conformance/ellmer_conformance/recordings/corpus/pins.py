@@ -23,6 +23,8 @@ from platformdirs import user_cache_path
 
 from ellmer_harness.recordings import SUFFIXES
 
+from ...files import write_text
+
 # --- Pins ------------------------------------------------------------------------------------------------
 
 
@@ -167,7 +169,7 @@ def present(pin: Pin) -> bool:
 def seal(folder: Path, pin: Pin) -> None:
     """Stores the hashes of a folder's content, so that changes can be found."""
     told = {"sha256": pin.sha256, "members": list(pin.members), "files": _hashes(folder)}
-    (folder / _SEAL).write_text(json.dumps(told, indent=1), "utf-8")
+    write_text(folder / _SEAL, json.dumps(told, indent=1))
 
 
 def changed(pin: Pin) -> list[str]:
@@ -208,9 +210,8 @@ def folders() -> list[Path]:
 
 def keep_folder(folder: Path) -> None:
     """Adds a folder to the user's own, once."""
-    home().mkdir(parents=True, exist_ok=True)
     found = dict.fromkeys([*map(str, folders()), str(folder.resolve())])
-    (home() / _FOLDERS).write_text("".join(f"{path}\n" for path in found), "utf-8")
+    write_text(home() / _FOLDERS, "".join(f"{path}\n" for path in found))
 
 
 def keep(text: str) -> None:

@@ -21,7 +21,7 @@ _NAME = 200  # characters of a case and of a nonce
 _SERVER = re.compile(r"https?://[^/?#]*", re.IGNORECASE)
 
 #: Parameters whose value is kept: any other one may be a key.
-_SHOWN = frozenset(
+SHOWN = frozenset(
     {"alt", "api-version", "api_version", "beta", "limit", "after", "before", "order", "purpose", "stream"}
     | {
         "page_size",
@@ -111,7 +111,7 @@ def is_own(host: str) -> bool:
 def _url(case: str, nonce: str, path: str, query: Iterable[tuple[str, str]]) -> str:
     version = "/v1" if path.rstrip("/") == "/messages" else ""  # a base URL may have left it out
     shown = urlencode(
-        [(name, value if name in _SHOWN or is_canary(value) else "***") for name, value in query]
+        [(name, value if name in SHOWN or is_canary(value) else "***") for name, value in query]
     )
     place = f"/c/{quote(case, safe='')}/{quote(nonce, safe='') or '-'}{version}{path}"
     return f"http://127.0.0.1{place}" + (f"?{shown}" if shown else "")

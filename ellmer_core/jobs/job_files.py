@@ -1,0 +1,173 @@
+"""The files of jobs, which say what was paid for: one call at a time uses one, and a process that is killed leaves the old or the
+new content. `Journal` is the file of parallel prompts; `batch` has its own.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import sys
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager, suppress
+from pathlib import Path
+from stat import S_ISREG
+from typing import IO, Any
+
+from .._chat.chat import Chat
+from ..contents.json_serialization import contents_record, contents_replay
+from ..contents.turns import Turn
+from ..errors import UsageError
+
+# --- One file --------------------------------------------------------------------------------------------
+
+
+_READING = os.O_RDONLY | getattr(os, "O_NONBLOCK", 0) | getattr(os, "O_BINARY", 0)  # a pipe is not waited for
+
+
+def read(path: Path) -> bytes:
+    """Returns the bytes of a file. Raises `OSError`, also for a device or a pipe."""
+    with os.fdopen(os.open(path, _READING), "rb") as file:
+        if not S_ISREG(os.fstat(file.fileno()).st_mode):
+            raise OSError("it is a device or a pipe")
+        return file.read()
+
+
+def replace(path: Path, data: bytes) -> None:
+    """Writes a file so that readers find either the old or the new content. The caller holds it."""
+    new = path.with_name(f"{path.name}.new")
+    new.write_bytes(data)
+    new.replace(path)
+
+
+@contextmanager
+def held(path: str | Path) -> Iterator[None]:
+    """Holds the file of a job, as long as the block runs. Raises `UsageError` if another call holds it, in any process.
+
+    The lock is a file beside it, which is deleted at the end. The system lets go of the lock of a process that is killed.
+    """
+    lock = Path(f"{path}.lock")
+    file = _locked(lock)
+    if file is None:
+        raise UsageError(f"{path} is in use by another call. Wait until it has ended, or use another path.")
+    try:
+        yield
+    finally:
+        with suppress(OSError):  # Windows deletes no open file
+            lock.unlink()
+        _let_go(file)
+        file.close()
+
+
+def _locked(lock: Path) -> IO[bytes] | None:
+    """Returns the open file, or `None` if somebody else holds it."""
+    while True:
+        file = lock.open("ab")
+        if not _is_free(file):
+            file.close()
+            return None
+        with suppress(OSError):  # the one before us has deleted it, and a third one has made another
+            if os.path.samestat(lock.stat(), os.fstat(file.fileno())):
+                return file
+        file.close()
+
+
+if sys.platform == "win32":
+    import msvcrt
+
+    def _is_free(file: IO[bytes]) -> bool:
+        try:
+            msvcrt.locking(file.fileno(), msvcrt.LK_NBLCK, 1)
+        except OSError:
+            return False
+        return True
+
+    def _let_go(file: IO[bytes]) -> None:
+        msvcrt.locking(file.fileno(), msvcrt.LK_UNLCK, 1)
+
+else:
+    import fcntl
+
+    def _is_free(file: IO[bytes]) -> bool:
+        with suppress(OSError):  # a file system without locks
+            try:
+                fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
+            except BlockingIOError:
+                return False
+        return True
+
+    def _let_go(file: IO[bytes]) -> None:
+        with suppress(
+            OSError
+        ):  # as above; forked processes have the same lock, which closing would leave to them
+            fcntl.flock(file, fcntl.LOCK_UN)
+
+
+# --- The answers of parallel prompts, written as they arrive: what was paid for is not asked again -----------
+
+
+VERSION = 1
+
+
+class Journal:
+    """The answers in one file of JSON lines. `asked` are the fingerprints that the file must have.
+
+    The first line is `{"version": 1, "asked": …}`, with fingerprints of the prompts and the chat. Each other line is
+    `{"place": …, "turns": …}`, with the place of a prompt and the turns of its answer. A line that was cut is dropped.
+    """
+
+    def __init__(self, path: str | Path, asked: Mapping[str, str]) -> None:
+        self.path = Path(path)
+        self.records: dict[int, Any] = {}
+        whole = b""
+        if self.path.exists():
+            whole = self._read(asked)
+        if not whole:
+            whole = _line({"version": VERSION, "asked": dict(asked)})
+        replace(self.path, whole)
+
+    def add(self, place: int, chat: Chat, begun: int) -> None:
+        """Adds the turns of a fork after the first `begun`, which it began with."""
+        record = contents_record(chat._history.turns[begun:])  # noqa: SLF001 - of this package
+        rest = _line({"place": place, "turns": record})
+        with self.path.open("ab", buffering=0) as file:
+            end = file.tell()
+            try:
+                while rest:
+                    rest = rest[file.write(rest) :]
+            except BaseException:  # a part of a line would damage the next one
+                file.truncate(end)
+                raise
+
+    def restored(self, place: int, fork: Chat) -> None:
+        """Adds an answer to its fork."""
+        tools = list(fork.get_tools().values())
+        turns = [turn for turn in contents_replay(self.records[place], tools=tools) if isinstance(turn, Turn)]
+        history = fork._history  # noqa: SLF001 - of this package
+        history.replace([*history.turns, *turns])
+
+    def _read(self, asked: Mapping[str, str]) -> bytes:
+        """Reads the answers. Returns the lines that are whole."""
+        try:
+            data = read(self.path)
+            whole = data[: data.rfind(b"\n") + 1]
+            head, *lines = map(json.loads, whole.splitlines() or [data])
+            version, found = head["version"], head["asked"]
+            self.records = {line["place"]: line["turns"] for line in lines}
+            differ = [name for name, value in asked.items() if found.get(name) != value]
+        except (OSError, ValueError, LookupError, TypeError, AttributeError, RecursionError) as error:
+            raise UsageError(
+                f"{self.path} has no answers of parallel prompts: {error!r}. The file was not changed."
+            ) from error
+        if version != VERSION:
+            raise UsageError(f"{self.path} is of version {version!r}; this release reads version {VERSION}.")
+        if differ:
+            raise UsageError(
+                f"{self.path} has the answers of another call: it differs in {', '.join(differ)}. Use another path."
+            )
+        return whole
+
+
+def _line(value: Any) -> bytes:
+    return (
+        json.dumps(value, ensure_ascii=False, separators=(",", ":")).encode("utf-8", "surrogatepass") + b"\n"
+    )
