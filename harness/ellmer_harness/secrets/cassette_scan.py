@@ -353,11 +353,12 @@ def _of_users(part: _Part) -> str:
 
 def _names_a_thing(part: _Part) -> bool:
     """Tells whether a text repeats its name (`"resetPassword": "ResetPassword"`), or is the `session-id` of an answer, with an id that no
-    request has as this header. It only numbers the session.
+    request has as this header, or its `x-app-key`. They only number the session, and name the application.
     """
     if _LETTERS_ONLY.sub("", part.text).lower() == _LETTERS_ONLY.sub("", part.key).lower():
         return True
-    named = part.key.lower() in ("session-id", "x-session-id") and _HEX.fullmatch(part.text)
+    name = part.key.lower().removeprefix("x-")
+    named = name == "app-key" or (name == "session-id" and _HEX.fullmatch(part.text))
     return bool(named) and all("/response/" in place for place in part.places())
 
 

@@ -25,6 +25,12 @@ _PLACEHOLDER = re.compile(
 _BASE64 = re.compile(r"([A-Za-z0-9+/]{16,32})={0,2}")
 _ADDRESS = re.compile(rb"\d{1,3}(?:\.\d{1,3}){3}:\d{1,5}")
 _TYPED = re.compile(r"(?i)example(?:key)?$|invalid[-_]?(?:api|key|token)|[a-z]1234567890|abcdefghij")
+_STATE = re.compile(r"(?i)(?:no|not|none)(?:[ _-][a-z]{1,20}){1,4}")  # `Not Present`, `not_set`
+_ROLE_OF_PASSWORD = re.compile(
+    r"(?:[A-Za-z]{1,20}\d{0,2}[_-]){1,4}(?i:password|passwd|passphrase|pwd)"
+)  # `links_password`, `ENV-cloud9_password`
+_SLUG = re.compile(r"(?:[a-z]+|[A-Z]+|\d{1,4})(?:[_-](?:[a-z]+|[A-Z]+|\d{1,4}))+")
+_VOWELS = re.compile(r"[aeiouyAEIOUY]")
 _JWT = re.compile(r"(?<![\w-])(eyJ[\w-]{8,4000})\.(eyJ[\w-]{8,4000})\.", re.ASCII)
 _IN_EXAMPLES = re.compile(rb"John Doe|sanitized|redacted|example_?key")
 _SCOPE = re.compile(r"\A(?:Credential=)?([^/]*)/\d{8}/[\w-]+/[\w-]+/aws4_request\Z")  # behind a key of AWS
@@ -47,7 +53,8 @@ def drawn(value: str) -> bool:
     """Tells whether a value is long and random enough for a credential, and is not the name of one."""
     plain = _SCOPE.sub(r"\1", unquote(value))
     drawn = len(plain) >= LEAST and random(plain) and not _code(plain) and not is_placeholder(plain)
-    return drawn and not _is_address(plain) and not names_its_role(plain) and not _is_documented(plain)
+    typed = drawn and (_is_slug(plain) or names_its_role(plain) or _ROLE_OF_PASSWORD.fullmatch(plain))
+    return drawn and not typed and not _is_address(plain) and not _is_documented(plain)
 
 
 def password(text: str) -> bool:
@@ -56,7 +63,11 @@ def password(text: str) -> bool:
     """
     word = text.isalpha() and text in (text.lower(), text.upper())
     return len(text) >= (_WORD if word else 4) and not (
-        text.isspace() or text[0] == "/" or is_placeholder(text)
+        text.isspace()
+        or text[0] == "/"
+        or is_placeholder(text)
+        or _STATE.fullmatch(text)
+        or _ROLE_OF_PASSWORD.fullmatch(text)
     )
 
 
@@ -99,6 +110,19 @@ def _is_documented(token: str) -> bool:
     parts = found.group(1, 2) if found else ()
     texts = (urlsafe_b64decode(f"{part[: len(part) // 4 * 4]}") for part in parts)
     return any(_IN_EXAMPLES.search(text) for text in texts)
+
+
+def _is_slug(text: str) -> bool:
+    """Tells whether a text consists of words and small numbers, as in `ups_3_day_select`. The words of a drawn key are all of one length,
+    or some have no vowel.
+    """
+    words = (
+        [part for part in re.split("[_-]", text) if len(part) > 2 and part.isalpha()]
+        if _SLUG.fullmatch(text)
+        else []
+    )
+    different = len({*map(len, words)}) > 1 and sum(map(len, words)) * 2 > len(text)
+    return different and all(map(_VOWELS.search, words))
 
 
 def _is_address(text: str) -> bool:

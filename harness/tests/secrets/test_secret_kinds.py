@@ -602,6 +602,12 @@ def test_what_names_a_place_or_a_server_is_no_secret(value):
         {"authorization": ['Digest realm="a", username="u", response="kJ8sQ2mZx4Rt9Lw1Vb7Np3kJ8sQ2mZ"']},
         {"auth": {"client_token": "kJ8sQ2mZx4Rt9Lw1Vb7Np3kJ8sQ2mZ"}},
         {"text": 'api_key="kJ8sQ2mZx4Rt9Lw1Vb7Np3"'},
+        {"password": "nothing-Else-matters"},
+        {"password": "links_passwords7"},
+        {"token": "qfzd-mbvx-7421-hjns"},
+        {"api_key": "xkqzj_3_wvbnm_trplk"},
+        {"request": {"headers": {"x-app-key": ["AUt3vD7UB84mm6jaaz"]}}},
+        {"set-cookie": "persistent_login=b8a0c1ec2de31237d87845c9a3ab8c22;Path=/"},
     ],
 )
 def test_what_looks_alike_is_one(value):
@@ -732,6 +738,14 @@ def test_keys_that_their_place_shows(value):
         {"url": "https://0f3a1b2c4d5e6f708192a3b4c5d6e7f8@o1.ingest.example.com/42"},
         {"key": "AKIAIOSFODNN7EXAMPLE"},
         {"args": ["--token", "--verbose", "--password", "required"]},
+        {"recovery_key": "Not Present", "db_password": "not_set", "passphrase": "None configured yet"},
+        {"password": "links_password", "said": '<val name="password">DB_PASSWORD</val>'},
+        {"token": "ups_3_day_select", "api_key": "us-east-1-standard-plan-2", "secret": "FIRST_CLASS_2_DAY"},
+        {"password": "ENV-cloud9_password", "said": '{"password": "ENV-cloud9_password"}'},
+        {"response": {"headers": {"x-app-key": ["AUt3vD7UB84mm6jaaz"]}}},
+        {"set-cookie": "route=1746607229.403.28.153032|9898ac1b7e0bd8fc3874537f2a76b591; Path=/"},
+        {"set-cookie": "X-Persist=b8a0c1ec2de31237d87845c9a3ab8c22;Path=/;SameSite=None;Secure"},
+        {"set-cookie": "did=s%3Av0%3Aa5eaa130-fe44-11ea-88fd-69241534caf5.UhSNGlnYpEgd9Z%2BFw81Pq; Path=/"},
     ],
 )
 def test_what_is_published_or_only_looks_like_a_name_is_none(value):
