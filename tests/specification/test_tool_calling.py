@@ -317,3 +317,13 @@ def test_the_repr_names_every_field():
     result = ContentToolResult(NOW, request=CALL)
     for field in ("value=", NOW, "request=", "id=", CALL.id, "name=", "arguments=", "tz"):
         assert field in repr(result)
+
+
+def test_callbacks_are_called_in_the_order_in_which_they_were_registered(chat):
+    """ellmer and chatlas call the last one first; see `moving.md`."""
+    heard = []
+    for number in (1, 2):
+        chat.on_tool_request(lambda _request, number=number: heard.append(f"request {number}"))
+        chat.on_tool_result(lambda _result, number=number: heard.append(f"result {number}"))
+    chat.chat(QUESTION)
+    assert heard == ["request 1", "request 2", "result 1", "result 2"]
