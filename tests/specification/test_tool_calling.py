@@ -60,14 +60,18 @@ def chat(model):
 # --- the setup -------------------------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize("name", ["google_gemini", "google_vertex", "anthropic", "claude", "openai", "ollama"])
+@pytest.mark.parametrize(
+    "name", ["google_gemini", "google_vertex", "anthropic", "claude", "openai", "ollama"]
+)
 def test_the_providers_that_it_names_have_a_function(name):
     assert callable(getattr(ec, f"chat_{name}"))
 
 
 def test_a_chat_takes_the_arguments_of_the_page():
     assert next(iter(inspect.signature(chat_openai).parameters)) == "system_prompt"
-    assert {"base_url", "api_key", "model", "params", "api_args", "api_headers", "echo"} <= set(Options.__annotations__)
+    assert {"base_url", "api_key", "model", "params", "api_args", "api_headers", "echo"} <= set(
+        Options.__annotations__
+    )
 
 
 def test_the_address_is_openais_or_that_of_the_environment(monkeypatch):
@@ -134,7 +138,11 @@ def test_a_chat_finds_a_tool_by_its_name(chat):
 
 
 def test_the_model_gets_name_description_arguments_and_their_types():
-    function = chat_openai(api_key="k", model="gpt-4.1").wire.request([UserTurn("Hi")], [the_tool()]).json["tools"][0]
+    function = (
+        chat_openai(api_key="k", model="gpt-4.1")
+        .wire.request([UserTurn("Hi")], [the_tool()])
+        .json["tools"][0]
+    )
     assert (function["name"], function["description"]) == ("get_current_time", "Returns the current time.")
     assert function["parameters"]["properties"]["tz"]["description"] == WORDS
 

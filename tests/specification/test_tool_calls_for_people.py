@@ -38,7 +38,9 @@ def get_current_time(tz: str = "UTC") -> str:
 
 
 def made(*answers: object, tools=(get_current_time,)) -> ec.Chat:
-    chat = ScriptedModel(*answers or ([SAID, tool_call("get_current_time", tz="UK/London")], "It's 11am in London.")).chat()
+    chat = ScriptedModel(
+        *answers or ([SAID, tool_call("get_current_time", tz="UK/London")], "It's 11am in London.")
+    ).chat()
     for each in tools:
         chat.register_tool(each)
     return chat
@@ -51,7 +53,11 @@ def talked(**how) -> ec.Chat:
 
 
 def blocks(message) -> list[dict]:
-    return [segment for segment in message.segments if isinstance(segment, dict) and "type" in segment and "request_id" in segment]
+    return [
+        segment
+        for segment in message.segments
+        if isinstance(segment, dict) and "type" in segment and "request_id" in segment
+    ]
 
 
 # --- as ellmer and chatlas have it -----------------------------------------------------------------------
@@ -263,9 +269,9 @@ def order_of_events() -> list[str]:
     chat = made(tool_call("look"), "Done", tools=(look,))
     chat.on_tool_request(lambda _request: events.append("on_tool_request"))
     chat.on_tool_result(lambda _result: events.append("on_tool_result"))
+    names = {ContentToolRequest: "request", ContentToolResult: "result"}
     for piece in chat.stream("Go", content="all"):
-        if not isinstance(piece, ContentText):
-            events.append("request" if isinstance(piece, ContentToolRequest) else "result")
+        events += [names[type(piece)]] if type(piece) in names else []
     return events
 
 
@@ -296,7 +302,11 @@ def test_the_library_fills_in_id_tool_and_arguments_of_a_result():
     chat = made(tool_call("look", tz="UTC"), "Done", tools=(look,))
     chat.chat("Go")
     result = chat.get_turns()[2].contents[0]
-    assert (result.id, result.request.tool, result.request.arguments) == ("call_1", chat.get_tools()["look"], {"tz": "UTC"})
+    assert (result.id, result.request.tool, result.request.arguments) == (
+        "call_1",
+        chat.get_tools()["look"],
+        {"tz": "UTC"},
+    )
 
 
 def test_a_callback_can_be_removed():
@@ -311,7 +321,9 @@ def test_a_callback_can_be_removed():
 def test_the_live_conversation_ends_as_the_restored_one_is_shown():
     live, restored = made(), talked()
     list(live.stream(QUESTION, content="all"))
-    assert [m.segments for m in contents_shinychat(live)] == [m.segments for m in contents_shinychat(restored)]
+    assert [m.segments for m in contents_shinychat(live)] == [
+        m.segments for m in contents_shinychat(restored)
+    ]
 
 
 # --- annotations and progress ----------------------------------------------------------------------------
@@ -342,15 +354,23 @@ def progress_of(work) -> list[str]:
 
 
 def test_a_tool_appends_progress():
-    assert progress_of(lambda ui: (ui.append("Progress: 0%"), ui.append("!"))) == ["Progress: 0%", "Progress: 0%!"]
+    assert progress_of(lambda ui: (ui.append("Progress: 0%"), ui.append("!"))) == [
+        "Progress: 0%",
+        "Progress: 0%!",
+    ]
 
 
 def test_a_tool_replaces_progress():
-    assert progress_of(lambda ui: (ui.append("Progress: 0%"), ui.replace("Progress: 50%"))) == ["Progress: 0%", "Progress: 50%"]
+    assert progress_of(lambda ui: (ui.append("Progress: 0%"), ui.replace("Progress: 50%"))) == [
+        "Progress: 0%",
+        "Progress: 50%",
+    ]
 
 
 def test_append_replaces_if_it_is_told_so():
-    assert progress_of(lambda ui: (ui.append("Progress: 0%"), ui.append("Progress: 50%", operation="replace"))) == [
+    assert progress_of(
+        lambda ui: (ui.append("Progress: 0%"), ui.append("Progress: 50%", operation="replace"))
+    ) == [
         "Progress: 0%",
         "Progress: 50%",
     ]

@@ -62,7 +62,12 @@ def test_an_array_needs_items():
 
 
 def test_the_items_of_an_array_are_any_type():
-    for items in (*(make() for make in SIMPLE), type_enum(None, ["a"]), type_array(items=type_string()), type_object(a=type_string())):
+    for items in (
+        *(make() for make in SIMPLE),
+        type_enum(None, ["a"]),
+        type_array(items=type_string()),
+        type_object(a=type_string()),
+    ):
         assert to_json_schema(type_array(items=items))["items"] == to_json_schema(items)
 
 
@@ -85,7 +90,10 @@ def test_an_object_may_be_optional_and_open():
 
 
 def test_the_names_of_an_objects_own_options_are_free_for_properties():
-    assert list(type_object(description=type_string(), required=type_boolean()).properties) == ["description", "required"]
+    assert list(type_object(description=type_string(), required=type_boolean()).properties) == [
+        "description",
+        "required",
+    ]
 
 
 def test_only_properties_that_are_required_are_named_so():
@@ -107,7 +115,9 @@ def test_a_schema_is_a_text_of_json():
 def test_a_schema_is_a_file_of_json(tmp_path):
     path = tmp_path / "schema.json"
     path.write_text('{"type": "string"}')
-    assert type_from_schema(path=path).schema == type_from_schema(None, str(path)).schema == {"type": "string"}
+    assert (
+        type_from_schema(path=path).schema == type_from_schema(None, str(path)).schema == {"type": "string"}
+    )
 
 
 def test_the_example_of_integers():
@@ -133,19 +143,34 @@ def test_the_model_reads_the_description():
 
 
 def test_the_types_describe_the_arguments_of_a_tool():
-    added = tool(lambda x, y: x + y, name="add", description="Adds.", arguments={"x": type_integer("One"), "y": type_integer("Other")})
+    added = tool(
+        lambda x, y: x + y,
+        name="add",
+        description="Adds.",
+        arguments={"x": type_integer("One"), "y": type_integer("Other")},
+    )
     assert to_json_schema(added.arguments)["required"] == ["x", "y"]
     assert run_tool(added, {"x": 1, "y": 2}).value == 3
 
 
 def test_an_argument_that_is_not_required_has_the_functions_default():
-    greet = tool(lambda name="you": f"Hi {name}", name="greet", description="Greets.", arguments={"name": type_string(required=False)})
+    greet = tool(
+        lambda name="you": f"Hi {name}",
+        name="greet",
+        description="Greets.",
+        arguments={"name": type_string(required=False)},
+    )
     assert run_tool(greet, {}).value == "Hi you"
 
 
 def test_an_argument_that_is_not_required_needs_a_default():
     with pytest.raises(UsageError, match="default"):
-        tool(lambda name: name, name="greet", description="Greets.", arguments={"name": type_string(required=False)})
+        tool(
+            lambda name: name,
+            name="greet",
+            description="Greets.",
+            arguments={"name": type_string(required=False)},
+        )
 
 
 def test_an_argument_that_is_required_must_come():
@@ -155,12 +180,20 @@ def test_an_argument_that_is_required_must_come():
 
 def test_data_that_are_not_required_may_be_left_out():
     person = type_object(name=type_string(), age=type_integer(required=False))
-    assert ScriptedModel({"name": "Ann", "age": None}).chat().chat_structured("Ann", type=person)["name"] == "Ann"
+    assert (
+        ScriptedModel({"name": "Ann", "age": None}).chat().chat_structured("Ann", type=person)["name"]
+        == "Ann"
+    )
     assert ScriptedModel({"name": "Ann"}).chat().chat_structured("Ann", type=person)["name"] == "Ann"
 
 
 def test_claude_takes_additional_properties():
-    filed = tool(lambda **_words: "", name="file", description="Files.", arguments=type_object(_additional_properties=True))
+    filed = tool(
+        lambda **_words: "",
+        name="file",
+        description="Files.",
+        arguments=type_object(_additional_properties=True),
+    )
     chat = chat_anthropic(model="claude-sonnet-5", api_key="k")
     chat.register_tool(filed)
     sent = json.dumps(chat.wire.request([], [filed]).json)
