@@ -447,7 +447,7 @@ def types(session: nox.Session) -> None:
     session.run("uv", "venv", "--quiet", "--clear", "--python", "python", str(user / "venv"), external=True)
     (wheel,) = user.glob("*.whl")
     wanted = f"{wheel}[{EXTRAS}]"
-    more = ("numpy", "polars", "pytest")  # the types of polars name NumPy's
+    more = ("matplotlib", "numpy", "opentelemetry-sdk", "polars", "pytest")  # what the programs import
     session.run("uv", "pip", "install", "-q", f"--python={user / 'venv'}", wanted, *more, external=True)
     session.run("pyright", "-p", str(user))
 

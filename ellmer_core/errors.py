@@ -275,11 +275,12 @@ def _checks(function: Any, of: str) -> Wrong:
     """
     code = function.__code__
     positional = code.co_varnames[: code.co_argcount]
+    unnamed = positional[: code.co_posonlyargcount]  # such a name is free for `**properties`
     accepted: set[tuple[str, type]] = set()
     hint_of = cache(partial(_hint, function))
 
     def wrong(args: Sequence[Any], kwargs: Mapping[str, Any]) -> UsageError | None:
-        for name, value in (*zip(positional, args, strict=False), *kwargs.items()):
+        for name, value in (*zip(positional, args, strict=False), *_named(kwargs, unnamed)):
             if (name, type(value)) in accepted:
                 continue
             hint = hint_of(name)
@@ -292,6 +293,10 @@ def _checks(function: Any, of: str) -> Wrong:
         return None
 
     return wrong
+
+
+def _named(kwargs: Mapping[str, Any], unnamed: Sequence[str]) -> Iterable[tuple[str, Any]]:
+    return [each for each in kwargs.items() if each[0] not in unnamed] if unnamed else kwargs.items()
 
 
 def _hint(function: Any, name: str) -> Any:

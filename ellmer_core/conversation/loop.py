@@ -319,9 +319,9 @@ def call_tools(history: History, settings: Settings, requests: Sequence[ContentT
             yield from _run(history, settings, ready)
         for place in batch:
             if place in history.results:
+                yield Emit(history.results[place])
                 if settings.on_result:
                     yield Notify(tuple(settings.on_result), history.results[place])
-                yield Emit(history.results[place])
     if any(place not in history.results for place in places):
         raise _approval_required(history.questions)
 

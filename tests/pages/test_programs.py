@@ -3,6 +3,7 @@
 import ast
 import os
 import re
+import shutil
 import subprocess
 import sys
 from fnmatch import fnmatchcase
@@ -17,7 +18,10 @@ PROGRAMS = Path(__file__).parents[2] / "examples" / "programs"
 ALL = sorted(PROGRAMS.glob("*.py"))
 TESTS = [path for path in ALL if path.stem.startswith("test_")]
 SERVED = [PROGRAMS / "mcp_server.py", PROGRAMS / "seat_server.py"]  # which other programs start
-SLOW = {PROGRAMS / "web_questions.py": pytest.mark.slow}
+MARKS = {
+    PROGRAMS / "web_questions.py": pytest.mark.slow,
+    PROGRAMS / "screenshot.py": pytest.mark.skipif(not shutil.which("chromium"), reason="it needs chromium"),
+}
 
 
 @pytest.fixture
@@ -59,7 +63,7 @@ def promised(path):
 
 @pytest.mark.parametrize(
     "path",
-    [pytest.param(p, marks=SLOW.get(p, ())) for p in ALL if p not in TESTS + SERVED],
+    [pytest.param(p, marks=MARKS.get(p, ())) for p in ALL if p not in TESTS + SERVED],
     ids=lambda path: path.stem,
 )
 def test_a_program_prints_what_it_says(path, run):
