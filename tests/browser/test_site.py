@@ -77,7 +77,8 @@ def test_the_search_puts_guides_before_rules_and_these_before_the_api(page, site
     results = page.locator(".md-search-result__item > a.md-search-result__link:first-of-type")
     expect(results.first).to_be_attached()
     expect(page.locator(".md-search-result__meta")).to_contain_text(re.compile(r"\d+ matching"))
-    found = [link.get_attribute("href").removeprefix(f"{site}/") for link in results.all()]
+    addresses = results.evaluate_all("links => links.map((link) => link.href)")
+    found = [address.removeprefix(f"{site}/") for address in addresses]
     assert any(f"/{guide}/" in f"/{found[0]}" for guide in GUIDES), found[0]
     tiers = [next((tier for tier in ("rules/", "api/") if path.startswith(tier)), "") for path in found]
     assert tiers == sorted(tiers, key=("", "rules/", "api/").index), found
