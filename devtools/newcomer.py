@@ -105,9 +105,9 @@ class Newcomer:
             self.compare(block)
             return
         there = shutil.which(said.get("needs", "bash"), path=self.env["PATH"])
-        self.left_out = "not run" in said or "model" in said or not there
+        self.left_out = bool(said.keys() & {"not run", "ci", "model"}) or not there
         if self.left_out:
-            self.skipped.append(f"{block.line}: {said.get('not run', 'it needs a model or a program')}")
+            self.skipped.append(f"{block.line}: {said.get('not run', 'it needs CI, a model or a program')}")
         elif "file" in said:
             path = self.folder / said["file"]
             path.parent.mkdir(parents=True, exist_ok=True)

@@ -765,7 +765,7 @@ def serve_mcp(
     else:
         import uvicorn  # noqa: PLC0415 - the SDK brings it
 
-        uvicorn.run(server.streamable_http_app(host=host), host=host, port=port, log_level="warning")
+        uvicorn.run(server.streamable_http_app(host=host), host=host, port=port, access_log=False)
 
 
 async def _over_stdio(server: Server[Any]) -> None:

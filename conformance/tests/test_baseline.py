@@ -6,9 +6,9 @@ from datetime import date
 from importlib.metadata import version
 
 import pytest
-from conformance_command import run_in
+from conformance_command import pytest_in, run_in
 
-from ellmer_conformance.baseline import Baseline, BaselineError, load, updated
+from ellmer_conformance.baseline import FILE, Baseline, BaselineError, load, updated
 from ellmer_conformance.report import Play, Report, Row, read
 from ellmer_core.wire.openai_chat.to_wire import OpenAIChat
 
@@ -326,6 +326,18 @@ def test_the_life_of_a_baseline(tmp_path):
 
     assert conformance(tmp_path, "baseline", "update", *report).exit_code == 0
     assert conformance(tmp_path, *play).exit_code == 0
+
+
+def test_a_run_of_other_tests_says_nothing_about_the_baseline(tmp_path):
+    """Such a run ended with the exit code 1 and without a word, because its entries had no rows."""
+    (tmp_path / "test_other.py").write_text("def test_other():\n    pass\n")
+    entry = {"rule": "RUN-003", "reason": "known", "issue": "https://example.org/1"}
+    text = "\n".join(["[[expect]]", *(f"{name} = {json.dumps(value)}" for name, value in entry.items())])
+    (tmp_path / FILE).write_text(text, encoding="utf-8")
+    code, output = pytest_in(tmp_path, "-p", "ellmer_conformance.pytest.plugin", "test_other.py")
+
+    assert "1 passed" in output
+    assert code == 0, output
 
 
 def test_fields_of_a_row_are_enough_to_settle(tmp_path):

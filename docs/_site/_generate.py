@@ -84,33 +84,47 @@ def judge_files() -> list[Path]:
     return sorted(_judge.build().iterdir())
 
 
-#: Pages that the search shows first, and pages that it shows last: only developers of this project read them.
-GUIDES = (
-    *("quickstart", "tutorial", "install"),
+#: Guides that the search shows before others.
+FIRST = (
+    *("quickstart", "tutorial", "judge"),
     *("chat/index", "chat/library", "chat/tools", "chat/answers", "chat/cookbook", "chat/operation"),
-    *("chat/errors", "chat/providers", "recordings/index", "recordings/migrate", "recordings/secrets"),
+    *("chat/errors", "chat/providers", "recordings/index", "recordings/migrate"),
     *("conformance/index", "conformance/adapter-authors", "conformance/ci", "conformance/server-scripts"),
 )
-DEVELOPERS = (
-    *("architecture", "contributing"),
-    *("conformance/mocks-compared", "conformance/tables-compared", "conformance/news"),
-)
+#: The order of the search's results: guides, what compares or reports, rules, and what is made from the code. A word in a
+#: title counts a thousand times a word in the text, and numbers below a thousandth are rounded to 0.
+GUIDE, REPORT, RULE, REFERENCE = 1e12, 1e8, 1e4, 1.0
+#: Pages that are no guides, by the beginnings of their paths.
+TIERS = {
+    **dict.fromkeys(
+        ("architecture", "contributing", "stability", "install", "peers", "tested/", "facts/"), REPORT
+    ),
+    **dict.fromkeys(("chat/chat-apps-compared", "chat/features", "conformance/servers-probed"), REPORT),
+    **dict.fromkeys(
+        ("conformance/mocks-compared", "conformance/tables-compared", "conformance/news"), REPORT
+    ),
+    "rules/": RULE,
+    "api/": REFERENCE,
+    "changelog": REFERENCE,
+}
 
 
 def boost(path: str) -> float:
-    """Returns how much more the search counts a page than others."""
+    """Returns how much the search counts a page."""
     name = path.removesuffix(".md")
-    return 2.0 if name in GUIDES else 0.2 if name in DEVELOPERS or name.startswith("tested/") else 1.0
+    tier = next((tier for start, tier in TIERS.items() if name.startswith(start)), GUIDE)
+    return 2 * tier if name in FIRST else tier
 
 
 def on_page_markdown(markdown: str, page: Page, **_: Any) -> str:
     """Removes the comments for the tests of the pages. A page without a description has its first paragraph as one. The
     search puts guides first.
     """
-    if (factor := boost(page.file.src_uri)) != 1:
-        page.meta.setdefault("search", {"boost": factor})
+    page.meta.setdefault("search", {"boost": boost(page.file.src_uri)})
     shown = re.sub(
-        r"<!-- (not run|installs|serves|given|needs|part of|model|file|prints|exits)\b.*?-->\n?", "", markdown
+        r"<!-- (not run|ci|installs|serves|given|needs|part of|model|file|prints|exits)\b.*?-->\n?",
+        "",
+        markdown,
     )
     if first := first_paragraph(shown):
         page.meta.setdefault("description", first)
@@ -129,8 +143,7 @@ def first_paragraph(markdown: str) -> str:
 def pages() -> Iterator[tuple[str, str]]:
     """Yields every generated page: its path and its Markdown."""
     for path, source in MIRRORED.items():
-        quiet = "---\nsearch: { boost: 0.1 }\n---\n" if path == "changelog.md" else ""
-        yield path, quiet + linked((ROOT / source).read_text("utf-8"), Path(path).parent)
+        yield path, linked((ROOT / source).read_text("utf-8"), Path(path).parent)
     yield "chat/providers.md", _providers.page()
     yield "tested/habits.md", _habits.page()
     yield from peer_pages()
@@ -191,7 +204,7 @@ INHERITED = "\n    options: { inherited_members: true }"
 
 def api_page(title: str, offered: Mapping[str, list[str]]) -> str:
     """Returns every name under the first sentence of its module."""
-    parts = ["---\nsearch: { boost: 0.3 }\n---", f"# {title}", summary(title)]
+    parts = [f"# {title}", summary(title)]
     for module, names in offered.items():
         parts += [f"## {module.removeprefix(title + '.').replace('_', ' ').strip()}", summary(module)]
         parts += [f"::: {module}.{name}{INHERITED if name == 'Chat' else ''}" for name in names]

@@ -81,11 +81,7 @@ KINDS = {
     "preview": "no recording or specification backs the rule yet. It is reported, but it is never a failure.",
 }
 
-#: Guides come before these pages in the site's own search.
-QUIET = "---\nsearch: { boost: 0.0001 }\n---"
-
 INTRODUCTION = f"""
-{QUIET}
 # Rules
 
 A rule is one sentence of a provider's contract. The strict server refuses requests that break it, the suite judges
@@ -150,7 +146,7 @@ def index(books: Iterable[RuleBook]) -> str:
 
 def wire_page(book: RuleBook) -> str:
     """Returns the rules of a wire format, by group."""
-    parts = [QUIET, f"# {title(book)}", f"[Rules](index.md) › {title(book)}\n{{ .facts }}", preamble(book)]
+    parts = [f"# {title(book)}", f"[Rules](index.md) › {title(book)}\n{{ .facts }}", preamble(book)]
     for group, found in sorted(by_group(book).items()):
         parts += [f"## {group}: {GROUPS[group]} {{ #{group.lower()} }}"]
         parts += ["\n".join(f"- {entry(book, rule)}" for rule in sorted(found, key=lambda rule: rule.id))]
@@ -220,7 +216,7 @@ def word_count(text: str) -> int:
 
 
 def front_matter(book: RuleBook, rule: Rule) -> str:
-    """Returns the title and the description for search engines. In the site's own search, guides come before rules."""
+    """Returns the title and the description for search engines."""
     words = error_text(book, rule) if rule.refusal else ""
     refusal = (
         f"{words.replace('`', '')} ({book.provider}, {rule.refusal.status})" if words and rule.refusal else ""
@@ -229,7 +225,6 @@ def front_matter(book: RuleBook, rule: Rule) -> str:
         "title": shortened(refusal, 110) if refusal else f"{rule.full_id}: {rule.sentence}",
         "description": shortened(f"{rule.sentence} {' '.join(rule.explain.split())}", 300),
         "hide": ["toc"],
-        "search": {"boost": 0.0001},
     }
     lines = (f"{name}: {json.dumps(value, ensure_ascii=False)}" for name, value in meta.items())
     return "\n".join(["---", *lines, "---"])

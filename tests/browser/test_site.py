@@ -20,6 +20,7 @@ GUIDES = (
     "secrets",
     "providers",
     "cookbook",
+    "judge",
 )
 PAGES = (
     *(
@@ -63,15 +64,24 @@ def test_the_pages_are_accessible_and_ask_no_other_host(page, site, axe, scheme,
     assert not [url for url in asked if not url.startswith((site, f"blob:{site}", "data:"))]
 
 
-@pytest.mark.parametrize("words", ["structured", "rate limit", "api key", "retry", "images", "tool image"])
-def test_the_search_puts_guides_before_rules(page, site, words):
+@pytest.mark.parametrize(
+    "words",
+    [
+        *("structured", "rate limit", "api key", "retry", "images", "tool image", "timeout", "pdf", "cache"),
+        *("image in tool result", "tool_use ids", "streaming"),
+    ],
+)
+def test_the_search_puts_guides_before_rules_and_these_before_the_api(page, site, words):
     page.goto(f"{site}/")
     page.get_by_role("textbox", name="Search").fill(words)
-    results = page.locator("a.md-search-result__link")
+    results = page.locator(".md-search-result__item > a.md-search-result__link:first-of-type")
     expect(results.first).to_be_attached()
     expect(page.locator(".md-search-result__meta")).to_contain_text(re.compile(r"\d+ matching"))
-    first = results.first.get_attribute("href")
-    assert any(f"/{guide}/" in first for guide in GUIDES), first
+    addresses = results.evaluate_all("links => links.map((link) => link.href)")
+    found = [address.removeprefix(f"{site}/") for address in addresses]
+    assert any(f"/{guide}/" in f"/{found[0]}" for guide in GUIDES), found[0]
+    tiers = [next((tier for tier in ("rules/", "api/") if path.startswith(tier)), "") for path in found]
+    assert tiers == sorted(tiers, key=("", "rules/", "api/").index), found
 
 
 def test_the_page_of_a_rule_is_found_by_its_error_text(page, site):

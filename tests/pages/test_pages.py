@@ -19,6 +19,7 @@ from contextlib import ExitStack, redirect_stdout
 from fnmatch import fnmatchcase
 from io import StringIO
 from pathlib import Path
+from threading import Thread
 
 import pytest
 import yaml
@@ -41,10 +42,19 @@ _SECRET = re.compile("(_API_KEY|_TOKEN|_SECRET)$")
 NOT_IN_A_CLONE = shutil.ignore_patterns("node_modules", "__pycache__", ".pytest_cache", ".venv")
 
 
-def stop(process):
-    """Ends a server as Ctrl-C does."""
+def stop(process, rest):
+    """Ends a server as Ctrl-C does, and waits for the rest of what it prints."""
     process.send_signal(signal.SIGINT)
-    process.communicate(timeout=60)
+    rest.join(60)
+    assert process.returncode is not None
+
+
+def up_to_an_address(lines):
+    """Yields the lines up to the first one that has an address."""
+    for line in lines:
+        yield line
+        if "http://" in line:
+            return
 
 
 def closed(*_):
@@ -57,7 +67,7 @@ class Reader:
 
     def __init__(self, page, folder, server, monkeypatch, closing):
         self.page, self.folder, self.server, self.monkeypatch = page, folder, server, monkeypatch
-        self.origin, self.closing = server.origin, closing
+        self.origins, self.closing = {"8087": server.origin}, closing  # by the ports of the pages
         self.names, self.printed, self.talks = {"__name__": "page"}, "", Counter()
         self.left_out = False  # whether the last block was not run, so that its output is not compared
 
@@ -69,6 +79,10 @@ class Reader:
             self.left_out = True
         elif "installs" in said:
             self.left_out = not self.use(block)
+        elif "ci" in said:
+            run = (ROOT / said["ci"]).read_text("utf-8")
+            assert not [line for line in block.text.splitlines() if line not in run]
+            self.left_out = True
         elif "part of" in said:
             assert block.text in (ROOT / said["part of"]).read_text("utf-8")
         elif "serves" in said:
@@ -108,15 +122,21 @@ class Reader:
         if block.language == "python":
             return self.app(block)
         self.left_out = False
-        command = [*shlex.split(block.text, comments=True), "--port", "0"]
-        with (self.folder / "served.txt").open("w", encoding="utf-8") as trouble:
-            process = subprocess.Popen(
-                command, cwd=self.folder, stdout=subprocess.PIPE, stderr=trouble, text=True
-            )
-        self.closing.callback(stop, process)
-        line = process.stdout.readline()
-        assert "http://" in line, Path(trouble.name).read_text("utf-8")
-        self.origin = line.split()[-1]
+        named = re.search(r" (8\d{3})$", block.text.strip())
+        text = block.text.strip().removesuffix(named[1]) + "0" if named else block.text.strip() + " --port 0"
+        process = subprocess.Popen(
+            shlex.split(text, comments=True),
+            cwd=self.folder,
+            stdout=subprocess.PIPE,
+            stderr=subprocess.STDOUT,
+            text=True,
+        )
+        lines = [*up_to_an_address(process.stdout)]
+        assert "http://" in lines[-1], "".join(lines)
+        self.origins[named[1] if named else "8087"] = re.search(r"http://[\w.:]+", lines[-1])[0]
+        rest = Thread(target=process.communicate, daemon=True)  # a full pipe would stop it
+        rest.start()
+        self.closing.callback(stop, process, rest)
         return None
 
     def app(self, block):
@@ -128,7 +148,7 @@ class Reader:
 
     def talk_to(self, model):
         self.talks[model] += 1
-        url = self.origin  # as a reader starts it
+        url = self.origins["8087"]  # as a reader starts it
         if model:
             url = self.server.url(model, f"{Path(self.page).stem}-{self.talks[model]}")
         self.monkeypatch.setenv("OPENAI_BASE_URL", f"{url}/v1")
@@ -141,8 +161,8 @@ class Reader:
         self.printed = out.getvalue()
 
     def here(self, text):
-        """Returns the text with the address of this server in place of the one that a reader starts."""
-        return re.sub(r"http://127\.0\.0\.1:8087", self.origin, text)
+        """Returns the text with the addresses of these servers in place of those that a reader starts."""
+        return re.sub(r"http://127\.0\.0\.1:(8\d{3})", lambda found: self.origins[found[1]], text)
 
     def sh(self, block):
         self.console(block)
@@ -192,7 +212,7 @@ class Reader:
         env = {
             name: value for name, value in seen.items() if not name.startswith("PYTEST_")
         }  # it is no worker
-        env["PYTEST_ADDOPTS"] = "-p no:shiny-test -p no:recording"  # which take seconds to load
+        env["PYTEST_ADDOPTS"] = "-p no:shiny-test"  # which takes seconds to load
         return subprocess.run(
             ["bash", "-c", command],
             cwd=self.folder,

@@ -5,6 +5,7 @@
 - `<!-- serves -->`: the command is started, and answers until the page ends. Code that serves the app ends at once;
 - `<!-- given: TARGET from SOURCE -->`: the reader has a copy of this part of the repository, under this name;
 - `<!-- needs: PROGRAM -->`: the block is left out on a machine without this program;
+- `<!-- ci: PATH -->`: CI runs these commands, by this file;
 - `<!-- part of: PATH -->`: the block is an excerpt of a file of the repository, whose own tests run it;
 - `<!-- model: NAME -->`: a script that fails first (`SCRIPTS` in `tests/pages/test_pages.py`; without it, the strict
   server's own model answers);
@@ -30,24 +31,19 @@ PAGES = sorted(
 )
 
 _COMMENT = re.compile(
-    r"<!-- (not run|installs|serves|given|needs|part of|model|file|prints|exits)(?:: (.+?))? -->"
+    r"<!-- (not run|ci|installs|serves|given|needs|part of|model|file|prints|exits)(?:: (.+?))? -->"
 )
-#: Each reason why a block is not run, and what checks such blocks instead: a test or a session, or nothing.
+#: Each reason why a block is not run, and what checks such blocks instead.
 NOT_RUN = {
     "it needs a builder of containers": "tests/test_packaging.py",
-    "it is what CI runs": ".ci/run",
-    "the tests are yours": "harness/tests/documentation/test_migrate_page.py",
-    "it needs LangChain": "conformance/tests/pytest/test_langchain_models.py",
+    "it is the output of another project's tests": "harness/tests/documentation/test_migrate_page.py",
+    "pip cannot install langchain-tests beside vcrpy 9": "conformance/tests/pytest/test_langchain_models.py",
     "it is a part of a page": "tests/documentation/test_blocks_not_run.py",
     "it is a test of another runner": "tests/documentation/test_blocks_not_run.py",
     "it is a part of your configuration": "tests/documentation/test_blocks_not_run.py",
-    "it needs a cluster and a store": "conformance/tests/recordings",
     "it needs a key": "conformance/tests/live_apis",
     "it needs a network": "tests/documentation/test_blocks_not_run.py",
-    "the server of tools is yours": "tests/mcp",
-    "it needs your data set": "tests/inspect_ai",
-    "it is a picture": "tests/documentation/test_errors_page.py",
-    "it is what a person sees": "",
+    "it is a picture": "tests/test_layers.py",
 }
 
 _FENCE = re.compile(r"( *)```(\w*)")
@@ -74,12 +70,12 @@ class Block:
 
 
 def is_whole(command):
-    """Tells whether the command is complete: no quote is open, and it does not end with a backslash."""
+    """Tells whether the command is complete: no quote is open, and it does not end with a backslash or a pipe."""
     try:
         shlex.split(command)
     except ValueError:
         return False
-    return not command.endswith("\\")
+    return not command.endswith(("\\", "|"))
 
 
 def whole_commands(text):

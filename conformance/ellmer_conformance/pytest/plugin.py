@@ -442,8 +442,9 @@ class Collector:
         left = left_out(played, self.report.named, seconds=self.config.getoption("case_timeout"))
         self.report.skipped += [*inexpressible(played), *left]
         whole = self.whole and not stopped and not self.report.unjudged
-        rows, problems = self.config.stash[_BASELINE].settled(self.report.rows, whole=whole)
-        self.report.rows, self.report.problems = rows, problems
+        if self.parts or self.report.unjudged:  # otherwise only other tests of the project ran
+            baseline = self.config.stash[_BASELINE]
+            self.report.rows, self.report.problems = baseline.settled(self.report.rows, whole=whole)
         finished(self.report, self.config.getoption("spec_version"))
         if self.report.exit_code and session.exitstatus in {pytest.ExitCode.OK, pytest.ExitCode.TESTS_FAILED}:
             session.exitstatus = self.report.exit_code

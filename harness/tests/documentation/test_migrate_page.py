@@ -12,7 +12,7 @@ from ellmer_harness.cli import main
 pytest_plugins = ["pytester"]
 
 PAGE = Path(__file__).parents[3].joinpath("docs", "recordings", "migrate.md").read_text(encoding="utf-8")
-[CONFTEST] = re.findall(r"```python\n(.*?)```", PAGE, re.DOTALL)
+[_, CONFTEST] = re.findall(r"```python\n(.*?)```", PAGE, re.DOTALL)
 TESTS = """
     import httpx, pytest, urllib3
 
