@@ -16,7 +16,11 @@ _DATA = re.compile(rb"^data: ?(\{.*)$", re.MULTILINE)
 
 
 def rewritten(body: bytes, change: Rewrite) -> bytes:
-    """Returns the body with its values changed. What is neither JSON nor a stream of events stays."""
+    """Returns the body with its values changed. What is neither JSON, lines of JSON nor a stream of events stays."""
+    if body.startswith(b'{"model"') and body.count(b"\n{"):
+        lines = [json.loads(line) for line in body.splitlines()]
+        change(lines)
+        return b"".join(json.dumps(line).encode() + b"\n" for line in lines)
     if body[:1] == b"{":
         value = json.loads(body)
         change([value])

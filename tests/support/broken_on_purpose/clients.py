@@ -14,6 +14,7 @@ from ellmer_conformance.contract.exchange import Json
 from ellmer_conformance.scenarios.messages import Reply
 
 from .answer_events import Rewrite, objects
+from .base import is_result
 from .mined import Change, Chunks, listed, schemas, without
 from .neutral_requests import Body
 from .strangers import counts, everywhere
@@ -199,6 +200,94 @@ def _parallel_allowed(body: Body) -> None:
         choice.pop("disable_parallel_tool_use", None)
 
 
+def _each_result_apart(key: str) -> Change:
+    """Returns a change that sends each result of a message in a message of its own."""
+
+    def change(body: Body) -> None:
+        turns = list[Json]()
+        for turn in body.turns:
+            blocks = body.blocks(turn)
+            several = sum(is_result(block) or key in block for block in blocks) > 1
+            turns += [{**turn, "content": [block]} for block in blocks] if several else [turn]
+        body.turns[:] = turns
+
+    return change
+
+
+def _ids_for_names(body: Body) -> None:
+    for turn in body.turns:
+        if turn.get("role") == "tool":
+            name = "tool_name" if body.wire == "ollama" else "name"
+            turn[name] = turn["tool_call_id"]
+
+
+def _last_result_for_all(body: Body) -> None:
+    """Keeps results by the name of their tool, so that a later one replaces an earlier one."""
+    by_name = {turn.get("tool_name"): turn["content"] for turn in body.turns if turn.get("role") == "tool"}
+    for turn in body.turns:
+        if turn.get("role") == "tool":
+            turn["content"] = by_name[turn.get("tool_name")]
+
+
+def _ids_of_items(body: Body) -> None:
+    """Answers each call under the id of its item."""
+    ids = {turn["call_id"]: turn["id"] for turn in body.turns if turn.get("type") == "function_call"}
+    for turn in body.turns:
+        if turn.get("type") == "function_call_output":
+            turn["call_id"] = ids[turn["call_id"]]
+
+
+def _outputs_twice(body: Body) -> None:
+    body.turns[:] = [
+        again for turn in body.turns for again in [turn] * (1 + (turn.get("type") == "function_call_output"))
+    ]
+
+
+def _responses(how: Callable[[Json], Any]) -> Change:
+    """Returns a change of what Gemini's functions returned."""
+
+    def change(body: Body) -> None:
+        for part in objects(body.turns):
+            if isinstance(part.get("functionResponse"), dict):
+                part["functionResponse"]["response"] = how(part["functionResponse"]["response"])
+
+    return change
+
+
+def _ids_of_anthropic(body: Body) -> None:
+    for found in [*body.calls(), *body.results()]:
+        if found.id is not None and len(found.id.value) == 9:
+            found.id.value = f"toolu_01VpEm654HvfMo{found.id.value}"
+
+
+def _answers_as_input(body: Body) -> None:
+    for part in objects(body.turns):
+        if part.get("type") == "output_text":
+            part["type"] = "input_text"
+
+
+def _limit_lost(body: Body) -> None:
+    body.body.pop("max_tokens", None)
+
+
+def _context_beside_messages(body: Body) -> None:
+    body.body["options"] = {"num_ctx": 32768}
+
+
+def _choice_without_tools(body: Body) -> None:
+    if not body.tools():
+        fields = body.body.setdefault("additionalModelRequestFields", {})
+        fields["tool_choice"] = {"disable_parallel_tool_use": True}
+
+
+def _lists_of_items(schema: Json) -> Json:
+    return {**schema, "items": [schema["items"]]} if isinstance(schema.get("items"), dict) else schema
+
+
+def _items_in_front(schema: Json) -> Json:
+    return {**schema, "prefixItems": [schema["items"]]} if isinstance(schema.get("items"), dict) else schema
+
+
 #: What each bug changes of a request.
 CHANGES: Mapping[str, Change] = {
     "results_apart": _results_apart,
@@ -229,6 +318,23 @@ CHANGES: Mapping[str, Change] = {
     "calls_before_thinking": _calls_before_thoughts,
     "constants_lost": schemas(without("const")),
     "empty_text_before_calls": _empty_text_before_calls,
+    "results_in_messages_of_their_own": _each_result_apart("toolResult"),
+    "results_in_turns_of_the_user": _each_result_apart("tool_result"),
+    "results_named_by_ids": _ids_for_names,
+    "tools_named_by_ids": _ids_for_names,
+    "later_result_for_each_name": _last_result_for_all,
+    "results_under_ids_of_items": _ids_of_items,
+    "outputs_sent_twice": _outputs_twice,
+    "responses_are_lists": _responses(lambda response: [response]),
+    "responses_are_texts": _responses(lambda response: str(next(iter(response.values())))),
+    "ids_of_another_provider": _ids_of_anthropic,
+    "answers_as_input": _answers_as_input,
+    "limit_of_cohere_lost": _limit_lost,
+    "options_of_ollama_everywhere": _context_beside_messages,
+    "choice_where_no_tools_are": _choice_without_tools,
+    "references_dropped": schemas(without("$ref", "$defs")),
+    "items_in_a_list": _as_parameters(everywhere(_lists_of_items)),
+    "items_of_a_newer_draft": _as_parameters(everywhere(_items_in_front)),
 }
 
 # --- Answers, before the client reads them ---------------------------------------------------------------
@@ -330,6 +436,33 @@ def _completed(events: Sequence[Json]) -> None:
             event["response"].update(status="completed", incomplete_details=None)
 
 
+def _text_beside_a_list_of_calls_lost(events: Sequence[Json]) -> None:
+    """Takes each chunk that has a list of calls, be it empty, for a part of a call."""
+    for event in events:
+        for choice in event.get("choices") or ():
+            if "tool_calls" in (choice.get("delta") or {}):
+                choice["delta"].pop("content", None)
+
+
+def _no_calls_at_the_end(events: Sequence[Json]) -> None:
+    for event in events:
+        if event.get("done") is True:
+            (event.get("message") or {}).pop("tool_calls", None)
+
+
+def _only_calls_with_ids(events: Sequence[Json]) -> None:
+    for found in objects(list(events)):
+        if found.get("type") == "function_call" and not found.get("id"):
+            found["type"] = "ignored"
+
+
+def _counts_of_chunks_added(events: Sequence[Json]) -> None:
+    told = [event["usage"] for event in events if isinstance(event.get("usage"), dict)]
+    if len(told) > 1:
+        for name in ("prompt_tokens", "completion_tokens"):
+            told[-1][name] = sum(usage[name] for usage in told)
+
+
 #: What each bug changes of an answer.
 ANSWERS: Mapping[str, Rewrite] = {
     "only_the_last_call": _only_the_last_call,
@@ -343,6 +476,10 @@ ANSWERS: Mapping[str, Rewrite] = {
     "each_fragment_alone": _each_fragment_alone,
     "pieces_without_an_id_skipped": _only_with_an_id,
     "incomplete_is_completed": _completed,
+    "text_beside_a_list_of_calls_lost": _text_beside_a_list_of_calls_lost,
+    "calls_at_the_end_lost": _no_calls_at_the_end,
+    "calls_without_item_ids_lost": _only_calls_with_ids,
+    "counts_of_chunks_added": _counts_of_chunks_added,
 }
 
 # --- Bytes of streams ------------------------------------------------------------------------------------
@@ -392,12 +529,41 @@ def _counts_needed(chunks: list[bytes]) -> list[bytes]:
     return chunks
 
 
+def _lines_of_json_within_chunks(chunks: list[bytes]) -> list[bytes]:
+    """Reads only lines of JSON that are whole in one chunk."""
+    lines = [line for chunk in chunks for line in chunk.splitlines()]
+    return [line + b"\n" for line in lines if _is_json(line.decode("utf-8", "replace"))]
+
+
+def _one_value(chunks: list[bytes]) -> list[bytes]:
+    """Reads the whole body as one value."""
+    json.loads(b"".join(chunks))
+    return chunks
+
+
+def _error_is_an_end(chunks: list[bytes]) -> list[bytes]:
+    """Skips an event that it does not know, and takes the end of the stream for the end of the answer."""
+    body = b"".join(chunks)
+    if b'"error"' not in body or body[:1] == b"{":
+        return chunks
+    kept = [
+        event
+        for event in body.split(b"\n\n")
+        if not event or (b'"error"' not in event and b"[DONE]" not in event)
+    ]
+    return (_finish_made_up if b"chat.completion.chunk" in body else _stop_made_up)([b"\n\n".join(kept)])
+
+
 #: What each bug reads of the bytes of an answer.
 CHUNKS: Mapping[str, Chunks] = {
     "stop_made_up": _stop_made_up,
     "finish_made_up": _finish_made_up,
     "lines_within_chunks": _lines_within_chunks,
     "counts_needed_of_blocked_answers": _counts_needed,
+    "lines_of_json_within_chunks": _lines_of_json_within_chunks,
+    "streams_read_as_one_value": _one_value,
+    "errors_of_chunks_are_ends": _error_is_an_end,
+    "errors_of_events_are_ends": _error_is_an_end,
 }
 
 #: What each bug changes of a reply.

@@ -175,6 +175,7 @@ ANSWERS = {
             "STR-020": "late-names",
             "STR-023": "stop-beside-text",
             "STR-025": "text-in-parts",
+            "STR-026": "no-item-ids",
             "USG-002": "counted-at-the-start",
         }.items()
     },

@@ -13,7 +13,7 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 from ...scenarios.messages import Image, Part, Text, ToolCall, ToolResult, Turn
 from .. import readers
 from ..exchange import Json, Request
-from ..readers.json_access import decoded
+from ..readers.json_access import decoded, elements, object_of
 from ..rule import Finding, Kind, Level, broken, met
 from ..rulebook import RuleBook
 from ._media import IMAGE_TYPES, PNG, redacted, sniffed
@@ -165,6 +165,22 @@ def results_say_something(request: Request) -> Iterator[Finding]:
         if item.kind == "result":
             empty = not item.text.strip() and item.id not in carrying
             yield broken(item.pointer, "the result is empty") if empty else met(item.pointer)
+
+
+def names_of_results(messages: Iterable[tuple[str, Json]], key: str) -> Iterator[Finding]:
+    """Finds results that have another name than the tool that was called. `key` is the field with the name.
+
+    A result of a call that the request does not have is another rule's.
+    """
+    called: dict[object, object] = {}
+    for pointer, message in messages:
+        for _, each in elements(message.get("tool_calls"), ""):
+            called[each.get("id")] = object_of(each.get("function")).get("name")
+        name, place = message.get(key), f"{pointer}/{key}"
+        if message.get("role") == "tool" and name and called:
+            id = message.get("tool_call_id")
+            fine = name == called[id] if id and id in called else name in called.values()
+            yield met(place) if fine else broken(place, f"no tool {name!r} was called")
 
 
 def _long_runs(text: str) -> Iterator[str]:

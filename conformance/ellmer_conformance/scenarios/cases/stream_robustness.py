@@ -43,14 +43,16 @@ def lines_of_any_kind() -> Case:
 
 @case
 def news() -> Case:
-    """The answer has unknown events and fields, text in parts, its stop reason beside its last piece, and data after its end."""
-    variations = of_rules("STR-006", "STR-019", "STR-023", "STR-025")
+    """The answer has unknown events and fields, text in parts, calls without ids of items, its stop reason beside its last piece, and
+    data after its end.
+    """
+    variations = of_rules("STR-006", "STR-019", "STR-023", "STR-025", "STR-026")
     return _again(text_then_tool, variations)
 
 
 @case
 def crosswise_calls() -> Case:
-    """The arguments of two parallel calls arrive interleaved, under one index, or before their names."""
+    """The arguments of two parallel calls arrive interleaved, under one index, or before their names. Text has empty lists of calls."""
     variations = of_rules("STR-012", "STR-013", "STR-015", "STR-020")
     return _again(two_parallel_tools, variations)
 

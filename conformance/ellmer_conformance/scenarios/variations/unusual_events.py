@@ -110,6 +110,34 @@ def _stop_beside_text(_: str, events: list[Event]) -> Sequence[Event] | None:
     return None
 
 
+def _calls_beside_the_end(_: str, events: list[Event]) -> Sequence[Event] | None:
+    """Sends the calls of the answer in the line that ends it, as Ollama does for some models."""
+    found = deepcopy(list(events))
+    calls = [call for line in found[:-1] for call in line["data"]["message"].pop("tool_calls", [])]
+    if not calls:
+        return None
+    found[-1]["data"]["message"]["tool_calls"] = calls
+    return found
+
+
+def _no_calls_beside_text(it: VariedAnswer) -> VariedAnswer:
+    """Adds an empty list of calls to each piece of text, as vLLM does."""
+
+    def change(o: dict[str, Any]) -> dict[str, Any]:
+        return {"tool_calls": [], **o} if o.get("content") and "role" not in o else o
+
+    return each(it, lambda data: everywhere(data, change))
+
+
+def _without_item_ids(it: VariedAnswer) -> VariedAnswer:
+    """Drops the ids of items with calls. The ids of the calls stay."""
+
+    def change(o: dict[str, Any]) -> dict[str, Any]:
+        return {k: v for k, v in o.items() if k != "id"} if o.get("type") == "function_call" else o
+
+    return each(it, lambda data: everywhere(data, change))
+
+
 def _text_in_parts(it: VariedAnswer) -> VariedAnswer:
     """Sends each text of the answer as a list of parts, as Mistral does when the model has thought."""
 
@@ -239,7 +267,8 @@ def _blocked(it: VariedAnswer) -> VariedAnswer:
     def change(o: dict[str, Any]) -> dict[str, Any]:
         return {k: v for k, v in o.items() if k != "candidatesTokenCount"}
 
-    return _stopping("SAFETY")(each(it, lambda data: everywhere(data, change)))
+    stopped: VariedAnswer = _stopping("SAFETY")(each(it, lambda data: everywhere(data, change)))
+    return stopped
 
 
 def _uncounted(it: VariedAnswer) -> VariedAnswer:
@@ -303,7 +332,17 @@ MEANING = (
         wires=frozenset({"openai-chat", "anthropic", "bedrock", "cohere"}),
     ),
     Variation("empty-choices", "STR-015", lambda it: changed(it, _empty_choices), wires=_CHAT),
+    Variation("empty-calls", "STR-015", _no_calls_beside_text, wires=_CHAT),
     Variation("stop-beside-text", "STR-023", lambda it: changed(it, _stop_beside_text), wires=_CHAT),
+    Variation(
+        "calls-beside-the-end",
+        "STR-023",
+        lambda it: changed(it, _calls_beside_the_end),
+        wires=frozenset({"ollama"}),
+    ),
+    Variation(
+        "no-item-ids", "STR-026", _without_item_ids, wires=frozenset({"openai-responses"}), streamed=None
+    ),
     Variation("text-in-parts", "STR-025", _text_in_parts, wires=frozenset({"mistral"}), streamed=None),
     Variation("after-the-end", "STR-019", lambda it: changed(it, _ghost), wires=_MARKED),
     Variation("late-names", "STR-020", lambda it: changed(it, _late_names), wires=_CHAT),

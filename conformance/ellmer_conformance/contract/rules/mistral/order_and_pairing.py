@@ -13,8 +13,10 @@ from ...exchange import Json, Request
 from ...readers.json_access import elements
 from ...readers.mistral import messages
 from ...rule import Finding, Refusal, broken, met
+from ..common import names_of_results
 from ._refusals_and_examples import (
     ASK,
+    LOSS,
     MUST,
     REJECT,
     TOOL,
@@ -312,6 +314,19 @@ def results_name_their_call(request: Request) -> Iterator[Finding]:
         if message.get("role") == "tool":
             id, place = str(message.get("tool_call_id")), f"{pointer}/tool_call_id"
             yield met(place) if id in ids else broken(place, f"no call has the id {id!r}", id=id)
+
+
+@book.rule(
+    "PAIR-022",
+    MUST,
+    LOSS,
+    source="https://github.com/anvia-hq/anvia/pull/285",
+    examples=[body(ASK, call(A), {**result(A), "name": "add"}), body(ASK, call(A), result(A))],
+    counterexamples=[body(ASK, call(A), {**result(A), "name": A})],
+)
+def results_have_the_name_of_their_tool(request: Request) -> Iterator[Finding]:
+    """The `name` of a result, if it has one, is the name of the tool that was called."""
+    yield from names_of_results(messages(request.body), "name")
 
 
 def _calls(message: Json, pointer: str) -> Iterator[tuple[str, Json]]:

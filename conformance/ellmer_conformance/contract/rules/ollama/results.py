@@ -7,7 +7,8 @@ from collections.abc import Iterator
 from ...exchange import Request
 from ...readers.ollama import messages, read
 from ...rule import Finding, broken, met
-from ._refusals_and_examples import ASK, LOSS, SERVER, SHOULD, body, book, call, result
+from ..common import names_of_results
+from ._refusals_and_examples import ASK, LOSS, MUST, SERVER, SHOULD, body, book, call, result
 
 NAMELESS = {"role": "tool", "content": "5"}
 
@@ -33,6 +34,25 @@ def results_name_their_tool(request: Request) -> Iterator[Finding]:
                 if named
                 else broken(pointer, "the result has neither `tool_name` nor `tool_call_id`")
             )
+
+
+@book.rule(
+    "PAIR-022",
+    MUST,
+    LOSS,
+    source=[
+        "https://github.com/microsoft/agent-framework/pull/6822",
+        "https://github.com/ollama/ollama/blob/main/docs/api.md (tool_name)",
+    ],
+    examples=[body(ASK, call("a"), result("a"))],
+    counterexamples=[body(ASK, call("a"), result("a", tool_name="a"))],
+)
+def results_have_the_name_of_their_tool(request: Request) -> Iterator[Finding]:
+    """The `tool_name` of a result is the name of the tool that was called.
+
+    Why: the server does not refuse another name, and the prompt of the model then has the result of a tool that it did not call.
+    """
+    yield from names_of_results(messages(request.body), "tool_name")
 
 
 @book.rule(

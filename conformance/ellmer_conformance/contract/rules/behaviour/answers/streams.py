@@ -118,11 +118,20 @@ def resets_are_raised(run: Run) -> Iterator[Finding]:
             yield from _keeps(varied)
 
 
-@book.rule("STR-015", MUST, LOSS, source="https://github.com/pydantic/pydantic-ai/issues/164")
+@book.rule(
+    "STR-015",
+    MUST,
+    LOSS,
+    source=[
+        "https://github.com/pydantic/pydantic-ai/issues/164",
+        "https://github.com/spring-projects/spring-ai/issues/6441",
+    ],
+)
 def chunks_without_choices_are_safe(run: Run) -> Iterator[Finding]:
-    """A chunk with empty `choices` is not an error, and its other fields are read.
+    """A chunk with empty `choices` is not an error, and its other fields are read. So is the text beside an empty list of calls.
 
-    Why: Azure sends the results of its content filter, and OpenAI the token counts, in such chunks.
+    Why: Azure sends the results of its content filter, and OpenAI the token counts, in such chunks. vLLM sends `"tool_calls": []` with
+    each piece of text.
     """
     yield from same_as_plain(run, "STR-015")
 
@@ -143,14 +152,29 @@ def what_follows_the_end_is_ignored(run: Run) -> Iterator[Finding]:
     source=[
         "https://github.com/maximhq/bifrost/issues/4963",
         "https://github.com/vllm-project/vllm/pull/36944",
+        "https://github.com/0xPlaygrounds/rig/issues/1308",
     ],
 )
 def stops_beside_text_are_read(run: Run) -> Iterator[Finding]:
-    """A stop reason that arrives with the last piece of an answer is read, and so is the piece.
+    """A stop reason that arrives with the last piece of an answer is read, and so is the piece. At Ollama, that can be the calls.
 
     Why: OpenAI sends the stop reason in a chunk without text, but compatible servers send both in one chunk.
     """
     yield from same_as_plain(run, "STR-023")
+
+
+@book.rule(
+    "STR-026",
+    MUST,
+    LOSS,
+    source="https://github.com/anomalyco/opencode/pull/45081",
+)
+def calls_need_no_item_id(run: Run) -> Iterator[Finding]:
+    """A call whose item has no id is made (Responses). Its `call_id` names it.
+
+    Why: the id of an item is optional, and compatible servers leave it out. A client that looks for it finds no call, and the turn ends.
+    """
+    yield from same_as_plain(run, "STR-026")
 
 
 @book.rule(
