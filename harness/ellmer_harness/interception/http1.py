@@ -228,8 +228,7 @@ class UntilTaken:
         if failure.error == "RemoteProtocolError" and (self.whole or not self._take.exchange.status):
             it = self._take.exchange
             it.status, it.headers = 0, []
-            it.chunks.clear()
-            self._take.waits.clear()
+            self._take.forget_body()
             failure = replace(failure, refused=raw.decode("latin-1"))
         self._take.broke(failure)
 

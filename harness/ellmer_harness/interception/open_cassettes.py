@@ -141,6 +141,11 @@ class RequestInFlight:
         self._since = now
         self.exchange.chunks.append(data)
 
+    def forget_body(self) -> None:
+        """Forgets the chunks that the client did not get."""
+        self.exchange.chunks.clear()
+        self.waits.clear()
+
     def eof(self) -> None:
         """Notes that the body is complete."""
         self._end("eof")

@@ -122,6 +122,7 @@ def _note(connection: Any, stream: Any, take: RequestInFlight) -> None:
     waiting, raw = UntilTaken(take), bytearray()
     reader = AnswerReader(waiting)
     read, handle, finish = stream.read_from_fd, connection._handle_exception, connection.finish  # noqa: SLF001  # tornado calls it for every failure
+    receive, given = connection.data_received, list[bytes]()
 
     def noted(buffer: Any) -> Any:
         size = read(buffer)
@@ -132,8 +133,14 @@ def _note(connection: Any, stream: Any, take: RequestInFlight) -> None:
             reader.lost()
         return size
 
+    def received(chunk: bytes) -> Any:
+        given.append(chunk)
+        return receive(chunk)
+
     def handled(kind: Any, error: Any, trace: Any) -> Any:
         reader.closed()
+        if not given:  # tornado holds back small chunks, and what it cannot read
+            take.forget_body()
         waiting.refused(_failure(error), bytes(raw))
         return handle(kind, error, trace)
 
@@ -142,7 +149,7 @@ def _note(connection: Any, stream: Any, take: RequestInFlight) -> None:
         waiting.taken()
         finish()
 
-    stream.read_from_fd, connection.finish = noted, finished
+    stream.read_from_fd, connection.finish, connection.data_received = noted, finished, received
     connection._handle_exception = handled  # noqa: SLF001  # likewise
 
 

@@ -35,6 +35,7 @@ _LINES = "application/x-ndjson"
 _MOMENT = 2  # seconds
 _BRIEFLY = 0.2
 _GONE = 1006  # the connection ended without a word
+_NO_CODE = 1005  # what clients call a close without a code
 _STYLES: dict[str, dict[str, Any]] = {
     "": {"separators": (",", ":"), "ensure_ascii": False},
     "ascii": {"separators": (",", ":")},
@@ -251,7 +252,7 @@ def _end(connection: Any, code: int, reason: str) -> None:
     if code == _GONE:
         connection.close_socket()
     else:
-        connection.close(code if code != 1005 else 1000, reason)
+        connection.close(None if code == _NO_CODE else code, reason)
 
 
 def _line(direction: str, message: Message) -> dict[str, Any]:

@@ -372,6 +372,30 @@ def test_odd_answers_come_back_as_the_client_saw_them(answer, client, tmp_path):
         assert seen(client, server.url) == expected
 
 
+@pytest.mark.parametrize("answer", ["chunk sizes that end with LF", "a chunk longer than its size"])
+def test_tornado_streams_no_bytes_that_it_held_back(answer, tmp_path):
+    """It gets small chunks together, and none before an error."""
+    client_module = pytest.importorskip("tornado.httpclient")
+
+    def streamed(url):
+        async def ask():
+            pieces = []
+            client = client_module.AsyncHTTPClient(force_instance=True)
+            with pytest.raises(Exception, match="Connection closed") as refused:
+                await client.fetch(url, streaming_callback=pieces.append)
+            return type(refused.value), pieces
+
+        return asyncio.run(ask())
+
+    server = Raw(ODD[answer])
+    expected = streamed(server.url)
+    with use_cassette(tmp_path / "odd.json", mode="rewrite"):
+        assert streamed(server.url) == expected
+    server.listening.close()
+    with use_cassette(tmp_path / "odd.json"):
+        assert streamed(server.url) == expected
+
+
 def test_xmlrpc(server, record, tmp_path):
     server.whole(xmlrpc.client.dumps((7,), methodresponse=True).encode(), "text/xml")
     with use_cassette(tmp_path / "c.json", **record), xmlrpc.client.ServerProxy(f"{API}/rpc") as proxy:

@@ -4,6 +4,7 @@ import asyncio
 import contextlib
 import json
 import threading
+from socket import SHUT_RDWR
 
 import aiohttp
 import pytest
@@ -23,6 +24,13 @@ def realtime(connection):
     for message in connection:
         if message == "bye":
             connection.close(4001, "as you wish")
+            return
+        if isinstance(message, str) and message.startswith("close "):
+            code, _, reason = message.removeprefix("close ").partition(" ")
+            connection.close(int(code) or None, reason)
+            return
+        if message == "drop":
+            connection.socket.shutdown(SHUT_RDWR)
             return
         connection.send(message if isinstance(message, bytes) else f"you said {message}")
         connection.send(json.dumps({"type": "done", "n": len(message)}))
@@ -105,6 +113,58 @@ def test_a_conversation_plays_without_its_server(says, talk, real, tmp_path):
     with use_cassette(tmp_path / "c.json") as cassette:
         assert talk(says) == expected
     assert (cassette.sent[0].url, cassette.exchanges[0].status) == (f"{API}/x", 101)
+
+
+def closed_for_websockets(url, message):
+    async def talk():
+        async with websockets.asyncio.client.connect(url, subprotocols=["realtime"]) as socket:
+            await socket.recv()
+            await socket.send(message)
+            with pytest.raises(websockets.exceptions.ConnectionClosed) as closed:
+                await socket.recv()
+        return type(closed.value), str(closed.value), socket.close_code, socket.close_reason
+
+    return asyncio.run(talk())
+
+
+def closed_for_blocking(url, message):
+    with websockets.sync.client.connect(url, subprotocols=["realtime"]) as socket:
+        socket.recv()
+        socket.send(message)
+        with pytest.raises(websockets.exceptions.ConnectionClosed) as closed:
+            socket.recv()
+    return type(closed.value), str(closed.value), socket.close_code, socket.close_reason
+
+
+def closed_for_aiohttp(url, message):
+    async def talk():
+        async with (
+            aiohttp.ClientSession() as session,
+            session.ws_connect(url, protocols=["realtime"]) as socket,
+        ):
+            await socket.receive()
+            await socket.send_str(message)
+            last = await socket.receive()
+        return last, socket.close_code
+
+    return asyncio.run(talk())
+
+
+@pytest.mark.parametrize("client", [closed_for_websockets, closed_for_blocking, closed_for_aiohttp])
+@pytest.mark.parametrize(
+    "message",
+    [
+        "close 0",
+        "drop",
+        *(f"close {code} why é" for code in (1000, 1001, 1003, 1008, 1009, 1011, 1013, 4000, 4999)),
+    ],
+)
+def test_each_way_in_which_a_server_closes(client, message, real, tmp_path):
+    expected = client(real[API].replace("http", "ws"), message)
+    with use_cassette(tmp_path / "c.json", mode="rewrite", routes=real, recorded_from="test-server"):
+        assert client(API, message) == expected
+    with use_cassette(tmp_path / "c.json"):
+        assert client(API, message) == expected
 
 
 def test_it_reads_as_a_conversation(real, tmp_path):
