@@ -5,7 +5,6 @@ at every provider.
 from __future__ import annotations
 
 import asyncio
-import inspect
 import sys
 import warnings
 from dataclasses import replace
@@ -18,7 +17,6 @@ from mcp.types import CallToolResult
 import ellmer_core as ec
 from ellmer_core import AssistantTurn, ContentToolRequest, ContentToolResult, UserTurn
 from ellmer_core.mcp import blocks_of, result_of
-from ellmer_core.schemas.type_functions import arguments_of
 from ellmer_core.tool_execution import ainvoke, invoke
 
 sys.path.append(str(Path(__file__).parents[1]))  # the sweep is a package of these tests
@@ -26,46 +24,24 @@ sys.path.append(str(Path(__file__).parents[1]))  # the sweep is a package of the
 from sweep.every_content import BROKEN, NESTED, NO_CONTENTS, PYTHON, WHOLE
 from sweep.grid import Cell, one_of_each, places
 from sweep.judge import _chat, refusal
+from sweep.tool_kinds import ASYNC, kinds
 
 VALUES: dict[str, Any] = {**WHOLE, **BROKEN, **NO_CONTENTS, **PYTHON}
 
 
-def kinds(value: Any) -> dict[str, Any]:
-    """Returns a tool of every kind that returns the value."""
-
-    def plain() -> Any:
-        return value
-
-    def generator() -> Any:
-        yield "working"
-        return value
-
-    async def later() -> Any:
-        return value
-
-    async def stream() -> Any:
-        yield "working"
-        yield value
-
-    class Callable:
-        def __call__(self) -> Any:
-            return value
-
-    dynamic = ec.ToolDef(lambda **_named: value, "tool", "Returns it.", arguments_of({"type": "object"}))
-    return {
-        "plain": plain, "generator": generator, "later": later, "stream": stream, "callable": Callable(), "dynamic": dynamic
-    }  # fmt: skip
-
-
 def run(function: Any, place: int = 0) -> ContentToolResult:
-    if isinstance(function, ec.ToolDef):
-        made = function
-    else:
-        made = ec.tool(function, name="tool", description="Returns it.")
+    made = (
+        function
+        if isinstance(function, ec.ToolDef)
+        else ec.tool(function, name="tool", description="Returns it.")
+    )
     request = ContentToolRequest(f"call_{place}", "tool", {}, tool=made)
-    if inspect.iscoroutinefunction(function) or inspect.isasyncgenfunction(function):
-        return asyncio.run(ainvoke(request))
     return invoke(request)
+
+
+def run_kind(kind: str, tool: ec.ToolDef) -> ContentToolResult:
+    request = ContentToolRequest("call_0", "tool", {}, tool=tool)
+    return asyncio.run(ainvoke(request)) if kind in ASYNC else invoke(request)
 
 
 def over_mcp(value: Any) -> Any:
@@ -100,7 +76,7 @@ SERVERS = [
 @pytest.mark.filterwarnings("ignore::ellmer_core.EllmerWarning")
 def test_every_kind_of_tool_has_the_same_result():
     for name, value in VALUES.items():
-        results = {kind: run(function) for kind, function in kinds(value).items()}
+        results = {kind: run_kind(kind, tool) for kind, tool in kinds(value).items()}
         first = results["plain"]
         assert {
             kind for kind, r in results.items() if (r.value, str(r.error)) != (first.value, str(first.error))

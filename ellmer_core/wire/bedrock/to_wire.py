@@ -513,17 +513,27 @@ class Bedrock(BedrockResponse):
 
 def _answering(blocks: list[Json]) -> list[Json]:
     """Returns the blocks without results that have no earlier call, and without unknown or unrun calls."""
-    results = {block["toolResult"]["toolUseId"] for block in blocks if "toolResult" in block}
-    called: set[object] = set()
+    results = {_call_id_in(block, "toolResult") for block in blocks}
+    called = set[str]()
     answering = []
     for block in blocks:
-        match block:
-            case {"toolUse": {"toolUseId": id} as call}:
-                called.add(id)
-                fits = call.get("type") in {None, "server_tool_use"} or id in results
-            case {"toolResult": {"toolUseId": id}}:
-                fits = id in called
-            case _:
-                fits = True
+        fits = True
+        if "toolUse" in block:
+            called.add(id := _call_id_in(block, "toolUse"))
+            fits = id != "" and (_is_known(block["toolUse"]) or id in results)
+        elif "toolResult" in block:
+            fits = _call_id_in(block, "toolResult") in called - {""}
         answering += [block] if fits else []
     return answering
+
+
+def _call_id_in(block: Json, name: str) -> str:
+    """Returns the id of a call in a block that may be of any form, or `""` if it has none."""
+    held = block.get(name)
+    id = held.get("toolUseId") if isinstance(held, Mapping) else None
+    return id if isinstance(id, str) else ""
+
+
+def _is_known(call: Json) -> bool:
+    """Tells whether a call is one of ours, or of a tool that Nova runs. Other kinds need their result."""
+    return call.get("type") in (None, "server_tool_use")

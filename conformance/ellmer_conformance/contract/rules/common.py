@@ -90,8 +90,10 @@ def a_pointer_points_at_something(request: Request) -> Iterator[Finding]:
     found = readers.read(request)
     last = max((index for index, item in enumerate(found) if item.media), default=-1)
     for index, item in enumerate(found):
-        if item.kind == "result" and "below" in item.text and _MARK.search(item.text):
-            there = last > index and found[last].turn >= item.turn
+        if item.kind == "result" and "below" in item.text and (mark := _MARK.search(item.text)):
+            # a server of tools sends both in one result
+            inside = 0 < item.text.find("<content ", mark.end()) < item.text.rfind("</content>")
+            there = inside or (last > index and found[last].turn >= item.turn)
             yield (
                 met(item.pointer)
                 if there

@@ -289,6 +289,32 @@ def test_an_image_in_a_tag_is_no_media_but_for_nvidia(model, outcome):
     ]
 
 
+BELOW = '{"docs": ["[see below: item 1]"]}'
+
+
+@pytest.mark.parametrize(
+    ("result", "outcome"),
+    [
+        (f'{BELOW}\n<content item="1">\n[a PDF document]\n</content>', "pass"),
+        (BELOW, "fail"),
+        (f'<content item="1">\n</content>\n{BELOW}', "fail"),
+        (f'{BELOW}\n<content item="1">', "fail"),
+    ],
+)
+def test_a_server_of_tools_may_send_what_it_points_at_in_the_same_result(result, outcome):
+    """As `serve_mcp()` does; the client then describes a PDF that its model cannot read."""
+    call = {"id": "call_1", "type": "function", "function": {"name": "find", "arguments": "{}"}}
+    said = [
+        {"role": "assistant", "tool_calls": [call]},
+        {"role": "tool", "tool_call_id": "call_1", "content": result},
+    ]
+    book = rules.book("openai-chat", "openai")
+    asked = oc.body({"role": "user", "content": "Find it."}, *said)
+    assert [each.outcome for each in book.judge(book.request(asked)) if each.rule.id == "TRM-016"] == [
+        outcome
+    ]
+
+
 @pytest.mark.parametrize(
     ("type", "linked"),
     [("message", True), ("function_call", True), ("custom_tool_call", True), ("web_search_call", False)],
