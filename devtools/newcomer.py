@@ -82,6 +82,7 @@ class Newcomer:
         ]
         kept |= {
             "PATH": os.pathsep.join([f"{folder}/venv/bin", *path]),
+            "VIRTUAL_ENV": f"{folder}/venv",
             "HOME": str(folder),
             "STATE": str(self.state),
         }

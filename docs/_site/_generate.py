@@ -86,7 +86,7 @@ def judge_files() -> list[Path]:
 
 #: Guides that the search shows before others.
 FIRST = (
-    *("quickstart", "tutorial", "judge"),
+    *("quickstart", "tutorial"),
     *("chat/index", "chat/library", "chat/tools", "chat/answers", "chat/cookbook", "chat/operation"),
     *("chat/errors", "chat/providers", "recordings/index", "recordings/migrate"),
     *("conformance/index", "conformance/adapter-authors", "conformance/ci", "conformance/server-scripts"),

@@ -1,4 +1,4 @@
-// Python with the rules, in a worker. judge.js starts it from a blob, so that the page's security policy holds here, too.
+// Python with the rules, in a worker. The page starts it from a blob, so that the page's security policy holds here, too.
 "use strict";
 let python, judged;
 const download = self.fetch.bind(self); // `given` takes the place of fetch

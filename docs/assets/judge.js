@@ -162,12 +162,11 @@
   // The worker ----------------------------------------------------------------------------------------------------
 
   async function start() {
-    const code = await (await fetch(address(form.dataset.worker))).text();
-    const blob = URL.createObjectURL(new Blob([code], { type: "text/javascript" }));
-    worker = new Worker(blob, { type: "module" });
+    const { worker: begun, early } = await judgeStarted; // by a script in the head of the page
+    worker = begun;
     worker.onmessage = ({ data }) => told(data);
     worker.onerror = (event) => failed(event.message);
-    worker.postMessage({ files: address(form.dataset.files) });
+    early.forEach(told);
   }
 
   function told(data) {

@@ -37,7 +37,6 @@ _COMMENT = re.compile(
 NOT_RUN = {
     "it needs a builder of containers": "tests/test_packaging.py",
     "it is the output of another project's tests": "harness/tests/documentation/test_migrate_page.py",
-    "pip cannot install langchain-tests beside vcrpy 9": "conformance/tests/pytest/test_langchain_models.py",
     "it is a part of a page": "tests/documentation/test_blocks_not_run.py",
     "it is a test of another runner": "tests/documentation/test_blocks_not_run.py",
     "it is a part of your configuration": "tests/documentation/test_blocks_not_run.py",
