@@ -14,6 +14,7 @@ from collections.abc import (
 )
 from dataclasses import replace
 from functools import partial
+from operator import attrgetter
 from pathlib import Path
 from types import TracebackType
 from typing import (
@@ -783,7 +784,7 @@ class Chat(ChatState):
     ) -> Settings:
         return Settings(
             self.wire if params is None else self._wire_with(params),
-            self._searchable() if any(tool.deferred for tool in self._tools.values()) else self._tools,
+            self._searchable() if any(map(attrgetter("deferred"), self._tools.values())) else self._tools,
             stream=stream,
             deltas=deltas,
             type=type,

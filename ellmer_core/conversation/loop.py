@@ -25,6 +25,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from functools import partial
 from itertools import count
+from operator import attrgetter
 
 from .. import errors
 from ..contents.content import (
@@ -180,7 +181,7 @@ def _written(history: History, settings: Settings, user: UserTurn | None) -> Loo
     """Returns the request for the next answer, and its body."""
     sent = yield from request_turns(history, settings, user)
     tools = tuple(settings.tools.values())
-    if any(tool.deferred for tool in tools):
+    if any(map(attrgetter("deferred"), tools)):
         from ..tools.tool_search import offered  # noqa: PLC0415 - few chats defer tools
 
         tools = offered(settings.tools, sent.turns, native=settings.wire.searches)

@@ -160,8 +160,9 @@ EARLY = 60.0  # seconds: a file that is about to go may be gone when the provide
 
 def expiring(turns: Sequence[Turn]) -> bool:
     """Tells whether a turn refers to a file that expires and that could be sent itself."""
+    special = [turn for turn in turns if not turn.is_plain]  # nearly all turns have texts only
     values = [
-        c.value if isinstance(c, ours.ContentToolResult) else c for turn in turns for c in turn.contents
+        c.value if isinstance(c, ours.ContentToolResult) else c for turn in special for c in turn.contents
     ]
     return any(
         isinstance(part, ours.ContentUploaded)

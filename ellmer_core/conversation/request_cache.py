@@ -105,10 +105,11 @@ class RequestCache:
 
     def _keep_tool(self, tool: ToolDef, definition: Callable[[ToolDef], Json]) -> Json:
         """Returns the definition of a tool."""
-        if id(tool) not in self.tools:
-            result = definition(tool)
-            self.tools[id(tool)], self.texts[id(result)] = (tool, result), encoded(result)
-        return self.tools[id(tool)][1]
+        known = self.tools.get(id(tool))
+        if known is None:
+            known = self.tools[id(tool)] = tool, definition(tool)
+            self.texts[id(known[1])] = encoded(known[1])
+        return known[1]
 
     def _forget_everything(self) -> None:
         self.turns, self.messages, self.tools, self.texts = {}, {}, {}, {}
@@ -133,7 +134,7 @@ class RequestCache:
             if value is self.last.messages:
                 first, *others = [*filter(None, [self.last.start]), *self.last.texts[self.last.joined :]]
             else:
-                first, *others = [self.texts.get(id(item)) or encoded(item) for item in value]
+                first, *others = [b",".join([self.texts.get(id(item)) or encoded(item) for item in value])]
             pieces += [b"[", first, *[piece for item in others for piece in (b",", item)], b"]"]
         return b"".join([*(pieces or [b"{"]), b"}"])
 

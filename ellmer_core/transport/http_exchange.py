@@ -61,7 +61,7 @@ class HttpExchange:
         self.raw = self.succeeded = True
         self.keys = NO_KEYS
         self.secrets: tuple[str, ...] = ()  # that are not in the headers of ours
-        self.unpacker = Unpacker("")
+        self.unpacker = NOT_PACKED
         self.sent_at = 0.0
         self.taken = self.events_taken = 0
         self.bound: int | None = None
@@ -122,27 +122,27 @@ class HttpExchange:
 
     def fed(self, chunk: bytes) -> list[Any]:
         """Returns the events that a chunk completes. An error is the last of them: what came before it counts."""
-        unpacker = self.unpacker
+        unpacker, bound = self.unpacker, self.bound
         self.watch.check()
         if unpacker.packed or len(chunk) > PIECE or not chunk:
             chunk = self.unpacked(chunk)
         failure: ResponseError | None = unpacker.failure
-        if self.bound is not None and (self.taken + len(chunk) > self.bound or unpacker.oversized):
-            chunk, failure = chunk[: self.bound - self.taken], self.too_large()
+        if bound is not None and (self.taken + len(chunk) > bound or unpacker.oversized):
+            chunk, failure = chunk[: bound - self.taken], self.too_large()
         self.taken += len(chunk)
-        self.decoder = self.decoder or decoder(self.framing)
+        reader = self.decoder = self.decoder or decoder(self.framing)
         try:
-            decoded = self.decoder.feed(chunk)
+            events = reader.feed(chunk)
         except ResponseError:  # it is the decoder's `failure`, too
-            decoded = []
-        events = self.keys.hidden_in_events(chunk, decoded)
+            events = []
+        events = self.keys.hidden_in_events(chunk, events)
         most = self.connection.limits.events
-        if most is not None and self.events_taken + len(events) > most:
+        self.events_taken += len(events)
+        if most is not None and self.events_taken > most:
             failure = ResponseError(f"The answer has more than {most:,} events (limit: events).")
             events = events[: most - self.events_taken]
         else:
-            failure = self.decoder.failure or failure
-        self.events_taken += len(events)
+            failure = reader.failure or failure
         if failure is None:
             return events
         self.keys.hide_in_exception(failure)
@@ -268,6 +268,9 @@ class Unpacker:
         if not self.pending:
             self._chunk, self._place = b"", 0
         return piece
+
+
+NOT_PACKED = Unpacker("")  # of an exchange that has no answer yet
 
 
 def _has_zlib_header(data: bytes) -> bool:

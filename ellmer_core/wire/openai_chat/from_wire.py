@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from copy import deepcopy
+from operator import itemgetter
 from typing import Any, ClassVar
 
 from ...contents.content import (
@@ -115,7 +116,8 @@ def folded(pieces: list[str | Json]) -> str | list[Json] | None:
 # --- streams ---------------------------------------------------------------------------------------------
 
 
-_NOT_KEPT = frozenset({"choices", "object", "obfuscation", "p"})  # the last two are random padding
+_NOT_KEPT = ("choices", "object", "obfuscation", "p")  # the last two are random padding
+_HAS_VALUE = itemgetter(1)
 _DELTAS = frozenset({"delta", "message", "index", "text"})
 _CALL = frozenset({"id", "index", "type", "function", "custom"})
 _IN_PIECES = 1000  # characters of a name or an id, after which no more pieces are joined to it: no tool has such a name
@@ -143,9 +145,7 @@ class ChatMerger(Merger):
             return ()
         if event.get("error"):
             raise in_band_error(event)
-        for name, value in event.items():
-            if value and name not in _NOT_KEPT:
-                self._top[name] = value
+        self._top.update(filter(_HAS_VALUE, event.items()))
         shown: list[Piece] = []
         for choice in event.get("choices") or ():
             index = choice.get("index") or 0
@@ -165,7 +165,11 @@ class ChatMerger(Merger):
         choices = [self._choices[index].json() for index in sorted(self._choices)]
         if self._done:
             choices = [_with_its_end(choice) for choice in choices]
-        return {**self._top, "object": "chat.completion", "choices": choices}
+        return {
+            **json_objects.without(self._top, *_NOT_KEPT),
+            "object": "chat.completion",
+            "choices": choices,
+        }
 
 
 def _with_its_end(choice: Json) -> Json:
@@ -193,12 +197,11 @@ class _Choice:
         """Adds one delta. Its visible part is appended to `shown`."""
         if choice.get("error") or choice.get("finish_reason") == "error":  # Mistral, OpenRouter
             raise in_band_error(choice)
-        for name, value in choice.items():
-            if value and name not in _DELTAS:
+        for name, value in filter(_HAS_VALUE, choice.items()):
+            if name not in _DELTAS:
                 self._keep(name, value)
-        for name, value in (choice.get("delta", choice.get("message")) or {}).items():
-            if not value:
-                continue
+        delta = choice.get("delta", choice.get("message")) or {}
+        for name, value in filter(_HAS_VALUE, delta.items()):
             if name == "content" and isinstance(value, str):
                 self._content.append(value)
                 shown.append(plain_text(value))
