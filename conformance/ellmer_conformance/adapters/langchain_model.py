@@ -180,8 +180,19 @@ class _Session:
         self.messages = messages
         usage = answer.usage_metadata or {}
         counts = {name: usage[f"{name}_tokens"] for name in ("input", "output") if usage}
-        text = str(answer.text) or answer.additional_kwargs.get("refusal") or ""
-        return Reply(text, _stop(answer), usage=counts, pieces=pieces)
+        return Reply(words_of(answer), _stop(answer), usage=counts, pieces=pieces)
+
+
+def words_of(message: Any) -> str:
+    """Returns the text of a message, or the words of its refusal: those of Chat Completions stand beside the content, and those of
+    Responses are a block of it.
+
+    Args:
+        message: A message of the model, such as `AIMessage`.
+    """
+    blocks = [block for block in message.content if isinstance(block, dict)]
+    refused = [block["refusal"] for block in blocks if block.get("type") == "refusal"]
+    return str(message.text) or message.additional_kwargs.get("refusal") or "".join(refused)
 
 
 def _summed(chunks: Any, pieces: list[str]) -> Any:

@@ -12,6 +12,7 @@ from langchain_core.tools import StructuredTool, ToolException
 
 from ellmer_conformance.adapters import Capabilities, Endpoint
 from ellmer_conformance.adapters.base_adapter import FOUR_WIRES, BridgeAdapter
+from ellmer_conformance.adapters.langchain_model import words_of
 from ellmer_conformance.scenarios.messages import PDF, Image, Part, Reply, Text, Tool, ToolResult, Turn
 
 from .sdk_conversation import base64_of, call_of, calls_in, media_type, parameters, text_of
@@ -150,7 +151,7 @@ class Session:
         cut = (metadata.get("incomplete_details") or {}).get("reason")
         stop = cut or metadata.get("finish_reason") or metadata.get("stop_reason") or metadata.get("status")
         return Reply(
-            str(last.text) or last.additional_kwargs.get("refusal") or "",
+            words_of(last),
             stop=_STOPS.get(stop, stop),
             usage={"input": usage["input_tokens"], "output": usage["output_tokens"]} if usage else {},
             pieces=pieces,

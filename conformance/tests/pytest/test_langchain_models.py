@@ -1,9 +1,12 @@
 """The class for packages with langchain-tests. `nox -s "peers(langchain)"` runs all of it, because it has LangChain."""
 
+from types import SimpleNamespace
+
 import pytest
 from pydantic import BaseModel
 
 from ellmer_conformance.adapters import Endpoint
+from ellmer_conformance.adapters.langchain_model import words_of
 from ellmer_conformance.pytest.langchain import LangChainConformance
 from ellmer_conformance.runner.against_server import play_alone
 from ellmer_conformance.runner.judgement import judge
@@ -29,6 +32,14 @@ class Conformance(LangChainConformance):
 def test_a_class_without_an_address_is_refused_with_the_names_of_the_parameters():
     with pytest.raises(TypeError, match="Without has none of the parameters base_url, api_base, "):
         Conformance.adapter().session(TO)
+
+
+@pytest.mark.parametrize(
+    ("content", "beside"),
+    [("", {"refusal": "I cannot."}), ([{"type": "refusal", "refusal": "I cannot.", "index": 0}], {})],
+)
+def test_the_words_of_a_refusal_are_handed_over(content, beside):
+    assert words_of(SimpleNamespace(content=content, text="", additional_kwargs=beside)) == "I cannot."
 
 
 @pytest.mark.parametrize("mode", ["sync", "async", "stream", "async-stream"])
