@@ -39,6 +39,12 @@ _OF_A_PROGRAM = re.compile(
     r"\s*(?:fastapi\.exceptions\.)?(?:(?:pydantic_core\._pydantic_core|jsonschema\.exceptions)\.ValidationError|(?:json\.decoder\.)?JSONDecodeError"
     r"|(?:Attribute|Key|Index|Type|Name|Import|ModuleNotFound|UnboundLocal|RequestValidation|AI_InvalidResponseData|AI_TypeValidation|Assertion|Recursion|Reference|Range|Syntax)Error)\b"
 )
+#: How a provider says that the model wrote a call that does not fit its tool. The request was fine.
+_OF_A_MODEL = re.compile(
+    r"(?i)\btool call validation failed: |\bFailed to call a function\. Please adjust your prompt"
+)
+#: What Bedrock puts before an error of the model's provider. Before a body, or at the end, it says nothing of the error.
+_PASSED_ON = re.compile(r"The model returned the following errors: ?(?=\{|\s*$)")
 #: How a server of another program lists what its own types do not fit: no provider says so.
 _OF_A_VALIDATOR = re.compile(r"""(?:^|["'])\s*\d+ validation errors?(?: for [A-Z]\w+|:)\s*(?:\n|\\n)""")
 _LONGEST = 20_000  # characters that are read as what Python prints
@@ -97,9 +103,11 @@ _FIELD_NAME = re.compile(r"(?<![\w.'\"`/-])[a-z]+(?:_[a-z]+)+(?![\w.'\"`/\[-])")
 _PLACE = re.compile(r"\{\w*\}")
 #: A place for the name of any field in a template.
 _ANY_FIELD = re.compile(r"\{(?:key|path|place|part|inner)\}")
-_FAULT = re.compile(r"""['"]type['"]: ?['"](\w+)['"], ?['"]loc['"]: ?[\[(]([^\[\]()]*)[\])]""")
+_FAULT = re.compile(r"""['"]type['"]: ?['"](\w+)['"], ?['"]loc['"]: ?[\[(]([^\[\]()]*)(?:[\])]|$)""")
 #: A message in JSON or in what Python prints, in a body that is not whole.
-_MESSAGE = re.compile(r"""['"](?:message|error|detail|msg)['"]: ?(?:"([^"{}]{8,})"|'([^'{}]{8,})')""")
+_MESSAGE = re.compile(
+    r"""['"](?:message|errorMessage|error_message|error|detail|msg)['"]: ?(?:"([^"{}]{8,})"|'([^'{}]{8,})')"""
+)
 _PART_OF_PLACE = re.compile(r"\w+")
 #: What pydantic says of a kind of fault.
 _FAULTS = {"extra_forbidden": "Extra inputs are not permitted", "missing": "Field required"}
@@ -114,6 +122,8 @@ _PROVIDER = re.compile(
 #: Hosts whose name is not the provider's.
 _HOSTS = {
     "bedrock-runtime.": "bedrock",
+    "converse operation": "bedrock",
+    "conversestream operation": "bedrock",
     "generativelanguage.googleapis.com": "google",
     "aiplatform.googleapis.com": "vertex",
     ".openai.azure.com": "azure",
@@ -150,21 +160,23 @@ def matches(text: str, books: Iterable[RuleBook]) -> list[Match]:
     those that hold for every version before others. A provider that is named anywhere in the text decides between rules that are about
     equally similar, and so does a template that has the text's own quotation marks.
     """
-    if _OF_A_PROGRAM.match(_raised(text)) or _OF_A_VALIDATOR.search(text):
+    if _OF_A_PROGRAM.match(_raised(text)) or _OF_A_VALIDATOR.search(text) or _OF_A_MODEL.search(text):
         return []
+    text = _PASSED_ON.sub("", text)
     found = nearest(text, books)
     named = [each for each in found if each.named]
     best = max((each.alike for each in named), default=0.0)
     order = _Paths("\n".join(texts_in(text)), found)
     providers = _providers_named(text, {each.book.provider for each in named if each.alike >= best - _HINT})
+    plain = " ".join("\n".join(texts_in(text)).split())
+    fault = fault_in(text)
+    near = [each for each in named if each.alike >= max(LEAST, best - _HINT)]
+    own = [each for each in near if fault and _has_of_its_own(plain, fault, each)]
     close = [
-        each
-        for each in named
-        if each.alike >= max(LEAST, best - (_HINT if each.book.provider in providers else BEHIND))
+        each for each in near if each.alike >= best - BEHIND or each.book.provider in providers or each in own
     ]
     close = [each for each in close if each.alike >= _SHORT or order.has_paths or not order.lacks(each)]
     likeliest = max((each.named for each in close), default=0.0)
-    plain = " ".join("\n".join(texts_in(text)).split())
     close.sort(
         key=lambda match: (
             *order(match, _distance(text, match)),
@@ -174,8 +186,22 @@ def matches(text: str, books: Iterable[RuleBook]) -> list[Match]:
             not _fits(plain, match),
         )
     )
-    fault = fault_in(text)
-    return _judged(fault, close, found) if fault else close
+    if fault is None:
+        return close
+    own.sort(key=lambda match: -match.named)
+    return [*own, *(each for each in _judged(fault, close, found) if each not in own)]
+
+
+def _has_of_its_own(text: str, fault: Described, match: Match) -> bool:
+    """Tells whether the whole text is a template of a rule, with the name of the field in it: the rule is not about fields of any kind."""
+    named = f".{fault.path[-1]}: "
+    return any(named in said for said in _templates(match)) and _fits(text, match, wholly=True)
+
+
+def _templates(match: Match) -> list[str]:
+    """Returns the texts of a rule's refusals, with their places."""
+    refusals = (match.rule.refusal, *match.rule.formerly)
+    return [each.message for each in refusals if each is not None]
 
 
 def _providers_named(text: str, known: set[str]) -> set[str]:

@@ -345,6 +345,63 @@ FIELDS = {
 }
 REAL |= FIELDS
 
+#: Texts of issues of 2026 that were labelled before they were tried (the threads are in the order of the texts: agent-framework-go 784, agentscope 2435, bifrost 5410, opencodex 2229, Switchyard 489, hermes-agent 63983, pi 3443, MaxKB 6683, OmniRoute 13499, genoffice 187, adk-js 347, hermes-agent 55126, opencode 41780, zot 18, Pulse 1697, llxprt-code 1687, liter-llm 152, openclaw 12910, LinguaGacha 771, nanobot 1014, command-code 594, ha-groq-cloud-api 20, harness-sdk 3610, typewhisper-mac 311, sub2api 225, sub2api 1968, cindy 4336, software-agent-sdk 1837, claude-code 86664, claude-code 20692, claude-code 38737, goose 9825, opencode 12949, opencode 14879, routstr-core 554, kilocode 9006, infinite-canvas 136, amazon-bedrock-copilot-chat 546, bagofwords 523, jcode 317, kelivo 411, hermes-agent 40790, aether 31, picoclaw 1502, 9router 560, Antigravity-Manager 1942, letta-code 2642, llxprt-code 3693).
+LABELLED = {
+    "Invalid 'input[3].content': array too long. Expected an array with maximum length 0": "openai-chat REQ-035",
+    "Duplicate item found with id rs_68af": "openai-responses PAIR-005",
+    "400 invalid_request_error: Referenced reasoning item 'rs_0a1b' was not found or has expired.": "openai-responses STO-019",
+    '{"is_bifrost_error": false, "status_code": 400, "error": {"type": "invalid_request_error", "message": "Item with id \'rs_03ede13b80370d1b016a5f56b4e5fc819690464244979892c9\' not found. Items are not persisted when `store` is set to false. Try again with `store` set to true, or remove this item from your input."}}': "openai-responses STO-019",
+    '{"code":"invalid-argument","error":"Could not decrypt the provided encrypted_content. Ensure the value is the unmodified encrypted_content from a previous response."}': "* THK-006",
+    "A maximum of 4 blocks with cache_control may be provided. Found 5.": "anthropic REQ-024",
+    "ValidationException: The model returned the following errors: messages: text content blocks must contain non-whitespace text": "bedrock EMP-008",
+    "Validation error: The content field in the Message object at messages.12 is empty.\nAdd a ContentBlock object to the content field and try again.": "bedrock EMP-004",
+    "Input tag 'input_json_delta' does not match any of the expected tags": "anthropic REQ-104",
+    "Invalid JSON payload received. Unknown name \"prefixItems\"\nat 'tools[0].function_declarations[...].parameters.properties[...].value.items':\nCannot find field.": "gemini REQ-101",
+    "Invalid JSON payload received. Unknown name \"type\" at 'tools[0].function_declarations[13].parameters.properties[3].value.items.properties[1].value.items': Proto field is not repeating, cannot start list.": "gemini SCH-004",
+    '"errorMessage": "Invalid JSON payload received. Unknown name \\"response\\" at \'contents[2].parts[0].function_response\': Proto field is not repeating, cannot start list.",': "gemini REQ-103",
+    "Please ensure that multiturn requests alternate between user and model": "",
+    "A live request against Amazon Nova Micro returned HTTP 400: Expected toolResult blocks at messages.2.content for the following Ids: weather_london": "bedrock PAR-002",
+    "toolConfig field must be defined when using toolUse and toolResult content blocks": "bedrock SCH-008",
+    "Invalid schema for response_format 'codex_output_schema':\n   ... properties.input ... 'required' is required to be supplied and to be\n   an array including every key in properties. Missing 'cluster_name'.": "openai-chat STO-008",
+    "Missing required parameter: `input[60].output[1]`": "openai-responses REQ-010",
+    "streaming error: invalid UTF-8 in SSE stream: incomplete utf-8 byte sequence from index 996": "",
+    'xAI API error (400): {"code":"400","error":"Argument not supported: include"}': "",
+    '400 "Model grok-4.20-0309-non-reasoning does not support parameter reasoningEffort."\nError: 400 "Model grok-4.20-0309-non-reasoning does not support parameter reasoningEffort."': "openai-chat REQ-063",
+    "Error calling LLM: litellm.BadRequestError: MoonshotException - thinking is enabled but reasoning_content is missing in assistant tool call message at index 52": "openai-chat THK-005",
+    "Error: 400 400 Invalid request: tools.function.parameters is not a valid moonshot flavored json schema, details: <At path 'properties.filters.properties.hiddenPageDuration.$ref':\n  references must start with #/$de...": "openai-chat SCH-024",
+    "tool call validation failed: parameters for tool HassTurnOff did not match schema: errors: [`/domain`: expected array, but got string]": "",
+    "botocore.exceptions.ClientError: An error occurred (ValidationException) when calling the\nConverseStream operation: messages.0.content.0.document.source.type: Field required": "bedrock REQ-025",
+    "API error: Unsupported value: 'temperature' does not support 0.299...999\nwith this model. Only the default (1) value is supported.": "openai-chat REQ-017",
+    "messages.13.content.0.thinking.cache_control: Extra inputs are not permitted": "anthropic REQ-033",
+    '{"error": {"message": "context_management: Extra inputs are not permitted", "type": "invalid_request_error"}, "request_id": "req_011CaQfPxNfmqWaj8EQVM4WB", "type": "error"}': "anthropic REQ-083",
+    '{"code":"400","error":"Argument not supported: external_web_access"}': "",
+    'litellm.BadRequestError: OpenAIException - {\n  "error": {\n    "message": "Unsupported parameter: \'temperature\' is not supported with this model.",\n    "type": "invalid_request_error",\n    "param": "temperature",\n    "code": null\n  }\n}': "openai-chat REQ-130",
+    '[{"error":"Error: 400 {\\"type\\":\\"error\\",\\"error\\":{\\"type\\":\\"invalid_request_error\\",\\"message\\":\\"tools.17.custom.input_schema: JSON schema is invalid. It must match JSON Schema draft 2020-12 (https://json-schema.org/draft/2020-12). Learn more about tool use at https://platform.claude.com/docs/en/agents-and-tools/tool-use/overview.\\"},\\"request_id\\":\\"req_011Ce2ZWqbB1mTx8WWqB4D8k\\"}\\n    at generate (/$bunfs/root/cli:39:39014)"': "anthropic SCH-018",
+    '{"type":"error","error":{"type":"invalid_request_error","message":"messages.1.content.0: If an assistant message contains any thinking blocks, the first block must be \'thinking\' or \'redacted_thinking\'. Found \'text\'."}}': "bedrock THK-009",
+    'API Error: 400 {"type":"error","error":{"type":"invalid_request_error","message":"Output blocked      by content filtering policy"},"request_id":"req_011CZPmqiwEeMGypdajPk47w"}': "",
+    "Ran into this error: Request failed: Bad request (400): Function tools with reasoning_effort are not supported for gpt-5.5-2026-04-24 in /v1/chat/completions. Please use /v1/responses instead..": "openai-chat REQ-021",
+    "This model is not supported by the Responses API": "",
+    'Not Found: {"error":{"code":"api_not_supported","message":"Requested API is currently not supported","details":"Requested API is currently not supported"}}': "",
+    '{"error":{"message":"No endpoints found that support tool use. To learn more about provider routing, visit: https://openrouter.ai/docs/guides/routing/provider-selection","code":404}}': "openai-chat REQ-056",
+    'No endpoints found that support tool use. Try disabling "question".': "openai-chat REQ-056",
+    "***.BadRequestError: OpenAIException - {\"error\":{\"message\":\"23 validation errors for ChatCompletionRequest\\n***.***.***.***.str\\n  Input should be a valid string [type=string_type, input_value=[{'detail': 'high', 'imag... 'type': 'input_image'}], input_type=list]": "",
+    'Reason: The model returned the following errors: {"type":"error","request_id":"req_hxgdnqwbdlfu7gih6dsdamodxeqyaetzuo65spcc5ukx2a6vuoia","error":{"type":"invalid_request_error","message":"temperature is deprecated for this model."}}: ValidationException: The model returned the following errors:': "bedrock REQ-029",
+    "400: temperature is deprecated for this model": "anthropic REQ-023",
+    "HTTP 400 Bad Request ... Unknown name `$schema` at 'request.tools[0].function_declarations[N].parameters': Cannot find field": "gemini REQ-101",
+    'HttpException: HTTP 400: data: {"error": {"message": "Unable to submit request because thinking_budget and thinking_level are not supported together.. Learn more: https://cloud.google.com/vertex-ai/generative-ai/docs/model-reference/gemini", "type": "api_error", "code": 400}}': "gemini THK-015",
+    "HTTP 400 (Unknown name 'thinking_config')": "",
+    '[deepseek-v4-flash] Anthropic API call failed: 400 {"error":{"message":"The `content[].thinking` in the thinking mode must be passed back to the API.","type":"invalid_request_error","param":null,"code":"invalid_request_error"}}': "openai-chat THK-005",
+    'LLM call failed error="API request failed:\\n  Status: 422\\n  Body:   {\\"detail\\":[{\\"type\\":\\"extra_forbidden\\",\\"loc\\":[\\"body\\",\\"messages\\"': "mistral REQ-011",
+    "HTTP 400: [openai/gpt-5-mini] [400]: Unsupported value: 'temperature' does not support 0.16 with this model. Only the default (1) (reset after 12s)": "openai-chat REQ-017",
+    "HTTP 400: [openai/gpt-5.4] [400]: Unsupported parameter: 'max_tokens' is not supported with this model. Use 'max_completion_tok": "openai-chat REQ-015",
+    '{\n  "error": {\n    "code": 400,\n    "message": "{\\n  \\"error\\": {\\n    \\"code\\": 400,\\n    \\"message\\": \\"Request contains an invalid argument.\\",\\n    \\"status\\": \\"INVALID_ARGUMENT\\"\\n  }\\n}\\n",\n    "status": "UPSTREAM_ERROR"\n  }\n}': "",
+    '"message": "401 Invalid Authentication"': "",
+    'API Error: 400 {"type":"error","error":{"type":"invalid_request_error","code":"1210","message":"[1210][图片输入格式/解析错误][20260916231629b20bd515ccea4697]"},"request_id":"20260916231629b20bd515ccea4697"}': "",
+    # `signature` is missing, which is more than a missing field
+    "messages.1.content.0.thinking.signature: Field required": "anthropic THK-001",
+}
+REAL |= LABELLED
+
 
 @pytest.fixture(scope="module")
 def every_book():

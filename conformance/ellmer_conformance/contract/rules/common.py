@@ -172,16 +172,19 @@ def results_say_something(request: Request) -> Iterator[Finding]:
 def names_of_results(messages: Iterable[tuple[str, Json]], key: str) -> Iterator[Finding]:
     """Finds results that have another name than the tool that was called. `key` is the field with the name.
 
-    A result of a call that the request does not have is another rule's.
+    A result of a call that the request does not have is another rule's. Calls may come without ids.
     """
-    called: dict[object, object] = {}
+    called: set[str] = set()
+    of_ids: dict[str, set[str]] = {}
     for pointer, message in messages:
         for _, each in elements(message.get("tool_calls"), ""):
-            called[each.get("id")] = object_of(each.get("function")).get("name")
-        name, place = message.get(key), f"{pointer}/{key}"
-        if message.get("role") == "tool" and name and called:
-            id = message.get("tool_call_id")
-            fine = name == called[id] if id and id in called else name in called.values()
+            name = str(object_of(each.get("function")).get("name"))
+            called.add(name)
+            if each.get("id"):
+                of_ids.setdefault(str(each["id"]), set()).add(name)
+        if message.get("role") == "tool" and called and (name := str(message.get(key) or "")):
+            place = f"{pointer}/{key}"
+            fine = name in of_ids.get(str(message.get("tool_call_id")), called)
             yield met(place) if fine else broken(place, f"no tool {name!r} was called")
 
 

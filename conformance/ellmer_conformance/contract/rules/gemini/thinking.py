@@ -32,8 +32,15 @@ def _thinks(**config: Any) -> Json:
     source=[
         "https://ai.google.dev/gemini-api/docs/gemini-3",
         "https://github.com/Tom-Ryder/AgentRunKit/pull/7",
+        "https://github.com/Chevey339/kelivo/issues/411",
     ],
     refusal=refused("You can only set only one of thinking budget and thinking level."),
+    formerly=[
+        refused(
+            "Unable to submit request because thinking_budget and thinking_level are not supported together.. Learn more: "
+            "https://cloud.google.com/vertex-ai/generative-ai/docs/model-reference/gemini"
+        )
+    ],
     examples=[body(ASK, named="gemini-3-flash-preview", **_thinks(thinkingLevel="LOW"))],
     counterexamples=[
         body(ASK, named="gemini-3-flash-preview", **_thinks(thinkingLevel="LOW", thinkingBudget=0))

@@ -11,6 +11,13 @@ from ..common import names_of_results
 from ._refusals_and_examples import ASK, LOSS, MUST, SERVER, SHOULD, body, book, call, result
 
 NAMELESS = {"role": "tool", "content": "5"}
+NAMES = ("add", "multiply")
+WITHOUT_IDS = {
+    "role": "assistant",
+    "content": "",
+    "tool_calls": [{"function": {"name": name, "arguments": {"x": 2, "y": 3}}} for name in NAMES],
+}
+NAMED_ONLY = [{**NAMELESS, "tool_name": name} for name in NAMES]
 
 
 @book.rule(
@@ -44,8 +51,11 @@ def results_name_their_tool(request: Request) -> Iterator[Finding]:
         "https://github.com/microsoft/agent-framework/pull/6822",
         "https://github.com/ollama/ollama/blob/main/docs/api.md (tool_name)",
     ],
-    examples=[body(ASK, call("a"), result("a"))],
-    counterexamples=[body(ASK, call("a"), result("a", tool_name="a"))],
+    examples=[body(ASK, call("a"), result("a")), body(ASK, WITHOUT_IDS, *NAMED_ONLY)],
+    counterexamples=[
+        body(ASK, call("a"), result("a", tool_name="a")),
+        body(ASK, WITHOUT_IDS, {**NAMELESS, "tool_name": "divide"}),
+    ],
 )
 def results_have_the_name_of_their_tool(request: Request) -> Iterator[Finding]:
     """The `tool_name` of a result is the name of the tool that was called.

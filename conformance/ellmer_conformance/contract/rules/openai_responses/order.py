@@ -61,6 +61,12 @@ def reasoning_has_no_status(request: Request) -> Iterator[Finding]:
         "https://github.com/vercel/ai/issues/7543",
         "https://github.com/anomalyco/opencode/issues/7724",
         "https://github.com/can1357/oh-my-pi/issues/41",
+        "https://github.com/agentscope-ai/agentscope/pull/2435",
+    ],
+    formerly=[
+        Refusal(
+            "Referenced reasoning item '{id}' was not found or has expired.", type="invalid_request_error"
+        )
     ],
     refusal=Refusal(
         "Item with id '{id}' not found. Items are not persisted when `store` is set to false. Try again with `store` set "

@@ -44,6 +44,7 @@ MORE = {"max_tokens": 2048, "tools": [TOOL], "thinking": THINKING}
         "https://github.com/CherryHQ/cherry-studio/issues/12996",
     ],
     refusal=refused("{text}"),
+    formerly=[refused("{place}.thinking.signature: Field required")],
     examples=[body(ASK, assistant(THOUGHT, use("a")), user(result("a")), **MORE)],
     counterexamples=[
         body(ASK, assistant({**THOUGHT, "signature": ""}, use("a")), user(result("a")), **MORE),
@@ -106,6 +107,7 @@ def signatures_are_those_of_the_api(request: Request) -> Iterator[Finding]:
     source=[
         "https://github.com/deepset-ai/haystack-core-integrations/issues/2146",
         "https://github.com/Kilo-Org/kilocode/issues/5219",
+        "https://github.com/anthropics/claude-code/issues/20692",
         "newer versions of the API are said to turn thinking off for such a request instead",
     ],
     preview=True,
@@ -116,6 +118,12 @@ def signatures_are_those_of_the_api(request: Request) -> Iterator[Finding]:
         "To avoid this requirement, disable `thinking`. Please consult our documentation at "
         "https://docs.claude.com/en/docs/build-with-claude/extended-thinking"
     ),
+    formerly=[
+        refused(
+            "messages.{turn}.content.0: If an assistant message contains any thinking blocks, the first block must be `thinking` or `redacted_thinking`. "
+            "Found `{kind}`."
+        )
+    ],
     examples=[
         body(ASK, assistant(THOUGHT, use("a")), user(result("a")), **MORE),
         body(

@@ -45,6 +45,7 @@ _SIGNED = re.compile(r'"(?:signature|thoughtSignature|encrypted_content)": ?"([^
         "https://github.com/anomalyco/opencode/issues/4832",
         "https://github.com/microsoft/vscode/pull/320196",
         "https://github.com/vercel/ai/issues/16298",
+        "https://github.com/lidge-jun/opencodex/pull/2229",
     ],
     formerly=[
         Refusal(
@@ -58,6 +59,10 @@ _SIGNED = re.compile(r'"(?:signature|thoughtSignature|encrypted_content)": ?"([^
         ),
         Refusal("Unable to submit request because Thought signature is not valid."),
         Refusal("Corrupted thought signature."),
+        Refusal(
+            "Could not decrypt the provided encrypted_content. Ensure the value is the unmodified encrypted_content from a previous "
+            "response."
+        ),
     ],
 )
 def reasoning_goes_back_as_it_came(run: Run) -> Iterator[Finding]:
