@@ -66,12 +66,13 @@ def is_local(host: str) -> bool:
         return True
     with suppress(ValueError):
         address = ip_address(plain)
-        return address.is_loopback or address.is_unspecified or plain in _own_names()
-    return plain in _own_names()
+        return address.is_loopback or address.is_unspecified or plain in own_names()
+    return plain in own_names()
 
 
 @cache
-def _own_names() -> frozenset[str]:
+def own_names() -> frozenset[str]:
+    """Returns the names and addresses that this machine has besides `localhost`."""
     name = socket.gethostname().lower()
     found = {name, name.partition(".")[0]}
     with suppress(OSError), aside():

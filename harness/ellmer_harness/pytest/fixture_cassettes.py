@@ -20,9 +20,11 @@ from ..cassette.miss_explanation import rerecord_command
 from ..cassette.run_verdict import Verdict
 from ..errors import HarnessError, Miss
 from ..format.blobs import file_name
+from ..interception.network_guard import own_names
 
 VERDICTS = pytest.StashKey[list[dict[str, Any]]]()
 """The verdicts on the cassettes of fixtures that were set up or torn down for a test."""
+_THIS_MACHINE = ("localhost", "127.0.0.1", "::1", "0.0.0.0")  # noqa: S104  # a client may ask for it
 _XUNIT = re.compile("_(?:xunit|unittest)_(setup_module|setup_class|setUpClass)_fixture_")
 _POLICIES = (
     "cassette_match",
@@ -129,7 +131,7 @@ class FixtureCassettes:
             "rerecord": rerecord_command(test),
             **options,
             "allow_idle": True,
-            "allow_hosts": [*options.get("allow_hosts", ()), "localhost", "127.0.0.1", "::1"],
+            "allow_hosts": [*options.get("allow_hosts", ()), *_THIS_MACHINE, *own_names()],
         }
 
     def _policy(self, name: str, request: pytest.FixtureRequest) -> Any:

@@ -714,6 +714,7 @@ def _in_commands_and_tables(telling: str) -> Iterable[str]:
     yield rf"{telling}[|>][+-]?{_GAP}{_DRAWN}"
     yield rf"{telling}(?:\\\"|'){value}"
     yield rf"login[ ]{value}{_GAP}password"
+    yield r":(?:[0-9]{4,5}|\*):[0-9A-Za-z_*.-]{1,60}:[0-9A-Za-z_*.@-]{1,60}:"
     yield r"(?:curl|sshpass|redis-cli)[ ]|(?:mysql|mariadb)[a-z]*[ ]-|[ ]login[ ]-|identified[ ]by[ ]'"
     yield rf"{telling}(?:\\\")?(?:[,;]{cell}|\||\\t)"
     yield rf"{cell}(?:[,;]|\|[ `*]*|\\t)(?:\\\")?[0-9A-Za-z_.-]*{telling}"

@@ -764,4 +764,13 @@ PATTERNS = (
         r"(?<![\w-])(?:ST|P?GT|TGT)-\d+-[\w.-]{20,}",
         "ST-{D5}-{A32} TGT-{D5}-{A50} PGT-{D5}-{A50}",
     ),
+    Pattern("a crates.io token", "cio", r"(?<![\w+/=.-])cio[A-Za-z0-9]{32}(?![\w+/=.-])", "cio{A32}"),
+    Pattern("a StackHawk key", "hawk.", r"\bhawk\.[\w-]{20}\.[\w-]{20}(?![\w-])", "hawk.{U20}.{U20}"),
+    Pattern("a Teamwork token", "tkn.v1_", r"\btkn\.v1_[A-Za-z0-9]{60,}", "tkn.v1_{A71}="),
+    Pattern("a Telnyx key", "KEY", r"(?<![\w+/=.-])KEY[\w-]{55}(?![\w+/=-])", "KEY{U55}"),
+    Pattern("an Ubidots token", "BBFF-", r"\bBBFF-[A-Za-z0-9]{30}\b", "BBFF-{A30}"),
+    Pattern("a Fullstory key", "na1.", r"(?<![\w.-])na1\.[A-Za-z0-9+/]{60,}", "na1.{B100}"),
+    Pattern("a Close key", "api_", r"(?<![\w-])api_[A-Za-z0-9]{22}\.[A-Za-z0-9]{22}\b", "api_{A22}.{A22}"),
+    Pattern("a Courier token", "pk_prod_", r"(?<![\w-])pk_prod_[A-Z0-9]{28}\b", "pk_prod_{C28}"),
+    Pattern("a SalesBlink key", "key-", r"(?<![\w-])key-[A-Za-z0-9]{64}\b", "key-{A64}"),
 )

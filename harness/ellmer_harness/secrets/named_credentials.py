@@ -37,6 +37,8 @@ _PASSWORDS = (
         "sms code",
         "backup code",
         "recovery code",
+        *("backup codes", "recovery codes", "scratch codes"),
+        *("totp code", "2fa code", "two factor code", "login code"),
     ),
     *("unlock code", "verification code", "psk", "bindpw", "snmp community", "recovery key"),
 )
@@ -331,6 +333,11 @@ _USER_IN_URL = re.compile(
 _BASIC = re.compile(r"(?<=\b[Bb])asic\s+([\w+/=-]{8,400})")
 _BEARER = re.compile(r"(?<=\b[Bb])earer\s+([\w.~+/=-]{16,8000})")
 _NETRC = re.compile(r"login[ ]\S{1,200}\s+password\s+(\S{4,200})")
+#: A line of PostgreSQL's file of passwords: host, port, database, user, password.
+_PGPASS = re.compile(
+    r"^(?=[^:\r\n]{0,100}[A-Za-z*])[\w.*-]{1,100}:(?:\d{4,5}|\*):(?!\d+:)[\w*.-]{1,60}:[\w*.@-]{1,60}:([^\s:]{4,200})[ \t]*$",
+    re.MULTILINE,
+)
 _OPTIONS = r"(?:[^\r\n]|\\\r?\n){0,400}?"
 _CHOSEN = r"[\"']?([^\s\"'\\]{4,200})"
 #: What stands before a password in a command, a statement of SQL included.
@@ -530,13 +537,19 @@ def _known_forms(text: str) -> Iterator[tuple[str, str, int]]:
     )
     yield from (("a login", it[1], it.start(1)) for it in around(text, "asic", _BASIC) if _login(it[1]))
     yield from (("an Okta token", it[1], it.start(1)) for it in around(text, "SSWS", _OKTA) if drawn(it[1]))
-    hosts = "machine " in text or "default " in text
-    for literal, form in (*([("login", _NETRC)] if hosts else []), *_COMMANDS.items()):
-        for it in around(text, literal, form):
-            if password(it[1]) and it[1][0] not in "$<{":
-                yield "a password for a host", it[1], it.start(1)
+    yield from (("a password for a host", found[1], found.start(1)) for found in _of_hosts(text))
     for literal in ("-----BEGIN ", "PuTTY-User-Key-File-", "Private-Lines: "):
         yield from (("a private key", it[0], it.start()) for it in around(text, literal, _PRIVATE))
+
+
+def _of_hosts(text: str) -> Iterator[re.Match[str]]:
+    """Yields the passwords in a `.netrc`, in a `.pgpass`, and in commands."""
+    hosts = "machine " in text or "default " in text
+    for literal, form in (*([("login", _NETRC)] if hosts else []), *_COMMANDS.items()):
+        yield from (it for it in around(text, literal, form) if password(it[1]) and it[1][0] not in "$<{")
+    for it in _PGPASS.finditer(text) if text.count(":") > 3 else ():
+        if password(it[1]) and not it[1].isalpha():
+            yield it
 
 
 def _login(coded: str) -> bool:

@@ -2,6 +2,8 @@
 
 import json
 
+import pytest
+
 pytest_plugins = ["pytester"]
 
 WIDER = """
@@ -74,17 +76,35 @@ def test_it_can_be_switched_off(suite, server, pytester, cassettes):
     assert paths(cassettes) == []
 
 
-def test_a_fixture_that_starts_a_server_reaches_it(suite, server, cassettes):
+@pytest.mark.parametrize("scope", ["class", "module", "session"])
+def test_a_fixture_that_starts_a_server_reaches_it_by_each_name(scope, suite, server, cassettes):
     code = f"""
-        import urllib.request, httpx, pytest
-        @pytest.fixture(scope="session")
+        import http.server, socket, threading, urllib.request
+        import httpx, pytest, requests
+
+        @pytest.fixture(scope="{scope}")
         def served():
-            httpx.get("{server.url}/health")
-            urllib.request.urlopen("{server.url}/health").close()
-            return 1
-        @pytest.mark.cassette
-        def test_a(served, ask):
-            ask(1)
+            server = http.server.ThreadingHTTPServer(("0.0.0.0", 0), http.server.SimpleHTTPRequestHandler)
+            threading.Thread(target=server.serve_forever, daemon=True).start()
+            names = ["127.0.0.1", "localhost", "0.0.0.0"]
+            try:
+                socket.getaddrinfo(socket.gethostname(), None, socket.AF_INET)
+                names.append(socket.gethostname())
+            except OSError:
+                pass
+            for name in names:
+                url = f"http://{{name}}:{{server.server_port}}/"
+                assert httpx.get(url).is_success and requests.get(url).ok
+                urllib.request.urlopen(url).close()
+            yield
+            assert httpx.get(url).is_success
+            server.shutdown()
+            server.server_close()
+
+        class TestIt:
+            @pytest.mark.cassette
+            def test_a(self, served, ask):
+                ask(1)
         """
     suite(code, "--cassette-mode=rewrite").assert_outcomes(passed=1)
     suite(None).assert_outcomes(passed=1)

@@ -649,6 +649,7 @@ WORD = "Tr0ub4dor3x"
         f"redis-cli -h r.example.com -a {WORD} ping",
         f"docker login -u me --password {WORD} registry.example.com",
         f"PGPASSWORD={WORD} psql -U app",
+        f"# host:port:database:user:password\ndb.example.com:5432:app:ada:{WORD}\n*:*:*:root:{WORD}",
         f"CREATE USER 'me'@'%' IDENTIFIED BY '{WORD}';",
         f"Driver={{ODBC Driver 18}};Server=tcp:db,1433;Uid=me;Pwd={WORD};Encrypt=yes",
         f"Data Source=db; User ID=sa; Password={WORD}",
@@ -670,6 +671,7 @@ def test_chosen_passwords_in_texts_that_say_what_they_are(text):
 @pytest.mark.parametrize(
     "text",
     [
+        "main.c:1024:5:error:undeclared\nmain.c:1024:error:note:undeclared\n2026-11-29:1200:a:b:kJ8sQ2\n10:30:45:abc:x9y8z7",
         "docker run --user 1000:1000 image; curl -u $USER:$PASSWORD https://api.example.com",
         "| field | password |\n|---|---|\n| required | minimum |",
         "Enter your name, password\nand press, enter12\n",
@@ -750,6 +752,18 @@ def test_keys_that_their_place_shows(value):
 )
 def test_what_is_published_or_only_looks_like_a_name_is_none(value):
     assert [*scan(value)] == []
+
+
+@pytest.mark.parametrize(
+    ("name", "value"),
+    [
+        ("totp_code", "673137"),
+        ("two-factor code", "839201"),
+        ("recoveryCodes", ["5h9g4-3l4p6", "8x2m1-7q0z9"]),
+    ],
+)
+def test_codes_that_are_used_once(name, value):
+    assert {found.what for found in scan({name: value})} == {"a value named like a credential"}
 
 
 def test_the_value_of_a_named_output():
