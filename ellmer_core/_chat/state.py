@@ -259,7 +259,8 @@ class ChatState(Displayed):
         return _registered(self._on_request, callback)
 
     def on_tool_result(self, callback: Callback[ContentToolResult]) -> Callable[[], None]:
-        """Calls a function after each tool call, also after one that was rejected.
+        """Calls a function after each tool call, also after one that was rejected. A stream yields the result first, and the function is
+        called when the next piece is asked for; it is not called if the stream is left there.
 
         Args:
             callback: The function; it receives the `ContentToolResult`. An async function works only in async calls.

@@ -4,6 +4,7 @@ settings together.
 
 from __future__ import annotations
 
+import json
 from collections import deque
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
@@ -13,8 +14,8 @@ from itertools import count
 from threading import Event, Lock
 from typing import TYPE_CHECKING, Any, Literal
 
-from ..contents.content import ContentImageInline, ToolDef
-from ..contents.turns import AssistantTurn, Tokens, Turn
+from ..contents.content import ContentImageInline, ContentToolRequest, ToolDef
+from ..contents.turns import AssistantTurn, Tokens, Turn, UserTurn
 from ..errors import UsageError, UsageLimitError, spelt
 from ..values import Value
 from ..wire.base import StructuredMode, Wire
@@ -48,6 +49,8 @@ class UsageLimits(Value):
         cost: Cost in US dollars.
         per: `"call"` (default) counts one call; `"chat"` counts all that the history contains, and all prompts of
             `parallel_chat()` together.
+        same_calls: How often in a row the model may make the same calls, with the same arguments, and get the same results. A model that
+            repeats itself seldom stops by itself.
 
     Examples:
         >>> chat = chat_openai(usage_limits=UsageLimits(requests=10, cost=0.50))
@@ -60,6 +63,7 @@ class UsageLimits(Value):
     tokens: int | None = None
     cost: float | None = None
     per: Literal["call", "chat"] = "call"
+    same_calls: int | None = None
 
     def __post_init__(self) -> None:
         if self.per not in {"call", "chat"}:
@@ -102,6 +106,46 @@ class UsageLimits(Value):
                 f"The model asked for {calls} tool calls, and the limit is tool_calls={self.tool_calls}. The last "
                 "calls were not run. The next chat() tells the model so."
             )
+        if self.same_calls is not None and calls and (made := _repeated(turns, self.same_calls)):
+            raise UsageLimitError(
+                f"The model made the same call {self.same_calls} times in a row, with the same result, and asked for it again: "
+                f"{made}. The limit is same_calls={self.same_calls}. The last calls were not run. The next chat() tells the model so."
+            )
+
+
+def _repeated(turns: Sequence[Turn], limit: int) -> str:
+    """Returns the calls of the last turn in words, if the rounds before it had the same calls and results; else `""`."""
+    *before, last = turns
+    rounds = before[-2 * limit :] if limit else []
+    calls = _calls_of(last)
+    outcomes = [_outcomes_of(turn) for turn in rounds[1::2]]
+    same = all(_calls_of(turn) == calls for turn in rounds[::2]) and all(
+        each is not None and each == outcomes[0] for each in outcomes
+    )
+    if len(rounds) < 2 * limit or not same:
+        return ""
+    return ", ".join(f"{name}({arguments})" for name, arguments in calls)[:200]
+
+
+def _calls_of(turn: Turn) -> list[tuple[str, str]]:
+    requests = turn.tool_requests if isinstance(turn, AssistantTurn) else ()
+    return sorted(map(_call, requests))
+
+
+def _call(request: ContentToolRequest) -> tuple[str, str]:
+    if request.problem:
+        return request.name, request.raw or ""
+    arguments = json.dumps(dict(request.arguments), sort_keys=True, ensure_ascii=False, default=str)
+    return request.name, arguments
+
+
+def _outcomes_of(turn: Turn) -> list[tuple[Any, str]] | None:
+    """Returns the outcomes of the calls, in the order of `_calls_of()`; `None` if the user said something, too."""
+    results = turn.tool_results if isinstance(turn, UserTurn) else ()
+    if not results or len(results) < len(turn.contents):
+        return None
+    ordered = sorted(results, key=lambda result: _call(result.request) if result.request else ("", ""))
+    return [(result.value, str(result.error or "")) for result in ordered]
 
 
 def _check(name: str, used: float, limit: float | None) -> None:

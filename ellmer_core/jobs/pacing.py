@@ -276,12 +276,13 @@ class PromptLimits(UsageLimits):
     """The limits of one prompt whose chat has a budget for all prompts, which is asked before each request."""
 
     def __init__(self, budget: Budget) -> None:
-        super().__init__(per="chat")
+        super().__init__(same_calls=budget.limits.same_calls, per="chat")  # each prompt has its own calls
         object.__setattr__(self, "budget", budget)  # as frozen dataclasses do
 
-    def check_calls(self, turns: Sequence[Turn]) -> None:  # noqa: ARG002 - all prompts count, not these turns
-        """Raises `UsageLimitError` if all prompts together ask for too many tool calls."""
+    def check_calls(self, turns: Sequence[Turn]) -> None:
+        """Raises `UsageLimitError` if all prompts together ask for too many tool calls, or this one repeats its own."""
         self.budget.check_calls()  # type: ignore[attr-defined]  # set above
+        super().check_calls(turns)
 
 
 # --- One prompt ------------------------------------------------------------------------------------------

@@ -130,7 +130,7 @@ class Options(TypedDict, total=False):
         tool_media: How images and PDFs of tool results travel: `"pointer"` (after the results, the default) or
             `"native"` (inside them, where the API can do that).
         deps: What tools find in the `deps` of their `ToolContext`. Each chat and `fork()` can have its own.
-        usage_limits: The most that a call of the chat may use, `UsageLimits(requests=…, tool_calls=…, tokens=…, cost=…)`.
+        usage_limits: The most that a call of the chat may use, `UsageLimits(requests=…, tool_calls=…, same_calls=…, tokens=…, cost=…)`.
         ask_before: The tools, by name, about whose calls somebody is asked (`True`: all; or a function of the request).
         approve: Who is asked: a function of the request, `"console"`, or `"defer"`, which stops until `chat.decide()`.
         when_busy: What a call does while another one of the chat is running: `"raise"` (the default), or `"wait"`, in the order

@@ -9,6 +9,7 @@ import ellmer_core as ec
 from ellmer_core import UsageLimits
 from ellmer_core.conversation.history import History
 from ellmer_core.conversation.io_operations import Send
+from ellmer_core.testing import ScriptedModel, tool_call
 
 pytestmark = pytest.mark.usefixtures("no_tool_ran_yet")
 
@@ -65,8 +66,109 @@ def test_a_cost_that_nobody_knows_keeps_no_limit_and_says_so():
 
 
 @pytest.mark.parametrize(
-    "wrong", [{"requests": -1}, {"tokens": 1.5}, {"cost": "1"}, {"tool_calls": True}, {"per": "day"}]
+    "wrong",
+    [
+        {"requests": -1},
+        {"tokens": 1.5},
+        {"cost": "1"},
+        {"tool_calls": True},
+        {"per": "day"},
+        {"same_calls": "3"},
+    ],
 )
 def test_limits_are_numbers(wrong):
     with pytest.raises(ec.UsageError, match=next(iter(wrong))):
         UsageLimits(**wrong)
+
+
+# --- a model that repeats itself -------------------------------------------------------------------------
+
+
+def polled(results, **limits):
+    """Returns how often a tool was run by a model that always makes the same call, and the error at the end."""
+    given = iter(results)
+    model = ScriptedModel(*[tool_call("status", job="a", part=1)] * len(results), "Done.")
+    chat = model.chat(usage_limits=UsageLimits(**limits))
+    runs = []
+
+    def status(job: str, part: int) -> str:
+        """Looks at a job."""
+        runs.append(job)
+        return next(given)
+
+    chat.register_tool(status)
+    try:
+        chat.chat("Wait for it.")
+    except ec.UsageLimitError as error:
+        return len(runs), str(error)
+    return len(runs), None
+
+
+def test_a_model_that_repeats_itself_is_stopped():
+    ran, error = polled(["busy"] * 9, same_calls=3)
+    assert ran == 3
+    assert 'status({"job": "a", "part": 1})' in error
+    assert "same_calls=3" in error
+
+
+def test_the_limit_of_same_calls_needs_the_same_results():
+    assert polled([f"{n} %" for n in range(9)], same_calls=3) == (9, None)
+    assert polled(["busy", "busy", "50 %", "busy", "busy", "done"], same_calls=3) == (6, None)
+    assert polled(["busy"] * 9) == (9, None)
+
+
+def test_other_calls_and_words_of_the_user_begin_anew():
+    def look(place: str) -> str:
+        """Looks."""
+        return "nothing"
+
+    chat = ScriptedModel(
+        *[tool_call("look", place=place) for place in "aabaab"],
+        "No.",
+        *[tool_call("look", place="b")] * 2,
+        "No.",
+    ).chat(usage_limits=UsageLimits(same_calls=2, per="chat"))
+    chat.register_tool(look)
+    assert chat.chat("Look.") == "No."
+    assert chat.chat("Look again.") == "No."
+
+
+def test_calls_at_once_are_compared_without_their_order():
+    def look(place: str) -> str:
+        """Looks."""
+        return f"nothing in {place}"
+
+    both = [tool_call("look", place="a"), tool_call("look", place="b")]
+    chat = ScriptedModel(both, both[::-1], both, "No.").chat(usage_limits=UsageLimits(same_calls=2))
+    chat.register_tool(look)
+    with pytest.raises(ec.UsageLimitError, match="same_calls=2"):
+        chat.chat("Look.")
+    assert chat.chat("And now?") == "No.", "the chat goes on"
+
+
+def test_failing_calls_count_too():
+    def fail(path: str) -> str:
+        """Reads a file."""
+        raise FileNotFoundError(path)
+
+    chat = ScriptedModel(*[tool_call("fail", path="x")] * 5).chat(usage_limits=UsageLimits(same_calls=3))
+    chat.register_tool(fail)
+    with pytest.raises(ec.UsageLimitError, match="same_calls=3"):
+        chat.chat("Read it.")
+    assert len(chat.get_turns()) == 8
+
+
+@pytest.mark.parametrize("per", ["call", "chat"])
+@pytest.mark.filterwarnings("ignore::ellmer_core.EllmerWarning")
+def test_many_prompts_have_the_limit_each(per):
+    def look() -> str:
+        """Looks."""
+        return "nothing"
+
+    chat = ScriptedModel(*[lambda _asked: tool_call("look")] * 8).chat(
+        usage_limits=UsageLimits(same_calls=2, per=per)
+    )
+    chat.register_tool(look)
+    texts = ec.parallel_chat_text(chat, ["one", "two"], max_active=1, on_error="continue", progress=False)
+    assert texts == [None, None]
+    assert ["same_calls=2" in str(error) for error in texts.errors.values()] == [True, True]

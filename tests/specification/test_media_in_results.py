@@ -253,6 +253,27 @@ def test_people_do_not_see_the_tags(chat):
     assert "&lt;content" not in str(ec.contents_html(chat))
 
 
+def test_the_tags_are_not_in_the_app_either(chat):
+    pytest.importorskip("shinychat")
+    assert "content tool-call-id" not in str([message.segments for message in ec.contents_shinychat(chat)])
+
+
+@pytest.mark.parametrize(
+    "name", ["openai/gpt-5-nano", "anthropic", "google_gemini", "deepseek", "ollama/mistral-small3.2"]
+)
+def test_a_chat_is_found_by_the_name_of_its_provider(name, monkeypatch):
+    for key in ("OPENAI", "ANTHROPIC", "GEMINI", "DEEPSEEK"):
+        monkeypatch.setenv(f"{key}_API_KEY", "k")
+    chat = ec.chat(name, echo="none")
+    _, _, model = name.partition("/")
+    assert chat.get_model() == (model or chat.wire.default_model)
+
+
+def test_the_model_that_was_not_named_is_announced(capsys):
+    chat = ec.chat_openai(api_key="k")
+    assert capsys.readouterr().err == f'Using model = "{chat.get_model()}".\n'
+
+
 def test_an_answer_whose_tool_gave_an_image_is_printed_while_it_runs(capsys):
     model = ScriptedModel(tool_call("look"), "A cat.")
     talk = model.chat(echo="all")

@@ -335,3 +335,29 @@ def test_callbacks_are_called_in_the_order_in_which_they_were_registered(chat):
         chat.on_tool_result(lambda _result, number=number: heard.append(f"result {number}"))
     chat.chat(QUESTION)
     assert heard == ["request 1", "request 2", "result 1", "result 2"]
+
+
+# --- what differs, as `moving.md` says -------------------------------------------------------------------
+
+
+def test_a_description_that_is_not_given_is_not_sent():
+    bare = tool(
+        current_time, name="now", description="Tells the time.", arguments={"tz": type_string(required=False)}
+    )
+    sent = chat_openai(api_key="k", model="gpt-4.1").wire.request([UserTurn("Hi")], [bare]).json["tools"][0]
+    assert "description" not in sent["parameters"]
+    assert "description" not in sent["parameters"]["properties"]["tz"]
+
+
+def test_ollama_counts_no_tokens_before_a_request():
+    with pytest.raises(ec.UsageError, match="Ollama cannot count tokens before a request"):
+        ec.chat_ollama(model="m", echo="none").token_count("Hi")
+
+
+def test_credentials_return_one_key():
+    keys = iter(["first", "second"])
+    chat = chat_openai(model="m", credentials=lambda: next(keys))
+    assert chat.wire.request([UserTurn("Hi")]).headers["authorization"] == "Bearer first"
+    assert chat.wire.request([UserTurn("Hi")]).headers["authorization"] == "Bearer second"
+    with pytest.raises(ec.UsageError, match="it returned dict"):
+        chat_openai(model="m", credentials=lambda: {"x-key": "k"}).wire.request([UserTurn("Hi")])
