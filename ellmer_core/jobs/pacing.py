@@ -172,7 +172,7 @@ class Pace:
         self.unanswered += 1
 
     def answered(self, status: int = 0, headers: Mapping[str, str] | None = None) -> None:
-        """Takes note that a request is no longer open, and of the headers of its answer, if there was one."""
+        """Counts a request as answered, and reads the limits in the headers of its answer, if there was one."""
         self.unanswered -= 1
         if status:
             self.limits.read(status, headers or {}, self.clock(), time.time())
@@ -252,7 +252,7 @@ class Budget:
             )
 
     def release(self) -> None:
-        """Takes note that a request is no longer open."""
+        """Counts a request as no longer open."""
         self.unanswered -= 1
         self.changed.set()
 
@@ -307,7 +307,7 @@ class PromptConnection(Connection):
         return await self.inner.concurrent()
 
     def answered(self, status: int, headers: Mapping[str, str]) -> None:
-        """Takes note of the head of an answer."""
+        """Passes the status and the headers of the first answer to the pace."""
         if self.unanswered:
             self.unanswered = False
             self.pace.answered(status, headers)

@@ -211,7 +211,7 @@ def _logo(path: str | None) -> str | None:
         return None
     kind = guess_type(path)[0] or ""
     if not kind.startswith("image/"):
-        raise UsageError(f"The logo in brand= is a file of an image, such as logo.svg, not {path!r}.")
+        raise UsageError(f"The logo in brand= must be an image file, such as logo.svg, not {path!r}.")
     try:
         return f"data:{kind};base64,{b64encode(Path(path).read_bytes()).decode()}"
     except OSError as error:

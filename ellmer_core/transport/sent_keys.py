@@ -388,7 +388,7 @@ def _replaced(value: Any, replace: Any) -> Any:
 
 
 def _shortened(error: Any) -> Any:
-    """Returns an error without the texts beyond the limit for errors, which would all be searched for keys."""
+    """Returns an error with its texts cut at the limit for errors, because all of them are searched for keys."""
     left = _ERROR
 
     def kept(text: str) -> str:

@@ -269,7 +269,7 @@ def _wire_of(recording: Recording) -> str | Skip:
 
 
 def _other_endpoint(recording: Recording) -> Skip:
-    """Tells what an address without a chat format is: another endpoint of a provider, or nothing known."""
+    """Returns why a recording is skipped whose address is not that of a chat format."""
     if not _is_address(recording.url):
         talk = {"messages", "input", "contents", "prompt"} & _object(recording.body).keys()
         other = not talk or b'"embedding"' in recording.response[:4000]

@@ -320,7 +320,7 @@ _EVENTS = (
     frozenset({"STR-007", "STR-008", "STR-009", "STP-004"}),
 )
 #: Rules about how an answer is read and how a tool's schema is written. The failures of one show one missing piece, whatever a library
-#: does without it in a format or a mode; some rules share one: nothing looks whether an answer is one, or whether a stream has ended,
+#: does without it in a format or a mode; some rules share one: nothing checks the form of an answer, or the end of a stream,
 #: and what a schema loses is lost where it is converted.
 _ONE_PIECE = re.compile(r"STR-\d+|STP-00[23]|ERR-00[67]|SCH-0(?:03|26|28)")
 _MISSING_PIECE = {
@@ -667,7 +667,7 @@ def _loses_all_media(part: Cause, whole: Cause) -> bool:
 
 
 def _misses_the_end(part: Cause, whole: Cause) -> bool:
-    """A page in place of a stream raises nothing, because nothing looks whether the stream ended."""
+    """No error is raised for a page in place of a stream, because nothing checks that the stream ended."""
     if _rules(part, whole) != ("ERR-006", "STR-007") or not _say(part, "no error was raised"):
         return False
     streamed = {row.mode for row in part.rows} == {"stream"} and _ways(part) <= _ways(whole)
@@ -709,7 +709,7 @@ _CLASS = re.compile(r"\b\w+(?:Error|Exception)\b")
 
 
 def _raises_the_same(part: Cause, whole: Cause) -> bool:
-    """One error is raised while a request is written, whichever object it is about."""
+    """The same error is raised while requests with different objects are written."""
     theirs, ours = ({_error_of(row) for row in each.rows} for each in (part, whole))
     return None not in theirs and theirs <= ours and _ways(part, "wire") <= _ways(whole, "wire")
 

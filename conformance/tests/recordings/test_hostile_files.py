@@ -260,7 +260,7 @@ def test_bodies_that_name_the_same_bytes_often_are_not_all_read(tmp_path, monkey
     peak = tracemalloc.get_traced_memory()[1]
     tracemalloc.stop()
 
-    assert "too large together" in str(report.problem) + str(dict(report.skipped))
+    assert "too large in total" in str(report.problem) + str(dict(report.skipped))
     assert peak < 25_000_000
 
 

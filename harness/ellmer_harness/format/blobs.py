@@ -59,7 +59,7 @@ def taken(body: T) -> T:
     if (left := _left.get()) is not None:
         left[0] -= len(body)
         if left[0] < 0:
-            raise TooLarge("its bodies are too large together when they are unpacked")
+            raise TooLarge("its unpacked bodies are too large in total")
     return body
 
 

@@ -342,8 +342,10 @@ def _in_short(skipped: Sequence[Mapping[str, str]], name: str) -> str:
     """Returns how many rules or cases were left out, their names, and the reason if it is the only one."""
     names = list(dict.fromkeys(skip[name] for skip in skipped))
     reasons = list(dict.fromkeys(skip["reason"] for skip in skipped))
-    why = f"{reasons[0]}: " if len(reasons) == 1 else f"{len(reasons)} reasons: "
-    return f"{counted(len(names), name)}: {why}{', '.join(names)}"
+    listed = ", ".join(names)
+    if len(reasons) > 1:
+        return f"{counted(len(names), name)}, for {len(reasons)} reasons (--details): {listed}"
+    return f"{counted(len(names), name)}: {reasons[0]}: {listed}"
 
 
 def _differences_in_short(report: Report) -> Iterator[str]:

@@ -49,7 +49,7 @@ class Tool:
 
 @dataclass(frozen=True)
 class Options:
-    """The demands of a request.
+    """What a request demands of the answer.
 
     `forced` says that a tool must be called, and `schema` is the schema of the answer, or `None` for text. `limit` is the
     maximum number of tokens. `parallel` says whether several calls at once are allowed. `shows` has what else the answer may

@@ -1,4 +1,4 @@
-"""Who said what: each word, call and thought of a request has the speaker who said it, in this conversation.
+"""Each text, call and thought of a request has the role of the speaker who said it in this conversation.
 
 These rules hold in every run, whatever its case: after a cancelled, cut, failed, repeated, restored or shortened turn, too.
 """

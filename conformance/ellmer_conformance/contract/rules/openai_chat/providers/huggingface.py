@@ -131,7 +131,7 @@ add_feature_rules(
         ),
         UnsupportedFeature(
             "REQ-051",
-            "A function is declared with `parameters`. One of the providers says instead that it has no functions.",
+            "A function is declared with `parameters`. One of the providers behind Hugging Face does not support functions, and says so.",
             ("meta-llama/Llama-3.1-8B-Instruct",),
             Refusal(_FEATURES.format(what="function calling"), type="INVALID_REQUEST_BODY"),
             (
@@ -144,7 +144,7 @@ add_feature_rules(
         ),
         UnsupportedFeature(
             "STO-016",
-            "The schema of a response format is in `schema`. One of the providers says instead that it has no schemas.",
+            "The schema of a response format is in `schema`. One of the providers behind Hugging Face does not support schemas, and says so.",
             (
                 "meta-llama/Llama-3.1-8B-Instruct",
                 "meta-llama/Llama-3.3-70B-Instruct",
