@@ -136,11 +136,11 @@ def _by_provider(name: str) -> Any:
     """Returns `chat_<provider>` or `models_<provider>`."""
     kind, _, provider = name.partition("_")
     provider = import_module(".providers", __name__).ALIASES.get(provider, provider)
-    if kind not in {"chat", "models"} or not _is_provider(provider):
+    module = _module_of(provider) if kind in {"chat", "models"} else None
+    if module is None:
         raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
     if kind == "models":
         return import_module(".providers._model_lists", __name__).lister(provider)
-    module = import_module(f".providers.{provider}", __name__)
     make = getattr(module, f"chat_{provider}")
     if not hasattr(make, "__wrapped__"):
         import_module(".providers._construction", __name__).spell_out(make)
@@ -159,11 +159,15 @@ def _spelt(value: Any, *, makes: bool = False) -> Any:
     return spelt(value, makes=makes) if isinstance(called, FunctionType) else value  # not one in C
 
 
-def _is_provider(name: str) -> bool:
-    from importlib.util import find_spec  # noqa: PLC0415 - importing the package is to be fast
-
-    importable = name.isidentifier() and not name.startswith("_")
-    return importable and find_spec(f"{__name__}.providers.{name}") is not None
+def _module_of(provider: str) -> Any:
+    """Returns the module of a provider, or `None` if there is no such provider."""
+    name = f"{__name__}.providers.{provider}"
+    try:
+        return None if provider.startswith("_") or not provider.isidentifier() else import_module(name)
+    except ModuleNotFoundError as error:
+        if error.name != name:
+            raise
+        return None
 
 
 def _renderer(module: str, function: str) -> Callable[[Any], Any]:

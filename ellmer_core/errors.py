@@ -60,8 +60,6 @@ ELSEWHERE = {
     "echo_mode": "echo",
     "yield_all": "content",  # of the proposal for ellmer's stream(), which is `content="all"` here
 }
-_UNEXPECTED = re.compile(r"got an unexpected keyword argument")
-_MISSING = re.compile(r"missing \d+ required ")
 F = TypeVar("F", bound=Callable[..., Any])
 K = TypeVar("K", bound=type)
 
@@ -244,7 +242,9 @@ def _better(
     """Returns the error for a call with a wrong keyword, or `None` if `error` is another one. What lacks a value (`UsageError`) may
     have got it under a wrong name.
     """
-    told = isinstance(error, TypeError) and (_UNEXPECTED.search(str(error)) or _MISSING.search(str(error)))
+    told = isinstance(error, TypeError) and re.search(
+        r"got an unexpected keyword argument|missing \d+ required ", str(error)
+    )
     if hasattr(error, "__notes__") or not (told or isinstance(error, UsageError)):
         return None
     known, any_name = _keywords(function)
@@ -385,17 +385,14 @@ def _words(hint: Any) -> list[str]:
     return [_WORDS.get(name, name) + arguments.get(count, f" of {count} arguments")]
 
 
-#: Parameters whose values may have a key.
-_UNQUOTED = re.compile(
-    r"(^|_)(auth|key|token|secret|password|cookies?|credentials|headers|env|proxy|url|server)$"
-)
-
-
 def _quoted(parameter: str, value: Any) -> str:
     import inspect  # noqa: PLC0415 - only for mistakes
 
     kind = type(value).__name__
-    if _UNQUOTED.search(parameter) and not (callable(value) or isinstance(value, int | float | None)):
+    may_have_a_key = re.search(
+        r"(^|_)(auth|key|token|secret|password|cookies?|credentials|headers|env|proxy|url|server)$", parameter
+    )
+    if may_have_a_key and not (callable(value) or isinstance(value, int | float | None)):
         return f"a value of type {kind}"
     try:
         named = inspect.isfunction(value)
@@ -407,14 +404,15 @@ def _quoted(parameter: str, value: Any) -> str:
 # --- text ------------------------------------------------------------------------------------------------
 
 
-#: Control characters, also those of 8 bits, but tab and the ends of lines.
-_OBEYED = re.compile("[\\x00-\\x08\\x0b\\x0c\\x0e-\\x1f\\x7f-\\x9f]|\\r(?!\\n)")
-
-
 def printable(text: str) -> str:
     """Returns the text with terminal control characters and lone surrogates as escapes."""
     if not text.replace("\n", "").replace("\t", "").isprintable():
-        text = _OBEYED.sub(lambda found: f"\\x{ord(found[0]):02x}", text)
+        # Those of 8 bits, too, but neither tab nor the ends of lines.
+        text = re.sub(
+            "[\\x00-\\x08\\x0b\\x0c\\x0e-\\x1f\\x7f-\\x9f]|\\r(?!\\n)",
+            lambda found: f"\\x{ord(found[0]):02x}",
+            text,
+        )
     return text.encode("utf-8", "backslashreplace").decode("utf-8")
 
 

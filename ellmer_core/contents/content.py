@@ -469,7 +469,7 @@ def is_json(value: Any, depth: int = 0) -> bool:  # noqa: PLR0911 - one return p
     """Tells whether a value is JSON that UTF-8 can encode, and that may have media and documents in it."""
     match value:
         case str():
-            return value.isascii() or not SURROGATES.search(value)
+            return value.isascii() or not re.search("[\ud800-\udfff]", value)
         case None:
             return True
         case int():
@@ -489,7 +489,6 @@ def is_json(value: Any, depth: int = 0) -> bool:  # noqa: PLR0911 - one return p
 
 
 MAX_INTEGER_BITS = 10_000  # Python itself refuses to write integers of more than 4300 digits
-SURROGATES = re.compile("[\ud800-\udfff]")
 
 
 def legal_name(name: str) -> str:

@@ -370,7 +370,7 @@ class Settings:
     approve: Decide | None = None
 
 
-@dataclass(frozen=True, eq=False, repr=False)
+@dataclass(eq=False, repr=False)
 class Fallback:
     """Another provider, and its index in the chat."""
 

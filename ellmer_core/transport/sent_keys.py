@@ -34,7 +34,7 @@ _COMMON = 4096  # bytes of a chunk that is compared with others
 LEAST = 8  # characters of a key that is replaced in errors; shorter ones are words of the language
 LEAST_IN_ANSWERS = 16  # characters of a key that is replaced in answers, too; and it has a digit
 
-_SECRET = re.compile(r"auth|key|token|secret|password|cookie|credential", re.IGNORECASE)
+_SECRET = ("auth", "key", "token", "secret", "password", "cookie", "credential")
 _ESCAPED_IN_JSON = re.compile(rb"\\u00[2-7]")
 _ERRORS = frozenset({"error", "errors", ":exception"})
 _ERROR = CLIENT_ERROR.unpacked
@@ -90,7 +90,7 @@ class SentKeys:
     def _hide_in_request(self, request: Any) -> None:
         """Replaces the keys in the headers and the address of a request that failed, which httpx's exceptions have."""
         headers: Any = getattr(request, "headers", {})
-        for name in [name for name in headers if _SECRET.search(name)]:
+        for name in [name for name in headers if is_secret(name)]:
             headers[name] = HIDDEN
         where = str(getattr(request, "url", ""))
         if (shown := self.hidden_in_error(where)) != where:
@@ -309,8 +309,10 @@ class _Open(NamedTuple):
 _NOTHING = _Open("", 0, None, None)
 
 
-#: Tells whether what has this name, such as a header, is a secret.
-is_secret = lru_cache(256)(_SECRET.search)
+@lru_cache(256)
+def is_secret(name: str) -> bool:
+    """Tells whether what has this name, such as a header, is a secret."""
+    return any(map(name.casefold().__contains__, _SECRET))
 
 
 @lru_cache(64)

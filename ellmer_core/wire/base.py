@@ -579,19 +579,17 @@ class HiddenHeaders(_Unpickled, dict[str, str]):
         return f"<headers: {', '.join(self) or 'none'}>"
 
 
-#: What a URL has before its host, which is also found in one that is wrong.
-_USER = re.compile(r"^([A-Za-z][\w+.-]*://)?[^/?#]*@")
-
-
 def without_user(url: str, headers: Mapping[str, str]) -> tuple[str, Mapping[str, str]]:
     """Returns a URL without `user:password@`, and equivalent headers. Without a user, both are unchanged."""
+    if "@" not in url:
+        return url, headers
     try:
         parts = urlsplit(url)
         user, password = parts.username, parts.password
     except ValueError:  # no request will be sent there, but an error shows it
-        return _USER.sub(r"\1", url), headers
+        user = password = None
     if user is None and password is None:
-        return _USER.sub(r"\1", url), headers
+        return re.sub(r"^([A-Za-z][\w+.-]*://)?[^/?#]*@", r"\1", url), headers
     pair = f"{unquote(user or '')}:{unquote(password or '')}".encode()
     basic = {"authorization": f"Basic {b64encode(pair).decode()}"}
     return parts._replace(netloc=parts.netloc.rpartition("@")[2]).geturl(), {**basic, **headers}

@@ -81,9 +81,7 @@ STATUS_OF = {
 
 #: Compiled when the first error comes: there is none in most programs.
 _WAIT = r"(?i)(?:try again|retry) in (?:(\d+)m(?!s))?(?:([\d.]+)(ms|s)\b)?"
-_EVENT = re.compile(r"^data:(.+)$", re.MULTILINE)
 _CODE = re.compile(r"<(script|style)\b", re.IGNORECASE)
-_TAG = re.compile(r"<[^<>]*>")
 _LONGEST = 2000  # characters of an error text that is not JSON
 _PAGE = 50_000  # characters of a page that are looked through for them
 
@@ -156,7 +154,7 @@ def _class(status: int | None) -> type[errors.ProviderError]:
 
 def _parsed(body: bytes) -> object:
     text = body.decode("utf-8", "replace").strip()
-    event = _EVENT.search(text)  # some refuse a stream with a stream
+    event = re.search(r"(?m)^data:(.+)$", text)  # some refuse a stream with a stream
     for candidate in (text, *(event.groups() if event else ())):
         with suppress(ValueError):
             return read_json(candidate)
@@ -235,7 +233,7 @@ def _page_text(page: str) -> str:
         words.append(page[at : found.start()])
         end = lower.find(f"</{found[1].lower()}", found.end())
         at = len(page) if end < 0 else end
-    return " ".join(unescape(_TAG.sub(" ", "".join([*words, page[at:]]))).split())
+    return " ".join(unescape(re.sub(r"<[^<>]*>", " ", "".join([*words, page[at:]]))).split())
 
 
 def _with_upstream(message: str, levels: list[Mapping[str, Any]]) -> str:
