@@ -59,7 +59,7 @@ T = TypeVar("T")
 
 
 def result_of(result: CallToolResult) -> ours.ContentToolResult:
-    """Converts MCP's result: text, images and PDFs; other content is named. An MCP error becomes an error."""
+    """Converts MCP's result: text, images, audio and PDFs; other content is named. An MCP error becomes an error."""
     values = [_value(block) for block in result.content]
     if result.is_error:
         return ours.ContentToolResult(
@@ -76,6 +76,8 @@ def _value(block: Any) -> str | ours.Content:
             return str(block.text)
         case "image":
             return _image(block.mime_type, block.data)
+        case "audio":
+            return _audio(block.mime_type, block.data)
         case "resource":
             return _resource(block.resource)
         case "resource_link":
@@ -93,12 +95,23 @@ def _image(kind: str, data: str) -> str | ours.Content:
     return f"[{kind}, which this model cannot be shown]"
 
 
+def _audio(kind: str, data: str) -> str | ours.Content:
+    """Returns audio with the media type of its bytes, as `_image()`."""
+    found = ours.audio_type(data)
+    audio = ours.ContentFile(found, data, f"audio.{found.rpartition('/')[2].replace('mpeg', 'mp3')}")
+    if found in ours.AUDIO and not audio.fault:
+        return audio
+    return f"[{kind}, which this model cannot be shown]"
+
+
 def _resource(resource: Any) -> str | ours.Content:
     kind = resource.mime_type or ""
     if (text := getattr(resource, "text", None)) is not None:
         return str(text)
     if kind.startswith("image/"):
         return _image(kind, resource.blob)
+    if kind.startswith("audio/"):
+        return _audio(kind, resource.blob)
     if kind == "application/pdf" and media_type(resource.blob) == kind:
         return ours.ContentPDF(kind, resource.blob, str(resource.uri).rpartition("/")[2] or "document.pdf")
     return f"[{kind or 'a file'} at {resource.uri}, which this model cannot be shown]"

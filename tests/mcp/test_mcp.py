@@ -12,7 +12,13 @@ import pytest
 from servers.mcp import over_http, over_stdio
 
 from ellmer_core import ConnectError, chat_openai_completions, tool, tool_annotations
-from ellmer_core.contents.content import ContentImageInline, ContentPDF, ContentToolRequest
+from ellmer_core.contents.content import (
+    ContentFile,
+    ContentImageInline,
+    ContentPDF,
+    ContentToolRequest,
+    ContentToolResult,
+)
 from ellmer_core.errors import UsageError
 from ellmer_core.schemas.type_functions import to_json_schema
 from ellmer_core.tool_execution import ainvoke, invoke
@@ -20,7 +26,9 @@ from ellmer_core.wire.shared.schemas import json_schema
 
 pytest.importorskip("mcp")
 
-from ellmer_core.mcp import mcp_server, mcp_tools
+from mcp.types import CallToolResult
+
+from ellmer_core.mcp import blocks_of, mcp_server, mcp_tools, result_of
 from ellmer_core.schemas.type_functions import arguments_of
 
 PEER = [sys.executable, str(Path(__file__).with_name("mcp_peer.py"))]
@@ -95,6 +103,36 @@ def test_images_and_pdfs_are_contents_and_what_no_model_sees_is_named(peer):
     assert pdf == ContentPDF("application/pdf", "JVBERi0xLjc=", "plan.pdf")
     assert audio == "[audio/wav, which this model cannot be shown]"
     assert link == "more: https://example.com/more"
+
+
+WAV = "UklGRiQAAABXQVZFZm10IBAAAAABAAEAQB8AAEAfAAABAAgAZGF0YQAAAAA="
+
+
+@pytest.mark.parametrize("claimed", ["audio/wav", "audio/x-wav", "application/octet-stream"])
+def test_sound_is_a_content_with_the_type_of_its_bytes(claimed):
+    block = {"type": "audio", "data": WAV, "mimeType": claimed}
+    sound = ContentFile("audio/wav", WAV, "audio.wav")
+    assert result_of(CallToolResult.model_validate({"content": [block]})).value == sound
+    resource = {"uri": "file:///a", "blob": WAV, "mimeType": "audio/wav"}
+    assert (
+        result_of(
+            CallToolResult.model_validate({"content": [{"type": "resource", "resource": resource}]})
+        ).value
+        == sound
+    )
+
+
+@pytest.mark.parametrize("data", ["", "aGk=", "UklGRg==", "RIFF!", f"{WAV}!", WAV[:-2]])
+def test_sound_that_is_none_is_named(data):
+    block = {"type": "audio", "data": data, "mimeType": "audio/wav"}
+    named = result_of(CallToolResult.model_validate({"content": [block]})).value
+    assert named == "[audio/wav, which this model cannot be shown]"
+
+
+def test_sound_of_our_server_is_sound_for_our_client():
+    sound = ContentFile("audio/wav", WAV, "audio.wav")
+    blocks = blocks_of(ContentToolResult(["Here:", sound]))
+    assert result_of(CallToolResult(content=blocks)).value == ["Here:", sound]
 
 
 def test_an_error_of_the_server_is_one_of_the_tool(peer):

@@ -9,7 +9,6 @@ import json
 import sys
 import warnings
 from collections.abc import Sequence
-from dataclasses import replace
 from pathlib import Path
 from typing import Any
 from urllib.parse import urlsplit
@@ -29,14 +28,12 @@ from ellmer_core.mcp import mcp_tools
 
 sys.path.append(str(Path(__file__).parents[1]))  # the sweep is a package of these tests
 
-from sweep.every_content import BROKEN, NESTED, NO_CONTENTS, PYTHON, WHOLE
 from sweep.grid import Cell, Provider, one_of_each
 from sweep.judge import _chat, refusal
-from sweep.tool_kinds import ASYNC, answered, kinds
+from sweep.tool_kinds import ASYNC, VALUES, answered, kinds, renamed, swept
 
 pytestmark = pytest.mark.slow
 
-VALUES: dict[str, Any] = {**WHOLE, **BROKEN, **NO_CONTENTS, **PYTHON}
 WIRES = list({provider.key[0]: provider for provider in reversed(one_of_each())}.values())
 AT_ONCE = 16  # calls in an answer
 
@@ -44,19 +41,9 @@ SERVER = f"""
 import sys
 sys.path[:0] = [{str(Path(__file__).parents[1])!r}]
 from ellmer_core.mcp import serve_mcp
-from sweep.test_live_tools import renamed, swept
+from sweep.tool_kinds import renamed, swept
 serve_mcp(renamed([tools["plain"] for tools in swept(0)], "served"))
 """
-
-
-def swept(shift: int) -> list[Any]:
-    """Returns the tools of every kind for each value, each value in one of the places."""
-    places = list(NESTED.values())
-    return [kinds(places[(n + shift) % len(places)](value)) for n, value in enumerate(VALUES.values())]
-
-
-def renamed(tools: Sequence[ec.ToolDef], name: str) -> list[ec.ToolDef]:
-    return [replace(tool, name=f"{name}_{n}") for n, tool in enumerate(tools)]
 
 
 def rotated(shift: int, *, blocking: bool) -> list[ec.ToolDef]:

@@ -21,12 +21,10 @@ from ellmer_core.tool_execution import ainvoke, invoke
 
 sys.path.append(str(Path(__file__).parents[1]))  # the sweep is a package of these tests
 
-from sweep.every_content import BROKEN, NESTED, NO_CONTENTS, PYTHON, WHOLE
+from sweep.every_content import NESTED
 from sweep.grid import Cell, one_of_each, places
 from sweep.judge import _chat, refusal
-from sweep.tool_kinds import ASYNC, kinds
-
-VALUES: dict[str, Any] = {**WHOLE, **BROKEN, **NO_CONTENTS, **PYTHON}
+from sweep.tool_kinds import ASYNC, VALUES, kinds
 
 
 def run(function: Any, place: int = 0) -> ContentToolResult:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import AsyncGenerator, Generator, Mapping
+from collections.abc import AsyncGenerator, Generator, Mapping, Sequence
 from dataclasses import replace
 from functools import partial
 from typing import Any
@@ -10,7 +10,11 @@ from typing import Any
 import ellmer_core as ec
 from ellmer_core.schemas.type_functions import arguments_of
 
-__all__ = ["ASYNC", "answered", "kinds"]
+from .every_content import BROKEN, NESTED, NO_CONTENTS, PYTHON, WHOLE
+
+__all__ = ["ASYNC", "VALUES", "answered", "kinds", "renamed", "swept"]
+
+VALUES: Mapping[str, Any] = {**WHOLE, **BROKEN, **NO_CONTENTS, **PYTHON}
 
 ASYNC = {"later", "stream", "async callable", "asking later"}  # a blocking call cannot run them
 
@@ -80,3 +84,13 @@ def answered(request: ec.ContentToolRequest) -> dict[str, Any]:
     """Answers every question of a tool, and permits every call."""
     question = isinstance(request, ec.ContentToolQuestion)
     return {"approved": True, **({"arguments": {}} if question else {})}
+
+
+def swept(shift: int) -> list[Mapping[str, ec.ToolDef]]:
+    """Returns the tools of every kind for each value, each value in one of the places."""
+    places = list(NESTED.values())
+    return [kinds(places[(n + shift) % len(places)](value)) for n, value in enumerate(VALUES.values())]
+
+
+def renamed(tools: Sequence[ec.ToolDef], name: str) -> list[ec.ToolDef]:
+    return [replace(tool, name=f"{name}_{n}") for n, tool in enumerate(tools)]
