@@ -5,6 +5,7 @@ As those of `trackers.py`, they were planted before anybody looked whether a rul
 
 from __future__ import annotations
 
+import hashlib
 import json
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
@@ -15,7 +16,7 @@ from ellmer_conformance.scenarios.messages import Reply
 
 from .answer_events import Rewrite, objects
 from .base import is_result
-from .mined import Change, Chunks, listed, schemas, without
+from .mined import Change, Chunks, ids, listed, marks, schemas, without
 from .neutral_requests import Body
 from .strangers import counts, everywhere
 
@@ -254,10 +255,8 @@ def _responses(how: Callable[[Json], Any]) -> Change:
     return change
 
 
-def _ids_of_anthropic(body: Body) -> None:
-    for found in [*body.calls(), *body.results()]:
-        if found.id is not None and len(found.id.value) == 9:
-            found.id.value = f"toolu_01VpEm654HvfMo{found.id.value}"
+def _of_anthropic(id: str) -> str:
+    return f"toolu_01VpEm654HvfMo{id}" if len(id) == 9 else id
 
 
 def _answers_as_input(body: Body) -> None:
@@ -286,6 +285,59 @@ def _lists_of_items(schema: Json) -> Json:
 
 def _items_in_front(schema: Json) -> Json:
     return {**schema, "prefixItems": [schema["items"]]} if isinstance(schema.get("items"), dict) else schema
+
+
+def _results_lost(lost: Callable[[int, int], bool]) -> Change:
+    """Returns a change that drops results of parallel calls by their place and number."""
+
+    def change(body: Body) -> None:
+        for turn in body.turns:
+            blocks = body.blocks(turn)
+            found = [block for block in blocks if "toolResult" in block or "functionResponse" in block]
+            for at, block in enumerate(found):
+                if lost(at, len(found)):
+                    blocks.remove(block)
+
+    return change
+
+
+def _only_the_first_result(body: Body) -> None:
+    """Drops each result that does not stand right behind a call."""
+    turns = [turn.get("role") for turn in body.turns]
+    body.turns[:] = [
+        turn for at, turn in enumerate(body.turns) if not turns[at - 1] == turns[at] == "tool" or not at
+    ]
+
+
+def _signatures_in_calls(body: Body) -> None:
+    for part in objects(body.turns):
+        if "functionCall" in part and "thoughtSignature" in part:
+            part["functionCall"]["thought_signature"] = part.pop("thoughtSignature")
+
+
+def _without_their_calls(body: Body) -> None:
+    body.turns[:] = [turn for turn in body.turns if not turn.get("tool_calls")]
+
+
+def _strict_format(how: Callable[[Any], Any]) -> Change:
+    """Returns a change of the schema of an answer, which is strict."""
+
+    def change(body: Body) -> None:
+        told = body.body.get("response_format") or (body.body.get("text") or {}).get("format") or {}
+        held = told.get("json_schema") or told
+        if "schema" in held:
+            held.update(schema=how(held["schema"]), strict=True)
+
+    return change
+
+
+def _one_not_required(schema: Json) -> Json:
+    needed = schema.get("required")
+    return {**schema, "required": needed[:-1]} if isinstance(needed, list) and len(needed) > 1 else schema
+
+
+def _made_up(id: str) -> str:
+    return hashlib.sha256(id.encode()).hexdigest()[:9]
 
 
 #: What each bug changes of a request.
@@ -327,7 +379,7 @@ CHANGES: Mapping[str, Change] = {
     "outputs_sent_twice": _outputs_twice,
     "responses_are_lists": _responses(lambda response: [response]),
     "responses_are_texts": _responses(lambda response: str(next(iter(response.values())))),
-    "ids_of_another_provider": _ids_of_anthropic,
+    "ids_of_another_provider": ids(_of_anthropic),
     "answers_as_input": _answers_as_input,
     "limit_of_cohere_lost": _limit_lost,
     "options_of_ollama_everywhere": _context_beside_messages,
@@ -335,6 +387,17 @@ CHANGES: Mapping[str, Change] = {
     "references_dropped": schemas(without("$ref", "$defs")),
     "items_in_a_list": _as_parameters(everywhere(_lists_of_items)),
     "items_of_a_newer_draft": _as_parameters(everywhere(_items_in_front)),
+    "later_results_of_bedrock_lost": _results_lost(lambda at, number: at > 0),
+    "last_response_of_several_lost": _results_lost(lambda at, number: number > 1 and at == number - 1),
+    "later_results_lost": _only_the_first_result,
+    "failures_are_successes": marks(failed=False),
+    "signatures_in_calls": _signatures_in_calls,
+    "ids_with_a_prefix": ids(lambda id: f"call_{id}"),
+    "ids_made_anew": ids(_made_up),
+    "results_whose_calls_are_lost": _without_their_calls,
+    "strict_with_optional_fields": _strict_format(everywhere(_one_not_required)),
+    "strict_with_open_objects": _strict_format(without("additionalProperties")),
+    "sentinels_at_vertex": _sentinels,
 }
 
 # --- Answers, before the client reads them ---------------------------------------------------------------
@@ -463,6 +526,32 @@ def _counts_of_chunks_added(events: Sequence[Json]) -> None:
             told[-1][name] = sum(usage[name] for usage in told)
 
 
+def _limit_is_the_end(key: str) -> Rewrite:
+    """Returns a change that takes the limit for the end of an answer."""
+
+    def change(events: Sequence[Json]) -> None:
+        for found in objects(list(events)):
+            if found.get(key) == "length":
+                found[key] = "stop"
+
+    return change
+
+
+def _completed_without_counts(events: Sequence[Json]) -> None:
+    for event in events:
+        if event.get("type") == "response.incomplete":
+            event["response"]["usage"] = None
+    _completed(events)
+
+
+def _text_of_the_last_chunk_lost(events: Sequence[Json]) -> None:
+    """Takes nothing from a chunk that has a reason."""
+    for event in events:
+        for choice in event.get("choices") or ():
+            if choice.get("finish_reason"):
+                (choice.get("delta") or {}).pop("content", None)
+
+
 #: What each bug changes of an answer.
 ANSWERS: Mapping[str, Rewrite] = {
     "only_the_last_call": _only_the_last_call,
@@ -480,6 +569,10 @@ ANSWERS: Mapping[str, Rewrite] = {
     "calls_at_the_end_lost": _no_calls_at_the_end,
     "calls_without_item_ids_lost": _only_calls_with_ids,
     "counts_of_chunks_added": _counts_of_chunks_added,
+    "limit_of_chat_is_the_end": _limit_is_the_end("finish_reason"),
+    "limit_of_ollama_is_the_end": _limit_is_the_end("done_reason"),
+    "completed_without_counts": _completed_without_counts,
+    "text_of_the_last_chunk_lost": _text_of_the_last_chunk_lost,
 }
 
 # --- Bytes of streams ------------------------------------------------------------------------------------
@@ -571,6 +664,11 @@ REPLIES: Mapping[str, Callable[[Reply], Reply]] = {
     "streams_without_reason": lambda reply: replace(reply, stop=None, complete=True, error=None),
     "cached_input_not_reported": counts(cached=lambda told: 0),
     "cached_input_of_mistral_not_reported": counts(cached=lambda told: 0),
+    "input_of_start_and_end_added": counts(input=lambda told: 2 * told["input"]),
+    "cached_input_lost_in_streams": counts(cached=lambda told: 0),
+    "cached_input_subtracted": counts(input=lambda told: told["input"] - 2 * told.get("cached", 0)),
+    "no_reason_of_gemini": lambda reply: replace(reply, stop=None, complete=True),
+    "no_reason_of_ollama": lambda reply: replace(reply, stop=None, complete=True),
     "no_counts_of_ollama": lambda reply: replace(reply, usage=dict.fromkeys(reply.usage)),
 }
 
