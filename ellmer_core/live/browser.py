@@ -26,6 +26,7 @@ from shiny import App, Inputs, Outputs, Session, reactive
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 from .._chat.chat import Chat
+from ..budget import PAGE, has_more_values
 from ..errors import UsageError
 from ..render.shinychat_blocks import page_scripts
 from .conversation_store import Store
@@ -63,10 +64,19 @@ class ChatApp(App):
                 message["headers"] = [*message.get("headers", ()), *headers]
             await send(message)
 
+        left = PAGE.received
+
         async def received() -> Message:
+            nonlocal left
             message = await receive()
             if message["type"] == "lifespan.shutdown":
                 await self.close()
+            elif message["type"] == "websocket.receive" and _is_too_much(message.get("text") or ""):
+                await send({"type": "websocket.close", "code": 1009})
+                return {"type": "websocket.disconnect", "code": 1009}
+            elif message["type"] == "http.request":
+                left -= len(message.get("body", b""))
+                return message if left >= 0 else {"type": "http.disconnect"}
             return message
 
         if scope["type"] != "lifespan" and (words := self._refused(scope)):
@@ -90,6 +100,11 @@ class ChatApp(App):
         elif _is_rebound(scope):
             return b"This page has another name. If it is a proxy's, have it send X-Forwarded-Host."
         return b""
+
+
+def _is_too_much(text: str) -> bool:
+    """Tells whether a page's message is larger than its picture and its files may be, or has more values than its inputs."""
+    return len(text) > PAGE.received or has_more_values(text, PAGE.values)
 
 
 def _from_own_page(headers: Iterable[tuple[bytes, bytes]]) -> bool:

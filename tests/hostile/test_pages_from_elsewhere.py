@@ -7,14 +7,14 @@ import http.client
 import json
 import socket
 import threading
-from contextlib import ExitStack, closing, contextmanager
+from contextlib import ExitStack, closing, contextmanager, suppress
 
 import pytest
 
 pytest.importorskip("shinychat", reason="The chat app is an extra: ellmer-core[shiny].")
 import httpx
 import uvicorn
-from websockets.exceptions import InvalidStatus
+from websockets.exceptions import ConnectionClosed, InvalidStatus
 from websockets.sync.client import connect
 
 import ellmer_core as ec
@@ -105,6 +105,45 @@ def test_no_page_of_another_origin_opens_the_websocket(app, origin):
 def test_the_page_itself_opens_it(app):
     assert "sessionId" in opened(app, origin=f"http://127.0.0.1:{app}")["config"]
     assert "sessionId" in opened(app)["config"]
+
+
+#: Messages of a page that end its own session, and the code with which it is closed if it is.
+MESSAGES = {
+    "deep": "[" * 100_000,
+    "deep within": '{"method":"init","data":' + "[" * 100_000 + "]" * 100_000 + "}",
+    "no JSON": "hello",
+    "a number": "1",
+    "a list": "[1, 2]",
+    "bytes": b"\xff\xfe",
+    "no method": "{}",
+    "an unknown method": '{"method":"x","args":[],"tag":1}',
+    "data that are a list": '{"method":"init","data":[]}',
+    "data before the beginning": '{"method":"update","data":{"chat_user_input":"Hi"}}',
+    "an unknown type": '{"method":"init","data":{"a:nosuch":1}}',
+    "a file of a terabyte": '{"method":"uploadInit","args":[[{"name":"../../x","size":1000000000000}]],"tag":1}',
+    "many values": '{"method":"init","data":{"a":[' + "[]," * 200_000 + "[]]}}",
+    "large": json.dumps({"method": "init", "data": {"a": "x" * 21_000_000}}),
+}
+
+
+@pytest.mark.filterwarnings("ignore:ERROR. Invalid JSON message")
+@pytest.mark.parametrize("message", MESSAGES.values(), ids=MESSAGES)
+def test_a_message_that_is_anything_ends_its_own_session_at_most(app, message):
+    with connect(f"ws://127.0.0.1:{app}/websocket/", proxy=None) as page, suppress(ConnectionClosed):
+        page.recv(timeout=20)
+        page.send(message)
+    assert "sessionId" in opened(app)["config"]
+
+
+@pytest.mark.parametrize("message", ["many values", "large"])
+def test_a_message_that_is_too_much_is_not_read(app, message):
+    with connect(f"ws://127.0.0.1:{app}/websocket/", proxy=None) as page:
+        page.recv(timeout=20)
+        with suppress(ConnectionClosed):
+            page.send(MESSAGES[message])
+        with pytest.raises(ConnectionClosed) as closed:
+            page.recv(timeout=20)
+    assert closed.value.rcvd.code == 1009
 
 
 def test_a_rebound_name_reaches_neither_the_page_nor_its_websocket(app, resolver):

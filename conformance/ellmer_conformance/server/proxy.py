@@ -107,7 +107,7 @@ class Proxy:
         received, ended, entry.left = bytearray(), False, 0
         try:
             async for data in response.aiter_raw():
-                received += data if len(received) < SERVER.received else b""
+                received += data[: SERVER.received - len(received)]
                 yield data
             ended, entry.left = True, None
         except httpx.HTTPError as error:

@@ -5,13 +5,17 @@ import json
 import socket
 import time
 import tracemalloc
+import zlib
 from base64 import b64encode
+from dataclasses import replace
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from threading import Thread
 from urllib.parse import quote
 
+import brotli
 import httpx
 import pytest
+import zstandard
 
 from ellmer_conformance.scenarios.script import Answer, Delivery, Failure, Say, Script
 from ellmer_conformance.server import StrictServer
@@ -315,3 +319,65 @@ def test_a_request_of_many_words_costs_no_more_searches():
     found = keys_of(HttpRequest("POST", "/v1/chat/completions", headers, b"{}"))
     assert len(found) < 1000
     assert QUOTED_KEY.encode() in found
+
+
+class Cut(httpx.AsyncBaseTransport):
+    """An upstream whose answer comes in the pieces of `self.pieces`."""
+
+    def __init__(self, coding):
+        self.coding, self.pieces = coding, []
+
+    async def handle_async_request(self, request):
+        async def pieces():
+            for piece in self.pieces:
+                yield piece
+
+        headers = {"content-type": "text/event-stream", "content-encoding": self.coding}
+        return httpx.Response(401, headers=headers, content=pieces())
+
+
+STREAM = f'data: {{"a": "{QUOTED_KEY}"}}\r\n\r\ndata: [DONE]\r\n\r\n'.encode()
+CODED = {
+    "identity": STREAM,
+    "gzip": gzip.compress(STREAM, mtime=0),
+    "deflate": zlib.compress(STREAM),
+    "br": brotli.compress(STREAM),
+    "zstd": zstandard.compress(STREAM),
+}
+
+
+@pytest.mark.invariants
+@pytest.mark.parametrize("coding", CODED)
+def test_the_report_does_not_depend_on_how_the_bytes_were_cut(coding):
+    body, headers = CODED[coding], {"authorization": f"Bearer {QUOTED_KEY}"}
+    splits = [
+        [body],
+        [bytes([each]) for each in body],
+        *([body[:at], body[at:]] for at in range(1, len(body))),
+    ]
+    upstream = Cut(coding)
+    with StrictServer(mode="proxy", upstream="http://upstream.example") as server:
+        server._proxy._client = httpx.AsyncClient(transport=upstream)
+        with httpx.Client(trust_env=False) as client:
+            for upstream.pieces in splits:
+                url = f"{server.origin}/v1/chat/completions"
+                with client.stream("POST", url, json=CHAT, headers=headers) as answer:
+                    assert b"".join(answer.iter_raw()) == body
+            journal = client.get(f"{server.origin}/journal").json()
+    reports = {json.dumps(entry["response"]) for entry in journal["requests"]}
+    assert len(journal["requests"]) == len(splits)
+    assert len(reports) == 1
+    assert '{\\"a\\": \\"[key]\\"}' in reports.pop()
+
+
+def test_as_much_of_a_long_answer_is_kept_however_it_is_cut(monkeypatch):
+    monkeypatch.setattr("ellmer_conformance.server.proxy.SERVER", replace(SERVER, received=1000))
+    upstream, kept = Cut("identity"), set()
+    with StrictServer(mode="proxy", upstream="http://upstream.example") as server:
+        server._proxy._client = httpx.AsyncClient(transport=upstream)
+        for size in (1, 7, 999, 1000, 1001, 5000):
+            upstream.pieces = [b"x" * min(size, 5000 - at) for at in range(0, 5000, size)]
+            answer = httpx.post(f"{server.origin}/v1/chat/completions", json=CHAT, trust_env=False)
+            assert len(answer.content) == 5000
+        kept = {len(entry.answer.body) for entry in server.requests}
+    assert kept == {1000}

@@ -101,7 +101,7 @@ def recorded_response(
     """Returns the answer in the recorded form: allowed headers, no secrets, correct chunk sizes."""
     sizes, waits = [len(piece.data) for piece in reply.pieces], [piece.wait for piece in reply.pieces]
     whole, headers = reply.body, scrub.response(reply.headers)
-    body = scrub.body(whole, sizes)
+    body = scrub.body(whole, sizes, dict(reply.headers).get("content-encoding", ""))
     if masking:
         headers = [pair for pair in headers if pair[0] != "set-cookie"] + [*masking.cookies(reply.headers)]
     if body != whole:

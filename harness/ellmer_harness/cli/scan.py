@@ -30,8 +30,10 @@ from ..bulk.sources import Source, is_url, sources
 from ..errors import CassetteError, HarnessError
 from ..format.blobs import Blobs
 from ..format.bodies import decode
+from ..format.compression import is_coded, undo
 from ..format.serializer import OURS, Serializer
-from ..recordings.format_detection import content
+from ..recordings.format_detection import content, read
+from ..recordings.interaction import value_of
 from ..recordings.untrusted_files import (
     TooSlow,
     Unreadable,
@@ -180,7 +182,32 @@ def _look_into(found: Searched, file: Path, value: Any, secrets: Mapping[str, st
         found.blobs = sorted(set(BLOB.findall(json.dumps(value))))
     for finding in scan(value, list(secrets.items())):
         found.problems.append((finding.fingerprint, str(finding).removeprefix(": ")))
+    known = {mark for mark, _ in found.problems if mark}
+    found.problems += [each for each in _compressed(file, value, secrets) if each[0] not in known]
     found.problems += [("", problem) for problem in _damage(file, value)]
+
+
+_TOLD = re.compile(rb"(?i)\bbr\b|\bdeflate\b|\bgzip\b|\bzstd\b")
+
+
+def _compressed(file: Path, value: Any, secrets: Mapping[str, str]) -> Iterator[tuple[str, str]]:
+    """Yields the problems of answers and requests that are compressed as their headers say: not all codings have a mark of their own,
+    and a body may become a hundred times as large.
+    """
+    if not isinstance(value, dict | list) or _is_cassette(value) or not _TOLD.search(file_bytes(file)):
+        return
+    for it in found.interactions if (found := read(file)) else ():
+        for side, headers, body in (("request", it.sent, it.body), ("response", it.headers, it.content)):
+            coding = value_of(headers, "content-encoding")
+            if not body or not coding or not is_coded(body, coding):
+                continue
+            where = f"{it.place}/{side}/body"
+            try:
+                found_in = [*scan(undo(body, coding), list(secrets.items()), where)]
+            except Exception as error:  # noqa: BLE001 - any codec's own error, a missing one, or a bomb
+                yield "", f"{where}: its {coding} cannot be read, so it was not searched: {error}"
+            else:
+                yield from ((each.fingerprint, str(each)) for each in found_in)
 
 
 def _died(source: Source) -> Searched:

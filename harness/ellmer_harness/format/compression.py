@@ -5,17 +5,20 @@ gzip and deflate are always supported; br and zstd need the packages `brotli` an
 
 from __future__ import annotations
 
+import gzip
 import importlib
 import re
 import zlib
 from collections.abc import Callable, Iterator
 from contextlib import suppress
+from io import BytesIO
 from typing import Any, TypeVar
 
 from ellmer_core.budget import RECORDING
 
 Recipe = dict[str, Any]
 _STEP = 256  # bytes
+_PIECE = 65536
 _STEP_OF_BROTLI = 16  # of which ten can make 16 MB
 B = TypeVar("B", bytes, bytearray)
 _BINARY = re.compile(rb"[\x00-\x08\x0e-\x1f]")
@@ -109,14 +112,34 @@ def _deflated(plain: bytes, level: int, bits: int) -> bytes:
     return engine.compress(plain) + engine.flush()
 
 
-def _inflate(*bits: int) -> Callable[[bytes], bytes]:
-    def inflate(body: bytes) -> bytes:
-        for width in bits:
-            with suppress(zlib.error):
-                return _within(zlib.decompressobj(width).decompress(body, RECORDING.unpacked + 1))
-        return body
+def _inflate(body: bytes) -> bytes:
+    for width in (15, -15):
+        with suppress(zlib.error):
+            return _within(zlib.decompressobj(width).decompress(body, RECORDING.unpacked + 1))
+    return body
 
-    return inflate
+
+def _gunzip(body: bytes) -> bytes:
+    engine = zlib.decompressobj(31)
+    with suppress(zlib.error):
+        plain = _within(engine.decompress(body, RECORDING.unpacked + 1))
+        if not engine.unused_data:
+            return plain
+    return _within(unzipped_part(body, RECORDING.unpacked + 1)) or body
+
+
+def unzipped_part(body: bytes, most: int) -> bytes:
+    """Returns the first bytes of what all members of gzip contain, up to where they are damaged.
+
+    Args:
+        body: The bytes.
+        most: The number of bytes after which it stops.
+    """
+    plain = bytearray()
+    with suppress(OSError, EOFError, zlib.error), gzip.open(BytesIO(body)) as file:
+        while len(plain) < most and (piece := file.read1(min(_PIECE, most - len(plain)))):
+            plain += piece
+    return bytes(plain)
 
 
 def _unbrotli(body: bytes) -> bytes:
@@ -128,7 +151,8 @@ def _unbrotli(body: bytes) -> bytes:
 
 
 def _unzstd(body: bytes) -> bytes:
-    engine, plain = _module("zstandard").ZstdDecompressor().decompressobj(), bytearray()
+    module, plain = _module("zstandard"), bytearray()
+    engine = module.ZstdDecompressor().decompressobj(read_across_frames=True)
     for at in range(0, len(body), _STEP):
         plain += engine.decompress(body[at : at + _STEP])
         _within(plain)
@@ -160,9 +184,9 @@ def _none(_: bytes) -> Iterator[Recipe]:
 
 
 _UNDO: dict[str, Callable[[bytes], bytes]] = {
-    "gzip": _inflate(31),
-    "x-gzip": _inflate(31),
-    "deflate": _inflate(15, -15),
+    "gzip": _gunzip,
+    "x-gzip": _gunzip,
+    "deflate": _inflate,
     "br": _unbrotli,
     "zstd": _unzstd,
     "identity": bytes,

@@ -135,7 +135,7 @@ def _answer(it: Interaction, scrub: Scrub) -> Json:
     timed = "ms" in (it.stream or {})
     reply = Reply.recorded(raw, timed=timed)
     sizes, waits = [len(piece.data) for piece in reply.pieces], [piece.wait for piece in reply.pieces]
-    body = scrub.body(reply.body, sizes)
+    body = scrub.body(reply.body, sizes, joined(reply.headers).get("content-encoding", ""))
     headers = reply.headers if body == reply.body else _fitting(reply.headers, body)
     return saved(scrub.head(reply), headers, body, chunks(sizes, waits), timed=timed)
 

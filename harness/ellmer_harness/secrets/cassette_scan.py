@@ -28,6 +28,7 @@ from urllib.parse import unquote
 from pydantic_core import from_json
 
 from ..format.alike_events import Alike
+from ..format.compression import undo, unzipped_part
 from ..format.json_text import searcher
 from .json_strings import (
     FLAT,
@@ -447,7 +448,7 @@ def _letter(escape: re.Match[str]) -> str:
 
 
 _RATIO = 100
-_PACKED = (b"\x1f\x8b", b"x\x01", b"x\x5e", b"x\x9c", b"x\xda")  # gzip, zlib
+_PACKED = (b"\x1f\x8b", b"x\x01", b"x\x5e", b"x\x9c", b"x\xda", b"\x28\xb5")  # gzip, zlib, zstd
 
 
 def _decoded(token: str, known: _Known) -> Iterator[tuple[str, str]]:
@@ -468,10 +469,24 @@ def _decoded(token: str, known: _Known) -> Iterator[tuple[str, str]]:
 
 
 def _unpacked(data: bytes) -> bytes:
-    """Returns what gzip or zlib contains, up to a hundred times its size: more is a bomb and no text."""
-    with suppress(zlib.error):
-        return zlib.decompressobj(47).decompress(data, _RATIO * len(data))
+    """Returns what gzip, zlib or zstd contains, some layers deep, up to a hundred times its size: more is a bomb and no text."""
+    most = _RATIO * len(data)
+    for _ in range(LAYERS):
+        if data[:2] in _PACKED:
+            data = _once_unpacked(data, most) or data
     return data
+
+
+def _once_unpacked(data: bytes, most: int) -> bytes:
+    with suppress(Exception):  # the codec's own error, or a bomb
+        if data.startswith(b"\x1f\x8b"):
+            return unzipped_part(data, most)
+        return (
+            undo(data, "zstd")
+            if data.startswith(b"\x28\xb5")
+            else zlib.decompressobj(15).decompress(data, most)
+        )
+    return b""
 
 
 # --- Keys that are split over several events of a stream -----------------------------------------------------
@@ -577,7 +592,7 @@ _READABLE_RUN = re.compile(
 )  # two less than are searched: the end of a token is left out
 _LETTER = rb"[\x01-\x7f]|[\xc2-\xdf][\x80-\xbf]|[\xe0-\xef][\x80-\xbf]{2}|[\xf0-\xf4][\x80-\xbf]{3}"
 _TEXT = re.compile(rb"\0\0\0(?:%s)+(?:[\xc2-\xf4][\x80-\xbf]{0,2})?(?=\0\0\0)" % _LETTER)
-_GZIP = re.compile(rb"\0\0\0(?:\x1f\x8b|x[\x01\x5e\x9c\xda])")
+_GZIP = re.compile(rb"\0\0\0(?:\x1f\x8b|x[\x01\x5e\x9c\xda]|\x28\xb5\x2f\xfd)")  # and zlib, zstd
 
 
 def plain(token: str) -> str:

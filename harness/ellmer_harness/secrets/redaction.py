@@ -23,6 +23,7 @@ from urllib.parse import quote, quote_plus, unquote, unquote_plus, urlsplit, url
 
 from ..exchange.messages import Headers
 from ..exchange.reply import Reply
+from ..format.compression import is_coded
 from .many_words import Spans, spans
 from .named_credentials import is_credential, is_signature, kind
 
@@ -338,14 +339,16 @@ class Scrub:
     def _is_known(self, value: str) -> bool:
         return self.text(value) != value
 
-    def body(self, body: bytes, sizes: list[int] | None = None) -> bytes:
-        """Returns the body with every secret value replaced by its placeholder.
+    def body(self, body: bytes, sizes: list[int] | None = None, coding: str = "") -> bytes:
+        """Returns the body with every secret value replaced by its placeholder. One that is compressed stays, because other bytes would
+        damage it; a secret in it is found before it is written.
 
         Args:
             body: The bytes of the body.
             sizes: The sizes in bytes of its chunks; the list is changed to fit the new body. Default: not needed.
+            coding: Its content-encoding. Default: none.
         """
-        return self._replacer.body(body, sizes)
+        return body if coding and is_coded(body, coding) else self._replacer.body(body, sizes)
 
     def request(self, headers: Iterable[tuple[str, str]]) -> Headers:
         """Returns the request headers that may be written.
