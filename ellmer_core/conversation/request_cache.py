@@ -140,7 +140,7 @@ class RequestCache:
 
 
 def shared_start(before: Sequence[object], now: Sequence[object]) -> int:
-    """Returns with how many of the same objects both begin. It runs no Python code for each of them, if they differ only at their
+    """Returns the number of identical objects at the beginning of both. It runs no Python code for each of them, if they differ only at their
     ends.
     """
     least = min(len(before), len(now))

@@ -259,6 +259,7 @@ def reader(tmp_path, monkeypatch):
     monkeypatch.setenv("PATH", f"{Path(sys.executable).parent}{os.pathsep}{os.environ['PATH']}")
     monkeypatch.setenv("BROWSER", "true")  # no window opens
     monkeypatch.chdir(tmp_path)
+    monkeypatch.syspath_prepend(tmp_path)  # as an interpreter does in this folder
     monkeypatch.setattr("builtins.input", lambda _question: "y")  # a person at the console
     with StrictServer(SCRIPTS) as server, ExitStack() as closing:
         yield lambda page: Reader(page, tmp_path, server, monkeypatch, closing)

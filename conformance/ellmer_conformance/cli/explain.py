@@ -112,7 +112,7 @@ def explained(book: RuleBook, rule: Rule) -> str:
     where = "any wire format" if book.wire == "*" else f"as {book.provider} has it"
     status = "preview: reported, but never a failure" if rule.preview else str(rule.kind)
     lines = [f"{rule.full_id}  {rule.level}, {status}  ({where})", "", rule.sentence]
-    lines += ["", rule.explain] if rule.explain else []
+    lines += ["", _unwrapped(rule.explain)] if rule.explain else []
     lines += ["", f"Models: {', '.join(rule.models)}"] if rule.models else []
     lines += ["", f"In force: {' '.join(days)}"] if (days := _days(rule)) else []
     lines += ["", "Source:", *(f"  {source}" for source in rule.source)]
@@ -121,6 +121,11 @@ def explained(book: RuleBook, rule: Rule) -> str:
         lines += _answer(book, rule, counterexample)
     lines += _evidence(evidence_of(book, rule)) if rule.refuses else []
     return "\n".join([*lines, ""])
+
+
+def _unwrapped(text: str) -> str:
+    """Returns a text without the line breaks of the source. The fix begins a line, and so do entries of a list."""
+    return re.sub(r"(?<!\n)\n(?!\n|- )", " ", text).replace(" Fix: ", "\nFix: ")
 
 
 def _days(rule: Rule) -> list[str]:

@@ -47,7 +47,7 @@ def alike(
 
 
 def with_alike(spots: Iterable[Spot], names: Mapping[str, str], places: Iterable[ModelKey]) -> list[Spot]:
-    """Adds the spots that `alike` looks at for these: other names of the model, and models of its family for what is formal."""
+    """Adds the places that `alike` reads: those of other names of the model and, for the form of a request, of models of its family."""
     named: dict[ModelKey, list[ModelKey]] = defaultdict(list)
     families: dict[ModelKey, list[ModelKey]] = defaultdict(list)
     for place in places:

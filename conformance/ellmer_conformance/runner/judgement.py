@@ -44,7 +44,7 @@ def _judged(wire: str, provider: str, request: Request) -> Sequence[Verdict]:
 
 
 def _advised(found: Verdict) -> Verdict:
-    """Returns the verdict as a preview, which fails nobody, because the provider violated its own contract first."""
+    """Returns the verdict as a preview, which fails no run, because the provider violated its own contract first."""
     return replace(found, rule=replace(found.rule, preview=True)) if found.violations else found
 
 

@@ -187,7 +187,7 @@ class _Clock(threading.Thread):
             self._late().finish()
 
     def _late(self) -> _Watch:
-        """Returns a run whose time is over, when there is one."""
+        """Waits for a run whose time is over, and returns it."""
         with self.changed:
             while True:
                 now = time.monotonic()

@@ -8,7 +8,7 @@ import click
 from click.testing import CliRunner
 
 from ellmer_conformance import cli
-from ellmer_conformance.cli import diff_knowledge, serve
+from ellmer_conformance.cli import diff_knowledge, explain, serve
 from ellmer_conformance.cli import list as list_rules
 from ellmer_conformance.contract import rules
 from ellmer_conformance.contract.changes.provider_changes import provider_changes, table
@@ -90,3 +90,9 @@ def test_the_help_describes_every_option():
     found = dict(options(cli._group, "conformance"))
     assert len(found) > 100
     assert [name for name, option in found.items() if not (option.help or option.hidden)] == []
+
+
+def test_the_fix_has_a_line_of_its_own():
+    shown = run(explain.command, "openai-chat/PAIR-002")
+
+    assert "\nFix: keep a call and its result together, or drop both.\n" in shown

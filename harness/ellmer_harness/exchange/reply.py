@@ -76,7 +76,7 @@ class Reply:
 
 
 def _as_bytes(text: str) -> str:
-    """Returns a text of a head with one character for each byte. A recorder may have decoded UTF-8."""
+    """Returns a reason phrase or a header with one character for each byte, because a recorder may have decoded UTF-8."""
     return (
         text if text.isascii() or max(text) < "\u0100" else text.encode("utf-8", "replace").decode("latin-1")
     )

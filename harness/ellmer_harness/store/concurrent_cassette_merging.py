@@ -72,7 +72,7 @@ def replaced(there: bytes, ours: bytes, same: Mapping[int, int], test: str) -> b
 
 
 def _of_both(there: Json, ours: Json) -> Json:
-    """Returns our interaction, with the tests that use either; without any if those of the other one are not known."""
+    """Returns our interaction, with the tests that use either. It has no tests if those of the other one are not known."""
     known = there.get("tests")
     kept = {name: value for name, value in ours.items() if name != "tests"}
     tests = [*dict.fromkeys([*known, *ours.get("tests", [])])] if known else []

@@ -41,6 +41,21 @@ def test_the_call_of_grpc_it_shows_is_played(tmp_path, monkeypatch):
     exec(code, {})
 
 
+def test_its_first_program_without_pytest_runs(tmp_path, monkeypatch, capsys):
+    whole = json.loads(blocks("json")[-1])
+    url = "https://wttr.in/Paris?format=j1"
+    request = {"method": "GET", "uri": url, "headers": {}, "body": None}
+    response = {"status": {"code": 200, "message": "OK"}, "headers": {}, "body": {"text": "sunny"}}
+    recorded = {**whole, "interactions": [{"request": request, "response": response}]}
+    (tmp_path / "cassettes").mkdir()
+    (tmp_path / "cassettes" / "weather.json").write_text(json.dumps(recorded))
+    monkeypatch.chdir(tmp_path)
+    [code] = [code for code in blocks("python") if code.startswith("# Without pytest")]
+    exec(code, {})
+
+    assert capsys.readouterr().out == f"{url}\n200\n"
+
+
 @pytest.mark.parametrize("code", blocks("python"))
 def test_its_code_uses_what_there_is(code):
     for node in ast.walk(ast.parse(code)):

@@ -444,7 +444,7 @@ def _beside(report: Report, width: int) -> Iterator[Text]:
 
 
 def _advice(rows: Sequence[Row]) -> Iterator[Text]:
-    """Yields the findings that fail nobody: each rule once, with its first message."""
+    """Yields the findings that fail no run: each rule once, with its first message."""
     groups: dict[str, list[Row]] = defaultdict(list)
     for row in rows:
         if row.verdict == "warn":

@@ -338,7 +338,7 @@ def _of_interaction(
 
 @_of_interaction
 def interaction(service: ServiceRequest, found: Interaction) -> Reply:
-    """Returns an interaction. Each look at a background one lets it go on."""
+    """Returns an interaction. Each request for a background one moves it to its next state."""
     found.looks += 1
     return service.reply(found.shown)
 

@@ -177,7 +177,7 @@ def _missing(service: ServiceRequest) -> Reply:
 
 
 def retrieve(service: ServiceRequest) -> Reply:
-    """Returns a stored answer. Each look at a background answer lets it go on."""
+    """Returns a stored answer. Each request for a background answer moves it to its next state."""
     found = _found(service)
     if found is None:
         return _missing(service)
