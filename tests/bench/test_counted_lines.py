@@ -63,12 +63,12 @@ def lines_of_ours(call):
 
 def test_a_turn(url):
     turn, _ = subjects.ellmer_core(url)
-    assert lines_of_ours(turn) <= 1030
+    assert lines_of_ours(turn) <= 1020
 
 
 def test_an_event_of_a_stream(url):
     _, stream = subjects.ellmer_core(url)
-    assert lines_of_ours(stream) / fast_server.EVENTS <= 137
+    assert lines_of_ours(stream) / fast_server.EVENTS <= 133
 
 
 def test_each_of_twenty_tools(url):
