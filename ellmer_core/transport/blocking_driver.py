@@ -33,10 +33,10 @@ def drive(loop: io.Loop[T], line: BlockingDriver) -> Generator[Content | Turn | 
         try:
             while True:
                 effect = step(outcome)
-                step, outcome = loop.send, None
-                if isinstance(effect, io.Emit):
+                while isinstance(effect, io.Emit):
                     yield effect.content
-                    continue
+                    effect = loop.send(None)
+                step, outcome = loop.send, None
                 try:
                     outcome = line.events() if isinstance(effect, io.ReadEvents) else line.do(effect)
                 except BaseException as error:  # noqa: BLE001 - the loop lets through what is not its own
