@@ -18,7 +18,7 @@ T = TypeVar("T")
 Callback = Callable[[Any], Any]
 
 
-@dataclass(eq=False, repr=False)  # nobody changes it
+@dataclass(frozen=True, eq=False, repr=False)
 class Send(Value):
     """Posts `body`; the outcome is an `Answer`. An answer that is still open is dropped first. `provider` is the
     index of the provider whose connections are used.
@@ -29,7 +29,7 @@ class Send(Value):
     provider: int = 0
 
 
-@dataclass(eq=False, repr=False)  # nobody changes it
+@dataclass(frozen=True, eq=False, repr=False)
 class Answer(Value):
     """The beginning of an answer. Header names are in lower case. `without_keys` replaces the keys of the request in an error that
     quotes the answer.

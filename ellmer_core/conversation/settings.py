@@ -17,6 +17,7 @@ from typing import TYPE_CHECKING, Any, Literal
 from ..contents.content import ContentImageInline, ContentToolRequest, ToolDef
 from ..contents.turns import AssistantTurn, Tokens, Turn, UserTurn
 from ..errors import UsageError, UsageLimitError, spelt
+from ..tools.results import pointed, result_text
 from ..values import Value
 from ..wire.base import StructuredMode, Wire
 from .approval import AskBefore, Decide
@@ -139,13 +140,13 @@ def _call(request: ContentToolRequest) -> tuple[str, str]:
     return request.name, arguments
 
 
-def _outcomes_of(turn: Turn) -> list[tuple[Any, str]] | None:
-    """Returns the outcomes of the calls, in the order of `_calls_of()`; `None` if the user said something, too."""
+def _outcomes_of(turn: Turn) -> list[tuple[str, list[Any]]] | None:
+    """Returns the texts and media that the model got, in the order of `_calls_of()`; `None` if the user said something, too."""
     results = turn.tool_results if isinstance(turn, UserTurn) else ()
     if not results or len(results) < len(turn.contents):
         return None
     ordered = sorted(results, key=lambda result: _call(result.request) if result.request else ("", ""))
-    return [(result.value, str(result.error or "")) for result in ordered]
+    return [(result_text(result), pointed(result, lambda _: "")[1:]) for result in ordered]
 
 
 def _check(name: str, used: float, limit: float | None) -> None:
@@ -370,7 +371,7 @@ class Settings:
     approve: Decide | None = None
 
 
-@dataclass(eq=False, repr=False)
+@dataclass(frozen=True, eq=False, repr=False)
 class Fallback:
     """Another provider, and its index in the chat."""
 

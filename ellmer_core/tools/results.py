@@ -264,7 +264,7 @@ def check_tool_result(name: str, value: Any) -> Any:
     return replaced(value, error=str.__str__(value.error)) if plain else value
 
 
-@dataclass(eq=False, repr=False)
+@dataclass(frozen=True, eq=False, repr=False)
 class _Check:
     tool: str
 

@@ -21,7 +21,7 @@ __all__ = ["Profile", "params"]
 Json = dict[str, Any]
 
 
-@dataclass(eq=False, repr=False)  # nobody changes it
+@dataclass(frozen=True, eq=False, repr=False)
 class Request(Value):
     """An HTTP request, ready to send. `framing` says how the answer of a stream is split into events.
 

@@ -1,9 +1,13 @@
 """A conversation ends at its limits with a typed error and a valid history."""
 
+from base64 import b64encode
 from dataclasses import replace
+from io import BytesIO
 
+import pandas as pd
 import pytest
 from chats.loop import PLAN, Outside, called, ran, talk, whole
+from PIL import Image
 
 import ellmer_core as ec
 from ellmer_core import UsageLimits
@@ -144,6 +148,36 @@ def test_calls_at_once_are_compared_without_their_order():
     with pytest.raises(ec.UsageLimitError, match="same_calls=2"):
         chat.chat("Look.")
     assert chat.chat("And now?") == "No.", "the chat goes on"
+
+
+def picture(width):
+    file = BytesIO()
+    Image.new("RGB", (width, 2)).save(file, "PNG")
+    return file.getvalue()
+
+
+@pytest.mark.parametrize(
+    "made",
+    [
+        lambda n: pd.DataFrame({"place": ["Oslo"], "n": [n]}),
+        lambda n: ec.ContentImageInline("image/png", b64encode(picture(n)).decode()),
+    ],
+)
+def test_tables_and_pictures_are_compared_as_the_model_gets_them(made):
+    def looked(numbers):
+        given = iter(numbers)
+
+        def look() -> object:
+            """Looks."""
+            return made(next(given))
+
+        chat = ScriptedModel(*[tool_call("look")] * 3, "Done.").chat(usage_limits=UsageLimits(same_calls=2))
+        chat.register_tool(look)
+        return chat.chat("Look.")
+
+    assert looked([1, 2, 3]) == "Done."
+    with pytest.raises(ec.UsageLimitError, match="same_calls=2"):
+        looked([1, 1, 1])
 
 
 def test_failing_calls_count_too():
