@@ -109,6 +109,8 @@ _MESSAGE = re.compile(
     r"""['"](?:message|errorMessage|error_message|error|detail|msg)['"]: ?(?:"([^"{}]{8,})"|'([^'{}]{8,})')"""
 )
 _PART_OF_PLACE = re.compile(r"\w+")
+#: What stands before a body and says no more than its status: "Error: 400", "API Error: 400", "Error code: 400 -".
+_LABEL = re.compile(r"[\w. ]{0,40}[:(]? ?[45]\d\d\)?:?(?: -)?\s*")
 #: What pydantic says of a kind of fault.
 _FAULTS = {"extra_forbidden": "Extra inputs are not permitted", "missing": "Field required"}
 _INDEX = re.compile(r"\[[^\]]*\]")
@@ -525,8 +527,8 @@ def texts_in(text: str) -> list[str]:
     value = _object_in(text)
     found = [each for each in _strings(value) if " " in each] if value is not None else _faults_in(text)
     inner = [each for string in found for each in texts_in(string)]
-    is_whole = text.strip()[:1] in {"{", "["} and found
-    return [*inner, *([] if is_whole else [_ESCAPED.sub("", text)])]
+    is_whole = text.strip()[:1] in {"{", "["} or _LABEL.fullmatch(text.strip().partition("{")[0])
+    return [*inner, *([] if is_whole and found else [_ESCAPED.sub("", text)])]
 
 
 def _faults_in(text: str) -> list[str]:

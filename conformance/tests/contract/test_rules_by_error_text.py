@@ -345,7 +345,7 @@ FIELDS = {
 }
 REAL |= FIELDS
 
-#: Texts of issues of 2026 that were labelled before they were tried (the threads are in the order of the texts: agent-framework-go 784, agentscope 2435, bifrost 5410, opencodex 2229, Switchyard 489, hermes-agent 63983, pi 3443, MaxKB 6683, OmniRoute 13499, genoffice 187, adk-js 347, hermes-agent 55126, opencode 41780, zot 18, Pulse 1697, llxprt-code 1687, liter-llm 152, openclaw 12910, LinguaGacha 771, nanobot 1014, command-code 594, ha-groq-cloud-api 20, harness-sdk 3610, typewhisper-mac 311, sub2api 225, sub2api 1968, cindy 4336, software-agent-sdk 1837, claude-code 86664, claude-code 20692, claude-code 38737, goose 9825, opencode 12949, opencode 14879, routstr-core 554, kilocode 9006, infinite-canvas 136, amazon-bedrock-copilot-chat 546, bagofwords 523, jcode 317, kelivo 411, hermes-agent 40790, aether 31, picoclaw 1502, 9router 560, Antigravity-Manager 1942, letta-code 2642, llxprt-code 3693).
+#: Texts of issues of 2026 that were labelled before they were tried (the threads are in the order of the texts: agent-framework-go 784, agentscope 2435, bifrost 5410, opencodex 2229, Switchyard 489, hermes-agent 63983, pi 3443, MaxKB 6683, OmniRoute 13499, genoffice 187, adk-js 347, hermes-agent 55126, opencode 41780, zot 18, Pulse 1697, llxprt-code 1687, liter-llm 152, openclaw 12910, LinguaGacha 771, nanobot 1014, command-code 594, ha-groq-cloud-api 20, harness-sdk 3610, typewhisper-mac 311, sub2api 225, sub2api 1968, cindy 4336, software-agent-sdk 1837, claude-code 86664, claude-code 20692, claude-code 38737, goose 9825, opencode 12949, opencode 14879, routstr-core 554, kilocode 9006, infinite-canvas 136, amazon-bedrock-copilot-chat 546, bagofwords 523, jcode 317, kelivo 411, hermes-agent 40790, aether 31, picoclaw 1502, 9router 560, Antigravity-Manager 1942, letta-code 2642, llxprt-code 3693, OmniRoute 13598, meridian 811, omlx 1997, HA_MistralAI 21, pi 5352, chatwise-releases 1442, openclaude 739).
 LABELLED = {
     "Invalid 'input[3].content': array too long. Expected an array with maximum length 0": "openai-chat REQ-035",
     "Duplicate item found with id rs_68af": "openai-responses PAIR-005",
@@ -399,6 +399,13 @@ LABELLED = {
     'API Error: 400 {"type":"error","error":{"type":"invalid_request_error","code":"1210","message":"[1210][图片输入格式/解析错误][20260916231629b20bd515ccea4697]"},"request_id":"20260916231629b20bd515ccea4697"}': "",
     # `signature` is missing, which is more than a missing field
     "messages.1.content.0.thinking.signature: Field required": "anthropic THK-001",
+    "[400]: Bedrock error message: Expected toolResult blocks at messages.20.content for the following Ids: tooluse_qYdGNrcwBbVYlzUyjUxEj, tooluse_KcNomzNRqDGjVcVdNPFaD": "bedrock PAR-002",
+    "invalid JSON schema for response_format: 'answer': additionalProperties:false must be set on every object": "openai-chat STO-008",
+    "HTTP 500: Tool call id was call_49c89af0 but must be a-z, A-Z, 0-9, with a length of 9": "mistral PAIR-007",
+    'Mistral Conversations API error 400: {"object":"Error","message":"Cannot append other inputs while function results are still missing. Provide function results first for: [\'rXo8OuL9G\']","type":"invalid_request_error","code":3001}': "mistral PAIR-001",
+    'Error: 400 {"error":{"type":"invalid_request_error","message":"JSON Schema not supported: could not understand the instance `{\'required\': [\'criteria\']}`."},"type":"error"}': "",
+    '400: {"message":"messages.1.assistant.reasoning_content: property \'messages.1.assistant.reasoning_content\' is unsupported","type":"invalid_request_error","param":"validation_error","code":"wrong_api_format"}': "openai-chat REQ-101",
+    'API Error: 422 {"detail":[{"type":"extra_forbidden","loc":["body","store"],"msg":"Extra inputs are not permitted","input":false},{"type":"extra_forbidden","loc":["body","max_completion_tokens"],"msg":"Extra inputs are not permitted","input":8192}]}': "mistral REQ-004",
 }
 REAL |= LABELLED
 

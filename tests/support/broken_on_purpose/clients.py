@@ -667,8 +667,7 @@ REPLIES: Mapping[str, Callable[[Reply], Reply]] = {
     "input_of_start_and_end_added": counts(input=lambda told: 2 * told["input"]),
     "cached_input_lost_in_streams": counts(cached=lambda told: 0),
     "cached_input_subtracted": counts(input=lambda told: told["input"] - 2 * told.get("cached", 0)),
-    "no_reason_of_gemini": lambda reply: replace(reply, stop=None, complete=True),
-    "no_reason_of_ollama": lambda reply: replace(reply, stop=None, complete=True),
+    "answers_without_reason": lambda reply: replace(reply, stop=None, complete=True),
     "no_counts_of_ollama": lambda reply: replace(reply, usage=dict.fromkeys(reply.usage)),
 }
 

@@ -4,13 +4,16 @@ from __future__ import annotations
 
 import json
 import re
+from collections.abc import Sequence
 from dataclasses import replace
 from typing import ClassVar
 
 import httpx
 
+from ellmer_conformance.contract.exchange import Json
 from ellmer_conformance.scenarios.messages import Reply
 
+from .answer_events import objects, rewritten
 from .base import BrokenAdapter
 
 _CHAT = ("openai-chat",)
@@ -157,6 +160,21 @@ class ReadsOnlyStrings(BrokenAdapter):
 
     def answer(self, chunks: list[bytes]) -> list[bytes]:
         return [re.sub(rb'"content": ?\[.*?\]', b'"content":""', b"".join(chunks))]
+
+
+class NeedsTheIdsOfItems(BrokenAdapter):
+    """Ignores calls whose items have no ids."""
+
+    case, caught_by, mode, on = "news", ("STR-026",), "stream", ("openai-responses",)
+
+    def answer(self, chunks: list[bytes]) -> list[bytes]:
+        return [rewritten(b"".join(chunks), _ignore_calls_without_ids)]
+
+
+def _ignore_calls_without_ids(events: Sequence[Json]) -> None:
+    for found in objects(list(events)):
+        if found.get("type") == "function_call" and not found.get("id"):
+            found["type"] = "ignored"
 
 
 class CountsFromTheEnd(BrokenAdapter):

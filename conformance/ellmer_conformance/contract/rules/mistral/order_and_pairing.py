@@ -184,9 +184,14 @@ def _function(name: str) -> Json:
     "PAIR-001",
     MUST,
     REJECT,
-    source=COUNT,
+    source=[*COUNT, "https://github.com/SnarfNL/HA_MistralAI/issues/21 (Conversations)"],
     refusal=MISCOUNTED,
-    formerly=[untyped(MISCOUNTED)],
+    formerly=[
+        untyped(MISCOUNTED),
+        misplaced(
+            "Cannot append other inputs while function results are still missing. Provide function results first for: {ids}"
+        ),
+    ],
     examples=[body(ASK, call(A, B), result(B), result(A)), body(ASK, call(A), result(A), ASK)],
     counterexamples=[
         body(ASK, call(A), ASK),
