@@ -68,7 +68,12 @@ INVARIANTS = (
     ),
     Invariant(
         "Killed anywhere, nothing is paid twice and nothing paid is lost.",
-        ("tests/jobs/test_killed.py", "tests/jobs/test_parallel_journal.py"),
+        (
+            "tests/jobs/test_killed.py",
+            "tests/jobs/test_parallel_journal.py",
+            "tests/jobs/test_job_files.py",
+            "conformance/tests/test_files.py",
+        ),
     ),
     Invariant(
         "What comes from outside names no file, runs nothing and shows nothing of its own.",
@@ -88,6 +93,8 @@ INVARIANTS = (
             "tests/hostile/test_quoted_keys.py",
             "tests/hostile/test_keys_elsewhere.py",
             "tests/hostile/test_canary.py",
+            "harness/tests/secrets/test_quoted_keys.py",
+            "harness/tests/secrets/test_compressed_secrets.py",
         ),
     ),
 )

@@ -5,7 +5,10 @@ own HTTP client, and an MCP server that quotes what it was given.
 import asyncio
 import copy
 import logging
+import os
 import pickle
+import re
+import subprocess
 import sys
 import traceback
 from base64 import b64encode
@@ -259,3 +262,65 @@ def test_no_error_of_an_mcp_server_shows_its_key(connect, caplog):
     assert [
         text[:200] for text in [*shown(raised.value), caplog.text] for leak in LEAKS if leak in text
     ] == []
+
+
+# --- The output of a failing test --------------------------------------------------------------------------
+
+
+TESTS = """
+import base64, json, threading
+from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+from pathlib import Path
+import pytest
+import ellmer_core as ec
+
+def forms(key):
+    return [key, "".join(f"%{ord(letter):02x}" for letter in key), base64.b64encode(key.encode()).decode(), key[:12] + "*****" + key[-4:], key.upper()]
+
+@pytest.fixture(params=range(5))
+def chat(request):
+    class Quoting(BaseHTTPRequestHandler):
+        def do_POST(self):
+            self.rfile.read(int(self.headers["content-length"]))
+            said = forms(self.headers["authorization"].split()[-1])[request.param]
+            body = json.dumps({"error": {"message": f"Incorrect API key provided: {said}"}}).encode()
+            self.send_response(401, f"no {said}")
+            self.send_header("x-request-id", said)
+            self.send_header("content-length", str(len(body)))
+            self.end_headers()
+            self.wfile.write(body)
+        def log_message(self, *_):
+            pass
+    with ThreadingHTTPServer(("127.0.0.1", 0), Quoting) as server:
+        threading.Thread(target=server.serve_forever, args=[0.01], daemon=True).start()
+        url = f"http://127.0.0.1:{server.server_port}/v1"
+        yield ec.chat_openai_completions(base_url=url, api_key=Path(__file__).with_name("key").read_text(), model="gpt-4.1", echo="none")
+        server.shutdown()
+
+def test_an_answer(chat):
+    answer = chat.chat("Hi")
+
+def test_a_stream(chat):
+    answer = list(chat.stream("Hi"))
+
+def test_the_fields_of_an_error(chat):
+    with pytest.raises(ec.errors.EllmerError) as raised:
+        chat.chat("Hi")
+    assert vars(raised.value) == {}
+
+def test_the_results_of_many(chat):
+    assert ec.parallel_chat(chat, ["a", "b"], on_error="continue", progress=False) == []
+"""
+
+
+@pytest.mark.slow
+def test_the_output_of_a_failing_test_has_no_key(tmp_path):
+    (tmp_path / "test_it.py").write_text(TESTS)
+    (tmp_path / "key").write_text("sk-proj-Zq7Xv9Lm2Rt5Wb8Nc4Kd6Hf1")
+    options = ["-vv", "--showlocals", "--tb=long", "--log-level=1", f"--junitxml={tmp_path / 'junit.xml'}"]
+    words = [sys.executable, "-m", "pytest", "-p", "no:cacheprovider", *options, "test_it.py"]
+    env = {name: value for name, value in os.environ.items() if name != "PYTEST_ADDOPTS"}
+    ended = subprocess.run(words, cwd=tmp_path, env=env, capture_output=True, text=True, check=False)
+    assert "20 failed" in ended.stdout, ended.stdout[-2000:]
+    for text in (ended.stdout, ended.stderr, (tmp_path / "junit.xml").read_text()):
+        assert not re.search("Zq7Xv9|c2stcHJvai|%5a%71%37|ZQ7XV9|6Hf1", text)

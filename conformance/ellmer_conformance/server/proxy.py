@@ -23,7 +23,7 @@ from ellmer_harness.secrets.quoted_keys import forms_of_keys, without_keys
 from ..contract.exchange import Request, Response
 from ..contract.rule import Verdict
 from .chat_apis.base import compact, utf8
-from .engine import Engine
+from .engine import BesideTheLoop, Engine
 from .http.messages import Broken, HttpRequest, Relayed, Reply, is_long, plain
 from .http.routes import SHOWN, Route, parse_route
 from .journal import Entry, without_secrets
@@ -42,14 +42,14 @@ class Proxy:
     """Takes requests instead of the engine, which serves the pages."""
 
     def __init__(self, engine: Engine, upstream: str) -> None:
-        self._engine = engine
+        self._engine, self._pages = engine, BesideTheLoop(engine)
         self._upstream = urlsplit(upstream.rstrip("/"))
         self._client: httpx.AsyncClient | None = None
 
     def answer(self, request: HttpRequest) -> Reply | Awaitable[Reply]:
         """Returns the upstream's reply while it arrives."""
         route = parse_route(request.target, self._upstream.netloc)  # a key in the query is not remembered
-        return self._engine.answer(request) if route.page != "chat" else self._relay(request, route)
+        return self._pages.answer(request) if route.page != "chat" else self._relay(request, route)
 
     def too_large(self, request: HttpRequest) -> Reply:
         """Returns the engine's reply; nothing is passed on."""

@@ -7,6 +7,7 @@ from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from threading import Event
 
+import httpx
 import pytest
 
 from ellmer_conformance.server import StrictServer
@@ -412,3 +413,28 @@ def test_other_clients_do_not_wait_for_a_long_request():
         done.set()
         assert (status(short), status(long.result()) in {200, 400}) == (200, True)
         assert waited < 3
+
+
+@pytest.mark.parametrize("path", ["/journal", "/reports", "/c/any/report", "/c/any/1/report"])
+@pytest.mark.parametrize("mode", ["reject", "proxy"])
+def test_other_clients_do_not_wait_for_what_is_kept(mode, path):
+    asked, done, later = Event(), Event(), []
+    with (
+        StrictServer(mode=mode, upstream="http://127.0.0.1:9" if mode == "proxy" else "") as server,
+        ThreadPoolExecutor() as pool,
+    ):
+        engine = server.engine.answer
+
+        def slow(http):
+            if http.target == path:
+                asked.set()
+                later.append(done.wait(20))
+            return engine(http)
+
+        server.engine.answer = slow
+        long = pool.submit(httpx.get, server.origin + path, trust_env=False, timeout=60)
+        assert asked.wait(20)
+        assert httpx.get(server.origin, trust_env=False).status_code == 200
+        done.set()
+        assert long.result().status_code == 200
+    assert later == [True]
