@@ -27,7 +27,7 @@ from ..interception.open_cassettes import RequestInFlight
 from ..secrets.redaction import masked
 from ..store.concurrent_cassette_merging import writers
 from ..store.local_copies import Shared
-from .cassette_state import CassetteState
+from .cassette_state import CassetteState, hint_of_vcrpy
 from .request_key import RequestKey
 from .run_verdict import Verdict, hold_to_account, verdict
 from .verify_mode import LiveCheck
@@ -124,6 +124,14 @@ class Cassette(CassetteState):
         >>> cassette.sent[0].url, cassette.exchanges[0].status
         ('https://api.example.com/weather', 200)
     """
+
+    def __new__(cls, *args: Any, **options: Any) -> Self:
+        """Names what a user of vcrpy may write: `@use_cassette` without a path, and options of vcrpy."""
+        if (args and inspect.isroutine(args[0])) or not (args or "path" in options):
+            raise TypeError("use_cassette() needs the path of the cassette: @use_cassette('name.json')")
+        for hint in filter(None, map(hint_of_vcrpy, options)):
+            raise TypeError(f"use_cassette(): {hint.strip()}")
+        return super().__new__(cls)
 
     def __post_init__(self) -> None:
         super().__post_init__()
@@ -485,6 +493,10 @@ Opened = Callable[[], AbstractContextManager[Any]]
 def decorated(function: F, opened: Opened) -> F:
     """Wraps a function, blocking or async, generator or not, so that each call runs inside `opened`."""
     around: Any = _plain
+    if inspect.isclass(function):
+        raise TypeError(
+            f"a cassette decorates functions, and {function.__name__} is a class: mark it with pytest.mark.cassette"
+        )
     if inspect.iscoroutinefunction(function):
         around = _coroutine
     elif inspect.isasyncgenfunction(function):

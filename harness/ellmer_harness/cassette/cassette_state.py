@@ -41,6 +41,19 @@ if TYPE_CHECKING:
 Mode = Literal["replay", "record", "rewrite", "update", "append", "verify", "live"]
 MODES: tuple[Mode, ...] = ("replay", "record", "rewrite", "update", "append", "verify", "live")
 _OF_VCRPY = {"once": "record", "new_episodes": "append", "none": "replay", "all": "rewrite"}
+#: What to do here with the options of vcrpy that have another name.
+_OPTIONS_OF_VCRPY = {
+    "record_mode": "mode= (once is 'record', none 'replay', new_episodes 'append', all 'rewrite')",
+    "match_on": "match=",
+    "filter_headers": "not needed: only listed headers are written",
+    **dict.fromkeys(("filter_query_parameters", "filter_post_data_parameters"), "secrets={'NAME': value}"),
+    "before_record_request": "normalize=",
+    "before_record_response": "before_save=",
+    "allow_playback_repeats": "on_repeat='last'",
+    "ignore_localhost": "allow_hosts=('localhost', '127.0.0.1')",
+    "ignore_hosts": "allow_hosts=",
+    "decode_compressed_response": "not needed: bodies are stored decoded",
+}
 Judge = Callable[[list[Sent]], list[str]]
 _default: list[str | None] = [None]
 _run: list[str] = [""]
@@ -120,10 +133,16 @@ def check_options(names: Iterable[str], where: str) -> None:
     for name in names:
         if name not in options:
             close = get_close_matches(name, options, 1)
-            hint = f"Did you mean {close[0]!r}? " if close else ""
+            hint = hint_of_vcrpy(name) or (f"Did you mean {close[0]!r}? " if close else "")
             raise CassetteError(
                 f"{where} has the option {name!r}, which does not exist. {hint}The options are {', '.join(options)}."
             )
+
+
+def hint_of_vcrpy(name: str) -> str:
+    """Returns what to write in place of an option of vcrpy, or `""`."""
+    ours = _OPTIONS_OF_VCRPY.get(name)
+    return f"Here, vcrpy's {name} is {ours}. " if ours else ""
 
 
 # --- Concurrent requests ---------------------------------------------------------------------------------

@@ -13,6 +13,7 @@ conftest can override.
 
 from __future__ import annotations
 
+import argparse
 import os
 from collections.abc import Generator, Iterator, Mapping, Sequence
 from contextlib import contextmanager
@@ -31,13 +32,14 @@ from ..cassette.cassette_state import (
     Policy,
     Recording,
     check_options,
+    chosen_mode,
     set_default_mode,
     set_default_run,
 )
 from ..cassette.miss_explanation import rerecord_command
 from ..cassette.request_key import Match
 from ..cassette.run_verdict import LEVELS
-from ..errors import HarnessError, Miss
+from ..errors import CassetteError, HarnessError, Miss
 from ..format.blobs import file_name
 from ..interception.open_cassettes import Clock
 from ..secrets.redaction import Scrub, clean_url
@@ -83,7 +85,8 @@ def pytest_addoption(parser: pytest.Parser) -> None:
     group = parser.getgroup("cassettes", "recorded HTTP traffic")
     group.addoption(
         "--cassette-mode",
-        choices=MODES,
+        type=_mode,
+        metavar=f"{{{','.join(MODES)}}}",
         help="what to do with cassettes (default: $CASSETTE_MODE, or replay)",
     )
     group.addoption(
@@ -120,6 +123,14 @@ def pytest_addoption(parser: pytest.Parser) -> None:
         default=True,
     )
     parser.addini("cassette_max_age", "days until a recording is stale", default="")
+
+
+def _mode(name: str) -> str:
+    """Returns a mode of the command line. Raises an error that knows vcrpy's modes, too."""
+    try:
+        return chosen_mode(name)
+    except CassetteError as unknown:
+        raise argparse.ArgumentTypeError(str(unknown)) from None
 
 
 def pytest_addhooks(pluginmanager: pytest.PytestPluginManager) -> None:

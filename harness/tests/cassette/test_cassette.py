@@ -358,3 +358,25 @@ def test_a_recording_that_could_not_be_written_is_not_called_recorded(server, re
     with pytest.raises(CassetteError, match="could not be written"):
         run()
     assert cassettes[0].verdict.state == "failed"
+
+
+@pytest.mark.parametrize(
+    ("options", "says"),
+    [
+        ({"record_mode": "once"}, r"use_cassette\(\): Here, vcrpy's record_mode is mode= \(once is 'record'"),
+        ({"filter_headers": ["x"]}, "vcrpy's filter_headers is not needed: only listed headers are written"),
+        ({"match_on": ["uri"]}, "vcrpy's match_on is match="),
+        ({"before_record_response": len}, "before_save="),
+    ],
+)
+def test_an_option_of_vcrpy_is_answered_with_ours(options, says, tmp_path):
+    with pytest.raises(TypeError, match=says):
+        use_cassette(tmp_path / "c.json", **options)
+
+
+def test_a_decorator_without_a_path_or_of_a_class_says_so(tmp_path):
+    for wrong in (lambda: use_cassette(test_a_decorator_without_a_path_or_of_a_class_says_so), use_cassette):
+        with pytest.raises(TypeError, match=r"needs the path of the cassette: @use_cassette\('name.json'\)"):
+            wrong()
+    with pytest.raises(TypeError, match="Suite is a class: mark it with"):
+        use_cassette(tmp_path / "c.json")(type("Suite", (), {}))

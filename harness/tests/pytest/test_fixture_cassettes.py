@@ -124,6 +124,26 @@ def test_a_misspelt_option_names_itself(suite):
     )
 
 
+@pytest.mark.parametrize(
+    ("mode", "ours"), {"once": "record", "none": "replay", "new_episodes": "append", "all": "rewrite"}.items()
+)
+def test_a_mode_of_vcrpy_is_answered_with_ours(mode, ours, suite):
+    result = suite("def test_a(): pass", f"--cassette-mode={mode}")
+    result.stderr.fnmatch_lines(
+        [f"*argument --cassette-mode: '{mode}' is not a cassette mode*('{mode}' of vcrpy is '{ours}')"]
+    )
+
+
+def test_an_option_of_vcrpy_is_answered_with_ours(suite):
+    result = suite("""
+        import pytest
+        @pytest.mark.cassette(record_mode="none")
+        def test_a(ask):
+            ask(1)
+        """)
+    result.stdout.fnmatch_lines(["*which does not exist. Here, vcrpy's record_mode is mode=*"])
+
+
 def test_the_origin_of_a_local_server_is_not_live(suite, server, pytester, cassettes):
     code = f"""
         import httpx, pytest
