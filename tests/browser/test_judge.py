@@ -269,3 +269,8 @@ def test_a_link_opens_the_same_request(judge, site):
     judge.page.goto(link)
     expect(judge.page.locator(".judge-finding").first).to_be_visible()
     assert judge.page.get_by_label("curl").input_value() == text
+
+
+def test_python_starts_before_the_styles_are_read(page, site):
+    html = page.request.get(f"{site}/judge/").text()
+    assert 0 < html.index("judgeStarted =") < html.index('rel="stylesheet"')
