@@ -44,11 +44,7 @@ def writing(path: Path) -> Iterator[IO[str]]:
     Args:
         path: The file. A link, a device and a pipe (`/dev/stdout`) are written in place.
     """
-    if path.is_symlink() or (path.exists() and not path.is_file()):
-        with path.open("w", encoding="utf-8", errors="backslashreplace", newline="") as file:
-            yield file
-        return
-    with replacing(path) as staged:
+    with path.open("wb") if path.is_symlink() else replacing(path) as staged:
         text = TextIOWrapper(staged, encoding="utf-8", errors="backslashreplace", newline="")
         yield text
         text.flush()

@@ -179,10 +179,8 @@ def play(
         run = keep_or_restore(run, path, before) if record else run
     if record or run.refused:
         return run
-    return replace(
-        run,
-        varied=[Varied(variation, cassette_play.play_recorded(variation)) for variation in run.variations],
-    )
+    others = [variation for variation in run.variations if not variation.on_server]
+    return replace(run, varied=[Varied(each, cassette_play.play_recorded(each)) for each in others])
 
 
 @dataclass(frozen=True)

@@ -90,7 +90,17 @@ def replace_file(path: Path, data: str | bytes) -> None:
 
 @contextmanager
 def replacing(path: Path) -> Iterator[BinaryIO]:
-    """Yields a file that takes the place of another one at the end of the block. An error leaves the other one."""
+    """Yields a file that takes the place of another one at the end of the block. An error leaves the other one.
+
+    Args:
+        path: The file. A device and a pipe (`/dev/stdout`) are written in place; it is an error if nobody reads a pipe.
+    """
+    if path.exists() and not path.is_file():
+        opened = os.open(path, os.O_WRONLY | getattr(os, "O_NONBLOCK", 0))
+        os.set_blocking(opened, True)
+        with os.fdopen(opened, "wb") as file:
+            yield file
+        return
     path.parent.mkdir(parents=True, exist_ok=True)
     staged = path.with_name(f".{path.name[:100]}.{uuid4().hex}")
     try:

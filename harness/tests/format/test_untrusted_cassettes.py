@@ -15,7 +15,7 @@ from ellmer_core.budget import RECORDING
 from ellmer_harness import CassetteError, Miss, use_cassette
 from ellmer_harness.cli import main
 from ellmer_harness.format import compression
-from ellmer_harness.format.blobs import Blobs
+from ellmer_harness.format.blobs import Blobs, replace_file
 
 URL = "https://api.example.com/x"
 PIXEL = b"\x89PNG" + bytes(range(256)) * 20
@@ -66,6 +66,20 @@ def test_a_cassette_that_is_a_pipe_is_not_waited_for(tmp_path):
 
     with pytest.raises(CassetteError, match="it is a device or a pipe"):
         played(tmp_path / "c.json")
+
+
+def test_a_pipe_is_written_and_not_replaced(tmp_path):
+    pipe = tmp_path / "pipe"
+    os.mkfifo(pipe)
+    with pytest.raises(OSError, match="No such device"):
+        replace_file(pipe, "nobody reads")
+
+    reading = os.open(pipe, os.O_RDONLY | os.O_NONBLOCK)
+    replace_file(pipe, "read")
+
+    assert os.read(reading, 100) == b"read"
+    assert pipe.is_fifo()
+    os.close(reading)
 
 
 @pytest.mark.parametrize(

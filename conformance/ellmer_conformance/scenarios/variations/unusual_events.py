@@ -341,7 +341,12 @@ MEANING = (
         wires=frozenset({"ollama"}),
     ),
     Variation(
-        "no-item-ids", "STR-026", _without_item_ids, wires=frozenset({"openai-responses"}), streamed=None
+        "no-item-ids",
+        "STR-026",
+        _without_item_ids,
+        wires=frozenset({"openai-responses"}),
+        streamed=None,
+        on_server=True,
     ),
     Variation("text-in-parts", "STR-025", _text_in_parts, wires=frozenset({"mistral"}), streamed=None),
     Variation("after-the-end", "STR-019", lambda it: changed(it, _ghost), wires=_MARKED),

@@ -59,7 +59,7 @@ class Variation:
     answer is an error or incomplete (`broken`), the stop reason is not `stop` (`other-stop`), or the counts are
     missing (`uncounted`). It applies to every answer of the conversation, or to the `first` alone. `wires` are the
     formats with the changed part (empty: all). `streamed`: only streams, only whole bodies, or both (`None`). `timed`
-    needs a clock that can be advanced.
+    needs a clock that can be advanced. `on_server`: later requests have other ids than a cassette, so that only the server can answer.
     """
 
     name: str
@@ -70,6 +70,7 @@ class Variation:
     wires: frozenset[str] = frozenset()
     streamed: bool | None = True
     timed: bool = False
+    on_server: bool = False
 
     def befalls(self, wire: str, *, streamed: bool) -> bool:
         """Tells whether the variation changes this answer."""
