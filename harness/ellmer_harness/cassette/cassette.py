@@ -15,7 +15,7 @@ from contextlib import AbstractContextManager, ExitStack
 from copy import copy
 from dataclasses import dataclass, replace
 from types import ModuleType, TracebackType
-from typing import TYPE_CHECKING, Any, Self, TypeVar, cast
+from typing import TYPE_CHECKING, Any, ClassVar, Self, TypeVar, cast
 
 from ..errors import CassetteError, HarnessError, Miss, NotIntercepted
 from ..exchange.messages import Exchange, Headers, Sent
@@ -124,6 +124,8 @@ class Cassette(CassetteState):
         >>> cassette.sent[0].url, cassette.exchanges[0].status
         ('https://api.example.com/weather', 200)
     """
+
+    __signature__: ClassVar[inspect.Signature]
 
     def __new__(cls, *args: Any, **options: Any) -> Self:
         """Names what a user of vcrpy may write: `@use_cassette` without a path, and options of vcrpy."""
@@ -407,6 +409,9 @@ class Cassette(CassetteState):
             self.index.answer(place, answer)
 
 
+# Without it, the parameters would be those of __new__().
+_initial = inspect.signature(Cassette.__init__)
+Cassette.__signature__ = _initial.replace(parameters=[*_initial.parameters.values()][1:])
 use_cassette = Cassette
 
 

@@ -212,14 +212,14 @@ def as_many_results_as_calls(request: Request) -> Iterator[Finding]:
                 (i for i in range(start + 1, len(found)) if found[i][1].get("role") == "assistant"),
                 len(found),
             )
-            calls = len(list(_calls(message, pointer)))
-            results = sum(each.get("role") == "tool" for _, each in found[start + 1 : end])
+            calls = [each.get("id") for _, each in _calls(message, pointer)]
+            results = [
+                each.get("tool_call_id") for _, each in found[start + 1 : end] if each.get("role") == "tool"
+            ]
             if calls or results:
-                yield (
-                    met(pointer)
-                    if calls == results
-                    else broken(pointer, f"the calls are {calls} and the results {results}")
-                )
+                missing = ", ".join(str(id) for id in calls if id not in results)
+                problem = f"the calls are {len(calls)} and the results {len(results)}"
+                yield met(pointer) if len(calls) == len(results) else broken(pointer, problem, ids=missing)
 
 
 @book.rule(
