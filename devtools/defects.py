@@ -579,7 +579,7 @@ DEFECTS = {
         "An error quotes a wrong value of a parameter that has a key.",
         6,
         "ellmer_core.errors",
-        "    if _UNQUOTED.search(parameter) and not (",
+        "    if may_have_a_key and not (",
         "    if not parameter and not (",
         ("tests/hostile/test_keys_elsewhere.py", "-k", "headers or token"),
     ),

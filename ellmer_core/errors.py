@@ -280,8 +280,8 @@ def _checks(function: Any, of: str) -> Wrong:
     hint_of = cache(partial(_hint, function))
 
     def wrong(args: Sequence[Any], kwargs: Mapping[str, Any]) -> UsageError | None:
-        for name, value in (*zip(positional, args, strict=False), *_named(kwargs, unnamed)):
-            if (name, type(value)) in accepted:
+        for name, value in (*zip(positional, args, strict=False), *kwargs.items()):
+            if (name, type(value)) in accepted or (name in unnamed and name in kwargs):
                 continue
             hint = hint_of(name)
             if not _may_be(value, hint):
@@ -293,10 +293,6 @@ def _checks(function: Any, of: str) -> Wrong:
         return None
 
     return wrong
-
-
-def _named(kwargs: Mapping[str, Any], unnamed: Sequence[str]) -> Iterable[tuple[str, Any]]:
-    return [each for each in kwargs.items() if each[0] not in unnamed] if unnamed else kwargs.items()
 
 
 def _hint(function: Any, name: str) -> Any:

@@ -34,7 +34,7 @@ _COMMON = 4096  # bytes of a chunk that is compared with others
 LEAST = 8  # characters of a key that is replaced in errors; shorter ones are words of the language
 LEAST_IN_ANSWERS = 16  # characters of a key that is replaced in answers, too; and it has a digit
 
-_SECRET = ("auth", "key", "token", "secret", "password", "cookie", "credential")
+_SECRET = re.compile(r"auth|key|token|secret|password|cookie|credential", re.IGNORECASE)
 _ESCAPED_IN_JSON = re.compile(rb"\\u00[2-7]")
 _ERRORS = frozenset({"error", "errors", ":exception"})
 _ERROR = CLIENT_ERROR.unpacked
@@ -309,10 +309,8 @@ class _Open(NamedTuple):
 _NOTHING = _Open("", 0, None, None)
 
 
-@lru_cache(256)
-def is_secret(name: str) -> bool:
-    """Tells whether what has this name, such as a header, is a secret."""
-    return any(map(name.casefold().__contains__, _SECRET))
+#: Tells whether what has this name, such as a header, is a secret.
+is_secret = lru_cache(256)(_SECRET.search)
 
 
 @lru_cache(64)
