@@ -1,8 +1,10 @@
 """Writes the examples of the README and of the pages as modules, one a page, or one a section of a guide: `python
 typing_tests/pages.py FOLDER`.
 
-Pyright reads them there. A block behind `<!-- not run: … -->` or `<!-- part of: … -->` is left out, and so are a `conftest.py`, whose
-fixtures nobody annotates, and the page for adapters of other libraries, whose example is a sketch without types.
+Pyright reads them there. A block that is a file of its own (`<!-- file: chat_page.py -->`) is a module with this name, which other blocks
+import. A block behind `<!-- not run: … -->` or `<!-- part of: … -->` is left out, and so are a `conftest.py`, whose fixtures nobody
+annotates, a task of inspect-ai, which has eighty dependencies, and the page for adapters of other libraries, whose example is a sketch
+without types.
 """
 
 import re
@@ -16,7 +18,8 @@ BLOCK = re.compile(
 )
 
 
-LEFT_OUT = re.compile(r"<!-- (not run|part of|file: \S*conftest\.py)")
+LEFT_OUT = re.compile(r"<!-- (not run|part of|file: \S*(conftest|task)\.py)")
+OWN = re.compile(r"<!-- file: (\w+\.py)")
 
 #: Guides whose sections are complete programs, because a reader begins at any of them.
 GUIDES = {"answers", "cookbook", "tools"}
@@ -37,11 +40,17 @@ def main(folder: Path) -> None:
 
 
 def _write(file: Path, page: str) -> None:
-    """Writes the blocks of a page or of a section, if it has any."""
-    blocks = [block for block in BLOCK.finditer(page) if not LEFT_OUT.search(block["said"])]
-    if blocks:
-        code = [re.sub(f"^{block['margin']}", "", block["code"], flags=re.MULTILINE) for block in blocks]
-        file.write_text("\n".join(code), encoding="utf-8")
+    """Writes the blocks of a page or of a section, if it has any. Of two files with one name, the second is a part of its page."""
+    code: dict[Path, list[str]] = {}
+    for block in BLOCK.finditer(page):
+        if not LEFT_OUT.search(block["said"]):
+            own = OWN.search(block["said"])
+            path = file.with_name(own[1]) if own and not file.with_name(own[1]).exists() else file
+            code.setdefault(path, []).append(
+                re.sub(f"^{block['margin']}", "", block["code"], flags=re.MULTILINE)
+            )
+    for path, blocks in code.items():
+        path.write_text("\n".join(blocks), encoding="utf-8")
 
 
 if __name__ == "__main__":
