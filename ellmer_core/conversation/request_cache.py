@@ -134,7 +134,7 @@ class RequestCache:
             if value is self.last.messages:
                 first, *others = [*filter(None, [self.last.start]), *self.last.texts[self.last.joined :]]
             else:
-                first, *others = [b",".join([self.texts.get(id(item)) or encoded(item) for item in value])]
+                first, others = b",".join([self.texts.get(id(item)) or encoded(item) for item in value]), []
             pieces += [b"[", first, *[piece for item in others for piece in (b",", item)], b"]"]
         return b"".join([*(pieces or [b"{"]), b"}"])
 

@@ -119,11 +119,10 @@ def _repeated(turns: Sequence[Turn], limit: int) -> str:
     *before, last = turns
     rounds = before[-2 * limit :] if limit else []
     calls = _calls_of(last)
+    if len(rounds) < 2 * limit or any(_calls_of(turn) != calls for turn in rounds[::2]):
+        return ""
     outcomes = [_outcomes_of(turn) for turn in rounds[1::2]]
-    same = all(_calls_of(turn) == calls for turn in rounds[::2]) and all(
-        each is not None and each == outcomes[0] for each in outcomes
-    )
-    if len(rounds) < 2 * limit or not same:
+    if any(each is None or each != outcomes[0] for each in outcomes):
         return ""
     return ", ".join(f"{name}({arguments})" for name, arguments in calls)[:200]
 

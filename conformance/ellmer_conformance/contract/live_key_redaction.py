@@ -24,14 +24,9 @@ def redacted(text: str) -> str:
     organisations, projects and users.
     """
     for key in _keys():
-        for spelled in in_each_spelling(key):
+        for spelled in (*spellings(key), *letter_by_letter(key)):
             text = text.replace(spelled, "[key]")
     return _OWNERS.sub(r"\1-REDACTED", text)
-
-
-def in_each_spelling(key: str) -> tuple[str, ...]:
-    """Returns a key as recordings are searched for it: as it is, in other case, backwards, escaped, in hexadecimal."""
-    return (*spellings(key), *letter_by_letter(key))
 
 
 def redacted_value(value: Any) -> Any:

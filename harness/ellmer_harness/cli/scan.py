@@ -187,14 +187,14 @@ def _look_into(found: Searched, file: Path, value: Any, secrets: Mapping[str, st
     found.problems += [("", problem) for problem in _damage(file, value)]
 
 
-_TOLD = re.compile(rb"(?i)\bbr\b|\bdeflate\b|\bgzip\b|\bzstd\b")
+_CODING = re.compile(rb"(?i)\bbr\b|\bdeflate\b|\bgzip\b|\bzstd\b")
 
 
 def _compressed(file: Path, value: Any, secrets: Mapping[str, str]) -> Iterator[tuple[str, str]]:
     """Yields the problems of answers and requests that are compressed as their headers say: not all codings have a mark of their own,
     and a body may become a hundred times as large.
     """
-    if not isinstance(value, dict | list) or _is_cassette(value) or not _TOLD.search(file_bytes(file)):
+    if not isinstance(value, dict | list) or _is_cassette(value) or not _CODING.search(file_bytes(file)):
         return
     for it in found.interactions if (found := read(file)) else ():
         for side, headers, body in (("request", it.sent, it.body), ("response", it.headers, it.content)):
