@@ -466,27 +466,78 @@ class EllmerWarning(UserWarning):
 
 
 class UsageError(EllmerError):
-    """The call cannot work as written; the message says what to change."""
+    """The call cannot work as written; the message says what to change.
+
+    Examples:
+        >>> try:
+        ...     chat_openai(max_tokens=5)
+        ... except (TypeError, UsageError) as error:
+        ...     print("max_tokens is a parameter of params().")
+        max_tokens is a parameter of params().
+    """
 
 
 class ContentError(UsageError):
-    """A content cannot be expressed in the wire format, or the model does not take it."""
+    """A content cannot be expressed in the wire format, or the model does not take it.
+
+    Examples:
+        >>> try:
+        ...     chat_openai(model="gpt-4.1").chat(ContentFile("audio/wav", "UklGRg==", "hello.wav"))
+        ... except ContentError:
+        ...     print("The model accepts no audio.")
+        The model accepts no audio.
+    """
 
 
 class ContentFieldError(ContentError, TypeError):
-    """A field of a content has a wrong type: `ContentText(5)`."""
+    """A field of a content has a wrong type: `ContentText(5)`.
+
+    Examples:
+        >>> try:
+        ...     ContentText(5)
+        ... except ContentFieldError:
+        ...     print("`text` must be a string.")
+        `text` must be a string.
+    """
 
 
 class ToolResultError(UsageError):
-    """A tool returned something that is not a string, JSON, content, or a list of those."""
+    """A tool returned something that is not a string, JSON, content, or a list of those.
+
+    Examples:
+        >>> try:
+        ...     check_tool_result("ratio", float("nan"))
+        ... except ToolResultError:
+        ...     print("NaN is not JSON.")
+        NaN is not JSON.
+    """
 
 
 class AsyncToolError(UsageError):
-    """An async tool or callback was used in a blocking call; use the `_async` method."""
+    """An async tool or callback was used in a blocking call; use the `_async` method.
+
+    Examples:
+        >>> async def now() -> str:
+        ...     "Tells the time."
+        ...     return "12:00"
+        >>> try:
+        ...     run_tool(now)
+        ... except AsyncToolError as error:
+        ...     print("use run_tool_async()")
+        use run_tool_async()
+    """
 
 
 class ToolReject(EllmerError):
-    """Refuses a tool call; the model is told `reason`."""
+    """Refuses a tool call; the model is told `reason`.
+
+    Examples:
+        >>> try:
+        ...     tool_reject("Not on a Sunday.")
+        ... except ToolReject as error:
+        ...     print(error)
+        Tool call rejected. Not on a Sunday.
+    """
 
 
 class ProviderError(EllmerError):
@@ -494,12 +545,12 @@ class ProviderError(EllmerError):
 
     Args:
         message: The provider's own message.
-        status: HTTP status; for an error inside a stream with status 200, the status it stands for.
+        status: HTTP status; for an error inside a stream with status 200, the status it stands for. Default: `None`.
         code: The provider's error code; `None` (default) if it gave none, here and below.
-        type: The provider's error type.
-        request_id: The id that the provider's support asks for.
-        retry_after: Seconds to wait before a retry.
-        body: The decoded body of the answer.
+        type: The provider's error type. Default: `None`.
+        request_id: The id that the provider's support asks for. Default: `None`.
+        retry_after: Seconds to wait before a retry. Default: `None`.
+        body: The decoded body of the answer. Default: `None`.
 
     Examples:
         >>> ProviderError("Overloaded", status=529).status
@@ -536,14 +587,23 @@ class ProviderError(EllmerError):
         Args:
             provider: Name of the provider.
             model: Name of the model.
-            keys: Environment variables that may hold the key.
+            keys: Environment variables that may hold the key. Default: none.
+
+        Examples:
+            >>> print(ProviderError("Overloaded", status=529).at("Anthropic", "claude-sonnet-5"))
+            Anthropic's claude-sonnet-5 (status 529): Overloaded
         """
         if not self.provider:
             self.provider, self.model, self.keys = provider, model, keys
         return self
 
     def hint(self) -> str:
-        """Returns a hint for the caller; `""` if there is none."""
+        """Returns a hint for the caller; `""` if there is none.
+
+        Examples:
+            >>> ServerError("Overloaded", status=529).hint()
+            'The provider failed. Retry later, or set a larger max_tries= to retry automatically.'
+        """
         return ""
 
     def __str__(self) -> str:
@@ -555,9 +615,21 @@ class ProviderError(EllmerError):
 
 
 class BadRequestError(ProviderError):
-    """The request is wrong and must be changed: 400, 404, 413, 422 and similar statuses."""
+    """The request is wrong and must be changed: 400, 404, 413, 422 and similar statuses.
+
+    Examples:
+        >>> print(BadRequestError("The model `gpt-9` does not exist.", status=404))
+        The model `gpt-9` does not exist.
+        Check the model's name, and base_url= if you gave one.
+    """
 
     def hint(self) -> str:
+        """Returns a hint for the caller; `""` if there is none.
+
+        Examples:
+            >>> BadRequestError("The image is too large.", status=413).hint()
+            'Send less: smaller images, shorter texts, or fewer turns (`chat.compact()`).'
+        """
         match self.status:
             case 402:
                 return "Check the account's balance at the provider."
@@ -569,16 +641,41 @@ class BadRequestError(ProviderError):
 
 
 class ContextWindowError(BadRequestError):
-    """The conversation is longer than the context of the model; `chat.compact()` makes it shorter."""
+    """The conversation is longer than the context of the model; `chat.compact()` makes it shorter.
+
+    Examples:
+        >>> print(ContextWindowError("The prompt is too long: 210000 tokens.", status=400))
+        The prompt is too long: 210000 tokens.
+        Call `chat.compact()`, which makes the conversation shorter, or choose a model with a larger context.
+    """
 
     def hint(self) -> str:
+        """Returns a hint for the caller; `""` if there is none.
+
+        Examples:
+            >>> ContextWindowError("Too long.").hint().startswith("Call `chat.compact()`")
+            True
+        """
         return "Call `chat.compact()`, which makes the conversation shorter, or choose a model with a larger context."
 
 
 class AuthenticationError(ProviderError):
-    """The key is missing, wrong, or not allowed to do this: 401, 403."""
+    """The key is missing, wrong, or not allowed to do this: 401, 403.
+
+    Examples:
+        >>> error = AuthenticationError("Incorrect API key provided.", status=401).at("OpenAI", "gpt-4.1", ("OPENAI_API_KEY",))
+        >>> print(error)
+        OpenAI's gpt-4.1 (status 401): Incorrect API key provided.
+        Check the key: api_key= or OPENAI_API_KEY.
+    """
 
     def hint(self) -> str:
+        """Returns a hint for the caller; `""` if there is none.
+
+        Examples:
+            >>> AuthenticationError("No such key.", status=401).hint()
+            'Check the key: api_key=.'
+        """
         where = f"api_key= or {' or '.join(self.keys)}" if self.keys else "api_key="
         if self.status == 403:
             return f"Check that the key ({where}) may use this model, and that the account may."
@@ -586,22 +683,57 @@ class AuthenticationError(ProviderError):
 
 
 class RateLimitError(ProviderError):
-    """Too many requests or tokens: 429. `retry_after` is the provider's waiting time, if it gave one."""
+    """Too many requests or tokens: 429. `retry_after` is the provider's waiting time, if it gave one.
+
+    Examples:
+        >>> error = RateLimitError("Too many requests.", status=429, retry_after=20)
+        >>> error.retry_after
+        20
+    """
 
     def hint(self) -> str:
+        """Returns a hint for the caller; `""` if there is none.
+
+        Examples:
+            >>> RateLimitError("Too many requests.", retry_after=20).hint()
+            'Retry in 20 seconds, or set a larger max_tries= to retry automatically.'
+        """
         when = "in a while" if self.retry_after is None else f"in {self.retry_after:g} seconds"
         return f"Retry {when}, or set a larger max_tries= to retry automatically."
 
 
 class ServerError(ProviderError):
-    """The provider failed or is overloaded: 408, 409, 424 (the model's host failed), 5xx, 529."""
+    """The provider failed or is overloaded: 408, 409, 424 (the model's host failed), 5xx, 529.
+
+    Examples:
+        >>> chat = ScriptedModel(failure(503, "Overloaded"), "Hello!").chat(max_tries=1)
+        >>> try:
+        ...     chat.chat("Hi")
+        ... except ServerError as error:
+        ...     print(error.status)
+        503
+    """
 
     def hint(self) -> str:
+        """Returns a hint for the caller; `""` if there is none.
+
+        Examples:
+            >>> ServerError("Overloaded").hint().startswith("The provider failed.")
+            True
+        """
         return "The provider failed. Retry later, or set a larger max_tries= to retry automatically."
 
 
 class ConnectError(EllmerError):
-    """The provider could not be reached, or the connection broke."""
+    """The provider could not be reached, or the connection broke.
+
+    Examples:
+        >>> try:
+        ...     chat_openai(base_url="http://127.0.0.1:9/v1", max_tries=1).chat("Hi")
+        ... except ConnectError:
+        ...     print("The provider cannot be reached.")
+        The provider cannot be reached.
+    """
 
 
 class TimeoutError(ConnectError, builtins.TimeoutError):
@@ -622,15 +754,43 @@ class TimeoutError(ConnectError, builtins.TimeoutError):
 
 
 class ToolRoundsError(EllmerError):
-    """The model called tools in too many rounds; the last requests were not run."""
+    """The model called tools in too many rounds; the last requests were not run.
+
+    Examples:
+        >>> def retry() -> str:
+        ...     "Retries."
+        ...     return "again"
+        >>> chat = ScriptedModel(tool_call("retry"), tool_call("retry")).chat(max_tool_rounds=1)
+        >>> _ = chat.register_tool(retry)
+        >>> try:
+        ...     chat.chat("Hi")
+        ... except ToolRoundsError:
+        ...     print("The model did not come to an end.")
+        The model did not come to an end.
+    """
 
 
 class UsageLimitError(EllmerError):
-    """The conversation stopped at one of its `UsageLimits`; the answers so far are in the history."""
+    """The conversation stopped at one of its `UsageLimits`; the answers so far are in the history.
+
+    Examples:
+        >>> chat = chat_openai(usage_limits=UsageLimits(requests=0))
+        >>> try:
+        ...     chat.chat("Hi")
+        ... except UsageLimitError:
+        ...     print("The limit is reached.")
+        The limit is reached.
+    """
 
 
 class NotSentError(EllmerError):
-    """One of many prompts was not sent, or not answered: the job ended before. The text says why."""
+    """One of many prompts was not sent, or not answered: the job ended before. The text says why.
+
+    Examples:
+        >>> results = PromptResults([None], {0: NotSentError("The job was interrupted.")})
+        >>> str(results.errors[0])
+        'The job was interrupted.'
+    """
 
 
 class ApprovalRequiredError(EllmerError):
@@ -640,7 +800,7 @@ class ApprovalRequiredError(EllmerError):
 
     Args:
         message: The error message.
-        requests: The waiting calls, each a `ContentToolRequest`.
+        requests: The waiting calls, each a `ContentToolRequest`. Default: none.
 
     Examples:
         >>> error = ApprovalRequiredError("1 call waits for a decision.")
@@ -654,15 +814,36 @@ class ApprovalRequiredError(EllmerError):
 
 
 class ResponseError(EllmerError):
-    """The answer does not follow the wire format."""
+    """The answer does not follow the wire format.
+
+    Examples:
+        >>> issubclass(ResponseError, EllmerError)
+        True
+    """
 
 
 class IncompleteResponseError(ResponseError):
-    """The answer stopped before the wire format's end marker; the partial turn has its received part."""
+    """The answer stopped before the wire format's end marker; the partial turn has its received part.
+
+    Examples:
+        >>> try:
+        ...     raise IncompleteResponseError("The stream ended before its end marker.")
+        ... except ResponseError as error:
+        ...     print(error)
+        The stream ended before its end marker.
+    """
 
 
 class ConversionError(ResponseError, ValueError):
-    """The model's data does not fit the type that was asked for; the message names each path."""
+    """The model's data does not fit the type that was asked for; the message names each path.
+
+    Examples:
+        >>> try:
+        ...     chat_openai().chat_structured("Hi", type=type_object(born=type_integer()), max_retries=0)
+        ... except ConversionError:
+        ...     print("The answer has other data.")
+        The answer has other data.
+    """
 
 
 def printed(value: object) -> str:

@@ -60,7 +60,7 @@ def run_tool(
     Args:
         function: The tool, or a function that `tool()` can make one of.
         arguments: The arguments as JSON values, or the JSON text that a model wrote. `None` (default): none.
-        deps: The value of `chat.deps`, for a tool with a `ToolContext`.
+        deps: The value of `chat.deps`, for a tool with a `ToolContext`. Default: `None`.
         progress: A function that receives the progress that the tool shows; `None` (default) ignores it.
 
     Returns:
@@ -190,7 +190,7 @@ class Asked(Value):
 
     Args:
         messages: The messages, in the format of Chat Completions.
-        tools: Names of the tools that were sent.
+        tools: Names of the tools that were sent. Default: none.
         schema: The JSON schema that the answer must follow; `None` (default) if it is a text.
 
     Examples:
@@ -263,6 +263,10 @@ class ScriptedModel:
 
         Returns:
             The chat.
+
+        Examples:
+            >>> ScriptedModel("Hello!").chat("Be kind.").chat("Hi")
+            'Hello!'
         """
         import httpx  # noqa: PLC0415 - as the library itself, which loads it when it is first needed
 
@@ -285,7 +289,13 @@ class ScriptedModel:
         return construct(_Scripted, system_prompt, {"base_url": "http://scripted.invalid", **options})
 
     def assert_finished(self) -> None:
-        """Raises an `AssertionError` if answers of the script were not asked for."""
+        """Raises an `AssertionError` if answers of the script were not asked for.
+
+        Examples:
+            >>> model = ScriptedModel("Hello!")
+            >>> _ = model.chat().chat("Hi")
+            >>> model.assert_finished()
+        """
         if self._answers:
             raise AssertionError(
                 f"No request used {len(self._answers)} of the scripted answers: {self._answers!r:.300}"

@@ -99,6 +99,7 @@ class Chat(ChatState):
         thinking: `"off"`, `"low"`, `"medium"`, `"high"`, `"max"`, or a number of tokens; `None` (default) leaves it
             to the provider.
         profile: What the model accepts, if you know better than the library: a `Profile` or some of its fields.
+            Default: `None`, the library's own profile.
         fetch: `"https"` downloads images by URL where the API fetches none; `None` (default) does not.
 
     Examples:
@@ -156,7 +157,7 @@ class Chat(ChatState):
             *inputs: What to send: strings, contents, or lists of those. After `decide()`, nothing is needed.
             echo: What is printed meanwhile: `"none"`, `"output"` or `"all"`; `None` (default) is the chat's setting.
             tool_mode: `"sequential"` (default) runs one tool after the other, `"concurrent"` several at once, in threads.
-            params: Parameters for this call, in addition to those of the chat.
+            params: Parameters for this call, in addition to those of the chat. Default: `None`, no others.
 
         Returns:
             The text.
@@ -194,6 +195,11 @@ class Chat(ChatState):
 
         Returns:
             The text.
+
+        Examples:
+            >>> import asyncio
+            >>> asyncio.run(chat_openai().chat_async("Hi"))
+            'Hello!'
         """
         mode = self.echo if echo is None else echo_mode(echo)
         settings = self._plan(stream=mode != "none", tool_mode=tool_mode, params=params)
@@ -283,6 +289,13 @@ class Chat(ChatState):
 
         Returns:
             An asynchronous iterator of strings, or of contents.
+
+        Examples:
+            >>> import asyncio
+            >>> async def answer():
+            ...     return [piece async for piece in chat_openai().stream_async("Hi")]
+            >>> "".join(asyncio.run(answer()))
+            'Hello!'
         """
         settings = self._plan(
             stream=True,
@@ -407,6 +420,12 @@ class Chat(ChatState):
 
         Returns:
             The data.
+
+        Examples:
+            >>> import asyncio
+            >>> person = type_object(name=type_string(), born=type_integer())
+            >>> asyncio.run(chat_openai().chat_structured_async("Who wrote the first program?", type=person))
+            {'name': 'Ada Lovelace', 'born': 1815}
         """
         wanted = _wanted(type, convert=convert, frame=frame)
         options: Any = {"tool_mode": tool_mode, "params": params}
@@ -495,6 +514,16 @@ class Chat(ChatState):
 
         Returns:
             An asynchronous iterator of objects of the type.
+
+        Examples:
+            >>> import asyncio
+            >>> person = type_object(name=type_string(), born=type_integer())
+            >>> async def last():
+            ...     async for data in chat_openai().stream_structured_async("Who wrote the first program?", type=person):
+            ...         pass
+            ...     return data
+            >>> asyncio.run(last())
+            {'name': 'Ada Lovelace', 'born': 1815}
         """
         wanted = _wanted(type)
         options: Any = {"tool_mode": tool_mode, "params": params, "controller": controller, "stream": True}
@@ -561,6 +590,14 @@ class Chat(ChatState):
         Args:
             keep: As in `compact()`. Default: 2.
             how: As in `compact()`. Default: `"summary"`.
+
+        Examples:
+            >>> import asyncio
+            >>> chat = chat_openai()
+            >>> chat.set_turns([UserTurn("Hi"), AssistantTurn("Hello!"), UserTurn("And?"), AssistantTurn("Yes.")])
+            >>> asyncio.run(chat.compact_async(keep=1, how="drop"))
+            >>> len(chat.get_turns())
+            2
         """
         if to_sum := self._older(keep, how):
             await to_sum.chat_async(SUMMARIZE, echo="none")
@@ -604,6 +641,10 @@ class Chat(ChatState):
 
         Raises:
             UsageError: The provider does not count tokens. OpenAI (over Responses), Anthropic and Google do.
+
+        Examples:
+            >>> chat_openai().token_count("Hi") > 0
+            True
         """
         return run(self._counted(inputs, include, type), self._connection)
 
@@ -619,6 +660,11 @@ class Chat(ChatState):
 
         Returns:
             The number of tokens.
+
+        Examples:
+            >>> import asyncio
+            >>> asyncio.run(chat_openai().token_count_async("Hi")) > 0
+            True
         """
         return await arun(self._counted(inputs, include, type), self._connection)
 
@@ -659,6 +705,10 @@ class Chat(ChatState):
         Raises:
             UsageError: The provider has no uploads, or the path is not a regular file.
             ProviderError: The provider refused the file.
+
+        Examples:
+            >>> report = chat_anthropic().upload("report.pdf")  # doctest: +SKIP
+            >>> chat_anthropic().chat("Summarize it.", report)  # doctest: +SKIP
         """
         return run(uploaded(self.wire, path, content_type, expires_in), self._connection)
 
@@ -674,6 +724,9 @@ class Chat(ChatState):
 
         Returns:
             The uploaded file.
+
+        Examples:
+            >>> report = await chat.upload_async("report.pdf")  # doctest: +SKIP
         """
         return await arun(uploaded(self.wire, path, content_type, expires_in), self._connection)
 
@@ -685,6 +738,10 @@ class Chat(ChatState):
 
         Raises:
             ProviderError: The provider answered with an error.
+
+        Examples:
+            >>> report = chat.upload("report.pdf")  # doctest: +SKIP
+            >>> chat.delete_upload(report)  # doctest: +SKIP
         """
         run(deleted(self.wire, uploaded), self._connection)
 
@@ -693,6 +750,9 @@ class Chat(ChatState):
 
         Args:
             uploaded: The file.
+
+        Examples:
+            >>> await chat.delete_upload_async(report)  # doctest: +SKIP
         """
         await arun(deleted(self.wire, uploaded), self._connection)
 
@@ -701,6 +761,13 @@ class Chat(ChatState):
     def fork(self) -> Chat:
         """Returns an independent copy of the chat with the same history, tools and settings. The two share
         connections.
+
+        Examples:
+            >>> chat = chat_openai()
+            >>> other = chat.fork()
+            >>> _ = other.chat("Hi")
+            >>> len(chat.get_turns()), len(other.get_turns())
+            (0, 2)
         """
         other = object.__new__(Chat)
         vars(other).update(
@@ -735,23 +802,45 @@ class Chat(ChatState):
 
         Args:
             others: The chats whose providers are tried, in order.
+
+        Examples:
+            >>> chat = chat_anthropic().with_fallbacks([chat_openai()])
+            >>> chat.get_model() == chat_anthropic().get_model()
+            True
         """
         fork = self.fork()
         fork.fallbacks += [other.as_fallback() for other in others]
         return fork
 
     def as_fallback(self) -> tuple[Fallback, Connection]:
-        """Returns the provider of this chat, as a fallback for another chat."""
+        """Returns the provider of this chat, as a fallback for another chat.
+
+        Examples:
+            >>> fallback, connection = chat_openai(model="gpt-4.1").as_fallback()
+            >>> fallback.wire.model
+            'gpt-4.1'
+        """
         return Fallback(self.wire, max_tries=self.max_tries), self._connection
 
     # --- Connections -----------------------------------------------------------------------------------------
 
     def close(self) -> None:
-        """Closes the connections of blocking calls. The chat can be used again; a client of yours stays open."""
+        """Closes the connections of blocking calls. The chat can be used again; a client of yours stays open.
+
+        Examples:
+            >>> chat = chat_openai()
+            >>> _ = chat.chat("Hi")
+            >>> chat.close()
+        """
         self._connection.close()
 
     async def aclose(self) -> None:
-        """Closes all connections. (Those of async calls are also closed when their event loop ends.)"""
+        """Closes all connections. (Those of async calls are also closed when their event loop ends.)
+
+        Examples:
+            >>> import asyncio
+            >>> asyncio.run(chat_openai().aclose())
+        """
         await self._connection.aclose()
 
     def __enter__(self) -> Self:

@@ -83,6 +83,12 @@ class ChatState(Displayed):
 
         Args:
             include_system_prompt: Whether the system prompt is included as a `SystemTurn`. Default: `False`.
+
+        Examples:
+            >>> chat = chat_openai()
+            >>> _ = chat.chat("Hi")
+            >>> [turn.text for turn in chat.get_turns()]
+            ['Hi', 'Hello!']
         """
         turns = self._history.view()
         return turns if include_system_prompt else [t for t in turns if not isinstance(t, SystemTurn)]
@@ -95,6 +101,12 @@ class ChatState(Displayed):
 
         Raises:
             UsageError: A value is not a turn; the history did not change.
+
+        Examples:
+            >>> chat = chat_openai()
+            >>> chat.set_turns([UserTurn("Hi"), AssistantTurn("Hello!")])
+            >>> chat.last_turn().text
+            'Hello!'
         """
         turns = list(turns)
         first, others = {*map(type, turns[:1])}, {*map(type, turns[1:])}  # few, whereas a history may be long
@@ -119,6 +131,12 @@ class ChatState(Displayed):
 
         Raises:
             UsageError: A value is not a turn.
+
+        Examples:
+            >>> chat = chat_openai()
+            >>> chat.add_turn(UserTurn("Hi"), AssistantTurn("Hello!"))
+            >>> len(chat.get_turns())
+            2
         """
         unsent = [self._history.reply(())] if self._history.results else []
         self.set_turns([*self.get_turns(include_system_prompt=True), *unsent, *turns])
@@ -132,6 +150,12 @@ class ChatState(Displayed):
 
         Args:
             role: `"user"`, `"assistant"` or `"system"` returns the last turn of that role; `None` (default) any.
+
+        Examples:
+            >>> chat = chat_openai()
+            >>> _ = chat.chat("Hi")
+            >>> chat.last_turn("user").text
+            'Hi'
         """
         if role not in (None, "user", "assistant", "system"):
             raise UsageError(f'role must be "user", "assistant" or "system", not {role!r}.')
@@ -139,7 +163,12 @@ class ChatState(Displayed):
         return next((turn for turn in turns if role in (None, turn.role)), None)
 
     def get_system_prompt(self) -> str | None:
-        """Returns the system prompt."""
+        """Returns the system prompt.
+
+        Examples:
+            >>> chat_openai("You are terse.").get_system_prompt()
+            'You are terse.'
+        """
         first = self._history.turns[0] if self._history.turns else None
         return first.text if isinstance(first, SystemTurn) else None
 
@@ -148,6 +177,12 @@ class ChatState(Displayed):
 
         Args:
             value: The system prompt; `None` removes it.
+
+        Examples:
+            >>> chat = chat_openai("You are terse.")
+            >>> chat.set_system_prompt(None)
+            >>> chat.get_system_prompt() is None
+            True
         """
         if value is not None and not isinstance(value, str):
             raise UsageError(f"The system prompt must be a string or None, not {type(value).__name__}.")
@@ -162,6 +197,12 @@ class ChatState(Displayed):
             Dictionaries with `input`, `output`, `cached`, `cache_write` and `reasoning` (tokens; `None` where the provider did
             not report them), `cost` (US dollars; `None` where the price is not known), and `preview`, the beginning of
             the question.
+
+        Examples:
+            >>> chat = chat_openai()
+            >>> _ = chat.chat("Hi")
+            >>> [(row["output"], row["preview"]) for row in chat.get_tokens()]
+            [(5, 'Hi')]
         """
         rows, asked = [], ""
         for turn in self._history.turns:
@@ -176,6 +217,12 @@ class ChatState(Displayed):
 
         Args:
             include: `"all"` (default) counts all answers, `"last"` the last one.
+
+        Examples:
+            >>> chat = chat_openai(model="gpt-4.1")
+            >>> _ = chat.chat("Hi")
+            >>> chat.get_cost() < 0.01
+            True
         """
         if include not in ("all", "last"):
             raise UsageError(f'include must be "all" or "last", not {include!r}.')
@@ -200,6 +247,15 @@ class ChatState(Displayed):
 
         Raises:
             UsageError: The function has a parameter without a type, or its name is not allowed.
+
+        Examples:
+            >>> chat = chat_openai()
+            >>> @chat.register_tool
+            ... def add(a: int, b: int) -> int:
+            ...     "Adds two numbers."
+            ...     return a + b
+            >>> list(chat.get_tools())
+            ['add']
         """
         definition: Any = _definition(tool_def, model)
         if definition.name in self._tools:
@@ -216,6 +272,15 @@ class ChatState(Displayed):
 
         Raises:
             UsageError: One of them is not a tool.
+
+        Examples:
+            >>> def add(a: int, b: int) -> int:
+            ...     "Adds two numbers."
+            ...     return a + b
+            >>> chat = chat_openai()
+            >>> chat.register_tools([add, tool_web_search()])
+            >>> list(chat.get_tools())
+            ['add', 'web_search']
         """
         new = _defined(tools)
         for name in new.keys() & self._tools.keys():
@@ -231,6 +296,13 @@ class ChatState(Displayed):
 
         Raises:
             UsageError: One of them is not a tool.
+
+        Examples:
+            >>> chat = chat_openai()
+            >>> chat.register_tools([tool_web_search()])
+            >>> chat.set_tools([])
+            >>> chat.get_tools()
+            {}
         """
         new = _defined(tools)
         self._tools.clear()
@@ -243,7 +315,12 @@ class ChatState(Displayed):
         return with_search(self._tools)
 
     def get_tools(self) -> dict[str, ToolDef]:
-        """Returns the tools by name."""
+        """Returns the tools by name.
+
+        Examples:
+            >>> chat_openai().get_tools()
+            {}
+        """
         return dict(self._tools)
 
     def on_tool_request(self, callback: Callback[ContentToolRequest]) -> Callable[[], None]:
@@ -255,6 +332,12 @@ class ChatState(Displayed):
 
         Returns:
             A function that removes the callback.
+
+        Examples:
+            >>> def check(request):
+            ...     if request.name == "delete":
+            ...         tool_reject("Files are never deleted.")
+            >>> remove = chat_openai().on_tool_request(check)
         """
         return _registered(self._on_request, callback)
 
@@ -267,6 +350,12 @@ class ChatState(Displayed):
 
         Returns:
             A function that removes the callback.
+
+        Examples:
+            >>> errors = []
+            >>> chat = chat_openai()
+            >>> remove = chat.on_tool_result(lambda result: errors.append(result.error))
+            >>> remove()
         """
         return _registered(self._on_result, callback)
 
@@ -279,12 +368,22 @@ class ChatState(Displayed):
 
         Returns:
             A function that removes the callback.
+
+        Examples:
+            >>> chat = chat_openai()
+            >>> remove = chat.on_history(lambda turns: turns[-4:])
+            >>> chat.chat("Hi")
+            'Hello!'
         """
         return _registered(self._on_history, callback)
 
     def waiting_requests(self) -> list[ContentToolRequest]:
         """Returns the tool calls of the last answer that have not been run, because they wait for a decision. For a tool that
         asked the user something, it is a `ContentToolQuestion`.
+
+        Examples:
+            >>> chat_openai().waiting_requests()
+            []
         """
         return list(self._history.questions)
 
@@ -297,6 +396,19 @@ class ChatState(Displayed):
 
         Raises:
             UsageError: No call with such an id waits, or a value is not a decision.
+
+        Examples:
+            >>> def pay(euros: int) -> str:
+            ...     "Pays."
+            ...     return f"paid {euros} EUR"
+            >>> chat = ScriptedModel(tool_call("pay", euros=5), "Done.").chat(ask_before=["pay"], approve="defer")
+            >>> _ = chat.register_tool(pay)
+            >>> try:
+            ...     chat.chat("Pay 5 EUR.")
+            ... except ApprovalRequiredError:
+            ...     chat.decide({request.id: True for request in chat.waiting_requests()})
+            >>> chat.chat()
+            'Done.'
         """
         with self._turn.idle("decide()"):
             self._history.decide({id: decision_of(decision) for id, decision in decisions.items()})
@@ -304,7 +416,12 @@ class ChatState(Displayed):
     # --- The model and its parameters ------------------------------------------------------------------------
 
     def get_model(self) -> str:
-        """Returns the model's name."""
+        """Returns the model's name.
+
+        Examples:
+            >>> chat_openai(model="gpt-4.1").get_model()
+            'gpt-4.1'
+        """
         return self.wire.model
 
     def set_model(self, model: str) -> None:
@@ -312,6 +429,12 @@ class ChatState(Displayed):
 
         Args:
             model: Name of the model.
+
+        Examples:
+            >>> chat = chat_openai(model="gpt-4.1")
+            >>> chat.set_model("gpt-4.1-mini")
+            >>> chat.get_model()
+            'gpt-4.1-mini'
         """
         if not isinstance(model, str) or not model:
             raise UsageError(f"The model must be a name, not {model!r}.")
@@ -323,7 +446,12 @@ class ChatState(Displayed):
         return self.wire.profile
 
     def get_params(self) -> dict[str, Any]:
-        """Returns the parameters that were asked for, `thinking` among them; the model may take fewer."""
+        """Returns the parameters that were asked for, `thinking` among them; the model may take fewer.
+
+        Examples:
+            >>> chat_openai(model="gpt-4.1", params=params(temperature=0.2)).get_params()
+            {'temperature': 0.2}
+        """
         return dict(self._asked.params)
 
     def set_params(self, params: Mapping[str, Any] | None = None, **words: Any) -> None:
@@ -332,6 +460,12 @@ class ChatState(Displayed):
         Args:
             params: The parameters; `None` (default) leaves those that are given by name.
             **words: Parameters by name, as in `params()`.
+
+        Examples:
+            >>> chat = chat_openai(model="gpt-4.1")
+            >>> chat.set_params(temperature=0.2)
+            >>> chat.get_params()
+            {'temperature': 0.2}
         """
         asked = Asked({**_checked(params), **named_params(**words)}, self._asked.profile)
         self.wire, self._asked = _fitted(self.wire, asked), asked
@@ -341,7 +475,16 @@ class ChatState(Displayed):
         return _fitted(self.wire, Asked({**self._asked.params, **_checked(params)}, self._asked.profile))
 
     def record(self) -> dict[str, Any]:
-        """Returns the conversation as plain JSON, for `restore()`. Neither the key nor the tools are in it."""
+        """Returns the conversation as plain JSON, for `restore()`. Neither the key nor the tools are in it.
+
+        Examples:
+            >>> chat = chat_openai()
+            >>> _ = chat.chat("Hi")
+            >>> other = chat_openai()
+            >>> other.restore(chat.record())
+            >>> other.last_turn().text
+            'Hello!'
+        """
         return chat_record(self._history, self.wire.provider, self.wire.model)
 
     def restore(
@@ -358,7 +501,7 @@ class ChatState(Displayed):
 
         Args:
             record: The JSON value of `record()`.
-            classes: Content classes of other packages that may occur; any other class is refused.
+            classes: Content classes of other packages that may occur; any other class is refused. Default: none.
             keep_model: Whether this chat keeps its own model. Default: `False`: it takes the recorded model if the provider is
                 the same.
             trust_html: Whether the HTML in displays of tool results is kept, because your own program recorded it. Default:
@@ -366,6 +509,12 @@ class ChatState(Displayed):
 
         Raises:
             UsageError: The value is not a record; the chat did not change.
+
+        Examples:
+            >>> chat = chat_openai()
+            >>> chat.restore(chat_openai("You are terse.").record())
+            >>> chat.get_system_prompt()
+            'You are terse.'
         """
         history, provider, model = chat_of_record(
             record, self._tools.values(), classes, trust_html=trust_html

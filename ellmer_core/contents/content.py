@@ -153,11 +153,11 @@ class ContentCitation(Content):
 
     Args:
         url: Address of the source; `""` (default) where it has none.
-        title: Title of the source.
-        quote: The words of the source that are cited.
+        title: Title of the source. Default: `""`.
+        quote: The words of the source that are cited. Default: `""`.
         start: Index of the first character of the text that the citation is for; `None` (default) means the
             whole text.
-        end: Index after the last such character.
+        end: Index after the last such character. Default: `None`, the end of the text.
 
     Examples:
         >>> source = ContentCitation("https://example.com", "Example")
@@ -180,9 +180,9 @@ class ContentText(Content):
 
     Args:
         text: The words.
-        extra: What the provider attached to this text and expects back (an item id, a signature), under the name of
-            the wire format as in `ContentThinking`.
-        citations: The sources of the text.
+        extra: What the provider attached to this text and expects back (an item id, a signature), under the name of the
+            wire format as in `ContentThinking`. Default: empty.
+        citations: The sources of the text. Default: none.
 
     Raises:
         ContentFieldError: A field has another type; `ContentText(5)` raises it.
@@ -278,8 +278,8 @@ class ContentImageInline(ContentImage, _Data):
 
     Args:
         type: Media type, `"image/png"` for example.
-        data: The bytes in standard base64.
-        extra: What the provider attached to an image that it made, as in `ContentText`.
+        data: The bytes in standard base64. Default: `""`.
+        extra: What the provider attached to an image that it made, as in `ContentText`. Default: empty.
 
     Raises:
         ContentFieldError: A field has another type.
@@ -340,7 +340,8 @@ class ContentFile(Content, _Data):
         type: Media type, `"text/csv"` for example.
         data: The bytes in standard base64.
         filename: Name that the model may see. Default: `"file"`.
-        text: The text of the document, if it is known; it is sent where the API does not accept the file.
+        text: The text of the document, if it is known; it is sent where the API does not accept the file. Default:
+            `""`.
 
     Raises:
         ContentFieldError: A field has another type.
@@ -366,7 +367,7 @@ class ContentUploaded(Content):
         uri: The provider's name for the file.
         type: Media type.
         wire: Name of the wire format.
-        provider: Name of the provider.
+        provider: Name of the provider. Default: `""`.
         expires_at: Unix time at which the provider deletes it; `None` (default) if it stays until it is deleted.
         source: The content itself, for other providers; `None` (default) if it is not known.
 
@@ -393,7 +394,7 @@ class ContentThinking(Content):
     Args:
         thinking: The words; `""` where the provider hides them.
         extra: What must be sent back unchanged (a signature, an encrypted block), under the name of the wire format
-            that issued it. No other wire format sends it.
+            that issued it. No other wire format sends it. Default: empty.
 
     Raises:
         ContentFieldError: A field has another type.
@@ -534,12 +535,13 @@ class ContentToolRequest(Content):
     Args:
         id: Id that pairs the call with its result; made up where the provider gives none.
         name: Name of the tool.
-        arguments: The decoded arguments; empty when they could not be decoded.
+        arguments: The decoded arguments; empty when they could not be decoded. Default: empty.
         tool: The tool itself; `None` (default) where no tool of that name is registered.
-        raw: The JSON text exactly as the model wrote it, where the wire format carries text.
+        raw: The JSON text exactly as the model wrote it, where the wire format carries text. Default: `None`, where it
+            carries an object.
         problem: Why the arguments could not be decoded; the tool is not called then. `None` (default): no problem.
-        extra: Provider data that belongs to this call (a Gemini thought signature, an OpenAI item id), under the
-            name of the wire format as in `ContentThinking`.
+        extra: Provider data that belongs to this call (a Gemini thought signature, an OpenAI item id), under the name
+            of the wire format as in `ContentThinking`. Default: empty.
 
     Raises:
         ContentFieldError: A field has another type.
@@ -567,11 +569,12 @@ class ContentToolQuestion(ContentToolRequest):
         id: Id of the call that asks.
         name: Name of its tool.
         arguments: The answers, as far as they have defaults.
-        tool: A tool whose arguments are the answers, and whose title is the question.
+        tool: A tool whose arguments are the answers, and whose title is the question. Default: `None`.
         raw: As in `ContentToolRequest`; there is none.
         problem: As in `ContentToolRequest`; there is none.
         extra: As in `ContentToolRequest`; it is empty.
-        message: The question, which the tool's author wrote. Do not trust it if the tool is somebody else's.
+        message: The question, which the tool's author wrote. Do not trust it if the tool is somebody else's. Default:
+            `""`.
         schema: JSON Schema of the answers, an object; `{}` (default) for yes or no.
         url: An address that the user is asked to open; `""` (default) if there is none. Show it to the user, and do not open it in your program.
 
@@ -620,10 +623,11 @@ class ContentToolResult(Content):
     """The outcome of a tool call: a value or an error.
 
     Args:
-        value: What the tool returned.
+        value: What the tool returned. Default: `None`.
         error: A message, or the exception that the tool raised; `None` (default) for a success.
-        extra: Data for your own program, such as a display; it is never sent to the model.
-        request: The call that the result belongs to. The chat fills it in when a tool returns a result itself.
+        extra: Data for your own program, such as a display; it is never sent to the model. Default: empty.
+        request: The call that the result belongs to. The chat fills it in when a tool returns a result itself. Default:
+            `None`.
 
     Examples:
         >>> ContentToolResult("21 °C").value
@@ -666,10 +670,10 @@ class ContentProviderCall(ContentUnknown):
         wire: Name of the wire format that the block came from.
         data: The provider's block; it is sent back unchanged.
         id: Id of the call; `""` (default) where there is none.
-        name: Name of the provider's tool.
-        arguments: The arguments of the call.
+        name: Name of the provider's tool. Default: `""`.
+        arguments: The arguments of the call. Default: empty.
         value: The result; `None` (default) while it is not known.
-        error: The error message of a call that failed.
+        error: The error message of a call that failed. Default: `None`, the call did not fail.
 
     Examples:
         >>> call = ContentProviderCall("anthropic", {}, name="web_search", arguments={"query": "cats"})
@@ -703,11 +707,11 @@ class ContentProviderResult(ContentProviderCall):
     Args:
         wire: Name of the wire format that the block came from.
         data: The provider's block; it is sent back unchanged.
-        id: Id of the call that it belongs to.
-        name: Name of the provider's tool.
-        arguments: The arguments of the call, where the block repeats them.
-        value: The result.
-        error: The error message of a call that failed.
+        id: Id of the call that it belongs to. Default: `""`.
+        name: Name of the provider's tool. Default: `""`.
+        arguments: The arguments of the call, where the block repeats them. Default: empty.
+        value: The result. Default: `None`.
+        error: The error message of a call that failed. Default: `None`, the call did not fail.
 
     Examples:
         >>> ContentProviderResult("anthropic", {}, id="srv_1", value="3 pages").value
@@ -764,10 +768,10 @@ class ToolDef(Displayed, Value):
         arguments: Types of the arguments.
         convert: Whether the arguments are validated and converted to what `arguments` and `hints` say (dates, enums,
             models). Default: `True`. Otherwise the function receives the JSON values.
-        annotations: Annotations for people and programs, as of `tool_annotations()`.
+        annotations: Annotations for people and programs, as of `tool_annotations()`. Default: empty.
         timeout: Seconds after which a call becomes an error result; `None` (default) means no limit.
-        hints: The Python types of the function's parameters.
-        request: Class of the requests for this tool.
+        hints: The Python types of the function's parameters. Default: empty.
+        request: Class of the requests for this tool. Default: `ContentToolRequest`.
         context: Name of the parameter that receives the `ToolContext`; `None` (default) if there is none.
         deferred: Whether the model sees it only after a search, as of `tool(…, defer=True)`. Default: `False`.
 
@@ -799,6 +803,10 @@ class ToolDef(Displayed, Value):
 
         Args:
             wire: Name of the wire format.
+
+        Examples:
+            >>> tool(len, "Counts.", name="count", arguments={"obj": type_string()}).provided("anthropic") is None
+            True
         """
         return None
 
@@ -809,6 +817,13 @@ class ToolDef(Displayed, Value):
 
         Args:
             arguments: The arguments of the call; `None` (default) for the tool itself.
+
+        Examples:
+            >>> def get_weather(city: str) -> str:
+            ...     "Looks up the weather."
+            ...     return "21 °C"
+            >>> tool(get_weather).title()
+            'Get weather'
         """
         title = self.annotations.get("title")
         try:

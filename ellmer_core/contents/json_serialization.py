@@ -82,11 +82,11 @@ def contents_replay(
 
     Args:
         recorded: The JSON value.
-        tools: Tools that the recorded requests are matched to, by name.
-        classes: Content classes of other packages that may occur, in addition to the request classes of `tools`. A class
-            that is not listed is refused, so that a record cannot name code to run.
+        tools: Tools that the recorded requests are matched to, by name. Default: none.
+        classes: Content classes of other packages that may occur, in addition to the request classes of `tools`. A
+            class that is not listed is refused, so that a record cannot name code to run. Default: none.
         chat: The chat that a recorded chat continues in; it is required for one, because no key is recorded. It gets
-            the recorded tools and turns and keeps its own model.
+            the recorded tools and turns and keeps its own model. Default: `None`.
         trust_html: Whether the HTML in displays of tool results is kept (`html`, `icon`, `footer`), because your own program
             recorded it. Default: `False`: a record may come from anywhere, so only texts are shown.
 

@@ -43,11 +43,11 @@ class Tokens(Value):
     """The token counts of one answer. Each is `None` where the provider did not report it.
 
     Args:
-        input: All input tokens, including those read from or written to a cache.
-        output: All output tokens, including reasoning.
-        cached: Input tokens that were read from a cache; a part of `input`.
-        cache_write: Input tokens that were written to a cache; a part of `input`.
-        reasoning: Output tokens that were spent on reasoning; a part of `output`.
+        input: All input tokens, including those read from or written to a cache. Default: `None`.
+        output: All output tokens, including reasoning. Default: `None`.
+        cached: Input tokens that were read from a cache; a part of `input`. Default: `None`.
+        cache_write: Input tokens that were written to a cache; a part of `input`. Default: `None`.
+        reasoning: Output tokens that were spent on reasoning; a part of `output`. Default: `None`.
 
     Examples:
         >>> Tokens(input=30, output=8, cached=20).cached
@@ -84,7 +84,7 @@ class Turn(Displayed, Value):
     """Base class of turns: contents in order. `str()` gives its printed form.
 
     Args:
-        contents: The contents. A string stands for a `ContentText`.
+        contents: The contents. A string stands for a `ContentText`. Default: none.
 
     Examples:
         >>> isinstance(UserTurn("Hello"), Turn)
@@ -115,6 +115,10 @@ class Turn(Displayed, Value):
 
         Args:
             **changes: The values by field.
+
+        Examples:
+            >>> UserTurn("Hello").but_with(contents=(ContentText("Hi"),)).text
+            'Hi'
         """
         if unknown := changes.keys() - self.__dataclass_fields__.keys():
             raise wrong_keyword(min(unknown), "but_with", self.__dataclass_fields__)
@@ -162,7 +166,7 @@ class SystemTurn(Turn):
     """The system prompt as a turn.
 
     Args:
-        contents: The contents, in order. A string stands for a `ContentText`.
+        contents: The contents, in order. A string stands for a `ContentText`. Default: none.
 
     Examples:
         >>> SystemTurn("You are terse.").text
@@ -177,7 +181,7 @@ class UserTurn(Turn):
     """A turn of the user, or the tool results that are sent in the user's name.
 
     Args:
-        contents: The contents, in order. A string stands for a `ContentText`.
+        contents: The contents, in order. A string stands for a `ContentText`. Default: none.
 
     Examples:
         >>> UserTurn(["What is this?", content_image_url("https://example.com/cat.png")]).text
@@ -205,13 +209,14 @@ class AssistantTurn(Turn):
     """An answer of the model.
 
     Args:
-        contents: The contents of the answer, in order. A string stands for a `ContentText`.
-        tokens: Token counts; each is `None` where the provider did not report it.
-        finish_reason: A `FinishReason`, the provider's own word where there is none for it, or `None` when the
-            provider gave no reason.
-        json: The provider's whole answer; for a stream, the equivalent answer without streaming.
-        cost: Cost in US dollars; `None` where the price is not known.
-        duration: Seconds from the request to the end of the answer.
+        contents: The contents of the answer, in order. A string stands for a `ContentText`. Default: none.
+        tokens: Token counts; each is `None` where the provider did not report it. Default: all are `None`.
+        finish_reason: A `FinishReason`, the provider's own word where there is none for it, or `None` when the provider
+            gave no reason. Default: `None`.
+        json: The provider's whole answer; for a stream, the equivalent answer without streaming. Default: `None`, if
+            there is none.
+        cost: Cost in US dollars; `None` where the price is not known. Default: `None`.
+        duration: Seconds from the request to the end of the answer. Default: `None`, not measured.
 
     Examples:
         >>> AssistantTurn("It is 21 °C.", finish_reason="stop").text
@@ -267,7 +272,7 @@ class AssistantPartialTurn(AssistantTurn):
     It holds what was received. A tool request in it is never run; its `problem` says that it may be cut.
 
     Args:
-        contents: The contents that arrived, in order. A string stands for a `ContentText`.
+        contents: The contents that arrived, in order. A string stands for a `ContentText`. Default: none.
         reason: Why the answer stopped: `"interrupted"` (default), `"cancelled"`, `"max_tokens"`, or the
             provider's own word.
         **rest: Fields of `AssistantTurn`.

@@ -27,7 +27,7 @@ class Decision(Value):
     Args:
         approved: Whether the call may run.
         arguments: Arguments that replace the model's; `None` (default) keeps them.
-        reason: What the model is told about a call that was denied.
+        reason: What the model is told about a call that was denied. Default: `"The user denied the tool call."`.
 
     Examples:
         >>> Decision(approved=False, reason="Not on a Sunday.").approved

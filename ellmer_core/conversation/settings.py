@@ -44,14 +44,14 @@ class UsageLimits(Value):
     keeps what was answered. One answer may exceed `tokens` and `cost`, because they are known only at its end.
 
     Args:
-        requests: Number of answered requests.
-        tool_calls: Number of tool calls.
-        tokens: Number of tokens, input and output together.
-        cost: Cost in US dollars.
+        requests: Number of answered requests. Default: `None`.
+        tool_calls: Number of tool calls. Default: `None`.
+        tokens: Number of tokens, input and output together. Default: `None`.
+        cost: Cost in US dollars. Default: `None`.
         per: `"call"` (default) counts one call; `"chat"` counts all that the history contains, and all prompts of
             `parallel_chat()` together.
-        same_calls: How often in a row the model may make the same calls, with the same arguments, and get the same results. A model that
-            repeats itself seldom stops by itself.
+        same_calls: How often in a row the model may make the same calls, with the same arguments, and get the same
+            results. A model that repeats itself seldom stops by itself. Default: `None`.
 
     Examples:
         >>> chat = chat_openai(usage_limits=UsageLimits(requests=10, cost=0.50))
@@ -80,6 +80,9 @@ class UsageLimits(Value):
 
         Args:
             turns: The turns that count.
+
+        Examples:
+            >>> UsageLimits(requests=2).check_request([UserTurn("Hi"), AssistantTurn("Hello!")])
         """
         if self.requests is None and self.tokens is None and self.cost is None:
             return
@@ -100,6 +103,9 @@ class UsageLimits(Value):
 
         Args:
             turns: The turns that count.
+
+        Examples:
+            >>> UsageLimits(tool_calls=2).check_calls([UserTurn("Hi"), AssistantTurn("Hello!")])
         """
         calls = sum(len(t.tool_requests) for t in turns if isinstance(t, AssistantTurn) and not t.lost)
         if self.tool_calls is not None and calls > self.tool_calls:
@@ -198,6 +204,12 @@ class StreamController:
 
         Args:
             reason: Why; the first reason counts. Default: `"cancelled"`.
+
+        Examples:
+            >>> controller = StreamController()
+            >>> controller.cancel("The user left.")
+            >>> controller.reason
+            'The user left.'
         """
         with self._lock:
             self._reason = self._reason or reason or "cancelled"
@@ -206,11 +218,23 @@ class StreamController:
             wake()
 
     def reset(self) -> None:
-        """Resets the controller for another stream."""
+        """Resets the controller for another stream.
+
+        Examples:
+            >>> controller = StreamController()
+            >>> controller.cancel()
+            >>> controller.reset()
+            >>> controller.cancelled
+            False
+        """
         self._reason = None
 
     def check(self) -> None:
-        """Raises `Cancelled` if it was cancelled."""
+        """Raises `Cancelled` if it was cancelled.
+
+        Examples:
+            >>> StreamController().check()
+        """
         if self._reason is not None:
             raise Cancelled(self._reason)
 
@@ -219,6 +243,9 @@ class StreamController:
 
         Args:
             seconds: The longest time to block.
+
+        Examples:
+            >>> StreamController().wait(0.001)
         """
         event = Event()
         with self.waking(event.set):
@@ -230,6 +257,14 @@ class StreamController:
 
         Args:
             wake: The function, without arguments.
+
+        Examples:
+            >>> from threading import Event
+            >>> controller, stopped = StreamController(), Event()
+            >>> with controller.waking(stopped.set):
+            ...     controller.cancel()
+            >>> stopped.is_set()
+            True
         """
         with self._lock:
             self._wakers.append(wake)

@@ -102,39 +102,50 @@ GROUP = "ellmer_core.providers"
 
 
 class Options(TypedDict, total=False):
-    """The options of every constructor besides the system prompt.
+    """The options of every constructor besides the system prompt. An option that is `None` or missing has its default.
 
     Args:
-        model: The provider's name of the model. Default: the provider's default, which is announced.
-        params: Neutral parameters: `temperature`, `top_p`, `max_tokens`, `stop_sequences`, `seed`,
-            `thinking`, …; those that the model does not take are left out with a warning.
-        thinking: How much the model thinks, one setting for all providers: `"off"`, `"low"`, `"medium"`, `"high"`, `"max"` or
-            a number of tokens.
-        profile: What the model takes, where you know better than `chat.profile`: a `Profile` or some of its fields.
-        fetch: `"https"` allows images by URL to be downloaded here, where the API fetches none: from public addresses, with
-            limits. Default: `"none"`.
+        model: The provider's name of the model. Default: the provider's default model, which is announced on stderr.
+        params: Parameters of the model by name, as `params()` returns them: `temperature`, `top_p`, `max_tokens`,
+            `stop_sequences`, `seed` and others. A parameter that the model does not accept is left out with a warning.
+            Default: none.
+        thinking: How much the model thinks, in the same words for all providers: `"off"`, `"low"`, `"medium"`, `"high"`,
+            `"max"`, or a number of tokens. Default: the provider decides.
+        profile: What the model accepts: a `Profile`, or a dictionary of some of its fields, which replace those of
+            `chat.profile`. Default: the library's own profile of the model.
+        fetch: `"https"` downloads images by URL in this process where the API fetches none, from public addresses only
+            and at most 50 MB each. Default: `"none"`.
         api_key: The key. Default: the provider's environment variable, which is read for each request.
-        credentials: A function that returns the key (or token). It is called for each request.
-        api_args: Merged into the body of each request, last; `None` removes a field.
-        api_headers: Added to the headers of each request, last.
-        base_url: Where the API is. Default: the provider's environment variable for it, else the provider's own.
-        echo: What to show in the terminal: `"none"`, `"output"` (the answer) or `"all"` (both directions).
-            Default: `"none"`, and `"output"` for a chat made at the prompt of a console.
-        client: An `httpx.Client` or `httpx.AsyncClient` (or httpx2's) of yours, or a tuple of both, for blocking and
-            async calls. It is not closed.
-        proxy: The URL of a proxy for all requests. Default: what the environment says (`HTTPS_PROXY`, …).
-        timeout: Seconds to wait for anything to arrive, or `Timeouts`. Default: 10 s to connect, 600 s idle, an hour in all.
-        limits: How much of an answer is read, `Limits`. Default: 100 MB, a million events, 1 MB of an error.
-        max_tries: How often one request is tried, if a retry may help. Default: 3.
-        max_tool_rounds: How often the model may ask for tools before it has answered. Default: 100.
-        tool_media: How images and PDFs of tool results travel: `"pointer"` (after the results, the default) or
-            `"native"` (inside them, where the API can do that).
-        deps: What tools find in the `deps` of their `ToolContext`. Each chat and `fork()` can have its own.
-        usage_limits: The most that a call of the chat may use, `UsageLimits(requests=…, tool_calls=…, same_calls=…, tokens=…, cost=…)`.
-        ask_before: The tools, by name, about whose calls somebody is asked (`True`: all; or a function of the request).
-        approve: Who is asked: a function of the request, `"console"`, or `"defer"`, which stops until `chat.decide()`.
-        when_busy: What a call does while another one of the chat is running: `"raise"` (the default), or `"wait"`, in the order
-            of the calls.
+        credentials: A function without parameters that returns the key or a token. It is called for each request.
+            Default: the key does not change.
+        api_args: Fields that are merged into the body of each request, last. `None` as a value removes a field.
+            Default: none.
+        api_headers: Headers that are added to each request, last. Default: none.
+        base_url: The URL of the API, without the path of the endpoint. Default: the provider's environment variable for
+            it, else the provider's own URL.
+        echo: What is printed to the terminal: `"none"`, `"output"` (the answer) or `"all"` (the prompt and the answer).
+            Default: `"output"` for a chat that was made at the prompt of a console, else `"none"`.
+        client: Your `httpx.Client` for blocking calls, your `httpx.AsyncClient` for async calls, or a tuple of both.
+            Those of httpx2 work, too. It is not closed. Default: clients of the library's own.
+        proxy: The URL of a proxy for all requests. Default: the environment's (`HTTPS_PROXY`, `HTTP_PROXY`, `NO_PROXY`).
+        timeout: Seconds without data after which a request fails, or a `Timeouts`. Default: 10 s until the connection is
+            made, 600 s without data, 3,600 s for the whole answer.
+        limits: How much of an answer is read, as a `Limits`. Default: 100 MB and 1,000,000 events of an answer, 250 KB of
+            an error.
+        max_tries: How often one request is sent in all, if a retry may help. Default: 3.
+        max_tool_rounds: How many rounds of tool calls one answer may need. Default: 100.
+        tool_media: Where images and PDFs of tool results are sent: `"pointer"` puts them after the results, which refer to
+            them, and `"native"` inside the results, where the API accepts that. Default: `"pointer"`.
+        deps: A value that tools get as `deps` of their `ToolContext`, such as a database. Each chat and each `fork()` can
+            have its own. Default: `None`.
+        usage_limits: The most that one call of the chat may use, as a `UsageLimits`. Default: no limit.
+        ask_before: The tools whose calls need an approval: their names, `True` for all tools, or a function that receives
+            the `ContentToolRequest`. Default: those with `needs_approval`.
+        approve: Who approves a call: a function that receives the `ContentToolRequest`, `"console"` to ask in the
+            terminal, or `"defer"` to stop until `chat.decide()`. Default: nobody, and a call that needs an approval is
+            denied.
+        when_busy: What a call does while another call of the chat is running: `"raise"` raises `UsageError`, and `"wait"`
+            waits for its turn. Default: `"raise"`.
 
     Examples:
         >>> options: Options = {"model": "gpt-4.1", "echo": "none"}

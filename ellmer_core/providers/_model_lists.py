@@ -32,11 +32,24 @@ def lister(provider: str) -> Callable[..., list[dict[str, Any]]]:
         return sorted(rows, key=lambda row: row["created"] or date.min, reverse=True)
 
     models.__name__ = models.__qualname__ = f"models_{provider}"
-    models.__doc__ = f"""The models that `chat_{provider}()` can name, newest first where their dates are known.
+    models.__doc__ = f"""Returns the models that `chat_{provider}()` can name, the newest first if their dates are known.
 
-    One dict each: `id`, `created` (a date, or None), `input`, `output` and `cached` (US dollars per million
-    tokens, None where they are not known). Options as for `chat_{provider}()`. Raises `UsageError` where the API
-    lists no models.
+    The provider's API lists the models. The prices are those of this package, or of `refresh_prices()`.
+
+    Args:
+        **options: The options of `chat_{provider}()`, such as `api_key` and `base_url`; none is required.
+
+    Returns:
+        A dictionary for each model: `id` (its name), `created` (a `datetime.date`; `None` if it is not known), and
+        `input`, `output` and `cached` (US dollars per million tokens; `None` if they are not known).
+
+    Raises:
+        UsageError: The key is missing, or the API lists no models.
+        ProviderError: The provider answered with an error.
+        ConnectError: The provider could not be reached.
+
+    Examples:
+        >>> models_{provider}()[0]["id"]  # doctest: +SKIP
     """
     return models
 

@@ -42,5 +42,15 @@ def chat_anthropic(
         api_version: The version of the API (https://platform.claude.com/docs/en/api/versioning). Default: `"2026-10-21"`, which
             has no `temperature`, `top_p` and `top_k`. With `"2023-06-01"`, models up to Claude 4.6 accept them.
         options: The keyword arguments of `Options`.
+
+    Returns:
+        The chat. Nothing is sent before its first call.
+
+    Raises:
+        UsageError: There is no key, or an option is wrong.
+
+    Examples:
+        >>> chat_anthropic(api_key="any-key").get_model()
+        'claude-sonnet-5'
     """
     return construct(Anthropic, system_prompt, options, cache=cache, api_version=api_version)

@@ -79,6 +79,16 @@ def chat_aws_bedrock(
         aws_profile: The name of the profile in AWS's configuration. Default: AWS's own order.
         cache: How long Claude and Nova keep the prompt: `"5m"`, `"1h"` or `"none"`, the default.
         options: The keyword arguments of `Options`.
+
+    Returns:
+        The chat. Nothing is sent before its first call.
+
+    Raises:
+        UsageError: The region or the credentials are missing, or an option is wrong.
+
+    Examples:
+        >>> chat_aws_bedrock(region="us-east-1", api_key="any-key").get_model()
+        'us.anthropic.claude-sonnet-5'
     """
     if isinstance(options.get("profile"), str):
         raise UsageError(

@@ -53,6 +53,16 @@ def chat_azure_openai(
         endpoint: The URL of the resource. Default: `AZURE_OPENAI_ENDPOINT`.
         api_version: The date of an older version of the API, for its older URLs. Default: the current API.
         options: The keyword arguments of `Options`.
+
+    Returns:
+        The chat. Nothing is sent before its first call.
+
+    Raises:
+        UsageError: The key, `model` or the URL of the resource is missing, or an option is wrong.
+
+    Examples:
+        >>> chat_azure_openai(model="my-deployment", endpoint="https://example.openai.azure.com", api_key="any-key").get_model()
+        'my-deployment'
     """
     if not options.get("base_url"):
         resource = setting("endpoint", endpoint, "AZURE_OPENAI_ENDPOINT").rstrip("/")

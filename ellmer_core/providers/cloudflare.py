@@ -60,6 +60,16 @@ def chat_cloudflare(
         system_prompt: The system prompt. Default: none.
         account: The account's id. Default: `CLOUDFLARE_ACCOUNT_ID`.
         options: The keyword arguments of `Options`.
+
+    Returns:
+        The chat. Nothing is sent before its first call.
+
+    Raises:
+        UsageError: The key or the account is missing, or an option is wrong.
+
+    Examples:
+        >>> chat_cloudflare(account="my-account", api_key="any-key").get_model()
+        '@cf/meta/llama-3.3-70b-instruct-fp8-fast'
     """
     if not options.get("base_url"):
         options["base_url"] = f"{_API}/{setting('account', account, 'CLOUDFLARE_ACCOUNT_ID')}/ai/v1"

@@ -27,5 +27,15 @@ def chat_cohere(system_prompt: str | None = None, **options: Unpack[Options]) ->
     Args:
         system_prompt: The system prompt. Default: none.
         options: The keyword arguments of `Options`.
+
+    Returns:
+        The chat. Nothing is sent before its first call.
+
+    Raises:
+        UsageError: There is no key, or an option is wrong.
+
+    Examples:
+        >>> chat_cohere(api_key="any-key").get_model()
+        'command-a-03-2025'
     """
     return construct(Cohere, system_prompt, options)

@@ -40,6 +40,16 @@ def chat_databricks(
         system_prompt: The system prompt. Default: none.
         workspace: The URL of the workspace. Default: `DATABRICKS_HOST`.
         options: The keyword arguments of `Options`.
+
+    Returns:
+        The chat. Nothing is sent before its first call.
+
+    Raises:
+        UsageError: The key or the URL of the workspace is missing, or an option is wrong.
+
+    Examples:
+        >>> chat_databricks(workspace="https://example.cloud.databricks.com", api_key="any-key").get_model()
+        'databricks-claude-sonnet-5'
     """
     if not options.get("base_url"):
         host = setting("workspace", workspace, "DATABRICKS_HOST").removeprefix("https://").rstrip("/")

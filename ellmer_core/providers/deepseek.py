@@ -47,5 +47,15 @@ def chat_deepseek(system_prompt: str | None = None, **options: Unpack[Options]) 
     Args:
         system_prompt: The system prompt. Default: none.
         options: The keyword arguments of `Options`.
+
+    Returns:
+        The chat. Nothing is sent before its first call.
+
+    Raises:
+        UsageError: There is no key, or an option is wrong.
+
+    Examples:
+        >>> chat_deepseek(api_key="any-key").get_model()
+        'deepseek-flash'
     """
     return construct(DeepSeek, system_prompt, options)

@@ -31,5 +31,15 @@ def chat_google_gemini(system_prompt: str | None = None, **options: Unpack[Optio
     Args:
         system_prompt: The system prompt. Default: none.
         options: The keyword arguments of `Options`.
+
+    Returns:
+        The chat. Nothing is sent before its first call.
+
+    Raises:
+        UsageError: There is no key, or an option is wrong.
+
+    Examples:
+        >>> chat_google_gemini(api_key="any-key").get_model()
+        'gemini-3.5-flash'
     """
     return construct(GoogleGemini, system_prompt, options)

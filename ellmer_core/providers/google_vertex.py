@@ -21,7 +21,7 @@ from ._construction import Options, construct, setting
 @dataclass(frozen=True, eq=False, repr=False)
 class GoogleVertex(Gemini):
     """Vertex AI downloads files from URLs and buckets. It has no ids of tool calls: `Unknown name "id" at
-    'contents[1].parts[0].function_call': Cannot find field.` (vercel/ai#15664).
+    'contents[1].parts[0].function_call': Cannot find field.` (https://github.com/vercel/ai/issues/15664).
     """
 
     provider: ClassVar[str] = "Google/Vertex"
@@ -66,7 +66,7 @@ def chat_google_vertex(
 
     Key: `api_key=`, `credentials=` (a function that returns an access token), or the application default credentials of
     google-auth. Project: `GOOGLE_CLOUD_PROJECT`. Location: `GOOGLE_CLOUD_LOCATION` (default: `global`). Default model:
-    `gemini-3.5-flash`. Vertex AI has no ids of tool calls (vercel/ai#15664). API:
+    `gemini-3.5-flash`. Vertex AI has no ids of tool calls (https://github.com/vercel/ai/issues/15664). API:
     https://cloud.google.com/vertex-ai/generative-ai/docs/model-reference/inference.
 
     Args:
@@ -74,6 +74,16 @@ def chat_google_vertex(
         project: The id of the Google Cloud project. Default: `GOOGLE_CLOUD_PROJECT`.
         location: The region, for example `europe-west4`. Default: `GOOGLE_CLOUD_LOCATION`, else `global`.
         options: The keyword arguments of `Options`.
+
+    Returns:
+        The chat. Nothing is sent before its first call.
+
+    Raises:
+        UsageError: The project or the credentials are missing, or an option is wrong.
+
+    Examples:
+        >>> chat_google_vertex(project="my-project", api_key="any-key").get_model()
+        'gemini-3.5-flash'
     """
     if not options.get("base_url"):
         place = location or os.environ.get("GOOGLE_CLOUD_LOCATION") or "global"

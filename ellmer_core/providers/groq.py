@@ -16,9 +16,9 @@ from ._construction import Options, construct
 
 @dataclass(frozen=True, eq=False, repr=False)
 class Groq(SchemaOrTools):
-    """Groq refuses unknown fields: `property 'reasoning' is unsupported, did you mean 'role'?` (karthink/gptel#774).
+    """Groq refuses unknown fields: `property 'reasoning' is unsupported, did you mean 'role'?` (https://github.com/karthink/gptel/issues/774).
     Reasoning is therefore not sent back (that gpt-oss accepts it now is UNVERIFIED). Tool results are text: `value
-    must be a string`. `json mode cannot be combined with tool/function calling` (vercel/ai#16540).
+    must be a string`. `json mode cannot be combined with tool/function calling` (https://github.com/vercel/ai/issues/16540).
     """
 
     provider: ClassVar[str] = "Groq"
@@ -37,10 +37,20 @@ def chat_groq(system_prompt: str | None = None, **options: Unpack[Options]) -> C
     """Makes a chat with an open model on Groq.
 
     Key: `GROQ_API_KEY`. Default model: `openai/gpt-oss-120b`. Groq refuses fields that it does not know, so reasoning
-    is not sent back (karthink/gptel#774). API: https://console.groq.com/docs/api-reference.
+    is not sent back (https://github.com/karthink/gptel/issues/774). API: https://console.groq.com/docs/api-reference.
 
     Args:
         system_prompt: The system prompt. Default: none.
         options: The keyword arguments of `Options`.
+
+    Returns:
+        The chat. Nothing is sent before its first call.
+
+    Raises:
+        UsageError: There is no key, or an option is wrong.
+
+    Examples:
+        >>> chat_groq(api_key="any-key").get_model()
+        'openai/gpt-oss-120b'
     """
     return construct(Groq, system_prompt, options)

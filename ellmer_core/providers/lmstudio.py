@@ -31,5 +31,15 @@ def chat_lmstudio(system_prompt: str | None = None, **options: Unpack[Options]) 
     Args:
         system_prompt: The system prompt. Default: none.
         options: The keyword arguments of `Options`.
+
+    Returns:
+        The chat. Nothing is sent before its first call.
+
+    Raises:
+        UsageError: `model` is missing, or an option is wrong.
+
+    Examples:
+        >>> chat_lmstudio(model="gpt-oss-20b").get_model()
+        'gpt-oss-20b'
     """
     return construct(LMStudio, system_prompt, options)

@@ -28,5 +28,15 @@ def chat_mistral(
         strict_order: True for other hosts of Mistral's models that refuse a user message directly after a tool's.
             Default: False.
         options: The keyword arguments of `Options`.
+
+    Returns:
+        The chat. Nothing is sent before its first call.
+
+    Raises:
+        UsageError: There is no key, or an option is wrong.
+
+    Examples:
+        >>> chat_mistral(api_key="any-key").get_model()
+        'mistral-large-latest'
     """
     return construct(Mistral, system_prompt, options, strict_order=strict_order)

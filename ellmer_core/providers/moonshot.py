@@ -15,7 +15,7 @@ from ._construction import Options, construct
 @dataclass(frozen=True, eq=False, repr=False)
 class Moonshot(JsonMode):
     """Reasoning of a tool call must be sent back: `thinking is enabled but reasoning_content is missing in assistant
-    tool call message` (mastra-ai/mastra#12592). Without reasoning, a dot is sent (that an empty string is enough is
+    tool call message` (https://github.com/mastra-ai/mastra/issues/12592). Without reasoning, a dot is sent (that an empty string is enough is
     UNVERIFIED).
     """
 
@@ -36,10 +36,20 @@ def chat_moonshot(system_prompt: str | None = None, **options: Unpack[Options]) 
     """Makes a chat with Moonshot's Kimi.
 
     Key: `MOONSHOT_API_KEY`. Default model: `kimi-k2.6`. The reasoning of a turn with tool calls is sent back, because
-    the API requires it (mastra-ai/mastra#12592). API: https://platform.moonshot.ai/docs/api/chat.
+    the API requires it (https://github.com/mastra-ai/mastra/issues/12592). API: https://platform.moonshot.ai/docs/api/chat.
 
     Args:
         system_prompt: The system prompt. Default: none.
         options: The keyword arguments of `Options`.
+
+    Returns:
+        The chat. Nothing is sent before its first call.
+
+    Raises:
+        UsageError: There is no key, or an option is wrong.
+
+    Examples:
+        >>> chat_moonshot(api_key="any-key").get_model()
+        'kimi-k2.6'
     """
     return construct(Moonshot, system_prompt, options)

@@ -26,5 +26,15 @@ def chat_ollama(system_prompt: str | None = None, **options: Unpack[Options]) ->
     Args:
         system_prompt: The system prompt. Default: none.
         options: The keyword arguments of `Options`.
+
+    Returns:
+        The chat. Nothing is sent before its first call.
+
+    Raises:
+        UsageError: `model` is missing, or an option is wrong.
+
+    Examples:
+        >>> chat_ollama(model="llama3.2").get_model()
+        'llama3.2'
     """
     return construct(Ollama, system_prompt, options)

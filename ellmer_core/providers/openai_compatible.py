@@ -80,6 +80,16 @@ def chat_openai_compatible(
             tokens of a stream are then not counted. Default: True.
         max_completion_tokens: Whether requests use the newer name of the parameter `max_tokens`. Default: False.
         options: The keyword arguments of `Options`.
+
+    Returns:
+        The chat. Nothing is sent before its first call.
+
+    Raises:
+        UsageError: `model` or `base_url` is missing, or an option is wrong.
+
+    Examples:
+        >>> chat_openai_compatible(model="llama-4", base_url="http://127.0.0.1:8000/v1").get_model()
+        'llama-4'
     """
     return construct(
         OpenAICompatible,

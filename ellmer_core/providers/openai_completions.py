@@ -35,5 +35,15 @@ def chat_openai_completions(system_prompt: str | None = None, **options: Unpack[
     Args:
         system_prompt: The system prompt. Default: none.
         options: The keyword arguments of `Options`.
+
+    Returns:
+        The chat. Nothing is sent before its first call.
+
+    Raises:
+        UsageError: There is no key, or an option is wrong.
+
+    Examples:
+        >>> chat_openai_completions(api_key="any-key").get_model()
+        'gpt-5.6-terra'
     """
     return construct(OpenAICompletions, system_prompt, options)

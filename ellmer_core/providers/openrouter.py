@@ -45,5 +45,15 @@ def chat_openrouter(system_prompt: str | None = None, **options: Unpack[Options]
     Args:
         system_prompt: The system prompt. Default: none.
         options: The keyword arguments of `Options`.
+
+    Returns:
+        The chat. Nothing is sent before its first call.
+
+    Raises:
+        UsageError: There is no key, or an option is wrong.
+
+    Examples:
+        >>> chat_openrouter(api_key="any-key").get_model()
+        'openai/gpt-5.6-terra'
     """
     return construct(OpenRouter, system_prompt, options)

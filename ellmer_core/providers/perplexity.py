@@ -175,5 +175,15 @@ def chat_perplexity(
         system_prompt: The system prompt. Default: none.
         web_search: Whether the model searches the web. Default: `True`.
         options: The keyword arguments of `Options`.
+
+    Returns:
+        The chat. Nothing is sent before its first call.
+
+    Raises:
+        UsageError: There is no key, or an option is wrong.
+
+    Examples:
+        >>> chat_perplexity(api_key="any-key").get_model()
+        'perplexity/sonar'
     """
     return construct(Perplexity, system_prompt, options, web_search=web_search)

@@ -32,5 +32,15 @@ def chat_portkey(system_prompt: str | None = None, **options: Unpack[Options]) -
     Args:
         system_prompt: The system prompt. Default: none.
         options: The keyword arguments of `Options`.
+
+    Returns:
+        The chat. Nothing is sent before its first call.
+
+    Raises:
+        UsageError: The key or `model` is missing, or an option is wrong.
+
+    Examples:
+        >>> chat_portkey(model="@openai/gpt-4.1", api_key="any-key").get_model()
+        '@openai/gpt-4.1'
     """
     return construct(Portkey, system_prompt, options)

@@ -60,6 +60,16 @@ def chat_posit(
         system_prompt: The system prompt. Default: none.
         cache: For Claude, as in `chat_anthropic()`. Default: `"none"`.
         options: The keyword arguments of `Options`.
+
+    Returns:
+        The chat. Nothing is sent before its first call.
+
+    Raises:
+        UsageError: There is no key, or an option is wrong.
+
+    Examples:
+        >>> chat_posit(api_key="any-key").get_model()
+        'claude-sonnet-5'
     """
     if str(options.get("model") or PositClaude.default_model).startswith("claude"):
         return construct(PositClaude, system_prompt, options, cache=cache)

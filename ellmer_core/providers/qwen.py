@@ -34,5 +34,15 @@ def chat_qwen(system_prompt: str | None = None, **options: Unpack[Options]) -> C
     Args:
         system_prompt: The system prompt. Default: none.
         options: The keyword arguments of `Options`.
+
+    Returns:
+        The chat. Nothing is sent before its first call.
+
+    Raises:
+        UsageError: There is no key, or an option is wrong.
+
+    Examples:
+        >>> chat_qwen(api_key="any-key").get_model()
+        'qwen3.8-max'
     """
     return construct(Qwen, system_prompt, options)

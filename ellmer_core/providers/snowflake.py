@@ -45,6 +45,16 @@ def chat_snowflake(
         system_prompt: The system prompt. Default: none.
         account: The account's identifier. Default: `SNOWFLAKE_ACCOUNT`.
         options: The keyword arguments of `Options`.
+
+    Returns:
+        The chat. Nothing is sent before its first call.
+
+    Raises:
+        UsageError: The key or the account is missing, or an option is wrong.
+
+    Examples:
+        >>> chat_snowflake(account="myorg-myaccount", api_key="any-key").get_model()
+        'claude-sonnet-5'
     """
     if not options.get("base_url"):
         host = setting("account", account, "SNOWFLAKE_ACCOUNT")

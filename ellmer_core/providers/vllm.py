@@ -38,5 +38,15 @@ def chat_vllm(system_prompt: str | None = None, **options: Unpack[Options]) -> C
     Args:
         system_prompt: The system prompt. Default: none.
         options: The keyword arguments of `Options`.
+
+    Returns:
+        The chat. Nothing is sent before its first call.
+
+    Raises:
+        UsageError: `model` or the URL is missing, or an option is wrong.
+
+    Examples:
+        >>> chat_vllm(model="llama-4", base_url="http://127.0.0.1:8000/v1").get_model()
+        'llama-4'
     """
     return construct(VLLM, system_prompt, options)

@@ -30,5 +30,15 @@ def chat_xai(system_prompt: str | None = None, **options: Unpack[Options]) -> Ch
     Args:
         system_prompt: The system prompt. Default: none.
         options: The keyword arguments of `Options`.
+
+    Returns:
+        The chat. Nothing is sent before its first call.
+
+    Raises:
+        UsageError: There is no key, or an option is wrong.
+
+    Examples:
+        >>> chat_xai(api_key="any-key").get_model()
+        'grok-4.3'
     """
     return construct(XAI, system_prompt, options)

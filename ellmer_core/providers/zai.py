@@ -43,5 +43,15 @@ def chat_zai(system_prompt: str | None = None, **options: Unpack[Options]) -> Ch
     Args:
         system_prompt: The system prompt. Default: none.
         options: The keyword arguments of `Options`.
+
+    Returns:
+        The chat. Nothing is sent before its first call.
+
+    Raises:
+        UsageError: There is no key, or an option is wrong.
+
+    Examples:
+        >>> chat_zai(api_key="any-key").get_model()
+        'glm-4.7'
     """
     return construct(ZAI, system_prompt, options)

@@ -31,23 +31,24 @@ Kind = Literal["code", "text", "markdown", "html", "media"]
 class ToolResultDisplay(TypedDict, total=False):
     """How a tool result is shown to people. The model never sees it.
 
-    The first of `html`, `markdown` and `text` that is set is shown in place of the value. It is a dictionary, so a
-    result that has one can be recorded as long as its fields are strings.
+    The first of `html`, `markdown` and `text` that is set is shown in place of the value. A display is a dictionary, so
+    a result that has one can be recorded if its fields are strings.
 
     Args:
-        title: Title of the card.
-        label: A text that distinguishes this call from other calls of the tool; it is shown in the line.
-        value_preview: The result in a word; it is shown in the line.
-        icon: Trusted HTML of an icon.
-        html: Trusted HTML: a string or htmltools tags.
-        markdown: Markdown; HTML in it is shown as text.
-        text: Plain text.
-        footer: Trusted HTML under the result.
+        title: Title of the card. Default: the title of the tool.
+        label: A text that distinguishes this call from other calls of the tool; it is shown in the line. Default: the
+            first argument of the call.
+        value_preview: The result in a word; it is shown in the line. Default: none.
+        icon: Trusted HTML of an icon. Default: none.
+        html: Trusted HTML: a string or htmltools tags. Default: none.
+        markdown: Markdown; HTML in it is shown as text. Default: none.
+        text: Plain text. Default: none.
+        footer: Trusted HTML under the result. Default: none.
         style: `"inline"` (a line that opens) or `"block"` (an open frame). Default: the annotation `display`.
-        open: Whether the card is open at first.
-        show_request: Whether the arguments of the call are shown.
-        full_screen: Whether the card can fill the window.
-        open_style: shinychat's name for `style`: `"minimal"` or `"framed"`.
+        open: Whether the card is open at first. Default: `True` for `"block"` and for images, else `False`.
+        show_request: Whether the arguments of the call are shown. Default: `True`.
+        full_screen: Whether the card can fill the window. Default: `False`.
+        open_style: shinychat's name for `style`: `"minimal"` or `"framed"`. Default: that of `style`.
 
     Examples:
         >>> display = ToolResultDisplay(markdown="**3 flights**", title="Flights")

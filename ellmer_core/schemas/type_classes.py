@@ -57,7 +57,7 @@ class TypeEnum(Type):
     Args:
         description: Description for the model; `None` (default) sends none.
         required: Whether the property of an object is required. Default: `True`.
-        values: The strings.
+        values: The strings. Default: none.
 
     Examples:
         >>> TypeEnum(values=("C", "F")).values
@@ -74,7 +74,7 @@ class TypeArray(Type):
     Args:
         description: Description for the model; `None` (default) sends none.
         required: Whether the property of an object is required. Default: `True`.
-        items: Type of each item.
+        items: Type of each item. Default: a string.
 
     Examples:
         >>> TypeArray(items=TypeBasic(type="integer")).items.type
@@ -91,7 +91,7 @@ class TypeObject(Type):
     Args:
         description: Description for the model; `None` (default) sends none.
         required: Whether the property of an object is required. Default: `True`.
-        properties: Types of the properties, in order.
+        properties: Types of the properties, in order. Default: empty.
         additional_properties: Whether other properties are allowed. Default: `False`.
 
     Examples:
@@ -110,7 +110,7 @@ class TypeJsonSchema(Type):
     Args:
         description: Description for the model; `None` (default) sends none.
         required: Whether the property of an object is required. Default: `True`.
-        schema: The JSON Schema; it is sent unchanged, except for keywords that the provider refuses.
+        schema: The JSON Schema; it is sent unchanged, except for keywords that the provider refuses. Default: empty.
 
     Examples:
         >>> TypeJsonSchema(schema={"type": "string"}).schema["type"]

@@ -102,12 +102,15 @@ def type_enum(
 
     Args:
         description: Description for the model; `None` (default) sends none.
-        values: The strings.
+        values: The strings. It has no usable default: without it, `UsageError` is raised.
         required: Whether the property of an object is required. Default: `True`. If it describes a tool's
             argument and is not required, the tool's function must give that parameter a default.
 
     Returns:
         The type.
+
+    Raises:
+        UsageError: `values` is missing or wrong.
 
     Examples:
         >>> type_enum("Unit", ["C", "F"]).values
@@ -128,12 +131,15 @@ def type_array(description: str | None = None, items: Any = None, required: bool
 
     Args:
         description: Description for the model; `None` (default) sends none.
-        items: Type of each item.
+        items: Type of each item: a `type_…()` or a Python type. It has no usable default: without it, `UsageError` is raised.
         required: Whether the property of an object is required. Default: `True`. If it describes a tool's
             argument and is not required, the tool's function must give that parameter a default.
 
     Returns:
         The type.
+
+    Raises:
+        UsageError: `items` is missing or wrong.
 
     Examples:
         >>> type_array("Cities", type_string()).items.type
@@ -182,8 +188,8 @@ def type_from_schema(
     """Describes a value by JSON Schema.
 
     Args:
-        text: The schema, as JSON text or as a dictionary.
-        path: Path of a file with the schema, instead of `text`.
+        text: The schema, as JSON text or as a dictionary. Default: `None`.
+        path: Path of a file with the schema, instead of `text`. Default: `None`.
 
     Returns:
         The type. It is sent unchanged, except for keywords that the provider refuses.

@@ -88,8 +88,9 @@ class ToolContext(Generic[D]):
 
     Args:
         request: The call, with the arguments that were approved.
-        scope: The chat's side of the call: its turn, `deps` and cancellation.
-        show: A function that shows a text where the chat is shown.
+        scope: The chat's side of the call: its turn, `deps` and cancellation. Default: the scope of a call outside of a
+            chat.
+        show: A function that shows a text where the chat is shown. Default: the text is not shown.
 
     Examples:
         >>> def balance(context: ToolContext) -> str:
@@ -130,6 +131,12 @@ class ToolContext(Generic[D]):
 
         Args:
             text: What to show. Another value is shown as its text.
+
+        Examples:
+            >>> shown = []
+            >>> tool_context(None, show=shown.append).progress("Page 2 of 9")
+            >>> shown
+            ['Page 2 of 9']
         """
         self.show(printed(text))
 
@@ -182,6 +189,15 @@ class ToolContext(Generic[D]):
 
         Returns:
             As `ask()`.
+
+        Examples:
+            >>> import asyncio
+            >>> async def book(context: ToolContext) -> str:
+            ...     "Books a seat."
+            ...     answer = await context.ask_async("Which seat?", type_object(seat=type_string()))
+            ...     return f"Seat {answer['seat']}" if answer else "No seat"
+            >>> asyncio.run(book(tool_context(None)))
+            'No seat'
         """
         question = self._question(message, fields, url)
         answer = self._asked(question)
@@ -541,17 +557,18 @@ def tool(
 
     Args:
         function: The function. It may be async, or a generator whose last value is the result. It returns what
-            `check_tool_result()` accepts. A parameter of type `ToolContext` receives the context of the call.
+            `check_tool_result()` accepts. A parameter of type `ToolContext` receives the context of the call. Default:
+            `None`, for the decorator with arguments.
         description: Description for the model. Default: the function's docstring.
         name: Name for the model. Default: the function's name.
         arguments: A type for each parameter, `type_string("…")` or a Python type; or a pydantic model, whose fields are the
             parameters, and which validates the arguments. Default: the signature.
         convert: Whether the arguments are validated and converted to those types. Default: `True`.
-        annotations: What people and programs may want to know, from `tool_annotations()`.
+        annotations: What people and programs may want to know, from `tool_annotations()`. Default: none.
         timeout: Seconds after which a call becomes an error result; a blocking function continues in its thread.
             `None` (default) means no limit.
-        request: Subclass of `ContentToolRequest` for requests of this tool, with a title or display of its own. It
-            is made from the fields of its base class.
+        request: Subclass of `ContentToolRequest` for requests of this tool, with a title or display of its own. It is
+            made from the fields of its base class. Default: `ContentToolRequest`.
         needs_approval: Whether a person decides about each call: `True`, or a function of the arguments (a
             dictionary). Default: `False`.
         defer: Whether the model sees the tool only after it searched for it, which keeps requests with many tools short. The
@@ -595,11 +612,11 @@ def tool_annotations(
     <https://modelcontextprotocol.io/specification/2025-06-18/schema#toolannotations>.
 
     Args:
-        title: Title for people; it may be a function of the arguments.
-        read_only_hint: Whether the tool only reads.
-        open_world_hint: Whether it reaches an open world, such as the web.
-        idempotent_hint: Whether a repeated call changes nothing more.
-        destructive_hint: Whether it may destroy something.
+        title: Title for people; it may be a function of the arguments. Default: `None`, the name of the tool in words.
+        read_only_hint: Whether the tool only reads. Default: `None`, not known.
+        open_world_hint: Whether it reaches an open world, such as the web. Default: `None`, not known.
+        idempotent_hint: Whether a repeated call changes nothing more. Default: `None`, not known.
+        destructive_hint: Whether it may destroy something. Default: `None`, not known.
         **extra: Other annotations.
 
     Returns:
@@ -624,7 +641,7 @@ def tool_reject(reason: str = "The user has chosen to disallow the tool call.") 
     """Rejects a tool call, from inside the tool or from a callback.
 
     Args:
-        reason: What the model is told.
+        reason: What the model is told. Default: `"The user has chosen to disallow the tool call."`.
 
     Raises:
         ToolReject: Always.

@@ -27,7 +27,7 @@ class ToolBuiltIn(ToolDef):
         name: Name of the tool.
         forms: Its definition for each wire format that knows it, by the name of the format (`"openai-responses"`,
             `"anthropic"`, `"gemini"`, …). The definition is sent unchanged.
-        description: Description for people.
+        description: Description for people. Default: `""`.
 
     Examples:
         >>> chat = chat_openai()
@@ -45,6 +45,18 @@ class ToolBuiltIn(ToolDef):
         return f"<ToolBuiltIn {self.name} ({', '.join(self.forms)})>"
 
     def provided(self, wire: str) -> dict[str, Any]:
+        """Returns the definition of the tool for a wire format.
+
+        Args:
+            wire: Name of the wire format.
+
+        Raises:
+            UsageError: The tool has no definition for this wire format.
+
+        Examples:
+            >>> ToolBuiltIn("search", {"anthropic": {"type": "web_search_20250305"}}).provided("anthropic")
+            {'type': 'web_search_20250305'}
+        """
         if wire not in self.forms:
             wires = ", ".join(self.forms) or "none"
             raise UsageError(
@@ -67,9 +79,10 @@ def tool_web_search(
 
     Args:
         allowed_domains: The only domains in results; `None` (default) means all.
-        blocked_domains: Domains that are not in results.
-        user_location: Where the user is: `city`, `region`, `country` (two letters) and `timezone`.
-        max_uses: Number of searches in one request.
+        blocked_domains: Domains that are not in results. Default: none.
+        user_location: Where the user is: `city`, `region`, `country` (two letters) and `timezone`. Default: `None`, not
+            sent.
+        max_uses: Number of searches in one request. Default: `None`, no limit.
 
     Returns:
         The tool.
@@ -109,8 +122,8 @@ def tool_web_fetch(
 
     Args:
         allowed_domains: The only domains that are read; `None` (default) means all.
-        blocked_domains: Domains that are not read.
-        max_uses: Number of pages in one request.
+        blocked_domains: Domains that are not read. Default: none.
+        max_uses: Number of pages in one request. Default: `None`, no limit.
         citations: Whether answers cite the pages. Default: `False`.
 
     Returns:

@@ -169,20 +169,22 @@ def params(
     A parameter that the model does not accept is left out with a warning.
 
     Args:
-        temperature: Randomness; 0 is the least. The largest value differs by provider (1 or 2).
-        top_p: Share of the probability that tokens are drawn from, 0 to 1.
-        top_k: Number of the most likely tokens that tokens are drawn from.
-        frequency_penalty: Penalty for tokens by how often they occurred, usually -2 to 2.
-        presence_penalty: Penalty for tokens that occurred, usually -2 to 2.
-        seed: Seed for repeatable answers, where the provider has one.
-        max_tokens: Largest number of tokens of an answer, reasoning included.
-        log_probs: Whether the provider returns log probabilities of the tokens.
-        stop_sequences: Texts that end the answer.
-        reasoning_effort: The provider's own word for how much the model thinks.
-        reasoning_tokens: Number of tokens to think with.
+        temperature: Randomness; 0 is the least. The largest value differs by provider (1 or 2). Default: `None`.
+        top_p: Share of the probability that tokens are drawn from, 0 to 1. Default: `None`.
+        top_k: Number of the most likely tokens that tokens are drawn from. Default: `None`.
+        frequency_penalty: Penalty for tokens by how often they occurred, usually -2 to 2. Default: `None`.
+        presence_penalty: Penalty for tokens that occurred, usually -2 to 2. Default: `None`.
+        seed: Seed for repeatable answers, where the provider has one. Default: `None`.
+        max_tokens: Largest number of tokens of an answer, reasoning included. Default: `None`.
+        log_probs: Whether the provider returns log probabilities of the tokens. Default: `None`.
+        stop_sequences: Texts that end the answer. Default: `None`.
+        reasoning_effort: The provider's own word for how much the model thinks. Default: `None`.
+        reasoning_tokens: Number of tokens to think with. Default: `None`.
         thinking: One setting for all providers: `"off"`, `"low"`, `"medium"`, `"high"`, `"max"`, or a number of tokens.
-        compact_at: Number of input tokens from which on the provider itself replaces the older part of the conversation by
-            a summary, where it can: Anthropic (at least 50,000) and the Responses API of OpenAI (at least 1,000).
+            Default: `None`.
+        compact_at: Number of input tokens from which on the provider itself replaces the older part of the conversation
+            by a summary, where it can: Anthropic (at least 50,000) and the Responses API of OpenAI (at least 1,000).
+            Default: `None`.
         **extra: Parameters by the provider's own names.
 
     Returns:
@@ -241,37 +243,39 @@ IMAGES = ("image/png", "image/jpeg", "image/gif", "image/webp")
 class Profile(Value):
     """What a model accepts. `chat.profile` shows the profile of a chat, and `profile=` overrides fields of it.
 
-    `None` stands for "not known", and an empty tuple for "none".
+    `None` stands for "not known", and an empty tuple or dictionary for "none". "Parameters" are names or values of
+    `params()`.
 
     Args:
-        refuses: Parameters that the model does not accept.
-        refuses_thinking: Parameters that it does not accept while it thinks.
-        exclusive: Groups of parameters of which it accepts one at a time.
-        ranges: The smallest and the largest value of a parameter.
-        max_tokens: Tokens that are requested where the caller gives no number and the API requires one.
-        thinks: Whether the model thinks unless it is told not to.
-        adaptive: Whether the model decides itself how much to think, and is asked for an effort.
-        efforts: The values of `reasoning_effort`.
-        budget: The smallest and the largest `reasoning_tokens`.
-        off: Parameters that turn thinking off.
-        on: Parameters that are sent while thinking is on, so that it is shown.
-        levels: Parameters for each level, where there is neither an effort nor a budget.
-        forced: Whether a tool call can be forced.
-        forced_thinking: Whether it can be forced while the model thinks.
-        images: Media types of images.
-        pdfs: Whether it accepts PDFs.
-        audio: Whether it accepts audio.
-        tools: Whether it accepts tools.
-        instead: What to do if it does not accept them, as a sentence.
-        system: Whether it accepts a system prompt.
-        structured: How it gives structured output: `"schema"`, or `"words"` where only a prompt can ask for it.
-        with_tools: Parameters that it requires beside tools.
-        tool_search: Whether the provider searches deferred tools for it.
-        compacts: The smallest and the largest `compact_at`; empty if the provider does not compact conversations.
-        fields: Fields that every request has.
-        headers: Headers that every request has.
-        gone: Parameters that the API version does not have, whatever the model.
-        sources: Links to where the provider documents this.
+        refuses: Names of the parameters that the model does not accept. Default: `()`.
+        refuses_thinking: Names of the parameters that it does not accept while it thinks. Default: `()`.
+        exclusive: Groups of names of parameters; it accepts one parameter of each group. Default: `()`.
+        ranges: The smallest and the largest value of a parameter, by its name. Default: `{}`.
+        max_tokens: Number of tokens that is requested if the caller gives none and the API requires one. Default: `None`.
+        thinks: Whether the model thinks unless it is told not to. Default: `False`.
+        adaptive: Whether the model decides itself how much to think, and is asked for an effort. Default: `True`.
+        efforts: The accepted values of `reasoning_effort`. Default: `None`.
+        budget: The smallest and the largest accepted `reasoning_tokens`. Default: `None`.
+        off: Parameters that turn thinking off, by name. Default: `None`.
+        on: Parameters that are sent while thinking is on, so that the API shows the thoughts. Default: `{}`.
+        levels: Parameters for each level of `thinking`, for a model with neither an effort nor a budget. Default: `{}`.
+        forced: Whether a tool call can be forced. Default: `True`.
+        forced_thinking: Whether a tool call can be forced while the model thinks. Default: `True`.
+        images: The accepted media types of images, such as `"image/png"`. Default: `None`.
+        pdfs: Whether it accepts PDFs. Default: `None`.
+        audio: Whether it accepts audio. Default: `None`.
+        tools: Whether it accepts tools. Default: `True`.
+        instead: What the caller can do if it accepts no tools, as a sentence. Default: `""`.
+        system: Whether it accepts a system prompt. Default: `True`.
+        structured: How it gives structured output: `"schema"` (default), or `"words"` if only the prompt can ask for it.
+        with_tools: Parameters that it requires in requests with tools, by name. Default: `{}`.
+        tool_search: Whether the provider searches deferred tools for it. Default: `False`.
+        compacts: The smallest and the largest `compact_at` in tokens; `()` (default) if the provider does not compact
+            conversations.
+        fields: Fields of the body that every request has. Default: `{}`.
+        headers: Headers that every request has. Default: `{}`.
+        gone: Names of the parameters that the API version does not have for any model. Default: `()`.
+        sources: Links to the provider's documentation of these facts. Default: `()`.
 
     Examples:
         >>> chat = chat_openai(model="gpt-4.1", profile={"max_tokens": 500})

@@ -90,6 +90,12 @@ class CassetteServer(ThreadingHTTPServer):
 
         Args:
             address: The header `Host` of a request.
+
+        Examples:
+            >>> from ellmer_harness.serving import serving
+            >>> with serving("weather.json") as server:
+            ...     server.is_called("attacker.example")
+            False
         """
         try:
             host = urlsplit(f"//{address}").hostname or ""

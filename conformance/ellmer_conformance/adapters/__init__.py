@@ -103,26 +103,32 @@ class Capabilities:
 
     Args:
         modes: The modes in which a session can be called: `"sync"`, `"async"`, `"stream"`, `"async-stream"`. Default: all.
-        tools: Whether the library runs tools.
-        structured: Whether sessions have `extract(parts, schema)` and `aextract(parts, schema)`, whose `Reply` has a `value`.
-        image_in_user: Whether a user turn may contain an image.
-        pdf_in_user: Whether a user turn may contain a PDF.
-        audio_in_user: Whether a user turn may contain an `Audio`.
+        tools: Whether the library runs tools. Default: `"native"`.
+        structured: Whether sessions have `extract(parts, schema)` and `aextract(parts, schema)`, whose `Reply` has a
+            `value`. Default: `"refused"`.
+        image_in_user: Whether a user turn may contain an image. Default: `"native"`.
+        pdf_in_user: Whether a user turn may contain a PDF. Default: `"native"`.
+        audio_in_user: Whether a user turn may contain an `Audio`. Default: `"refused"`.
         image_in_tool_result: How a tool result carries an image. `"pointer"` (default) puts the image after the results, and
             the result refers to it.
         pdf_in_tool_result: As `image_in_tool_result`, for a PDF.
         dangling_call: Whether a history may contain tool calls without results, after which the user continues. Default:
             `"refused"`; a library that repairs such a history is also accepted.
-        interleaved_parts: Whether texts and media of a turn keep their order. An adapter that refuses it takes texts and media as
-            two lists, and only the order within each list is checked.
-        changed_prompt: Whether sessions have `instructed(system)`, which replaces the system prompt.
-        compaction: Whether sessions have `compacted()` and `acompacted()`, which shorten the conversation in one request.
+        interleaved_parts: Whether texts and media of a turn keep their order. An adapter that refuses it takes texts
+            and media as two lists, and only the order within each list is checked. Default: `"native"`.
+        changed_prompt: Whether sessions have `instructed(system)`, which replaces the system prompt. Default:
+            `"refused"`.
+        compaction: Whether sessions have `compacted()` and `acompacted()`, which shorten the conversation in one
+            request. Default: `"refused"`.
         approval: Whether sessions have `approving(approve)`. `approve(name, arguments)` is called before a tool with
-            `needs_approval` runs.
+            `needs_approval` runs. Default: `"refused"`.
         citations: Whether replies have `sources`. If web search must be allowed first, sessions have `searching()`.
+            Default: `"refused"`.
         uploads: Whether sessions have `upload(file)` and `aupload(file)`. What they return is among the `parts`.
-        structured_with_tools: Whether a value can be requested from a session that has tools.
+            Default: `"refused"`.
+        structured_with_tools: Whether a value can be requested from a session that has tools. Default: `"native"`.
         tool_choice: Whether `send` and `asend` take `options={"tool_choice": "required"}`, which holds for that turn.
+            Default: `"refused"`.
         stop_sequences: The same for `options={"stop": [...]}`, a list of texts.
         json_mode: The same for `options={"json": True}`.
         model_override: The same for `options={"model": name}`.
@@ -168,6 +174,10 @@ class Capabilities:
 
         Args:
             needs: Names of the capabilities that the case needs.
+
+        Examples:
+            >>> Capabilities(approval="refused").refused(["tools", "approval"])
+            ['approval']
         """
         return [need for need in needs if getattr(self, need) == "refused"]
 
@@ -205,6 +215,11 @@ class Difference:
             rule: ID of the violated rule.
             message: The message of the violation.
             wire: The wire format of the run.
+
+        Examples:
+            >>> own = Difference("SYS-010", "You are an agent.", "it tells the model its name", "2026-11-26")
+            >>> own.allows("SYS-010", "the system prompt is missing", "gemini")
+            False
         """
         meant = rule == self.rule and self.wire in {"", wire}
         return meant and bool(self.shown) and self.shown in message
@@ -212,14 +227,22 @@ class Difference:
 
 @runtime_checkable
 class Session(Protocol):
-    """One conversation of the library. It keeps its history, and it runs the tools that it was given."""
+    """One conversation of the library. It keeps its history, and it runs the tools that it was given.
+
+    Examples:
+        >>> class Echo:
+        ...     def send(self, parts, *, stream=False):
+        ...         return Reply(parts[0].text, stop="stop")
+        >>> Echo().send([Text("Hello!")]).text
+        'Hello!'
+    """
 
     def send(self, parts: Sequence[Part], *, stream: bool = False) -> Reply:
         """Sends a user turn, runs the tools that the model calls, and returns the final answer.
 
         Args:
             parts: The contents of the turn.
-            stream: Whether the answer is streamed.
+            stream: Whether the answer is streamed. Default: `False`.
 
         Returns:
             The reply.
@@ -320,8 +343,8 @@ class Adapter(Protocol):
         Args:
             endpoint: The API to talk to.
             system: The system prompt; `None` (default) for none.
-            tools: The tools that the model may call.
-            history: The turns that the conversation starts from.
+            tools: The tools that the model may call. Default: none.
+            history: The turns that the conversation starts from. Default: none.
 
         Returns:
             The session.

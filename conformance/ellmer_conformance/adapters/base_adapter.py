@@ -45,7 +45,18 @@ def ids_as_given(since: str) -> tuple[Difference, ...]:
 
 
 class BridgeAdapter:
-    """An adapter whose conversations are made by `sessions`."""
+    """An adapter whose conversations are made by `sessions`.
+
+    Examples:
+        >>> class MySession:
+        ...     def __init__(self, endpoint, system, tools, history):
+        ...         self.endpoint = endpoint
+        >>> class Mine(BridgeAdapter):
+        ...     sessions = MySession
+        >>> endpoint = Endpoint("openai-chat", "openai", "http://127.0.0.1:8087/v1", "any-key", "gpt-4.1")
+        >>> Mine().session(endpoint).endpoint.model
+        'gpt-4.1'
+    """
 
     sessions: ClassVar[Sessions]
 
@@ -62,8 +73,8 @@ class BridgeAdapter:
         Args:
             endpoint: The API to talk to.
             system: The system prompt; `None` (default) for none.
-            tools: The tools that the model may call.
-            history: The turns that the conversation starts from.
+            tools: The tools that the model may call. Default: none.
+            history: The turns that the conversation starts from. Default: none.
         """
         return self.kind(endpoint)(endpoint, system, tools, history)
 

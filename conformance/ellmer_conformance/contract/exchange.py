@@ -20,9 +20,9 @@ class Response:
 
     Args:
         status: The HTTP status.
-        headers: The headers by lower-case name.
-        body: The bytes of the body, without content encoding.
-        ended: Whether the body arrived whole. It is `False` if the connection broke.
+        headers: The headers by lower-case name. Default: empty.
+        body: The bytes of the body, without content encoding. Default: `b""`.
+        ended: Whether the body arrived whole. It is `False` if the connection broke. Default: `True`.
 
     Examples:
         >>> Response(200, body=b"{}").size

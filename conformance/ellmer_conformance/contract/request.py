@@ -23,11 +23,11 @@ class Request:
         wire: Name of the wire format.
         provider: Name of the provider that answers (`openai`, `groq`, `vertex`, …). It selects the provider's rules.
         body: The JSON body, parsed.
-        url: The URL.
-        method: The HTTP method.
-        headers: The headers by lower-case name.
-        model: Name of the model.
-        stream: Whether the request asks for a stream.
+        url: The URL. Default: `""`.
+        method: The HTTP method. Default: `"POST"`.
+        headers: The headers by lower-case name. Default: empty.
+        model: Name of the model. Default: `""`.
+        stream: Whether the request asks for a stream. Default: `False`.
         when: The day on which it was sent; `None` (default) if it is not known.
 
     Examples:
@@ -52,9 +52,9 @@ class Media:
 
     Args:
         type: Media type.
-        data: The bytes.
-        url: The URL or file id.
-        filename: Name of the file.
+        data: The bytes. Default: `b""`.
+        url: The URL or file id. Default: `""`.
+        filename: Name of the file. Default: `""`.
 
     Examples:
         >>> Media("image/png", b"abc").sha256[:8]
@@ -81,11 +81,12 @@ class Item(NamedTuple):
         pointer: JSON pointer of its place in the body.
         turn: Index of the provider's message, from 0; -1 for a system prompt outside the messages.
         text: The words. A result has all of its text here, and if its content is a list, the parts follow as items.
-        media: The image or document.
-        id: The id of a tool call or of its result; empty if the format has none.
-        name: The name of the tool that is called.
-        arguments: The parsed arguments of a call.
-        error: Whether the format marks the result as failed.
+            Default: `""`.
+        media: The image or document. Default: `None`, if it is neither.
+        id: The id of a tool call or of its result; empty if the format has none. Default: `""`.
+        name: The name of the tool that is called. Default: `""`.
+        arguments: The parsed arguments of a call. Default: `None`, if it is no call.
+        error: Whether the format marks the result as failed. Default: `False`.
         within: The id of the tool result that carries this text or image; `None` (default) if it stands by itself.
 
     Examples:

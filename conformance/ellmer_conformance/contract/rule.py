@@ -38,14 +38,24 @@ __all__ = [
 
 
 class Level(StrEnum):
-    """How much a rule matters, in the words of the specifications."""
+    """How much a rule matters, in the words of the specifications.
+
+    Examples:
+        >>> [level.value for level in Level]
+        ['MUST', 'SHOULD']
+    """
 
     MUST = "MUST"
     SHOULD = "SHOULD"
 
 
 class Kind(StrEnum):
-    """What happens if a rule is broken: the API refuses the request, or it answers and data is lost."""
+    """What happens if a rule is broken: the API refuses the request, or it answers and data is lost.
+
+    Examples:
+        >>> [kind.value for kind in Kind]
+        ['reject', 'loss']
+    """
 
     REJECT = "reject"
     LOSS = "loss"
@@ -57,7 +67,7 @@ class Finding(NamedTuple):
     Args:
         pointer: JSON pointer of the place.
         problem: What is wrong there; `None` (default) if all is well.
-        facts: Values that fill the provider's error text.
+        facts: Values that fill the provider's error text. Default: none.
 
     Examples:
         >>> Finding("/messages/0", "it has no content").problem
@@ -104,9 +114,9 @@ class Refusal:
     Args:
         message: The sentence of the error.
         status: The HTTP status. Default: 400.
-        type: The error's type, as the provider has it.
-        code: The error's code.
-        param: The parameter that the error names.
+        type: The error's type, as the provider has it. Default: `None`, the error has none.
+        code: The error's code. Default: `None`, the error has none.
+        param: The parameter that the error names. Default: `None`, the error names none.
 
     Examples:
         >>> Refusal("messages.{index}: content is missing").filled({"index": 3}).message
@@ -124,6 +134,10 @@ class Refusal:
 
         Args:
             facts: The values by name.
+
+        Examples:
+            >>> Refusal("messages.{index}: content is missing").filled({"index": 3}).message
+            'messages.3: content is missing'
         """
 
         code = _filled(self.code, facts) if isinstance(self.code, str) else self.code
@@ -180,17 +194,18 @@ class Rule:
         check: The function that yields a `Finding` for each place that it checks.
         source: Links and recordings that prove the rule.
         refusal: The provider's answer to a violation; `None` (default) if it does not refuse.
-        formerly: The provider's answers in older recordings, or to what only a whole conversation shows.
-        explain: The other paragraphs of the docstring.
+        formerly: The provider's answers in older recordings, or to what only a whole conversation shows. Default: none.
+        explain: The other paragraphs of the docstring. Default: `""`.
         models: The models that the rule holds for, as `Scope` has them. Default: all models.
         providers: The providers that it holds for. Default: all that have the rule.
         versions: The API versions that it holds for. Default: all versions.
         betas: The beta features that it holds with; `"!name"`: without. Default: with and without.
         since: The first day on which it holds; `None` (default) for always.
         until: The first day on which it no longer holds; `None` (default) if it still does.
-        preview: Whether a violation is reported but does not fail a run, because no refusal of a provider proves the rule yet.
-        examples: Bodies that conform.
-        counterexamples: Bodies that the rule must catch.
+        preview: Whether a violation is reported but does not fail a run, because no refusal of a provider proves the
+            rule yet. Default: `False`.
+        examples: Bodies that conform. Default: none.
+        counterexamples: Bodies that the rule must catch. Default: none.
         author: The provider whose own book has the rule, if it is not the one whose wire format it is. Default: `""`.
 
     Examples:
@@ -254,6 +269,11 @@ class Rule:
 
         Args:
             request: The request.
+
+        Examples:
+            >>> rule = Rule("REQ-900", Level.MUST, Kind.REJECT, "anthropic", "The body has content.", print, ("…",), models=("small-*",))
+            >>> [rule.holds_for(Request("anthropic", "anthropic", {}, model=model)) for model in ("small-1", "large-1")]
+            [True, False]
         """
         return self.scope.holds(request)
 
@@ -269,7 +289,7 @@ class Violation:
         rule: The rule.
         pointer: JSON pointer of the place.
         message: What is wrong there.
-        facts: Values that fill the provider's error text.
+        facts: Values that fill the provider's error text. Default: empty.
 
     Examples:
         >>> rule = Rule("REQ-900", Level.MUST, Kind.REJECT, "anthropic", "The body has content.", print, ("…",))

@@ -33,8 +33,9 @@ class RuleBook:
         wire: Name of the wire format.
         provider: Name of the provider; empty (default) for the one whose own format it is.
         error_body: Function that makes the headers and the body of an error from a `Refusal`. Default: plain text.
-        rules: The rules by short ID.
+        rules: The rules by short ID. Default: empty.
         author: The provider, if it only varies the format of another one; its own rules have its name in their full ID.
+            Default: `""`, the format is its own.
 
     Examples:
         >>> book = RuleBook("my-format")
@@ -82,22 +83,32 @@ class RuleBook:
             kind: `Kind.REJECT` or `Kind.LOSS`.
             source: Links and recordings that prove the rule.
             refusal: The provider's answer to a violation; `None` (default) if it does not refuse.
-            formerly: The provider's answers in older recordings, or to what only a whole conversation shows.
+            formerly: The provider's answers in older recordings, or to what only a whole conversation shows. Default:
+                none.
             models: The models that the rule holds for, as `Scope` has them. Default: all models.
             providers: The providers that it holds for. Default: all that have the rule.
             versions: The API versions that it holds for. Default: all versions.
             betas: The beta features that it holds with; `"!name"`: without. Default: with and without.
             since: The first day on which it holds; `None` (default) for always.
             until: The first day on which it no longer holds; `None` (default) if it still does.
-            preview: Whether a violation is reported but does not fail a run.
-            examples: Bodies that conform.
-            counterexamples: Bodies that the rule must catch.
+            preview: Whether a violation is reported but does not fail a run. Default: `False`.
+            examples: Bodies that conform. Default: none.
+            counterexamples: Bodies that the rule must catch. Default: none.
 
         Returns:
             A decorator, which returns the check unchanged.
 
         Raises:
             ValueError: The book has a rule with this ID already.
+
+        Examples:
+            >>> book = RuleBook("my-format")
+            >>> @book.rule("REQ-001", Level.MUST, Kind.REJECT, source="https://example.com", refusal=Refusal("no model"))
+            ... def a_model_is_named(request):
+            ...     "The request names a model."
+            ...     yield met("/model") if "model" in request.body else broken("/model", "there is no model")
+            >>> book.rules["REQ-001"].sentence
+            'The request names a model.'
         """
 
         def enter(check: Check) -> Check:
@@ -149,10 +160,14 @@ class RuleBook:
         Args:
             provider: Name of the provider.
             only: IDs of the reject rules that are known to hold there; the other reject rules become previews. Default: all hold.
-            without: IDs of the rules that do not hold there.
+            without: IDs of the rules that do not hold there. Default: none.
             error_body: The provider's error body. Default: the one of this book.
             wire: Name of a wire format that varies this one. Default: the same format.
             **changed: Fields of rules to change, by ID with an underscore: `ORD_002={"refusal": …}`.
+
+        Examples:
+            >>> RuleBook("my-format", "my-provider").extend("other-provider").provider
+            'other-provider'
         """
         wire = wire or self.wire
         rules = {id: replace(rule, wire=wire) for id, rule in self.rules.items() if id not in without}
@@ -169,6 +184,10 @@ class RuleBook:
 
         Args:
             body: The JSON body.
+
+        Examples:
+            >>> RuleBook("my-format").request({"model": "small-1"}).model
+            'small-1'
         """
         return Request(
             self.wire, self.provider, body, model=str(body.get("model") or "").removeprefix("models/")
@@ -179,6 +198,11 @@ class RuleBook:
 
         Args:
             request: The request.
+
+        Examples:
+            >>> book = RuleBook("my-format")
+            >>> book.judge(book.request({}))
+            []
         """
         with reading_once():
             return [verdict(rule, request) for rule in self.in_force(request)]
@@ -188,6 +212,11 @@ class RuleBook:
 
         Args:
             request: The request.
+
+        Examples:
+            >>> book = RuleBook("my-format")
+            >>> book.in_force(book.request({"model": "small-1"}))
+            []
         """
         when = request.when or date.today()  # noqa: DTZ011 - a provider's day has no time zone here
         key = (
@@ -211,6 +240,11 @@ class RuleBook:
 
         Raises:
             ValueError: The rule has no refusal, since the provider would not have noticed.
+
+        Examples:
+            >>> rule = Rule("REQ-900", Level.MUST, Kind.REJECT, "my-format", "The body has content.", print, ("…",))
+            >>> RuleBook("my-format").refuse(Violation(rule, "/content", "it is missing"), Refusal("content is missing"))[0]
+            400
         """
         refusal = refusal.filled(violation.facts) if refusal else violation.refusal
         if refusal is None:

@@ -20,7 +20,7 @@ class Say:
     Args:
         text: The words.
         pieces: The parts in which a stream sends it, in order. Default: a few words at a time.
-        sources: The sources of the text.
+        sources: The sources of the text. Default: none.
 
     Examples:
         >>> Say("Hello!", pieces=("Hel", "lo!")).text
@@ -53,10 +53,10 @@ class Call:
 
     Args:
         name: Name of the tool.
-        arguments: The arguments by name.
+        arguments: The arguments by name. Default: empty.
         id: Identifier of the call. Default: the server makes one, which depends on the case and the position.
-        text: Text that is sent instead of the arguments' JSON, where the format has text there. It is for arguments that are
-            malformed or cut.
+        text: Text that is sent instead of the arguments' JSON, where the format has text there. It is for arguments
+            that are malformed or cut. Default: `None`, the JSON of the arguments is sent.
 
     Examples:
         >>> Call("get_weather", {"city": "Paris"}).arguments
@@ -75,7 +75,7 @@ class Search:
 
     Args:
         query: The query.
-        found: The pages that were found.
+        found: The pages that were found. Default: none.
         ran: The part of the search that is in this answer: `"whole"` (default), `"pending"` (only the request, before a pause) or
             `"rest"` (only the results, after a pause).
 
@@ -95,7 +95,7 @@ class Run:
 
     Args:
         code: The program, in Python.
-        output: What it wrote.
+        output: What it wrote. Default: `""`.
 
     Examples:
         >>> Run("print(6 * 7)", "42\\n").code
@@ -113,7 +113,7 @@ class Show:
     Args:
         data: The bytes.
         type: Media type. Default: `"image/png"`.
-        words: The words of a sound, or the prompt of an image.
+        words: The words of a sound, or the prompt of an image. Default: `""`.
 
     Examples:
         >>> Show(b"RIFF", "audio/wav", "Hello!").words
@@ -145,10 +145,10 @@ class Usage:
     """Token counts of an answer.
 
     Args:
-        input: Tokens of the request, including `cached`.
-        output: Tokens of the answer, including `reasoning`.
-        cached: Tokens of the request that were read from a cache.
-        reasoning: Tokens of the reasoning.
+        input: Tokens of the request, including `cached`. Default: 10.
+        output: Tokens of the answer, including `reasoning`. Default: 5.
+        cached: Tokens of the request that were read from a cache. Default: 0.
+        reasoning: Tokens of the reasoning. Default: 0.
 
     Examples:
         >>> Usage(input=9, output=7).cached
@@ -172,9 +172,10 @@ class Answer:
     Args:
         parts: What it consists of: `Say`, `Think`, `Call`, `Search`, `Run`, `Show`, `Refuse`.
         stop: The stop reason. Default: `"tool"` if the answer calls tools, else `"stop"`.
-        usage: The token counts.
+        usage: The token counts. Default: `Usage()`.
         stop_sequence: The sequence that ended the answer, if the stop reason is `"sequence"`; empty by default.
         others: The other choices, if the answer has several. They have neither choices nor token counts of their own.
+            Default: none.
 
     Examples:
         >>> Answer((Say("Hello"), Say("!"))).text

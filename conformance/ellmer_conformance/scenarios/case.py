@@ -31,19 +31,19 @@ class Ask:
 
     Args:
         parts: The contents of the turn.
-        text: The whole text of the reply, if the turn is answered.
+        text: The whole text of the reply, if the turn is answered. Default: `""`.
         outcome: How it must end: `"answered"` (default), `"incomplete"` (an error, or a reply marked as incomplete) or `"refused"`
             (an error, or a tool result that reports an error, before anything is lost).
-        who: Number of the conversation; each has a session of its own. Turns of different conversations that follow each other are
-            sent at the same time in async modes.
-        schema: JSON Schema of a value that is requested instead of text.
-        value: The value that must come back.
-        cancelled: Whether the caller cancels the request after the answer has begun.
-        reloaded: Whether the conversation is saved and restored before the turn.
-        instructed: A system prompt that replaces the present one before the turn.
-        compacted: Whether the conversation is shortened before the turn.
+        who: Number of the conversation; each has a session of its own. Turns of different conversations that follow
+            each other are sent at the same time in async modes. Default: 0.
+        schema: JSON Schema of a value that is requested instead of text. Default: `None`, text is requested.
+        value: The value that must come back. Default: `None`.
+        cancelled: Whether the caller cancels the request after the answer has begun. Default: `False`.
+        reloaded: Whether the conversation is saved and restored before the turn. Default: `False`.
+        instructed: A system prompt that replaces the present one before the turn. Default: `""`.
+        compacted: Whether the conversation is shortened before the turn. Default: `False`.
         options: Options of this turn alone: `tool_choice`, `stop`, `json`, `model`, `cache`, `requests`, `temperature`,
-            `max_tokens`.
+            `max_tokens`. Default: empty.
 
     Examples:
         >>> Ask((Text("Hi"),), text="Hello!").outcome
@@ -67,6 +67,10 @@ class Ask:
 
         Args:
             provider: Name of the provider.
+
+        Examples:
+            >>> ask("Hi", text="Hello!").at("openai").text
+            'Hello!'
         """
         model = self.options.get("model")
         named = {"model": model[provider]} if isinstance(model, Mapping) and provider in model else {}
@@ -96,26 +100,30 @@ class Case:
     Args:
         script: What the model says.
         steps: What the user says, and how each turn must end.
-        tools: The tools that the session gets.
+        tools: The tools that the session gets. Default: none.
         system: The system prompt; `None` (default) for none.
-        history: The turns that the session starts from.
-        needs: Names of the `Capabilities` that the case needs. `tools` is added if it has tools.
-        everywhere: Whether it is run at every provider, and not only at the one whose own format it is.
-        streamed_apart: Whether the streamed transcript differs from the other one (a cut stream keeps what was received).
+        history: The turns that the session starts from. Default: none.
+        needs: Names of the `Capabilities` that the case needs. `tools` is added if it has tools. Default: none.
+        everywhere: Whether it is run at every provider, and not only at the one whose own format it is. Default:
+            `False`.
+        streamed_apart: Whether the streamed transcript differs from the other one (a cut stream keeps what was
+            received). Default: `False`.
         printed_alike: Whether the transcript is the same for every wire format. Default: `True`.
-        inexpressible: Reasons why it cannot be run, by wire format or `wire/provider`.
+        inexpressible: Reasons why it cannot be run, by wire format or `wire/provider`. Default: empty.
         models: The models that the case is about, by wire format. Default: the model of the place.
         modes: The modes in which it is replayed. Default: all.
-        max_retries: How often the adapter may retry a request.
-        variations: Names of variations; the answers are replayed under each.
+        max_retries: How often the adapter may retry a request. Default: 0.
+        variations: Names of variations; the answers are replayed under each. Default: none.
         recording: Name of the case whose cassettes it replays; empty (default) for its own.
-        on_server: Whether it is always replayed against the strict server, since it tests the connection.
+        on_server: Whether it is always replayed against the strict server, since it tests the connection. Default:
+            `False`.
         advisory: Why its findings are warnings: they show a fault of the provider, which no client has to handle.
-        approve: Decides about calls of tools that need approval.
-        searching: Whether the caller allows the provider's own web search.
-        name: Set by `@case`: the name of the function.
-        title: Set by `@case`: the docstring of the function.
-        area: Set by `@case`: the module of the function.
+            Default: `""`, its findings are failures.
+        approve: Decides about calls of tools that need approval. Default: `None`, no approver.
+        searching: Whether the caller allows the provider's own web search. Default: `False`.
+        name: Set by `@case`: the name of the function. Default: `""`.
+        title: Set by `@case`: the docstring of the function. Default: `""`.
+        area: Set by `@case`: the module of the function. Default: `""`.
 
     Examples:
         >>> Case(script=[Answer((Say("Hello!"),))], steps=[ask("Hi", text="Hello!")]).modes
@@ -156,6 +164,10 @@ class Case:
         Args:
             wire: Name of the wire format.
             mode: The mode.
+
+        Examples:
+            >>> Case(script=[Answer((Say("Hello!"),))], steps=[ask("Hi", text="Hello!")]).shows("openai-chat", "sync")
+            True
         """
         varied = named(name.replace("*", "1") for name in self.variations)
         return mode in self.modes and (
@@ -168,6 +180,11 @@ class Case:
         Args:
             wire: Name of the wire format.
             provider: Name of the provider.
+
+        Examples:
+            >>> reasons = {"ollama": "it has no PDFs"}
+            >>> Case(script=[], steps=[], inexpressible=reasons).why_not("ollama", "ollama")
+            'it has no PDFs'
         """
         return self.inexpressible.get(wire) or self.inexpressible.get(f"{wire}/{provider}", "")
 
@@ -176,6 +193,10 @@ class Case:
 
         Args:
             provider: Name of the provider.
+
+        Examples:
+            >>> Case(script=[Answer((Say("Hello!"),))], steps=[ask("Hi", text="Hello!")]).at("openai").steps[0].text
+            'Hello!'
         """
         steps = [step.at(provider) for step in self.steps]
         return replace(self, steps=steps) if any(step.options for step in steps) else self

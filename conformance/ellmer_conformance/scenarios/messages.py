@@ -46,9 +46,9 @@ class Image:
     """An image: its bytes, or a URL.
 
     Args:
-        data: The bytes; empty if the image is a URL.
+        data: The bytes; empty if the image is a URL. Default: `b""`.
         type: Media type. Default: `"image/png"`.
-        url: Address of the image; empty if the bytes are given.
+        url: Address of the image; empty if the bytes are given. Default: `""`.
 
     Examples:
         >>> Image(url="https://example.com/cat.png").url
@@ -101,7 +101,7 @@ class ToolCall:
     Args:
         id: Identifier of the call.
         name: Name of the tool.
-        arguments: The arguments by name.
+        arguments: The arguments by name. Default: empty.
 
     Examples:
         >>> ToolCall("call_1", "get_weather", {"city": "Paris"}).name
@@ -151,8 +151,8 @@ class Source:
 
     Args:
         url: Address of the source; empty where it is the result of a tool.
-        title: Title of the source.
-        quote: The words of the source that are cited.
+        title: Title of the source. Default: `""`.
+        quote: The words of the source that are cited. Default: `""`.
         cited: The words of the answer that come from the source; empty (default) for the whole text.
 
     Examples:
@@ -217,15 +217,15 @@ class Reply:
     """What the library returned to its caller for one `send()`.
 
     Args:
-        text: The text of the answer.
+        text: The text of the answer. Default: `""`.
         stop: The stop reason that the library reports: `"stop"`, `"tool"`, `"length"`, `"filter"` or the provider's own word;
             `None` (default) if it reports none.
         complete: Whether the library says that the answer is complete. Default: `True`.
-        usage: Token counts by name: `"input"`, `"output"`.
+        usage: Token counts by name: `"input"`, `"output"`. Default: empty.
         error: The exception that the library raised instead; `None` (default) for none.
-        pieces: The texts that a stream yielded, in order.
-        value: The value that was requested with a schema.
-        sources: The sources of the answer.
+        pieces: The texts that a stream yielded, in order. Default: none.
+        value: The value that was requested with a schema. Default: `None`.
+        sources: The sources of the answer. Default: none.
 
     Examples:
         >>> Reply("Hello!", stop="stop").complete

@@ -110,7 +110,7 @@ class AnswerByMedia:
     Args:
         media: Sha256 hex digests of the media, in order.
         then: The answer if the last user turn of the request carries exactly these media.
-        otherwise: The answer if it does not.
+        otherwise: The answer if it does not. Default: the text `no image received`.
 
     Examples:
         >>> AnswerByMedia(("ab12",), then=Answer((Say("A cat."),))).otherwise.text
@@ -128,7 +128,7 @@ class StructuredAnswer:
 
     Args:
         value: The value.
-        usage: The token counts.
+        usage: The token counts. Default: `Usage()`.
 
     Examples:
         >>> StructuredAnswer({"city": "Paris"}).value
@@ -171,7 +171,7 @@ class Delivery:
     Args:
         step: The step.
         slices: Sizes of the writes in bytes; the last size repeats. Default: one event per write in a stream, else one write.
-        delay: Seconds before each write after the first.
+        delay: Seconds before each write after the first. Default: 0.
         after: Number of bytes of the body after which `ending` comes; `None` (default) for all of them.
         ending: How the connection goes on: `"end"` (default), `"reset"`, `"half-close"` or `"stall"`.
         variation: Name of a variation from `scenarios/variations/`; empty (default) for none.
@@ -208,7 +208,15 @@ class Script:
 
 
 class ScriptError(ValueError):
-    """The script of a server is not valid. The message has the place and the reason."""
+    """The script of a server is not valid. The message has the place and the reason.
+
+    Examples:
+        >>> try:
+        ...     StrictServer(script=[{"answer": 5}])
+        ... except ScriptError:
+        ...     print("The script is not valid.")
+        The script is not valid.
+    """
 
 
 def answers_of(step: Step) -> list[Answer]:

@@ -41,10 +41,10 @@ class Entry:
         nonce: The nonce of the conversation.
         request: The request.
         answer: The answer; `None` (default) if none was sent.
-        verdicts: The verdicts of the rules.
+        verdicts: The verdicts of the rules. Default: none.
         left: Number of bytes that were written when the client disconnected early; `None` (default) if it stayed.
-        number: Number of the entry, from 1. The journal sets it.
-        at: Unix time of the entry. The journal sets it.
+        number: Number of the entry, from 1. The journal sets it. Default: 0.
+        at: Unix time of the entry. The journal sets it. Default: 0.
         matched: The entry of the server's script that answered, such as `answers.0`; empty (default) if none did.
 
     Examples:
@@ -76,7 +76,12 @@ class Entry:
         return [v for verdict in self.verdicts for v in verdict.violations]
 
     def report(self) -> dict[str, Any]:
-        """Returns the entry as JSON."""
+        """Returns the entry as JSON.
+
+        Examples:
+            >>> Entry("hello", "1", Request("openai-chat", "openai", {})).report()["request"]["wire"]
+            'openai-chat'
+        """
         request, response = self.request, self.exchange.response
         return {
             "number": self.number,

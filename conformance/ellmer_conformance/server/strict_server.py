@@ -29,7 +29,17 @@ if TYPE_CHECKING:
 
 
 class PortInUse(OSError):
-    """Another program uses the port."""
+    """Another program uses the port.
+
+    Examples:
+        >>> with StrictServer() as server:
+        ...     try:
+        ...         with StrictServer(port=int(server.origin.rpartition(":")[2])):
+        ...             pass
+        ...     except PortInUse:
+        ...         print("Choose another port.")
+        Choose another port.
+    """
 
 
 class StrictServer:
@@ -38,17 +48,18 @@ class StrictServer:
     Each pair of case and nonce is a conversation of its own. The case `any` is always there.
 
     Args:
-        scripts: The scripts by name of the case.
+        scripts: The scripts by name of the case. Default: none.
         mode: `"reject"` (default) refuses requests as the providers do, `"observe"` only notes what is wrong, and `"proxy"`
             passes requests to the API at `upstream`.
         port: The port; 0 (default) takes a free one.
         host: The address to listen on. Default: `"127.0.0.1"`.
-        upstream: The URL of the API in the mode `"proxy"`.
+        upstream: The URL of the API in the mode `"proxy"`. Default: `""`, for the other modes.
         names: Host names under which the pages (`/`, `/reports`) may be opened, besides addresses and `localhost`.
-        handler: Answers requests instead of the server's engine.
+            Default: none.
+        handler: Answers requests instead of the server's engine. Default: `None`, the engine answers.
         script: The answers to requests that name no case: the entries of a script, an `AnswerScript`, or the path of a file of
             YAML or JSON, which is read again when it changes. Default: the server's own model answers.
-        strict_script: Whether a request that no entry of the script fits is an error.
+        strict_script: Whether a request that no entry of the script fits is an error. Default: `False`.
         today: The day as of which requests are judged: rules that came later do not hold yet. Default: today.
 
     Examples:
@@ -112,6 +123,11 @@ class StrictServer:
         Args:
             case: Name of the case.
             nonce: Any text; it separates conversations with the same case.
+
+        Examples:
+            >>> with StrictServer() as server:
+            ...     server.url("two_parallel_tools", "1").removeprefix(server.origin)
+            '/c/two_parallel_tools/1'
         """
         return f"{self.origin}/c/{quote(case, safe='')}/{quote(nonce, safe='')}"
 
@@ -121,6 +137,10 @@ class StrictServer:
         Args:
             case: Name of the case.
             script: What the model says.
+
+        Examples:
+            >>> with StrictServer() as server:
+            ...     server.knows("hello", Script((Answer((Say("Hi"),)),)))
         """
         cast("MutableMapping[str, Script]", self.engine.scripts).setdefault(case, script)
 
@@ -141,6 +161,11 @@ class StrictServer:
         Args:
             case: Name of the case.
             nonce: The nonce of the conversation.
+
+        Examples:
+            >>> with StrictServer({"hello": Script(())}) as server:
+            ...     server.exchanges("hello", "1")
+            []
         """
         return [entry.exchange for entry in self.engine.journal.of(case, nonce)]
 
@@ -150,6 +175,11 @@ class StrictServer:
         Args:
             case: Name of the case.
             nonce: The nonce of the conversation.
+
+        Examples:
+            >>> with StrictServer({"hello": Script(())}) as server:
+            ...     server.verdicts("hello", "1")
+            []
         """
         return [verdict for entry in self.engine.journal.of(case, nonce) for verdict in entry.verdicts]
 

@@ -130,7 +130,7 @@ def refresh_prices(source: str | Path | None, *, max_bytes: int = PRICES.unpacke
 
     Args:
         source: Path or URL of a JSON file in the form of the package's own table; `None` removes what was loaded.
-        max_bytes: The largest size of the table.
+        max_bytes: The largest accepted size of the table in bytes. Default: 10,000,000.
 
     Returns:
         The number of models that have a price.

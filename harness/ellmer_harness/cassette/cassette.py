@@ -64,19 +64,22 @@ class Cassette(CassetteState):
         store: Where the cassette is shared with other machines: a folder, `redis://…`, `s3://…` or a `Store`; `""` for no store.
             Default: the environment variable CASSETTE_STORE, else no store.
         root: The folder that keys in the store are relative to. Default: the current folder.
-        scrub: A `Scrub` that says what may be written. It replaces `secrets` and `keep_headers`.
-        secrets: `{"NAME": "value"}`: the cassette has `<NAME>` instead of the value, and a request that contains the value
-            matches it. Keys, tokens and passwords of the environment are always treated so.
-        not_secret: Fingerprints of findings (eight hex digits, from the error message) that are not secrets.
+        scrub: A `Scrub` that says what may be written. It replaces `secrets` and `keep_headers`. Default:
+            `Scrub.of(secrets, keep_headers)`.
+        secrets: `{"NAME": "value"}`: the cassette has `<NAME>` instead of the value, and a request that contains the
+            value matches it. Keys, tokens and passwords of the environment are always treated so. Default: no others.
+        not_secret: Fingerprints of findings (eight hex digits, from the error message) that are not secrets. Default:
+            none.
         mask: Whether secrets that are found while recording are replaced by placeholders instead of raising `SecretFound`.
             A value that the server generated becomes `REDACTED_1` everywhere. Default: False.
-        keep_headers: Patterns of further header names to write, of requests and answers (`"x-trace-*"`). Credentials are never
-            written.
+        keep_headers: Patterns of further header names to write, of requests and answers (`"x-trace-*"`). Credentials
+            are never written. Default: none.
         match: A `Match` that says when two requests are the same. Default: method, URL, body and relevant headers are equal.
-        normalize: A function that receives each request (`Sent`) before it is compared or written, and returns the one to use.
-            It is for values that differ in every run.
-        before_save: A function that receives each new interaction as vcrpy's dictionary, bodies as bytes. It returns the
-            dictionary to write, or None to leave the interaction out.
+        normalize: A function that receives each request (`Sent`) before it is compared or written, and returns the one
+            to use. It is for values that differ in every run. Default: `None`, requests stay as they are.
+        before_save: A function that receives each new interaction as vcrpy's dictionary, bodies as bytes. It returns
+            the dictionary to write, or None to leave the interaction out. Default: `None`, interactions stay as they
+            are.
         on_repeat: What a request gets once all its recordings were used: `error` (a `Miss`, the default), `last` (the last one
             again) or `cycle` (the first one again).
         replay: Which part of the cassette is replayed; the other requests are sent. `model` replays the model and runs the tools:
@@ -86,26 +89,29 @@ class Cassette(CassetteState):
         diverged: What happens if a tool returns another result, with `replay="model"`: `ignore`, `warn` (the first difference is reported), or `error`
             (`Diverged` is raised if the model's recorded answer no longer fits). Default: the environment variable CASSETTE_DIVERGED,
             else `warn`.
-        metadata: A dictionary that is written into the cassette's metadata.
+        metadata: A dictionary that is written into the cassette's metadata. Default: none.
         blobs: The folder of binary bodies. Default: `blobs` beside the cassette.
-        faults: Faults of `ellmer_harness.faults`, one per request in order; a tuple of faults applies to one request together.
+        faults: Faults of `ellmer_harness.faults`, one per request in order; a tuple of faults applies to one request
+            together. Default: none.
         framing: How bodies are split into chunks: words such as `every-byte`, `events`, `whole`, `split:N`, `random:SEED`,
             `crlf`, `lf`, or a function of the reply. Default: as they were recorded.
         delays: `real` sleeps the recorded gaps between chunks, `virtual` adds them up on `clock`. Default: the gaps are ignored.
-        virtual_sleep: Names of modules whose `time.sleep`, `asyncio.sleep` and `anyio.sleep` use `clock` instead of waiting;
-            `cassette.slept` lists these pauses in seconds.
+        virtual_sleep: Names of modules whose `time.sleep`, `asyncio.sleep` and `anyio.sleep` use `clock` instead of
+            waiting; `cassette.slept` lists these pauses in seconds. Default: none.
         allow_unused: Whether recorded interactions may stay unused. Default: False (`Unused` is raised).
         allow_idle: Whether the run may send no request at all. Default: False (`NotIntercepted` is raised).
-        allow_hosts: Names of hosts that requests and sockets may reach while the cassette is open.
+        allow_hosts: Names of hosts that requests and sockets may reach while the cassette is open. Default: none.
         accept_encoding: The `accept-encoding` header to send while recording, so that bodies are readable. None keeps the
             client's. Default: `identity`.
         patchers: Has no effect any more, because every client that vcrpy's patchers recorded is recorded without them.
-        run: The id of a test run. With it, `rewrite` of a cassette that several tests share keeps what the other tests of the same
-            run recorded.
-        rerecord: The command that records this cassette again, for error messages.
-        clock: The clock: `Clock(today=…)` fixes the date. Virtual pauses are added to it.
+            Default: none.
+        run: The id of a test run. With it, `rewrite` of a cassette that several tests share keeps what the other tests
+            of the same run recorded. Default: `""`, no run.
+        rerecord: The command that records this cassette again, for error messages. Default: the command of the running
+            test, or none outside of pytest.
+        clock: The clock: `Clock(today=…)` fixes the date. Virtual pauses are added to it. Default: today's date.
         max_age: The age in days from which a recording is stale. Default: no limit.
-        policies: Functions that receive a `Recording` and return a sentence if it is stale, else None.
+        policies: Functions that receive a `Recording` and return a sentence if it is stale, else None. Default: none.
         stale: What happens to a stale recording: `ignore`, `warn` or `error` (`Stale` is raised). Default: the environment
             variable CASSETTE_STALE, else `warn`.
 
@@ -193,10 +199,16 @@ class Cassette(CassetteState):
 
         Args:
             error: The exception that the run failed with; None if it succeeded. A failed run does not replace the file.
+                Default: `None`.
 
         Raises:
             HarnessError: One of its subclasses, if the run did not do what its cassette says.
             Miss: If a request was not recorded.
+
+        Examples:
+            >>> cassette = use_cassette("weather.json").__enter__()
+            >>> answer = httpx.get("https://api.example.com/weather")
+            >>> cassette.close()
         """
         self._stack.close()
         self.failed = error is not None
@@ -222,7 +234,12 @@ class Cassette(CassetteState):
             raise
 
     def close_quietly(self) -> None:
-        """Ends the run without saving or checking anything."""
+        """Ends the run without saving or checking anything.
+
+        Examples:
+            >>> cassette = use_cassette("weather.json").__enter__()
+            >>> cassette.close_quietly()
+        """
         self._stack.close()
 
     def replace(
@@ -241,7 +258,7 @@ class Cassette(CassetteState):
                 requests to answer. Default: every request.
             status: The HTTP status. Default: the recorded one, or 200 if the request was not recorded.
             body: Bytes, text, or a value to send as JSON. Default: the recorded body.
-            headers: Headers to set; the others stay as recorded.
+            headers: Headers to set; the others stay as recorded. Default: none.
             times: How many requests are answered so. Default: all.
 
         Examples:
@@ -321,6 +338,12 @@ class Cassette(CassetteState):
 
         Args:
             url: The address.
+
+        Examples:
+            >>> with use_cassette("weather.json") as cassette:
+            ...     answer = httpx.get("https://api.example.com/weather")
+            ...     cassette.may_answer("https://api.example.com/weather")
+            True
         """
         if self.partial is None:
             return self.replays
@@ -340,6 +363,12 @@ class Cassette(CassetteState):
 
         Args:
             url: The URL that the client asked for.
+
+        Examples:
+            >>> with use_cassette("weather.json", routes={"https://api.example.com": "http://127.0.0.1:8123"}) as cassette:
+            ...     answer = httpx.get("https://api.example.com/weather")
+            ...     cassette.target("https://api.example.com/weather")
+            'http://127.0.0.1:8123/weather'
         """
         return target(url, self.routes or {})
 

@@ -38,8 +38,8 @@ class Match:
 
     Args:
         headers: Patterns of the header names that are compared. Default: `content-type`, `range`, `*-version` and `*-beta`.
-        ignore: What is not compared: JSON pointers into the body (`/metadata/user_id`; `*` stands for any key or index), or
-            parameters of the URL (`?beta`).
+        ignore: What is not compared: JSON pointers into the body (`/metadata/user_id`; `*` stands for any key or
+            index), or parameters of the URL (`?beta`). Default: none.
         body: Whether bodies are compared. Default: True. JSON is compared by value, forms by field, multipart by part.
         url: Whether URLs are compared. Default: True.
 
@@ -59,6 +59,10 @@ class Match:
 
         Args:
             parts: The names of the parts that are no longer compared: `headers`, `body`, `url`.
+
+        Examples:
+            >>> Match().without(["body"]).body
+            False
         """
         return replace(
             self,
@@ -74,6 +78,12 @@ class Match:
             method: The HTTP method.
             url: The URL.
             headers: (name, value) pairs, names in lower case.
+
+        Examples:
+            >>> match = Match(ignore=("?trace",))
+            >>> plain = match.head("GET", "https://api.example.com/weather", [])
+            >>> plain == match.head("GET", "https://api.example.com/weather?trace=7", [])
+            True
         """
         counts = names(self.headers)
         found = [(name, _value(name, value)) for name, value in headers if counts(name)]
@@ -85,6 +95,10 @@ class Match:
         Args:
             body: The bytes of the body.
             content_type: The value of its `content-type` header.
+
+        Examples:
+            >>> Match().canonical(b'{"b": 1, "a": 2}', "application/json") == Match().canonical(b'{"a":2,"b":1}', "application/json")
+            True
         """
         if not self.body or not body:
             return b""
@@ -109,6 +123,12 @@ class Match:
             head: What `head()` returned.
             body: The bytes of the body.
             content_type: The value of its `content-type` header; `""` if there is none.
+
+        Examples:
+            >>> match = Match()
+            >>> head = match.head("GET", "https://api.example.com/weather", [])
+            >>> len(match.digest(head, b"", ""))
+            32
         """
         canonical = self.canonical(body, content_type or _guessed(body))
         return sha256(repr(head).encode() + b"\n" + canonical).digest()

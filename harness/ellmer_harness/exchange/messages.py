@@ -74,15 +74,16 @@ class Exchange:
 
     Args:
         sent: The request.
-        status: The HTTP status; 0 if no answer came.
-        reason: The phrase of the status line.
+        status: The HTTP status; 0 if no answer came. Default: 0.
+        reason: The phrase of the status line. Default: `""`.
         headers: The answer's headers as (name, value) pairs, names in lower case; a name may come more than once.
-        chunks: The body in the chunks in which the client got it.
+            Default: empty.
+        chunks: The body in the chunks in which the client got it. Default: empty.
         ended: How the body ended: `eof`, `closed` (the client stopped reading), `error` (`failure` says which), or `""`
-            while it is open.
-        failure: The exception that the client got, if any.
-        played: Whether the answer came from the cassette.
-        http_version: The version of HTTP, for example `HTTP/2`.
+            while it is open. Default: `""`.
+        failure: The exception that the client got, if any. Default: `None`.
+        played: Whether the answer came from the cassette. Default: `False`.
+        http_version: The version of HTTP, for example `HTTP/2`. Default: `"HTTP/1.1"`.
 
 
     Examples:
@@ -129,5 +130,11 @@ class Exchange:
 
         Args:
             name: The header's name, in any case.
+
+        Examples:
+            >>> with use_cassette("weather.json") as cassette:
+            ...     answer = httpx.get("https://api.example.com/weather")
+            >>> cassette.exchanges[0].header("Content-Type")
+            'application/json'
         """
         return ", ".join(value for key, value in self.headers if key == name.lower())

@@ -45,10 +45,13 @@ class Fault:
     """Whether the recording counts as played although something was done to it."""
 
     def change(self, reply: Reply) -> Reply:
-        """Returns the changed reply.
+        """Returns the reply that the client gets in place of the recorded one.
 
         Args:
-            reply: The recorded reply, or an empty one if `answers` is true.
+            reply: The recorded reply. It is an empty one if the fault's `answers` is true, because no recording is needed.
+
+        Returns:
+            The changed reply; `reply` itself does not change.
         """
         raise NotImplementedError
 
@@ -127,6 +130,13 @@ class Schedule:
 
         Args:
             fault: The fault.
+
+        Examples:
+            >>> from ellmer_harness.faults import Pass, Schedule, Status
+            >>> schedule = Schedule([Status(503)])
+            >>> schedule.prefer(Pass())
+            >>> [type(fault).__name__ for fault in schedule.next(Sent("GET", "https://api.example.com/weather", {}, b""))]
+            ['Pass']
         """
         with self._lock:
             self._faults.insert(0, [fault])
@@ -137,6 +147,12 @@ class Schedule:
 
         Args:
             sent: The request.
+
+        Examples:
+            >>> from ellmer_harness.faults import Schedule, Status
+            >>> schedule = Schedule([Status(503)])
+            >>> [fault.code for fault in schedule.next(Sent("GET", "https://api.example.com/weather", {}, b""))]
+            [503]
         """
         with self._lock:
             for index, together in enumerate(self._faults):

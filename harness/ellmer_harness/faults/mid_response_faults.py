@@ -22,7 +22,7 @@ class ReadTimeout(At):
             Default: every request.
         after_event: How many events of the stream (server-sent events, lines of NDJSON) arrive first; -1 means all but the
             last. Default: the fault comes before the answer.
-        after_bytes: How many bytes of the body arrive first, if `after_event` is not given.
+        after_bytes: How many bytes of the body arrive first, if `after_event` is not given. Default: `None`.
 
     Examples:
         >>> from ellmer_harness.faults import ReadTimeout
@@ -50,7 +50,7 @@ class Reset(At):
             Default: every request.
         after_event: How many events of the stream (server-sent events, lines of NDJSON) arrive first; -1 means all but the
             last. Default: the fault comes before the answer.
-        after_bytes: How many bytes of the body arrive first, if `after_event` is not given.
+        after_bytes: How many bytes of the body arrive first, if `after_event` is not given. Default: `None`.
 
     Examples:
         >>> from ellmer_harness.faults import Reset
@@ -78,7 +78,7 @@ class Cut(At):
             Default: every request.
         after_event: How many events of the stream (server-sent events, lines of NDJSON) arrive first; -1 means all but the
             last. Default: the fault comes before the answer.
-        after_bytes: How many bytes of the body arrive first, if `after_event` is not given.
+        after_bytes: How many bytes of the body arrive first, if `after_event` is not given. Default: `None`.
         clean: Whether the shortened body looks complete to the client. Default: False.
 
     Examples:
@@ -115,7 +115,7 @@ class Stall(At):
             Default: every request.
         after_event: How many events of the stream (server-sent events, lines of NDJSON) arrive first; -1 means all but the
             last. Default: the fault comes before the answer.
-        after_bytes: How many bytes of the body arrive first, if `after_event` is not given.
+        after_bytes: How many bytes of the body arrive first, if `after_event` is not given. Default: `None`.
 
     Examples:
         >>> from ellmer_harness.faults import Stall
@@ -233,7 +233,7 @@ class ErrorEvent(At):
             Default: every request.
         after_event: How many events of the stream (server-sent events, lines of NDJSON) arrive first; -1 means all but the
             last. Default: the fault comes before the answer.
-        after_bytes: How many bytes of the body arrive first, if `after_event` is not given.
+        after_bytes: How many bytes of the body arrive first, if `after_event` is not given. Default: `None`.
 
     Examples:
         >>> from ellmer_harness.faults import ErrorEvent

@@ -66,6 +66,11 @@ class Serializer:
 
         Args:
             cassette: vcrpy's cassette dictionary. Bodies may be bytes, text or `None`.
+
+        Examples:
+            >>> serializer = Serializer("blobs")
+            >>> serializer.deserialize(serializer.serialize({"version": 1, "interactions": []}))["interactions"]
+            []
         """
         return layout(self.form(cassette))
 
@@ -74,6 +79,10 @@ class Serializer:
 
         Args:
             cassette: vcrpy's cassette dictionary.
+
+        Examples:
+            >>> Serializer("blobs").form({"version": 1, "interactions": []})["interactions"]
+            []
         """
         interactions = [self._written(interaction, encode) for interaction in cassette["interactions"]]
         return self._cassette(cassette, interactions)
@@ -108,6 +117,11 @@ class Serializer:
 
         Args:
             text: The text of the cassette.
+
+        Examples:
+            >>> cassette = Serializer("blobs").deserialize(Path("weather.json").read_text())
+            >>> cassette["interactions"][0]["response"]["body"]["string"]
+            b'{"temperature":21}'
         """
         cassette = self.parse(text)
         for interaction in cassette["interactions"]:
@@ -124,6 +138,11 @@ class Serializer:
 
         Raises:
             CassetteError: The text is not a cassette, or is a cassette of another version.
+
+        Examples:
+            >>> cassette = Serializer("blobs").parse(Path("weather.json").read_text())
+            >>> cassette["interactions"][0]["response"]["body"]
+            {'json': {'temperature': 21}}
         """
         try:
             cassette = _loads(text)

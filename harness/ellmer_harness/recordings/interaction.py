@@ -28,16 +28,18 @@ class Interaction:
         place: Its JSON pointer in the file, or its line.
         method: The HTTP method.
         url: The URL.
-        sent: The request's headers as (name, value) pairs.
-        body: The request's body; None if the recorder did not keep it.
-        status: The HTTP status; None if there is no answer, 0 if there was an exception (`error`).
-        reason: The phrase of the status line.
-        headers: The answer's headers as (name, value) pairs.
+        sent: The request's headers as (name, value) pairs. Default: empty.
+        body: The request's body; None if the recorder did not keep it. Default: `None`.
+        status: The HTTP status; None if there is no answer, 0 if there was an exception (`error`). Default: `None`.
+        reason: The phrase of the status line. Default: `""`.
+        headers: The answer's headers as (name, value) pairs. Default: empty.
         content: The answer's body, in the content-encoding of its headers, or decompressed if the recorder did that.
-        when: The time of the recording, if the file has it.
-        stream: Chunk sizes and gaps, as a cassette has them.
-        error: The exception that came instead of an answer: `error` and `message`.
-        chunks: The sizes in bytes of the chunks of the answer, if the recorder kept them.
+            Default: `None`, the recorder did not keep it.
+        when: The time of the recording, if the file has it. Default: `None`, not known.
+        stream: Chunk sizes and gaps, as a cassette has them. Default: `None`, not recorded.
+        error: The exception that came instead of an answer: `error` and `message`. Default: `None`, there was no
+            exception.
+        chunks: The sizes in bytes of the chunks of the answer, if the recorder kept them. Default: none.
 
     Examples:
         >>> from ellmer_harness.recordings import read

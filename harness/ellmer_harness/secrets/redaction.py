@@ -288,7 +288,8 @@ class Scrub:
     Args:
         values: A mapping of each secret value to the placeholder that replaces it.
         request_headers: Patterns of the request headers that are written. Default: eight that change the meaning of a request.
-        response_headers: Patterns of the answer's headers that are written.
+        response_headers: Patterns of the answer's headers that are written. Default: those that clients read, such as `content-*`,
+            `etag` and `retry-after`; no cookies and no ids of accounts.
 
     Examples:
         >>> Scrub({"tk-93hf62kd": "<TOKEN>"}).url("https://api.example.com/tk-93hf62kd/me?password=1234")
@@ -305,7 +306,7 @@ class Scrub:
 
         Args:
             secrets: `{"NAME": "value"}`; the placeholder of each is `<NAME>`.
-            keep: Patterns of further header names to write, of requests and answers.
+            keep: Patterns of further header names to write, of requests and answers. Default: none.
 
         Examples:
             >>> Scrub.of({"ACCOUNT": "acme-4711"}).text("hello acme-4711")
@@ -325,6 +326,10 @@ class Scrub:
 
         Args:
             text: Any text.
+
+        Examples:
+            >>> Scrub({"tk-93hf62kd": "<TOKEN>"}).text("The token is tk-93hf62kd.")
+            'The token is <TOKEN>.'
         """
         return self._replacer.text(text)
 
@@ -333,6 +338,10 @@ class Scrub:
 
         Args:
             url: Any URL.
+
+        Examples:
+            >>> Scrub({}).url("https://ann:secret@api.example.com/me?password=1234")
+            'https://api.example.com/me?password=REDACTED'
         """
         return self.text(clean_url(url, self._is_known)) if self.values else clean_url(url)
 
@@ -347,6 +356,10 @@ class Scrub:
             body: The bytes of the body.
             sizes: The sizes in bytes of its chunks; the list is changed to fit the new body. Default: not needed.
             coding: Its content-encoding. Default: none.
+
+        Examples:
+            >>> Scrub({"tk-93hf62kd": "<TOKEN>"}).body(b'{"token": "tk-93hf62kd"}')
+            b'{"token": "<TOKEN>"}'
         """
         return body if coding and is_coded(body, coding) else self._replacer.body(body, sizes)
 
@@ -355,6 +368,10 @@ class Scrub:
 
         Args:
             headers: (name, value) pairs, names in lower case.
+
+        Examples:
+            >>> Scrub({}).request([("authorization", "Bearer tk-93hf62kd"), ("accept", "*/*")])
+            [('accept', '*/*')]
         """
         return self._kept(headers, names(self.request_headers))
 
@@ -363,6 +380,10 @@ class Scrub:
 
         Args:
             headers: (name, value) pairs, names in lower case.
+
+        Examples:
+            >>> Scrub({}).response([("set-cookie", "id=7"), ("content-type", "application/json")])
+            [('content-type', 'application/json')]
         """
         pairs = [*headers]
         sessions = [(name, MASK) for name, _ in pairs if name == _SESSION]
@@ -385,6 +406,10 @@ class Scrub:
 
         Args:
             given: (name, value) pairs, names in lower case.
+
+        Examples:
+            >>> Scrub({}).metadata([("authorization", "Bearer tk-93hf62kd"), ("region", "eu")])
+            [('region', 'eu')]
         """
         return [(name, self.text(value)) for name, value in given if not is_secret_name(name)]
 

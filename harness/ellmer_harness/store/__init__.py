@@ -37,6 +37,11 @@ class Store(Protocol):
 
         Args:
             key: Its key, for example `tests/cassettes/chat.json`.
+
+        Examples:
+            >>> from ellmer_harness.store import open_store
+            >>> open_store(".").get("weather.json")[:1]
+            b'{'
         """
 
     def put(self, key: str, data: bytes, over: bytes | None = None) -> bool:
@@ -45,10 +50,16 @@ class Store(Protocol):
         Args:
             key: Its key.
             data: Its bytes.
-            over: The bytes that the key is expected to have; None if it should not exist.
+            over: The bytes that the key is expected to have; None if it should not exist. Default: `None`.
 
         Returns:
             False if the key has other content.
+
+        Examples:
+            >>> from ellmer_harness.store import open_store
+            >>> store = open_store("memory://docs-put")
+            >>> store.put("a.json", b"{}"), store.put("a.json", b"[]")
+            (True, False)
         """
 
     def find(self, prefix: str = "") -> list[str]:
@@ -56,6 +67,11 @@ class Store(Protocol):
 
         Args:
             prefix: How the keys begin. Default: all keys.
+
+        Examples:
+            >>> from ellmer_harness.store import open_store
+            >>> open_store(".").find("st")
+            ['stream.json']
         """
 
 
