@@ -105,7 +105,7 @@ def download(
                     url = urljoin(url, response.headers["location"])
             except (httpx.HTTPError, httpx.InvalidURL, ValueError) as error:
                 raise ConnectError(f"{url} could not be downloaded: {error}") from error
-    raise UsageError(f"{url} redirected more than {MAX_REDIRECTS} times.")
+    raise UsageError(f"{url} redirected more than {MAX_REDIRECTS} times. Pass the address that it leads to.")
 
 
 def _addressed_to(url: httpx.URL, addresses: Sequence[IPv4Address | IPv6Address]) -> dict[str, Any]:
@@ -125,17 +125,25 @@ def _addressed_to(url: httpx.URL, addresses: Sequence[IPv4Address | IPv6Address]
 
 def _body(response: httpx.Response, until: float) -> bytes:
     if not response.is_success:
-        raise UsageError(f"{response.url} answered {response.status_code} {response.reason_phrase}.")
+        raise UsageError(
+            f"{response.url} answered {response.status_code} {response.reason_phrase}. Check the address."
+        )
     encoding = response.headers.get("content-encoding", "").strip().lower()
     if encoding not in {"", "identity", "gzip", "deflate"}:  # some others make gigabytes of one chunk
-        raise UsageError(f"{response.url} is encoded as {encoding!r:.60}, which was not requested.")
+        raise UsageError(
+            f"{response.url} is encoded as {encoding!r:.60}, which was not requested. Download it yourself, and pass the file."
+        )
     body = bytearray()
     for chunk in response.iter_bytes():
         body += chunk
         if len(body) > DOWNLOAD.unpacked:
-            raise UsageError(f"{response.url} is larger than {DOWNLOAD.unpacked:,} bytes.")
+            raise UsageError(
+                f"{response.url} is larger than {DOWNLOAD.unpacked:,} bytes, the limit. Pass a smaller file."
+            )
         if monotonic() > until:
-            raise UsageError(f"{response.url} took longer than {DOWNLOAD.seconds:g} seconds.")
+            raise UsageError(
+                f"{response.url} took longer than {DOWNLOAD.seconds:g} seconds. Download it yourself, and pass the file."
+            )
     return bytes(body)
 
 

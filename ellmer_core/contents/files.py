@@ -248,7 +248,9 @@ def read_file(path: str | Path) -> bytes:
             f"{path!s:.200} cannot be read: {getattr(error, 'strerror', None) or error}."
         ) from error
     if len(data) > DOWNLOAD.received:
-        raise UsageError(f"{path} is larger than {DOWNLOAD.received:,} bytes.")
+        raise UsageError(
+            f"{path} is larger than {DOWNLOAD.received:,} bytes, the limit. Send a part of it, or use chat.upload()."
+        )
     return data
 
 
@@ -395,7 +397,7 @@ def content_of_bytes(
 ) -> ContentFile | ContentImageInline | ContentPDF:
     """Returns the content of a file's bytes, as `content_file()`; `source` is its path or its name."""
     if not data:
-        raise UsageError(f"{source} is empty.")
+        raise UsageError(f"{source} is empty. Pass a file with content.")
     name = Path(source).name
     match sniffed(data) if content_type is None else content_type:
         case "application/pdf":
@@ -471,7 +473,7 @@ def _of_workbook(data: bytes, source: str) -> str:
     except Exception as error:
         raise UsageError(f"{source} cannot be read as a workbook: {error}") from error
     if size > MOST:
-        raise UsageError(f"{source} has more than {MOST:,} characters.")
+        raise UsageError(f"{source} has more than {MOST:,} characters, the limit. Send a part of it.")
     return "\n".join(text)
 
 

@@ -236,7 +236,9 @@ class _Replay:
                 f"{path} is not what contents_record() returns: an object with `version`, `class` and `props`."
             )
         if version != VERSION:
-            raise UsageError(f"{path} is of version {version!r}; this release reads version {VERSION}.")
+            raise UsageError(
+                f"{path} is of version {version!r}; this release reads version {VERSION}. Update ellmer-core, or save it again."
+            )
         return self.instance(recorded, path)
 
     def instance(self, recorded: Any, path: str) -> Any:

@@ -335,7 +335,7 @@ def _props(record: Any) -> dict[str, Any]:
             pass
         case {"version": version, "class": "Chat"}:
             raise UsageError(
-                f"This chat was saved in version {version!r}; this release reads version {VERSION}."
+                f"This chat was saved in version {version!r}; this release reads version {VERSION}. Update ellmer-core, or save it again."
             )
         case _:
             raise UsageError(

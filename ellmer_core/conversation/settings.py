@@ -315,7 +315,9 @@ class OneAtATime:
         """Allows a change of the history, while no conversation has reserved the chat."""
         with self._lock:
             if self._holder is not None:
-                raise UsageError(f"{what} cannot be used while the chat is answering.")
+                raise UsageError(
+                    f"{what} cannot be used while the chat is answering. Wait for the answer, or change a fork()."
+                )
             yield
 
     def take(self, talk: object, mode: WhenBusy) -> Future[None] | None:

@@ -417,7 +417,9 @@ def _state(path: Path, wanted: Mapping[str, str], *, tagged: bool) -> Json:
             f"{path} is not the state of a batch: {error!r}. The file was not changed."
         ) from error
     if version != VERSION:
-        raise errors.UsageError(f"{path} is of version {version!r}; this release reads version {VERSION}.")
+        raise errors.UsageError(
+            f"{path} is of version {version!r}; this release reads version {VERSION}. Update ellmer-core, or use another path."
+        )
     if differ := [name for name, value in wanted.items() if found.get(name) != value]:
         raise errors.UsageError(
             f"{path} belongs to another batch: it differs in {', '.join(differ)}. Use another path, or pass ignore_hash=True if it is the same batch."

@@ -159,7 +159,9 @@ class Journal:
                 f"{self.path} has no answers of parallel prompts: {error!r}. The file was not changed."
             ) from error
         if version != VERSION:
-            raise UsageError(f"{self.path} is of version {version!r}; this release reads version {VERSION}.")
+            raise UsageError(
+                f"{self.path} is of version {version!r}; this release reads version {VERSION}. Update ellmer-core, or use another path."
+            )
         if differ:
             raise UsageError(
                 f"{self.path} has the answers of another call: it differs in {', '.join(differ)}. Use another path."

@@ -262,7 +262,7 @@ class Budget:
             return []
         if self.limits.cost is not None and self.cost is None:
             raise UsageLimitError(
-                "The cost of this model is not known, so UsageLimits(cost=…) cannot be enforced."
+                "The cost of this model is not known, so UsageLimits(cost=…) cannot be enforced. Limit requests= or tokens= instead."
             )
         used = {"requests": self.answers, "tokens": self.tokens, "cost": self.cost or 0.0}
         limits = ((name, value, getattr(self.limits, name)) for name, value in used.items())

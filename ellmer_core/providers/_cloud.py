@@ -42,7 +42,9 @@ def google_credentials() -> Callable[[], str]:
     try:
         found, _ = auth.default(scopes=[_GOOGLE])
     except auth.exceptions.DefaultCredentialsError as error:
-        raise UsageError(f"There are no credentials for Google Cloud: {error}") from error
+        raise UsageError(
+            f"There are no credentials for Google Cloud: {error} Log in with `gcloud auth application-default login`, or give api_key= or credentials=."
+        ) from error
 
     def token() -> str:
         if not found.valid:
@@ -59,7 +61,7 @@ def _aws_variables() -> str | AwsKeys:
         access, secret = os.environ["AWS_ACCESS_KEY_ID"], os.environ["AWS_SECRET_ACCESS_KEY"]
         return AwsKeys(access, secret, os.environ.get("AWS_SESSION_TOKEN"))
     except KeyError as error:
-        raise UsageError(f"AWS_ACCESS_KEY_ID is set, but {error} is not.") from None
+        raise UsageError(f"AWS_ACCESS_KEY_ID is set, but {error} is not: set both or neither.") from None
 
 
 def _library(name: str) -> Any:

@@ -108,7 +108,9 @@ class CassetteServer(ThreadingHTTPServer):
         """Reads which hosts the cassette has answers for. Raises `CassetteError` if there is no cassette."""
         index = self.cassette.index
         if index is None or self.cassette.absent:
-            raise CassetteError(f"there is no cassette {self.cassette.name}")
+            raise CassetteError(
+                f"there is no cassette {self.cassette.name}. Check the path, or record it first"
+            )
         found = (urlsplit(request.uri) for request, _ in index.data)
         self.origins = list(dict.fromkeys(f"{url.scheme}://{url.netloc}" for url in found))
 

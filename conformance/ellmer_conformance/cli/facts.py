@@ -27,8 +27,7 @@ if TYPE_CHECKING:
 @click.option("--wire", default="", help="A wire format (`openai-chat`).")
 @click.option(
     "--answer",
-    type=click.Choice(["", "yes", "no", "ignored", "unknown"]),
-    default="",
+    type=click.Choice(["yes", "no", "ignored", "unknown"]),
     help="Show only features with this answer.",
 )
 @click.option(

@@ -121,7 +121,7 @@ def command(
 
     Exit code 0: no rule is broken, or the API refused the request as well, or the baseline expects it; 1: a
     rule is broken, or the baseline is stale; 2: a recording could not be read, or there is no recording, or more
-    was missed than judged.
+    was left out than judged.
     """
     if write_baseline and write_baseline.exists():
         raise click.UsageError(

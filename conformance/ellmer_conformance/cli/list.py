@@ -43,7 +43,8 @@ def command(
 ) -> None:
     """List every rule for clients: id, level, kind, wire formats and sentence.
 
-    A wire format is the HTTP API of a provider, such as openai-chat. `*` marks rules about whole
+    The level is MUST or SHOULD. The kind is `reject`, if the API refuses a violation, or `loss`, if it answers and data
+    is lost. A wire format is the HTTP API of a provider, such as openai-chat. `*` marks rules about whole
     conversations, which hold for every wire format. Where wire formats have different rules with one
     number, each is listed by its full id, such as openai-chat/PAIR-001. The JSON also has the reason, the sources and the
     evidence of each rule.

@@ -98,8 +98,8 @@ cassettes_option = click.option(
 @click.option(
     "--every-mode",
     is_flag=True,
-    help="Run each case in every mode at every provider. Without it, the further providers of a wire format, unless they are "
-    "chosen by --provider, get one whole and one streamed mode.",
+    help="Run each case in every mode at every provider. Without it, a provider that "
+    "is not the format's own and is not named by --provider gets two modes: one whole, one streamed.",
 )
 @click.option(
     "-n", "--workers", type=int, default=0, help="The number of processes. More than one needs pytest-xdist."

@@ -98,7 +98,7 @@ def command(
 ) -> None:
     """Start the strict server, which refuses what the real APIs refuse and answers everything else.
 
-    If the URL names no case, the script answers. Without a script, a model of rules answers. Each request is logged in one
+    If the URL names no case, the script answers. Without a script, the server's own model answers, which follows fixed rules. Each request is logged in one
     line with the rules that it breaks, and is judged by the API version and the betas that it names. Open / in a browser to see the requests. Ctrl-C stops the server.
 
     In proxy mode, requests are forwarded to a real API with their keys, and judged. Keys are not stored.

@@ -107,7 +107,11 @@ class GeminiUploads(api.Uploads):
     def stored(self, file: Any) -> api.StoredFile:
         file = file if isinstance(file, dict) else {}
         if file.get("state") == "FAILED":
-            raise BadRequestError("Google could not process the file.", status=400, body=file)
+            raise BadRequestError(
+                "Google could not process the file. Check that it is whole, and that Gemini accepts its type.",
+                status=400,
+                body=file,
+            )
         created, deleted = _moment(file, "createTime"), _moment(file, "expirationTime")
         return api.StoredFile(
             api.text_field(file, "uri"), created, deleted, ready=file.get("state") != "PROCESSING"

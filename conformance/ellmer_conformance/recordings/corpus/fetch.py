@@ -248,5 +248,5 @@ def located(http: httpx.Client, pin: Pin) -> str:
         return pin.archive
     found = files(http, pin.package)
     if pin.file not in found:
-        raise Missing(f"The index has no {pin.file}: another version may be pinned.")
+        raise Missing(f"The index has no {pin.file}: pin a version that the index has.")
     return found[pin.file]

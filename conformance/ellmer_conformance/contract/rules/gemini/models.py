@@ -256,7 +256,7 @@ add_feature_rules(
         ),
         UnsupportedFeature(
             "IMG-018",
-            "A file is uploaded to Google, or is a YouTube video.",
+            "The `fileUri` of a part names a file that was uploaded to Google, or a YouTube video.",
             ("gemini-2.0*",),
             refused("Invalid or unsupported file uri: {value}"),
             (
@@ -271,7 +271,7 @@ add_feature_rules(
         ),
         UnsupportedFeature(
             "IMG-019",
-            "Before 2026, a file for Gemini 2.5 was uploaded to Google, or was a YouTube video.",
+            "Before 2026, the `fileUri` of a part for Gemini 2.5 named a file that was uploaded to Google, or a YouTube video.",
             ("gemini-2.5*",),
             refused("Unsupported file uri: {value}"),
             (

@@ -192,12 +192,12 @@ def early_stops_are_reported(run: Run) -> Iterator[Finding]:
     ],
 )
 def refusals_are_told(run: Run) -> Iterator[Finding]:
-    """A refusal, and an answer that ended because the model failed to write its call (Gemini: `MALFORMED_FUNCTION_CALL`), does not
-    look like a complete answer without words. The caller gets the words of the refusal, an error, or another stop reason than `stop`.
-    A client may ask again for a call that was not written: then the caller gets the words of the next answer.
+    """A refusal, or an answer without a call because the model failed to write it, is not returned as a complete answer without words.
 
-    Why: an empty answer says nothing, and the caller takes the task for done. Fix: read `refusal` beside `content`, whole and
-    in pieces, and report an unknown finish reason as it is.
+    Why: an empty answer says nothing, and the caller believes that the task is done. The caller gets the words of the refusal, an error, or
+    a stop reason other than `stop`. Gemini reports a call that was not written as `MALFORMED_FUNCTION_CALL`. A client may ask again for
+    this call: then the caller gets the words of the next answer. Fix: read `refusal` beside `content`, whole and in pieces, and
+    report an unknown finish reason as it is.
     """
     failed = [s for s in run.case.script if isinstance(s, Answer) and (s.refusal or _is_unwritten(s))]
     for index, (wanted, reply) in enumerate(zip(run.case.steps, run.replies, strict=False)):

@@ -99,12 +99,11 @@ def pending_searches_go_back(run: Run) -> Iterator[Finding]:
     ],
 )
 def additions_of_the_provider_go_back(run: Run) -> Iterator[Finding]:
-    """The next request contains what the provider added to an answer: the searches that it ran itself, with their encrypted results
-    and the references of citations (Anthropic), and the phase of each message (Responses).
+    """The next request contains what the provider added to an answer: its own searches with their results, and the phase of each message.
 
-    Why: the provider restores the results from what is sent back. Without them, the model searches again, and cannot cite. Without its
-    phase, a remark before a call is read as the final answer. Fix: keep the blocks or items of an answer as they came, also
-    those that the library does not know.
+    Why: the provider restores the results from what is sent back. Without the encrypted results and the references of citations
+    (Anthropic), the model searches again, and cannot cite. Without its phase (Responses), a remark before a call is read as the final
+    answer. Fix: keep the blocks or items of an answer as they came, also those that the library does not know.
     """
     lost_of = {"anthropic": _lost_searches, "openai-responses": _lost_phases}.get(run.wire)
     for index, _ in _followed(run) if lost_of else ():

@@ -195,17 +195,17 @@ def _asked_for(steps: Sequence[Ask], items: Sequence[Item]) -> bool:
     ],
 )
 def answers_are_not_cut_short(run: Run) -> Iterator[Finding]:
-    """No request cuts, forces or multiplies the answer unless the caller asked for it: a token limit under 4,096 (at Anthropic, which
-    requires one, under 1,024), a context under 4,096 tokens (Ollama, which cuts longer prompts), stop sequences, a forced or forbidden tool
-    call, one call at a time or a limit of calls, JSON, several answers, less thinking, brief answers, a history that the API may shorten,
-    images in low detail, an answer in the background. Nor does it change the price or the place (`service_tier`, `speed`, a latency, a
-    region), keep the conversation where the API does not by itself (`store` in Chat Completions), switch filters on or off (a guardrail,
-    `safetySettings`), change the sampling (`seed`, `top_p`, a penalty), ask for the most thinking (an effort of `xhigh` or `max`, which no
-    model has by default) or for log probabilities, mark the conversation with `metadata`, or tell who the user is (`user`,
-    `safety_identifier`). A `top_p` of 1 changes nothing where it is the default, which it is not at Gemini (0.95) and Cohere (0.75).
+    """No request limits, forces or multiplies the answer, or changes its price, its place or its sampling, unless the caller asked for it.
 
-    Why: the caller gets a part of the answer, or another kind of answer, and does not notice. OPT-001 judges larger
-    limits and other options.
+    Why: the caller gets a part of the answer, or another kind of answer, and does not notice. These limit or change an answer: a token
+    limit under 4,096 (at Anthropic, which requires one, under 1,024), a context under 4,096 tokens (Ollama, which cuts longer
+    prompts), stop sequences, a forced or forbidden tool call, one call at a time or a limit of calls, JSON, several answers, less
+    thinking, brief answers, a history that the API may shorten, images in low detail, and an answer in the background. So do the
+    price and the place (`service_tier`, `speed`, a latency, a region), a stored conversation where the API stores none by itself
+    (`store` in Chat Completions), filters (a guardrail, `safetySettings`), the sampling (`seed`, `top_p`, a penalty), the most
+    thinking (an effort of `xhigh` or `max`), log probabilities, `metadata`, and the name of the user (`user`,
+    `safety_identifier`). A `top_p` of 1 changes nothing where it is the default; the default is 0.95 at Gemini and 0.75 at Cohere.
+    OPT-001 judges larger limits and other options. Fix: send an option only if the caller set it.
     """
     if run.refused or any(ask.schema for ask in run.case.steps):
         return

@@ -66,13 +66,12 @@ _SIGNED = re.compile(r'"(?:signature|thoughtSignature|encrypted_content)": ?"([^
     ],
 )
 def reasoning_goes_back_as_it_came(run: Run) -> Iterator[Finding]:
-    """Signatures and encrypted reasoning are sent back byte for byte, streamed or not. Only those that the provider
-    sent are sent back, each once and in the order in which they came. A signed thought is sent back with the words that the
-    provider showed, and as redacted only if the provider redacted it. No thought is sent if the provider sent none. A call that the
-    model made has no placeholder (Gemini signs the first of parallel calls, and no other).
+    """Signatures and encrypted reasoning are sent back byte for byte, once each and in order, and none that the provider did not send.
 
     Why: the API refuses a changed signature, a signature without its thought, and changed data of redacted thinking. Without the
-    signature, the model thinks again.
+    signature, the model thinks again. A signed thought is sent back with the words that the provider showed, and as redacted only if
+    the provider redacted it. No thought is sent if the provider sent none. A call that the model made has no placeholder: Gemini signs
+    the first of parallel calls, and no other. Fix: keep the blocks of an answer as they came, streamed or not.
     """
     received: list[tuple[str, list[str]]] | None = None
     spell = str if run.wire in _TEXTS else _bits

@@ -37,12 +37,12 @@ def schemas_mean_the_same(run: Run) -> Iterator[Finding]:
     ],
 )
 def schemas_arrive_whole(run: Run) -> Iterator[Finding]:
-    """Each level of a tool's schema reaches the provider: the type, the properties, the required names, the enums,
-    items and descriptions. Nothing is added: no property that the tool does not have, and no required name without a property.
+    """Each level of a tool's schema reaches the provider, and nothing is added to it.
 
     Why: a model may leave out an argument that is not required, may invent a value if there is no enum, and may pass an argument
-    that the tool does not take. A dialect may write them differently: with `$ref`, with null for optional properties, with types
-    in capitals.
+    that the tool does not take. A level has a type, properties, required names, enums, items and descriptions. Neither a property
+    that the tool does not have nor a required name without a property is added. A dialect may write a level differently: with
+    `$ref`, with null for optional properties, with types in capitals. Fix: send the schema as the caller gave it.
     """
     wanted = {tool.name: dict(tool.parameters) for tool in run.case.tools}
     for schema in wanted.values():
