@@ -108,7 +108,9 @@ class Reader:
     def use(self, block):
         """Runs what follows the installation of this package alone, which is installed here. Tells whether there is anything."""
         used = [
-            command for command, _ in block.commands() if not command.startswith("pip install 'ellmer-core[")
+            command
+            for command, _ in block.commands()
+            if not re.match(r"(uv )?pip install (uv$|'ellmer-core\[)", command)
         ]
         if not all(command.startswith("conformance ") for command in used):
             return False

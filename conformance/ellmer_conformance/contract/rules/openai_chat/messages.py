@@ -139,7 +139,7 @@ def keys_are_known(request: Request) -> Iterator[Finding]:
     counterexamples=[body(ASK, chat="Hi"), body(ASK, top_k=5), body(ASK, top_k=5, chat="Hi")],
 )
 def arguments_are_recognized(request: Request) -> Iterator[Finding]:
-    """The request has no field that the endpoint does not know.
+    """A request to GPT-3.5 or GPT-4 has no field that the endpoint does not know.
 
     Why: the API refuses a parameter of another provider instead of ignoring it. Fix: keep such parameters in
     the provider's own module.
