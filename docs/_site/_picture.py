@@ -1,8 +1,8 @@
 """Makes docs/images/strict-server.gif: the strict server's page while a client sends requests (`nox -s picture`).
 
 Everything is real: a strict server on this machine, its page in Chromium, and HTTP requests. The last frame is also
-saved as strict-server.png, and, cropped, as marked-message.png and social-card.png. marked-message-phone.png is the same
-on a phone.
+saved as strict-server.png, and, cropped, as social-card.png. marked-message.png and marked-message-phone.png show the refused
+request in a narrow window, with two pixels for each of the page's, so that it can be read in the README.
 """
 
 from __future__ import annotations
@@ -22,9 +22,8 @@ from ellmer_conformance.server import StrictServer
 IMAGES = Path(__file__).parents[1] / "images"
 SIZE = {"width": 1240, "height": 900}
 CARD = (1200, 630)
-MESSAGE = (357, 60, 1220, 396)  # the finding, and the request up to the wrong message
-PHONE = {"width": 520, "height": 1000}
-MESSAGE_ON_A_PHONE = (20, 132, 500, 570)
+#: The widths in which the README shows the refused request, by file.
+WIDTHS = {"marked-message.png": 700, "marked-message-phone.png": 380}
 PAUSE = 2200  # milliseconds of a frame
 
 Message = dict[str, Any]
@@ -60,13 +59,15 @@ def main() -> None:
         page = browser.new_page(viewport=SIZE, reduced_motion="reduce")
         page.goto(server.origin)
         frames = [frame(page), *(sent(page, server.origin, messages) for messages in REQUESTS)]
-        narrow = browser.new_page(viewport=PHONE, reduced_motion="reduce")
-        narrow.goto(server.origin)
-        on_a_phone = sent(narrow, server.origin, REQUESTS[1])
+        for file, width in WIDTHS.items():
+            narrow = browser.new_page(
+                viewport={"width": width, "height": 1000}, device_scale_factor=2, reduced_motion="reduce"
+            )
+            narrow.goto(server.origin)
+            sent(narrow, server.origin, REQUESTS[1])
+            message(narrow).save(IMAGES / file, optimize=True)
         browser.close()
     save(frames)
-    message = on_a_phone.crop(MESSAGE_ON_A_PHONE).quantize(128, dither=Image.Dither.NONE)
-    message.save(IMAGES / "marked-message-phone.png", optimize=True)
 
 
 def sent(page: Page, origin: str, messages: list[Message]) -> Image.Image:
@@ -84,6 +85,19 @@ def frame(page: Page) -> Image.Image:
     return Image.open(BytesIO(page.screenshot())).convert("RGB")
 
 
+def message(page: Page) -> Image.Image:
+    """Returns a picture of the last request, from its finding to the wrong message."""
+    article = page.locator("article").first
+    whole, wrong = article.bounding_box(), article.locator(".marked").first.bounding_box()
+    assert whole
+    assert wrong
+    height = wrong["y"] + wrong["height"] + 10 - whole["y"]
+    taken = page.screenshot(
+        clip={"x": whole["x"], "y": whole["y"], "width": whole["width"], "height": height}
+    )
+    return Image.open(BytesIO(taken)).convert("RGB").quantize(128, dither=Image.Dither.NONE)
+
+
 def save(frames: list[Image.Image]) -> None:
     """Saves the animation, the still image, and the card for links to the site."""
     small = [each.quantize(64, dither=Image.Dither.NONE) for each in frames]
@@ -97,8 +111,6 @@ def save(frames: list[Image.Image]) -> None:
     )
     refused = frames[2]
     refused.quantize(128, dither=Image.Dither.NONE).save(IMAGES / "strict-server.png", optimize=True)
-    message = refused.crop(MESSAGE).quantize(128, dither=Image.Dither.NONE)
-    message.save(IMAGES / "marked-message.png", optimize=True)
     refused.crop((0, 0, *CARD)).quantize(128).save(IMAGES / "social-card.png", optimize=True)
 
 

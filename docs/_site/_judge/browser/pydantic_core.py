@@ -9,8 +9,6 @@ import json
 from types import SimpleNamespace
 from typing import Any
 
-from ellmer_conformance.contract.readers.json_access import bounded
-
 __all__ = ["SchemaValidator", "core_schema", "from_json", "to_json"]
 
 core_schema = SimpleNamespace(str_schema=dict)
@@ -27,6 +25,8 @@ def from_json(data: str | bytes | bytearray, *, allow_inf_nan: bool = True, **_:
     """Returns the value of a JSON text. Raises `ValueError` for anything else, for lone surrogates, and below 200
     levels.
     """
+    from ellmer_conformance.contract.readers.json_access import bounded  # noqa: PLC0415 - the readers import this module
+
     text = data if isinstance(data, str) else bytes(data).decode()
     value = json.loads(text, parse_constant=None if allow_inf_nan else _refuse)
     json.dumps(value, ensure_ascii=False).encode()
