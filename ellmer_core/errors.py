@@ -451,7 +451,7 @@ class EllmerError(Exception):
 
 
 class EllmerWarning(UserWarning):
-    """An answer that was cut at a limit, or filtered: usable, but not the whole of what the model had to say.
+    """A warning about an answer: it was cut at a limit or filtered, or a parameter was left out. The answer can be used.
 
     Args:
         *args: The message.
@@ -466,7 +466,7 @@ class EllmerWarning(UserWarning):
 
 
 class UsageError(EllmerError):
-    """The call cannot work as written; the message says what to change.
+    """The call cannot work as it is written. Nothing was sent, and the message says what to change.
 
     Examples:
         >>> try:
@@ -478,7 +478,7 @@ class UsageError(EllmerError):
 
 
 class ContentError(UsageError):
-    """A content cannot be expressed in the wire format, or the model does not take it.
+    """A content cannot be sent: the wire format has no form for it, or the model does not accept it. Nothing was sent.
 
     Examples:
         >>> try:
@@ -502,7 +502,9 @@ class ContentFieldError(ContentError, TypeError):
 
 
 class ToolResultError(UsageError):
-    """A tool returned something that is not a string, JSON, content, or a list of those.
+    """A tool returned a value that cannot be sent: it is not a text, JSON, a content, or a list of those.
+
+    The message names the tool and the path of the value. The model gets the message as the result of the call.
 
     Examples:
         >>> try:
@@ -727,6 +729,8 @@ class ServerError(ProviderError):
 class ConnectError(EllmerError):
     """The provider could not be reached, or the connection broke.
 
+    The request was sent as often as `max_tries` allows. Check the network, `base_url=` and `proxy=`.
+
     Examples:
         >>> try:
         ...     chat_openai(base_url="http://127.0.0.1:9/v1", max_tries=1).chat("Hi")
@@ -754,7 +758,9 @@ class TimeoutError(ConnectError, builtins.TimeoutError):
 
 
 class ToolRoundsError(EllmerError):
-    """The model called tools in too many rounds; the last requests were not run.
+    """The model called tools in more rounds than `max_tool_rounds` allows. The calls of the last round were not run.
+
+    They are in the history. Call `chat()` again, or allow more rounds.
 
     Examples:
         >>> def retry() -> str:
@@ -771,7 +777,9 @@ class ToolRoundsError(EllmerError):
 
 
 class UsageLimitError(EllmerError):
-    """The conversation stopped at one of its `UsageLimits`; the answers so far are in the history.
+    """The conversation reached one of its `UsageLimits`. The message names the limit.
+
+    The answers so far are in the history, and the next call continues from there.
 
     Examples:
         >>> chat = chat_openai(usage_limits=UsageLimits(requests=0))
@@ -784,7 +792,9 @@ class UsageLimitError(EllmerError):
 
 
 class NotSentError(EllmerError):
-    """One of many prompts was not sent, or not answered: the job ended before. The text says why.
+    """One of many prompts was not sent or not answered, because the job ended before. The message says why.
+
+    It is not raised: `PromptResults.errors` has it, by the index of the prompt.
 
     Examples:
         >>> results = PromptResults([None], {0: NotSentError("The job was interrupted.")})
@@ -814,16 +824,23 @@ class ApprovalRequiredError(EllmerError):
 
 
 class ResponseError(EllmerError):
-    """The answer does not follow the wire format.
+    """The answer of the server does not follow the wire format, so it cannot be read.
+
+    Check `base_url=`: a proxy, or a server of another wire format, may have answered.
 
     Examples:
-        >>> issubclass(ResponseError, EllmerError)
-        True
+        >>> try:
+        ...     raise ResponseError("The answer is neither a JSON object nor a list: <html>")
+        ... except EllmerError as error:
+        ...     print(error)
+        The answer is neither a JSON object nor a list: <html>
     """
 
 
 class IncompleteResponseError(ResponseError):
-    """The answer stopped before the wire format's end marker; the partial turn has its received part.
+    """The answer stopped before the end marker of the wire format.
+
+    What was received is in the history, as an `AssistantPartialTurn`. Call `chat()` again to continue.
 
     Examples:
         >>> try:
@@ -835,7 +852,9 @@ class IncompleteResponseError(ResponseError):
 
 
 class ConversionError(ResponseError, ValueError):
-    """The model's data does not fit the type that was asked for; the message names each path.
+    """The data of the model do not fit the type that was requested. The message names the path of each wrong value.
+
+    Allow more retries (`max_retries=`), or make the type less strict.
 
     Examples:
         >>> try:

@@ -568,11 +568,11 @@ class ContentToolQuestion(ContentToolRequest):
     Args:
         id: Id of the call that asks.
         name: Name of its tool.
-        arguments: The answers, as far as they have defaults.
+        arguments: The default answers, by the name of the field. Default: empty.
         tool: A tool whose arguments are the answers, and whose title is the question. Default: `None`.
-        raw: As in `ContentToolRequest`; there is none.
-        problem: As in `ContentToolRequest`; there is none.
-        extra: As in `ContentToolRequest`; it is empty.
+        raw: Not used, because the model did not write the question. Default: `None`.
+        problem: Not used. Default: `None`.
+        extra: Not used. Default: empty.
         message: The question, which the tool's author wrote. Do not trust it if the tool is somebody else's. Default:
             `""`.
         schema: JSON Schema of the answers, an object; `{}` (default) for yes or no.

@@ -105,7 +105,8 @@ class Options(TypedDict, total=False):
     """The options of every constructor besides the system prompt. An option that is `None` or missing has its default.
 
     Args:
-        model: The provider's name of the model. Default: the provider's default model, which is announced on stderr.
+        model: The provider's name of the model. Default: the provider's default model, which is announced on stderr; it is
+            required if there is none.
         params: Parameters of the model by name, as `params()` returns them: `temperature`, `top_p`, `max_tokens`,
             `stop_sequences`, `seed` and others. A parameter that the model does not accept is left out with a warning.
             Default: none.

@@ -230,19 +230,21 @@ def check_tool_result(name: str, value: Any) -> Any:
     """Returns the value of a tool as plain JSON and contents, as the chat sends it.
 
     Accepted are strings, JSON, contents, lists and dictionaries of those at any depth, and a `ContentToolResult` with
-    such a value. Bytes of an image or a PDF, Pillow images, and charts of
-    matplotlib, seaborn, plotnine, altair and plotly become images. Data frames become tables in
-    Markdown (the first 100 rows, with the types of the columns; an index with a meaning is a column), or lists of objects if a cell is a
-    picture or a document, arrays become lists, pydantic models and
-    dataclasses become objects, dates and times become ISO 8601 text, and enums become their values. Nothing is rounded,
-    and the caller's value is not changed.
+    such a value. Other values are converted. Nothing is rounded, and the caller's value is not changed:
+
+    - Bytes of an image or a PDF, Pillow images, and charts of matplotlib, seaborn, plotnine, altair and plotly become
+      images and documents.
+    - Data frames become tables in Markdown, with the types of the columns. A table has the first 100 rows. An index that
+      does not just count the rows is a column. A data frame with a picture or a document in a cell becomes a list of objects.
+    - Arrays become lists, pydantic models and dataclasses become objects, dates and times become ISO 8601 text, and enums
+      become their values.
 
     Args:
         name: Name of the tool, for the error message.
         value: What the tool returned.
 
     Returns:
-        The value.
+        The value that is sent.
 
     Raises:
         ToolResultError: The value, or a part of it, has no JSON form (NaN and infinity have none), or the bytes of a

@@ -95,11 +95,11 @@ def ask(*parts: Part | str, text: str = "", outcome: Outcome = "answered", **mor
 
 @dataclass(frozen=True)
 class Case:
-    """A scenario.
+    """A scenario of the suite: what the user and the model say, and how each turn must end.
 
     Args:
-        script: What the model says.
-        steps: What the user says, and how each turn must end.
+        script: The answers of the model, one `Step` for each request.
+        steps: The turns of the user, each with the way it must end.
         tools: The tools that the session gets. Default: none.
         system: The system prompt; `None` (default) for none.
         history: The turns that the session starts from. Default: none.

@@ -156,7 +156,7 @@ class AnswerByText:
 
 @dataclass(frozen=True)
 class AskModel:
-    """The answer of the server's own model, which follows rules and looks at the request (`server/model/`).
+    """The answer of the server's own model. It follows fixed rules: it calls tools, describes images and fills schemas.
 
     Examples:
         >>> AskModel() == AskModel()
