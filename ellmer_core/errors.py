@@ -466,19 +466,19 @@ class EllmerWarning(UserWarning):
 
 
 class UsageError(EllmerError):
-    """The call cannot work as it is written. Nothing was sent, and the message says what to change.
+    """The call cannot work as it is written. The message says what to change.
 
     Examples:
         >>> try:
-        ...     chat_openai(max_tokens=5)
-        ... except (TypeError, UsageError) as error:
-        ...     print("max_tokens is a parameter of params().")
-        max_tokens is a parameter of params().
+        ...     chat("nobody/model-1")
+        ... except UsageError as error:
+        ...     print(str(error).partition(".")[0])
+        There is no provider 'nobody'
     """
 
 
 class ContentError(UsageError):
-    """A content cannot be sent: the wire format has no form for it, or the model does not accept it. Nothing was sent.
+    """A content cannot be sent: the wire format has no form for it, or the model does not accept it. The request with it was not sent.
 
     Examples:
         >>> try:

@@ -151,7 +151,7 @@ def failure(status: int, message: str = "The scripted model failed.") -> Failure
 
     Args:
         status: The HTTP status.
-        message: The provider's words. Default: a sentence that says so.
+        message: The provider's words. Default: `"The scripted model failed."`.
 
     Returns:
         The error.

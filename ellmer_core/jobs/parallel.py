@@ -70,16 +70,20 @@ def parallel_chat(
     Args:
         chat: The chat that is forked. It has no client of its own, or an async one.
         prompts: The prompts: strings, contents, or lists of those.
-        **options: How many at once, how fast, and what happens on an error; see `Many`.
+        **options: `max_active`: how many prompts are in work at once (default: 10; fewer if the provider asks to wait).
+            `rpm`: how many requests are sent per minute (default: 500). `on_error`: `"return"` (default) starts no further
+            prompt after one that failed, `"continue"` goes on with all, `"stop"` raises the error. `progress`: whether a bar
+            is shown in a terminal with rich (default: `True`), or a function that is called with a `PromptProgress`.
+            `path`: a file that keeps the answers, so that the same call asks only for what is missing (default: none).
 
     Returns:
-        The forks in the order of the prompts, in a list that also has the `cost` of all. The error is in place of a fork that
-        failed, and a `NotSentError`, which says why, in place of one that was not started.
+        The forks in the order of the prompts, as `PromptResults`, which also has the `cost` of all. In place of a fork that
+        failed is its error, and in place of one that was not started a `NotSentError`, which says why.
 
     Raises:
         UsageError: The value of an option is wrong, or the chat has a blocking client.
         TypeError: There is no such option.
-        ProviderError: With `on_error="raise"`, the first error.
+        ProviderError: With `on_error="stop"`, the first error.
 
     Examples:
         >>> [fork.last_turn().text for fork in parallel_chat(chat_openai(), ["Hi", "Bye"])]

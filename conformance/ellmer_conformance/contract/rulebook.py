@@ -208,7 +208,7 @@ class RuleBook:
             return [verdict(rule, request) for rule in self.in_force(request)]
 
     def in_force(self, request: Request) -> list[Rule]:
-        """Returns the rules that hold for a request: its model, the API version and the betas that it names, its day.
+        """Returns the rules that hold for a request. They depend on its model, its day, and the API version and the betas that it names.
 
         Args:
             request: The request.
