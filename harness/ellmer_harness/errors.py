@@ -75,7 +75,7 @@ class StoreError(CassetteError):
 
 
 class Stale(HarnessError):
-    """The recording is too old, and `--cassette-stale=error` or CASSETTE_STALE makes this an error.
+    """The recording is too old, and `--cassette-stale=error` or CASSETTE_STALE makes this an error. Record it again.
 
     Examples:
         >>> with use_cassette("weather.json", max_age=30, stale="error"):  # doctest: +SKIP
@@ -84,7 +84,7 @@ class Stale(HarnessError):
 
 
 class Refused(HarnessError):
-    """The judge found a fault in a recording; nothing was saved.
+    """The judge found a fault in a recording; nothing was saved. The message has the judge's sentences.
 
     Examples:
         >>> def judge(requests):
@@ -96,6 +96,8 @@ class Refused(HarnessError):
 
 class SecretFound(HarnessError):
     """The data to write contains a secret; nothing was saved.
+
+    Name the secret in `secrets=`, replace all findings with `mask=True`, or accept a false finding with `not_secret=`.
 
     Examples:
         >>> with use_cassette("login.json", mode="record"):  # doctest: +SKIP
@@ -124,6 +126,8 @@ class Diverged(HarnessError):
 class Unused(HarnessError):
     """The run did not request every recorded interaction.
 
+    Record again if the code now sends fewer requests, or pass `allow_unused=True`.
+
     Examples:
         >>> try:
         ...     with use_cassette("stream.json", allow_idle=True):
@@ -136,6 +140,9 @@ class Unused(HarnessError):
 
 class NotIntercepted(HarnessError):
     """The run ended, and no request passed through the recorder.
+
+    Check that the client is one of those that `Cassette` names, and that the code under test was called. `allow_idle=True`
+    allows a run without requests.
 
     Examples:
         >>> try:

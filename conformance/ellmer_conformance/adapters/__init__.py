@@ -209,7 +209,7 @@ class Difference:
     wire: str = ""
 
     def allows(self, rule: str, message: str, wire: str) -> bool:
-        """Tells whether a violation is this difference.
+        """Tells whether this difference excuses a violation of a rule.
 
         Args:
             rule: ID of the violated rule.

@@ -42,19 +42,19 @@ if TYPE_CHECKING:
 
 @dataclass(eq=False, repr=False)
 class Cassette(CassetteState):
-    """A cassette in use: a context manager for blocking and async code, and a decorator. `use_cassette` is its usual name.
+    """A cassette in use: a context manager for blocking and async code, and a decorator. `use_cassette` is another name of it.
 
     While it is open, requests of httpx, httpx2, urllib3 (so requests and boto3), aiohttp, http.client (so urllib.request), tornado, niquests, curl_cffi, pyreqwest and grpcio are recorded or replayed. `sent` is
     the list of the requests of this run (`Sent`), `exchanges` the list of requests with their answers (`Exchange`).
 
     Args:
         path: The cassette's file, for example `tests/cassettes/chat.json`. Recordings of other tools (YAML, HAR) are replayed, too.
-        mode: `replay` never uses the network. `record` records if there is no cassette, and replays otherwise. `rewrite` records
-            again and replaces the file if the run succeeded. With `allow_unused`, other tests may use the file, too, so it replaces
-            only equal requests, and interactions that only the same test of pytest used. `update` replays recorded requests, records the changed ones in their place, and drops those
-            that are not sent any more. `append` replays recorded requests and records new ones. `verify`
-            replays, sends every request to the real server too, and fails if its answers have other fields. `live` uses no
-            cassette. Default: the option `--cassette-mode` of pytest, else the environment variable CASSETTE_MODE, else `replay`.
+        mode: `replay` never uses the network. `record` records if there is no cassette, and replays otherwise. `rewrite`
+            records again, and replaces the file if the run succeeded; with `allow_unused`, the interactions of other tests
+            stay. `update` replays recorded requests, records changed ones in their place, and drops those that are no longer
+            sent. `append` replays recorded requests and records new ones. `verify` replays, sends each request to the real
+            server, too, and fails if its answers have other fields. `live` uses no cassette. Default: the option
+            `--cassette-mode` of pytest, else the environment variable CASSETTE_MODE, else `replay`.
         routes: Where requests go while recording: `{"https://api.example.com": "http://127.0.0.1:8123"}`. The client and the
             cassette keep the original URL. Default: requests go where the client sends them.
         recorded_from: The name of the server that answers while recording. If all requests ask this machine, the default is
