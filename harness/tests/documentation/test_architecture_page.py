@@ -65,7 +65,7 @@ def test_the_page_names_files_of_the_flow(passed):
         PAGE.read_text(encoding="utf-8").partition("The replay of one request passes")[2].partition("\n\n")[0]
     )
     replay, _, recording = flow.partition("A recording passes")
-    named = re.findall(r"`(\w+/\w+\.py)`", replay)
+    named = re.findall(r"`((?:\w+/)+\w+\.py)`", replay)
 
     assert len(named) >= 12
     assert set(named) <= set(passed["replay"])
