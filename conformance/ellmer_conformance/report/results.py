@@ -535,6 +535,11 @@ def died_at(message: str) -> str:
     return "/".join(places[0].split("/")[-3:]) if places else ""
 
 
+def undescribed(message: str) -> str:
+    """Returns the message without the description of a variation, which stands after its name."""
+    return _DESCRIBED.sub(r"\1", message)
+
+
 def _exited(message: str) -> bool:
     """Tells whether the process of a command died, in the run itself or under a variation."""
     return _plain(message).startswith("the command exited with ")
@@ -542,10 +547,11 @@ def _exited(message: str) -> bool:
 
 def _plain(sentence: str) -> str:
     """Returns the message without the name of a variation and without the words of the model."""
-    sentence = re.sub(r"^(under [\w:-]+|cut \([^)]*\)), ", "", sentence)
+    sentence = re.sub(r"^(under [\w:-]+|cut \([^)]*\)), ", "", undescribed(sentence))
     return _OF_THE_MODEL.split(sentence, maxsplit=1)[0]
 
 
+_DESCRIBED = re.compile(r"^(under [\w:-]+) \([^)]*\)(?=, )")
 #: What the model said, whether a request asked for it or not.
 _OF_THE_MODEL = re.compile(r"[:,] the model said |, and no request asked for the model's answer ")
 
@@ -688,14 +694,14 @@ def _goes_back_misread(part: Cause, whole: Cause) -> bool:
     )
 
 
-_SAID = re.compile(r"the (?:caller|model) did not say '(.+?)'")
+_SAID = re.compile(r"""the (?:caller|model) did not say (['"])(.+?)\1""")
 
 
 def _invents_the_same(part: Cause, whole: Cause) -> bool:
     """The library says one text of its own in two roles."""
     theirs, ours = (
         {
-            (row.adapter, re.sub(r"\W", "", found[1]))
+            (row.adapter, re.sub(r"\W", "", found[2]))
             for row in each.rows
             if (found := _SAID.match(row.message))
         }

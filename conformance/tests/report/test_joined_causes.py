@@ -28,7 +28,11 @@ AS_TEXT = failed(
 DROPPED = failed("TRM-010", "/exchanges/1/request/contents/2", "the media were dropped", "gemini", "svg")
 INVENTED = failed("SYS-010", "/exchanges/0/request", "the caller did not say '[empty string]'")
 IN_A_TURN = failed(
-    "HIS-011", "/exchanges/1/request", "the model did not say '[emptystring]' here", case="empty"
+    "HIS-011", "/exchanges/1/request", "the model did not say '[empty string]' here", case="empty"
+)
+WITH_QUOTES = (
+    replace(INVENTED, message="""the caller did not say "I don't know." """),
+    replace(IN_A_TURN, message="""the model did not say "I don't know." here"""),
 )
 MISREAD = replace(
     failed("TXT-005", "/replies/0", "the text is 'tick', the model said 'tick tick'"), seen="a1"
@@ -111,6 +115,7 @@ NOT_ALL = failed(
         pytest.param(MISFIT, TOO_SHORT, id="nothing compares a value with its schema"),
         pytest.param(AS_TEXT, DROPPED, id="media of a result, supported or not"),
         pytest.param(INVENTED, IN_A_TURN, id="a text of the library's own"),
+        pytest.param(*WITH_QUOTES, id="a text of its own with an apostrophe"),
         pytest.param(MISREAD, GOES_BACK, id="a text that is changed where it is read"),
         pytest.param(RAISED, UNSENT, id="an object that is written as JSON"),
         pytest.param(UNKNOWN_EVENT, NO_CHOICES, id="the tokens of the last event"),

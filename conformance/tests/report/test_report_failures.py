@@ -48,6 +48,13 @@ def test_a_fingerprint_is_that_of_the_mistake():
     )
 
 
+def test_the_words_about_a_variation_do_not_count():
+    """A baseline stays valid if a variation is described in other words."""
+    name, told = "under cr, no error was raised", "under cr (lines end in CR alone), no error was raised"
+
+    assert fingerprint("ERR-006", "/varied/cr", name) == fingerprint("ERR-006", "/varied/cr", told)
+
+
 def test_the_address_of_the_strict_server_does_not_count():
     """LangChain.js names it in its errors, and the same failure was another one in each run."""
     told = "Error fetching from http://127.0.0.1:{}%40google/v1beta/models/m:generateContent: [400] no"

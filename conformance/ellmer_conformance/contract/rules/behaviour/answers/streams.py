@@ -245,7 +245,7 @@ def same_as_plain(run: Run, rule: str) -> Iterator[Finding]:
     for varied in run.varied:
         if varied.variation.rule == rule:
             differs = difference(run, varied.run)
-            yield found(not differs, varied_at(varied), f"under {varied.variation.name}, {differs}")
+            yield found(not differs, varied_at(varied), f"under {varied.variation.told}, {differs}")
 
 
 def _notices(varied: Varied) -> bool:
