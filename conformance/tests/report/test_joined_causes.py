@@ -91,6 +91,29 @@ TWO_RESULTS = failed(
     case="ids",
     kind="reject",
 )
+RESPONSES = "openai-responses"
+NO_PHASE = failed(
+    "HIS-017", "/exchanges/1/request", "the phase 'commentary' of the answer does not go back", RESPONSES
+)
+NO_ITEM = failed(
+    "ORD-008",
+    "/exchanges/2/request/input/4",
+    "no item that the model made follows it",
+    RESPONSES,
+    "reasoning",
+    kind="reject",
+)
+NO_CALL_ID = failed(
+    "PAIR-018",
+    "/exchanges/0/request/input/1/call_id",
+    "the id is empty",
+    RESPONSES,
+    "resumed",
+    kind="reject",
+)
+NO_ITEM_ID = failed(
+    "STR-026", "/varied/no-item-ids", "under no-item-ids, the tool runs were a({}) and are nothing", RESPONSES
+)
 NESTED = failed("PAR-005", "/tool_runs", 'keep({"say": "\\"hi\\" {x}", "deep": {"a": [{}]}}) was not run')
 FLAT = failed("PAR-005", "/tool_runs", 'probe({"key": "none"}) was not run', case="probe")
 NOT_CLOSED = failed(
@@ -122,6 +145,8 @@ NOT_ALL = failed(
         pytest.param(BAD_ID, UNSIGNED, id="a history that the caller gave"),
         pytest.param(TWICE, TWO_RESULTS, id="ids that the model used twice"),
         pytest.param(TWICE, BAD_ID, id="ids as they came"),
+        pytest.param(NO_PHASE, NO_ITEM, id="an answer that goes back as a new message"),
+        pytest.param(NO_CALL_ID, NO_ITEM_ID, id="the id of an item for that of a call"),
         pytest.param(NESTED, FLAT, id="arguments of any depth"),
         pytest.param(NOT_CLOSED, NOT_ALL, id="what a strict schema needs"),
     ],
@@ -152,6 +177,10 @@ def test_two_sides_of_one_mistake_are_one_cause(one, other):
         pytest.param(
             UNKNOWN_EVENT, replace(NO_CHOICES, message="the replies were 'a' and are 'b'"), id="a text"
         ),
+        pytest.param(
+            replace(NO_PHASE, message="the search of the answer does not go back"), NO_ITEM, id="a search"
+        ),
+        pytest.param(replace(NO_ITEM_ID, adapter="other"), NO_CALL_ID, id="the ids of another library"),
         pytest.param(
             BAD_ID, replace(UNSIGNED, pointer="/exchanges/1/request/contents/1"), id="what the model said"
         ),
