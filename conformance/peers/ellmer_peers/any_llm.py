@@ -9,7 +9,7 @@ from typing import Any
 from any_llm import AnyLLM as Client
 
 from ellmer_conformance.adapters import Capabilities
-from ellmer_conformance.adapters.base_adapter import BridgeAdapter
+from ellmer_conformance.adapters.base_adapter import BridgeAdapter, ids_as_given
 from ellmer_conformance.contract.exchange import Json
 
 from .sdk_conversation import HEARING, ChatMessages, ModelAnswer
@@ -137,6 +137,8 @@ class AnyLLM(BridgeAdapter):
         "anthropic": ["anthropic"],
         "gemini": ["google"],
     }
+
+    differences = ids_as_given("2026-11-29")
 
     def capabilities(self, wire: str, provider: str) -> Capabilities:  # noqa: ARG002 - the protocol's
         """Returns the capabilities. Messages are OpenAI's, so media come after the results."""
