@@ -118,7 +118,7 @@ class SmolAgents(BridgeAdapter):
         ),
         Difference(
             "HIS-011",
-            "Callingtools:",
+            "Calling tools:",
             "it writes calls and results as texts of the conversation",
             "2026-11-26",
         ),
@@ -127,6 +127,12 @@ class SmolAgents(BridgeAdapter):
             "Observation:",
             "it writes calls and results as texts of the conversation",
             "2026-11-26",
+        ),
+        Difference(
+            "HIS-002",
+            "it lost or changed the text 'Say nothing.'",
+            "it joins messages of one role that follow one another",
+            "2026-11-29",
         ),
         Difference(
             "PAR-001",
