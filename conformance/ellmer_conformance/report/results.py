@@ -533,8 +533,8 @@ def died_at(message: str) -> str:
 
 
 def undescribed(message: str) -> str:
-    """Returns the message without the description of a variation, which stands after its name."""
-    return _DESCRIBED.sub(r"\1", message)
+    """Returns the message without what explains it: the description of a variation, after its name, and the words of an error."""
+    return _WORDS.sub("", _DESCRIBED.sub(r"\1", message)) if message.startswith("under ") else message
 
 
 def _exited(message: str) -> bool:
@@ -549,6 +549,7 @@ def _plain(sentence: str) -> str:
 
 
 _DESCRIBED = re.compile(r"^(under [\w:-]+) \([^)]*\)(?=, )")
+_WORDS = re.compile(r"; it raised: .*\Z", re.DOTALL)
 #: What the model said, whether a request asked for it or not.
 _OF_THE_MODEL = re.compile(r"[:,] the model said |, and no request asked for the model's answer ")
 
