@@ -129,9 +129,14 @@ def _sends_a_history_as_it_is(part: Cause, whole: Cause) -> bool:
 
 
 def _rewrites_the_answer(part: Cause, whole: Cause) -> bool:
-    """A message of the model goes back as a new one: it has neither its phase nor the id that its reasoning needs."""
-    alike = _rules(part, whole) == ("HIS-017", "ORD-008") and _ways(part, "wire") == _ways(whole, "wire")
-    return alike and all(row.message.startswith("the phase ") for row in part.rows)
+    """A message of the model goes back as a new one: without its phase, without the id that its reasoning needs, and behind the calls."""
+    alike = _rules(part, whole) in {("HIS-017", "ORD-008"), ("HIS-006", "ORD-008"), ("HIS-006", "HIS-017")}
+    return alike and _ways(part, "wire") == _ways(whole, "wire") and _is_written_anew(part, whole)
+
+
+def _is_written_anew(part: Cause, whole: Cause) -> bool:
+    told = {"HIS-006": "the answer had text, then call", "HIS-017": "the phase "}
+    return all(row.message.startswith(told.get(row.rule, "")) for row in [*part.rows, *whole.rows])
 
 
 def _takes_the_item_for_the_call(part: Cause, whole: Cause) -> bool:

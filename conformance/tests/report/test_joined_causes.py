@@ -1,6 +1,7 @@
 """One mistake of a library is one cause, from whatever side its failures show it."""
 
 from dataclasses import replace
+from itertools import permutations
 
 import pytest
 
@@ -103,6 +104,13 @@ NO_ITEM = failed(
     "reasoning",
     kind="reject",
 )
+BEHIND = failed(
+    "HIS-006",
+    "/exchanges/1/request",
+    "the answer had text, then call, and what goes back has call, then text",
+    RESPONSES,
+    "text_then_tool",
+)
 NO_CALL_ID = failed(
     "PAIR-018",
     "/exchanges/0/request/input/1/call_id",
@@ -146,6 +154,8 @@ NOT_ALL = failed(
         pytest.param(TWICE, TWO_RESULTS, id="ids that the model used twice"),
         pytest.param(TWICE, BAD_ID, id="ids as they came"),
         pytest.param(NO_PHASE, NO_ITEM, id="an answer that goes back as a new message"),
+        pytest.param(NO_PHASE, BEHIND, id="an answer that goes back behind its calls"),
+        pytest.param(NO_ITEM, BEHIND, id="an answer that goes back without its id behind its calls"),
         pytest.param(NO_CALL_ID, NO_ITEM_ID, id="the id of an item for that of a call"),
         pytest.param(NESTED, FLAT, id="arguments of any depth"),
         pytest.param(NOT_CLOSED, NOT_ALL, id="what a strict schema needs"),
@@ -180,6 +190,10 @@ def test_two_sides_of_one_mistake_are_one_cause(one, other):
         pytest.param(
             replace(NO_PHASE, message="the search of the answer does not go back"), NO_ITEM, id="a search"
         ),
+        pytest.param(
+            NO_PHASE, replace(BEHIND, message="its text is lost: the model said 'a'"), id="a lost text"
+        ),
+        pytest.param(NO_PHASE, replace(BEHIND, wire="gemini"), id="the order of another format"),
         pytest.param(replace(NO_ITEM_ID, adapter="other"), NO_CALL_ID, id="the ids of another library"),
         pytest.param(
             BAD_ID, replace(UNSIGNED, pointer="/exchanges/1/request/contents/1"), id="what the model said"
@@ -188,6 +202,11 @@ def test_two_sides_of_one_mistake_are_one_cause(one, other):
 )
 def test_two_mistakes_stay_two_causes(one, other):
     assert len(rules_of(one, other)) == 2
+
+
+def test_three_sides_of_one_mistake_are_one_cause():
+    for rows in permutations([NO_PHASE, NO_ITEM, BEHIND]):
+        assert rules_of(*rows) == ["HIS-006+HIS-017+ORD-008"]
 
 
 def test_what_one_format_refuses_and_others_accept_is_one_cause():
