@@ -128,11 +128,14 @@ class SmolAgents(BridgeAdapter):
             "it writes calls and results as texts of the conversation",
             "2026-11-26",
         ),
-        Difference(
-            "HIS-002",
-            "it lost or changed the text 'Say nothing.'",
-            "it joins messages of one role that follow one another",
-            "2026-11-29",
+        *(
+            Difference(
+                "HIS-002",
+                f"it lost or changed the text '{question}'",
+                "it joins messages of one role that follow one another",
+                "2026-11-29",
+            )
+            for question in ("Say nothing.", "Tell me a secret.")
         ),
         Difference(
             "PAR-001",

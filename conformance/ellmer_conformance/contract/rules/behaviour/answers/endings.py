@@ -185,7 +185,7 @@ def early_stops_are_reported(run: Run) -> Iterator[Finding]:
     for index, (wanted, reply) in enumerate(zip(run.case.steps, run.replies, strict=False)):
         if wanted.text and wanted.text in ended:
             fine = stopped_by(run, reply, ended[wanted.text]) or reply.error is not None
-            problem = f"the caller got {_stop_of(reply)}, and the model's was {ended[wanted.text]!r}"
+            problem = f"the caller got {_stop_of(reply)}, and that of the model was {ended[wanted.text]!r}"
             yield found(fine, f"/replies/{index}", problem)
 
 
