@@ -212,7 +212,7 @@ def refusals_are_told(run: Run) -> Iterator[Finding]:
         if failed and wanted.outcome == "incomplete":
             told = reply.error is not None or bool(reply.text and (wanted.text or "") in reply.text)
             did = "refused" if any(step.refusal for step in failed) else "failed to write its call"
-            problem = f"the model {did}, and the caller got the text {reply.text!r} and {_stop_of(reply)}"
+            problem = f"the model {did}, and the caller got the text {reply.text!r} as a complete answer"
             yield found(told or reply.stop not in {None, "", "stop"}, f"/replies/{index}", problem)
 
 
