@@ -16,6 +16,7 @@ from functools import cache
 from typing import Any, TypeVar
 
 from ..contract.counts import counted
+from .joined_causes import NO_RESULT, is_part_of
 
 # --- Rows and reports ------------------------------------------------------------------------------------
 
@@ -295,8 +296,6 @@ def _names(kind: type) -> frozenset[str]:
 
 #: The rules that compare a play with what was expected of it as a whole.
 _WHOLE = ("CAS-", "TXT-001")
-#: The rules about a play that has no result.
-_NO_RESULT = "RUN-"
 #: Parts of a message that differ from play to play: quoted values, then lists and objects from the inside, then media and numbers.
 _QUOTED = re.compile(r"""'[^']*'|"(?:[^"\\]|\\.)*"|`[^`]*`""")
 _BRACKETS = re.compile(r"\[[^\[\]]*\]|\{[^{}]*\}")
@@ -389,9 +388,7 @@ def _with_parts(found: Sequence[Cause]) -> list[Cause]:
     """Joins each cause with one that shows the same mistake from another side."""
     left = list(found)
     for cause in found:
-        whole = next(
-            (each for each in left if each is not cause and any(shows(cause, each) for shows in _SIDES)), None
-        )
+        whole = next((each for each in left if each is not cause and is_part_of(cause, each)), None)
         if whole is not None:
             left = [each for each in left if each is not cause]
             whole.rows.extend(cause.rows)
@@ -460,7 +457,7 @@ def _follows(row: Row, cause: Row, together: Mapping[tuple[str, str], float]) ->
     """
     if "unexpected-pass" in {row.verdict, cause.verdict}:
         return False
-    ended = cause.verdict == "harness-error" or cause.rule.startswith(_NO_RESULT)
+    ended = cause.verdict == "harness-error" or cause.rule.startswith(NO_RESULT)
     refused = cause.kind == "reject" and not cause.preview
     unknown = _loses_parts(cause) and row.rule in _AFTER_LOST
     ran = _ran_cut(cause) and row.rule.startswith(_RESULTS)
@@ -521,7 +518,7 @@ def _without_values(sentence: str) -> str:
 def _raised_at(row: Row) -> str:
     """Returns the line that raised a crash, if the message has it."""
     lines = row.message.splitlines()
-    last = lines[-1] if row.rule.startswith(_NO_RESULT) and len(lines) > 1 else ""
+    last = lines[-1] if row.rule.startswith(NO_RESULT) and len(lines) > 1 else ""
     return died_at(row.message) or last
 
 
@@ -535,6 +532,11 @@ def died_at(message: str) -> str:
     return "/".join(places[0].split("/")[-3:]) if places else ""
 
 
+def undescribed(message: str) -> str:
+    """Returns the message without what explains it: the description of a variation, after its name, and the words of an error."""
+    return _WORDS.sub("", _DESCRIBED.sub(r"\1", message)) if message.startswith("under ") else message
+
+
 def _exited(message: str) -> bool:
     """Tells whether the process of a command died, in the run itself or under a variation."""
     return _plain(message).startswith("the command exited with ")
@@ -542,10 +544,12 @@ def _exited(message: str) -> bool:
 
 def _plain(sentence: str) -> str:
     """Returns the message without the name of a variation and without the words of the model."""
-    sentence = re.sub(r"^(under [\w:-]+|cut \([^)]*\)), ", "", sentence)
+    sentence = re.sub(r"^(under [\w:-]+|cut \([^)]*\)), ", "", undescribed(sentence))
     return _OF_THE_MODEL.split(sentence, maxsplit=1)[0]
 
 
+_DESCRIBED = re.compile(r"^(under [\w:-]+) \([^)]*\)(?=, )")
+_WORDS = re.compile(r"; it raised: .*\Z", re.DOTALL)
 #: What the model said, whether a request asked for it or not.
 _OF_THE_MODEL = re.compile(r"[:,] the model said |, and no request asked for the model's answer ")
 
@@ -575,7 +579,7 @@ def _in_order(rows: Iterable[Row]) -> list[Row]:
 
 def _says_more(row: Row, other: Row) -> bool:
     """Tells whether a failure shows what another one shows, but nearer to its cause."""
-    if (row.rule, other.rule) in _NEARER or (row.rule.startswith(_NO_RESULT) and other.rule in _NEVER_SENT):
+    if (row.rule, other.rule) in _NEARER or (row.rule.startswith(NO_RESULT) and other.rule in _NEVER_SENT):
         return True
     if other.rule == "HIS-006":
         return _was_misread(row, other)
@@ -602,7 +606,7 @@ def _order(row: Row) -> tuple[bool, bool, int, bool, bool, bool, bool]:
         _place(row, inside) if inside else 0 if ran else _LAST,
         row.kind != "reject",
         row.rule in _ECHOES,
-        not row.rule.startswith(_NO_RESULT),
+        not row.rule.startswith(NO_RESULT),
         row.rule == _OTHER_REQUEST,
     )
 
@@ -642,133 +646,6 @@ def _ran_cut(row: Row) -> bool:
 
 def _weight(row: Row) -> tuple[bool, bool, bool]:
     return row.verdict != "harness-error", row.kind != "reject", row.rule.startswith(_WHOLE)
-
-
-# --- Two causes that are one mistake ---------------------------------------------------------------------
-
-
-def _rules(part: Cause, whole: Cause) -> tuple[str, str]:
-    return part.rows[0].rule, whole.rows[0].rule
-
-
-def _ways(cause: Cause, *names: str) -> set[tuple[str, ...]]:
-    """Returns in which formats, modes or cases of a library a cause was seen."""
-    return {tuple(getattr(row, name) for name in ("adapter", *names)) for row in cause.rows}
-
-
-def _say(cause: Cause, words: str) -> bool:
-    return all(row.message.endswith(words) for row in cause.rows)
-
-
-def _loses_all_media(part: Cause, whole: Cause) -> bool:
-    """A result's media are lost or become text, those that the format can have and those that it cannot."""
-    alike = _rules(part, whole) in {("TRM-010", "TRM-001"), ("TRM-010", "TRM-002")}
-    return alike and _ways(part, "wire") <= _ways(whole, "wire")
-
-
-def _misses_the_end(part: Cause, whole: Cause) -> bool:
-    """No error is raised for a page in place of a stream, because nothing checks that the stream ended."""
-    if _rules(part, whole) != ("ERR-006", "STR-007") or not _say(part, "no error was raised"):
-        return False
-    streamed = {row.mode for row in part.rows} == {"stream"} and _ways(part) <= _ways(whole)
-    return streamed or _ways(part, "wire", "mode") <= _ways(whole, "wire", "mode")
-
-
-def _hands_anything_over(part: Cause, whole: Cause) -> bool:
-    """A value that was cut is handed over, and so is one that does not fit: nothing compares them with the schema."""
-    alike = _rules(part, whole) == ("STO-004", "STO-003") and _ways(part, "wire") <= _ways(whole, "wire")
-    return alike and _say(part, " was handed over") and _say(whole, " was handed over")
-
-
-def _goes_back_misread(part: Cause, whole: Cause) -> bool:
-    """What goes back in place of the model's words is what the caller got in other runs."""
-    got = {(row.adapter, row.seen) for row in whole.rows}
-    return _rules(part, whole) == ("HIS-006", "TXT-005") and all(
-        row.seen and (row.adapter, row.seen) in got for row in part.rows
-    )
-
-
-_SAID = re.compile(r"the (?:caller|model) did not say '(.+?)'")
-
-
-def _invents_the_same(part: Cause, whole: Cause) -> bool:
-    """The library says one text of its own in two roles."""
-    theirs, ours = (
-        {
-            (row.adapter, re.sub(r"\W", "", found[1]))
-            for row in each.rows
-            if (found := _SAID.match(row.message))
-        }
-        for each in (part, whole)
-    )
-    return _rules(part, whole) == ("HIS-011", "SYS-010") and bool(theirs) and theirs <= ours
-
-
-_RAISED = re.compile(r"(?:the call|send) raised (\w+)(?:: |\(['\"])(.+)")
-_CLASS = re.compile(r"\b\w+(?:Error|Exception)\b")
-
-
-def _raises_the_same(part: Cause, whole: Cause) -> bool:
-    """The same error is raised while requests with different objects are written."""
-    theirs, ours = ({_error_of(row) for row in each.rows} for each in (part, whole))
-    return None not in theirs and theirs <= ours and _ways(part, "wire") <= _ways(whole, "wire")
-
-
-def _error_of(row: Row) -> tuple[str, str] | None:
-    found = next(filter(None, map(_RAISED.search, row.message.splitlines())), None)
-    if found is None or not row.rule.startswith(_NO_RESULT):
-        return None
-    return found[1], _CLASS.sub("*", found[2]).rstrip("'\")")
-
-
-_USAGE = re.compile(r",? ?(?<!\d)\d+ input, \d+ output")
-
-
-def _loses_the_usage(part: Cause, whole: Cause) -> bool:
-    """Only the tokens of an answer differ, whatever else is in the stream."""
-    return _ways(part, "wire") <= _ways(whole, "wire") and all(
-        row.rule.startswith("STR-") and _has_other_usage(row.message) for row in [*part.rows, *whole.rows]
-    )
-
-
-def _has_other_usage(message: str) -> bool:
-    before, _, after = message.partition(" and are ")
-    said = before.partition(" were ")[2]
-    return bool(said) and said != after and _USAGE.sub("", said) == _USAGE.sub("", after)
-
-
-def _is_refused_here(part: Cause, whole: Cause) -> bool:
-    """What one format refuses, others accept: two rules point at one place of a request."""
-    at = {row.place: row.pointer for row in part.rows if row.kind == "reject"}
-    cases = {(row.adapter, row.rule, row.case) for row in whole.rows if row.kind != "reject"}
-    return any(
-        row.pointer == at.get(row.place) and (row.adapter, row.rule, row.case) in cases
-        for row in part.follows
-    )
-
-
-def _sends_a_history_as_it_is(part: Cause, whole: Cause) -> bool:
-    """A first request has calls only if the caller gave them: they go out as they were given."""
-    rows = [*part.rows, *whole.rows]
-    return _ways(part) == _ways(whole) and all(
-        row.kind == "reject"
-        and row.pointer.startswith("/exchanges/0/")
-        and row.rule.startswith(("PAIR-", "THK-"))
-        for row in rows
-    )
-
-
-_SIDES = (
-    _loses_all_media,
-    _misses_the_end,
-    _hands_anything_over,
-    _goes_back_misread,
-    _invents_the_same,
-    _raises_the_same,
-    _loses_the_usage,
-    _is_refused_here,
-    _sends_a_history_as_it_is,
-)
 
 
 # --- Plays without a verdict -----------------------------------------------------------------------------

@@ -15,7 +15,7 @@ from ..contract.live_key_redaction import redacted, redacted_value
 from ..contract.observed_run import Run, all_media_of
 from ..contract.rule import Verdict, Violation
 from ..contract.transcripts import normalised
-from .results import FINE, Play, Report, Row, died_at
+from .results import FINE, Play, Report, Row, died_at, undescribed
 
 _LARGEST = 400_000  # characters of a body that a report keeps
 _WIDEST = 110  # characters of a line of an excerpt
@@ -201,7 +201,8 @@ def fingerprint(rule: str, pointer: str, message: str) -> str:
     and values do. Of what a dying process printed, the line at which it died counts.
     """
     place = re.sub(r"/\d+", "/*", pointer)
-    what = died_at(message) or _PASSING.sub("*", message[:_READ]) + message[_READ:]
+    plain = undescribed(message)
+    what = died_at(message) or _PASSING.sub("*", plain[:_READ]) + plain[_READ:]
     return "sha256:" + sha256(f"{rule}\n{place}\n{what}".encode()).hexdigest()[:16]
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Mapping, Sequence
 from typing import Any
 
@@ -46,7 +47,7 @@ class Session(Parsing):
         text, calls = texts_and_calls(parts)
         blocks: list[Any] = [{"type": "text", "text": text}] if text else []
         blocks += [
-            {"type": "tool_use", "id": c.id, "name": c.name, "input": dict(c.arguments)} for c in calls
+            {"type": "tool_use", "id": _id(c.id), "name": c.name, "input": dict(c.arguments)} for c in calls
         ]
         return [{"role": "assistant", "content": blocks}]
 
@@ -135,8 +136,13 @@ def _result(result: CallResult) -> Json:
     items = result.value if isinstance(result.value, list) else [result.value]
     inside = [block(item if isinstance(item, Image | PDF) else Text(str(item))) for item in items]
     content = inside if result.media else result.text
-    fields: Json = {"type": "tool_result", "tool_use_id": result.id, "content": content}
+    fields: Json = {"type": "tool_result", "tool_use_id": _id(result.id), "content": content}
     return fields | ({"is_error": True} if result.failed else {})
+
+
+def _id(id: str) -> str:
+    """Returns the id of another provider's call with the characters that the API takes."""
+    return re.sub(r"[^a-zA-Z0-9_-]", "_", id)
 
 
 def block(part: Part) -> Json:

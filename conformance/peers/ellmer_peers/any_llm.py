@@ -9,7 +9,7 @@ from typing import Any
 from any_llm import AnyLLM as Client
 
 from ellmer_conformance.adapters import Capabilities
-from ellmer_conformance.adapters.base_adapter import BridgeAdapter
+from ellmer_conformance.adapters.base_adapter import BridgeAdapter, ids_as_given
 from ellmer_conformance.contract.exchange import Json
 
 from .sdk_conversation import HEARING, ChatMessages, ModelAnswer
@@ -64,7 +64,7 @@ class Whole:
 
     def __init__(self) -> None:
         self.text, self.stop, self.usage = "", None, None
-        self.thought = ""
+        self.thought, self.says = "", False  # a refusal has words of its own, and no text
         self.more: Json = {}
         self.calls: list[Json] = []
 
@@ -80,7 +80,8 @@ class Whole:
         delta = choice.delta.model_dump(include={"reasoning", "extra_content"}, exclude_none=True)
         self.thought += (delta.get("reasoning") or {}).get("content") or ""
         self.more |= delta.get("extra_content") or {}
-        text = choice.delta.content or ""
+        self.says = self.says or bool(choice.delta.content)
+        text = (choice.delta.content if self.says else choice.delta.refusal) or ""
         self.text += text
         return [text] if text else []
 
@@ -137,6 +138,8 @@ class AnyLLM(BridgeAdapter):
         "anthropic": ["anthropic"],
         "gemini": ["google"],
     }
+
+    differences = ids_as_given("2026-11-29")
 
     def capabilities(self, wire: str, provider: str) -> Capabilities:  # noqa: ARG002 - the protocol's
         """Returns the capabilities. Messages are OpenAI's, so media come after the results."""

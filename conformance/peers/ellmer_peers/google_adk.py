@@ -273,7 +273,7 @@ class GoogleADK(BridgeAdapter):
         ),
         Difference(
             "STP-003",
-            "under stop:pause_turn, the stop reasons are ['stop']",
+            "under stop:pause_turn (the stop reason is pause_turn), the caller got the stop reason 'stop'",
             "its stop reasons are those of Gemini, and it maps `pause_turn` to one of them by name",
             "2026-11-27",
             "anthropic",

@@ -227,7 +227,7 @@ class Haystack(BridgeAdapter):
         ),
         Difference(
             "STP-003",
-            "under stop:pause_turn, the stop reasons are ['stop']",
+            "under stop:pause_turn (the stop reason is pause_turn), the caller got the stop reason 'stop'",
             "its stop reasons are a closed list, and it maps `pause_turn` to one of them by name",
             "2026-11-27",
             "anthropic",

@@ -10,7 +10,7 @@ os.environ.setdefault("LITELLM_LOCAL_MODEL_COST_MAP", "True")  # it downloads pr
 import litellm
 
 from ellmer_conformance.adapters import Ability, Capabilities
-from ellmer_conformance.adapters.base_adapter import FOUR_WIRES, BridgeAdapter
+from ellmer_conformance.adapters.base_adapter import FOUR_WIRES, BridgeAdapter, ids_as_given
 from ellmer_conformance.contract.exchange import Json
 
 from .sdk_conversation import HEARING, MediaInResults, ModelAnswer
@@ -86,6 +86,8 @@ class LiteLLM(BridgeAdapter):
     name = "litellm"
     sessions = Session
     wires = FOUR_WIRES
+
+    differences = ids_as_given("2026-11-29")
 
     def capabilities(self, wire: str, provider: str) -> Capabilities:  # noqa: ARG002 - the protocol's
         """Returns the capabilities. Tool messages may contain media."""

@@ -173,9 +173,9 @@ class LLM(BridgeAdapter):
 
     def capabilities(self, wire: str, provider: str) -> Capabilities:  # noqa: ARG002 - the protocol's
         """Returns the capabilities. Attachments come after the results. The library's async models are separate and
-        not tested.
+        not tested. A prompt has a text and a list of attachments.
         """
-        return Capabilities(modes=("sync", "stream"))
+        return Capabilities(modes=("sync", "stream"), interleaved_parts="refused")
 
 
 adapter = LLM

@@ -10,7 +10,7 @@ from typing import Any, Literal
 import agents
 import openai
 
-from ellmer_conformance.adapters import Capabilities, Endpoint
+from ellmer_conformance.adapters import Capabilities, Difference, Endpoint
 from ellmer_conformance.adapters.base_adapter import BridgeAdapter
 from ellmer_conformance.scenarios.messages import PDF, Image, Part, Reply, Text, Tool, ToolResult, Turn
 
@@ -150,6 +150,15 @@ class OpenAIAgents(BridgeAdapter):
     name = "openai-agents"
     sessions = Session
     wires: Mapping[str, Sequence[str]] = {"openai-chat": ["openai"], "openai-responses": ["openai"]}
+
+    differences = (
+        Difference(
+            "RUN-003",
+            "not found in agent assistant",
+            "it ends a run with an error if the model calls a tool that there is not",
+            "2026-11-29",
+        ),
+    )
 
     def capabilities(self, wire: str, provider: str) -> Capabilities:  # noqa: ARG002 - the protocol's
         """Returns the capabilities. Media are inside results. Chat Completions has no place for them there, and the

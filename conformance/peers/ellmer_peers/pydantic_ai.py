@@ -202,8 +202,19 @@ class PydanticAI(BridgeAdapter):
     wires = FOUR_WIRES
 
     differences = (
+        *(
+            Difference(rule, "Please return text.", "it asks the model for text after an empty answer", since)
+            for rule, since in (
+                ("HIS-014", "2026-11-26"),
+                ("HIS-009", "2026-11-29"),
+                ("SYS-010", "2026-11-29"),
+            )
+        ),
         Difference(
-            "HIS-014", "Pleasereturntext.", "it asks the model for text after an empty answer", "2026-11-26"
+            "SYS-010",
+            "When a user message, a file or a tool result contains text",
+            "it tells the model what the tags around the files of tools mean",
+            "2026-11-29",
         ),
     )
 

@@ -283,6 +283,7 @@ class SDKSession(ABC):
             del self.messages[before:]
             raise
         self.waiting = {}
+        self._told_apart(answer, before)
         while answer.calls and answer.stop in {"tool", "length"}:  # as every SDK's documentation has it
             if answer.stop == "length":
                 self.messages += [
@@ -296,9 +297,17 @@ class SDKSession(ABC):
                 ]
             self.pieces = []
             answer = yield
+            self._told_apart(answer, before)
         if answer.text:
             self.messages += self.assistant([Text(answer.text)]) if answer.calls else answer.messages
         return answer
+
+    def _told_apart(self, answer: ModelAnswer, before: int) -> None:
+        """Refuses an answer in which two calls have one id, and gives the turn up: no result can be told from the other."""
+        ids = [id for id, _, _ in answer.calls if id]
+        if len(set(ids)) < len(ids):
+            del self.messages[before:]
+            raise ValueError(f"two calls of the model have one id: {', '.join(sorted(set(ids)))}")
 
     def ran_tools(self, answer: ModelAnswer) -> bool:
         """Runs the called tools, and adds calls and results to the history."""

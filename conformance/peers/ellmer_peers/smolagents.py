@@ -118,7 +118,7 @@ class SmolAgents(BridgeAdapter):
         ),
         Difference(
             "HIS-011",
-            "Callingtools:",
+            "Calling tools:",
             "it writes calls and results as texts of the conversation",
             "2026-11-26",
         ),
@@ -127,6 +127,15 @@ class SmolAgents(BridgeAdapter):
             "Observation:",
             "it writes calls and results as texts of the conversation",
             "2026-11-26",
+        ),
+        *(
+            Difference(
+                "HIS-002",
+                f"it lost or changed the text '{question}'",
+                "it joins messages of one role that follow one another",
+                "2026-11-29",
+            )
+            for question in ("Say nothing.", "Tell me a secret.")
         ),
         Difference(
             "PAR-001",

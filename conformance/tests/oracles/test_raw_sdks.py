@@ -26,6 +26,9 @@ PLAYS = [
     ("tool_error", "sync"),
     ("structured_answer", "sync"),
     ("structured_misfit", "async"),
+    ("calls_with_one_id", "sync"),
+    ("calls_with_one_id", "async-stream"),
+    ("foreign_history", "sync"),
 ]
 
 

@@ -1,6 +1,7 @@
 """One mistake of a library is one cause, from whatever side its failures show it."""
 
 from dataclasses import replace
+from itertools import permutations
 
 import pytest
 
@@ -28,7 +29,11 @@ AS_TEXT = failed(
 DROPPED = failed("TRM-010", "/exchanges/1/request/contents/2", "the media were dropped", "gemini", "svg")
 INVENTED = failed("SYS-010", "/exchanges/0/request", "the caller did not say '[empty string]'")
 IN_A_TURN = failed(
-    "HIS-011", "/exchanges/1/request", "the model did not say '[emptystring]' here", case="empty"
+    "HIS-011", "/exchanges/1/request", "the model did not say '[empty string]' here", case="empty"
+)
+WITH_QUOTES = (
+    replace(INVENTED, message="""the caller did not say "I don't know." """),
+    replace(IN_A_TURN, message="""the model did not say "I don't know." here"""),
 )
 MISREAD = replace(
     failed("TXT-005", "/replies/0", "the text is 'tick', the model said 'tick tick'"), seen="a1"
@@ -87,6 +92,36 @@ TWO_RESULTS = failed(
     case="ids",
     kind="reject",
 )
+RESPONSES = "openai-responses"
+NO_PHASE = failed(
+    "HIS-017", "/exchanges/1/request", "the phase 'commentary' of the answer does not go back", RESPONSES
+)
+NO_ITEM = failed(
+    "ORD-008",
+    "/exchanges/2/request/input/4",
+    "no item that the model made follows it",
+    RESPONSES,
+    "reasoning",
+    kind="reject",
+)
+BEHIND = failed(
+    "HIS-006",
+    "/exchanges/1/request",
+    "the answer had text, then call, and what goes back has call, then text",
+    RESPONSES,
+    "text_then_tool",
+)
+NO_CALL_ID = failed(
+    "PAIR-018",
+    "/exchanges/0/request/input/1/call_id",
+    "the id is empty",
+    RESPONSES,
+    "resumed",
+    kind="reject",
+)
+NO_ITEM_ID = failed(
+    "STR-026", "/varied/no-item-ids", "under no-item-ids, the tool runs were a({}) and are nothing", RESPONSES
+)
 NESTED = failed("PAR-005", "/tool_runs", 'keep({"say": "\\"hi\\" {x}", "deep": {"a": [{}]}}) was not run')
 FLAT = failed("PAR-005", "/tool_runs", 'probe({"key": "none"}) was not run', case="probe")
 NOT_CLOSED = failed(
@@ -111,12 +146,17 @@ NOT_ALL = failed(
         pytest.param(MISFIT, TOO_SHORT, id="nothing compares a value with its schema"),
         pytest.param(AS_TEXT, DROPPED, id="media of a result, supported or not"),
         pytest.param(INVENTED, IN_A_TURN, id="a text of the library's own"),
+        pytest.param(*WITH_QUOTES, id="a text of its own with an apostrophe"),
         pytest.param(MISREAD, GOES_BACK, id="a text that is changed where it is read"),
         pytest.param(RAISED, UNSENT, id="an object that is written as JSON"),
         pytest.param(UNKNOWN_EVENT, NO_CHOICES, id="the tokens of the last event"),
         pytest.param(BAD_ID, UNSIGNED, id="a history that the caller gave"),
         pytest.param(TWICE, TWO_RESULTS, id="ids that the model used twice"),
         pytest.param(TWICE, BAD_ID, id="ids as they came"),
+        pytest.param(NO_PHASE, NO_ITEM, id="an answer that goes back as a new message"),
+        pytest.param(NO_PHASE, BEHIND, id="an answer that goes back behind its calls"),
+        pytest.param(NO_ITEM, BEHIND, id="an answer that goes back without its id behind its calls"),
+        pytest.param(NO_CALL_ID, NO_ITEM_ID, id="the id of an item for that of a call"),
         pytest.param(NESTED, FLAT, id="arguments of any depth"),
         pytest.param(NOT_CLOSED, NOT_ALL, id="what a strict schema needs"),
     ],
@@ -148,12 +188,25 @@ def test_two_sides_of_one_mistake_are_one_cause(one, other):
             UNKNOWN_EVENT, replace(NO_CHOICES, message="the replies were 'a' and are 'b'"), id="a text"
         ),
         pytest.param(
+            replace(NO_PHASE, message="the search of the answer does not go back"), NO_ITEM, id="a search"
+        ),
+        pytest.param(
+            NO_PHASE, replace(BEHIND, message="its text is lost: the model said 'a'"), id="a lost text"
+        ),
+        pytest.param(NO_PHASE, replace(BEHIND, wire="gemini"), id="the order of another format"),
+        pytest.param(replace(NO_ITEM_ID, adapter="other"), NO_CALL_ID, id="the ids of another library"),
+        pytest.param(
             BAD_ID, replace(UNSIGNED, pointer="/exchanges/1/request/contents/1"), id="what the model said"
         ),
     ],
 )
 def test_two_mistakes_stay_two_causes(one, other):
     assert len(rules_of(one, other)) == 2
+
+
+def test_three_sides_of_one_mistake_are_one_cause():
+    for rows in permutations([NO_PHASE, NO_ITEM, BEHIND]):
+        assert rules_of(*rows) == ["HIS-006+HIS-017+ORD-008"]
 
 
 def test_what_one_format_refuses_and_others_accept_is_one_cause():

@@ -26,7 +26,7 @@ from ellmer_conformance.scenarios.case import Case, ask
 from ellmer_conformance.scenarios.cases import all_cases, scripts
 from ellmer_conformance.scenarios.cases._media_and_tools import BLUE, RED, weather
 from ellmer_conformance.scenarios.messages import Image, Reply, Text
-from ellmer_conformance.scenarios.script import Answer, Call, Cut, Failure, Say, Script, Usage
+from ellmer_conformance.scenarios.script import Answer, Call, Cut, Failure, Refuse, Say, Script, Usage
 from ellmer_conformance.server import StrictServer
 from ellmer_conformance.server.engine import Engine
 from ellmer_conformance.server.http.messages import HttpRequest
@@ -101,6 +101,21 @@ def test_a_typed_error_ends_a_conversation(id):
     case = Case([call, Answer((Say("One."),))], [ask("Hi", text="One.")], tools=[weather])
 
     assert outcome(id, a_run(case, HI, replies=[Reply(error=ApiError("no such tool"))])) == "not-applicable"
+
+
+@pytest.mark.parametrize(
+    ("reply", "expected"),
+    [(Reply(error=ApiError("the model refused")), "not-applicable"), (Reply("No."), "fail")],
+)
+def test_a_refusal_that_is_an_error_may_be_left_out(reply, expected):
+    """openai-agents raises one, and gives the turn up."""
+    case = Case(
+        [Answer((Refuse("No."),)), Answer((Say("Yes."),))],
+        [ask("A secret?", text="No.", outcome="incomplete"), ask("And now?", text="Yes.")],
+    )
+    bodies = [{"messages": [{"role": "user", "content": each}]} for each in ("A secret?", "And now?")]
+
+    assert outcome("HIS-002", a_run(case, *bodies, replies=[reply, Reply("Yes.")])) == expected
 
 
 class TriesOnce(EllmerCore):

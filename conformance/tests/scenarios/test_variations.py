@@ -31,6 +31,13 @@ def changes(one, found):
     return any(one.change(answer) != answer for answer in found)
 
 
+def test_each_says_in_words_what_is_unusual():
+    every = [*VARIATIONS.values(), *named(["split:1", "random:1", "cut:1", "reset:1", "stall:1"])]
+
+    assert [one.name for one in every if not one.description or set("()") & set(one.description)] == []
+    assert variation("cr").told == "cr (lines end in CR alone)"
+
+
 @pytest.mark.parametrize("mode", ["sync", "stream"])
 @pytest.mark.parametrize(("wire", "provider"), HOMES)
 def test_each_changes_an_answer_of_its_case(wire, provider, mode):

@@ -26,7 +26,8 @@ def split(place: int) -> Variation:
     def cut(it: VariedAnswer) -> VariedAnswer:
         return it.cut(place, len(it.body)) if place < len(it.body) else it
 
-    return Variation(f"split:{place}", "STR-001", cut)
+    told = f"the body arrives in two pieces, which meet at byte {place}"
+    return Variation(f"split:{place}", "STR-001", cut, description=told)
 
 
 def random(seed: int) -> Variation:
@@ -36,7 +37,9 @@ def random(seed: int) -> Variation:
         lots = Random(seed)  # noqa: S311 - to be repeatable, not secret
         return it.cut(*lots.choices(range(1, 17), k=len(it.body)))
 
-    return Variation(f"random:{seed}", "STR-001", cut)
+    return Variation(
+        f"random:{seed}", "STR-001", cut, description="the body arrives in pieces of 1 to 16 bytes"
+    )
 
 
 def _inside_characters(it: VariedAnswer) -> VariedAnswer:
@@ -81,21 +84,78 @@ def _bom(it: VariedAnswer) -> VariedAnswer:
 
 
 BYTES = (
-    Variation("every-byte", "STR-001", lambda it: it.cut(1)),
-    Variation("whole", "STR-001", lambda it: it.cut(len(it.body))),
+    Variation("every-byte", "STR-001", lambda it: it.cut(1), description="each byte arrives alone"),
+    Variation(
+        "whole", "STR-001", lambda it: it.cut(len(it.body)), description="the body arrives in one piece"
+    ),
     *(random(seed) for seed in (1, 2, 3)),
     *(split(place) for place in (1, 7, 100, 333)),
-    Variation("inside-characters", "STR-002", _inside_characters),
-    Variation("crlf", "STR-003", partial(_line_ends, b"\r\n"), wires=_LINES - {"gemini"}),
-    Variation("lf", "STR-003", partial(_line_ends, b"\n"), wires=frozenset({"gemini"})),  # Google sends CRLF
-    Variation("torn-crlf", "STR-003", _torn_crlf, wires=_LINES),
-    Variation("torn-lines", "STR-003", lambda it: _torn_crlf(_several_lines(it)), wires=_SSE),
-    Variation("cr", "STR-003", partial(_line_ends, b"\r"), wires=_SSE),
-    Variation("comments", "STR-004", _between(b": keep-alive\n\n"), wires=_SSE),
-    Variation("comment-lines", "STR-004", _between(b":\n: OPENROUTER PROCESSING\n"), wires=_SSE),
-    Variation("ids-and-retry", "STR-004", _between(b"id: 7\nretry: 3000\n"), wires=_SSE),
-    Variation("no-space", "STR-004", _colons, wires=_SSE),
-    Variation("several-lines", "STR-004", _several_lines, wires=_SSE),
-    Variation("blank-lines", "STR-004", _between(b"\n"), wires=_LINES),
-    Variation("bom", "STR-005", _bom, wires=_SSE),
+    Variation(
+        "inside-characters",
+        "STR-002",
+        _inside_characters,
+        description="the bytes of a character arrive one by one",
+    ),
+    Variation(
+        "crlf",
+        "STR-003",
+        partial(_line_ends, b"\r\n"),
+        wires=_LINES - {"gemini"},
+        description="lines end in CR and LF",
+    ),
+    Variation(
+        "lf",
+        "STR-003",
+        partial(_line_ends, b"\n"),
+        wires=frozenset({"gemini"}),
+        description="lines end in LF alone",
+    ),  # Google sends CRLF
+    Variation(
+        "torn-crlf", "STR-003", _torn_crlf, wires=_LINES, description="pieces end between a CR and its LF"
+    ),
+    Variation(
+        "torn-lines",
+        "STR-003",
+        lambda it: _torn_crlf(_several_lines(it)),
+        wires=_SSE,
+        description="the data of an event is on several lines, and pieces end between a CR and its LF",
+    ),
+    Variation("cr", "STR-003", partial(_line_ends, b"\r"), wires=_SSE, description="lines end in CR alone"),
+    Variation(
+        "comments",
+        "STR-004",
+        _between(b": keep-alive\n\n"),
+        wires=_SSE,
+        description="a comment stands before each event",
+    ),
+    Variation(
+        "comment-lines",
+        "STR-004",
+        _between(b":\n: OPENROUTER PROCESSING\n"),
+        wires=_SSE,
+        description="each event begins with comments",
+    ),
+    Variation(
+        "ids-and-retry",
+        "STR-004",
+        _between(b"id: 7\nretry: 3000\n"),
+        wires=_SSE,
+        description="each event has an `id:` and a `retry:` line",
+    ),
+    Variation("no-space", "STR-004", _colons, wires=_SSE, description="no space follows the colons"),
+    Variation(
+        "several-lines",
+        "STR-004",
+        _several_lines,
+        wires=_SSE,
+        description="the data of an event is on several lines",
+    ),
+    Variation(
+        "blank-lines",
+        "STR-004",
+        _between(b"\n"),
+        wires=_LINES,
+        description="a blank line stands before each event",
+    ),
+    Variation("bom", "STR-005", _bom, wires=_SSE, description="a byte order mark stands before the stream"),
 )

@@ -14,7 +14,10 @@ _PAGE = b"<html><head><title>502 Bad Gateway</title></head><body><h1>502 Bad Gat
 
 def cut(event: int) -> Variation:
     """Ends the stream normally after a number of events."""
-    return Variation(f"cut:{event}", "STR-007", lambda it: _until(it, event), "broken", first=True)
+    told = f"the stream ends after event {event}"
+    return Variation(
+        f"cut:{event}", "STR-007", lambda it: _until(it, event), "broken", first=True, description=told
+    )
 
 
 def reset(event: int) -> Variation:
@@ -25,6 +28,7 @@ def reset(event: int) -> Variation:
         lambda it: replace(_until(it, event), ending="reset"),
         "broken",
         first=True,
+        description=f"the connection is reset after event {event}",
     )
 
 
@@ -37,6 +41,7 @@ def stall(event: int) -> Variation:
         "broken",
         first=True,
         timed=True,
+        description=f"nothing more arrives after event {event}",
     )
 
 
@@ -44,20 +49,39 @@ def _until(it: VariedAnswer, event: int) -> VariedAnswer:
     return replace(it, writes=it.cut(*sizes(it)).writes[:event])
 
 
-def _failure(name: str, rule: str, status: int, kind: str, body: bytes, **headers: str) -> Variation:
+def _failure(
+    name: str, rule: str, status: int, kind: str, body: bytes, *, told: str, **headers: str
+) -> Variation:
     def change(it: VariedAnswer) -> VariedAnswer:
         named = {"content-type": kind} | headers
         return replace(it, status=status, headers=named, writes=(body,) if body else ())
 
-    return Variation(name, rule, change, "broken", first=True, streamed=None)
+    return Variation(name, rule, change, "broken", first=True, streamed=None, description=told)
 
 
 FAILURES = (
-    _failure("html-502", "ERR-006", 502, "text/html", _PAGE),
-    _failure("empty-500", "ERR-006", 500, "application/json", b""),
-    _failure("text-404", "ERR-006", 404, "text/plain", b"404 page not found"),
-    _failure("array-400", "ERR-006", 400, "application/json", b"[]"),
-    _failure("page-200", "ERR-006", 200, "text/html", _PAGE),
-    _failure("error-200", "ERR-007", 200, "application/json", json.dumps(_DISGUISED).encode()),
-    _failure("moved", "AUT-004", 307, "text/plain", b"", location="https://elsewhere.invalid/v1/chat"),
+    _failure("html-502", "ERR-006", 502, "text/html", _PAGE, told="a web page under status 502"),
+    _failure("empty-500", "ERR-006", 500, "application/json", b"", told="an empty body under status 500"),
+    _failure(
+        "text-404", "ERR-006", 404, "text/plain", b"404 page not found", told="a plain text under status 404"
+    ),
+    _failure("array-400", "ERR-006", 400, "application/json", b"[]", told="an empty list under status 400"),
+    _failure("page-200", "ERR-006", 200, "text/html", _PAGE, told="a web page under status 200"),
+    _failure(
+        "error-200",
+        "ERR-007",
+        200,
+        "application/json",
+        json.dumps(_DISGUISED).encode(),
+        told="an error under status 200",
+    ),
+    _failure(
+        "moved",
+        "AUT-004",
+        307,
+        "text/plain",
+        b"",
+        told="a redirect to another host",
+        location="https://elsewhere.invalid/v1/chat",
+    ),
 )

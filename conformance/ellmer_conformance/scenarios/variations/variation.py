@@ -60,6 +60,7 @@ class Variation:
     missing (`uncounted`). It applies to every answer of the conversation, or to the `first` alone. `wires` are the
     formats with the changed part (empty: all). `streamed`: only streams, only whole bodies, or both (`None`). `timed`
     needs a clock that can be advanced. `on_server`: later requests have other ids than a cassette, so that only the server can answer.
+    `description` says what is unusual about the answer, in a few words without parentheses.
     """
 
     name: str
@@ -71,6 +72,12 @@ class Variation:
     streamed: bool | None = True
     timed: bool = False
     on_server: bool = False
+    description: str = ""
+
+    @property
+    def told(self) -> str:
+        """The name for messages, with the description: `cr (lines end in CR alone)`."""
+        return f"{self.name} ({self.description})" if self.description else self.name
 
     def befalls(self, wire: str, *, streamed: bool) -> bool:
         """Tells whether the variation changes this answer."""

@@ -6,7 +6,9 @@ import json
 import re
 from collections.abc import Iterator
 
+from .....scenarios.messages import Reply
 from .....scenarios.script import Answer, Call, Cut, Failure
+from ....counts import listed
 from ....observed_run import Run
 from ....rule import Finding, broken
 from .._rulebook import LOSS, MUST, book, found, stopped_by, texts_of, varied_at
@@ -27,7 +29,7 @@ def cut_answers_are_not_complete(run: Run) -> Iterator[Finding]:
     yield from _incomplete(run, Cut, "the answer was taken for complete")
     for varied in cuts(run):
         for reply in varied.run.replies[:1]:
-            problem = f"cut ({varied.variation.name}), the answer was taken for complete"
+            problem = f"under {varied.variation.told}, the answer was taken for complete"
             fine = reply.error is not None or not reply.complete
             yield found(fine, varied_at(varied), problem)
 
@@ -40,15 +42,20 @@ def cut_calls_are_not_run(run: Run) -> Iterator[Finding]:
     """
     for call in run.cut_calls():
         runs = [r for r in run.tool_runs if r.name == call.name]
-        yield found(not runs, "/tool_runs", f"{call.name} was run: {[dict(r.arguments) for r in runs]}")
+        given = listed([json.dumps(dict(r.arguments), ensure_ascii=False, default=repr) for r in runs])
+        yield found(
+            not runs, "/tool_runs", f"the call of {call.name} was cut, and the tool was run with {given}"
+        )
     for name in _malformed(run):
         emptied = [r for r in run.tool_runs if r.name == name and not r.arguments]
         yield found(
             not emptied, "/tool_runs", f"{name} was run without arguments: those of the call are no JSON"
         )
     for varied in cuts(run):
-        runs = list(varied.run.tool_runs)
-        yield found(not runs, varied_at(varied), f"{[r.name for r in runs]} was run")
+        ran = listed([run.name for run in varied.run.tool_runs])
+        yield found(
+            not varied.run.tool_runs, varied_at(varied), f"under {varied.variation.told}, {ran} was run"
+        )
 
 
 def _malformed(run: Run) -> set[str]:
@@ -178,7 +185,8 @@ def early_stops_are_reported(run: Run) -> Iterator[Finding]:
     for index, (wanted, reply) in enumerate(zip(run.case.steps, run.replies, strict=False)):
         if wanted.text and wanted.text in ended:
             fine = stopped_by(run, reply, ended[wanted.text]) or reply.error is not None
-            yield found(fine, f"/replies/{index}", f"the stop reason is {reply.stop!r}")
+            problem = f"the caller got {_stop_of(reply)}, and that of the model was {ended[wanted.text]!r}"
+            yield found(fine, f"/replies/{index}", problem)
 
 
 @book.rule(
@@ -203,8 +211,13 @@ def refusals_are_told(run: Run) -> Iterator[Finding]:
     for index, (wanted, reply) in enumerate(zip(run.case.steps, run.replies, strict=False)):
         if failed and wanted.outcome == "incomplete":
             told = reply.error is not None or bool(reply.text and (wanted.text or "") in reply.text)
-            problem = f"the text is {reply.text!r}, and the stop reason is {reply.stop!r}"
+            did = "refused" if any(step.refusal for step in failed) else "failed to write its call"
+            problem = f"the model {did}, and the caller got the text {reply.text!r} as a complete answer"
             yield found(told or reply.stop not in {None, "", "stop"}, f"/replies/{index}", problem)
+
+
+def _stop_of(reply: Reply) -> str:
+    return f"the stop reason {reply.stop!r}" if reply.stop else "no stop reason"
 
 
 def _is_unwritten(answer: Answer) -> bool:
@@ -292,11 +305,13 @@ def _reasons(run: Run, rule: str) -> Iterator[Finding]:
             yield found(
                 "stop" not in stops,
                 varied_at(varied),
-                f"under {varied.variation.name}, the stop reasons are {stops}",
+                f"under {varied.variation.told}, the caller got the stop reason 'stop'",
             )
             crashed = [reply.error for reply in varied.run.replies if _is_builtin(reply.error)]
             yield found(
-                not crashed, varied_at(varied), f"under {varied.variation.name}, it raises {crashed!r}"
+                not crashed,
+                varied_at(varied),
+                f"under {varied.variation.told}, it raises {listed([repr(error) for error in crashed])}",
             )
 
 

@@ -9,6 +9,7 @@ from itertools import pairwise
 from typing import Any
 
 from .....scenarios.script import Failure
+from ....counts import listed
 from ....error_texts.error_bodies import own_message, read_error
 from ....exchange import Exchange, Response
 from ....observed_run import Run
@@ -51,7 +52,11 @@ def errors_say_what_the_provider_said(run: Run) -> Iterator[Finding]:
             yield found(reply.complete, place, problem)  # an answer that is called whole is STR-010's finding
             continue
         status, message = _status(reply.error), _unquoted(str(reply.error))
-        yield found(status == response.status, place, f"the status is {status!r}, it was {response.status}")
+        yield found(
+            status == response.status,
+            place,
+            f"{_told(status)}, and the provider answered with {response.status}",
+        )
         inner = read_error(response.status, response.body, response.headers).message
         missing = [
             told
@@ -119,7 +124,12 @@ def errors_are_told_apart(run: Run) -> Iterator[Finding]:
     if {"context-length", "rate-limit"} <= set(kinds):
         types = [type(reply.error) for reply in run.replies if reply.error is not None]
         names = [kind.__name__ for kind in types]
-        yield found(len(set(types)) == len(types) > 1, "/replies", f"both are {names}")
+        problem = f"both are {names[0]}" if len(names) > 1 else f"the only error is {listed(names)}"
+        yield found(len(set(types)) == len(types) > 1, "/replies", problem)
+
+
+def _told(status: int | None) -> str:
+    return "the error has no status" if status is None else f"the error has status {status}"
 
 
 def _typed(run: Run, rule: str) -> Iterator[Finding]:
@@ -127,11 +137,15 @@ def _typed(run: Run, rule: str) -> Iterator[Finding]:
         if varied.variation.rule != rule:
             continue
         reply = next(iter(varied.run.replies), None)
-        name = varied.variation.name
+        name = varied.variation.told
         if reply is None or reply.error is None:
             yield broken(varied_at(varied), f"under {name}, no error was raised")
         else:
-            problem = f"under {name}, it raises a bare {type(reply.error).__name__}: {reply.error}"
+            problem = (
+                f"under {name}, it raises a bare {type(reply.error).__name__}: {reply.error}".removesuffix(
+                    ": "
+                )
+            )
             named = type(reply.error) not in _NAMELESS and not getattr(reply.error, "nameless", False)
             yield found(named, varied_at(varied), problem)
 

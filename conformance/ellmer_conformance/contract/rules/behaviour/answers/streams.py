@@ -18,6 +18,7 @@ from ....rule import Finding
 from ....transcripts import normalised
 from .._rulebook import LOSS, MUST, SHOULD, book, found, varied_at
 
+_WORDS = 160  # characters of an error that a message shows
 #: The end marker of a complete answer.
 _ENDS = {
     "anthropic": rb'"stop_reason": ?"',
@@ -245,7 +246,19 @@ def same_as_plain(run: Run, rule: str) -> Iterator[Finding]:
     for varied in run.varied:
         if varied.variation.rule == rule:
             differs = difference(run, varied.run)
-            yield found(not differs, varied_at(varied), f"under {varied.variation.name}, {differs}")
+            yield found(
+                not differs,
+                varied_at(varied),
+                f"under {varied.variation.told}, {differs}{_words_of_error(varied.run, differs)}",
+            )
+
+
+def _words_of_error(run: Run, differs: str) -> str:
+    """Returns the first line of the error that makes the difference, or `""`."""
+    error = next((reply.error for reply in run.replies if reply.error is not None), None)
+    words = next(iter(str(error).splitlines()), "")
+    raised = error is not None and type(error).__name__ in differs
+    return f"; it raised: {words[:_WORDS]}" if raised and words else ""
 
 
 def _notices(varied: Varied) -> bool:

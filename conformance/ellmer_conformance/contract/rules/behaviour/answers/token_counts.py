@@ -6,6 +6,7 @@ import re
 from collections.abc import Iterator, Mapping, Sequence
 
 from .....scenarios.script import Usage
+from ....counts import listed
 from ....observed_run import Run
 from ....rule import Finding, broken
 from .._rulebook import LOSS, MUST, SHOULD, book, found, varied_at
@@ -28,7 +29,7 @@ def usage_is_the_providers(run: Run) -> Iterator[Finding]:
         if usages and reply.usage and is_whole(run, reply.text, wanted.text, answers):
             want = _counts(usages[-1:])
             got = {key: reply.usage.get(key) for key in want}
-            problem = f"the provider counted {want}, the caller got {got}"
+            problem = f"the provider counted {_told(want)}, and the caller got {_told(got)}"
             yield found(_is_counted(got, usages), f"/replies/{index}", problem)
 
 
@@ -105,11 +106,16 @@ def missing_counts_are_none(run: Run) -> Iterator[Finding]:
         if varied.variation.rule != "USG-005":
             continue
         counts = [count for reply in varied.run.replies for count in reply.usage.values()]
-        problem = f"nothing was counted, and {counts} is reported"
+        problem = f"nothing was counted, and {listed(counts)} is reported"
         yield found(not any(count == 0 for count in counts), varied_at(varied), problem)
         yield found(
             _texts(varied.run) == _texts(run), varied_at(varied), f"the replies are {_texts(varied.run)}"
         )
+
+
+def _told(counts: Mapping[str, int | None]) -> str:
+    """Returns counts for a message: `12 input and 7 output tokens`."""
+    return f"{counts['input']} input and {counts['output']} output tokens"
 
 
 def _counts(usages: Sequence[Usage]) -> dict[str, int]:

@@ -10,6 +10,7 @@ from itertools import groupby, pairwise, takewhile
 
 from .....scenarios.messages import Text
 from .....scenarios.script import Answer, AnswerByMedia, Call, Say, Search, Think, answers_of
+from ....counts import listed
 from ....exchange import Item, Json
 from ....observed_run import Run, call_key
 from ....provider_answers.answer import events_of
@@ -202,7 +203,9 @@ def thoughts_before_calls_go_back(run: Run) -> Iterator[Finding]:
         told = mark is not None and response is not None and mark in response.body
         if told and answers[0].calls and answers[0].thinking:
             kinds = [item.kind for item in _new(run, index)]
-            problem = f"the model thought before its call, and what goes back is {kinds}"
+            problem = (
+                f"the model thought before its call, and what goes back has no thought, but {listed(kinds)}"
+            )
             yield found("thinking" in kinds, f"/exchanges/{index + 1}/request", problem)
 
 

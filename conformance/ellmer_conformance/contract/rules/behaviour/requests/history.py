@@ -42,7 +42,7 @@ def requests_extend_their_predecessor(run: Run) -> Iterator[Finding]:
     whole = [index for index, step in run.answered() if isinstance(step, Answer | AnswerByMedia)]
     for index in whole:
         later = index + 1
-        if later >= len(run.sent_items):
+        if later >= len(run.sent_items) or _was_given_up(run, index):
             continue
         before, after = (
             _beside_new_prompt(run, items) for items in (run.sent_items[index], run.sent_items[later])
@@ -51,6 +51,13 @@ def requests_extend_their_predecessor(run: Run) -> Iterator[Finding]:
         item = next((old for old, new in pairs if new is None or _key(old) != _key(new)), None)
         problem = f"it lost or changed the {item.kind} {item.text[:60]!r}" if item else ""
         yield found(item is None, f"/exchanges/{later}/request", problem)
+
+
+def _was_given_up(run: Run, exchange: int) -> bool:
+    """Tells whether a turn ended at an exchange, with an error for the caller."""
+    step = run.step_of(exchange)
+    ended = step is not None and step != run.step_of(exchange + 1) and step < len(run.replies)
+    return ended and step is not None and run.replies[step].error is not None
 
 
 @book.rule("HIS-003", MUST, LOSS, source="https://github.com/chatwoot/ai-agents/issues/38")

@@ -11,13 +11,13 @@ from contextlib import suppress
 from itertools import accumulate
 
 from .....scenarios.script import REDACTED, Answer, Think
-from ....counts import counted, times
+from ....counts import counted, listed, times
 from ....exchange import Exchange, Json
 from ....observed_run import Run, call_key
 from ....readers.anthropic import PRESERVES_THINKING, drops_stale_thoughts
 from ....readers.json_access import object_of, text_of
 from ....rule import Finding, Refusal, broken
-from .._rulebook import LOSS, MUST, SHOULD, book, found, new, objects, taken
+from .._rulebook import LOSS, MUST, SHOULD, book, found, new, objects, taken, varied_at
 
 #: Signatures that Gemini's documentation gives for calls of other models. The field holds bytes, so an SDK may send them encoded.
 _PLACEHOLDERS = {
@@ -251,7 +251,10 @@ def redacted_thoughts_go_back(run: Run) -> Iterator[Finding]:
             ]
             kinds = [b["type"] for b in blocks if b.get("data") == REDACTED or b["type"] == "tool_use"]
             fine = kinds == ["redacted_thinking", "tool_use"]
-            yield found(fine, f"/varied/{varied.variation.name}", f"before the call there is {kinds[:-1]}")
+            problem = (
+                f"the answer had redacted_thinking, then tool_use, and what goes back has {listed(kinds)}"
+            )
+            yield found(fine, varied_at(varied), problem)
 
 
 @book.rule(

@@ -8,6 +8,7 @@ from __future__ import annotations
 import json
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
+from functools import cached_property
 
 from .....scenarios.messages import PDF, Audio, Image, Text, ToolCall, ToolResult, Upload
 from .....scenarios.script import Answer, Cut, Delivery, Failure, Step, StructuredAnswer, answers_of
@@ -21,9 +22,14 @@ from .._rulebook import LOSS, MUST, book, found, taken
 class _Said:
     """A text that somebody said. `partly` says that a beginning of it may be sent, `optional` that it may be left out."""
 
-    text: str
+    said: str
     partly: bool = False
     optional: bool = True
+
+    @cached_property
+    def text(self) -> str:
+        """The text without white space, which is compared."""
+        return _words(self.said)
 
 
 @book.rule(
@@ -50,7 +56,8 @@ def models_say_what_they_said(run: Run) -> Iterator[Finding]:
         sent = _joined(items, "assistant", "text")
         if sent and not _has_unreadable_calls(run, index):
             rest = _beyond(sent, [*_past(run, "assistant"), *_answers(run, index)])
-            problem = f"the model did not say {rest[:80]!r} here"
+            strange = _tail(_told(items, "assistant", "text"), rest)
+            problem = f"the model did not say {strange[:80]!r} here"
             yield found(not _has_words(rest), f"/exchanges/{index}/request", problem)
 
 
@@ -104,12 +111,13 @@ def models_thought_what_they_thought(run: Run) -> Iterator[Finding]:
         if not sent:
             continue
         thought = [
-            _Said(_words(a.thinking), partly=_is_partial(step))
+            _Said(a.thinking, partly=_is_partial(step))
             for _, step in _used(run, index)
             for a in _possible(step)
         ]
         rest = _beyond(sent, thought)
-        problem = f"the model did not think {rest[:80]!r} here"
+        strange = _tail(_told(items, "assistant", "thinking"), rest)
+        problem = f"the model did not think {strange[:80]!r} here"
         yield found(not _has_words(rest), f"/exchanges/{index}/request", problem)
 
 
@@ -165,9 +173,10 @@ def users_are_not_put_words_into_the_mouth(run: Run) -> Iterator[Finding]:
         sent = _joined(items, "user", "text")
         if step is None or not sent or _has_unreadable_calls(run, index):
             continue
-        prompt = _Said(_words(run.case.system or ""))  # in the wrong place, which is SYS-001's finding
+        prompt = _Said(run.case.system or "")  # in the wrong place, which is SYS-001's finding
         rest = _beyond(sent, [prompt, *_asked(run, step)])
-        problem = f"the user did not say {rest[:80]!r} here"
+        strange = _tail(_told(items, "user", "text"), rest)
+        problem = f"the user did not say {strange[:80]!r} here"
         yield found(not _has_words(rest), f"/exchanges/{index}/request", problem)
 
 
@@ -201,7 +210,7 @@ def _first_missing(sent: str, texts: Sequence[_Said]) -> str | None:
         if at >= 0:
             place = at + len(each.text)
         elif not each.optional:
-            return each.text
+            return each.said
     return None
 
 
@@ -217,8 +226,21 @@ def _words(text: str) -> str:
 
 
 def _joined(items: Sequence[Item], role: str, kind: str) -> str:
+    """Returns everything that one speaker says in a request, without white space."""
+    return _words(_told(items, role, kind))
+
+
+def _told(items: Sequence[Item], role: str, kind: str) -> str:
     """Returns everything that one speaker says in a request, without the parts of tool results."""
-    return _words("".join(i.text for i in items if (i.role, i.kind) == (role, kind) and i.within is None))
+    return "".join(i.text for i in items if (i.role, i.kind) == (role, kind) and i.within is None)
+
+
+def _tail(text: str, words: str) -> str:
+    """Returns the end of a text that has these words, with its white space."""
+    if not words:
+        return ""
+    places = [at for at, character in enumerate(text) if not character.isspace()]
+    return text[places[-len(words)] :].rstrip()
 
 
 # --- What was said ---------------------------------------------------------------------------------------
@@ -268,19 +290,19 @@ def _answers(run: Run, before: int) -> Iterator[_Said]:
         partly = _is_partial(step)
         inner = step.step if isinstance(step, Delivery) else step
         if isinstance(inner, StructuredAnswer):
-            yield _Said(_words(json.dumps(inner.value, ensure_ascii=False)))
+            yield _Said(json.dumps(inner.value, ensure_ascii=False))
         for answer in _possible(step):
             planned = answer.thinking if run.wire == "cohere" else ""
-            yield _Said(_words(planned))
-            yield _Said(_words(answer.text), partly=partly or answer.reason in {"length", "filter"})
-            yield _Said(_words(answer.refusal))
+            yield _Said(planned)
+            yield _Said(answer.text, partly=partly or answer.reason in {"length", "filter"})
+            yield _Said(answer.refusal)
 
 
 def _past(run: Run, role: str) -> list[_Said]:
     """Returns the texts of a speaker in the history that the conversation starts from."""
     turns = [turn for turn in run.case.history if turn.role == role]
     texts = [part.text for turn in turns for part in turn.parts if isinstance(part, Text)]
-    return [_Said(_words(text), optional=False) for text in texts]
+    return [_Said(text, optional=False) for text in texts]
 
 
 def _asked(run: Run, step: int) -> list[_Said]:
@@ -288,7 +310,7 @@ def _asked(run: Run, step: int) -> list[_Said]:
     asked = _past(run, "user")
     for index, ask in enumerate(run.case.steps[: step + 1]):
         optional = index < step and _may_be_left_out(run, index)
-        asked += [_Said(_words(part.text), optional=optional) for part in ask.parts if isinstance(part, Text)]
+        asked += [_Said(part.text, optional=optional) for part in ask.parts if isinstance(part, Text)]
     return asked
 
 
@@ -298,7 +320,7 @@ def _answers_handed_over(run: Run, step: int) -> list[_Said]:
     for index, (ask, reply) in enumerate(zip(run.case.steps[:step], run.replies, strict=False)):
         handed_over = reply.error is None and not ask.cancelled and _ended_at_limit(run, ask.text)
         whole = reply.text == ask.text and (handed_over or not _may_be_left_out(run, index))
-        told.append(_Said(_words(ask.text), optional=not whole))
+        told.append(_Said(ask.text, optional=not whole))
     return told
 
 
