@@ -12,9 +12,9 @@ from functools import partial
 from types import TracebackType
 from typing import TYPE_CHECKING, Any, Generic, Literal, Self, TypedDict, TypeVar
 
-from ..contents.content import Content, ContentText, ToolCallDelta
+from ..contents.content import Content, ContentText
 from ..contents.turns import AssistantTurn, Turn
-from ..conversation.io_operations import Loop
+from ..conversation.io_operations import Loop, Shown
 from ..conversation.response import cut_short
 from ..conversation.settings import OneAtATime, Settings, StreamController, WhenBusy
 from ..errors import UsageError, caller
@@ -32,7 +32,6 @@ if TYPE_CHECKING:
 Input = str | Content
 Params = Mapping[str, Any] | None
 ToolMode = Literal["sequential", "concurrent"]
-Shown = Content | Turn | ToolCallDelta
 
 
 def contents_of(inputs: Sequence[Input]) -> list[Content]:

@@ -37,7 +37,7 @@ from ..contents.content import (
 from ..contents.turns import AssistantTurn, Turn, UserTurn
 from ..conversation.approval import Decide
 from ..conversation.history import SUMMARIZE, parted, rounds_of, shorten, without_results
-from ..conversation.io_operations import Loop
+from ..conversation.io_operations import Loop, Shown
 from ..conversation.loop import converse
 from ..conversation.repaired_turns import repaired
 from ..conversation.request import as_sent
@@ -56,7 +56,6 @@ from .answers import (
     EchoMode,
     Input,
     Params,
-    Shown,
     Talk,
     ToolMode,
     contents_of,

@@ -82,12 +82,6 @@ class Notify(NamedTuple):
     content: Content
 
 
-class Emit(NamedTuple):
-    """Shows a content, a whole turn, or a piece of a call."""
-
-    content: Content | Turn | ToolCallDelta
-
-
 class Wait(NamedTuple):
     """Waits for a time between the two limits, in seconds."""
 
@@ -101,5 +95,7 @@ class Clock(NamedTuple):
     wall: bool = False
 
 
-Effect = Send | ReadBody | ReadEvents | Finish | Fetch | CallTools | Decide | Notify | Emit | Wait | Clock
+#: What is shown is yielded itself: a content, a whole turn, or a piece of a call.
+Shown = Content | Turn | ToolCallDelta
+Effect = Shown | Send | ReadBody | ReadEvents | Finish | Fetch | CallTools | Decide | Notify | Wait | Clock
 Loop = Generator[Effect, Any, T]

@@ -11,7 +11,7 @@
     CallTools(requests, keep) → None     runs the tools; `keep(position, result)` the moment each has ended
     Decide(request, …) → Decision        asks somebody whether the call may run
     Notify(callbacks, content) → None    calls the user's callbacks
-    Emit(content) → None                 shows a piece of an answer, a request, a result, or a finished turn
+    a content, a turn → None             shows a piece of an answer, a request, a result, or a finished turn
     Wait(at_least, at_most) → None       seconds
     Fetch(url) → ContentImageInline      downloads an image
     Clock → float                        seconds, from any origin
@@ -49,7 +49,7 @@ from ..wire.shared.json_objects import is_forced
 from . import retries
 from .approval import approved_request, ask_for_decision, decision_of, denial, needs_decision, with_answer
 from .history import INTERRUPTED, History
-from .io_operations import Answer, CallTools, Clock, Decide, Emit, Loop, Notify, Send, Wait
+from .io_operations import Answer, CallTools, Clock, Decide, Loop, Notify, Send, Wait
 from .repaired_turns import without_attachments
 from .request import accepts, request_turns, warn_replaced
 from .response import cut_short, read
@@ -66,7 +66,7 @@ def converse(history: History, settings: Settings, inputs: Sequence[Content]) ->
         if history.decisions:
             yield from call_tools(history, settings, history.open_requests)
         user: UserTurn | None
-        yield Emit(user := history.reply(inputs))
+        yield (user := history.reply(inputs))
         for rounds in count():
             settings.usage_limits.check_request(history.turns[began:])
             turn, settings = yield from answered(history, settings, user)
@@ -80,7 +80,7 @@ def converse(history: History, settings: Settings, inputs: Sequence[Content]) ->
                     settings = _not_forcing(settings)
             elif settings.check and settings.max_retries > 0 and (wrong := settings.check(turn)) is not None:
                 settings = replace(settings, max_retries=settings.max_retries - 1)
-                yield Emit(user := history.reply([ContentText(wrong)]))
+                yield (user := history.reply([ContentText(wrong)]))
             else:
                 return turn
     except Cancelled:
@@ -173,7 +173,7 @@ def request_answer(history: History, settings: Settings, user: UserTurn | None) 
     history.commit(*filter(None, [user]), turn)
     yield from _show(turn, streamed=streamed)
     settings.count(settings.wire, turn)
-    yield Emit(turn)
+    yield turn
     return turn
 
 
@@ -227,12 +227,11 @@ def _show(turn: AssistantTurn, *, streamed: bool) -> Loop[None]:
     """Yields the contents that were not shown while the answer arrived."""
     for content in turn.contents:
         if not streamed and isinstance(content, ContentText | ContentThinking):
-            yield Emit(content)
+            yield content
         elif streamed and isinstance(content, ContentText):
-            for citation in content.citations:
-                yield Emit(citation)
+            yield from content.citations
         elif isinstance(content, ContentProviderCall | ContentImage | ContentPDF | ContentFile):
-            yield Emit(content)
+            yield content
 
 
 def with_retries(
@@ -310,7 +309,7 @@ def call_tools(history: History, settings: Settings, requests: Sequence[ContentT
         ready: dict[int, ContentToolRequest] = {}
         for place in batch:
             settings.controller.check()
-            yield Emit(requests[place])
+            yield requests[place]
             outcome = yield from _permitted(history, settings, requests[place])
             if isinstance(outcome, ContentToolResult):
                 history.results[place] = outcome
@@ -320,7 +319,7 @@ def call_tools(history: History, settings: Settings, requests: Sequence[ContentT
             yield from _run(history, settings, ready)
         for place in batch:
             if place in history.results:
-                yield Emit(history.results[place])
+                yield history.results[place]
                 if settings.on_result:
                     yield Notify(tuple(settings.on_result), history.results[place])
     if any(place not in history.results for place in places):

@@ -55,8 +55,10 @@ def test_streamed_arguments_that_never_end_are_cut():
 def test_an_impossible_path_is_an_error_of_the_answer(path):
     calls = [{"name": "f", "willContinue": True}, {"partialArgs": [{"jsonPath": path, "stringValue": "x"}]}]
 
+    pieces = Pieces(GEMINI, GEMINI.merger())
     with pytest.raises(ResponseError):
-        folded(GEMINI, *gemini_calls(*calls))
+        for event in gemini_calls(*calls):
+            pieces.of(event)
 
 
 def completed(*output):
