@@ -6,6 +6,7 @@ import pytest
 from traffic.folded_streams import CHAT, GEMINI, RESPONSES, delta, folded
 
 from ellmer_core import ContentToolRequest, ContentToolResult, ContentUnknown, ResponseError, UserTurn
+from ellmer_core.conversation.response import Pieces
 from ellmer_core.providers.deepseek import DeepSeek
 from ellmer_core.providers.huggingface import HuggingFace
 from ellmer_core.wire.bedrock.to_wire import Bedrock
@@ -57,8 +58,7 @@ def test_an_impossible_path_is_an_error_of_the_answer(path):
 
     pieces = Pieces(GEMINI, GEMINI.merger())
     with pytest.raises(ResponseError):
-        for event in gemini_calls(*calls):
-            pieces.of(event)
+        [*map(pieces.of, gemini_calls(*calls))]
 
 
 def completed(*output):
