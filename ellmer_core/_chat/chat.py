@@ -147,7 +147,8 @@ class Chat(ChatState):
         tool_mode: ToolMode = "sequential",
         params: Params = None,
     ) -> str:
-        """Sends something to the model, runs the tools that it calls, and returns the text of its last answer.
+        """Sends something to the model, runs the tools that it calls, and returns the text of its last answer, or of the result of
+        a tool with `final=True`.
 
         In a notebook, the text is shown as Markdown.
 
@@ -174,7 +175,7 @@ class Chat(ChatState):
         settings = self._plan(stream=mode != "none", tool_mode=tool_mode, params=params)
         for _ in self._talk(inputs, settings, mode).stream(bool):
             pass
-        return Answer(self._answer, shown=mode != "none")
+        return Answer(self._answer, self._history.final_results, shown=mode != "none")
 
     async def chat_async(
         self,
@@ -197,7 +198,7 @@ class Chat(ChatState):
         mode = self.echo if echo is None else echo_mode(echo)
         settings = self._plan(stream=mode != "none", tool_mode=tool_mode, params=params)
         await self._talk(inputs, settings, mode).held()
-        return Answer(self._answer, shown=mode != "none")
+        return Answer(self._answer, self._history.final_results, shown=mode != "none")
 
     @overload
     def stream(

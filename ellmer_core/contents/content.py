@@ -649,6 +649,12 @@ class ContentToolResult(Content):
         return decision if decision in {"approved", "edited", "denied"} else ""
 
 
+def is_final(result: ContentToolResult) -> bool:
+    """Tells whether a result is the answer, so that the model is not asked again."""
+    tool = result.request.tool if result.request else None
+    return tool is not None and tool.final and result.error is None
+
+
 def result_items(result: ContentToolResult) -> list[Any]:
     """Returns the parts of a result: the items of a list, the values of a dictionary, or its one value."""
     if isinstance(result.value, dict):
@@ -770,6 +776,7 @@ class ToolDef(Displayed, Value):
         request: Class of the requests for this tool.
         context: Name of the parameter that receives the `ToolContext`; `None` (default) if there is none.
         deferred: Whether the model sees it only after a search, as of `tool(…, defer=True)`. Default: `False`.
+        final: Whether its result is the answer, as of `tool(…, final=True)`. Default: `False`.
 
     Examples:
         >>> ToolDef(len, "length", "Counts.", type_object(text=type_string())).name
@@ -787,6 +794,7 @@ class ToolDef(Displayed, Value):
     request: type[ContentToolRequest] = ContentToolRequest
     context: str | None = None
     deferred: bool = False
+    final: bool = False
 
     def __call__(self, *args: Any, **kwargs: Any) -> Any:
         return self.function(*args, **kwargs)

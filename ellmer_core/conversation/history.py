@@ -23,6 +23,7 @@ from ..contents.content import (
     ContentToolResult,
     ToolDef,
     contents_in,
+    is_final,
     is_media,
     replaced,
 )
@@ -85,6 +86,12 @@ class History:
     def questions(self) -> tuple[ContentToolRequest, ...]:
         """The requests without a result, as somebody is asked about them: a call, or the question of its tool."""
         return tuple(map(_asked, self.waiting))
+
+    @property
+    def final_results(self) -> list[ContentToolResult]:
+        """The open results that are the answer: those of tools with `final=True` that succeeded."""
+        results = [self.results[place] for place in sorted(self.results)]
+        return [result for result in results if is_final(result)]
 
     def ask_later(self, place: int, ran: ContentToolRequest, question: Mapping[str, Any]) -> None:
         """Stores the question that a tool asked, in its request. The call has no result."""

@@ -59,12 +59,14 @@ from .settings import Cancelled, Settings
 def converse(history: History, settings: Settings, inputs: Sequence[Content]) -> Loop[AssistantTurn | None]:
     """Sends the inputs, runs the tools that the model calls, and repeats this until the model has answered.
 
-    Returns the last turn, or `None` if the conversation was cancelled.
+    Returns the last turn, or `None` if the conversation was cancelled or got none.
     """
     began = len(history.turns) if settings.usage_limits.per == "call" else 0
     try:
         if history.decisions:
             yield from call_tools(history, settings, history.open_requests)
+            if not inputs and _has_answer(history, settings):
+                return None
         user: UserTurn | None
         yield (user := history.reply(inputs))
         for rounds in count():
@@ -75,6 +77,8 @@ def converse(history: History, settings: Settings, inputs: Sequence[Content]) ->
                     raise _too_many_rounds(settings, rounds)
                 settings.usage_limits.check_calls(history.turns[began:])
                 yield from call_tools(history, settings, turn.tool_requests)
+                if _has_answer(history, settings):
+                    return turn
                 user = history.reply(()) if turn.tool_requests else None
                 if user is not None and "tool_choice" in settings.wire.params:
                     settings = _not_forcing(settings)
@@ -86,6 +90,13 @@ def converse(history: History, settings: Settings, inputs: Sequence[Content]) ->
     except Cancelled:
         return None
     raise AssertionError("unreachable: the last round returns or raises")
+
+
+def _has_answer(history: History, settings: Settings) -> bool:
+    """Tells whether a tool's result is the answer. It waits in the history, and is sent with the next message. Data of a type are
+    the model's, so it is asked for them.
+    """
+    return settings.type is None and bool(history.final_results)
 
 
 def _not_forcing(settings: Settings) -> Settings:
