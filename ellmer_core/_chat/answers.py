@@ -112,10 +112,10 @@ class Answer(str):  # noqa: SLOT000 - it bears its turn
     showed the answer as it arrived does not show it again: `repr()` is then a short note.
     """
 
-    turn: AssistantTurn | None  # of the model, unless the answer is a result
+    turn: Turn | None  # of the model, unless the answer is a result
     shown: bool
 
-    def __new__(cls, turn: AssistantTurn, results: Sequence[ContentToolResult], *, shown: bool) -> Self:
+    def __new__(cls, turn: Turn, results: Sequence[ContentToolResult] = (), *, shown: bool) -> Self:
         answer = super().__new__(cls, "\n\n".join(map(result_text, results)) if results else turn.text)
         answer.turn, answer.shown = None if results else turn, shown
         return answer

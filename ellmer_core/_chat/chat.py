@@ -175,7 +175,7 @@ class Chat(ChatState):
         settings = self._plan(stream=mode != "none", tool_mode=tool_mode, params=params)
         for _ in self._talk(inputs, settings, mode).stream(bool):
             pass
-        return Answer(self._answer, self._history.final_results, shown=mode != "none")
+        return Answer(self._history.turns[-1], self._history.final, shown=mode != "none")
 
     async def chat_async(
         self,
@@ -198,7 +198,7 @@ class Chat(ChatState):
         mode = self.echo if echo is None else echo_mode(echo)
         settings = self._plan(stream=mode != "none", tool_mode=tool_mode, params=params)
         await self._talk(inputs, settings, mode).held()
-        return Answer(self._answer, self._history.final_results, shown=mode != "none")
+        return Answer(self._history.turns[-1], self._history.final, shown=mode != "none")
 
     @overload
     def stream(
@@ -360,7 +360,7 @@ class Chat(ChatState):
         talk = self._data_talk(inputs, wanted, echo, mode=mode, max_retries=max_retries, **options)
         for _ in talk.stream(bool):
             pass
-        return wanted.value(self._answer)
+        return wanted.value(self._history.answer)
 
     @overload
     async def chat_structured_async(
@@ -412,7 +412,7 @@ class Chat(ChatState):
         options: Any = {"tool_mode": tool_mode, "params": params}
         talk = self._data_talk(inputs, wanted, echo, mode=mode, max_retries=max_retries, **options)
         await talk.held()
-        return wanted.value(self._answer)
+        return wanted.value(self._history.answer)
 
     @overload
     def stream_structured(
@@ -817,10 +817,6 @@ class Chat(ChatState):
         echo = None if mode == "none" else partial(_echo, mode, settings.wire)
         connections = self._connection, *[connection for _, connection in self.fallbacks]
         return Talk(loop, settings, echo, connections, self._turn, self.when_busy)
-
-    @property
-    def _answer(self) -> AssistantTurn:
-        return next(turn for turn in reversed(self._history.turns) if isinstance(turn, AssistantTurn))
 
 
 def chat_fallback(chats: Sequence[Chat]) -> Chat:

@@ -38,6 +38,7 @@ from ..contents.content import (
     ContentThinking,
     ContentToolRequest,
     ContentToolResult,
+    is_final,
     matched,
 )
 from ..contents.turns import AssistantTurn, UserTurn
@@ -63,10 +64,9 @@ def converse(history: History, settings: Settings, inputs: Sequence[Content]) ->
     """
     began = len(history.turns) if settings.usage_limits.per == "call" else 0
     try:
-        if history.decisions:
-            yield from call_tools(history, settings, history.open_requests)
-            if not inputs and _has_answer(history, settings):
-                return None
+        waited = history.decisions and (yield from call_tools(history, settings, history.open_requests))
+        if waited and not inputs:
+            return None
         user: UserTurn | None
         yield (user := history.reply(inputs))
         for rounds in count():
@@ -76,8 +76,7 @@ def converse(history: History, settings: Settings, inputs: Sequence[Content]) ->
                 if rounds >= settings.max_tool_rounds:
                     raise _too_many_rounds(settings, rounds)
                 settings.usage_limits.check_calls(history.turns[began:])
-                yield from call_tools(history, settings, turn.tool_requests)
-                if _has_answer(history, settings):
+                if (yield from call_tools(history, settings, turn.tool_requests)):
                     return turn
                 user = history.reply(()) if turn.tool_requests else None
                 if user is not None and "tool_choice" in settings.wire.params:
@@ -90,13 +89,6 @@ def converse(history: History, settings: Settings, inputs: Sequence[Content]) ->
     except Cancelled:
         return None
     raise AssertionError("unreachable: the last round returns or raises")
-
-
-def _has_answer(history: History, settings: Settings) -> bool:
-    """Tells whether a tool's result is the answer. It waits in the history, and is sent with the next message. Data of a type are
-    the model's, so it is asked for them.
-    """
-    return settings.type is None and bool(history.final_results)
 
 
 def _not_forcing(settings: Settings) -> Settings:
@@ -311,9 +303,11 @@ def _reason(error: BaseException) -> str:
 # --- The tool calls of one answer ------------------------------------------------------------------------
 
 
-def call_tools(history: History, settings: Settings, requests: Sequence[ContentToolRequest]) -> Loop[None]:
+def call_tools(history: History, settings: Settings, requests: Sequence[ContentToolRequest]) -> Loop[bool]:
     """Runs the tools, in sequence or concurrently. Calls that wait for a decision are skipped, and the others run
     first.
+
+    Returns whether a result is the answer. It is sent with the next message. For data of a type, the model is always asked.
     """
     places = [place for place in range(len(requests)) if place not in history.results]
     for batch in [places] if settings.concurrent else [[place] for place in places]:
@@ -335,6 +329,8 @@ def call_tools(history: History, settings: Settings, requests: Sequence[ContentT
                     yield Notify(tuple(settings.on_result), history.results[place])
     if any(place not in history.results for place in places):
         raise _approval_required(history.questions)
+    history.final = [result for _, result in sorted(history.results.items()) if is_final(result)]
+    return bool(history.final) and settings.type is None
 
 
 def _approval_required(waiting: tuple[ContentToolRequest, ...]) -> errors.ApprovalRequiredError:

@@ -145,5 +145,5 @@ def test_every_provider_accepts_the_next_request(provider):
     chat.register_tool(book)
     [request] = chat._history.open_requests
     chat._history.keep(0, ec.ContentToolResult({"booked": "12A"}, request=request))
-    assert chat._history.final_results
+    assert chat._history.results
     assert refusal(provider, chat) is None
