@@ -6,34 +6,15 @@
 
 from __future__ import annotations
 
-from collections.abc import (
-    Callable,
-    Generator,
-    Mapping,
-    Sequence,
-)
+from collections.abc import Callable, Generator, Mapping, Sequence
 from dataclasses import replace
 from functools import partial
 from operator import attrgetter
 from pathlib import Path
 from types import TracebackType
-from typing import (
-    TYPE_CHECKING,
-    Any,
-    Literal,
-    NoReturn,
-    Self,
-    TypeVar,
-    Unpack,
-    overload,
-)
+from typing import TYPE_CHECKING, Any, Literal, NoReturn, Self, TypeVar, Unpack, overload
 
-from ..contents.content import (
-    Content,
-    ContentImageInline,
-    ContentUploaded,
-    ToolCallDelta,
-)
+from ..contents.content import Content, ContentImageInline, ContentUploaded, ToolCallDelta
 from ..contents.turns import AssistantTurn, Turn, UserTurn
 from ..conversation.approval import Decide
 from ..conversation.history import SUMMARIZE, parted, rounds_of, shorten, without_results
@@ -242,11 +223,7 @@ class Chat(ChatState):
             'Hello!'
         """
         settings = self._plan(
-            stream=True,
-            deltas=content == "deltas",
-            tool_mode=tool_mode,
-            controller=controller,
-            params=params,
+            stream=True, deltas=content == "deltas", tool_mode=tool_mode, controller=controller, params=params
         )
         return self._talk(inputs, settings, echo_mode(echo)).stream(picker(content))
 
@@ -285,11 +262,7 @@ class Chat(ChatState):
             An asynchronous iterator of strings, or of contents.
         """
         settings = self._plan(
-            stream=True,
-            deltas=content == "deltas",
-            tool_mode=tool_mode,
-            controller=controller,
-            params=params,
+            stream=True, deltas=content == "deltas", tool_mode=tool_mode, controller=controller, params=params
         )
         return self._talk(inputs, settings, echo_mode(echo)).stream_async(picker(content))
 
@@ -356,8 +329,7 @@ class Chat(ChatState):
             {'name': 'Ada Lovelace', 'born': 1815}
         """
         wanted = _wanted(type, convert=convert, frame=frame)
-        options: Any = {"tool_mode": tool_mode, "params": params}
-        talk = self._data_talk(inputs, wanted, echo, mode=mode, max_retries=max_retries, **options)
+        talk = self._data_talk(inputs, wanted, (mode, max_retries), echo, tool_mode=tool_mode, params=params)
         for _ in talk.stream(bool):
             pass
         return wanted.value(self._history.answer)
@@ -409,8 +381,7 @@ class Chat(ChatState):
             The data.
         """
         wanted = _wanted(type, convert=convert, frame=frame)
-        options: Any = {"tool_mode": tool_mode, "params": params}
-        talk = self._data_talk(inputs, wanted, echo, mode=mode, max_retries=max_retries, **options)
+        talk = self._data_talk(inputs, wanted, (mode, max_retries), echo, tool_mode=tool_mode, params=params)
         await talk.held()
         return wanted.value(self._history.answer)
 
@@ -460,8 +431,8 @@ class Chat(ChatState):
             {'name': 'Ada Lovelace', 'born': 1815}
         """
         wanted = _wanted(type)
-        options: Any = {"tool_mode": tool_mode, "params": params, "controller": controller, "stream": True}
-        talk = self._data_talk(inputs, wanted, mode=mode, max_retries=max_retries, **options)
+        how: Any = {"tool_mode": tool_mode, "params": params, "controller": controller}
+        talk = self._data_talk(inputs, wanted, (mode, max_retries), stream=True, **how)
         return talk.stream(self._picker(wanted, max_retries))
 
     @overload
@@ -497,22 +468,22 @@ class Chat(ChatState):
             An asynchronous iterator of objects of the type.
         """
         wanted = _wanted(type)
-        options: Any = {"tool_mode": tool_mode, "params": params, "controller": controller, "stream": True}
-        talk = self._data_talk(inputs, wanted, mode=mode, max_retries=max_retries, **options)
+        how: Any = {"tool_mode": tool_mode, "params": params, "controller": controller}
+        talk = self._data_talk(inputs, wanted, (mode, max_retries), stream=True, **how)
         return talk.stream_async(self._picker(wanted, max_retries))
 
     def _data_talk(
         self,
         inputs: Sequence[Input],
         wanted: Structured,
+        how: tuple[StructuredMode | None, int],
         echo: EchoMode = "none",
         *,
-        mode: StructuredMode | None,
-        max_retries: int,
         stream: bool = False,
         **options: Any,
     ) -> Talk:
-        """Returns a conversation for data. Raises `UsageError` if the mode does not work."""
+        """Returns a conversation for data, in a mode, with so many retries. Raises `UsageError` if the mode does not work."""
+        mode, max_retries = how
         if not isinstance(max_retries, int) or max_retries < 0:
             raise UsageError(f"max_retries= must be a whole number, 0 or more, not {max_retries!r}.")
         shown = echo_mode(echo)
@@ -719,8 +690,7 @@ class Chat(ChatState):
         )
         return other
 
-    def __copy__(self) -> Chat:
-        return self.fork()
+    __copy__ = fork
 
     def __deepcopy__(self, _memo: object) -> Chat:
         return self.fork()
