@@ -49,7 +49,7 @@ async def adrive(
                 except StopIteration:
                     return
                 step, outcome = loop.send, None
-                if isinstance(effect, io.Shown):
+                if isinstance(effect, io.SHOWN):
                     show(effect)
                     yield effect
                     continue

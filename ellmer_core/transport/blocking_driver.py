@@ -12,7 +12,7 @@ from collections.abc import Callable, Generator
 from contextlib import suppress
 from contextvars import copy_context
 from threading import Timer
-from typing import Any, TypeVar, get_args
+from typing import Any, TypeVar
 
 from ..contents.content import ContentImageInline
 from ..conversation import io_operations as io
@@ -22,7 +22,6 @@ from .http_clients import TRACE, thread
 from .http_exchange import LINGER, HttpExchange, hang_up, some_time
 
 T = TypeVar("T")
-SHOWN = get_args(io.Shown)
 
 
 def drive(loop: io.Loop[T], line: BlockingDriver) -> Generator[io.Shown, None, T]:
@@ -33,7 +32,7 @@ def drive(loop: io.Loop[T], line: BlockingDriver) -> Generator[io.Shown, None, T
         try:
             while True:
                 effect = step(outcome)
-                while isinstance(effect, SHOWN):
+                while isinstance(effect, io.SHOWN):
                     yield effect
                     effect = loop.send(None)
                 step, outcome = loop.send, None
