@@ -109,6 +109,14 @@ def test_without_a_new_message_the_model_continues():
     assert chat.chat() == "It is booked."
 
 
+def test_texts_of_many_prompts_are_the_results(tmp_path):
+    model, chat = scripted(CALL, CALL)
+    journal = tmp_path / "texts.jsonl"
+    assert ec.parallel_chat_text(chat, ["Book.", "Book again."], path=journal) == [BOOKED, BOOKED]
+    assert ec.parallel_chat_text(chat, ["Book.", "Book again."], path=journal) == [BOOKED, BOOKED]
+    model.assert_finished()
+
+
 def test_data_are_still_asked_of_the_model():
     _, chat = scripted(CALL, {"seat": "12A"})
     assert chat.chat_structured("Book.", type=ec.type_object(seat=ec.type_string())) == {"seat": "12A"}
