@@ -12,13 +12,14 @@ from functools import partial
 from types import TracebackType
 from typing import TYPE_CHECKING, Any, Generic, Literal, Self, TypedDict, TypeVar
 
-from ..contents.content import Content, ContentText, ToolCallDelta
+from ..contents.content import Content, ContentText, ContentToolResult, is_final
 from ..contents.turns import AssistantTurn, Turn
-from ..conversation.io_operations import Loop
+from ..conversation.io_operations import Loop, Shown
 from ..conversation.response import cut_short
 from ..conversation.settings import OneAtATime, Settings, StreamController, WhenBusy
 from ..errors import UsageError, caller
 from ..log import warn
+from ..tools.results import result_text
 from ..transport.blocking_driver import BlockingDriver, drive
 from ..transport.http_clients import Connection
 from ..wire.base import StructuredMode
@@ -32,7 +33,6 @@ if TYPE_CHECKING:
 Input = str | Content
 Params = Mapping[str, Any] | None
 ToolMode = Literal["sequential", "concurrent"]
-Shown = Content | Turn | ToolCallDelta
 
 
 def contents_of(inputs: Sequence[Input]) -> list[Content]:
@@ -108,21 +108,20 @@ if TYPE_CHECKING:  # what a method and its async twin take, beside what their re
 
 
 class Answer(str):  # noqa: SLOT000 - it bears its turn
-    """The text of an answer, which is a `str`. A notebook shows it as Markdown. A console that showed the answer as
-    it arrived does not show it again: `repr()` is then a short note.
+    """The text of an answer, or of the results that are the answer; it is a `str`. A notebook shows it as Markdown. A console that
+    showed the answer as it arrived does not show it again: `repr()` is then a short note.
     """
 
-    turn: AssistantTurn
+    turn: Turn | None  # of the model, unless the answer is a result
     shown: bool
 
-    def __new__(cls, turn: AssistantTurn, *, shown: bool) -> Self:
-        answer = super().__new__(cls, turn.text)
-        answer.turn, answer.shown = turn, shown
+    def __new__(cls, turn: Turn, results: Sequence[ContentToolResult] = (), *, shown: bool) -> Self:
+        answer = super().__new__(cls, "\n\n".join(map(result_text, results)) if results else turn.text)
+        answer.turn, answer.shown = None if results else turn, shown
         return answer
 
     def _repr_markdown_(self) -> str:
-        markdown: str = self.turn.displayed_as("markdown")
-        return markdown
+        return str(self) if self.turn is None else str(self.turn.displayed_as("markdown"))
 
     def __repr__(self) -> str:
         return "<the answer above>" if self.shown and hasattr(sys, "ps1") else super().__repr__()
@@ -132,7 +131,9 @@ class Answer(str):  # noqa: SLOT000 - it bears its turn
 
 
 class Texts:
-    """Picks the text of a conversation for a stream. Answers with tool calls between them become separate paragraphs."""
+    """Picks the text of a conversation for a stream. Answers with tool calls between them, and results that are the answer, become
+    separate paragraphs.
+    """
 
     def __init__(self) -> None:
         self.began = self.called = False
@@ -145,6 +146,8 @@ class Texts:
             text = f"\n\n{shown.text}" if self.called else shown.text
             self.began, self.called = True, False
             return text
+        if isinstance(shown, ContentToolResult) and is_final(shown):
+            return self(ContentText(result_text(shown)))
         if isinstance(shown, AssistantTurn):
             self.called = self.called or bool(self.began and shown.tool_requests)
         return None

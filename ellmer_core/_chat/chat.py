@@ -6,38 +6,19 @@
 
 from __future__ import annotations
 
-from collections.abc import (
-    Callable,
-    Generator,
-    Mapping,
-    Sequence,
-)
+from collections.abc import Callable, Generator, Mapping, Sequence
 from dataclasses import replace
 from functools import partial
 from operator import attrgetter
 from pathlib import Path
 from types import TracebackType
-from typing import (
-    TYPE_CHECKING,
-    Any,
-    Literal,
-    NoReturn,
-    Self,
-    TypeVar,
-    Unpack,
-    overload,
-)
+from typing import TYPE_CHECKING, Any, Literal, NoReturn, Self, TypeVar, Unpack, overload
 
-from ..contents.content import (
-    Content,
-    ContentImageInline,
-    ContentUploaded,
-    ToolCallDelta,
-)
+from ..contents.content import Content, ContentImageInline, ContentUploaded, ToolCallDelta
 from ..contents.turns import AssistantTurn, Turn, UserTurn
 from ..conversation.approval import Decide
 from ..conversation.history import SUMMARIZE, parted, rounds_of, shorten, without_results
-from ..conversation.io_operations import Loop
+from ..conversation.io_operations import Loop, Shown
 from ..conversation.loop import converse
 from ..conversation.repaired_turns import repaired
 from ..conversation.request import as_sent
@@ -56,7 +37,6 @@ from .answers import (
     EchoMode,
     Input,
     Params,
-    Shown,
     Talk,
     ToolMode,
     contents_of,
@@ -149,7 +129,8 @@ class Chat(ChatState):
         tool_mode: ToolMode = "sequential",
         params: Params = None,
     ) -> str:
-        """Sends something to the model, runs the tools that it calls, and returns the text of its last answer.
+        """Sends something to the model, runs the tools that it calls, and returns the text of its last answer, or of the result of
+        a tool with `final=True`.
 
         In a notebook, the text is shown as Markdown.
 
@@ -176,7 +157,7 @@ class Chat(ChatState):
         settings = self._plan(stream=mode != "none", tool_mode=tool_mode, params=params)
         for _ in self._talk(inputs, settings, mode).stream(bool):
             pass
-        return Answer(self._answer, shown=mode != "none")
+        return Answer(self._history.turns[-1], self._history.final, shown=mode != "none")
 
     async def chat_async(
         self,
@@ -204,7 +185,7 @@ class Chat(ChatState):
         mode = self.echo if echo is None else echo_mode(echo)
         settings = self._plan(stream=mode != "none", tool_mode=tool_mode, params=params)
         await self._talk(inputs, settings, mode).held()
-        return Answer(self._answer, shown=mode != "none")
+        return Answer(self._history.turns[-1], self._history.final, shown=mode != "none")
 
     @overload
     def stream(
@@ -248,11 +229,7 @@ class Chat(ChatState):
             'Hello!'
         """
         settings = self._plan(
-            stream=True,
-            deltas=content == "deltas",
-            tool_mode=tool_mode,
-            controller=controller,
-            params=params,
+            stream=True, deltas=content == "deltas", tool_mode=tool_mode, controller=controller, params=params
         )
         return self._talk(inputs, settings, echo_mode(echo)).stream(picker(content))
 
@@ -298,11 +275,7 @@ class Chat(ChatState):
             'Hello!'
         """
         settings = self._plan(
-            stream=True,
-            deltas=content == "deltas",
-            tool_mode=tool_mode,
-            controller=controller,
-            params=params,
+            stream=True, deltas=content == "deltas", tool_mode=tool_mode, controller=controller, params=params
         )
         return self._talk(inputs, settings, echo_mode(echo)).stream_async(picker(content))
 
@@ -369,11 +342,10 @@ class Chat(ChatState):
             {'name': 'Ada Lovelace', 'born': 1815}
         """
         wanted = _wanted(type, convert=convert, frame=frame)
-        options: Any = {"tool_mode": tool_mode, "params": params}
-        talk = self._data_talk(inputs, wanted, echo, mode=mode, max_retries=max_retries, **options)
+        talk = self._data_talk(inputs, wanted, (mode, max_retries), echo, tool_mode=tool_mode, params=params)
         for _ in talk.stream(bool):
             pass
-        return wanted.value(self._answer)
+        return wanted.value(self._history.answer)
 
     @overload
     async def chat_structured_async(
@@ -428,10 +400,9 @@ class Chat(ChatState):
             {'name': 'Ada Lovelace', 'born': 1815}
         """
         wanted = _wanted(type, convert=convert, frame=frame)
-        options: Any = {"tool_mode": tool_mode, "params": params}
-        talk = self._data_talk(inputs, wanted, echo, mode=mode, max_retries=max_retries, **options)
+        talk = self._data_talk(inputs, wanted, (mode, max_retries), echo, tool_mode=tool_mode, params=params)
         await talk.held()
-        return wanted.value(self._answer)
+        return wanted.value(self._history.answer)
 
     @overload
     def stream_structured(
@@ -479,8 +450,8 @@ class Chat(ChatState):
             {'name': 'Ada Lovelace', 'born': 1815}
         """
         wanted = _wanted(type)
-        options: Any = {"tool_mode": tool_mode, "params": params, "controller": controller, "stream": True}
-        talk = self._data_talk(inputs, wanted, mode=mode, max_retries=max_retries, **options)
+        how: Any = {"tool_mode": tool_mode, "params": params, "controller": controller}
+        talk = self._data_talk(inputs, wanted, (mode, max_retries), stream=True, **how)
         return talk.stream(self._picker(wanted, max_retries))
 
     @overload
@@ -526,22 +497,22 @@ class Chat(ChatState):
             {'name': 'Ada Lovelace', 'born': 1815}
         """
         wanted = _wanted(type)
-        options: Any = {"tool_mode": tool_mode, "params": params, "controller": controller, "stream": True}
-        talk = self._data_talk(inputs, wanted, mode=mode, max_retries=max_retries, **options)
+        how: Any = {"tool_mode": tool_mode, "params": params, "controller": controller}
+        talk = self._data_talk(inputs, wanted, (mode, max_retries), stream=True, **how)
         return talk.stream_async(self._picker(wanted, max_retries))
 
     def _data_talk(
         self,
         inputs: Sequence[Input],
         wanted: Structured,
+        how: tuple[StructuredMode | None, int],
         echo: EchoMode = "none",
         *,
-        mode: StructuredMode | None,
-        max_retries: int,
         stream: bool = False,
         **options: Any,
     ) -> Talk:
-        """Returns a conversation for data. Raises `UsageError` if the mode does not work."""
+        """Returns a conversation for data, in a mode, with so many retries. Raises `UsageError` if the mode does not work."""
+        mode, max_retries = how
         if not isinstance(max_retries, int) or max_retries < 0:
             raise UsageError(f"max_retries= must be a whole number, 0 or more, not {max_retries!r}.")
         shown = echo_mode(echo)
@@ -786,8 +757,7 @@ class Chat(ChatState):
         )
         return other
 
-    def __copy__(self) -> Chat:
-        return self.fork()
+    __copy__ = fork
 
     def __deepcopy__(self, _memo: object) -> Chat:
         return self.fork()
@@ -906,10 +876,6 @@ class Chat(ChatState):
         echo = None if mode == "none" else partial(_echo, mode, settings.wire)
         connections = self._connection, *[connection for _, connection in self.fallbacks]
         return Talk(loop, settings, echo, connections, self._turn, self.when_busy)
-
-    @property
-    def _answer(self) -> AssistantTurn:
-        return next(turn for turn in reversed(self._history.turns) if isinstance(turn, AssistantTurn))
 
 
 def chat_fallback(chats: Sequence[Chat]) -> Chat:

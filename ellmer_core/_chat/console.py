@@ -24,9 +24,10 @@ from ..contents.content import (
 )
 from ..contents.turns import AssistantTurn, Turn, UserTurn
 from ..conversation.approval import DEFER, Decide, Decision, DecisionLike
+from ..conversation.io_operations import Shown
 from ..errors import UsageError, printable, revealed
 from ..tools.results import flatten
-from .answers import EchoMode, Shown
+from .answers import EchoMode
 
 # --- Echo ------------------------------------------------------------------------------------------------
 

@@ -15,13 +15,13 @@ from typing import Annotated, Any, NamedTuple, Union, get_args, get_origin, get_
 from ..budget import CLIENT, has_more_values
 from ..contents.content import ContentText
 from ..contents.turns import AssistantTurn, messages
+from ..conversation.io_operations import Shown
 from ..errors import ConversionError, UsageError
 from ..schemas.data_frames import Library, columns_of, data_frame
 from ..schemas.json_schema import check_data, check_schema, without_optional_nulls
 from ..schemas.type_classes import TypeObject
 from ..schemas.type_functions import Type, TypeArray, TypeJsonSchema, convert, inner_type, to_json_schema
 from ..wire.shared.json_objects import bounded, read_json
-from .answers import Shown
 
 # --- The type, and its value in an answer ----------------------------------------------------------------
 

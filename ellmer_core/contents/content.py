@@ -61,11 +61,8 @@ def misfit(content: object) -> str:
 @cache
 def _kinds(cls: Any) -> list[tuple[str, Any, str]]:
     """Returns the names of the fields that are checked, with their types and the words for these."""
-    return [
-        (f.name, KINDS[str(f.type)], str(f.type).partition("[")[0])
-        for f in fields(cls)
-        if str(f.type) in KINDS
-    ]
+    named = [(f.name, str(f.type)) for f in fields(cls)]
+    return [(name, KINDS[kind], kind.partition("[")[0]) for name, kind in named if kind in KINDS]
 
 
 # --- the bytes of media ----------------------------------------------------------------------------------
@@ -94,18 +91,13 @@ AUDIO = {
 }
 
 
-def sniffed_audio(data: bytes) -> str | None:
-    """Returns the media type of the bytes of audio, or `None` for an unknown type."""
-    return sniffed(data, AUDIO)
-
-
 def audio_type(data: str) -> str:
     """Returns the media type of audio in standard base64, or that of raw samples if it is unknown."""
     try:
         start = b64decode(data[:64], validate=True)
     except ValueError:
         start = b""
-    return sniffed_audio(start) or "audio/pcm"
+    return sniffed(start, AUDIO) or "audio/pcm"
 
 
 def media_type(data: str) -> str | None:
@@ -228,7 +220,7 @@ class _Data:
             bytes = b64decode(self.data, validate=True)
         except ValueError:
             return "its data is not standard base64"
-        type, actual = self.type.lower(), sniffed(bytes) or sniffed_audio(bytes)
+        type, actual = self.type.lower(), sniffed(bytes) or sniffed(bytes, AUDIO)
         if self.only and type != self.only:
             return f"its type is {self.type!r:.80}, not {self.only}"
         if type not in {**SIGNATURES, **AUDIO} or actual == type:
@@ -653,11 +645,10 @@ class ContentToolResult(Content):
         return decision if decision in {"approved", "edited", "denied"} else ""
 
 
-def result_items(result: ContentToolResult) -> list[Any]:
-    """Returns the parts of a result: the items of a list, the values of a dictionary, or its one value."""
-    if isinstance(result.value, dict):
-        return list(result.value.values())
-    return list(result.value) if isinstance(result.value, list | tuple) else [result.value]
+def is_final(result: ContentToolResult) -> bool:
+    """Tells whether a result is the answer, so that the model is not asked again."""
+    tool = result.request.tool if result.request else None
+    return tool is not None and tool.final and result.error is None
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -774,6 +765,7 @@ class ToolDef(Displayed, Value):
         request: Class of the requests for this tool. Default: `ContentToolRequest`.
         context: Name of the parameter that receives the `ToolContext`; `None` (default) if there is none.
         deferred: Whether the model sees it only after a search, as of `tool(…, defer=True)`. Default: `False`.
+        final: Whether its result is the answer, as of `tool(…, final=True)`. Default: `False`.
 
     Examples:
         >>> ToolDef(len, "length", "Counts.", type_object(text=type_string())).name
@@ -791,6 +783,7 @@ class ToolDef(Displayed, Value):
     request: type[ContentToolRequest] = ContentToolRequest
     context: str | None = None
     deferred: bool = False
+    final: bool = False
 
     def __call__(self, *args: Any, **kwargs: Any) -> Any:
         return self.function(*args, **kwargs)

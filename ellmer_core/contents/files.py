@@ -23,13 +23,13 @@ from urllib.parse import unquote
 from ..budget import DOWNLOAD
 from ..errors import UsageError
 from .content import (
+    AUDIO,
     SIGNATURES,
     ContentFile,
     ContentImageInline,
     ContentImageRemote,
     ContentPDF,
     sniffed,
-    sniffed_audio,
 )
 from .downloads import download, url_parts
 
@@ -415,7 +415,7 @@ def _type_of(path: Path, data: bytes) -> str:
     named = NAMED.get(path.suffix.lower()) or mimetypes.guess_type(path.name, strict=False)[0]
     if named:
         return named
-    return sniffed_audio(data) or ("application/octet-stream" if decoded(data) is None else "text/plain")
+    return sniffed(data, AUDIO) or ("application/octet-stream" if decoded(data) is None else "text/plain")
 
 
 def _text_of(type: str, data: bytes, source: str) -> str:

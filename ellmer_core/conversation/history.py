@@ -38,7 +38,8 @@ INTERRUPTED = "The call was interrupted; whether it had an effect is not known."
 @dataclass(eq=False, repr=False)
 class History:
     """One conversation. `results` are those of the last turn's requests, by position, that have not been sent;
-    `decisions` are the decisions about them, by id. `asked` is the question of the current request, or `None` if there is
+    `decisions` are the decisions about them, by id. `final` are the results that are the answer, in which case the model was not asked
+    again. `asked` is the question of the current request, or `None` if there is
     none or if it continues an answer; `received` are the pieces of its answer that were shown. `whole` are turns that every format can
     send, as the last request had them, and the places of those that are not plain.
     """
@@ -46,6 +47,7 @@ class History:
     turns: list[Turn] = field(default_factory=list)
     results: dict[int, ContentToolResult] = field(default_factory=dict)
     decisions: dict[str, Decision] = field(default_factory=dict)
+    final: list[ContentToolResult] = field(default_factory=list)
     asked: UserTurn | None = None
     received: list[Content] = field(default_factory=list)
     whole: tuple[list[Turn], list[int]] = ([], [])
@@ -69,6 +71,11 @@ class History:
                 self.turns[-1] = distinct_calls(last)
             self.results = dict(results or {})
             self.decisions = {}
+
+    @property
+    def answer(self) -> AssistantTurn:
+        """The last answer of the model."""
+        return next(turn for turn in reversed(self.turns) if isinstance(turn, AssistantTurn))
 
     @property
     def open_requests(self) -> tuple[ContentToolRequest, ...]:
@@ -131,7 +138,7 @@ class History:
 
     def commit(self, *turns: Turn) -> None:
         """Adds the turns of an answered request."""
-        self.asked, self.received = None, []
+        self.asked, self.received, self.final = None, [], []
         if turns:
             with self._lock:
                 self.turns += turns

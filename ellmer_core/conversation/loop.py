@@ -11,7 +11,7 @@
     CallTools(requests, keep) → None     runs the tools; `keep(position, result)` the moment each has ended
     Decide(request, …) → Decision        asks somebody whether the call may run
     Notify(callbacks, content) → None    calls the user's callbacks
-    Emit(content) → None                 shows a piece of an answer, a request, a result, or a finished turn
+    a content, a turn → None             shows a piece of an answer, a request, a result, or a finished turn
     Wait(at_least, at_most) → None       seconds
     Fetch(url) → ContentImageInline      downloads an image
     Clock → float                        seconds, from any origin
@@ -38,6 +38,7 @@ from ..contents.content import (
     ContentThinking,
     ContentToolRequest,
     ContentToolResult,
+    is_final,
     matched,
 )
 from ..contents.turns import AssistantTurn, UserTurn
@@ -49,7 +50,7 @@ from ..wire.shared.json_objects import is_forced
 from . import retries
 from .approval import approved_request, ask_for_decision, decision_of, denial, needs_decision, with_answer
 from .history import INTERRUPTED, History
-from .io_operations import Answer, CallTools, Clock, Decide, Emit, Loop, Notify, Send, Wait
+from .io_operations import Answer, CallTools, Clock, Decide, Loop, Notify, Send, Wait
 from .repaired_turns import without_attachments
 from .request import accepts, request_turns, warn_replaced
 from .response import cut_short, read
@@ -59,14 +60,15 @@ from .settings import Cancelled, Settings
 def converse(history: History, settings: Settings, inputs: Sequence[Content]) -> Loop[AssistantTurn | None]:
     """Sends the inputs, runs the tools that the model calls, and repeats this until the model has answered.
 
-    Returns the last turn, or `None` if the conversation was cancelled.
+    Returns the last turn, or `None` if the conversation was cancelled or got none.
     """
     began = len(history.turns) if settings.usage_limits.per == "call" else 0
     try:
-        if history.decisions:
-            yield from call_tools(history, settings, history.open_requests)
+        waited = history.decisions and (yield from call_tools(history, settings, history.open_requests))
+        if waited and not inputs:
+            return None
         user: UserTurn | None
-        yield Emit(user := history.reply(inputs))
+        yield (user := history.reply(inputs))
         for rounds in count():
             settings.usage_limits.check_request(history.turns[began:])
             turn, settings = yield from answered(history, settings, user)
@@ -74,13 +76,14 @@ def converse(history: History, settings: Settings, inputs: Sequence[Content]) ->
                 if rounds >= settings.max_tool_rounds:
                     raise _too_many_rounds(settings, rounds)
                 settings.usage_limits.check_calls(history.turns[began:])
-                yield from call_tools(history, settings, turn.tool_requests)
+                if (yield from call_tools(history, settings, turn.tool_requests)):
+                    return turn
                 user = history.reply(()) if turn.tool_requests else None
                 if user is not None and "tool_choice" in settings.wire.params:
                     settings = _not_forcing(settings)
             elif settings.check and settings.max_retries > 0 and (wrong := settings.check(turn)) is not None:
                 settings = replace(settings, max_retries=settings.max_retries - 1)
-                yield Emit(user := history.reply([ContentText(wrong)]))
+                yield (user := history.reply([ContentText(wrong)]))
             else:
                 return turn
     except Cancelled:
@@ -173,7 +176,7 @@ def request_answer(history: History, settings: Settings, user: UserTurn | None) 
     history.commit(*filter(None, [user]), turn)
     yield from _show(turn, streamed=streamed)
     settings.count(settings.wire, turn)
-    yield Emit(turn)
+    yield turn
     return turn
 
 
@@ -227,12 +230,11 @@ def _show(turn: AssistantTurn, *, streamed: bool) -> Loop[None]:
     """Yields the contents that were not shown while the answer arrived."""
     for content in turn.contents:
         if not streamed and isinstance(content, ContentText | ContentThinking):
-            yield Emit(content)
+            yield content
         elif streamed and isinstance(content, ContentText):
-            for citation in content.citations:
-                yield Emit(citation)
+            yield from content.citations
         elif isinstance(content, ContentProviderCall | ContentImage | ContentPDF | ContentFile):
-            yield Emit(content)
+            yield content
 
 
 def with_retries(
@@ -301,16 +303,18 @@ def _reason(error: BaseException) -> str:
 # --- The tool calls of one answer ------------------------------------------------------------------------
 
 
-def call_tools(history: History, settings: Settings, requests: Sequence[ContentToolRequest]) -> Loop[None]:
+def call_tools(history: History, settings: Settings, requests: Sequence[ContentToolRequest]) -> Loop[bool]:
     """Runs the tools, in sequence or concurrently. Calls that wait for a decision are skipped, and the others run
     first.
+
+    Returns whether a result is the answer. It is sent with the next message. For data of a type, the model is always asked.
     """
     places = [place for place in range(len(requests)) if place not in history.results]
     for batch in [places] if settings.concurrent else [[place] for place in places]:
         ready: dict[int, ContentToolRequest] = {}
         for place in batch:
             settings.controller.check()
-            yield Emit(requests[place])
+            yield requests[place]
             outcome = yield from _permitted(history, settings, requests[place])
             if isinstance(outcome, ContentToolResult):
                 history.results[place] = outcome
@@ -320,11 +324,13 @@ def call_tools(history: History, settings: Settings, requests: Sequence[ContentT
             yield from _run(history, settings, ready)
         for place in batch:
             if place in history.results:
-                yield Emit(history.results[place])
+                yield history.results[place]
                 if settings.on_result:
                     yield Notify(tuple(settings.on_result), history.results[place])
     if any(place not in history.results for place in places):
         raise _approval_required(history.questions)
+    history.final = [result for _, result in sorted(history.results.items()) if is_final(result)]
+    return bool(history.final) and settings.type is None
 
 
 def _approval_required(waiting: tuple[ContentToolRequest, ...]) -> errors.ApprovalRequiredError:

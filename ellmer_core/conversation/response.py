@@ -29,7 +29,7 @@ from ..wire.interfaces import CallPiece, Merger, Piece, Request
 from ..wire.shared.json_objects import read_json
 from ..wire.shared.tool_calls import STRUCTURED
 from .history import History
-from .io_operations import Answer, Emit, Finish, Loop, ReadBody, ReadEvents
+from .io_operations import Answer, Finish, Loop, ReadBody, ReadEvents
 from .settings import Settings
 
 T = TypeVar("T")
@@ -97,8 +97,8 @@ def streamed(history: History, settings: Settings) -> Loop[AssistantTurn]:
     """
     merger = settings.wire.merger()
     pieces = Pieces(settings.wire, merger, CallDeltas() if settings.deltas else None)
-    called, read_events = CalledData(settings), ReadEvents()
-    check = settings.controller.check
+    called, read_events, controller = CalledData(settings), ReadEvents(), settings.controller
+    received = history.received
     failure: Exception | None = None
     ended = False
     while not ended:
@@ -108,15 +108,15 @@ def streamed(history: History, settings: Settings) -> Loop[AssistantTurn]:
             raise
         except ConnectError as error:
             events, failure = None, error
-        check()
+        controller.check()
         ended = events is None
         try:
             for event in events or ():
                 for piece in pieces.of(event):
                     if not isinstance(piece, ToolCallDelta):
-                        history.received.append(piece)
-                    yield Emit(piece)
-                    check()
+                        received.append(piece)
+                    yield piece
+                    controller.check()
                 if ended := event == "[DONE]" or merger.done:
                     break
         except EllmerError:
@@ -133,7 +133,7 @@ def streamed(history: History, settings: Settings) -> Loop[AssistantTurn]:
 def _show(history: History, piece: Content | None) -> Loop[None]:
     if piece is not None:
         history.received.append(piece)
-        yield Emit(piece)
+        yield piece
 
 
 def _understood(wire: Wire, read: Callable[[Any], T], answer: Any) -> T:

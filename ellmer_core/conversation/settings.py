@@ -184,19 +184,15 @@ class StreamController:
         'cancelled'
     """
 
-    _reason: str | None = field(default=None, init=False)
+    #: The reason of the cancellation, or `None`.
+    reason: str | None = field(default=None, init=False)
     _lock: Any = field(default_factory=Lock, init=False)
     _wakers: list[Callable[[], object]] = field(default_factory=list, init=False)
 
     @property
-    def reason(self) -> str | None:
-        """The reason of the cancellation, or `None`."""
-        return self._reason
-
-    @property
     def cancelled(self) -> bool:
         """Whether it was cancelled."""
-        return self._reason is not None
+        return self.reason is not None
 
     @spelt
     def cancel(self, reason: str = "cancelled") -> None:
@@ -212,7 +208,7 @@ class StreamController:
             'The user left.'
         """
         with self._lock:
-            self._reason = self._reason or reason or "cancelled"
+            self.reason = self.reason or reason or "cancelled"
             wakers = [*self._wakers]
         for wake in wakers:
             wake()
@@ -227,7 +223,7 @@ class StreamController:
             >>> controller.cancelled
             False
         """
-        self._reason = None
+        self.reason = None
 
     def check(self) -> None:
         """Raises `Cancelled` if it was cancelled.
@@ -235,8 +231,8 @@ class StreamController:
         Examples:
             >>> StreamController().check()
         """
-        if self._reason is not None:
-            raise Cancelled(self._reason)
+        if self.reason is not None:
+            raise Cancelled(self.reason)
 
     def wait(self, seconds: float) -> None:
         """Blocks until the time has passed or the controller is cancelled.
@@ -269,7 +265,7 @@ class StreamController:
         with self._lock:
             self._wakers.append(wake)
         try:
-            if self._reason is not None:
+            if self.reason is not None:
                 wake()
             yield
         finally:
@@ -277,7 +273,7 @@ class StreamController:
                 self._wakers.remove(wake)
 
     def __repr__(self) -> str:
-        state = f"cancelled={self._reason!r}" if self.cancelled else "active"
+        state = f"cancelled={self.reason!r}" if self.cancelled else "active"
         return f"<StreamController {state}>"
 
 

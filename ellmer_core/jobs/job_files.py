@@ -14,8 +14,9 @@ from stat import S_ISREG
 from typing import IO, Any
 
 from .._chat.chat import Chat
+from ..contents.content import ContentToolResult
 from ..contents.json_serialization import contents_record, contents_replay
-from ..contents.turns import Turn
+from ..contents.turns import Turn, UserTurn
 from ..errors import UsageError
 
 # --- One file --------------------------------------------------------------------------------------------
@@ -127,8 +128,9 @@ class Journal:
 
     def add(self, place: int, chat: Chat, begun: int) -> None:
         """Adds the turns of a fork after the first `begun`, which it began with."""
-        record = contents_record(chat._history.turns[begun:])  # noqa: SLF001 - of this package
-        rest = _line({"place": place, "turns": record})
+        history = chat._history  # noqa: SLF001 - of this package
+        unsent = [history.reply(())] if history.results else []  # of tools whose result is the answer
+        rest = _line({"place": place, "turns": contents_record([*history.turns[begun:], *unsent])})
         with self.path.open("ab", buffering=0) as file:
             end = file.tell()
             try:
@@ -142,8 +144,10 @@ class Journal:
         """Adds an answer to its fork."""
         tools = list(fork.get_tools().values())
         turns = [turn for turn in contents_replay(self.records[place], tools=tools) if isinstance(turn, Turn)]
+        unsent = turns.pop() if isinstance(turns[-1], UserTurn) else UserTurn()
+        results = {n: each for n, each in enumerate(unsent.contents) if isinstance(each, ContentToolResult)}
         history = fork._history  # noqa: SLF001 - of this package
-        history.replace([*history.turns, *turns])
+        history.replace([*history.turns, *turns], results)
 
     def _read(self, asked: Mapping[str, str]) -> bytes:
         """Reads the answers. Returns the lines that are whole."""

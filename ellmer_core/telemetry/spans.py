@@ -21,7 +21,7 @@ from typing import TYPE_CHECKING, Any, TypeVar
 from ..contents.content import ContentToolRequest, ContentToolResult
 from ..contents.turns import AssistantTurn
 from ..conversation.history import History
-from ..conversation.io_operations import CallTools, Effect, Emit, Loop, Notify, ReadBody, Send
+from ..conversation.io_operations import CallTools, Effect, Loop, Notify, ReadBody, Send, Shown
 from ..conversation.repaired_turns import repaired
 from ..conversation.settings import Settings
 from ..errors import ProviderError
@@ -157,9 +157,11 @@ class _Conversation:
         match effect:
             case Send() if self.call is None:
                 self._start_call(effect)
-            case Emit(AssistantTurn() as turn) if self.call is not None:
+            case AssistantTurn() as turn if self.call is not None:
                 self._end_call(turn)
-            case Emit() if self.call is not None and self.settings.stream and self.began:
+            case _ if (
+                isinstance(effect, Shown) and self.call is not None and self.settings.stream and self.began
+            ):
                 seconds = time.monotonic() - self.began
                 self.call.set_attribute("gen_ai.response.time_to_first_chunk", seconds)
                 self.began = 0.0

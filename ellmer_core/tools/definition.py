@@ -525,6 +525,7 @@ def tool(
     request: type[ContentToolRequest] = ContentToolRequest,
     needs_approval: Approval | None = None,
     defer: bool = False,
+    final: bool = False,
 ) -> FunctionTool[P, R]: ...
 @overload
 def tool(
@@ -539,6 +540,7 @@ def tool(
     request: type[ContentToolRequest] = ContentToolRequest,
     needs_approval: Approval | None = None,
     defer: bool = False,
+    final: bool = False,
 ) -> Decorator: ...
 def tool(
     function: Callable[..., Any] | None = None,
@@ -552,6 +554,7 @@ def tool(
     request: type[ContentToolRequest] = ContentToolRequest,
     needs_approval: Approval | None = None,
     defer: bool = False,
+    final: bool = False,
 ) -> Any:
     """Makes a tool of a function. It also works as a decorator: `@tool` or `@tool(name="…")`.
 
@@ -574,6 +577,8 @@ def tool(
         defer: Whether the model sees the tool only after it searched for it, which keeps requests with many tools short. The
             provider searches where it can (Anthropic from Claude 4.5 on, OpenAI Responses from gpt-5.4 on), else a tool of this
             library does. Default: `False`.
+        final: Whether the result of a successful call is the answer: the model is not asked again, and `chat()` returns the
+            result as text. Default: `False`.
 
     Returns:
         The tool; as a decorator, a decorator that returns it.
@@ -592,7 +597,7 @@ def tool(
         annotations = {**(annotations or {}), "needs_approval": needs_approval}
     local = caller(1).f_locals  # type hints may name what is local to the caller
     options = _ToolOptions(
-        description, name, arguments, convert, annotations or {}, timeout, request, defer, local
+        description, name, arguments, convert, annotations or {}, timeout, request, defer, final, local
     )
     return options.tool if function is None else options.tool(function)
 
@@ -666,6 +671,7 @@ class _ToolOptions:
     timeout: float | None
     request: type[ContentToolRequest]
     defer: bool
+    final: bool
     local: Mapping[str, Any]
 
     def tool(self, function: Callable[..., Any]) -> ToolDef:
@@ -690,6 +696,7 @@ class _ToolOptions:
             self.request,
             signature.context,
             self.defer,
+            self.final,
         )
 
     def _of_model(self, function: Callable[..., Any], name: str, model: Any) -> ToolDef:
@@ -714,7 +721,7 @@ class _ToolOptions:
         description = self.description or signature.description() or in_words(name)
         return ToolDef(
             validated, name, description, arguments, False, dict(self.annotations), self.timeout, {}, self.request,
-            signature.context, self.defer,
+            signature.context, self.defer, self.final,
         )  # fmt: skip
 
 

@@ -13,9 +13,7 @@ from concurrent.futures import Future
 from contextlib import AbstractContextManager, nullcontext, suppress
 from typing import Any, TypeVar
 
-from ..contents.content import Content, ToolCallDelta
 from ..contents.files import fetched_image
-from ..contents.turns import Turn
 from ..conversation import io_operations as io
 from ..conversation.approval import DecisionLike, ask_for_decision
 from ..errors import UsageError
@@ -31,7 +29,7 @@ async def adrive(
     *,
     around: AbstractContextManager[Future[None] | None] = nullcontext(),  # noqa: B008 - it can be entered again
     show: Callable[[Any], object] = id,
-) -> AsyncGenerator[Content | Turn | ToolCallDelta, None]:
+) -> AsyncGenerator[io.Shown, None]:
     """Yields as `drive` does, in async code (an async generator returns nothing).
 
     It runs inside `around`, which may give a future to wait for, and calls `show` with each value before it yields it. A generator around this one could
@@ -51,9 +49,9 @@ async def adrive(
                 except StopIteration:
                     return
                 step, outcome = loop.send, None
-                if isinstance(effect, io.Emit):
-                    show(effect.content)
-                    yield effect.content
+                if isinstance(effect, io.SHOWN):
+                    show(effect)
+                    yield effect
                     continue
                 try:
                     outcome = await line.do(effect)
@@ -103,8 +101,7 @@ class AsyncDriver(HttpExchange):
                 return await self.notify(effect)
             case io.Wait():
                 return await self.within(asyncio.sleep(some_time(effect)))
-            case io.Emit():
-                raise AssertionError("shown by the driver")
+        raise AssertionError("shown by adrive()")
 
     async def send(self, sent: io.Send) -> io.Answer:
         await self.drop()
@@ -115,7 +112,7 @@ class AsyncDriver(HttpExchange):
                 client.send(self.built(client, sent), stream=True, follow_redirects=False)
             )
             answer = self.opened(response, sent)
-            self.chunks = response.aiter_raw() if self.raw else response.aiter_bytes()
+            self.chunks = aiter(response.stream) if self.raw else response.aiter_bytes()
         except Exception as error:
             self.watch.translate(error)
             raise

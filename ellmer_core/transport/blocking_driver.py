@@ -14,8 +14,7 @@ from contextvars import copy_context
 from threading import Timer
 from typing import Any, TypeVar
 
-from ..contents.content import Content, ContentImageInline, ToolCallDelta
-from ..contents.turns import Turn
+from ..contents.content import ContentImageInline
 from ..conversation import io_operations as io
 from ..conversation.approval import DecisionLike, ask_for_decision
 from ..errors import AsyncToolError
@@ -25,7 +24,7 @@ from .http_exchange import LINGER, HttpExchange, hang_up, some_time
 T = TypeVar("T")
 
 
-def drive(loop: io.Loop[T], line: BlockingDriver) -> Generator[Content | Turn | ToolCallDelta, None, T]:
+def drive(loop: io.Loop[T], line: BlockingDriver) -> Generator[io.Shown, None, T]:
     """Carries out the effects of a loop, yields the shown contents, and returns the loop's result."""
     step: Callable[[Any], io.Effect] = loop.send
     outcome: Any = None
@@ -33,12 +32,12 @@ def drive(loop: io.Loop[T], line: BlockingDriver) -> Generator[Content | Turn | 
         try:
             while True:
                 effect = step(outcome)
-                while isinstance(effect, io.Emit):
-                    yield effect.content
+                while isinstance(effect, io.SHOWN):
+                    yield effect
                     effect = loop.send(None)
                 step, outcome = loop.send, None
                 try:
-                    outcome = line.events() if isinstance(effect, io.ReadEvents) else line.do(effect)
+                    outcome = line.events() if type(effect) is io.ReadEvents else line.do(effect)
                 except BaseException as error:  # noqa: BLE001 - the loop lets through what is not its own
                     step, outcome = loop.throw, line.without_keys(error)
         except StopIteration as end:
@@ -75,8 +74,9 @@ class BlockingDriver(HttpExchange):
                 return self.notify(effect)
             case io.Wait():
                 return self.controller.wait(some_time(effect))
-            case io.Emit() | io.ReadEvents():
-                raise AssertionError("done by drive()")
+            case io.ReadEvents():
+                return self.events()
+        raise AssertionError("shown by drive()")
 
     def send(self, sent: io.Send) -> io.Answer:
         self.drop()
@@ -86,7 +86,7 @@ class BlockingDriver(HttpExchange):
         try:
             response = client.send(self.built(client, sent), stream=True, follow_redirects=False)
             answer = self.opened(response, sent)
-            self.chunks = response.iter_raw() if self.raw else response.iter_bytes()
+            self.chunks = iter(response.stream) if self.raw else response.iter_bytes()
         except Exception as error:
             self.watch.translate(error)
             raise

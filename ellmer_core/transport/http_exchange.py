@@ -63,8 +63,8 @@ class HttpExchange:
         self.secrets: tuple[str, ...] = ()  # that are not in the headers of ours
         self.unpacker = NOT_PACKED
         self.sent_at = 0.0
-        self.taken = self.events_taken = 0
-        self.bound: int | None = None
+        self.taken = 0
+        self.bound = self.events_left = UNLIMITED
         self.watch = ConnectionMonitor(controller)
 
     def built(self, client: Any, sent: Send) -> Any:
@@ -101,10 +101,12 @@ class HttpExchange:
             self.keys = SentKeys(
                 response.request.headers, (*self.secrets, *secrets_in_query(str(response.request.url)))
             )
-        self.taken = self.events_taken = 0
+        self.taken = 0
         self.succeeded = response.is_success
         limits = self.connection.limits
-        self.bound = limits.answer if self.succeeded else limits.error
+        bound = limits.answer if self.succeeded else limits.error
+        self.bound = UNLIMITED if bound is None else bound
+        self.events_left = UNLIMITED if limits.events is None else limits.events
         logger.debug("answered %d after %.3f s", response.status_code, time.monotonic() - self.sent_at)
         self.framing, self.decoder = sent.request.framing, None
         headers = {name.lower(): value for name, value in response.headers.items()}
@@ -122,35 +124,40 @@ class HttpExchange:
 
     def fed(self, chunk: bytes) -> list[Any]:
         """Returns the events that a chunk completes. An error is the last of them: what came before it counts."""
-        unpacker, bound = self.unpacker, self.bound
+        unpacker = self.unpacker
         self.watch.check()
         if unpacker.packed or len(chunk) > PIECE or not chunk:
             chunk = self.unpacked(chunk)
-        failure: ResponseError | None = unpacker.failure
-        if bound is not None and (self.taken + len(chunk) > bound or unpacker.oversized):
-            chunk, failure = chunk[: bound - self.taken], self.too_large()
         self.taken += len(chunk)
+        over = self.taken > self.bound or unpacker.oversized
+        if over:
+            chunk = chunk[: self.bound - self.taken + len(chunk)]
         reader = self.decoder = self.decoder or decoder(self.framing)
         try:
             events = reader.feed(chunk)
         except ResponseError:  # it is the decoder's `failure`, too
             events = []
         events = self.keys.hidden_in_events(chunk, events)
-        most = self.connection.limits.events
-        self.events_taken += len(events)
-        if most is not None and self.events_taken > most:
+        self.events_left -= len(events)
+        if over or self.events_left < 0 or reader.failure or unpacker.failure:
+            return self._last_events(events, too_large=over)
+        return events
+
+    def _last_events(self, events: list[Any], *, too_large: bool) -> list[Any]:
+        """Returns the last events of an answer that cannot be read further, and the reason."""
+        failure: ResponseError | None = self.too_large() if too_large else self.unpacker.failure
+        if self.events_left < 0:
+            most = self.connection.limits.events
             failure = ResponseError(f"The answer has more than {most:,} events (limit: events).")
-            events = events[: most - self.events_taken]
+            events = events[: self.events_left]
         else:
-            failure = reader.failure or failure
-        if failure is None:
-            return events
+            failure = self.decoder.failure or failure
         self.keys.hide_in_exception(failure)
         return [*events, *self.keys.hidden_in_events(b"", [], last=True), failure]
 
     def unpacked(self, chunk: bytes) -> bytes:
         """Returns the decompressed bytes of a chunk, and one more than allowed at most."""
-        return self.unpacker.feed(chunk, None if self.bound is None else self.bound - self.taken + 1)
+        return self.unpacker.feed(chunk, self.bound - self.taken + 1)
 
     def added(self, body: list[bytes], chunk: bytes) -> bool:
         """Adds a chunk to a body that is read whole. Returns whether an error's body is long enough; for other answers,
@@ -161,7 +168,7 @@ class HttpExchange:
             packed = self.unpacker.packed or len(chunk) > PIECE or not chunk
             body.append(self.unpacked(chunk) if packed else chunk)
             self.taken += len(body[-1])
-            over = self.bound is not None and (self.taken > self.bound or self.unpacker.oversized)
+            over = self.taken > self.bound or self.unpacker.oversized
             if over and self.response is not None and not self.response.is_success:
                 return True
             if over:
@@ -209,11 +216,11 @@ class Unpacker:
     data is dropped. No more than `bound` compressed bytes are read; with one more, the body is `oversized`.
     """
 
-    def __init__(self, encoding: str, bound: int | None = None) -> None:
+    def __init__(self, encoding: str, bound: int = UNLIMITED) -> None:
         self.failure: IncompleteResponseError | None = None
         self.pending = self.oversized = False
         self._chunk, self._place = b"", 0  # the last chunk, and how far it was read
-        self._left = UNLIMITED if bound is None else bound
+        self._left = bound
         self._engine: Any = None
         self._begun: bytes | None = None  # of a deflated body: some servers leave out the header of zlib
         if encoding in {"gzip", "x-gzip"}:
@@ -222,7 +229,7 @@ class Unpacker:
             self._engine, self._begun = zlib.decompressobj(), b""
         self.packed = self._engine is not None
 
-    def feed(self, chunk: bytes, most: int | None) -> bytes:
+    def feed(self, chunk: bytes, most: int) -> bytes:
         """Returns the next bytes that a chunk contains, `most` at most."""
         if self._engine is None:
             return self._piece_of(chunk)

@@ -12,6 +12,7 @@ from __future__ import annotations
 
 import logging
 import re
+import sys
 from base64 import b32encode, b64decode, b64encode, urlsafe_b64encode
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from functools import cache, lru_cache
@@ -131,13 +132,10 @@ class SentKeys:
     def _looked_at(self, chunk: bytes) -> bool:
         """Notes whether the last bytes of a stream quote a key, and returns whether a text may end with the beginning of one."""
         forms, usual, window = self._forms, self._usual, self._tail + chunk
-        lines = not self._tail and chunk[-1:] == b"\n"  # it is no piece of them
-        self._tail = b"" if window[-1:] == b"\n" else window[1 - forms.longest :]  # no form has a line end
+        self._tail = b"" if window.endswith(b"\n") else window[1 - forms.longest :]  # no form has a line end
         begin, end = usual.differs(window)
-        if (
-            forms.hints.search(window, max(begin - forms.most, 0), end + forms.most) is None
-        ):  # as nearly all chunks
-            if lines and not usual.known:
+        if forms.hints.search(window, begin - forms.most, end + forms.most) is None:  # as nearly all chunks
+            if not usual.known and not self._tail and len(window) == len(chunk):  # it is no piece of a line
                 usual.add(chunk, forms)
             if end - begin >= usual.room and not self._quoted:
                 self._quoted = forms.in_answer(window, ends=False)
@@ -267,24 +265,27 @@ class _Usual:
 
     first: bytes = b""
     last: bytes = b""
-    begun = known = False
+    begins, ends = (
+        sys.maxsize,
+        0,
+    )  # so many bytes from the beginning and from the end; at first, no chunk has them
+    known = False
     room = 0
 
     def differs(self, chunk: bytes) -> tuple[int, int]:
         """Returns where the part of a chunk is that differs."""
-        first, last = self.first, self.last
-        begin, end = len(first), len(chunk) - len(last)
-        self.known = self.begun and begin <= end and chunk.startswith(first) and chunk.endswith(last)
+        begin, end = self.begins, len(chunk) - self.ends
+        self.known = begin <= end and chunk.startswith(self.first) and chunk.endswith(self.last)
         return (begin, end) if self.known else (0, len(chunk))
 
     def add(self, chunk: bytes, forms: Forms) -> None:
         """Notes that nothing was found in a chunk."""
         if len(chunk) > _COMMON:
             return
-        first, last = (self.first, self.last) if self.begun else (chunk, chunk)
+        first, last = (chunk, chunk) if self.begins == sys.maxsize else (self.first, self.last)
         self.first = first[: _same(first, chunk)]
         self.last = last[len(last) - _same(last[::-1], chunk[::-1]) :]
-        self.begun = True
+        self.begins, self.ends = len(self.first), len(self.last)
         ends = [part.translate(_LOWER, _DELETED) for part in (self.first, self.last)]
         self.room = (
             forms.room if forms.grams.isdisjoint((ends[0][-GRAM:], ends[1][:GRAM])) else 0

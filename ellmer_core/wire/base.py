@@ -276,9 +276,15 @@ class Wire(Value, ABC):
         media = [part for part in ours.contents_in(result.value) if ours.is_media(part)]
         if not media or self.tool_media != "native":
             return not media
-        return len(media) == sum(
-            isinstance(item, self.media_in_results) for item in ours.result_items(result)
+        value = result.value
+        items = (
+            value.values()
+            if isinstance(value, dict)
+            else value
+            if isinstance(value, list | tuple)
+            else [value]
         )
+        return len(media) == sum(isinstance(item, self.media_in_results) for item in items)
 
     def _resolved(self, content: ours.Content) -> ours.Content:
         """Returns the content with files at another provider replaced by the files themselves. In a result, a document

@@ -10,14 +10,14 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any, Literal
 
+from ..budget import CLIENT
 from ..errors import ResponseError
 from .interfaces import Decoder
-from .shared.json_objects import object_of, read_json
+from .shared.json_objects import read_json, scan_json
 
 _DONE = b"[DONE]"
 _FIELDS = (b"data:", b"id:", b"retry:", b":")
 _FAILED = b"error:"  # llama.cpp, until late 2025 (ggml-org/llama.cpp#16109)
-_SPACE = " \t\n\r"
 _BOM = b"\xef\xbb\xbf"
 
 
@@ -163,7 +163,14 @@ def _alone(chunk: bytes) -> Any:
     end = len(chunk) - 2
     if not chunk.startswith(b"data:") or chunk.find(b"\n") != end or chunk[-1:] != b"\n" or b"\r" in chunk:
         return None
-    return object_of(chunk[5:end].decode("utf-8", "replace").strip(_SPACE))
+    text = chunk.decode("utf-8", "replace")
+    try:
+        value, end = scan_json(text, 6 if text[5] == " " else 5)
+    except (StopIteration, ValueError, RecursionError):
+        return None
+    if end != len(text) - 2 or type(value) is not dict or end > CLIENT.values:
+        return None
+    return value if text.count("{") + text.count("[") <= CLIENT.depth else None
 
 
 def _events(data: bytes) -> list[Any]:

@@ -97,10 +97,8 @@ class Merger(ABC):
         """
         return ()
 
-    @property
-    def done(self) -> bool:
-        """Whether nothing can follow, so that the rest of the stream need not be read."""
-        return False
+    #: Whether nothing can follow, so that the rest of the stream need not be read.
+    done: bool = False
 
     @abstractmethod
     def add(self, event: Any) -> Sequence[Piece]:

@@ -23,7 +23,7 @@ from chats.loop import (
 from ellmer_core.contents.content import ContentImageInline, ContentText, ContentToolRequest
 from ellmer_core.contents.turns import AssistantTurn, UserTurn
 from ellmer_core.conversation.history import History
-from ellmer_core.conversation.io_operations import Clock, Emit, Send
+from ellmer_core.conversation.io_operations import Clock, Send, Shown
 from ellmer_core.conversation.loop import converse
 from ellmer_core.errors import (
     AuthenticationError,
@@ -48,7 +48,15 @@ def test_one_answer_asks_for_these_things_in_this_order():
 
     turn = talk(history, outside)
 
-    assert outside.kinds() == ["Emit", "Clock", "Send", "ReadBody", "Clock", "Emit", "Emit"]
+    assert outside.kinds() == [
+        "UserTurn",
+        "Clock",
+        "Send",
+        "ReadBody",
+        "Clock",
+        "ContentText",
+        "AssistantTurn",
+    ]
     assert outside.shown == [UserTurn("Hi"), ContentText("Hello."), turn]
     assert history.turns == [UserTurn("Hi"), turn]
     assert (turn.text, turn.finish_reason, turn.duration, turn.cost) == ("Hello.", "success", 1.0, None)
@@ -64,7 +72,7 @@ def test_a_stream_shows_its_pieces_and_gives_the_same_turn():
     talk(streamed, outside, settings=STREAM)
     talk(unstreamed, Outside(whole("Hello.")))
 
-    assert outside.kinds(Emit, Clock) == ["Send", "ReadEvents", "ReadEvents", "Finish"]
+    assert outside.kinds(Shown, Clock) == ["Send", "ReadEvents", "ReadEvents", "Finish"]
     assert outside.shown[1:3] == [ContentText("Hel"), ContentText("lo.")]
     assert streamed.turns[1].contents == unstreamed.turns[1].contents
 
@@ -72,7 +80,7 @@ def test_a_stream_shows_its_pieces_and_gives_the_same_turn():
 def test_the_events_of_one_network_chunk_are_one_step():
     outside = Outside([[piece(c) for c in "abcdefgh"] + [piece("", "stop"), "[DONE]"]])
     talk(History(), outside, settings=STREAM)
-    assert outside.kinds(Emit).count("ReadEvents") == 1
+    assert outside.kinds(Shown).count("ReadEvents") == 1
     assert outside.text == "abcdefgh"
 
 

@@ -8,7 +8,7 @@ from chats.loop import HI, PLAN, STREAM, Outside, called, piece, ran, status, ta
 from ellmer_core.contents.content import ContentCitation, ContentText, ContentThinking
 from ellmer_core.contents.turns import AssistantPartialTurn, AssistantTurn, UserTurn
 from ellmer_core.conversation.history import History, merged
-from ellmer_core.conversation.io_operations import Emit, ReadEvents, Wait
+from ellmer_core.conversation.io_operations import ReadEvents, Wait
 from ellmer_core.conversation.loop import converse
 from ellmer_core.conversation.settings import StreamController
 from ellmer_core.errors import ConnectError, IncompleteResponseError, ServerError, TimeoutError
@@ -104,7 +104,7 @@ def test_cancelling_keeps_what_was_shown_with_the_reason_and_raises_nothing():
     act = outside.do
 
     def do(effect):
-        if effect == Emit(ContentText("two ")):
+        if effect == ContentText("two "):
             controller.cancel("enough")
         return act(effect)
 

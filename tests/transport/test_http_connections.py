@@ -11,7 +11,6 @@ from ellmer_core import Chat, shinychat_stream
 from ellmer_core.contents.content import ContentText
 from ellmer_core.contents.turns import AssistantPartialTurn
 from ellmer_core.conversation.history import History
-from ellmer_core.conversation.io_operations import Emit
 from ellmer_core.conversation.loop import converse
 from ellmer_core.conversation.settings import Settings, StreamController
 from ellmer_core.providers.openai_compatible import chat_openai_compatible
@@ -193,4 +192,4 @@ def test_a_closed_driver_closes_its_loop_whoever_holds_it(server, reply, make):
 def test_what_is_shown_is_not_for_the_line():
     line = blocking_driver.BlockingDriver(None, StreamController())
     with pytest.raises(AssertionError):
-        line.do(Emit(None))
+        line.do(None)

@@ -13,7 +13,7 @@ from ..interfaces import CallPiece, Json, Merger, Piece
 from ..shared import content_parts, json_objects, tool_calls
 from ..shared.content_parts import anthropic_citations
 from ..shared.endings_and_errors import Endings, answer, in_band_error
-from ..shared.json_objects import json_text, sensible
+from ..shared.json_objects import json_text
 from ..shared.tool_calls import paired, tool_input
 
 # --- streams ---------------------------------------------------------------------------------------------
@@ -26,17 +26,11 @@ class AnthropicMerger(Merger):
         self._message: Json = {}
         self._blocks: dict[int, _Block] = {}
         self._calls: dict[str, _Block] = {}  # the first call of each tool
-        self._done = False
 
     @property
     def complete(self) -> bool:
-        return self._done
+        return self.done
 
-    @property
-    def done(self) -> bool:
-        return self._done
-
-    @sensible
     def add(self, event: Any) -> Sequence[Piece]:
         if not isinstance(event, dict):
             return ()
@@ -50,7 +44,7 @@ class AnthropicMerger(Merger):
             case "message_delta":
                 self._end(event)
             case "message_stop":
-                self._done = True
+                self.done = True
             case _ if event.get("error"):
                 raise in_band_error(event)
         return ()

@@ -20,7 +20,6 @@ from ..interfaces import CallPiece, Json, Merger, Piece
 from ..shared import json_objects, tool_calls
 from ..shared.content_parts import bedrock_citations, cited_before
 from ..shared.endings_and_errors import Endings, answer, error_of, in_band_error
-from ..shared.json_objects import sensible
 from ..shared.tool_calls import paired, provider_content, tool_input
 
 if TYPE_CHECKING:
@@ -53,17 +52,11 @@ class BedrockMerger(Merger):
         self._top: Json = {}
         self._blocks: dict[int, _Block] = {}
         self._calls: dict[str, _Block] = {}  # the first call of each tool
-        self._done = False
 
     @property
     def complete(self) -> bool:
         return "stopReason" in self._top
 
-    @property
-    def done(self) -> bool:
-        return self._done
-
-    @sensible
     def add(self, event: Any) -> Sequence[Piece]:
         match event:
             case {":exception": dict(exception)}:
@@ -81,7 +74,7 @@ class BedrockMerger(Merger):
                 self._top |= _without_pad(stop)
             case {"metadata": dict(metadata)}:
                 self._top |= _without_pad(metadata)
-                self._done = self.complete
+                self.done = self.complete
         return ()
 
     def call_arguments(self, tool: str) -> Sequence[str]:

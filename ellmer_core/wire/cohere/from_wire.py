@@ -13,7 +13,6 @@ from ..openai_chat.from_wire import OpenAIChatResponse
 from ..shared import json_objects, tool_calls
 from ..shared.content_parts import cohere_citations
 from ..shared.endings_and_errors import Endings, answer, in_band_error
-from ..shared.json_objects import sensible
 
 # --- streams ---------------------------------------------------------------------------------------------
 
@@ -35,7 +34,6 @@ class CohereMerger(Merger):
     def complete(self) -> bool:
         return self._complete
 
-    @sensible
     def add(self, event: Any) -> Sequence[Piece]:
         if not isinstance(event, dict):
             return ()

@@ -14,7 +14,7 @@ from ..interfaces import Json, Merger
 from ..shared import content_parts, json_objects, tool_calls
 from ..shared.content_parts import with_grounding
 from ..shared.endings_and_errors import Endings, answer, in_band_error
-from ..shared.json_objects import json_text, sensible
+from ..shared.json_objects import json_text
 from ..shared.tool_calls import grounded, paired
 
 # --- streams ---------------------------------------------------------------------------------------------
@@ -38,7 +38,6 @@ class GeminiMerger(Merger):
             return not self._unfinished
         return bool((self._top.get("promptFeedback") or {}).get("blockReason"))
 
-    @sensible
     def add(self, event: Any) -> Sequence[ours.Content]:
         if not isinstance(event, dict):
             return ()

@@ -29,19 +29,15 @@ class OllamaMerger(Merger):
 
     @property
     def complete(self) -> bool:
-        return bool(self._last.get("done"))
+        return self.done
 
-    @property
-    def done(self) -> bool:
-        return self.complete
-
-    @json_objects.sensible
     def add(self, event: Any) -> Sequence[Content]:
         if not isinstance(event, dict):
             return ()
         if event.get("error"):
             raise in_band_error(event)
         self._last |= event
+        self.done = bool(self._last.get("done"))
         if event.get("logprobs"):
             self._lists.setdefault("logprobs", []).extend(event["logprobs"])
         shown: list[Content] = []

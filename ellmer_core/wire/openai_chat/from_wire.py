@@ -22,7 +22,7 @@ from ..interfaces import CallPiece, Json, Merger, Piece
 from ..shared import content_parts, json_objects, tool_calls
 from ..shared.content_parts import cited_last, openai_citations, sources
 from ..shared.endings_and_errors import Endings, answer, in_band_error
-from ..shared.json_objects import json_text, sensible
+from ..shared.json_objects import json_text
 from ..shared.tool_calls import executed
 
 # --- fragments -------------------------------------------------------------------------------------------
@@ -106,7 +106,7 @@ def _joined(value: Any) -> Any:
 
 def folded(pieces: list[str | Json]) -> str | list[Json] | None:
     """Returns the content of the message: one string, or a list if the deltas were chunks."""
-    if all(isinstance(piece, str) for piece in pieces):
+    if set(map(type, pieces)) <= {str}:
         return "".join(map(str, pieces)) or None
     chunks = _Chunks([])
     chunks.extend([{"type": "text", "text": piece} if isinstance(piece, str) else piece for piece in pieces])
@@ -131,30 +131,26 @@ class ChatMerger(Merger):
     def __init__(self) -> None:
         self._top: Json = {}
         self._choices: dict[int, _Choice] = {}
-        self._unfinished: set[int] = set()  # choices without a finish reason
         self._done = False
 
     @property
     def complete(self) -> bool:
-        return self._done or (bool(self._choices) and not self._unfinished)
+        choices = self._choices.values()
+        return self._done or (bool(choices) and all("finish_reason" in choice.fields for choice in choices))
 
-    @sensible
     def add(self, event: Any) -> Sequence[Piece]:
         if not isinstance(event, dict):
             self._done = self._done or event == "[DONE]"
             return ()
         if event.get("error"):
             raise in_band_error(event)
-        self._top.update(filter(_HAS_VALUE, event.items()))
+        self._top.update(event if all(event.values()) else filter(_HAS_VALUE, event.items()))
         shown: list[Piece] = []
         for choice in event.get("choices") or ():
             index = choice.get("index") or 0
-            if (known := self._choices.get(index)) is None:
-                known = self._choices[index] = _Choice(index)
-                self._unfinished.add(index)
-            known.add(choice, [] if index else shown)
-            if "finish_reason" in known.fields:
-                self._unfinished.discard(index)
+            if index not in self._choices:
+                self._choices[index] = _Choice(index)
+            self._choices[index].add(choice, [] if index else shown)
         return shown
 
     def call_arguments(self, tool: str) -> Sequence[str]:
@@ -195,14 +191,14 @@ class _Choice:
 
     def add(self, choice: Json, shown: list[Piece]) -> None:
         """Adds one delta. Its visible part is appended to `shown`."""
-        if choice.get("error") or choice.get("finish_reason") == "error":  # Mistral, OpenRouter
-            raise in_band_error(choice)
-        for name, value in filter(_HAS_VALUE, choice.items()):
-            if name not in _DELTAS:
-                self._keep(name, value)
-        delta = choice.get("delta", choice.get("message")) or {}
-        for name, value in filter(_HAS_VALUE, delta.items()):
-            if name == "content" and isinstance(value, str):
+        for name, value in choice.items():
+            if value and name not in _DELTAS:
+                self._keep(name, value, choice)
+        delta = (choice["delta"] if "delta" in choice else choice.get("message")) or {}
+        for name, value in delta.items():
+            if not value:
+                continue
+            if name == "content" and type(value) is str:
                 self._content.append(value)
                 shown.append(plain_text(value))
             elif name in self._parts:
@@ -212,7 +208,9 @@ class _Choice:
             else:
                 self._message[name] = value
 
-    def _keep(self, name: str, value: Any) -> None:
+    def _keep(self, name: str, value: Any, choice: Json) -> None:
+        if name == "error" or (name == "finish_reason" and value == "error"):  # Mistral, OpenRouter
+            raise in_band_error(choice)
         if name == "logprobs" and isinstance(value, dict):
             self._fragments.setdefault(name, Fragments()).add(value)
         else:

@@ -19,7 +19,6 @@ from ..interfaces import CallPiece, Json, Merger, Piece
 from ..shared import content_parts, json_objects, tool_calls
 from ..shared.content_parts import openai_citations
 from ..shared.endings_and_errors import Endings, answer, in_band_error
-from ..shared.json_objects import sensible
 
 # --- streams ---------------------------------------------------------------------------------------------
 
@@ -46,17 +45,11 @@ class ResponsesMerger(Merger):
         self._items: dict[int, _Item] = {}
         self._calls: dict[str, _Item] = {}  # the first call of each tool
         self._message: Any = None  # the message of the last text
-        self._done = False
 
     @property
     def complete(self) -> bool:
-        return self._done
+        return self.done
 
-    @property
-    def done(self) -> bool:
-        return self._done
-
-    @sensible
     def add(self, event: Any) -> Sequence[Piece]:
         if not isinstance(event, dict):
             return ()
@@ -69,7 +62,7 @@ class ResponsesMerger(Merger):
             if response.get("error"):
                 raise in_band_error(response)
             self._response = response
-            self._done = self._done or kind in _END
+            self.done = self.done or kind in _END
         elif isinstance(event.get("item"), dict):
             item, content = self._item(event), event["item"]
             item.whole(content, done=kind.endswith(".done"))
@@ -95,7 +88,7 @@ class ResponsesMerger(Merger):
         return self._items[index]
 
     def response(self) -> Json:
-        if self._done and self._response.get("output"):
+        if self.done and self._response.get("output"):
             return self._response
         output = [item for index in sorted(self._items) if (item := self._items[index].json())]
         return {**self._response, "output": output}

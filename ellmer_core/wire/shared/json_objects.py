@@ -30,7 +30,8 @@ def _finite(number: str) -> float | None:
 
 
 _decoder = json.JSONDecoder(parse_constant=_no_constant, parse_float=_finite)
-_scan: Any = _decoder.scan_once  # type: ignore[attr-defined]  # what `raw_decode()` calls
+#: What `raw_decode()` calls: returns the value at a place of a text, and its end.
+scan_json: Any = _decoder.scan_once  # type: ignore[attr-defined]
 
 
 def read_json(text: str | bytes) -> Any:
@@ -49,19 +50,6 @@ def read_json(text: str | bytes) -> Any:
     if end > 2 * CLIENT.depth and text.count("[") + text.count("{") > CLIENT.depth:
         bounded(value)
     return value
-
-
-def object_of(text: str) -> Json | None:
-    """Returns a short object of a JSON text, as thousands of events are, or `None` if `read_json()` must look at the text."""
-    if len(text) > CLIENT.values:
-        return None
-    try:
-        value, end = _scan(text, 0)
-    except (StopIteration, ValueError, RecursionError):
-        return None
-    if type(value) is not dict or end != len(text):
-        return None
-    return value if text.count("{") + text.count("[") <= CLIENT.depth else None
 
 
 def few(text: str) -> None:

@@ -8,11 +8,11 @@ from ellmer_core.conversation.io_operations import (
     Answer,
     CallTools,
     Clock,
-    Emit,
     Notify,
     ReadBody,
     ReadEvents,
     Send,
+    Shown,
     Wait,
 )
 from ellmer_core.conversation.loop import converse
@@ -122,7 +122,7 @@ class Outside:
         return None
 
     def kinds(self, *hidden):
-        return [type(effect).__name__ for effect in self.seen if type(effect) not in hidden]
+        return [type(effect).__name__ for effect in self.seen if not isinstance(effect, hidden)]
 
     @property
     def bodies(self):
@@ -130,7 +130,7 @@ class Outside:
 
     @property
     def shown(self):
-        return [effect.content for effect in self.seen if isinstance(effect, Emit)]
+        return [effect for effect in self.seen if isinstance(effect, Shown)]
 
     @property
     def text(self):

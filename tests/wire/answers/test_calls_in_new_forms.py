@@ -6,6 +6,7 @@ import pytest
 from traffic.folded_streams import CHAT, GEMINI, RESPONSES, delta, folded
 
 from ellmer_core import ContentToolRequest, ContentToolResult, ContentUnknown, ResponseError, UserTurn
+from ellmer_core.conversation.response import Pieces
 from ellmer_core.providers.deepseek import DeepSeek
 from ellmer_core.providers.huggingface import HuggingFace
 from ellmer_core.wire.bedrock.to_wire import Bedrock
@@ -55,8 +56,9 @@ def test_streamed_arguments_that_never_end_are_cut():
 def test_an_impossible_path_is_an_error_of_the_answer(path):
     calls = [{"name": "f", "willContinue": True}, {"partialArgs": [{"jsonPath": path, "stringValue": "x"}]}]
 
+    pieces = Pieces(GEMINI, GEMINI.merger())
     with pytest.raises(ResponseError):
-        folded(GEMINI, *gemini_calls(*calls))
+        [*map(pieces.of, gemini_calls(*calls))]
 
 
 def completed(*output):

@@ -20,6 +20,7 @@ from traffic.folded_streams import (
 )
 
 from ellmer_core.contents.turns import AssistantPartialTurn
+from ellmer_core.conversation.response import Pieces
 from ellmer_core.errors import BadRequestError, EllmerError, ProviderError, RateLimitError, ServerError
 
 # Where a stream ends ----------------------------------------------------------------------------------------
@@ -186,8 +187,12 @@ JSON = st.recursive(
 @pytest.mark.filterwarnings("ignore:.*It is not sent back:UserWarning")
 @given(st.lists(st.dictionaries(WORDS, JSON, max_size=5), max_size=4), st.sampled_from(ALL))
 def test_no_events_crash_it(events, wire):
+    merger = wire.merger()
+    pieces = Pieces(wire, merger)
     with suppress(EllmerError):
-        wire.message(folded(wire, *events)[0])
+        for event in events:
+            pieces.of(event)
+        wire.message(wire.turn(merger.response()))
 
 
 @pytest.mark.filterwarnings("ignore:.*It is not sent back:UserWarning")
