@@ -111,12 +111,14 @@ def names_are_short(request: Request) -> Iterator[Finding]:
     source=[
         "https://github.com/FoundationAgents/OpenManus/issues/1162",
         "https://github.com/maltekuhr/laravel-gpt/issues/8",
+        "https://github.com/BerriAI/litellm/pull/34237 (types in capitals, in a list)",
     ],
     refusal=SCHEMA,
     examples=[body(ASK, tools=[TOOL])],
     counterexamples=[
         body(ASK, tools=[_tool(parameters=[])]),
         body(ASK, tools=[_tool(parameters={"type": "object", "properties": {"x": {"type": "str"}}})]),
+        body(ASK, tools=[_tool(parameters={"type": "object", "properties": {"x": {"type": ["STRING"]}}})]),
         body(
             ASK,
             tools=[
