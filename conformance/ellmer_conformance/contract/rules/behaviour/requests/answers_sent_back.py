@@ -128,14 +128,14 @@ def _lost_searches(answer: bytes, sent: Json) -> Iterator[str]:
     for name, value in _ENCRYPTED.findall(answer):
         if value.decode() not in written:
             yield f"`{name.decode()}`"
-    ids = {each.get("id") for each in objects(sent) if each.get("type") == "server_tool_use"}
+    ids = [each.get("id") for each in objects(sent) if each.get("type") == "server_tool_use"]
     for block in _answered("anthropic", answer, "server_tool_use"):
-        if block.get("id") not in ids:
+        if ids.count(block.get("id")) != 1:
             yield f"the call of {text_of(block.get('name'))}"
     held = list(objects(sent))
     for kind, fields in _SHOWN.items():
         for each in _answered("anthropic", answer, kind):
-            told = {name: each[name] for name in fields if each.get(name)}
+            told = {name: each[name] for name in ("type", *fields) if each.get(name)}
             if not any(told.items() <= other.items() for other in held):
                 yield f"the {kind.replace('_', ' ')} {text_of(each.get('title'))!r}"
 

@@ -53,7 +53,7 @@ def schemas_arrive_whole(run: Run) -> Iterator[Finding]:
         for name, schema in _schemas(body):
             lost = list(lost_of(wanted.get(name, {}), schema, schema, name))
             more = list(added_to(wanted[name], schema, schema, name)) if name in wanted else []
-            told = [*lost, *more, *unknown_types(schema, name, capitals=run.wire == "gemini")]
+            told = [*lost, *more, *unknown_types(schema, name, body)]
             yield found(not told, place, "; ".join(told[:3]))
         for name in _without_schema(body):
             if object_of(wanted.get(name, {}).get("properties")):
@@ -247,23 +247,26 @@ def added_to(wanted: Json, sent: Json, root: Json, place: str) -> Iterator[str]:
             yield from added_to(inner, given, root, f"{place}.{name}")
 
 
-def unknown_types(schema: Json, place: str, *, capitals: bool = False) -> Iterator[str]:
-    """Yields the types of a schema that JSON Schema does not have.
+def unknown_types(schema: Json, place: str, body: Json) -> Iterator[str]:
+    """Yields the types of a schema that JSON Schema does not have. Only the schemas of Gemini's own dialect have capitals.
 
     Args:
         schema: The schema.
         place: What the schema is called.
-        capitals: Whether types may be in capitals. Default: `False`.
+        body: The request that has it.
     """
+    dialect = "contents" in body and any(
+        each.get(key) is schema for each in objects(body) for key in _DIALECT
+    )
     for each in objects(schema):
         named = each.get("type")
-        kinds = named if isinstance(named, list) else [named] if isinstance(named, str) else []
-        for kind in kinds:
-            spelt = kind.lower() if capitals and isinstance(kind, str) else kind
-            if spelt not in _KINDS:
+        for kind in named if isinstance(named, list) else [named] if isinstance(named, str) else []:
+            if (str(kind).lower() if dialect else kind) not in _KINDS:
                 yield f"{place} has the type {kind!r}, which JSON Schema does not have"
 
 
+#: Where Gemini has schemas of its own dialect.
+_DIALECT = ("parameters", "responseSchema", "response_schema")
 _KINDS = ("array", "boolean", "integer", "null", "number", "object", "string")
 
 
