@@ -193,7 +193,7 @@ def early_stops_are_reported(run: Run) -> Iterator[Finding]:
 )
 def refusals_are_told(run: Run) -> Iterator[Finding]:
     """A refusal, and an answer that ended because the model failed to write its call (Gemini: `MALFORMED_FUNCTION_CALL`), does not
-    look like a complete answer without words. The caller gets the words of the refusal, an error, or another stop reason than `stop`.
+    look like a complete answer without words. The caller gets the whole words of the refusal, an error, or another stop reason than `stop`.
     A client may ask again for a call that was not written: then the caller gets the words of the next answer.
 
     Why: an empty answer says nothing, and the caller takes the task for done. Fix: read `refusal` beside `content`, whole and
@@ -205,6 +205,10 @@ def refusals_are_told(run: Run) -> Iterator[Finding]:
             told = reply.error is not None or bool(reply.text and (wanted.text or "") in reply.text)
             problem = f"the text is {reply.text!r}, and the stop reason is {reply.stop!r}"
             yield found(told or reply.stop not in {None, "", "stop"}, f"/replies/{index}", problem)
+            refused = any(answer.refusal for answer in failed)
+            if refused and reply.text and reply.error is None:
+                problem = f"the refusal is {wanted.text!r}, and the caller gets {reply.text!r}"
+                yield found((wanted.text or "") in reply.text, f"/replies/{index}", problem)
 
 
 def _is_unwritten(answer: Answer) -> bool:
