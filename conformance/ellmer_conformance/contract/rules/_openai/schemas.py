@@ -149,7 +149,7 @@ def _malformed(schema: Json) -> Iterator[str]:
     ):
         yield f"{kind!r} is not valid under any of the given schemas."
     for key in ("required", "enum"):
-        if key in schema and not isinstance(schema[key], list | None):
+        if key in schema and not isinstance(schema[key], list if key == "required" else list | None):
             yield f"{schema[key]!r} is not of type 'array'."
     if "properties" in schema and not isinstance(schema["properties"], dict | None):
         yield f"{schema['properties']!r} is not of type 'object'."

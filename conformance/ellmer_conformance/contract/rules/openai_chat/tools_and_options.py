@@ -352,6 +352,30 @@ def a_choice_has_tools(request: Request) -> Iterator[Finding]:
 
 
 @book.rule(
+    "REQ-146",
+    MUST,
+    REJECT,
+    providers=("openai",),
+    source="https://github.com/run-llama/llama_index/pull/20825",
+    refusal=refused(
+        "Invalid type for 'parallel_tool_calls': expected a boolean, but got null instead.",
+        code="invalid_type",
+        param="parallel_tool_calls",
+    ),
+    examples=[body(ASK, tools=[TOOL], parallel_tool_calls=False)],
+    counterexamples=[body(ASK, tools=[TOOL], parallel_tool_calls=None)],
+)
+def parallel_calls_are_not_null(request: Request) -> Iterator[Finding]:
+    """`parallel_tool_calls` is true or false, and not null.
+
+    Fix: leave the field out. Other fields may be null.
+    """
+    if "parallel_tool_calls" in request.body:
+        place, null = "/parallel_tool_calls", request.body["parallel_tool_calls"] is None
+        yield broken(place, "`parallel_tool_calls` is null") if null else met(place)
+
+
+@book.rule(
     "REQ-071",
     MUST,
     REJECT,

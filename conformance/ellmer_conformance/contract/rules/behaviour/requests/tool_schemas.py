@@ -289,7 +289,7 @@ def _lost(wanted: Nested, sent: Nested, place: str, seen: set[tuple[int, int]]) 
     seen.add(both)
     parts, branches = wanted.branches, sent.branches
     yield from _lost_properties(wanted, sent, place, seen)
-    yield from _lost_types(wanted.part, branches, place)
+    yield from _lost_types(wanted, branches, place)
     if any(isinstance(each.get("items"), dict) for each in parts):
         yield from _lost(wanted.named("[]"), sent.named("[]"), f"{place}[]", seen)
     values = [value for each in branches for value in [*items_of(each.get("enum")), each.get("const")]]
@@ -337,15 +337,21 @@ def _types(branches: Sequence[Json]) -> set[str]:
     return {str(each).lower() for one in named for each in (one if isinstance(one, list) else [one]) if each}
 
 
-def _lost_types(wanted: Json, branches: Sequence[Json], place: str) -> Iterator[str]:
-    """Yields the types that a schema allows and that are not named any more. An enum says its type by its values."""
-    types, sent = _types([wanted]) - {"null"}, _types(branches)
+def _lost_types(wanted: Nested, branches: Sequence[Json], place: str) -> Iterator[str]:
+    """Yields the types that a schema allows and that are not named any more, and those that are named now. An enum says its type by
+    its values.
+    """
+    types, sent = _types([wanted.part]) - {"null"}, _types(branches)
     valued = any(each.get("enum") or "const" in each or "properties" in each for each in branches)
     missing = types - sent
     if missing and not (valued and not sent):
         yield f"{place} accepts {' or '.join(sorted(sent)) or 'anything'} and no longer {' or '.join(sorted(missing))}"
-    elif "null" in _types([wanted]) and sent and not any(map(_allows_null, branches)):
+    elif "null" in _types([wanted.part]) and sent and not any(map(_allows_null, branches)):
         yield f"{place} can no longer be null"
+    whole = _types(wanted.branches)
+    more = sent - whole - {"null"} - ({"integer"} if "number" in whole else set())
+    if types and more and not missing:
+        yield f"{place} accepts {' or '.join(sorted(more))}, which the tool does not take"
 
 
 def _allows_null(schema: Json) -> bool:
