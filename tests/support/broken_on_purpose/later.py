@@ -108,6 +108,27 @@ def _pinned(body: Body) -> None:
             block["toolResult"]["status"] = "success"
 
 
+def _call_messages_apart(body: Body) -> None:
+    """Sends each of several calls as a message of its own, and the results behind all of them."""
+    turns = list[Json]()
+    for turn in body.turns:
+        calls = turn.get("tool_calls") or []
+        turns += [{**turn, "tool_calls": [call]} for call in calls] if len(calls) > 1 else [turn]
+    body.turns[:] = turns
+
+
+def _first_of_results_removed(body: Body) -> None:
+    results = [turn for turn in body.turns if turn.get("role") == "tool"]
+    if len(results) > 1:
+        body.turns.remove(results[0])
+
+
+def _ids_of_content(body: Body) -> None:
+    for turn in body.turns:
+        if turn.get("role") == "assistant" and "id" in turn:
+            turn["id"] = f"item_{turn['id'][4:]}"
+
+
 # --- Prompts and options ---------------------------------------------------------------------------------
 
 
@@ -138,6 +159,24 @@ class _FirstPrompt:
             self.first = body.body.get("systemInstruction")
         elif self.first is not None:
             body.body["systemInstruction"] = self.first
+
+
+def _no_parallel_calls(body: Body) -> None:
+    if body.tools():
+        body.body["parallel_tool_calls"] = False
+
+
+class _FirstPromptMessage:
+    """Does not send a prompt that the conversation did not begin with."""
+
+    def __init__(self) -> None:
+        self.first: Any = None
+
+    def __call__(self, body: Body) -> None:
+        prompts = [turn for turn in body.turns if turn.get("role") in {"system", "developer"}]
+        if body.number == 1:
+            self.first = prompts
+        body.turns[:] = [turn for turn in body.turns if turn not in prompts or turn in self.first]
 
 
 def _null_option(body: Body) -> None:
@@ -330,6 +369,11 @@ CHANGES: Mapping[str, Change] = {
     "call_parts_lost": _no_call_parts,
     "tools_nested": _nested_tools,
     "ids_of_messages_on_calls": _ids_of_messages,
+    "calls_in_messages_apart": _call_messages_apart,
+    "first_of_results_removed": _first_of_results_removed,
+    "ids_of_content_on_messages": _ids_of_content,
+    "parallel_calls_off": _no_parallel_calls,
+    "late_prompts_lost": _FirstPromptMessage(),
     "values_of_alternatives_lost": schemas(everywhere(_loses_alternatives)),
     "definitions_without_descriptions": schemas(_definitions_bare),
     "lists_of_types_in_capitals": schemas(everywhere(_lists_of_types_in_capitals)),
