@@ -506,7 +506,8 @@ def test_a_list_of_values_without_null_makes_an_optional_argument_needed():
 )
 def test_only_geminis_dialect_has_types_in_capitals(body, fine):
     schema = next(value for key, value in body.items() if key != "contents")
-    assert (not list(unknown_types(schema, "book", body))) is fine
+    assert (not list(unknown_types({}, schema, "book", body))) is fine
+    assert not list(unknown_types(schema, schema, "book", body))  # the caller's own
 
 
 @pytest.mark.parametrize(

@@ -40,7 +40,7 @@ def schemas_are_sent(run: Run) -> Iterator[Finding]:
         yield found(not missing, f"/exchanges/{index}/request", problem)
         for sent in () if missing else _schemas_with(schema, exchange.request.body):
             lost = list(lost_of(dict(schema), sent, _definitions(exchange.request.body), "the value"))
-            lost += unknown_types(sent, "the value", exchange.request.body)
+            lost += unknown_types(dict(schema), sent, "the value", exchange.request.body)
             yield found(not lost, f"/exchanges/{index}/request", "; ".join(lost[:3]))
 
 

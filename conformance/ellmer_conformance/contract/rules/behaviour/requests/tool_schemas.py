@@ -53,7 +53,7 @@ def schemas_arrive_whole(run: Run) -> Iterator[Finding]:
         for name, schema in _schemas(body):
             lost = list(lost_of(wanted.get(name, {}), schema, schema, name))
             more = list(added_to(wanted[name], schema, schema, name)) if name in wanted else []
-            told = [*lost, *more, *unknown_types(schema, name, body)]
+            told = [*lost, *more, *unknown_types(wanted.get(name, {}), schema, name, body)]
             yield found(not told, place, "; ".join(told[:3]))
         for name in _without_schema(body):
             if object_of(wanted.get(name, {}).get("properties")):
@@ -247,22 +247,32 @@ def added_to(wanted: Json, sent: Json, root: Json, place: str) -> Iterator[str]:
             yield from added_to(inner, given, root, f"{place}.{name}")
 
 
-def unknown_types(schema: Json, place: str, body: Json) -> Iterator[str]:
-    """Yields the types of a schema that JSON Schema does not have. Only the schemas of Gemini's own dialect have capitals.
+def unknown_types(wanted: Json, schema: Json, place: str, body: Json) -> Iterator[str]:
+    """Yields the types of a schema that neither JSON Schema nor the caller has. Only the schemas of Gemini's own dialect have capitals.
 
     Args:
-        schema: The schema.
+        wanted: The schema.
+        schema: What was sent of it.
         place: What the schema is called.
         body: The request that has it.
     """
     dialect = "contents" in body and any(
         each.get(key) is schema for each in objects(body) for key in _DIALECT
     )
-    for each in objects(schema):
-        named = each.get("type")
-        for kind in named if isinstance(named, list) else [named] if isinstance(named, str) else []:
-            if (str(kind).lower() if dialect else kind) not in _KINDS:
-                yield f"{place} has the type {kind!r}, which JSON Schema does not have"
+    known = [*_KINDS, *_named_types(wanted)]
+    for kind in _named_types(schema):
+        if (str(kind).lower() if dialect else kind) not in known:
+            yield f"{place} has the type {kind!r}, which JSON Schema does not have"
+
+
+def _named_types(schema: Json) -> list[Any]:
+    """Returns each type that a schema names, at any depth."""
+    named = [each.get("type") for each in objects(schema)]
+    return [
+        kind
+        for one in named
+        for kind in (one if isinstance(one, list) else [one] if isinstance(one, str) else [])
+    ]
 
 
 #: Where Gemini has schemas of its own dialect.
