@@ -32,7 +32,7 @@ from ellmer_conformance.contract.rules.behaviour.requests.tool_schemas import lo
 from ellmer_conformance.scenarios.case import Case, ask
 from ellmer_conformance.scenarios.cases._media_and_tools import weather
 from ellmer_conformance.scenarios.messages import Image, Reply, Text
-from ellmer_conformance.scenarios.script import Answer, Call, Say
+from ellmer_conformance.scenarios.script import Answer, Call, Refuse, Say
 
 #: rule id: (a run that keeps it, how to break it)
 BREAKS = {**REQUESTS, **ANSWERS, **SESSIONS}
@@ -569,3 +569,58 @@ def test_an_answer_that_no_request_asked_for_was_not_said():
     [found] = verdict(book.rules["TXT-005"], unasked).violations
 
     assert "no request asked for the model's answer" in found.message
+
+
+@pytest.mark.parametrize(
+    ("text", "stop", "fine"), [("I cannot.", "stop", True), ("I can", "filter", False), ("", "filter", True)]
+)
+def test_a_refusal_arrives_whole_or_as_an_early_end(text, stop, fine):
+    case = Case(
+        script=[Answer((Refuse("I cannot."),))],
+        steps=[ask("Tell me.", text="I cannot.", outcome="incomplete")],
+    )
+    run = Run(case, "openai-chat", "openai", "sync", replies=[Reply(text, stop=stop)])
+
+    assert bool(verdict(book.rules["STP-007"], run).violations) is not fine
+
+
+@pytest.mark.parametrize(("id", "fine"), [("rs_1", True), ("rs_2", False)])
+def test_encrypted_reasoning_keeps_its_id(id, fine):
+    item = THOUGHT | {"encrypted_content": "gAAB"}
+    answer = Response(200, body=json.dumps({"output": [item]}).encode())
+    run = signed("AbcD")
+    later = replace(
+        run.exchanges[1].request, wire="openai-responses", body={"input": [item | {"id": id}, CALLED]}
+    )
+    exchanges = [replace(run.exchanges[0], response=answer), replace(run.exchanges[1], request=later)]
+    run = replace(run, wire="openai-responses", exchanges=exchanges)
+
+    found = [v.message for v in verdict(book.rules["THK-006"], run).violations]
+
+    assert ("the reasoning of rs_1 goes back as rs_2" in found) is not fine
+
+
+@pytest.mark.parametrize(("told", "fine"), [("It rained.", True), ("It", False)])
+def test_a_citation_goes_back_with_its_words(told, fine):
+    cited = {
+        "type": "web_search_result_location",
+        "url": "https://a.test",
+        "title": "A",
+        "cited_text": "It rained.",
+    }
+    said = {"type": "text", "text": "I look.", "citations": [cited]}
+    run = over_anthropic(
+        {"role": "assistant", "content": [said | {"citations": [cited | {"cited_text": told}]}]}
+    )
+    answer = {"content": [{"type": "server_tool_use", "id": "s1", "name": "web_search", "input": {}}, said]}
+    response = Response(200, body=json.dumps(answer).encode())
+    script = [Answer((Say("I look."),)), run.case.script[1]]
+    run = replace(
+        run,
+        case=replace(run.case, script=script),
+        exchanges=[replace(run.exchanges[0], response=response), run.exchanges[1]],
+    )
+
+    [found] = verdict(book.rules["HIS-017"], run).violations
+
+    assert ("web search result location 'A'" in found.message) is not fine
