@@ -81,6 +81,7 @@ class Run:
     waits: Sequence[float] | None = None  # seconds between tries, on a virtual clock; None: not watched
     left: Sequence[bool] | None = None  # whether the server saw each client go that gave up; None: unwatched
     blocking: Sequence[str] | None = None  # what blocked the event loop; None: not watched
+    stored: Sequence[str] | None = None  # ids of the files that the server stores; None: not watched
     reloaded: bool = False  # it went on from what was saved
     varied: Sequence[Varied] = ()  # the same, its answers under other variations
     begun: Sequence[int] = ()  # requests that were sent before each step; empty: not known

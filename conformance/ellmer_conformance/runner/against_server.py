@@ -71,6 +71,11 @@ class Conversation:
         return [each for each in entries if not readers.is_beside(each.request.method, each.request.url)]
 
     @property
+    def stored(self) -> list[str]:
+        """The ids of the files that were uploaded."""
+        return self.server.engine.stored_files(self.case.name, self.nonce, self.wire)
+
+    @property
     def abandoned(self) -> int:
         """The number of answers that the client did not wait for."""
         return sum(entry.left is not None for entry in self.entries)
@@ -177,6 +182,7 @@ def _play(adapter: Adapter, conversation: Conversation, mode: Mode) -> Run:
         apart=takes_apart(adapter, wire, provider),
         model=conversation.endpoint.model,
         left=left or None,
+        stored=conversation.stored or None,
         blocking=blocking if "async" in mode else None,
         unseen=NO_CASSETTE | (_NOT_FETCHED if fetched else {}),
         way="server",

@@ -224,6 +224,10 @@ class Engine:
         """Returns a request with the files that the client uploaded in the conversation in place of their ids."""
         return self._services.with_uploads(request, case, nonce)
 
+    def stored_files(self, case: str, nonce: str, wire: str) -> list[str]:
+        """Returns the ids of the files that the client uploaded in a conversation."""
+        return [*self._services.files_of(case, nonce, wire)]
+
     def _is_open(self, route: Route) -> bool:
         """Tells whether the path names no conversation, so that every client gets the same answer."""
         is_any = route.case == OPEN_CASE and not route.nonce and self.scripts[OPEN_CASE].steps == (ANY,)

@@ -9,7 +9,7 @@ import os
 import re
 
 import pytest
-from broken_on_purpose import clients, outsiders, reported, strangers, threads, trackers, unlisted
+from broken_on_purpose import clients, later, outsiders, reported, strangers, threads, trackers, unlisted
 from broken_on_purpose.mined import CHANGES, MINED, REPLIES, MinedAdapter
 
 from ellmer_conformance.contract.readers import MODULES
@@ -31,6 +31,7 @@ BUGS = [
     *outsiders.OUTSIDERS.values(),
     *trackers.TRACKERS.values(),
     *clients.CLIENTS.values(),
+    *later.LATER.values(),
 ]
 #: The part of the stream that is lost comes back in the whole text, so that only a SHOULD says it.
 GENTLE = {"pieces_lost"}
@@ -98,6 +99,7 @@ def test_every_listed_bug_is_there_and_has_a_form_of_its_own():
         *trackers.CHUNKS,
     }
     assert {*clients.CLIENTS} == {*clients.CHANGES, *clients.REPLIES, *clients.ANSWERS, *clients.CHUNKS}
+    assert {*later.LATER} == {*later.CHANGES, *later.REPLIES, *later.ANSWERS}
     assert {*reported.REPORTED} == {
         *reported.CHANGES,
         *reported.REPLIES,

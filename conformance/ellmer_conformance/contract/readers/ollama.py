@@ -16,7 +16,7 @@ WIRE = "ollama"
 PROVIDER = "ollama"
 paths = (r"/api/chat/?$",)
 
-_ROLES = {"system": "system", "assistant": "assistant", "tool": "tool"}
+_ROLES = {"user": "user", "system": "system", "assistant": "assistant", "tool": "tool"}
 
 
 def messages(body: Json) -> Iterator[tuple[str, Json]]:
@@ -34,7 +34,9 @@ def read(request: Request) -> list[Item]:
 
 
 def _message(message: Json, pointer: str, turn: int) -> Iterator[Item]:
-    role: Any = _ROLES.get(text_of(message.get("role")).lower(), "user")
+    role: Any = _ROLES.get(text_of(message.get("role", "user")).lower())
+    if role is None:
+        return  # a template leaves out what nobody said
     text, within = text_of(message.get("content")), None
     if role == "tool":
         within, name = text_of(message.get("tool_call_id")), text_of(message.get("tool_name"))

@@ -38,7 +38,7 @@ from . import (
     stored_responses,
 )
 from .cached_contents import with_cache
-from .service_request import ServiceRequest, StoredObjects, TooMuch
+from .service_request import File, ServiceRequest, StoredObjects, TooMuch
 from .uploads import with_uploads
 
 __all__ = ["Services", "endpoints"]
@@ -130,9 +130,12 @@ class Services:
 
     def with_uploads(self, request: Request, case: str, nonce: str) -> Request:
         """Returns a request with the uploaded files of its conversation in place of their ids."""
-        place = case, nonce, request.wire.replace("openai-responses", "openai-chat")
-        stored = self._shelves.get(place)
-        return with_uploads(request, stored.files) if stored else request
+        return with_uploads(request, self.files_of(case, nonce, request.wire))
+
+    def files_of(self, case: str, nonce: str, wire: str) -> Mapping[str, File]:
+        """Returns the files that were uploaded in a conversation, by id."""
+        stored = self._shelves.get((case, nonce, wire.replace("openai-responses", "openai-chat")))
+        return stored.files if stored else {}
 
     def stored_for(self, route: Route, wire: str) -> StoredObjects:
         """Returns what a provider stores for a conversation. Both formats of OpenAI have the same."""

@@ -28,10 +28,11 @@ from ellmer_conformance.contract.exchange import Response
 from ellmer_conformance.contract.observed_run import Run, ToolRun
 from ellmer_conformance.contract.rule import verdict
 from ellmer_conformance.contract.rules.behaviour import book
+from ellmer_conformance.contract.rules.behaviour.requests.tool_schemas import lost_of, unknown_types
 from ellmer_conformance.scenarios.case import Case, ask
 from ellmer_conformance.scenarios.cases._media_and_tools import weather
-from ellmer_conformance.scenarios.messages import Image, Reply
-from ellmer_conformance.scenarios.script import Answer, Call, Say
+from ellmer_conformance.scenarios.messages import Image, Reply, Text
+from ellmer_conformance.scenarios.script import Answer, Call, Refuse, Say
 
 #: rule id: (a run that keeps it, how to break it)
 BREAKS = {**REQUESTS, **ANSWERS, **SESSIONS}
@@ -443,6 +444,102 @@ def test_a_schema_that_refers_to_itself_is_looked_at_once():
     assert verdict(book.rules["SCH-028"], run).outcome == "pass"
 
 
+ROOM = {
+    "type": "object",
+    "description": "Where.",
+    "properties": {"floor": {"type": "integer"}},
+    "required": ["floor"],
+}
+BOOKED = {
+    "type": "object",
+    "properties": {
+        "room": {"$ref": "#/$defs/room"},
+        "pay": {"anyOf": [{"type": "string", "enum": ["cash", "card"]}, {"type": "integer"}]},
+        "day": {"type": ["string", "null"], "enum": ["Sa", "Su", None], "description": "Which."},
+    },
+    "$defs": {"room": ROOM},
+}
+
+
+@pytest.mark.parametrize(
+    ("place", "key", "value"),
+    [
+        (("$defs", "room"), "description", "x"),
+        (("$defs", "room"), "required", []),
+        (("$defs", "room", "properties", "floor"), "type", "string"),
+        (("properties", "pay", "anyOf", 0), "enum", ["cash"]),
+        (("properties", "pay", "anyOf", 0), "enum", [["cash"], {"card": 1}]),
+        (("properties", "day"), "type", ["string", "number", "null"]),
+        (("properties", "day"), "description", ["Which."]),
+    ],
+)
+def test_schemas_are_compared_behind_references_and_in_alternatives(place, key, value):
+    sent = json.loads(json.dumps(BOOKED))
+    assert not list(lost_of(BOOKED, sent, sent, "book"))
+
+    part = sent
+    for step in place:
+        part = part[step]
+    part[key] = value
+
+    assert list(lost_of(BOOKED, sent, sent, "book"))
+
+
+def test_a_list_of_values_without_null_makes_an_optional_argument_needed():
+    wanted = {"type": "object", "properties": {"day": {"type": "string", "enum": ["Sa"]}}}
+    sent = {"properties": {"day": {"type": ["string", "null"], "enum": ["Sa", None]}}, "required": ["day"]}
+    assert not list(lost_of(wanted, sent, sent, "book"))
+
+    sent["properties"]["day"]["enum"].pop()
+
+    assert list(lost_of(wanted, sent, sent, "book")) == ["book requires day, which may be left out"]
+
+
+@pytest.mark.parametrize(
+    ("body", "fine"),
+    [
+        ({"contents": [], "parameters": {"type": "STRING"}}, True),
+        ({"contents": [], "parametersJsonSchema": {"type": "STRING"}}, False),
+        ({"parameters": {"type": ["STRING", "null"]}}, False),
+        ({"parameters": {"type": ["string", "null"], "properties": {"type": {"type": "string"}}}}, True),
+    ],
+)
+def test_only_geminis_dialect_has_types_in_capitals(body, fine):
+    schema = next(value for key, value in body.items() if key != "contents")
+    assert (not list(unknown_types({}, schema, "book", body))) is fine
+    assert not list(unknown_types(schema, schema, "book", body))  # the caller's own
+
+
+@pytest.mark.parametrize(
+    ("known", "text", "fine"),
+    [("get_weather", "[]", True), ("book", "[]", False), ("book", "Unknown tool", True)],
+)
+def test_the_result_of_a_tool_that_there_is_not_says_so(known, text, fine):
+    run = last_request(two_tools(), calling(PARIS), result("c1", text))
+    run = replace(run, case=replace(run.case, tools=[replace(weather, name=known)]), tool_runs=[])
+    assert bool(verdict(book.rules["PAIR-032"], run).violations) is not fine
+
+
+def test_a_request_names_a_model():
+    run = replace(two_tools(), model="gpt-4.1")
+    unnamed = replace(run.exchanges[0].request, body=run.exchanges[0].request.body | {"model": ""})
+    run = replace(run, exchanges=[replace(run.exchanges[0], request=unnamed)])
+    assert verdict(book.rules["OPT-002"], run).violations
+
+
+@pytest.mark.parametrize(("following", "fine"), [("Say\n\nhello.", True), ("Say hello.", False)])
+def test_a_question_keeps_its_white_space_in_later_requests(following, fine):
+    run = two_tools()
+    steps = [replace(run.case.steps[0], parts=[Text("Say\n\nhello.")])]
+    asked = [{"messages": [{"role": "user", "content": text}]} for text in ("Say\n\nhello.", following)]
+    exchanges = [
+        replace(each, request=replace(each.request, body=body))
+        for each, body in zip(run.exchanges, asked, strict=True)
+    ]
+    run = replace(run, case=replace(run.case, steps=steps, system=None), exchanges=exchanges)
+    assert bool(verdict(book.rules["UNI-001"], run).violations) is not fine
+
+
 @pytest.mark.parametrize(("words", "fine"), [('"refusal": "I cannot"', True), ('"refusal": null', False)])
 def test_a_refusal_in_its_own_field_may_be_called_filtered(words, fine):
     run = two_tools()
@@ -472,3 +569,58 @@ def test_an_answer_that_no_request_asked_for_was_not_said():
     [found] = verdict(book.rules["TXT-005"], unasked).violations
 
     assert "no request asked for the model's answer" in found.message
+
+
+@pytest.mark.parametrize(
+    ("text", "stop", "fine"), [("I cannot.", "stop", True), ("I can", "filter", False), ("", "filter", True)]
+)
+def test_a_refusal_arrives_whole_or_as_an_early_end(text, stop, fine):
+    case = Case(
+        script=[Answer((Refuse("I cannot."),))],
+        steps=[ask("Tell me.", text="I cannot.", outcome="incomplete")],
+    )
+    run = Run(case, "openai-chat", "openai", "sync", replies=[Reply(text, stop=stop)])
+
+    assert bool(verdict(book.rules["STP-007"], run).violations) is not fine
+
+
+@pytest.mark.parametrize(("id", "fine"), [("rs_1", True), ("rs_2", False)])
+def test_encrypted_reasoning_keeps_its_id(id, fine):
+    item = THOUGHT | {"encrypted_content": "gAAB"}
+    answer = Response(200, body=json.dumps({"output": [item]}).encode())
+    run = signed("AbcD")
+    later = replace(
+        run.exchanges[1].request, wire="openai-responses", body={"input": [item | {"id": id}, CALLED]}
+    )
+    exchanges = [replace(run.exchanges[0], response=answer), replace(run.exchanges[1], request=later)]
+    run = replace(run, wire="openai-responses", exchanges=exchanges)
+
+    found = [v.message for v in verdict(book.rules["THK-006"], run).violations]
+
+    assert ("the reasoning of rs_1 goes back as rs_2" in found) is not fine
+
+
+@pytest.mark.parametrize(("told", "fine"), [("It rained.", True), ("It", False)])
+def test_a_citation_goes_back_with_its_words(told, fine):
+    cited = {
+        "type": "web_search_result_location",
+        "url": "https://a.test",
+        "title": "A",
+        "cited_text": "It rained.",
+    }
+    said = {"type": "text", "text": "I look.", "citations": [cited]}
+    run = over_anthropic(
+        {"role": "assistant", "content": [said | {"citations": [cited | {"cited_text": told}]}]}
+    )
+    answer = {"content": [{"type": "server_tool_use", "id": "s1", "name": "web_search", "input": {}}, said]}
+    response = Response(200, body=json.dumps(answer).encode())
+    script = [Answer((Say("I look."),)), run.case.script[1]]
+    run = replace(
+        run,
+        case=replace(run.case, script=script),
+        exchanges=[replace(run.exchanges[0], response=response), run.exchanges[1]],
+    )
+
+    [found] = verdict(book.rules["HIS-017"], run).violations
+
+    assert ("web search result location 'A'" in found.message) is not fine

@@ -144,10 +144,12 @@ def form_findings(name: Any, schema: Any, pointer: str) -> Iterator[Finding]:
 def _malformed(schema: Json) -> Iterator[str]:
     """Yields what the meta-schema of JSON Schema says of one schema, in the words of Python's `jsonschema`."""
     kind = schema.get("type")
-    if isinstance(kind, str) and kind not in _KINDS:
+    if any(
+        each not in _KINDS for each in (kind if isinstance(kind, list) else [kind]) if isinstance(each, str)
+    ):
         yield f"{kind!r} is not valid under any of the given schemas."
     for key in ("required", "enum"):
-        if key in schema and not isinstance(schema[key], list | None):
+        if key in schema and not isinstance(schema[key], list if key == "required" else list | None):
             yield f"{schema[key]!r} is not of type 'array'."
     if "properties" in schema and not isinstance(schema["properties"], dict | None):
         yield f"{schema['properties']!r} is not of type 'object'."

@@ -111,12 +111,14 @@ def names_are_short(request: Request) -> Iterator[Finding]:
     source=[
         "https://github.com/FoundationAgents/OpenManus/issues/1162",
         "https://github.com/maltekuhr/laravel-gpt/issues/8",
+        "https://github.com/BerriAI/litellm/pull/34237 (types in capitals, in a list)",
     ],
     refusal=SCHEMA,
     examples=[body(ASK, tools=[TOOL])],
     counterexamples=[
         body(ASK, tools=[_tool(parameters=[])]),
         body(ASK, tools=[_tool(parameters={"type": "object", "properties": {"x": {"type": "str"}}})]),
+        body(ASK, tools=[_tool(parameters={"type": "object", "properties": {"x": {"type": ["STRING"]}}})]),
         body(
             ASK,
             tools=[
@@ -347,6 +349,30 @@ def a_choice_has_tools(request: Request) -> Iterator[Finding]:
         if request.body.get(key) not in (None, "none"):
             problem = f"`{key}` without tools"
             yield met(f"/{key}") if request.body.get("tools") else broken(f"/{key}", problem, key=key)
+
+
+@book.rule(
+    "REQ-146",
+    MUST,
+    REJECT,
+    providers=("openai",),
+    source="https://github.com/run-llama/llama_index/pull/20825",
+    refusal=refused(
+        "Invalid type for 'parallel_tool_calls': expected a boolean, but got null instead.",
+        code="invalid_type",
+        param="parallel_tool_calls",
+    ),
+    examples=[body(ASK, tools=[TOOL], parallel_tool_calls=False)],
+    counterexamples=[body(ASK, tools=[TOOL], parallel_tool_calls=None)],
+)
+def parallel_calls_are_not_null(request: Request) -> Iterator[Finding]:
+    """`parallel_tool_calls` is true or false, and not null.
+
+    Fix: leave the field out. Other fields may be null.
+    """
+    if "parallel_tool_calls" in request.body:
+        place, null = "/parallel_tool_calls", request.body["parallel_tool_calls"] is None
+        yield broken(place, "`parallel_tool_calls` is null") if null else met(place)
 
 
 @book.rule(

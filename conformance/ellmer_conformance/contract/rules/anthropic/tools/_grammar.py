@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from typing import Any
 
 from ....exchange import Json
@@ -39,13 +39,34 @@ def _outdated(schema: Json) -> str | None:
     kinds = kind if isinstance(kind, list) else [] if kind is None else [kind]
     if any(each not in _TYPES for each in kinds):
         return f"{kind!r} is not a type"
-    if isinstance(schema.get("items"), list):
-        return "`items` is a list"
-    if any(isinstance(schema.get(key), bool) for key in ("exclusiveMinimum", "exclusiveMaximum")):
-        return "an exclusive bound is not a number"
-    if any(not isinstance(each, dict | bool) for each in object_of(schema.get("properties")).values()):
-        return "a property is not a schema"
-    return "`required` is not a list" if isinstance(schema.get("required"), bool | str) else None
+    return next((problem for problem, is_wrong in _WRONG if is_wrong(schema)), None)
+
+
+#: What the newest draft does not allow in a schema.
+_WRONG: tuple[tuple[str, Callable[[Json], bool]], ...] = (
+    ("`items` is a list", lambda schema: isinstance(schema.get("items"), list)),
+    (
+        "an exclusive bound is not a number",
+        lambda schema: any(
+            isinstance(schema.get(key), bool) for key in ("exclusiveMinimum", "exclusiveMaximum")
+        ),
+    ),
+    (
+        "a property is not a schema",
+        lambda schema: any(
+            not isinstance(each, dict | bool) for each in object_of(schema.get("properties")).values()
+        ),
+    ),
+    (
+        "`additionalProperties` is not a schema",
+        lambda schema: not isinstance(schema.get("additionalProperties"), dict | bool | None),
+    ),
+    (
+        "a description is not a text",
+        lambda schema: not isinstance(schema.get("description"), str | None),
+    ),
+    ("`required` is not a list", lambda schema: isinstance(schema.get("required"), bool | str)),
+)
 
 
 def strict_problem(schema: Any) -> str | None:

@@ -127,6 +127,8 @@ def properties_have_plain_names(request: Request) -> Iterator[Finding]:
             {"type": "integer", "exclusiveMinimum": True},
             {"type": "string", "required": True},
             {"type": "any"},
+            {"type": "object", "additionalProperties": [False]},
+            {"type": "string", "description": ["A name."]},
             None,
         )
     ],

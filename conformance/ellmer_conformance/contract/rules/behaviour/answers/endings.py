@@ -202,7 +202,7 @@ def early_stops_are_reported(run: Run) -> Iterator[Finding]:
 def refusals_are_told(run: Run) -> Iterator[Finding]:
     """A refusal, or an answer without a call because the model failed to write it, is not returned as a complete answer without words.
 
-    Why: an empty answer says nothing, and the caller believes that the task is done. The caller gets the words of the refusal, an error, or
+    Why: an empty answer says nothing, and the caller believes that the task is done. The caller gets the whole words of the refusal, an error, or
     a stop reason other than `stop`. Gemini reports a call that was not written as `MALFORMED_FUNCTION_CALL`. A client may ask again for
     this call: then the caller gets the words of the next answer. Fix: read `refusal` beside `content`, whole and in pieces, and
     report an unknown finish reason as it is.
@@ -214,6 +214,10 @@ def refusals_are_told(run: Run) -> Iterator[Finding]:
             did = "refused" if any(step.refusal for step in failed) else "failed to write its call"
             problem = f"the model {did}, and the caller got the text {reply.text!r} as a complete answer"
             yield found(told or reply.stop not in {None, "", "stop"}, f"/replies/{index}", problem)
+            refused = any(answer.refusal for answer in failed)
+            if refused and reply.text and reply.error is None:
+                problem = f"the refusal is {wanted.text!r}, and the caller gets {reply.text!r}"
+                yield found((wanted.text or "") in reply.text, f"/replies/{index}", problem)
 
 
 def _stop_of(reply: Reply) -> str:

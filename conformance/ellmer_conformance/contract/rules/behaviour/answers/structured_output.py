@@ -11,10 +11,10 @@ from .....scenarios.messages import Reply
 from .....scenarios.script import Answer
 from ....exchange import Json
 from ....observed_run import Run
-from ....readers.json_access import object_of
+from ....readers.json_access import items_of, object_of
 from ....rule import Finding
 from .._rulebook import LOSS, MUST, book, found, objects
-from ..requests.tool_schemas import lost_of
+from ..requests.tool_schemas import lost_of, unknown_types
 
 
 @book.rule(
@@ -40,6 +40,7 @@ def schemas_are_sent(run: Run) -> Iterator[Finding]:
         yield found(not missing, f"/exchanges/{index}/request", problem)
         for sent in () if missing else _schemas_with(schema, exchange.request.body):
             lost = list(lost_of(dict(schema), sent, _definitions(exchange.request.body), "the value"))
+            lost += unknown_types(dict(schema), sent, "the value", exchange.request.body)
             yield found(not lost, f"/exchanges/{index}/request", "; ".join(lost[:3]))
 
 
@@ -83,14 +84,21 @@ def short_values_say_so(run: Run) -> Iterator[Finding]:
 
 
 def _schemas_with(schema: Mapping[str, Any], body: Json) -> Iterator[Json]:
-    """Yields the schema in a request that has the properties of the wanted one: the first, as its parts may be alike."""
+    """Yields the schema in a request that has most of the wanted one: the first, as its parts may be alike. The names that it
+    requires tell it, too, if its properties are lost.
+    """
     wanted = {*schema.get("properties", ())}
-    for each in objects(
-        {key: value for key, value in body.items() if key not in {"messages", "input", "contents"}}
-    ):
-        if wanted and wanted <= {*object_of(each.get("properties"))}:
-            yield each
-            return
+    elsewhere = {"messages", "input", "contents"}
+    held = list(objects({key: value for key, value in body.items() if key not in elsewhere}))
+    has = [
+        (
+            len(wanted & {*object_of(each.get("properties"))}),
+            len(wanted & {*map(str, items_of(each.get("required")))}),
+        )
+        for each in held
+    ]
+    if any(map(any, has)):
+        yield held[has.index(max(has))]
 
 
 def _definitions(body: Json) -> Json:

@@ -128,10 +128,23 @@ def _lost_searches(answer: bytes, sent: Json) -> Iterator[str]:
     for name, value in _ENCRYPTED.findall(answer):
         if value.decode() not in written:
             yield f"`{name.decode()}`"
-    ids = {each.get("id") for each in objects(sent) if each.get("type") == "server_tool_use"}
+    ids = [each.get("id") for each in objects(sent) if each.get("type") == "server_tool_use"]
     for block in _answered("anthropic", answer, "server_tool_use"):
-        if block.get("id") not in ids:
+        if ids.count(block.get("id")) != 1:
             yield f"the call of {text_of(block.get('name'))}"
+    held = list(objects(sent))
+    for kind, fields in _SHOWN.items():
+        for each in _answered("anthropic", answer, kind):
+            told = {name: each[name] for name in ("type", *fields) if each.get(name)}
+            if not any(told.items() <= other.items() for other in held):
+                yield f"the {kind.replace('_', ' ')} {text_of(each.get('title'))!r}"
+
+
+#: What a reader sees of results and citations.
+_SHOWN = {
+    "web_search_result": ("url", "title"),
+    "web_search_result_location": ("url", "title", "cited_text"),
+}
 
 
 def _lost_phases(answer: bytes, sent: Json) -> Iterator[str]:
@@ -139,11 +152,15 @@ def _lost_phases(answer: bytes, sent: Json) -> Iterator[str]:
     searched = len({each.get("id") for each in _answered("openai-responses", answer, "web_search_call")})
     if searched > sum(each.get("type") == "web_search_call" for each in objects(sent)):
         yield "the search"
+    queries = [object_of(each.get("action")).get("query") for each in objects(sent)]
+    for call in _answered("openai-responses", answer, "web_search_call") if searched else ():
+        if (query := object_of(call.get("action")).get("query")) and query not in queries:
+            yield f"the search for {text_of(query)!r}"
     said = [each for each in objects(sent) if each.get("role") == "assistant"]
     for message in _answered("openai-responses", answer, "message"):
         text = "".join(text_of(part.get("text")) for _, part in elements(message.get("content"), ""))
         same = [each for each in said if text and text in json.dumps(each, ensure_ascii=False)]
-        if message.get("phase") and same and message["phase"] not in {each.get("phase") for each in same}:
+        if message.get("phase") and same and message["phase"] not in [each.get("phase") for each in same]:
             yield f"the phase {text_of(message['phase'])!r}"
 
 

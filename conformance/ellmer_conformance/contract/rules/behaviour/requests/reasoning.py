@@ -70,7 +70,7 @@ def reasoning_goes_back_as_it_came(run: Run) -> Iterator[Finding]:
 
     Why: the API refuses a changed signature, a signature without its thought, and changed data of redacted thinking. Without the
     signature, the model thinks again. A signed thought is sent back with the words that the provider showed, and as redacted only if
-    the provider redacted it. No thought is sent if the provider sent none. A call that the model made has no placeholder: Gemini signs
+    the provider redacted it, and encrypted reasoning under the id of its own item. No thought is sent if the provider sent none. A call that the model made has no placeholder: Gemini signs
     the first of parallel calls, and no other. Fix: keep the blocks of an answer as they came, streamed or not.
     """
     received: list[tuple[str, list[str]]] | None = None
@@ -88,6 +88,7 @@ def reasoning_goes_back_as_it_came(run: Run) -> Iterator[Finding]:
         yield from _invented(run, index)
         yield from _substituted(run, index)
         yield from _redacted(run, index)
+        yield from _mixed_up(run, index)
         for signature in _emptied(exchange.request.body):
             shown = [e for e in run.exchanges[:index] if e.response and _shows(e.response.body, signature)]
             problem = f"the thought of {signature[:20]}… was shown, and is sent without its words"
@@ -132,6 +133,24 @@ def _redacted(run: Run, index: int) -> Iterator[Finding]:
                 f"{str(block.get('data'))[:20]}… goes back as a redacted thought, and the model had none"
             )
             yield broken(f"/exchanges/{index}/request", problem)
+
+
+def _mixed_up(run: Run, index: int) -> Iterator[Finding]:
+    """Finds encrypted reasoning that goes back with the id of another item (Responses): OpenAI cannot verify it then."""
+    thoughts = [
+        each for each in objects(run.exchanges[index].request.body) if each.get("type") == "reasoning"
+    ]
+    if run.wire != "openai-responses" or not any(each.get("id") for each in thoughts):
+        return
+    sealed = [_sealed(each) for each in run.exchanges[:index]]
+    ids = {
+        text: id for held in sealed for id, signatures in held.items() for text in signatures if id != text
+    }
+    for each in thoughts:
+        own = ids.get(_bits(text_of(each.get("encrypted_content"))))
+        if own and each.get("id"):
+            problem = f"the reasoning of {own} goes back as {each['id']}"
+            yield found(each["id"] == own, f"/exchanges/{index}/request", problem)
 
 
 #: Any form of a thought in an answer.

@@ -9,7 +9,7 @@ from typing import Any, NamedTuple
 
 from ....exchange import Json
 from ....observed_run import Run
-from ....readers.json_access import object_of
+from ....readers.json_access import items_of, object_of, text_of
 from ....rule import Finding, broken
 from .._rulebook import LOSS, MUST, SHOULD, book, found, objects, taken
 
@@ -34,6 +34,7 @@ def schemas_mean_the_same(run: Run) -> Iterator[Finding]:
     source=[
         "https://json-schema.org/understanding-json-schema/reference/object#required",
         "https://github.com/maximhq/bifrost/issues/3362",
+        "https://github.com/BerriAI/litellm/pull/34237 (types in capitals)",
     ],
 )
 def schemas_arrive_whole(run: Run) -> Iterator[Finding]:
@@ -42,7 +43,7 @@ def schemas_arrive_whole(run: Run) -> Iterator[Finding]:
     Why: a model may leave out an argument that is not required, may invent a value if there is no enum, and may pass an argument
     that the tool does not take. A level has a type, properties, required names, enums, items and descriptions. Neither a property
     that the tool does not have nor a required name without a property is added. A dialect may write a level differently: with
-    `$ref`, with null for optional properties, with types in capitals. Fix: send the schema as the caller gave it.
+    `$ref`, or with null for optional properties. Only Gemini's dialect has types in capitals. Fix: send the schema as the caller gave it.
     """
     wanted = {tool.name: dict(tool.parameters) for tool in run.case.tools}
     for schema in wanted.values():
@@ -52,7 +53,8 @@ def schemas_arrive_whole(run: Run) -> Iterator[Finding]:
         for name, schema in _schemas(body):
             lost = list(lost_of(wanted.get(name, {}), schema, schema, name))
             more = list(added_to(wanted[name], schema, schema, name)) if name in wanted else []
-            yield found(not lost and not more, place, "; ".join([*lost, *more][:3]))
+            told = [*lost, *more, *unknown_types(wanted.get(name, {}), schema, name, body)]
+            yield found(not told, place, "; ".join(told[:3]))
         for name in _without_schema(body):
             if object_of(wanted.get(name, {}).get("properties")):
                 yield broken(place, f"{name} is declared without its parameters")
@@ -178,7 +180,13 @@ def _means(schema: Json, word: str, value: Any) -> bool:
     """Tells whether a schema has a constraint. Gemini writes counts as text, and a constant is an enum of one value."""
     if word == "const" and schema.get("enum") == [value]:
         return True
-    return word in schema and (schema[word] == value or str(schema[word]) == str(value))
+    as_text = word in _COUNTS and schema.get("type") in _IN_CAPITALS and schema.get(word) == str(value)
+    return as_text or (word in schema and schema[word] == value)
+
+
+#: Words whose numbers Gemini's own dialect, which has its types in capitals, writes as text.
+_COUNTS = {"minLength", "maxLength", "minItems", "maxItems", "minProperties", "maxProperties"}
+_IN_CAPITALS = {"STRING", "ARRAY", "OBJECT"}
 
 
 _CONSTRAINTS = {
@@ -229,9 +237,9 @@ def added_to(wanted: Json, sent: Json, root: Json, place: str) -> Iterator[str]:
     yield from (
         f"{place} has a property {name}, which the tool does not take" for name in properties.keys() - has
     )
-    required = {str(name) for each in branches for name in each.get("required") or ()}
     yield from (
-        f"{place} requires {name}, which it does not declare" for name in required - {*properties, *has}
+        f"{place} requires {name}, which it does not declare"
+        for name in _required(branches) - {*properties, *has}
     )
     for name in properties.keys() & has.keys():
         inner, given = has[name], properties[name]
@@ -239,50 +247,98 @@ def added_to(wanted: Json, sent: Json, root: Json, place: str) -> Iterator[str]:
             yield from added_to(inner, given, root, f"{place}.{name}")
 
 
+def unknown_types(wanted: Json, schema: Json, place: str, body: Json) -> Iterator[str]:
+    """Yields the types of a schema that neither JSON Schema nor the caller has. Only the schemas of Gemini's own dialect have capitals.
+
+    Args:
+        wanted: The schema.
+        schema: What was sent of it.
+        place: What the schema is called.
+        body: The request that has it.
+    """
+    dialect = "contents" in body and any(
+        each.get(key) is schema for each in objects(body) for key in _DIALECT
+    )
+    known = [*_KINDS, *_named_types(wanted)]
+    for kind in _named_types(schema):
+        if (str(kind).lower() if dialect else kind) not in known:
+            yield f"{place} has the type {kind!r}, which JSON Schema does not have"
+
+
+def _named_types(schema: Json) -> list[Any]:
+    """Returns each type that a schema names, at any depth."""
+    named = [each.get("type") for each in objects(schema)]
+    return [
+        kind
+        for one in named
+        for kind in (one if isinstance(one, list) else [one] if isinstance(one, str) else [])
+    ]
+
+
+#: Where Gemini has schemas of its own dialect.
+_DIALECT = ("parameters", "responseSchema", "response_schema")
+_KINDS = ("array", "boolean", "integer", "null", "number", "object", "string")
+
+
 def lost_of(wanted: Json, sent: Json, root: Json, place: str) -> Iterator[str]:
-    """Yields what a schema has and what was sent of it has not."""
-    branches = list(_branches(sent, root))
-    yield from _lost_properties(wanted, branches, root, place)
+    """Yields what a schema has and what was sent of it has not.
+
+    Args:
+        wanted: The schema.
+        sent: What was sent of it.
+        root: The whole schema that was sent.
+        place: What the schema is called.
+    """
+    yield from _lost(Nested(wanted, wanted), Nested(sent, root), place, set())
+
+
+def _lost(wanted: Nested, sent: Nested, place: str, seen: set[tuple[int, int]]) -> Iterator[str]:
+    """Yields the same, also of the schemas that both refer to or allow. What refers to itself is looked at once."""
+    if (both := (id(wanted.part), id(sent.part))) in seen:
+        return
+    seen.add(both)
+    parts, branches = wanted.branches, sent.branches
+    yield from _lost_properties(wanted, sent, place, seen)
     yield from _lost_types(wanted, branches, place)
-    if isinstance(wanted.get("items"), dict):
-        items: Json = next((each["items"] for each in branches if isinstance(each.get("items"), dict)), {})
-        yield from lost_of(wanted["items"], items, root, f"{place}[]")
-    values = {value for each in branches for value in [*(each.get("enum") or ()), each.get("const")]}
-    for value in wanted.get("enum") or ():
+    if any(isinstance(each.get("items"), dict) for each in parts):
+        yield from _lost(wanted.named("[]"), sent.named("[]"), f"{place}[]", seen)
+    values = [value for each in branches for value in [*items_of(each.get("enum")), each.get("const")]]
+    for value in (value for each in parts for value in items_of(each.get("enum"))):
         if value is not None and value not in values and str(value) not in values:
             yield f"{place} lost its value {value!r}"
-    told = wanted.get("description")
-    if told and not any(told in str(each.get("description", "")) for each in branches):
+    told = next((each["description"] for each in parts if each.get("description")), "")
+    if told and not any(told in text_of(each.get("description")) for each in branches):
         yield f"{place} lost its description"
 
 
-def _lost_properties(wanted: Json, branches: Sequence[Json], root: Json, place: str) -> Iterator[str]:
+def _lost_properties(wanted: Nested, sent: Nested, place: str, seen: set[tuple[int, int]]) -> Iterator[str]:
     """Yields the properties that are gone or changed, and those that are required no more, or now."""
-    properties = [object_of(each.get("properties")) for each in branches]
-    for name, inner in object_of(wanted.get("properties")).items():
-        found_in = next((each[name] for each in properties if name in each), None)
-        if not isinstance(found_in, dict):
-            yield f"{place} lost its property {name}"
-        elif isinstance(inner, dict):
-            yield from lost_of(inner, found_in, root, f"{place}.{name}")
-            if _is_forced(name, wanted, branches) and not _is_nullable(found_in, root):
-                yield f"{place} requires {name}, which may be left out"
-    for name in wanted.get("required") or ():
-        if not any(name in (each.get("required") or ()) for each in branches):
-            yield f"{place} no longer requires {name}"
+    forced, required = _required(sent.branches), _required(wanted.branches)
+    properties = [object_of(each.get("properties")) for each in sent.branches]
+    for each in wanted.branches:
+        for name, inner in object_of(each.get("properties")).items():
+            found_in = [held[name] for held in properties if isinstance(held.get(name), dict)]
+            if not found_in:
+                yield f"{place} lost its property {name}"
+            elif isinstance(inner, dict):
+                part, at = Nested(inner, wanted.root), f"{place}.{name}"
+                yield from min(
+                    (list(_lost(part, Nested(one, sent.root), at, seen)) for one in found_in), key=len
+                )
+                if name in forced - required and not _is_nullable(found_in[0], sent.root):
+                    yield f"{place} requires {name}, which may be left out"
+    yield from (f"{place} no longer requires {name}" for name in sorted(required - forced))
 
 
-def _is_forced(name: str, wanted: Json, branches: Sequence[Json]) -> bool:
-    """Tells whether a property is required that was optional."""
-    optional = name not in (wanted.get("required") or ())
-    return optional and any(name in (each.get("required") or ()) for each in branches)
+def _required(branches: Sequence[Json]) -> set[str]:
+    """Returns the names that a schema requires."""
+    return {str(name) for each in branches for name in items_of(each.get("required"))}
 
 
 def _is_nullable(schema: Json, root: Json) -> bool:
-    """Tells whether a schema allows null. One without a type allows anything."""
+    """Tells whether a schema allows null. One without a type allows anything, and a list of values only what it has."""
     branches = list(_branches(schema, root))
-    null = any(each.get("nullable") or None in (each.get("enum") or ()) for each in branches)
-    return null or not (types := _types(branches)) or "null" in types
+    return not _types(branches) or any(map(_allows_null, branches))
 
 
 def _types(branches: Sequence[Json]) -> set[str]:
@@ -291,19 +347,27 @@ def _types(branches: Sequence[Json]) -> set[str]:
     return {str(each).lower() for one in named for each in (one if isinstance(one, list) else [one]) if each}
 
 
-def _lost_types(wanted: Json, branches: Sequence[Json], place: str) -> Iterator[str]:
-    """Yields the types that a schema allows and that are not named any more. An enum says its type by its values."""
-    types, sent = _types([wanted]) - {"null"}, _types(branches)
+def _lost_types(wanted: Nested, branches: Sequence[Json], place: str) -> Iterator[str]:
+    """Yields the types that a schema allows and that are not named any more, and those that are named now. An enum says its type by
+    its values.
+    """
+    types, sent = _types([wanted.part]) - {"null"}, _types(branches)
     valued = any(each.get("enum") or "const" in each or "properties" in each for each in branches)
     missing = types - sent
     if missing and not (valued and not sent):
         yield f"{place} accepts {' or '.join(sorted(sent)) or 'anything'} and no longer {' or '.join(sorted(missing))}"
-    elif "null" in _types([wanted]) and sent and not any(map(_allows_null, branches)):
+    elif "null" in _types([wanted.part]) and sent and not any(map(_allows_null, branches)):
         yield f"{place} can no longer be null"
+    whole = _types(wanted.branches)
+    more = sent - whole - {"null"} - ({"integer"} if "number" in whole else set())
+    if types and more and not missing:
+        yield f"{place} accepts {' or '.join(sorted(more))}, which the tool does not take"
 
 
 def _allows_null(schema: Json) -> bool:
-    return bool(schema.get("nullable")) or "null" in _types([schema]) or None in (schema.get("enum") or ())
+    """Tells whether one schema allows null. A list of values has to name it, but not in OpenAPI (`nullable`)."""
+    values = schema.get("enum")
+    return bool(schema.get("nullable")) or (None in values if values else "null" in _types([schema]))
 
 
 def _branches(schema: Json, root: Json, depth: int = 0) -> Iterator[Json]:

@@ -152,9 +152,11 @@ def the_model_is_the_callers(run: Run) -> Iterator[Finding]:
         step = run.step_of(index) if several else None
         chosen = run.case.steps[step].options.get("model") if step is not None else None
         asked, wanted = exchange.request.model, str(chosen or run.model)
-        if run.model and asked and exchange.request.body and (step is not None or not several):
+        told = asked or "model" in exchange.request.body
+        if run.model and told and (step is not None or not several):
             fine = asked.removeprefix("models/") == wanted.removeprefix("models/")
-            yield found(fine, f"/exchanges/{index}/request", f"{asked} is asked, and not {wanted}")
+            problem = f"{asked or 'no model'} is asked, and not {wanted}"
+            yield found(fine, f"/exchanges/{index}/request", problem)
 
 
 @book.rule(

@@ -21,7 +21,7 @@ from .._rulebook import LOSS, MUST, book, found
     ],
 )
 def uploaded_files_are_named(run: Run) -> Iterator[Finding]:
-    """A file that was uploaded is named in every request of its conversation, and its bytes are not sent again.
+    """A file that was uploaded is named by its id in every request of its conversation, and its bytes are not sent again.
 
     Why: callers upload a file so that its bytes are sent only once.
     """
@@ -34,4 +34,8 @@ def uploaded_files_are_named(run: Run) -> Iterator[Finding]:
         problem = (
             f"{passive(len(named), 'file', 'named')}, {len(files)} uploaded, and {len(media)} in the request"
         )
-        yield found(len(named) == len(files) == len(media), f"/exchanges/{index}/request", problem)
+        place = f"/exchanges/{index}/request"
+        yield found(len(named) == len(files) == len(media), place, problem)
+        for each in named if run.stored else ():
+            id = each.url.rpartition("/")[2]
+            yield found(id in (run.stored or ()), place, f"no file has the id {id!r}")

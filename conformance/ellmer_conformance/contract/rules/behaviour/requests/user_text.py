@@ -21,7 +21,7 @@ from .._rulebook import LOSS, MUST, book, declined, found
     ],
 )
 def text_is_sent_as_written(run: Run) -> Iterator[Finding]:
-    """The text of the user and of the system prompt reaches the provider character for character.
+    """The text of the user and of the system prompt reaches the provider character for character, in later requests, too.
 
     Why: a name, a password or code in another normal form is another text, though it looks the same. Fix: do
     not normalise or strip text, and do not encode it with `errors="replace"`.
@@ -33,7 +33,17 @@ def text_is_sent_as_written(run: Run) -> Iterator[Finding]:
     written = [text for text in written if text.isprintable() or "\ud83d" not in text]
     for text in [*([run.case.system] if run.case.system else []), *written] if sent else ():
         problem = f"{text[:60]!r} is in no request"
-        yield found(any(text in request for request in sent), "/exchanges", problem)
+        kept = any(text in request for request in sent)
+        yield found(kept, "/exchanges", problem)
+        for index, request in enumerate(sent) if kept else ():
+            problem = f"{text[:60]!r} has other white space here than in another request"
+            same = text in request or _squeezed(text) not in _squeezed(request)
+            yield found(same, f"/exchanges/{index}/request", problem)
+
+
+def _squeezed(text: str) -> str:
+    """Returns a text without its white space."""
+    return "".join(text.split())
 
 
 @book.rule(

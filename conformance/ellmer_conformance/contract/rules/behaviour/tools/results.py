@@ -123,7 +123,7 @@ def good_results_are_no_errors(run: Run) -> Iterator[Finding]:
 )
 def failures_can_be_seen(run: Run) -> Iterator[Finding]:
     """The result of a failed tool differs from a successful one. It has the error flag, says that something failed, or
-    names the error.
+    names the error. So does the result of a call of a tool that there is not.
 
     Why: otherwise the model takes an empty or invented result for the truth. In formats without a flag, the text says it.
     """
@@ -133,6 +133,24 @@ def failures_can_be_seen(run: Run) -> Iterator[Finding]:
             named = any(str(error).strip("'") in item.text for error in errors if str(error).strip("'"))
             visible = item.error or named or _FAILED.search(item.text)
             yield found(visible, at(index, item), f"a failed tool is answered with {item.text[:80]!r}")
+    yield from _of_unknown_tools(run)
+
+
+def _of_unknown_tools(run: Run) -> Iterator[Finding]:
+    """Finds results of tools that nobody has, and that do not say so."""
+    known = {tool.name for tool in run.case.tools}
+    unknown = {call.name for _, calls in run.calls() for call in calls} - known
+    for index, items in taken(run) if known and unknown else ():
+        ids = {item.id for item in items if item.kind == "call" and item.name in unknown and item.id}
+        for item in items:
+            if item.kind == "result" and item.id in ids:
+                told = item.error or _FAILED.search(item.text) or _UNKNOWN.search(item.text)
+                problem = f"the call of a tool that there is not is answered with {item.text[:80]!r}"
+                yield found(told, at(index, item), problem)
+
+
+#: Words that say that there is no such tool.
+_UNKNOWN = re.compile(r"unknown|\bno\b|\bnot\b|n't|missing|unavailable|undefined", re.IGNORECASE)
 
 
 @book.rule(
