@@ -34,6 +34,7 @@ from ..format.compression import is_coded, undo
 from ..format.serializer import OURS, Serializer
 from ..recordings.format_detection import content, read
 from ..recordings.interaction import value_of
+from ..recordings.public_pages import public_pages
 from ..recordings.untrusted_files import (
     TooSlow,
     Unreadable,
@@ -42,7 +43,8 @@ from ..recordings.untrusted_files import (
     unreadable_on_error,
     unzipped,
 )
-from ..secrets.cassette_scan import scan
+from ..secrets.cassette_scan import Finding, scan
+from ..secrets.named_credentials import NAMED
 from ..secrets.redaction import Scrub
 from ._terminal import one_line, progress, say
 
@@ -180,11 +182,37 @@ def _search(found: Searched, file: Path, secrets: Mapping[str, str]) -> None:
 def _look_into(found: Searched, file: Path, value: Any, secrets: Mapping[str, str]) -> None:
     if _is_cassette(value):
         found.blobs = sorted(set(BLOB.findall(json.dumps(value))))
-    for finding in scan(value, list(secrets.items())):
+    findings = [*scan(value, list(secrets.items()))]
+    for finding in _without_public_pages(file, value, findings):
         found.problems.append((finding.fingerprint, str(finding).removeprefix(": ")))
     known = {mark for mark, _ in found.problems if mark}
     found.problems += [each for each in _compressed(file, value, secrets) if each[0] not in known]
     found.problems += [("", problem) for problem in _damage(file, value)]
+
+
+_ON_PAGES = {NAMED, "a Google API key"}
+"""What a page has in its forms and links. Keys of other services are secrets wherever they are."""
+
+
+def _without_public_pages(file: Path, value: Any, findings: list[Finding]) -> list[Finding]:
+    """Returns the findings but those in pages that everybody gets. Our own cassettes have not the headers that would tell."""
+    found = read(file) if not _is_cassette(value) and any(each.what in _ON_PAGES for each in findings) else None
+    if not found:
+        return findings
+    pages, open_nothing = public_pages(found.interactions)
+    places = tuple(f"{it.place}/" for it in pages)
+    return [
+        each
+        for each in findings
+        if each.what not in _ON_PAGES or not each.where.startswith(places) or not _is_public(each.where, open_nothing)
+    ]
+
+
+def _is_public(where: str, cookies: bool) -> bool:
+    """Tells whether a place in a public page is in the body, or in a cookie if these are public."""
+    if "cookie" in where.lower():
+        return cookies
+    return "/response/" in where and "/headers/" not in where
 
 
 _CODING = re.compile(rb"(?i)\bbr\b|\bdeflate\b|\bgzip\b|\bzstd\b")

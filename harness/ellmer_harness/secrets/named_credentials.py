@@ -263,7 +263,7 @@ _OF_VISITORS = re.compile(
     r"|awsalb\w*|awselb\w*|arraffinity\w*|datadome|_abck|bm_\w+|ak_bmsc|akacd_\w+|incap_ses_\w+|visid_incap_\w+|nlbi_\w+"
     r"|guest_id\w*|personalization_id|session_tracker|edgebucket|loid\w*|redesign_optout|csv|_octo|logged_in|_fbp|_fbc|muid|muidb|optimizelyenduserid|ajs_anonymous_id|__stripe_[ms]id"
     r"|_hjsession\w*|_uetsid|_uetvid|_pk_id\S*|_pk_ses\S*|__utm\w+|bcookie|lidc|x-ms-gateway-slice|stsservicecookie|fpc|geo\w*"
-    r"|browserid\w*|did(?:_compat)?|device_?id|(?:[a-z]{1,20}[_-])?(?:route(?:id)?|persist|sticky|affinity|backend|upstream|lb)|[\w.-]{1,40}(?==\"?\d+(?:\.\d+){2,3}\|[0-9a-f]{32})|(?=[\w$-]*?consent)[\w$-]*|visitor\w*|anonymous\w*|yuv)="  # Salesforce's, Yelp's, Auth0's; balancers by their names, and by the value of that of nginx
+    r"|browserid\w*|did(?:_compat)?|device_?id|(?:[a-z]{1,20}[_-])?(?:route(?:id)?|persist|sticky|affinity|backend|upstream|lb)|[\w.-]{1,40}(?==\"?\d+(?:\.\d+){2,3}\|[0-9a-f]{32})|(?=[\w$-]*?consent)[\w$-]*|visitor\w*|anonymous\w*|yuv|\w*uniq(?:ue)?_id|akavpau_\w+|gs_flow_control|__secure-rollout_token|ysc)="  # Salesforce's, Yelp's, Auth0's; balancers by their names, and by the value of that of nginx
 )
 """Cookies that a server gives to every visitor: counters, load balancers, checks for robots. They open nothing."""
 
@@ -338,6 +338,7 @@ _PGPASS = re.compile(
     r"^(?=[^:\r\n]{0,100}[A-Za-z*])[\w.*-]{1,100}:(?:\d{4,5}|\*):(?!\d+:)[\w*.-]{1,60}:[\w*.@-]{1,60}:([^\s:]{4,200})[ \t]*$",
     re.MULTILINE,
 )
+_HEX_PARTS = re.compile(r"[0-9a-fA-F:]+\s*")  # an id, such as `x-github-request-id`
 _OPTIONS = r"(?:[^\r\n]|\\\r?\n){0,400}?"
 _CHOSEN = r"[\"']?([^\s\"'\\]{4,200})"
 #: What stands before a password in a command, a statement of SQL included.
@@ -405,7 +406,19 @@ def credential(what: Kind, value: str) -> bool:
         return _login(rest)
     if _LINK.fullmatch(value):
         return _opens(value)
-    return any(map(_is_secret_piece, _PIECES.split(value)))
+    return any(map(_is_secret_piece, _PIECES.split(_without_signature(value))))
+
+
+#: What an `Authorization` header has beside the key, if the client signs each request with it.
+_COMPUTED = re.compile(
+    r"(?i)\b(?:(?:oauth_)?(?:signature|nonce|timestamp|signature_method|version)|headers|signedheaders|algorithm)=(?:\"[^\"]*\"|[^\s,\"]+)"
+)
+_SIGNED = re.compile(r"(?i)(?:[A-Z0-9]+-(?:HMAC|RSA|ECDSA)[\w-]*|OAuth|Signature|HMAC) .*?\b(?:oauth_)?signature=")
+
+
+def _without_signature(value: str) -> str:
+    """Returns an `Authorization` header without the signature of its request, which is valid for minutes, or once."""
+    return _COMPUTED.sub("", value) if _SIGNED.match(value) else value
 
 
 def _is_secret_piece(piece: str) -> bool:
@@ -548,7 +561,7 @@ def _of_hosts(text: str) -> Iterator[re.Match[str]]:
     for literal, form in (*([("login", _NETRC)] if hosts else []), *_COMMANDS.items()):
         yield from (it for it in around(text, literal, form) if password(it[1]) and it[1][0] not in "$<{")
     for it in _PGPASS.finditer(text) if text.count(":") > 3 else ():
-        if password(it[1]) and not it[1].isalpha():
+        if password(it[1]) and not it[1].isalpha() and not _HEX_PARTS.fullmatch(it[0]):
             yield it
 
 

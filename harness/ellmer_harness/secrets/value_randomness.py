@@ -20,6 +20,7 @@ _PLACEHOLDER = re.compile(
     r"| ^(?:string|str|text|null|none|true|false|boolean|object|undefined|required|optional|invalid|wrong|default)$"
     r"| ^(?:pass|passw|password|passwd|secret|token|hunter2|test|user|value|input|field|auto|login|credentials?)\d?$"
     r"| ^(?:api|access|private|secret|client|auth|bearer)[-_ ]?(?:key|token|secret)\d?$"
+    r"| ^(?:my|test|demo|sample|dummy|fake)(?:pass|passw|passwd|pwd|password|secret|token|key)\d{0,3}$"
     r"| ^(?:sha-?\d{1,3}|md5|s?crypt|bcrypt|argon2\w*|pbkdf2[\w-]*|hmac-sha-?\d+|base64(?:-windows)?)$"  # how a value is hashed
 )
 _BASE64 = re.compile(r"([A-Za-z0-9+/]{16,32})={0,2}")
@@ -29,6 +30,7 @@ _STATE = re.compile(r"(?i)(?:no|not|none)(?:[ _-][a-z]{1,20}){1,4}")  # `Not Pre
 _ROLE_OF_PASSWORD = re.compile(
     r"(?:[A-Za-z]{1,20}\d{0,2}[_-]){1,4}(?i:password|passwd|passphrase|pwd)"
 )  # `links_password`, `ENV-cloud9_password`
+_POSITION = re.compile(r"(?:next|prev|previous|page|cursor|offset)[:=]")  # in a list: `next:landsat-c2-l2:LC09_…`
 _SLUG = re.compile(r"(?:[a-z]+|[A-Z]+|\d{1,4})(?:[_-](?:[a-z]+|[A-Z]+|\d{1,4}))+")
 _VOWELS = re.compile(r"[aeiouyAEIOUY]")
 _JWT = re.compile(r"(?<![\w-])(eyJ[\w-]{8,4000})\.(eyJ[\w-]{8,4000})\.", re.ASCII)
@@ -54,7 +56,8 @@ def drawn(value: str) -> bool:
     plain = _SCOPE.sub(r"\1", unquote(value))
     drawn = len(plain) >= LEAST and random(plain) and not _code(plain) and not is_placeholder(plain)
     typed = drawn and (_is_slug(plain) or names_its_role(plain) or _ROLE_OF_PASSWORD.fullmatch(plain))
-    return drawn and not typed and not _is_address(plain) and not _is_documented(plain)
+    named = typed or (drawn and _POSITION.match(plain))
+    return drawn and not named and not _is_address(plain) and not _is_documented(plain)
 
 
 def password(text: str) -> bool:
@@ -101,7 +104,13 @@ def names_its_role(text: str) -> bool:
 
 def pretended(key: str) -> bool:
     """Tells whether a key of a known form was typed by hand: `sk-invalid-key`, `AKIATEST1234567890AB`. Chance makes no such row."""
-    return bool(_TYPED.search(key)) or _is_documented(key)
+    return bool(_TYPED.search(key)) or _is_documented(key) or _is_title(key)
+
+
+def _is_title(text: str) -> bool:
+    """Tells whether a text is a title in a URL, such as `sk-hynix-to-spend-90-billion`: most of it are words in small letters."""
+    words = [part for part in text.split("-") if len(part) > 2 and part.isalpha() and part.islower()]
+    return len(words) > 3 and sum(map(len, words)) * 2 > len(text) and all(map(_VOWELS.search, words))
 
 
 def _is_documented(token: str) -> bool:

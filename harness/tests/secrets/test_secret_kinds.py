@@ -495,7 +495,8 @@ def test_public_ids_and_cookies_of_visitors_are_none(place):
 
 def test_beside_what_is_none_a_secret_is_found():
     signature = "5f69d324c05740f272e7c07046b973076335bd284cd150f03901ba9b30a62f4e"
-    assert [*scan({"authorization": f"AWS4-HMAC-SHA256 Credential=<KEY_ID>/x, Signature={signature}"})]
+    assert [*scan({"authorization": f"AWS4-HMAC-SHA256 Credential={signature[:24]}/x, Signature={signature}"})]
+    assert [*scan({"authorization": f'OAuth oauth_token="{signature}", oauth_nonce="x", oauth_signature="x"'})]
     assert [*scan({"cookie": f"acw_tc={signature}; connect.sid={signature}"})]
     sent = {"headers": {"X-Session-Id": ["16b57839-70a7-4ea3-998b-ac82b08fe8e9"]}}
     assert len([*scan({"request": sent, "response": sent})]) == 2
