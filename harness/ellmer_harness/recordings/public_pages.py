@@ -16,6 +16,9 @@ _HTML = re.compile(r"(?i)\s*(?:text/html|application/xhtml\+xml)\b")
 _PUBLIC_HOST = re.compile(
     r"(?i)[\w.-]+\.(?!(?:local|lan|internal|intranet|home|corp|test|invalid|arpa)\Z)[a-z]{2,}"
 )
+_COMMON = re.compile(
+    r"accept|cache-control|connection|content-|host\Z|if-|origin\Z|pragma|priority|range\Z|referer|sec-|te\Z|upgrade|user-agent"
+)
 
 
 def public_pages(interactions: Iterable[Interaction]) -> tuple[list[Interaction], bool]:
@@ -43,7 +46,9 @@ def public_pages(interactions: Iterable[Interaction]) -> tuple[list[Interaction]
             return pages, False
         if _is_page(it) and not any(drawn(each) for each in _values(sent) - given):
             pages.append(it)
-            given.update(*(_values(value.partition(";")[0]) for name, value in it.headers if name == "set-cookie"))
+            given.update(
+                *(_values(value.partition(";")[0]) for name, value in it.headers if name == "set-cookie")
+            )
     return pages, True
 
 
@@ -56,8 +61,13 @@ def _is_page(it: Interaction) -> bool:
         and bool(_PUBLIC_HOST.fullmatch(url.hostname or ""))
         and "@" not in url.netloc
         and not any(is_credential(name, value) for name, value in parse_qsl(url.query))
-        and not any(name != "cookie" and (kind(name) or drawn(value)) for name, value in it.sent)
+        and not any(_is_key(name, value) for name, value in it.sent)
     )
+
+
+def _is_key(name: str, value: str) -> bool:
+    """Tells whether a header of a request, but the one with cookies, may have a credential."""
+    return name != "cookie" and (bool(kind(name)) or (not _COMMON.match(name) and drawn(value)))
 
 
 def _values(cookies: str) -> set[str]:

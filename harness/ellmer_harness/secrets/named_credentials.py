@@ -71,6 +71,7 @@ _SECRETS = (
         "saml response",
         "saml request",
         "samlart",
+        "sam lart",  # it is spelled `SAMLart`
     ),
 )
 _END_OF_SECRETS = (
@@ -95,7 +96,7 @@ _ROLES = {
     *("secret", "secrets", "api key", "apikey", "access token", "refresh token", "id token", "auth token"),
     *("session token", "security token", "csrf token", "xsrf token", "secret key", "private key"),
     "code verifier",
-    *("device code", "csrf", "xsrf", "saml response", "saml request", "samlart", "assertion"),
+    *("device code", "csrf", "xsrf", "saml response", "saml request", "samlart", "sam lart", "assertion"),
 }
 # These are computed from the request and the time, and differ in each run.
 _SIGNATURES = {
@@ -126,6 +127,7 @@ _PUBLIC = {
         "start key",
         "evaluated key",
     ),
+    "public key token",  # of an assembly of .NET
     "ncbi sid",  # of every visitor
     "model sessionid",  # Azure's servers that answered
 }
@@ -176,7 +178,7 @@ def kind(name: str) -> Kind:
 
 def _kind(name: str) -> Kind:
     words = _words(name)
-    if " ".join(words[-2:]) in _PUBLIC or _IDEMPOTENT.search(name):
+    if _is_public_name(name) or _IDEMPOTENT.search(name):
         return ""
     for many in (3, 2, 1):
         last, before = " ".join(words[-many:]), words[-many - 1 :][:1] if len(words) > many else []
@@ -230,6 +232,12 @@ def is_credential(name: str, value: str) -> bool:
     if _is_id(name, value):
         return False
     return credential("secret", value) or any(keys([value]))
+
+
+def _is_public_name(name: str) -> bool:
+    """Tells whether a value of this name is published, such as Sentry's key."""
+    words = _words(name)
+    return any(" ".join(words[-many:]) in _PUBLIC for many in (2, 3))
 
 
 def _is_id(name: str, value: str) -> bool:
@@ -314,7 +322,7 @@ _SPACED = re.compile(
     r"[ \t]+[\"']?([^\s\"'`\\&,;<>()|]{16,}+)"
 )  # `--token …`, `ENV API_KEY …`, `{:token "…"}`
 _SET = re.compile(r"\b(?:set|config)(?: --?\w+)* \Z")  # `aws configure set aws_secret_access_key …`
-_PARAMETER = re.compile(r"=([^&\s\"'\\<>#;]{4,}+)")
+_PARAMETER = re.compile(r"=(?!=)([^&\s\"'\\<>#;]{4,}+)")
 _ELEMENT = re.compile(
     r"(?:\s[^<>]{0,300})?>\s*+(?>(?:<!\[CDATA\[\s*+)?)([^<>]{4,4000}?)\s*+(?>(?:\]\]>\s*+)?)</"
 )
@@ -362,8 +370,9 @@ _PRIVATE = re.compile(
 )
 _NAMING = re.compile(r"(?i)(?:<(?:key|name|th|td|dt)>\s*(?:[a-z]{2,20} )?|\b(?:key|name)\s*[:=]\s*[\"']?)\Z")
 _PIECES = re.compile(r"[\s;,&]+")
+_WORDS_OF_NAME = re.compile(r"[A-Za-z_-]+")
 _PARTS = re.compile(r"[\s;,&/?=#]+")  # of a URL
-_LINK = re.compile(r"(?:https?:/|\.{0,2}(?=/[a-z_-]{2,20}/))/\S*")
+_LINK = re.compile(r"(?:https?:/|\.{0,2}(?=/(?:v\d{1,2}|[a-z_-]{2,20})/))/\S*")
 _HOST = re.compile(r"\Ahttps?://[^/?#]*")
 _ID = re.compile(r"[0-9a-fA-F-]+")
 _DOTTED = re.compile(r"[\w()]{1,15}(?:[.:-][\w()]{1,15})+")  # the numbers of a DOI
@@ -402,7 +411,7 @@ def credential(what: Kind, value: str) -> bool:
     if what == "" or _is_published(value):
         return False
     scheme, _, rest = value.partition(" ")
-    if scheme.lower() == "basic" and _coded_login(rest):
+    if scheme.lower() == "basic" and ":" in _coded_login(rest):
         return _login(rest)
     if _LINK.fullmatch(value):
         return _opens(value)
@@ -413,7 +422,9 @@ def credential(what: Kind, value: str) -> bool:
 _COMPUTED = re.compile(
     r"(?i)\b(?:(?:oauth_)?(?:signature|nonce|timestamp|signature_method|version)|headers|signedheaders|algorithm)=(?:\"[^\"]*\"|[^\s,\"]+)"
 )
-_SIGNED = re.compile(r"(?i)(?:[A-Z0-9]+-(?:HMAC|RSA|ECDSA)[\w-]*|OAuth|Signature|HMAC) .*?\b(?:oauth_)?signature=")
+_SIGNED = re.compile(
+    r"(?i)(?:[A-Z0-9]+-(?:HMAC|RSA|ECDSA)[\w-]*|OAuth|Signature|HMAC) .*?\b(?:oauth_)?signature="
+)
 
 
 def _without_signature(value: str) -> str:
@@ -424,9 +435,13 @@ def _without_signature(value: str) -> str:
 def _is_secret_piece(piece: str) -> bool:
     """Tells whether a piece of a value, with or without a name of its own, is a credential: of a cookie, a connection string."""
     name, _, inner = piece.partition("=")
+    inner = inner.strip("'\"")
     if _LINK.fullmatch(inner):
         return _opens(inner)
-    return not _is_id(name, inner) and (drawn(piece) or drawn(inner))
+    if _is_id(name, inner) or _is_public_name(name):
+        return False
+    has_name = bool(inner) and _WORDS_OF_NAME.fullmatch(name) and made_of_words(name)
+    return drawn(inner) or (not has_name and drawn(piece))
 
 
 def _opens(link: str) -> bool:
@@ -566,16 +581,18 @@ def _of_hosts(text: str) -> Iterator[re.Match[str]]:
 
 
 def _login(coded: str) -> bool:
-    """Tells whether this is `user:password` in base64, and the password no placeholder."""
-    word = _coded_login(coded)
+    """Tells whether this is `user:password` in base64, and the password no placeholder, or a random key with no password behind it."""
+    user, _, word = _coded_login(coded).partition(":")
+    if not word:
+        return drawn(user)
     return len(word) >= 4 and not is_placeholder(word) and not names_its_role(word)
 
 
 def _coded_login(coded: str) -> str:
-    """Returns the password of `user:password` in base64, or `""`."""
+    """Returns the text of a login in base64, or `""`."""
     plain = coded.rstrip("=").replace("-", "+").replace("_", "/")
     try:
         text = b64decode(plain + "=" * (-len(plain) % 4)).decode()
     except ValueError:
         return ""
-    return text.partition(":")[2] if text.isprintable() else ""
+    return text if text.isprintable() else ""
