@@ -115,8 +115,8 @@ def pretended(key: str) -> bool:
 
 def _is_embedded(key: str) -> bool:
     """Tells whether this is the address of a report of Power BI in a page. It begins like a key of Grafana."""
-    whole = key[: len(key) // 4 * 4] if key.startswith("eyJrIjoi") else ""
-    return b'","t":"' in urlsafe_b64decode(whole)
+    plain = key.rstrip("=") if key.startswith("eyJrIjoi") else ""
+    return b'","t":"' in urlsafe_b64decode(plain[: len(plain) // 4 * 4])
 
 
 def _is_title(text: str) -> bool:
