@@ -21,7 +21,7 @@ _PLACEHOLDER = re.compile(
     r"| ^(?:your|my|the|an?|some|enter|insert|test|this|sk|bad|wrong|incorrect)[-_\s.]"
     r"| ^(?:string|str|text|null|none|true|false|boolean|object|undefined|required|optional|invalid|wrong|default)$"
     r"| ^(?:pass|passw|password|passwd|secret|token|hunter2|test|user|value|input|field|auto|login|credentials?)\d?$"
-    r"| ^(?:api|access|private|secret|client|auth|bearer)[-_ ]?(?:key|token|secret)\d?$"
+    r"| ^(?:api|access|private|secret|client|auth|bearer)[-_ ]?(?:key|token|secret|request)\d?$"
     r"| ^(?:my|test|demo|sample|dummy|fake)(?:pass|passw|passwd|pwd|password|secret|token|key)\d{0,3}$"
     r"| ^(?:sha-?\d{1,3}|md5|s?crypt|bcrypt|argon2\w*|pbkdf2[\w-]*|hmac-sha-?\d+|base64(?:-windows)?)$"  # how a value is hashed
 )

@@ -776,6 +776,7 @@ def test_keys_that_their_place_shows(value):
         {"authorization": "Basic dGVzdDp0ZXN0cHdk", "x-rf-token": "bmljZSB0cnkgOikpKSk="},
         {"authorization": "Basic cmVhbGx5X2JhZF9hcGlfa2V5Og=="},
         {"src": "https://inbox.example.com/api/xapp-message/tracking/dHJhY2tpbmdfaWQ9WHZReTk4NXdWdWVCT0RFTF"},
+        {"uri": "https://api.example.com/data?username=ada&password=api_request"},
         {"x-github-request-id": "D5C6:5F3C:1A2B3C:2B3C4D:60C05CBB"},
         {
             "text": "https://news.example.com/chips/sk-hynix-to-spend-dollar90-billion-to-build-worlds-largest-mega-fab"
