@@ -19,10 +19,11 @@ from typing import Any
 from clients import CLIENTS, Client, Outcome
 from exchanges import EXCHANGES, Exchange
 from harder_exchanges import HARDER
+from oddest_exchanges import ODDEST
 from server import Server
 
 LONGEST = 90  # seconds; a busy machine needs ten for five megabytes
-ALL = [*EXCHANGES, *HARDER]
+ALL = [*EXCHANGES, *HARDER, *ODDEST]
 Recorder = Callable[[Path, bool], AbstractContextManager[Any]]
 
 

@@ -11,7 +11,6 @@ from dataclasses import dataclass
 from threading import Thread
 from typing import Self
 
-import trustme
 from clients import WAIT
 from exchanges import CLOSE, PAUSE, RESET, Exchange
 
@@ -30,6 +29,8 @@ class Server:
     """It sends an answer for each request, in their order; nearly all exchanges have a connection for each."""
 
     def __init__(self) -> None:
+        import trustme  # noqa: PLC0415  # `run.py` reads the exchanges without any of the packages
+
         self.run = Run(None)
         self._socket = socket.create_server(("::", 0), family=socket.AF_INET6, dualstack_ipv6=True)
         self._closed = socket.socket()  # bound, so that nobody else gets the port

@@ -10,6 +10,7 @@ from typing import Any
 TABLES = Path(__file__).parents[2] / "harness" / "tests" / "habits"
 TITLES = {
     "pytest_itself": "pytest itself",
+    "vcrpy_users": "pytest itself, as those who used another recorder know it",
     "order_and_repetition": "Plugins that choose, order, repeat or spread tests",
     "other_plugins": "Plugins that run, replace, measure or report",
 }

@@ -34,6 +34,7 @@ from ..format.compression import is_coded, undo
 from ..format.serializer import OURS, Serializer
 from ..recordings.format_detection import content, read
 from ..recordings.interaction import value_of
+from ..recordings.public_pages import public_pages
 from ..recordings.untrusted_files import (
     TooSlow,
     Unreadable,
@@ -42,7 +43,8 @@ from ..recordings.untrusted_files import (
     unreadable_on_error,
     unzipped,
 )
-from ..secrets.cassette_scan import scan
+from ..secrets.cassette_scan import Finding, scan
+from ..secrets.named_credentials import NAMED
 from ..secrets.redaction import Scrub
 from ._terminal import one_line, progress, say
 
@@ -172,29 +174,65 @@ def _unsearched(problem: object) -> str:
 
 def _search(found: Searched, file: Path, secrets: Mapping[str, str]) -> None:
     with time_limit():
-        value = _content(file)
+        data = _plain_bytes(file)
         with unreadable_on_error(file):
-            _look_into(found, file, value, secrets)
+            _look_into(found, file, data, secrets)
 
 
-def _look_into(found: Searched, file: Path, value: Any, secrets: Mapping[str, str]) -> None:
+def _look_into(found: Searched, file: Path, data: bytes, secrets: Mapping[str, str]) -> None:
+    value = _content(file, data)
     if _is_cassette(value):
         found.blobs = sorted(set(BLOB.findall(json.dumps(value))))
-    for finding in scan(value, list(secrets.items())):
+    findings = [*scan(value, list(secrets.items()))]
+    known = {each.fingerprint for each in findings}
+    problems = list[str]()
+    for each in _compressed(file, value, secrets) if _CODING.search(data) else ():
+        if isinstance(each, str):
+            problems.append(each)
+        elif each.fingerprint not in known:
+            findings.append(each)
+    for finding in _without_public_pages(file, value, findings):
         found.problems.append((finding.fingerprint, str(finding).removeprefix(": ")))
-    known = {mark for mark, _ in found.problems if mark}
-    found.problems += [each for each in _compressed(file, value, secrets) if each[0] not in known]
-    found.problems += [("", problem) for problem in _damage(file, value)]
+    found.problems += [("", problem) for problem in (*problems, *_damage(file, value))]
+
+
+_ON_PAGES = {NAMED, "a Google API key"}
+"""What a page has in its forms and links. Keys of other services are secrets wherever they are."""
+
+
+def _without_public_pages(file: Path, value: Any, findings: list[Finding]) -> list[Finding]:
+    """Returns the findings but those in pages that everybody gets. Our own cassettes have not the headers that would tell."""
+    found = (
+        read(file) if not _is_cassette(value) and any(each.what in _ON_PAGES for each in findings) else None
+    )
+    if not found:
+        return findings
+    pages, open_nothing = public_pages(found.interactions)
+    places = tuple(f"{it.place}/" for it in pages)
+    return [
+        each
+        for each in findings
+        if each.what not in _ON_PAGES
+        or not each.where.startswith(places)
+        or not _is_public(each.where, open_nothing)
+    ]
+
+
+def _is_public(where: str, cookies: bool) -> bool:
+    """Tells whether a place in a public page is in the body, or in a cookie if these are public."""
+    if "cookie" in where.lower():
+        return cookies
+    return "/response/" in where and "/headers/" not in where
 
 
 _CODING = re.compile(rb"(?i)\bbr\b|\bdeflate\b|\bgzip\b|\bzstd\b")
 
 
-def _compressed(file: Path, value: Any, secrets: Mapping[str, str]) -> Iterator[tuple[str, str]]:
-    """Yields the problems of answers and requests that are compressed as their headers say: not all codings have a mark of their own,
-    and a body may become a hundred times as large.
+def _compressed(file: Path, value: Any, secrets: Mapping[str, str]) -> Iterator[Finding | str]:
+    """Yields the findings in answers and requests that are compressed as their headers say, and what cannot be read: not all codings
+    have a mark of their own, and a body may become a hundred times as large.
     """
-    if not isinstance(value, dict | list) or _is_cassette(value) or not _CODING.search(file_bytes(file)):
+    if not isinstance(value, dict | list) or _is_cassette(value):
         return
     for it in found.interactions if (found := read(file)) else ():
         for side, headers, body in (("request", it.sent, it.body), ("response", it.headers, it.content)):
@@ -205,9 +243,9 @@ def _compressed(file: Path, value: Any, secrets: Mapping[str, str]) -> Iterator[
             try:
                 found_in = [*scan(undo(body, coding), list(secrets.items()), where)]
             except Exception as error:  # noqa: BLE001 - any codec's own error, a missing one, or a bomb
-                yield "", f"{where}: its {coding} cannot be read, so it was not searched: {error}"
+                yield f"{where}: its {coding} cannot be read, so it was not searched: {error}"
             else:
-                yield from ((each.fingerprint, str(each)) for each in found_in)
+                yield from found_in
 
 
 def _died(source: Source) -> Searched:
@@ -265,23 +303,49 @@ def _unknown(variables: list[str]) -> str:
     return f"the worker does not have {names}, so it was not searched for the value"
 
 
-def _content(file: Path) -> Any:
-    """Returns the parsed YAML or JSON of a file. Returns the bytes of any other file.
+def _plain_bytes(file: Path) -> bytes:
+    """Returns the bytes of a file, without its gzip.
 
     Raises `OSError` or `ValueError` for a device, a pipe, a file that is too large, and damaged gzip.
     """
     data = file_bytes(file)
-    if data.startswith(b"\x1f\x8b"):
-        try:
-            data = unzipped(data)
-        except (EOFError, zlib.error) as error:
-            raise ValueError(f"its gzip is damaged: {error}") from error
     try:
-        suffix = Path(file.name.removesuffix(".gz")).suffix
+        return unzipped(data) if data.startswith(b"\x1f\x8b") else data
+    except (EOFError, zlib.error) as error:
+        raise ValueError(f"its gzip is damaged: {error}") from error
+
+
+def _content(file: Path, data: bytes) -> Any:
+    """Returns the parsed YAML or JSON of a file, or its bytes if it has neither."""
+    suffix = Path(file.name.removesuffix(".gz")).suffix
+    try:
         value = content(data.decode(), suffix if suffix in {".yaml", ".yml"} else ".json")
     except (ValueError, RecursionError, yaml.YAMLError):
         return data
-    return value if isinstance(value, dict | list) else data
+    if not isinstance(value, dict | list):
+        return data
+    if suffix in {".yaml", ".yml"}:
+        _make_keys_texts(value)
+    return value
+
+
+def _make_keys_texts(value: Any) -> None:
+    """Replaces the keys of a value of YAML that are numbers, dates or bytes."""
+    left, seen = [value], set[int]()
+    while left:
+        item = left.pop()
+        if id(item) in seen or not isinstance(item, dict | list):
+            continue
+        seen.add(id(item))
+        if isinstance(item, dict) and not all(isinstance(key, str) for key in item):
+            items = [*item.items()]
+            item.clear()
+            item.update((_key_text(key), inner) for key, inner in items)
+        left += item.values() if isinstance(item, dict) else item
+
+
+def _key_text(key: Any) -> str:
+    return key.decode("utf-8", "replace") if isinstance(key, bytes) else str(key)
 
 
 def _is_cassette(value: Any) -> bool:

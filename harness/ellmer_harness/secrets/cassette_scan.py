@@ -353,14 +353,23 @@ def _of_users(part: _Part) -> str:
 
 
 def _names_a_thing(part: _Part) -> bool:
-    """Tells whether a text repeats its name (`"resetPassword": "ResetPassword"`), or is the `session-id` of an answer, with an id that no
+    """Tells whether a text repeats its name (`"resetPassword": "ResetPassword"`), or is the `…-session-id` of an answer, with an id that no
     request has as this header, or its `x-app-key`. They only number the session, and name the application.
     """
     if _LETTERS_ONLY.sub("", part.text).lower() == _LETTERS_ONLY.sub("", part.key).lower():
         return True
     name = part.key.lower().removeprefix("x-")
-    named = name == "app-key" or (name == "session-id" and _HEX.fullmatch(part.text))
-    return bool(named) and all("/response/" in place for place in part.places())
+    if name in ("app-key", "session-id"):
+        beside = "/response/"
+    elif name.endswith(("session-id", "-sessionid")):
+        beside = "/response/headers/"
+    else:
+        return False
+    named = name == "app-key" or _SESSION_NUMBER.fullmatch(part.text)
+    return bool(named) and all(beside in place for place in part.places())
+
+
+_SESSION_NUMBER = re.compile(rf"{_HEX.pattern}(?:_[0-9a-fA-F]+)?")
 
 
 _LETTERS_ONLY = re.compile(r"[^A-Za-z]")

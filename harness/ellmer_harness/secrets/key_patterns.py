@@ -183,7 +183,7 @@ PATTERNS = (
     Pattern(
         "a Slack token",
         "xox xapp-",
-        r"(?:xox[a-eoprs]|xapp)-[\w./+-]{10,}",
+        r"(?:xox[a-eoprs]-[\w./+-]{10,}|xapp-\d-[\w./+-]{8,})",
         "xoxc-{D12}-{D12}-{D12}-{H64} xoxd-{U60}+{U60} xoxb-123456789012-{A24} xapp-1-A1B2C3D4E5F-{A24}",
     ),
     Pattern(

@@ -71,6 +71,7 @@ _SECRETS = (
         "saml response",
         "saml request",
         "samlart",
+        "sam lart",  # it is spelled `SAMLart`
     ),
 )
 _END_OF_SECRETS = (
@@ -95,7 +96,7 @@ _ROLES = {
     *("secret", "secrets", "api key", "apikey", "access token", "refresh token", "id token", "auth token"),
     *("session token", "security token", "csrf token", "xsrf token", "secret key", "private key"),
     "code verifier",
-    *("device code", "csrf", "xsrf", "saml response", "saml request", "samlart", "assertion"),
+    *("device code", "csrf", "xsrf", "saml response", "saml request", "samlart", "sam lart", "assertion"),
 }
 # These are computed from the request and the time, and differ in each run.
 _SIGNATURES = {
@@ -126,6 +127,7 @@ _PUBLIC = {
         "start key",
         "evaluated key",
     ),
+    "public key token",  # of an assembly of .NET
     "ncbi sid",  # of every visitor
     "model sessionid",  # Azure's servers that answered
 }
@@ -176,7 +178,7 @@ def kind(name: str) -> Kind:
 
 def _kind(name: str) -> Kind:
     words = _words(name)
-    if " ".join(words[-2:]) in _PUBLIC or _IDEMPOTENT.search(name):
+    if _is_public_name(name) or _IDEMPOTENT.search(name):
         return ""
     for many in (3, 2, 1):
         last, before = " ".join(words[-many:]), words[-many - 1 :][:1] if len(words) > many else []
@@ -232,6 +234,12 @@ def is_credential(name: str, value: str) -> bool:
     return credential("secret", value) or any(keys([value]))
 
 
+def _is_public_name(name: str) -> bool:
+    """Tells whether a value of this name is published, such as Sentry's key."""
+    words = _words(name)
+    return any(" ".join(words[-many:]) in _PUBLIC for many in (2, 3))
+
+
 def _is_id(name: str, value: str) -> bool:
     """Tells whether a parameter names a thing: `datasetKey=<UUID>`, `ApplicationId=<UUID>`."""
     words = _words(name)
@@ -263,7 +271,7 @@ _OF_VISITORS = re.compile(
     r"|awsalb\w*|awselb\w*|arraffinity\w*|datadome|_abck|bm_\w+|ak_bmsc|akacd_\w+|incap_ses_\w+|visid_incap_\w+|nlbi_\w+"
     r"|guest_id\w*|personalization_id|session_tracker|edgebucket|loid\w*|redesign_optout|csv|_octo|logged_in|_fbp|_fbc|muid|muidb|optimizelyenduserid|ajs_anonymous_id|__stripe_[ms]id"
     r"|_hjsession\w*|_uetsid|_uetvid|_pk_id\S*|_pk_ses\S*|__utm\w+|bcookie|lidc|x-ms-gateway-slice|stsservicecookie|fpc|geo\w*"
-    r"|browserid\w*|did(?:_compat)?|device_?id|(?:[a-z]{1,20}[_-])?(?:route(?:id)?|persist|sticky|affinity|backend|upstream|lb)|[\w.-]{1,40}(?==\"?\d+(?:\.\d+){2,3}\|[0-9a-f]{32})|(?=[\w$-]*?consent)[\w$-]*|visitor\w*|anonymous\w*|yuv)="  # Salesforce's, Yelp's, Auth0's; balancers by their names, and by the value of that of nginx
+    r"|browserid\w*|did(?:_compat)?|device_?id|(?:[a-z]{1,20}[_-])?(?:route(?:id)?|persist|sticky|affinity|backend|upstream|lb)|[\w.-]{1,40}(?==\"?\d+(?:\.\d+){2,3}\|[0-9a-f]{32})|(?=[\w$-]*?consent)[\w$-]*|visitor\w*|anonymous\w*|yuv|\w*uniq(?:ue)?_id|akavpau_\w+|gs_flow_control|__secure-rollout_token|ysc)="  # Salesforce's, Yelp's, Auth0's; balancers by their names, and by the value of that of nginx
 )
 """Cookies that a server gives to every visitor: counters, load balancers, checks for robots. They open nothing."""
 
@@ -314,7 +322,7 @@ _SPACED = re.compile(
     r"[ \t]+[\"']?([^\s\"'`\\&,;<>()|]{16,}+)"
 )  # `--token …`, `ENV API_KEY …`, `{:token "…"}`
 _SET = re.compile(r"\b(?:set|config)(?: --?\w+)* \Z")  # `aws configure set aws_secret_access_key …`
-_PARAMETER = re.compile(r"=([^&\s\"'\\<>#;]{4,}+)")
+_PARAMETER = re.compile(r"=(?!=)([^&\s\"'\\<>#;]{4,}+)")
 _ELEMENT = re.compile(
     r"(?:\s[^<>]{0,300})?>\s*+(?>(?:<!\[CDATA\[\s*+)?)([^<>]{4,4000}?)\s*+(?>(?:\]\]>\s*+)?)</"
 )
@@ -338,6 +346,7 @@ _PGPASS = re.compile(
     r"^(?=[^:\r\n]{0,100}[A-Za-z*])[\w.*-]{1,100}:(?:\d{4,5}|\*):(?!\d+:)[\w*.-]{1,60}:[\w*.@-]{1,60}:([^\s:]{4,200})[ \t]*$",
     re.MULTILINE,
 )
+_HEX_PARTS = re.compile(r"[0-9a-fA-F:]+\s*")  # an id, such as `x-github-request-id`
 _OPTIONS = r"(?:[^\r\n]|\\\r?\n){0,400}?"
 _CHOSEN = r"[\"']?([^\s\"'\\]{4,200})"
 #: What stands before a password in a command, a statement of SQL included.
@@ -361,8 +370,9 @@ _PRIVATE = re.compile(
 )
 _NAMING = re.compile(r"(?i)(?:<(?:key|name|th|td|dt)>\s*(?:[a-z]{2,20} )?|\b(?:key|name)\s*[:=]\s*[\"']?)\Z")
 _PIECES = re.compile(r"[\s;,&]+")
+_WORDS_OF_NAME = re.compile(r"[A-Za-z_-]+")
 _PARTS = re.compile(r"[\s;,&/?=#]+")  # of a URL
-_LINK = re.compile(r"(?:https?:/|\.{0,2}(?=/[a-z_-]{2,20}/))/\S*")
+_LINK = re.compile(r"(?:https?:/|\.{0,2}(?=/(?:v\d{1,2}|[a-z_-]{2,20})/))/\S*")
 _HOST = re.compile(r"\Ahttps?://[^/?#]*")
 _ID = re.compile(r"[0-9a-fA-F-]+")
 _DOTTED = re.compile(r"[\w()]{1,15}(?:[.:-][\w()]{1,15})+")  # the numbers of a DOI
@@ -401,19 +411,37 @@ def credential(what: Kind, value: str) -> bool:
     if what == "" or _is_published(value):
         return False
     scheme, _, rest = value.partition(" ")
-    if scheme.lower() == "basic" and _coded_login(rest):
+    if scheme.lower() == "basic" and ":" in _coded_login(rest):
         return _login(rest)
     if _LINK.fullmatch(value):
         return _opens(value)
-    return any(map(_is_secret_piece, _PIECES.split(value)))
+    return any(map(_is_secret_piece, _PIECES.split(_without_signature(value))))
+
+
+#: What an `Authorization` header has beside the key, if the client signs each request with it.
+_COMPUTED = re.compile(
+    r"(?i)\b(?:(?:oauth_)?(?:signature|nonce|timestamp|signature_method|version)|headers|signedheaders|algorithm)=(?:\"[^\"]*\"|[^\s,\"]+)"
+)
+_SIGNED = re.compile(
+    r"(?i)(?:[A-Z0-9]+-(?:HMAC|RSA|ECDSA)[\w-]*|OAuth|Signature|HMAC) .*?\b(?:oauth_)?signature="
+)
+
+
+def _without_signature(value: str) -> str:
+    """Returns an `Authorization` header without the signature of its request, which is valid for minutes, or once."""
+    return _COMPUTED.sub("", value) if _SIGNED.match(value) else value
 
 
 def _is_secret_piece(piece: str) -> bool:
     """Tells whether a piece of a value, with or without a name of its own, is a credential: of a cookie, a connection string."""
     name, _, inner = piece.partition("=")
+    inner = inner.strip("'\"")
     if _LINK.fullmatch(inner):
         return _opens(inner)
-    return not _is_id(name, inner) and (drawn(piece) or drawn(inner))
+    if _is_id(name, inner) or _is_public_name(name):
+        return False
+    has_name = bool(inner) and _WORDS_OF_NAME.fullmatch(name) and made_of_words(name)
+    return drawn(inner) or (not has_name and drawn(piece))
 
 
 def _opens(link: str) -> bool:
@@ -548,21 +576,23 @@ def _of_hosts(text: str) -> Iterator[re.Match[str]]:
     for literal, form in (*([("login", _NETRC)] if hosts else []), *_COMMANDS.items()):
         yield from (it for it in around(text, literal, form) if password(it[1]) and it[1][0] not in "$<{")
     for it in _PGPASS.finditer(text) if text.count(":") > 3 else ():
-        if password(it[1]) and not it[1].isalpha():
+        if password(it[1]) and not it[1].isalpha() and not _HEX_PARTS.fullmatch(it[0]):
             yield it
 
 
 def _login(coded: str) -> bool:
-    """Tells whether this is `user:password` in base64, and the password no placeholder."""
-    word = _coded_login(coded)
+    """Tells whether this is `user:password` in base64, and the password no placeholder, or a random key with no password behind it."""
+    user, _, word = _coded_login(coded).partition(":")
+    if not word:
+        return drawn(user)
     return len(word) >= 4 and not is_placeholder(word) and not names_its_role(word)
 
 
 def _coded_login(coded: str) -> str:
-    """Returns the password of `user:password` in base64, or `""`."""
+    """Returns the text of a login in base64, or `""`."""
     plain = coded.rstrip("=").replace("-", "+").replace("_", "/")
     try:
         text = b64decode(plain + "=" * (-len(plain) % 4)).decode()
     except ValueError:
         return ""
-    return text.partition(":")[2] if text.isprintable() else ""
+    return text if text.isprintable() else ""

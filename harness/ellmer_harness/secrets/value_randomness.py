@@ -10,6 +10,8 @@ from urllib.parse import unquote
 
 LEAST = 16  # no key of a service has fewer characters
 _RANDOM = 3.2  # bits a character; words and placeholders stay below, keys of any alphabet above
+_RANDOM_HEX = 2.8  # sixteen hex digits have 3.2 on average
+_HEX = re.compile(r"[0-9a-f]{16,32}|[0-9A-F]{16,32}")
 _WORD = 9  # letters
 _LETTERS = 24  # letters of one case without a break: no word, if they are different enough
 _PLACEHOLDER = re.compile(
@@ -19,7 +21,8 @@ _PLACEHOLDER = re.compile(
     r"| ^(?:your|my|the|an?|some|enter|insert|test|this|sk|bad|wrong|incorrect)[-_\s.]"
     r"| ^(?:string|str|text|null|none|true|false|boolean|object|undefined|required|optional|invalid|wrong|default)$"
     r"| ^(?:pass|passw|password|passwd|secret|token|hunter2|test|user|value|input|field|auto|login|credentials?)\d?$"
-    r"| ^(?:api|access|private|secret|client|auth|bearer)[-_ ]?(?:key|token|secret)\d?$"
+    r"| ^(?:api|access|private|secret|client|auth|bearer)[-_ ]?(?:key|token|secret|request)\d?$"
+    r"| ^(?:my|test|demo|sample|dummy|fake)(?:pass|passw|passwd|pwd|password|secret|token|key)\d{0,3}$"
     r"| ^(?:sha-?\d{1,3}|md5|s?crypt|bcrypt|argon2\w*|pbkdf2[\w-]*|hmac-sha-?\d+|base64(?:-windows)?)$"  # how a value is hashed
 )
 _BASE64 = re.compile(r"([A-Za-z0-9+/]{16,32})={0,2}")
@@ -29,6 +32,10 @@ _STATE = re.compile(r"(?i)(?:no|not|none)(?:[ _-][a-z]{1,20}){1,4}")  # `Not Pre
 _ROLE_OF_PASSWORD = re.compile(
     r"(?:[A-Za-z]{1,20}\d{0,2}[_-]){1,4}(?i:password|passwd|passphrase|pwd)"
 )  # `links_password`, `ENV-cloud9_password`
+_POSITION = re.compile(
+    r"(?:next|prev|previous|page|cursor|offset)[:=]"
+)  # in a list: `next:landsat-c2-l2:LC09_…`
+_VERSION = re.compile(r"[A-Za-z][\w-]{0,40}/\d{1,4}(?:\.\d{1,4}){1,3}")  # of a program: `raven-ruby/3.1.2`
 _SLUG = re.compile(r"(?:[a-z]+|[A-Z]+|\d{1,4})(?:[_-](?:[a-z]+|[A-Z]+|\d{1,4}))+")
 _VOWELS = re.compile(r"[aeiouyAEIOUY]")
 _JWT = re.compile(r"(?<![\w-])(eyJ[\w-]{8,4000})\.(eyJ[\w-]{8,4000})\.", re.ASCII)
@@ -46,7 +53,8 @@ def random(text: str) -> bool:
         return False
     counts, size = Counter(text), len(text)
     bits = -sum(n / size * math.log2(n / size) for n in counts.values())
-    return bits >= (_RANDOM + 0.4 if plain else _RANDOM)
+    least = _RANDOM_HEX if _HEX.fullmatch(text) else _RANDOM
+    return bits >= (_RANDOM + 0.4 if plain else least)
 
 
 def drawn(value: str) -> bool:
@@ -54,7 +62,8 @@ def drawn(value: str) -> bool:
     plain = _SCOPE.sub(r"\1", unquote(value))
     drawn = len(plain) >= LEAST and random(plain) and not _code(plain) and not is_placeholder(plain)
     typed = drawn and (_is_slug(plain) or names_its_role(plain) or _ROLE_OF_PASSWORD.fullmatch(plain))
-    return drawn and not typed and not _is_address(plain) and not _is_documented(plain)
+    named = typed or (drawn and (_POSITION.match(plain) or _VERSION.fullmatch(plain)))
+    return drawn and not (named or _is_address(plain) or _is_documented(plain) or _is_coded_sentence(plain))
 
 
 def password(text: str) -> bool:
@@ -101,7 +110,19 @@ def names_its_role(text: str) -> bool:
 
 def pretended(key: str) -> bool:
     """Tells whether a key of a known form was typed by hand: `sk-invalid-key`, `AKIATEST1234567890AB`. Chance makes no such row."""
-    return bool(_TYPED.search(key)) or _is_documented(key)
+    return bool(_TYPED.search(key)) or _is_documented(key) or _is_title(key) or _is_embedded(key)
+
+
+def _is_embedded(key: str) -> bool:
+    """Tells whether this is the address of a report of Power BI in a page. It begins like a key of Grafana."""
+    plain = key.rstrip("=") if key.startswith("eyJrIjoi") else ""
+    return b'","t":"' in urlsafe_b64decode(plain[: len(plain) // 4 * 4])
+
+
+def _is_title(text: str) -> bool:
+    """Tells whether a text is a title in a URL, such as `sk-hynix-to-spend-90-billion`: most of it are words in small letters."""
+    words = [part for part in text.split("-") if len(part) > 2 and part.isalpha() and part.islower()]
+    return len(words) > 3 and sum(map(len, words)) * 2 > len(text) and all(map(_VOWELS.search, words))
 
 
 def _is_documented(token: str) -> bool:
@@ -123,6 +144,21 @@ def _is_slug(text: str) -> bool:
     )
     different = len({*map(len, words)}) > 1 and sum(map(len, words)) * 2 > len(text)
     return different and all(map(_VOWELS.search, words))
+
+
+def _is_coded_sentence(text: str) -> bool:
+    """Tells whether a text is words in Base64, `nice try`, and none of them a credential."""
+    coded = _WHOLE_BASE64.fullmatch(text)
+    said = b64decode(text).decode("latin-1") if coded and len(text) % 4 == 0 else ""
+    return (
+        " " in said
+        and said.isascii()
+        and said.isprintable()
+        and not any(map(drawn, re.split(r"[\s:=,;]+", said)))
+    )
+
+
+_WHOLE_BASE64 = re.compile(r"[A-Za-z0-9+/]{16,400}={0,2}")
 
 
 def _is_address(text: str) -> bool:

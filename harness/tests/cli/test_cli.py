@@ -126,3 +126,14 @@ def test_what_cannot_be_read_is_told(tree, capsys):
 def test_without_a_command_the_commands_are_listed(capsys):
     assert main([]) == 2
     assert "scan" in capsys.readouterr().err
+
+
+def test_scan_reads_keys_that_are_no_texts(tmp_path, capsys):
+    key = "ghp_" + "a1B2c3D4e5F6g7H8i9J0k1L2m3N4o5P6"
+    (tmp_path / "c.yaml").write_text(
+        f"- ? !binary |\n    c2V0LWNvb2tpZQ==\n  : session=kJ8sQ2mZx4Rt9Lw1Vb7Np3\n  7: {key}\n"
+    )
+    assert main(["scan", str(tmp_path)]) == 1
+    out = capsys.readouterr().out
+    assert "/0/set-cookie" in out
+    assert "/0/7: a GitHub token" in out

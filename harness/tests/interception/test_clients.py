@@ -10,6 +10,7 @@ import urllib3
 
 from ellmer_harness import Miss, use_cassette
 
+URL = "https://api.example.com/x"
 ANY = (requests.RequestException, urllib3.exceptions.HTTPError, aiohttp.ClientError, TimeoutError)
 
 
@@ -180,3 +181,26 @@ def test_the_version_of_http_is_kept(http, record, tmp_path, monkeypatch):
     assert cassette.exchanges[0].http_version == "HTTP/2"
     with use_cassette(tmp_path / "c.json"):
         assert http.get("https://api.example.com").http_version == "HTTP/2"
+
+
+def test_a_middleware_of_aiohttp_asks_again_with_what_the_client_chose(server, record, tmp_path):
+    async def twice(request, handler):
+        await handler(request)
+        return await handler(request)
+
+    async def ask():
+        async with aiohttp.ClientSession(middlewares=(twice,)) as session, session.get(URL) as answer:
+            return await answer.text()
+
+    server.whole(b"1", "text/plain")
+    server.whole(b"2", "text/plain")
+    with use_cassette(tmp_path / "c.json", **record) as cassette:
+        assert asyncio.run(ask()) == "2"
+    assert cassette.sent[0].url == cassette.sent[1].url == URL
+    assert (
+        cassette.sent[0].headers["accept-encoding"]
+        == cassette.sent[1].headers["accept-encoding"]
+        != "identity"
+    )
+    with use_cassette(tmp_path / "c.json"):
+        assert asyncio.run(ask()) == "2"

@@ -495,7 +495,12 @@ def test_public_ids_and_cookies_of_visitors_are_none(place):
 
 def test_beside_what_is_none_a_secret_is_found():
     signature = "5f69d324c05740f272e7c07046b973076335bd284cd150f03901ba9b30a62f4e"
-    assert [*scan({"authorization": f"AWS4-HMAC-SHA256 Credential=<KEY_ID>/x, Signature={signature}"})]
+    assert [
+        *scan({"authorization": f"AWS4-HMAC-SHA256 Credential={signature[:24]}/x, Signature={signature}"})
+    ]
+    assert [
+        *scan({"authorization": f'OAuth oauth_token="{signature}", oauth_nonce="x", oauth_signature="x"'})
+    ]
     assert [*scan({"cookie": f"acw_tc={signature}; connect.sid={signature}"})]
     sent = {"headers": {"X-Session-Id": ["16b57839-70a7-4ea3-998b-ac82b08fe8e9"]}}
     assert len([*scan({"request": sent, "response": sent})]) == 2
@@ -608,6 +613,14 @@ def test_what_names_a_place_or_a_server_is_no_secret(value):
         {"api_key": "xkqzj_3_wvbnm_trplk"},
         {"request": {"headers": {"x-app-key": ["AUt3vD7UB84mm6jaaz"]}}},
         {"set-cookie": "persistent_login=b8a0c1ec2de31237d87845c9a3ab8c22;Path=/"},
+        {"request": {"headers": {"bingapis-sessionid": ["06D6DE5A77F043D7BDF18A663C7D3843"]}}},
+        {"response": {"body": {"auth-session-id": "06D6DE5A77F043D7BDF18A663C7D3843"}}},
+        {"authorization": f"Basic {b64encode(b'kJ8sQ2mZx4Rt9Lw1Vb7Np3:').decode()}"},
+        {"token": b64encode(b"my key is kJ8sQ2mZx4Rt9Lw1Vb7Np3").decode()},
+        {"text": "Name|Password|State\nPOINT|kJ8s-Q2mZ|SA"},
+        {"uri": "https://a.example/sso?SAMLart=AAQAAMFbLinlXaCM"},
+        {"app_secret": "33c91a0e77c37a0ea3b7"},
+        {"x-sentry-auth": "Sentry sentry_version=5, sentry_secret=220b63fca88041809b887a91c5f3701d"},
     ],
 )
 def test_what_looks_alike_is_one(value):
@@ -745,6 +758,40 @@ def test_keys_that_their_place_shows(value):
         {"token": "ups_3_day_select", "api_key": "us-east-1-standard-plan-2", "secret": "FIRST_CLASS_2_DAY"},
         {"password": "ENV-cloud9_password", "said": '{"password": "ENV-cloud9_password"}'},
         {"response": {"headers": {"x-app-key": ["AUt3vD7UB84mm6jaaz"]}}},
+        {"body": '{"limit": 10, "token": "next:naip:mt_m_4811501_se_11_060_20231117_20240103"}'},
+        {"response": {"headers": {"Bingapis-Sessionid": ["06D6DE5A77F043D7BDF18A663C7D3843"]}}},
+        {"response": {"headers": {"x-session-id": ["fababe018fe7065c_60c0bab2"]}}},
+        {
+            "authorization": f'Signature headers="date host",keyId="<ID>/<USER>",algorithm="rsa-sha256",signature="{"Kx9WqT2r" * 9}=="'
+        },
+        {
+            "authorization": f'OAuth oauth_consumer_key="<KEY>", oauth_nonce="w6u9DWO0N6DyncmqVBsOzV13", oauth_signature="{"Kx9WqT2r" * 4}"'
+        },
+        {
+            "authorization": [
+                "Digest username=<USER>",
+                'uri="/v2/servers/_defaultServer_/vhosts/_defaultVHost_"',
+            ]
+        },
+        {"authorization": "Basic dGVzdDp0ZXN0cHdk", "x-rf-token": "bmljZSB0cnkgOikpKSk="},
+        {"authorization": "Basic cmVhbGx5X2JhZF9hcGlfa2V5Og=="},
+        {"src": "https://inbox.example.com/api/xapp-message/tracking/dHJhY2tpbmdfaWQ9WHZReTk4NXdWdWVCT0RFTF"},
+        {"uri": "https://api.example.com/data?username=ada&password=api_request"},
+        {"x-github-request-id": "D5C6:5F3C:1A2B3C:2B3C4D:60C05CBB"},
+        {
+            "text": "https://news.example.com/chips/sk-hynix-to-spend-dollar90-billion-to-build-worlds-largest-mega-fab"
+        },
+        {"text": "Number|Station name|State\n24526|POINT PASS |SA\n13002|GLEN-AYLE |NSW"},
+        {
+            "x-sentry-auth": "Sentry sentry_version=5, sentry_client=raven-ruby/3.1.2, sentry_key=220b63fca88041809b887a91c5f3701d"
+        },
+        {
+            "text": "app.powerbigov.us/view?r="
+            + b64encode(
+                b'{"k":"0b1cb111-10e9-44e1-82c3-11d0d92fb2bc","t":"32f56fc7-5f81-4e22-a95b-15da66513bef"}'
+            ).decode()
+        },
+        {"set-cookie": "dzr_uniq_id=dzr_uniq_id_fra686a3da0c1a4018414f369f27dc87b06d; path=/"},
         {"set-cookie": "route=1746607229.403.28.153032|9898ac1b7e0bd8fc3874537f2a76b591; Path=/"},
         {"set-cookie": "X-Persist=b8a0c1ec2de31237d87845c9a3ab8c22;Path=/;SameSite=None;Secure"},
         {"set-cookie": "did=s%3Av0%3Aa5eaa130-fe44-11ea-88fd-69241534caf5.UhSNGlnYpEgd9Z%2BFw81Pq; Path=/"},

@@ -41,6 +41,8 @@ from .websocket_clients import bridged, wrapper_of
 
 _WIRE = Wire("aiohttp")
 _NOTED: WeakKeyDictionary[Any, _Incoming] = WeakKeyDictionary()
+_CHOSEN: WeakKeyDictionary[Any, tuple[URL, list[str]]] = WeakKeyDictionary()
+"""The URL and the accept-encoding of requests that are sent with other ones."""
 
 
 def connecting(real: Any) -> Any:
@@ -51,6 +53,7 @@ def connecting(real: Any) -> Any:
         if cassette is None or cassette.allows(req.url.host or "") or _upgrades(req):
             return await real(connector, req, *args, **options)
         timeout = options.get("timeout") or args[-1]
+        _restore(req)
         body = await _body(req.body)
         request = Outgoing.of(
             req.method, str(req.url), req.headers, connect=timeout.sock_connect, read=timeout.sock_read
@@ -85,8 +88,17 @@ async def _body(body: Any) -> bytes:
     return data
 
 
+def _restore(req: Any) -> None:
+    """Gives a request that a middleware sends once more the URL and the accept-encoding that the client chose."""
+    if (chosen := _CHOSEN.pop(req, None)) is not None:
+        req.url, headers = chosen
+        req.headers.popall("Accept-Encoding", None)
+        req.headers.extend(("Accept-Encoding", each) for each in headers)
+
+
 def _route(cassette: Any, req: Any, request: Outgoing) -> None:
     """Sends the request to the route's host, with our accept-encoding. Its answer has the original URL."""
+    _CHOSEN[req] = req.url, req.headers.getall("Accept-Encoding", [])
     if cassette.accept_encoding is not None:
         req.headers["Accept-Encoding"] = cassette.accept_encoding
     if (target := cassette.target(request.url)) != request.url:
