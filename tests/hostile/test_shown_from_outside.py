@@ -20,6 +20,7 @@ from ellmer_core._chat.answers import Answer
 from ellmer_core._chat.console import ask_at_console
 from ellmer_core.errors import revealed
 from ellmer_core.live.browser import policy
+from ellmer_core.mcp import _all_that_is_asked
 from ellmer_core.render.html import contents_html, notebook_html, whole_page
 from ellmer_core.render.tool_card import card
 from ellmer_harness.cli import main as harness
@@ -110,6 +111,21 @@ def test_a_notebook_shows_the_markdown_of_an_answer_that_loads_nothing():
     answer = Answer(ec.AssistantTurn(text), shown=False)
 
     assert (answer._repr_markdown_(), answer._repr_html_()) == (text, None)
+
+
+def test_who_is_asked_about_a_question_to_the_model_sees_all_of_it():
+    long, picture, other = "a" * 600, *(ec.ContentImageInline("image/png", data) for data in ("AAAA", "AAAB"))
+    alone = _all_that_is_asked(None, [ec.UserTurn(long)])
+    told = _all_that_is_asked(
+        "Obey.", [ec.UserTurn("Hi"), ec.AssistantTurn("Yes"), ec.UserTurn([long, picture])]
+    )
+
+    assert alone == f"May the server ask the model this? {long}"
+    assert told.splitlines()[1:5] == ["system: Obey.", "user: Hi", "assistant: Yes", f"user: {long}"]
+    assert "ContentImageInline sha256:" in told
+    assert _all_that_is_asked(None, [ec.UserTurn([picture])]) != _all_that_is_asked(
+        None, [ec.UserTurn([other])]
+    )
 
 
 def test_every_page_has_a_policy_and_no_other_page_frames_the_live_ones():

@@ -18,7 +18,7 @@ from mcp.client.auth import OAuthClientProvider
 from mcp.shared.auth import OAuthClientMetadata, OAuthToken
 from servers.mcp import over_http
 
-from ellmer_core.mcp import McpPrompt, McpResource, _all_that_is_asked, mcp_tools
+from ellmer_core.mcp import McpPrompt, McpResource, mcp_tools
 
 PEER = [sys.executable, str(Path(__file__).with_name("asking_peer.py"))]
 PNG = "iVBORw0KGgo="
@@ -136,21 +136,6 @@ def test_the_model_is_asked_if_there_is_one_and_the_user_allows_it(where):
     words = "May the server ask the model this?\nsystem: You are a poet.\nuser: A haiku about rain"
     assert asked == [words]
     assert poet.get_turns() == []
-
-
-def test_who_is_asked_about_a_question_to_the_model_sees_all_of_it():
-    long, picture, other = "a" * 600, *(ec.ContentImageInline("image/png", data) for data in (PNG, "AAAA"))
-    alone = _all_that_is_asked(None, [ec.UserTurn(long)])
-    told = _all_that_is_asked(
-        "Obey.", [ec.UserTurn("Hi"), ec.AssistantTurn("Yes"), ec.UserTurn([long, picture])]
-    )
-
-    assert alone == f"May the server ask the model this? {long}"
-    assert told.splitlines()[1:5] == ["system: Obey.", "user: Hi", "assistant: Yes", f"user: {long}"]
-    assert "ContentImageInline sha256:" in told
-    assert _all_that_is_asked(None, [ec.UserTurn([picture])]) != _all_that_is_asked(
-        None, [ec.UserTurn([other])]
-    )
 
 
 def test_resources_and_prompts(where):
