@@ -6,12 +6,13 @@ import gzip
 import json
 import re
 from html import unescape
+from pathlib import Path
 
 import pytest
 from click.testing import CliRunner
 
 import ellmer_core as ec
-from ellmer_conformance.cli import lint
+from ellmer_conformance.cli import _group, lint
 from ellmer_conformance.report import Report
 from ellmer_conformance.report.formats.html import page
 from ellmer_conformance.server import status_page
@@ -180,6 +181,34 @@ def test_what_a_name_hides_is_shown_and_commands_no_pipeline(tmp_path, capsys, r
     assert [letter for letter in UNSEEN if letter in said] == []
     assert "##vso[" not in said
     assert "#vso[task.complete" in said
+
+
+@pytest.mark.parametrize(
+    "words",
+    [
+        ["diff", "FILE", "FILE"],
+        ["merge", "-o", "out", "FILE"],
+        ["lint", "NONE"],
+        ["coverage", "NONE"],
+        ["baseline", "check", "--baseline", "FILE"],
+        ["repro", "x", "--report", "FILE"],
+        ["report", "upstream", "--report", "FILE"],
+        ["list", "FILE"],
+        ["FILE"],
+    ],
+    ids=" ".join,
+)
+def test_an_error_that_quotes_a_name_commands_nothing(tmp_path, monkeypatch, words):
+    monkeypatch.chdir(tmp_path)
+    name = f"a\n ::error::b\x1b[2J\n##[error]c##vso[x]{UNSEEN}\u202e.json"
+    Path(name).write_text("{}")
+    named = {"FILE": name, "NONE": f"no{name}"}
+    outcome = CliRunner().invoke(_group, [named.get(word, word) for word in words])
+
+    assert outcome.exit_code == 2
+    assert "error::b" in outcome.output.replace("\n", "")
+    assert not re.search(r"^\s*(::|##\[)|##vso\[|[\x1b\u202e]", outcome.output, re.MULTILINE)
+    assert [letter for letter in UNSEEN if letter in outcome.output] == []
 
 
 def test_one_damaged_gzip_does_not_stop_the_scan(tmp_path, capsys):
