@@ -351,6 +351,14 @@ DEFECTS = {
         "        for line in file.readlines():\n",
         ("tests/jobs/test_parallel_journal.py", "-k", "memory"),
     ),
+    "calls-compared-for-each-result": Defect(
+        "All calls and all results are compared for each result.",
+        2,
+        "ellmer_conformance.contract.rules.common",
+        "            places, number = calls[item.id], answered[item.id]\n",
+        "            [each for each in calls if each in answered]\n            places, number = calls[item.id], answered[item.id]\n",
+        ("conformance/tests/contract/rules/test_linear_rules.py", "-k", "at_once and openai-chat"),
+    ),
     "blobs-anywhere": Defect(
         "A cassette may name any file as the place of a body.",
         5,
