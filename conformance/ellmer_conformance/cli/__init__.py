@@ -33,7 +33,7 @@ class _Commands(click.Group):
         except click.ClickException as error:
             from ..report.formats.terminal_escaping import printable  # noqa: PLC0415 - only for mistakes
 
-            error.message = printable(error.message)
+            vars(error)["message"] = printable(error.message)  # nobody assigns it, say the types of click
             raise
 
     def resolve_command(
