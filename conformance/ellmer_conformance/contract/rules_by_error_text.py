@@ -21,6 +21,7 @@ from math import log
 from typing import NamedTuple
 
 from .described_faults import TYPES, Described, described, folded, judging
+from .other_causes import other_cause
 from .rule import Rule, verdict
 from .rulebook import RuleBook
 from .rules._shape_faults import IDS
@@ -32,19 +33,11 @@ _COMPARED = 4000  # characters of the beginning and the end of a text that are c
 #: Words that a part of a text and a sentence must have, the similarity of two whole texts, and the weight of a part.
 _ENOUGH, _SENTENCE, _WHOLE, _PART = 5, 4, 0.9, 0.85
 _TELLING = 2  # words of a part that are not in any sentence
+_SURE = 0.85  # the least similarity of a rule to a text that also has words of another cause
 _NAMED = 0.95  # the weight of a similarity that names have made
 _LESS = 0.2  # how much less a sentence counts that is a small part of the text, and the least that is left of shared words
-#: How an error of a program begins that has found a fault itself: no API has refused anything.
-_OF_A_PROGRAM = re.compile(
-    r"\s*(?:fastapi\.exceptions\.)?(?:(?:pydantic_core\._pydantic_core|jsonschema\.exceptions)\.ValidationError|(?:json\.decoder\.)?JSONDecodeError"
-    r"|(?:Attribute|Key|Index|Type|Name|Import|ModuleNotFound|UnboundLocal|RequestValidation|AI_InvalidResponseData|AI_TypeValidation|Assertion|Recursion|Reference|Range|Syntax)Error)\b"
-)
-#: How a provider says that the model wrote a call that does not fit its tool. The request was fine.
-_OF_A_MODEL = re.compile(
-    r"(?i)\btool call validation failed: |\bFailed to call a function\. Please adjust your prompt"
-)
-#: What Bedrock puts before an error of the model's provider. Before a body, or at the end, it says nothing of the error.
-_PASSED_ON = re.compile(r"The model returned the following errors: ?(?=\{|\s*$)")
+#: What Bedrock puts before an error of the model's provider. It says nothing of the error.
+_PASSED_ON = re.compile(r"The model returned the following errors:? ?")
 #: How a server of another program lists what its own types do not fit: no provider says so.
 _OF_A_VALIDATOR = re.compile(r"""(?:^|["'])\s*\d+ validation errors?(?: for [A-Z]\w+|:)\s*(?:\n|\\n)""")
 _LONGEST = 20_000  # characters that are read as what Python prints
@@ -126,6 +119,7 @@ _HOSTS = {
     "bedrock-runtime.": "bedrock",
     "converse operation": "bedrock",
     "conversestream operation": "bedrock",
+    "the model returned the following errors": "bedrock",
     "generativelanguage.googleapis.com": "google",
     "aiplatform.googleapis.com": "vertex",
     ".openai.azure.com": "azure",
@@ -162,9 +156,9 @@ def matches(text: str, books: Iterable[RuleBook]) -> list[Match]:
     those that hold for every version before others. A provider that is named anywhere in the text decides between rules that are about
     equally similar, and so does a template that has the text's own quotation marks.
     """
-    if _OF_A_PROGRAM.match(_raised(text)) or _OF_A_VALIDATOR.search(text) or _OF_A_MODEL.search(text):
+    cause = other_cause(_raised(text))
+    if (cause and not cause.of_api) or _OF_A_VALIDATOR.search(text):
         return []
-    text = _PASSED_ON.sub("", text)
     found = nearest(text, books)
     named = [each for each in found if each.named]
     best = max((each.alike for each in named), default=0.0)
@@ -178,6 +172,8 @@ def matches(text: str, books: Iterable[RuleBook]) -> list[Match]:
         each for each in near if each.alike >= best - BEHIND or each.book.provider in providers or each in own
     ]
     close = [each for each in close if each.alike >= _SHORT or order.has_paths or not order.lacks(each)]
+    if cause:
+        close = [each for each in close if each.alike >= _SURE or _fits(plain, each, telling=True)]
     likeliest = max((each.named for each in close), default=0.0)
     close.sort(
         key=lambda match: (
@@ -215,10 +211,13 @@ def _providers_named(text: str, known: set[str]) -> set[str]:
     return ({_ALSO.get(name, name) for name in named} - {""}) | hosts | told
 
 
-def _fits(text: str, match: Match, *, wholly: bool = False) -> bool:
-    """Tells whether the text has, or wholly is, a known text of the rule as it is written, with anything in its places."""
+def _fits(text: str, match: Match, *, wholly: bool = False, telling: bool = False) -> bool:
+    """Tells whether the text has, or wholly is, a known text of the rule as it is written, with anything in its places. A telling one
+    has enough words of its own.
+    """
     plain = text.replace("`", "")  # a text in Markdown may have lost them
-    patterns = (_pattern(said.text) for said in _known(match.book, match.rule))
+    known = (said for said in _known(match.book, match.rule) if not telling or _is_sentence(said.words))
+    patterns = (_pattern(said.text) for said in known)
     return any(each.fullmatch(plain) if wholly else each.search(plain) for each in patterns)
 
 
@@ -464,7 +463,7 @@ class _Said(NamedTuple):
 
 
 def _text_and_words(text: str) -> _Said:
-    told = _MORE.sub(" ", text)
+    told = _MORE.sub(" ", _PASSED_ON.sub(" ", text))
     return _Said(text, words(told), _tokens(told))
 
 
@@ -505,8 +504,13 @@ def sentences(text: str) -> list[str]:
     parts = [
         each for each in _END.split(text) if not _LINK.search(each)
     ]  # any refusal may say where to read more
-    parts = [part for part in parts if sum(word != "*" for word in words(part)) >= _SENTENCE]
+    parts = [part for part in parts if _is_sentence(words(part))]
     return parts if parts != [text] else []
+
+
+def _is_sentence(words: Iterable[str]) -> bool:
+    """Tells whether there are enough words beside names for a sentence."""
+    return sum(word != "*" for word in words) >= _SENTENCE
 
 
 def known_texts(book: RuleBook, rule: Rule) -> Iterator[str]:
