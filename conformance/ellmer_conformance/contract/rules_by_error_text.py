@@ -35,6 +35,7 @@ _ENOUGH, _SENTENCE, _WHOLE, _PART = 5, 4, 0.9, 0.85
 _TELLING = 2  # words of a part that are not in any sentence
 _SURE = 0.85  # the least similarity of a rule to a text that also has words of another cause
 _NAMED = 0.95  # the weight of a similarity that names have made
+_LEFT_OUT = 0.5  # how much a word counts against a text that leaves it out
 _LESS = 0.2  # how much less a sentence counts that is a small part of the text, and the least that is left of shared words
 #: What Bedrock puts before an error of the model's provider. It says nothing of the error.
 _PASSED_ON = re.compile(r"The model returned the following errors:? ?")
@@ -599,12 +600,13 @@ def _alike(first: list[str], second: list[str], weigh: _Weights) -> float:
         return ratio if ratio >= _SHORT else ratio * LEAST
     runs = [first[block.a : block.a + block.size] for block in blocks if block.size > 1]
     told = {word for run in runs for word in run} - _FUNCTION_WORDS - {"*"}
-    part = sum(map(weigh, runs)) / min(weights) if len(told) >= _TELLING else 0.0
+    part = (sum(map(weigh, runs)) - replaced) / min(weights) if len(told) >= _TELLING else 0.0
     return max(ratio, _PART * part)
 
 
 def _replaced(first: list[str], second: list[str], blocks: Sequence[Block], weigh: _Weights) -> float:
-    """Returns the weight of words that stand in place of others: `history` of `all elements in history`, where a refusal has `tools`.
+    """Returns the weight of words that stand in place of others: `history` of `all elements in history`, where a refusal has `tools`. Words
+    of the refusal that the text leaves out between two others count less.
 
     At the end, as many words have to stand there as in the refusal, because a text may be cut short or go on.
     """
@@ -616,4 +618,6 @@ def _replaced(first: list[str], second: list[str], blocks: Sequence[Block], weig
         told = [[word for word in gap if word not in _FUNCTION_WORDS and word != "*"] for gap in gaps]
         if all(told) and (after.size or min(map(len, told)) > 1 or len(gaps[0]) == len(gaps[1])):
             found += min(map(weigh, told))
+        elif told[1] and after.size:
+            found += _LEFT_OUT * weigh(told[1])
     return found
