@@ -562,7 +562,7 @@ DEFECTS = {
     "credentials-in-arguments": Defect(
         "A credential inside of an argument of a server is recorded.",
         6,
-        "ellmer_harness.interception.mcp_servers",
+        "ellmer_harness.interception.clients.mcp_servers",
         "return _NAMED.sub(_masked, _OPTION.sub(_masked, text))",
         "return text",
         ("harness/tests/interception/test_mcp_servers.py", "-k", "wherever_it_stands"),
@@ -610,7 +610,7 @@ DEFECTS = {
     "backslashes-from-each-one": Defect(
         "A quotation mark is looked for behind each of many backslashes.",
         2,
-        "ellmer_conformance.contract.rules_by_error_text",
+        "ellmer_conformance.contract.error_texts.rules_by_error_text",
         r"(?<!\\)\\+(?=['\"])",
         r"\\+(?=['\"])",
         ("tests/hostile/test_linear_patterns.py", "-k", "back_and_forth and conformance"),

@@ -51,8 +51,7 @@ CORE = {
     "jobs": {*BELOW_CHAT, "_chat"},
     "live": {*BELOW_CHAT, "_chat"},
     "web": {*BELOW_CHAT, "_chat"},
-    "mcp_reading": {"budget", "transport"},
-    "mcp": {*BELOW_CHAT, "_chat", "mcp_reading"},
+    "mcp": {*BELOW_CHAT, "_chat"},
     "inspect_ai": {*BELOW_CHAT, "_chat", "providers"},
     "testing": {*BELOW_CHAT, "_chat", "providers"},
 }

@@ -1,5 +1,5 @@
 // The search by error text on the page of the rules: words are compared, names and numbers are not, as in
-// `conformance explain "text"` (conformance/ellmer_conformance/contract/rules_by_error_text.py).
+// `conformance explain "text"` (conformance/ellmer_conformance/contract/error_texts/rules_by_error_text.py).
 "use strict";
 (() => {
   const VALUE = /\{\w*\}|'[^']*'|"[^"]*"|`[^`]*`|\b\w*\d[\w.-]*|[\w$]+(?:[.[][\w\].$[]+)+/g;

@@ -10,10 +10,10 @@ import click
 
 from ..adapters.endpoints import PROVIDER_ADDRESSES
 from ..contract import rules
+from ..contract.error_texts.rules_by_error_text import fault_in, matches, nearest
 from ..contract.rule import Rule, verdict
 from ..contract.rulebook import RuleBook
 from ..contract.rules import behaviour
-from ..contract.rules_by_error_text import fault_in, matches, nearest
 from ..live_apis.probe import server_rules
 from ..recordings.corpus import evidence_search, pins
 from ..recordings.corpus.evidence import Citation, Evidence, evidence_of

@@ -127,7 +127,7 @@ def command(
     except OSError as error:
         raise click.UsageError(f"cannot listen on {host}:{port}: {error.strerror}") from error
     if record and script:
-        from ..server.script_recording import write_script  # noqa: PLC0415 - only a recording needs it
+        from ..server.scripts.script_recording import write_script  # noqa: PLC0415 - only a recording needs it
 
         count = write_script(server.requests, script)
         click.echo(f"wrote {count} answers to {script}")

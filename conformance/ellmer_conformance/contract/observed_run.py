@@ -13,8 +13,8 @@ from ..scenarios.messages import PDF, Audio, Image, Reply
 from ..scenarios.script import Answer, Call, Cut, Step
 from ..scenarios.variations import Variation, VariedAnswer, expanded
 from ..scenarios.variations.event_rewriting import sizes
-from . import continued_requests
 from .exchange import Exchange, Item, Media
+from .provider_answers import continued_requests
 
 #: Below this, every whole number is exact as a float.
 _EXACT = 2**53

@@ -10,7 +10,7 @@ from typing import Any, Literal
 from urllib.parse import urlsplit
 
 from ..adapters.endpoints import address_of
-from ..contract.error_bodies import read_error
+from ..contract.error_texts.error_bodies import read_error
 from ..contract.exchange import Request, Response
 from ..contract.live_key_redaction import redacted
 from ..contract.observed_run import Run

@@ -23,7 +23,7 @@ from ellmer_harness.bulk.sources import Source, sources
 from ellmer_harness.secrets.quoted_keys import forms_of_keys, sent_keys, text_without_keys
 
 from ..contract import rules
-from ..contract.error_bodies import ApiError, read_error
+from ..contract.error_texts.error_bodies import ApiError, read_error
 from ..contract.exchange import Request
 from ..contract.rule import Verdict, Violation
 from ..contract.rule import verdict as verdict_of

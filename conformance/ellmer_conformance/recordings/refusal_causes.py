@@ -10,7 +10,7 @@ from __future__ import annotations
 
 import re
 
-from ..contract.error_bodies import ApiError
+from ..contract.error_texts.error_bodies import ApiError
 
 SHAPE, CAPABILITY, UNKNOWN, VAGUE = "shape", "capability", "unknown", "vague"
 VISIBLE = frozenset({SHAPE, CAPABILITY})  # in the request

@@ -40,7 +40,7 @@ from .services.stored_responses import names_items
 from .translated import translation_of
 
 if TYPE_CHECKING:
-    from .script_player import ScriptPlayer
+    from .scripts.script_player import ScriptPlayer
 
 Mode = Literal["reject", "observe", "proxy"]
 

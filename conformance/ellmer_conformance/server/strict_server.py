@@ -25,7 +25,7 @@ from .journal import Entry
 if TYPE_CHECKING:
     from ..scenarios.answer_script import AnswerScript
     from .proxy import Proxy
-    from .script_player import ScriptPlayer
+    from .scripts.script_player import ScriptPlayer
 
 
 class PortInUse(OSError):
@@ -211,7 +211,7 @@ def _player(
 ) -> ScriptPlayer:
     """Returns the player of a script. Its modules take a while to import, and most servers have none."""
     from ..scenarios.answer_script import script_of  # noqa: PLC0415
-    from .script_player import ScriptPlayer  # noqa: PLC0415
+    from .scripts.script_player import ScriptPlayer  # noqa: PLC0415
 
     place = Path(script) if isinstance(script, str) else script
     return ScriptPlayer(place if isinstance(place, Path) else script_of(place), strict=strict)

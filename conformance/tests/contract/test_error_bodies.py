@@ -4,7 +4,7 @@ import json
 
 import pytest
 
-from ellmer_conformance.contract.error_bodies import read_error
+from ellmer_conformance.contract.error_texts.error_bodies import read_error
 
 FORMS = {
     "OpenAI": ({"error": {"message": "Too long.", "type": "invalid_request_error"}}, "invalid_request_error"),

@@ -4,7 +4,7 @@ import json
 
 import pytest
 
-from ellmer_conformance.contract.error_bodies import read_error
+from ellmer_conformance.contract.error_texts.error_bodies import read_error
 from ellmer_conformance.contract.rules._openai.refusals import listed
 
 GOOGLE = {

@@ -8,8 +8,8 @@ from click.testing import CliRunner
 from ellmer_conformance.cli import _group
 from ellmer_conformance.cli.explain import _all_books
 from ellmer_conformance.contract import rules
-from ellmer_conformance.contract.described_faults import described
-from ellmer_conformance.contract.rules_by_error_text import known_texts, matches
+from ellmer_conformance.contract.error_texts.described_faults import described
+from ellmer_conformance.contract.error_texts.rules_by_error_text import known_texts, matches
 
 TEXTS = {
     "An assistant message with 'tool_calls' must be followed by tool messages responding to each 'tool_call_id'. "

@@ -2,7 +2,7 @@
 
 import pytest
 
-from ellmer_conformance.contract.error_bodies import ApiError
+from ellmer_conformance.contract.error_texts.error_bodies import ApiError
 from ellmer_conformance.recordings.refusal_causes import SHAPE, cause_of
 
 REPORTED = {

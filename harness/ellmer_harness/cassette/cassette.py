@@ -22,7 +22,8 @@ from ..exchange.messages import Exchange, Headers, Sent
 from ..exchange.reply import Reply, framed
 from ..faults import Schedule
 from ..faults.status_and_connection_faults import override
-from ..interception import client_patching, httpx_transports, network_guard
+from ..interception import client_patching, network_guard
+from ..interception.clients import httpx_transports
 from ..interception.open_cassettes import RequestInFlight
 from ..secrets.redaction import masked
 from ..store.concurrent_cassette_merging import writers

@@ -20,7 +20,8 @@ from threading import RLock
 from types import ModuleType
 from typing import Any
 
-from . import httpx_transports, open_cassettes
+from . import open_cassettes
+from .clients import httpx_transports
 from .open_cassettes import OpenCassette
 
 _MODULES = ("httpx", "httpx2")
@@ -28,7 +29,7 @@ _MODULES = ("httpx", "httpx2")
 #: has the methods to wrap, and the functions that wrap them.
 _METHODS = {
     "http.client": (
-        ".http_client_connections",
+        ".clients.http_client_connections",
         {
             "HTTPConnection.connect": "connecting",
             "HTTPSConnection.connect": "connecting",
@@ -37,9 +38,12 @@ _METHODS = {
             "HTTPResponse.begin": "begun",
         },
     ),
-    "urllib3": (".urllib3_connections", {"connectionpool.HTTPConnectionPool._make_request": "exchanging"}),
+    "urllib3": (
+        ".clients.urllib3_connections",
+        {"connectionpool.HTTPConnectionPool._make_request": "exchanging"},
+    ),
     "aiohttp": (
-        ".aiohttp_connections",
+        ".clients.aiohttp_connections",
         {
             "connector.BaseConnector.connect": "connecting",
             "client_proto.ResponseHandler.data_received": "receiving",
@@ -49,15 +53,15 @@ _METHODS = {
             "client.ClientSession._ws_connect": "opening_websocket",
         },
     ),
-    "tornado.simple_httpclient": (".tornado_clients", {"_HTTPConnection.run": "running"}),
+    "tornado.simple_httpclient": (".clients.tornado_clients", {"_HTTPConnection.run": "running"}),
 }
-_SEAMS = {
-    "urllib3_future": ".urllib3_future_connections",
-    "curl_cffi": ".curl_cffi_handles",
-    "pyreqwest.request": ".pyreqwest_clients",
-    "grpc": ".grpc_clients",
-    "websockets": ".websocket_clients",
-    "mcp.client.stdio": ".mcp_servers",
+_MODULES_WITH_WRAPPERS = {
+    "urllib3_future": ".clients.urllib3_future_connections",
+    "curl_cffi": ".clients.curl_cffi_handles",
+    "pyreqwest.request": ".clients.pyreqwest_clients",
+    "grpc": ".clients.grpc_clients",
+    "websockets": ".clients.websocket_clients",
+    "mcp.client.stdio": ".clients.mcp_servers",
 }
 #: Clients that are not recorded, and whose libraries connect by themselves.
 _NATIVE = ("pycurl", "primp", "rnet", "uvloop")
@@ -93,7 +97,7 @@ def _install() -> None:
         if name in sys.modules or _installed(name):
             for owner, method, wrapper in httpx_transports.wrappers(importlib.import_module(name)):
                 _wrap(owner, method, wrapper)
-    for name in (*_METHODS, *_SEAMS):
+    for name in (*_METHODS, *_MODULES_WITH_WRAPPERS):
         if name in sys.modules:  # vcrpy has imported most of them
             _wrap_client(name)
         elif _installed(name.partition(".")[0]):
@@ -122,9 +126,11 @@ def _wrappers(name: str) -> Iterator[tuple[Any, str, Any]]:
     """Yields the methods of a client to wrap. Where niquests is installed, urllib3 is urllib3-future."""
     library = sys.modules[name]
     if hasattr(library, "ResponsePromise"):
-        yield from importlib.import_module(_SEAMS["urllib3_future"], __package__).wrappers(library)
-    elif name in _SEAMS:
-        yield from importlib.import_module(_SEAMS[name], __package__).wrappers()
+        yield from importlib.import_module(_MODULES_WITH_WRAPPERS["urllib3_future"], __package__).wrappers(
+            library
+        )
+    elif name in _MODULES_WITH_WRAPPERS:
+        yield from importlib.import_module(_MODULES_WITH_WRAPPERS[name], __package__).wrappers()
     else:
         module, methods = _METHODS[name]
         for place, function in methods.items():

@@ -95,6 +95,6 @@ def _frame(line: Line, at: int) -> WsFrame:
 
 
 def _text(line: Line, key: str) -> str:
-    from ..interception.websocket_bridge import message_of  # noqa: PLC0415  # it needs the package websockets
+    from ..interception.clients.websocket_bridge import message_of  # noqa: PLC0415  # it needs the package websockets
 
     return str(message_of(line, key))

@@ -322,7 +322,7 @@ def test_a_live_recording_keeps_the_gaps(http, server, record, tmp_path, monkeyp
     slept = []
     test, sleep = threading.get_ident(), time.sleep  # threads of other tests may sleep, too
     monkeypatch.setattr(
-        "ellmer_harness.interception.httpx_transports.time.sleep",
+        "ellmer_harness.interception.clients.httpx_transports.time.sleep",
         lambda seconds: slept.append(seconds) if threading.get_ident() == test else sleep(seconds),
     )
     with use_cassette(tmp_path / "c.json", delays="real"):

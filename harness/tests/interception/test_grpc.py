@@ -14,8 +14,8 @@ import pytest
 
 from ellmer_harness import Blocked, Match, Miss, SecretFound, use_cassette
 from ellmer_harness.faults import Cut, Pass, ReadTimeout, Status
-from ellmer_harness.interception import grpc_clients, grpc_conversations
 from ellmer_harness.interception.client_patching import LateImports
+from ellmer_harness.interception.clients import grpc_clients, grpc_conversations
 
 API = "grpc://api.example.com:443"
 TARGET = "dns:///api.example.com:443"

@@ -19,7 +19,7 @@ from ellmer_core.budget import Budget
 from ellmer_harness import Miss, SecretFound, use_cassette
 from ellmer_harness.exchange.json_rpc import renumbered
 from ellmer_harness.exchange.reply import Reply, cut
-from ellmer_harness.interception.mcp_servers import RecordedServer, server_url
+from ellmer_harness.interception.clients.mcp_servers import RecordedServer, server_url
 from ellmer_harness.interception.open_cassettes import Clock
 from ellmer_harness.secrets.redaction import clean_url
 
@@ -243,7 +243,9 @@ def test_any_number_of_a_message_is_only_looked_up(number):
 
 
 def test_a_line_without_an_end_is_not_read_further(monkeypatch):
-    monkeypatch.setattr("ellmer_harness.interception.mcp_servers.MCP_RECORDING", Budget(received=1000))
+    monkeypatch.setattr(
+        "ellmer_harness.interception.clients.mcp_servers.MCP_RECORDING", Budget(received=1000)
+    )
     server = RecordedServer("stdio://x/", None)
     assert [server.heard(b"x" * 100) for _ in range(10)] == [b""] * 10
     with pytest.raises(anyio.EndOfStream):

@@ -22,9 +22,8 @@ from pydantic_core import from_json
 from ellmer_core.budget import SERVER, has_more_values
 
 from ..exchange import Item, Request
-from ..json_depth import bounded
 from . import anthropic, bedrock, cohere, gemini, gen_ai_span, mistral, ollama, openai_chat, openai_responses
-from .json_access import once_per_request
+from .json_access import bounded, once_per_request
 
 __all__ = [
     "MODULES",

@@ -16,6 +16,8 @@ from typing import Any, Concatenate, Literal, ParamSpec, TypeVar, cast
 from urllib.parse import unquote_to_bytes
 from weakref import WeakKeyDictionary
 
+from ellmer_core.budget import SERVER
+
 from ..exchange import Json, Media, Request
 
 P = ParamSpec("P")
@@ -166,3 +168,17 @@ def first_after(found: Sequence[T], skipped: Callable[[T], bool]) -> list[T | No
         following.append(after)
         after = after if skipped(each) else each
     return following[::-1]
+
+
+def bounded(value: Any) -> Any:
+    """Returns the value. Raises `ValueError` if it nests deeper than a request may.
+
+    Code that reads, copies or writes a value needs several frames for each level.
+    """
+    level = [value]
+    for _ in range(SERVER.depth + 1):
+        holders = [each for each in level if isinstance(each, dict | list)]
+        if not holders:
+            return value
+        level = [item for each in holders for item in (each.values() if isinstance(each, dict) else each)]
+    raise ValueError(f"it nests deeper than {SERVER.depth} levels")

@@ -23,10 +23,10 @@ from ...adapters import Adapter, ProviderAddress
 from ...adapters.endpoints import address_of, endpoint
 from ...baseline import Baseline
 from ...contract import readers
-from ...contract.continued_requests import sent_items
 from ...contract.exchange import Exchange, Request
 from ...contract.live_key_redaction import redacted
 from ...contract.observed_run import Run, Trouble
+from ...contract.provider_answers.continued_requests import sent_items
 from ...contract.readers.invoke_model_and_cloudflare import VERSIONS
 from ...contract.rule import Kind, Verdict
 from ...files import write_text

@@ -13,11 +13,11 @@ from typing import Any
 
 from ellmer_harness.recordings import Unreadable
 
-from ...contract.continued_requests import sent_items
 from ...contract.exchange import Exchange, Item, Json, Request, Response
 from ...contract.observed_run import call_key
 from ...contract.provider_answers import whole_answers
 from ...contract.provider_answers.answer import Called, Told, events_of
+from ...contract.provider_answers.continued_requests import sent_items
 from ...contract.provider_answers.joined_streams import folded
 from ...contract.readers import gemini
 from ...contract.readers.json_access import elements, items_of, object_of, text_of

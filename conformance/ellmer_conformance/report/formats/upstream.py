@@ -21,7 +21,7 @@ from textwrap import shorten
 from typing import Any
 
 from ...contract.counts import counted
-from ...contract.error_bodies import read_error
+from ...contract.error_texts.error_bodies import read_error
 from ...contract.rule import page_of
 from ..repro_scripts import NotReproducible, as_python
 from ..results import Cause, Report, Row, causes

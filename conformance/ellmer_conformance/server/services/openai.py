@@ -12,8 +12,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from hashlib import sha256
 
 from ...contract.exchange import Json
-from ...contract.json_depth import bounded
-from ...contract.readers.json_access import items_of, object_of, text_of
+from ...contract.readers.json_access import bounded, items_of, object_of, text_of
 from ...contract.rule import Refusal
 from ...scenarios.script import Say
 from ..chat_apis.base import ALNUM, HEX, compact, pretty, sse, utf8, words

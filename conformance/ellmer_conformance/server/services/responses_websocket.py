@@ -13,8 +13,7 @@ from dataclasses import dataclass
 from importlib.util import find_spec
 
 from ...contract.exchange import Json, Request
-from ...contract.json_depth import bounded
-from ...contract.readers.json_access import items_of, object_of, text_of
+from ...contract.readers.json_access import bounded, items_of, object_of, text_of
 from ...contract.rule import Refusal
 from ...scenarios.script import Answer
 from ..chat_api_lookup import chat_api_of

@@ -14,8 +14,7 @@ from ellmer_core.budget import SERVER, has_more_values
 
 from ...contract import readers
 from ...contract.exchange import Json
-from ...contract.json_depth import bounded
-from ...contract.readers.json_access import items_of, object_of
+from ...contract.readers.json_access import bounded, items_of, object_of
 from ...contract.rule import Refusal, objection
 from ...contract.rules import book
 from ..chat_apis.base import ChatApi, compact, utf8

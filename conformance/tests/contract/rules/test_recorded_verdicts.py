@@ -7,7 +7,7 @@ import pytest
 from traffic.recorded import FOLDERS, absent, errors
 
 from ellmer_conformance.contract import readers, rules
-from ellmer_conformance.contract.error_bodies import ApiError, read_error
+from ellmer_conformance.contract.error_texts.error_bodies import ApiError, read_error
 from ellmer_conformance.contract.rule import Kind, verdict
 from ellmer_conformance.recordings.calibrate import as_json, calibrate
 from ellmer_conformance.recordings.lint import lint

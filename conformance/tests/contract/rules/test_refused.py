@@ -8,7 +8,7 @@ import json
 import pytest
 
 from ellmer_conformance.contract import rules
-from ellmer_conformance.contract.error_bodies import read_error
+from ellmer_conformance.contract.error_texts.error_bodies import read_error
 from ellmer_conformance.contract.rule import objection
 from ellmer_conformance.contract.rules.openai_chat import _refusals_and_examples as oc
 from ellmer_conformance.contract.rules.openai_responses import _refusals_and_examples as rs

@@ -5,7 +5,7 @@ from dataclasses import replace
 import pytest
 
 from ellmer_conformance.contract import rules
-from ellmer_conformance.contract.error_bodies import read_error
+from ellmer_conformance.contract.error_texts.error_bodies import read_error
 from ellmer_conformance.contract.rule import objection
 from ellmer_conformance.contract.rules.anthropic import _refusals_and_examples as an
 from ellmer_conformance.contract.rules.bedrock import _refusals_and_examples as be

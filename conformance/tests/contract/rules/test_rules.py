@@ -9,7 +9,7 @@ from datetime import date, timedelta
 import pytest
 
 from ellmer_conformance.contract import rules
-from ellmer_conformance.contract.error_bodies import read_error
+from ellmer_conformance.contract.error_texts.error_bodies import read_error
 from ellmer_conformance.contract.exchange import Request
 from ellmer_conformance.contract.rule import Kind, Level, Refusal, Rule, Verdict, broken, met, verdict
 from ellmer_conformance.contract.rulebook import RuleBook

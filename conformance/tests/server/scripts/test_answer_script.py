@@ -15,7 +15,7 @@ from ellmer_conformance.scenarios import answer_script
 from ellmer_conformance.scenarios.answer_script import AnswerScript, script_of
 from ellmer_conformance.scenarios.script import ScriptError
 from ellmer_conformance.server import StrictServer
-from ellmer_conformance.server.script_recording import write_script
+from ellmer_conformance.server.scripts.script_recording import write_script
 
 SCHEMA = Path(answer_script.__file__).with_suffix(".schema.json")
 WEATHER = {"type": "object", "properties": {"city": {"type": "string"}}}

@@ -9,7 +9,7 @@ import json
 from types import SimpleNamespace
 from typing import Any
 
-from ellmer_conformance.contract.json_depth import bounded
+from ellmer_conformance.contract.readers.json_access import bounded
 
 __all__ = ["SchemaValidator", "core_schema", "from_json", "to_json"]
 

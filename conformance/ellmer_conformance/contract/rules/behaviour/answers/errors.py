@@ -9,7 +9,7 @@ from itertools import pairwise
 from typing import Any
 
 from .....scenarios.script import Failure
-from ....error_bodies import own_message, read_error
+from ....error_texts.error_bodies import own_message, read_error
 from ....exchange import Exchange, Response
 from ....observed_run import Run
 from ....rule import Finding, broken

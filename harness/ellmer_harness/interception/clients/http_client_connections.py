@@ -19,10 +19,10 @@ from typing import Any
 from urllib.parse import urlsplit
 from weakref import WeakKeyDictionary
 
-from ..exchange.messages import Failure
-from . import network_guard, open_cassettes
-from .http1 import BodyReader, BrokenError, Outgoing, Wire, framing, os_error, sent_back
-from .open_cassettes import RequestInFlight
+from ...exchange.messages import Failure
+from .. import network_guard, open_cassettes
+from ..http1 import BodyReader, BrokenError, Outgoing, Wire, framing, os_error, sent_back
+from ..open_cassettes import RequestInFlight
 
 # --- Recording -------------------------------------------------------------------------------------------
 

@@ -11,10 +11,10 @@ from pathlib import Path
 from random import Random
 from typing import Any
 
-from ..contract import readers
-from ..contract.exchange import Item, Request
-from ..contract.rule import Refusal
-from ..scenarios.answer_script import (
+from ...contract import readers
+from ...contract.exchange import Item, Request
+from ...contract.rule import Refusal
+from ...scenarios.answer_script import (
     AnswerEntry,
     AnswerScript,
     Condition,
@@ -24,12 +24,12 @@ from ..scenarios.answer_script import (
     TextMatch,
     load,
 )
-from ..scenarios.script import AskModel, Delivery
-from .chat_apis.base import ChatApi, compact, utf8
-from .http.messages import Reply, deliver, plain
-from .model.behaviour import question_of, results_of
-from .model.request_options import options_of
-from .replies import refuse, render
+from ...scenarios.script import AskModel, Delivery
+from ..chat_apis.base import ChatApi, compact, utf8
+from ..http.messages import Reply, deliver, plain
+from ..model.behaviour import question_of, results_of
+from ..model.request_options import options_of
+from ..replies import refuse, render
 
 _SHOWN = 200  # entries on the page
 _GARBAGE = b"\x00\xff{]garbage"

@@ -20,11 +20,11 @@ from itertools import pairwise
 from math import log
 from typing import NamedTuple
 
+from ..rule import Rule, verdict
+from ..rulebook import RuleBook
+from ..rules._shape_faults import IDS
 from .described_faults import TYPES, Described, described, folded, judging
 from .other_causes import other_cause
-from .rule import Rule, verdict
-from .rulebook import RuleBook
-from .rules._shape_faults import IDS
 
 #: The least similarity of two texts, from 0 to 1, and the greatest distance from the best match.
 LEAST, BEHIND = 0.55, 0.05

@@ -21,9 +21,9 @@ from typing import Any
 
 import grpc
 
-from ..format.binary_messages import compact, form, message
-from .http1 import BrokenError
-from .open_cassettes import RequestInFlight
+from ...format.binary_messages import compact, form, message
+from ..http1 import BrokenError
+from ..open_cassettes import RequestInFlight
 
 # --- Messages and metadata -------------------------------------------------------------------------------
 

@@ -15,8 +15,8 @@ from contextlib import suppress
 from threading import Thread
 from typing import Any
 
-from .budget import MCP_SERVER, has_more_values
-from .transport.sent_keys import SentKeys
+from ..budget import MCP_SERVER, has_more_values
+from ..transport.sent_keys import SentKeys
 
 # --- The size of its messages ----------------------------------------------------------------------------
 

@@ -8,8 +8,8 @@ from importlib.util import find_spec
 from typing import Any
 from urllib.parse import urlsplit
 
-from ..errors import HarnessError
-from . import network_guard, open_cassettes
+from ...errors import HarnessError
+from .. import network_guard, open_cassettes
 
 _OPENING = ("open_tcp_connection", "create_connection")  # in newer versions of websockets, and in older ones
 _OPTIONS = ("create_connection_kwargs", "connection_kwargs")  # likewise

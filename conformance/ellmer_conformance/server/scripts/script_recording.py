@@ -9,13 +9,13 @@ from typing import Any
 
 import yaml
 
-from ..contract.exchange import Json, Request, Response
-from ..contract.provider_answers.answer import Told, events_of
-from ..contract.provider_answers.joined_streams import folded
-from ..contract.provider_answers.whole_answers import read
-from ..files import write_text
-from .journal import Entry
-from .model.behaviour import question_of, results_of
+from ...contract.exchange import Json, Request, Response
+from ...contract.provider_answers.answer import Told, events_of
+from ...contract.provider_answers.joined_streams import folded
+from ...contract.provider_answers.whole_answers import read
+from ...files import write_text
+from ..journal import Entry
+from ..model.behaviour import question_of, results_of
 
 _HEAD = "# The answers of a real API, recorded by `conformance serve --record`.\n"
 

@@ -29,11 +29,11 @@ from aiohttp.client_proto import ResponseHandler
 from aiohttp.connector import Connection
 from yarl import URL
 
-from ..exchange.messages import Failure
-from ..exchange.reply import Piece
-from . import network_guard, open_cassettes
-from .http1 import AnswerReader, BrokenError, Outgoing, Wire, os_error, sent_back
-from .open_cassettes import RequestInFlight
+from ...exchange.messages import Failure
+from ...exchange.reply import Piece
+from .. import network_guard, open_cassettes
+from ..http1 import AnswerReader, BrokenError, Outgoing, Wire, os_error, sent_back
+from ..open_cassettes import RequestInFlight
 from .websocket_clients import bridged, wrapper_of
 
 # --- Recording -------------------------------------------------------------------------------------------

@@ -13,9 +13,9 @@ from itertools import islice
 from operator import getitem
 from typing import Any, NamedTuple
 
-from .exchange import Json
-from .rule import Rule
-from .rulebook import RuleBook
+from ..exchange import Json
+from ..rule import Rule
+from ..rulebook import RuleBook
 
 __all__ = ["TYPES", "Described", "described", "folded", "judging"]
 

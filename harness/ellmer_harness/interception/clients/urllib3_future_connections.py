@@ -21,10 +21,10 @@ from typing import Any
 from urllib.parse import urlsplit
 from weakref import WeakSet
 
-from ..exchange.messages import Failure
-from . import network_guard, open_cassettes
-from .http1 import BrokenError, Outgoing, Wire, framing, os_error
-from .open_cassettes import RequestInFlight
+from ...exchange.messages import Failure
+from .. import network_guard, open_cassettes
+from ..http1 import BrokenError, Outgoing, Wire, framing, os_error
+from ..open_cassettes import RequestInFlight
 
 # --- Recording -------------------------------------------------------------------------------------------
 

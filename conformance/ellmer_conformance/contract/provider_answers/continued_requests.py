@@ -12,10 +12,10 @@ from dataclasses import replace
 
 from ellmer_harness.format import sse_and_ndjson
 
-from . import readers
-from .exchange import Exchange, Item, Json, Request, Response
-from .provider_answers.joined_streams import anthropic_message
-from .readers.json_access import object_of
+from .. import readers
+from ..exchange import Exchange, Item, Json, Request, Response
+from ..readers.json_access import object_of
+from .joined_streams import anthropic_message
 
 _KEPT = "previous_response_id"
 

@@ -21,11 +21,11 @@ from weakref import WeakKeyDictionary, WeakValueDictionary
 
 from curl_cffi import AsyncCurl, Curl, CurlError, CurlInfo, CurlMime, CurlOpt
 
-from ..exchange.messages import Failure, Headers
-from ..format.compression import is_coded, undo
-from . import network_guard
-from .http1 import BrokenError, Outgoing, Wire
-from .open_cassettes import RequestInFlight
+from ...exchange.messages import Failure, Headers
+from ...format.compression import is_coded, undo
+from .. import network_guard
+from ..http1 import BrokenError, Outgoing, Wire
+from ..open_cassettes import RequestInFlight
 
 
 def wrappers() -> Iterator[tuple[Any, str, Callable[[Any], Any]]]:

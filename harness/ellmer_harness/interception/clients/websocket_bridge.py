@@ -23,10 +23,10 @@ from websockets.http11 import Request, Response
 from websockets.sync.client import connect
 from websockets.sync.server import Server, ServerConnection, serve
 
-from ..exchange.messages import Failure
-from . import network_guard
-from .http1 import BrokenError, Outgoing, Wire
-from .open_cassettes import RequestInFlight
+from ...exchange.messages import Failure
+from .. import network_guard
+from ..http1 import BrokenError, Outgoing, Wire
+from ..open_cassettes import RequestInFlight
 
 _WIRE = Wire("websockets")
 _CONNECT = inspect.unwrap(connect)  # that of the bridge itself is not led anywhere

@@ -15,11 +15,11 @@ from urllib.parse import urlsplit
 from urllib3 import exceptions
 from urllib3.connectionpool import connection_from_url
 
-from ..exchange.messages import Failure
-from . import network_guard, open_cassettes
-from .http1 import BrokenError, Outgoing, Wire, os_error
+from ...exchange.messages import Failure
+from .. import network_guard, open_cassettes
+from ..http1 import BrokenError, Outgoing, Wire, os_error
+from ..open_cassettes import RequestInFlight
 from .http_client_connections import SENDING, PlayedSocket
-from .open_cassettes import RequestInFlight
 
 # --- Recording -------------------------------------------------------------------------------------------
 

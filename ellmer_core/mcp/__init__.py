@@ -26,22 +26,22 @@ from types import TracebackType
 from typing import TYPE_CHECKING, Any, Literal, TypeVar, cast
 from urllib.parse import urlsplit
 
-from ._chat.chat import Chat
-from .budget import MCP_SERVER
-from .contents import content as ours
-from .contents.content import media_type
-from .contents.turns import AssistantTurn, Turn, UserTurn
-from .errors import AsyncToolError, ConnectError, EllmerError, UsageError, spelt
-from .log import log_raised
-from .mcp_reading import LINES, ErrorOutput, bounded_answer
-from .schemas.type_functions import arguments_of, to_json_schema
-from .tool_execution import ainvoke
-from .tools.definition import AskLater, ToolContext, tool, tool_annotations
-from .tools.results import flatten, result_text
-from .transport.http_exchange import NO_KEYS, secrets_in_query, user_of
-from .transport.key_forms import HiddenText
-from .transport.sent_keys import SentKeys, is_secret, keys_in
-from .wire.base import HiddenHeaders
+from .._chat.chat import Chat
+from ..budget import MCP_SERVER
+from ..contents import content as ours
+from ..contents.content import media_type
+from ..contents.turns import AssistantTurn, Turn, UserTurn
+from ..errors import AsyncToolError, ConnectError, EllmerError, UsageError, spelt
+from ..log import log_raised
+from ..schemas.type_functions import arguments_of, to_json_schema
+from ..tool_execution import ainvoke
+from ..tools.definition import AskLater, ToolContext, tool, tool_annotations
+from ..tools.results import flatten, result_text
+from ..transport.http_exchange import NO_KEYS, secrets_in_query, user_of
+from ..transport.key_forms import HiddenText
+from ..transport.sent_keys import SentKeys, is_secret, keys_in
+from ..wire.base import HiddenHeaders
+from .reading import LINES, ErrorOutput, bounded_answer
 
 if TYPE_CHECKING:
     from anyio.from_thread import BlockingPortal

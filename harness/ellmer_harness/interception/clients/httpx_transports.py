@@ -12,9 +12,9 @@ from collections.abc import AsyncIterator, Callable, Iterator, Sequence
 from functools import cache
 from typing import Any
 
-from ..exchange.messages import Headers
-from . import open_cassettes
-from .open_cassettes import RequestInFlight
+from ...exchange.messages import Headers
+from .. import open_cassettes
+from ..open_cassettes import RequestInFlight
 
 # --- Transports ------------------------------------------------------------------------------------------
 

@@ -22,10 +22,10 @@ from pyreqwest.request import (
 )
 from pyreqwest.response import ResponseBuilder
 
-from ..exchange.messages import Failure
-from . import network_guard, open_cassettes
-from .http1 import BrokenError, Outgoing, Wire
-from .open_cassettes import RequestInFlight
+from ...exchange.messages import Failure
+from .. import network_guard, open_cassettes
+from ..http1 import BrokenError, Outgoing, Wire
+from ..open_cassettes import RequestInFlight
 
 # --- Recording -------------------------------------------------------------------------------------------
 

@@ -25,12 +25,12 @@ from grpc import _channel as _blocking_channel
 from grpc import aio
 from grpc.aio import _call, _channel
 
-from ..errors import Blocked
-from ..format.binary_messages import compact, form
-from . import network_guard, open_cassettes
+from ...errors import Blocked
+from ...format.binary_messages import compact, form
+from .. import network_guard, open_cassettes
+from ..http1 import Outgoing, Wire
+from ..open_cassettes import RequestInFlight
 from .grpc_conversations import LOCAL_CHANNEL, Noted, Player, Status, as_written, pairs
-from .http1 import Outgoing, Wire
-from .open_cassettes import RequestInFlight
 
 
 def wrappers() -> Iterator[tuple[Any, str, Callable[[Any], Any]]]:

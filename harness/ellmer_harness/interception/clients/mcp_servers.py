@@ -26,14 +26,14 @@ from anyio.abc import ByteReceiveStream, ByteSendStream, Process
 
 from ellmer_core.budget import MCP_RECORDING
 
-from ..errors import Miss
-from ..exchange.json_rpc import message_of
-from ..exchange.messages import Failure
-from ..secrets.named_credentials import is_credential, kind
-from ..secrets.redaction import MASK
-from . import open_cassettes
-from .http1 import BrokenError, Outgoing, Wire
-from .open_cassettes import RequestInFlight
+from ...errors import Miss
+from ...exchange.json_rpc import message_of
+from ...exchange.messages import Failure
+from ...secrets.named_credentials import is_credential, kind
+from ...secrets.redaction import MASK
+from .. import open_cassettes
+from ..http1 import BrokenError, Outgoing, Wire
+from ..open_cassettes import RequestInFlight
 
 _WIRE = Wire("mcp")
 _MODULE, _STARTS = "mcp.client.stdio", "_create_platform_compatible_process"

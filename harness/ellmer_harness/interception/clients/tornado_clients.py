@@ -18,11 +18,11 @@ from tornado.gen import convert_yielded
 from tornado.iostream import IOStream, StreamClosedError
 from tornado.simple_httpclient import HTTPTimeoutError
 
-from ..errors import Miss
-from ..exchange.messages import Failure
-from . import network_guard
-from .http1 import AnswerReader, BrokenError, Outgoing, UntilTaken, Wire, os_error, sent_back
-from .open_cassettes import RequestInFlight
+from ...errors import Miss
+from ...exchange.messages import Failure
+from .. import network_guard
+from ..http1 import AnswerReader, BrokenError, Outgoing, UntilTaken, Wire, os_error, sent_back
+from ..open_cassettes import RequestInFlight
 
 # --- Recording -------------------------------------------------------------------------------------------
 

@@ -1,0 +1,1 @@
+"""The HTTP clients whose requests are intercepted: one chapter for each client."""
