@@ -42,10 +42,15 @@ _PHRASES = (
     ("extraneous key", What.UNKNOWN, False),
     ("is unsupported", What.UNKNOWN, True),
     ("unknown name", What.UNKNOWN, False),
+    ("json: unknown field", What.UNKNOWN, False),
+    ("unrecognized key(s) in object:", What.UNKNOWN, False),
     ("missing required parameter", What.MISSING, False),
     ("missing required field", What.MISSING, False),
     ("missing field", What.MISSING, False),
     ("field required", What.MISSING, True),
+    ("is a required property", What.MISSING, True),
+    ("cannot unmarshal", What.WRONG, False),
+    (": value is '", What.WRONG, True),
     ("must be one of", What.WRONG, True),
     ("input should be", What.WRONG, True),
     ("unknown variant", What.WRONG, True),
@@ -55,6 +60,10 @@ _PHRASES = (
 )
 _TOKEN = re.compile(r"[\w$.\[\]-]++")
 _VALUE = re.compile(r"""['"`]([^'"`]{1,60}+)['"`]""")
+#: The type that a server of Go could not read, and the field: `ChatRequest` is the type of the whole body.
+_UNMARSHALLED = re.compile(r" (\w+)(?: \S+)? into Go struct field \w+\.([\w.]+)")
+#: A value of each type that a text tells.
+_TOLD = {"null": None, "string": "?", "array": [], "object": {}, "number": 1, "bool": True, "boolean": True}
 _NAMES = re.compile(r"[A-Za-z_$][\w$-]*+|(?<=\.)\*")
 #: What follows a phrase about a value that is not one of those that can be at its place.
 _KINDS = re.compile(r" (?:'|a valid )")
@@ -104,6 +113,10 @@ def described(text: str) -> Described | None:
         if at < 0:
             continue
         end = at + len(phrase)
+        if phrase == "cannot unmarshal":
+            if unread := _UNMARSHALLED.match(text, end):
+                return Described(what, phrase, tuple(unread[2].split(".")), _TOLD.get(unread[1], "?"))
+            continue
         earlier, later = _tokens(text[max(at - _AROUND, 0) : at]), _tokens(text[end : end + _AROUND])
         path = _path(earlier, later, before=before)
         if phrase == ": only " and earlier[-2:-1] != ["invalid"]:
@@ -140,6 +153,8 @@ def _path(earlier: Sequence[str], later: Sequence[str], *, before: bool) -> tupl
 def _valued(what: What, path: tuple[str, ...], later: str) -> tuple[tuple[str, ...], Any]:
     """Returns the path and the value that the text tells, or one that fits nowhere."""
     told = _VALUE.findall(later) if what is What.WRONG else []
+    if (kind := later.partition("'")[0]) in _TOLD and what is What.WRONG:  # `Value is 'null' but should be`
+        return path, _TOLD[kind]
     if told and "found using" in later:  # `Input tag 'x' found using 'type'`
         return (*path, *told[1:2]), told[0]
     if told and later.startswith(

@@ -97,7 +97,9 @@ _FIELD_NAME = re.compile(r"(?<![\w.'\"`/-])[a-z]+(?:_[a-z]+)+(?![\w.'\"`/\[-])")
 _PLACE = re.compile(r"\{\w*\}")
 #: A place for the name of any field in a template.
 _ANY_FIELD = re.compile(r"\{(?:key|path|place|part|inner)\}")
-_FAULT = re.compile(r"""['"]type['"]: ?['"](\w+)['"], ?['"]loc['"]: ?[\[(]([^\[\]()]*)(?:[\])]|$)""")
+_FAULT = re.compile(
+    r"""['"]type['"]: ?['"](\w+)['"],\s*(?:['"]msg['"]: ?(?:"[^"]*"|'[^']*'),\s*)?['"]loc['"]: ?[\[(]([^\[\]()]*)(?:[\])]|$)"""
+)
 #: A message in JSON or in what Python prints, in a body that is not whole.
 _MESSAGE = re.compile(
     r"""['"](?:message|errorMessage|error_message|error|detail|msg)['"]: ?(?:"([^"{}]{8,})"|'([^'{}]{8,})')"""
@@ -181,6 +183,7 @@ def matches(text: str, books: Iterable[RuleBook]) -> list[Match]:
             *order(match, _distance(text, match)),
             not (match.book.provider in providers and match.named >= likeliest - _HINT),
             not _fits(plain, match, wholly=True),
+            _is_passed_on(match) and not _PASSED_ON.search(text),
             *_rank(match),
             not _fits(plain, match),
         )
@@ -195,6 +198,11 @@ def _has_of_its_own(text: str, fault: Described, match: Match) -> bool:
     """Tells whether the whole text is a template of a rule, with the name of the field in it: the rule is not about fields of any kind."""
     named = f".{fault.path[-1]}: "
     return any(named in said for said in _templates(match)) and _fits(text, match, wholly=True)
+
+
+def _is_passed_on(match: Match) -> bool:
+    """Tells whether Bedrock says so with the words of the model's provider."""
+    return all(map(_PASSED_ON.match, _templates(match)))
 
 
 def _templates(match: Match) -> list[str]:
@@ -562,6 +570,8 @@ def _strings(value: object) -> Iterator[str]:
     match value:
         case {"loc": [*names], "msg": str(said)}:
             yield f"{'.'.join(map(str, names))}: {said}"
+        case {"message": str(said), "param": str(place)} if place[:1] == "/":
+            yield f"{place[1:].replace('/', '.')}: {said}"
         case str():
             yield value
         case dict():
