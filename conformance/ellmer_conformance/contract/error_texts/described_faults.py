@@ -17,7 +17,7 @@ from ..exchange import Json
 from ..rule import Rule
 from ..rulebook import RuleBook
 
-__all__ = ["TYPES", "Described", "described", "folded", "judging"]
+__all__ = ["TYPES", "Described", "What", "described", "folded", "has_field", "judging"]
 
 
 class What(StrEnum):
@@ -186,6 +186,11 @@ def judging(book: RuleBook, fault: Described) -> tuple[bool, list[Rule]]:
         new = (rule for rule in refusing[0] if rule not in already and all(rule in each for each in refusing))
         found += islice(new, 1)
     return placed, found
+
+
+def has_field(book: RuleBook, fault: Described) -> bool:
+    """Tells whether an example of the book has the field of a fault."""
+    return any(_places(book, fault._replace(what=What.MISSING)))
 
 
 def _refusing(book: RuleBook, body: Json, pointer: str) -> list[Rule]:

@@ -23,7 +23,7 @@ from typing import NamedTuple
 from ..rule import Rule, verdict
 from ..rulebook import RuleBook
 from ..rules._shape_faults import IDS
-from .described_faults import TYPES, Described, described, folded, judging
+from .described_faults import TYPES, Described, What, described, folded, has_field, judging
 from .other_causes import other_cause
 
 #: The least similarity of two texts, from 0 to 1, and the greatest distance from the best match.
@@ -139,7 +139,8 @@ _LINK = re.compile(r"https?://")
 #: Where to read more, as any refusal may say.
 _MORE = re.compile(r"(?:\b\w+(?: \w+){0,2}: ?)?https?://[^\s\"'}]+")
 _NAME = re.compile(r"[^\W_]+")
-_VALUE = re.compile(r"\{\w*\}|'[^']*'|\"[^\"]*\"|`[^`]*`|\b\w*\d[\w.-]*|[\w$]++(?>(?:[.\[][\w\].$\[]++)+)")
+#: A place in a template, a quoted name or value, a number, a path. What is longer is no value: the quotation mark is one of something else.
+_VALUE = re.compile(r"\{\w*\}|'[^']{0,80}'|\"[^\"]{0,80}\"|`[^`]{0,80}`|\b\w*\d[\w.-]*|[\w$]++(?>(?:[.\[][\w\].$\[]++)+)")
 _WORD = re.compile(r"[^\W\d_]+|\*")
 
 
@@ -255,6 +256,8 @@ def _judged(fault: Described, close: list[Match], found: Sequence[Match]) -> lis
             or said
             or any_field
         )
+        if not first and not close:
+            first = _of_only_book(fault, found)
         return [*first, *(each for each in close if each not in first)] if first else []
     judged = [(book, *judging(book, fault)) for book in likely]
     if not any(placed for _, placed, _ in judged) and not naming:
@@ -276,6 +279,13 @@ def _refusing(fault: Described, close: Sequence[Match], books: Sequence[RuleBook
         for rule in judging(book, fault)[1]
     }
     return [each for each in close if (id(each.book), each.rule.id) in rules]
+
+
+def _of_only_book(fault: Described, found: Sequence[Match]) -> list[Match]:
+    """Returns the rules that refuse a wrong value of a field that only one wire format has."""
+    books = {each.book.wire: each.book for each in found if not each.book.author}
+    having = [book for book in books.values() if fault.what is What.WRONG and has_field(book, fault)]
+    return _refusing(fault, found, having) if len(having) == 1 else []
 
 
 def _only_book(fault: Described, found: Sequence[Match]) -> list[RuleBook]:
