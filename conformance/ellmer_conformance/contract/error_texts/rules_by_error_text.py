@@ -18,6 +18,7 @@ from difflib import SequenceMatcher
 from functools import cache, partial
 from itertools import pairwise
 from math import log
+from operator import mul
 from typing import NamedTuple
 
 from ..rule import Rule, verdict
@@ -43,6 +44,7 @@ _PASSED_ON = re.compile(r"The model returned the following errors:? ?")
 _OF_A_VALIDATOR = re.compile(r"""(?:^|["'])\s*\d+ validation errors?(?: for [A-Z]\w+|:)\s*(?:\n|\\n)""")
 _LONGEST = 20_000  # characters that are read as what Python prints
 _ANY = 0.1  # the weight of a name, path or number
+_STEPS = 10  # how finely the shares of a text are told apart that refusals have
 _BOOKS = 8  # books of similar texts in which a fault is judged
 _SHORT = 0.76  # the least similarity of texts of a few words
 _LITTLE = 0.6  # the weight of a word that any sentence may have
@@ -145,12 +147,15 @@ _WORD = re.compile(r"[^\W\d_]+|\*")
 
 
 class Match(NamedTuple):
-    """A rule of a book with the similarity of its refusal to the text, from 0 to 1: without names, and with them."""
+    """A rule of a book with the similarity of its refusal to the text, from 0 to 1: without names, and with them. `covered` is the share of
+    the text's sentences that the rule's refusals have.
+    """
 
     alike: float
     named: float
     book: RuleBook
     rule: Rule
+    covered: float = 0.0
 
 
 def matches(text: str, books: Iterable[RuleBook]) -> list[Match]:
@@ -168,7 +173,8 @@ def matches(text: str, books: Iterable[RuleBook]) -> list[Match]:
     best = max((each.alike for each in named), default=0.0)
     order = _Paths("\n".join(texts_in(text)), found)
     providers = _providers_named(text, {each.book.provider for each in named if each.alike >= best - _HINT})
-    plain = " ".join("\n".join(texts_in(text)).split())
+    said = "\n".join(texts_in(text))
+    plain = " ".join(said.split())
     fault = fault_in(text)
     near = [each for each in named if each.alike >= max(LEAST, best - _HINT)]
     own = [each for each in near if fault and _has_of_its_own(plain, fault, each)]
@@ -181,9 +187,10 @@ def matches(text: str, books: Iterable[RuleBook]) -> list[Match]:
     likeliest = max((each.named for each in close), default=0.0)
     close.sort(
         key=lambda match: (
-            *order(match, _distance(text, match)),
+            *order(match, _distance(said, match)),
             not (match.book.provider in providers and match.named >= likeliest - _HINT),
             not _fits(plain, match, wholly=True),
+            -round(match.covered * _STEPS),
             _is_passed_on(match) and not _PASSED_ON.search(text),
             *_rank(match),
             not _fits(plain, match),
@@ -432,7 +439,8 @@ def nearest(text: str, books: Iterable[RuleBook]) -> list[Match]:
     """
     if len(text) > 2 * _COMPARED:
         text = f"{text[:_COMPARED]}\n{text[-_COMPARED:]}"
-    wanted = [_text_and_words(part) for each in texts_in(text) for part in (each, *sentences(each))]
+    parted = [(each, sentences(each)) for each in texts_in(text)]
+    wanted = [_text_and_words(part) for each, parts in parted for part in (each, *parts)]
     refusing = {
         (book.wire, id(rule)): (book, rule)
         for book in books
@@ -445,11 +453,10 @@ def nearest(text: str, books: Iterable[RuleBook]) -> list[Match]:
         said.text: said for _, _, texts in known for said in texts
     }  # most are the text of several providers
     parts = _weighed(wanted, weigh)
-    scores = {text: _score(parts, said, weigh) for text, said in every.items()}
-    found = [
-        Match(*max((scores[said.text] for said in texts), default=(0.0, 0.0)), book, rule)
-        for book, rule, texts in known
-    ]
+    scores = {text: _scores(parts, said, weigh) for text, said in every.items()}
+    longer = {each for each, parts in parted if parts}
+    told = [0.0 if part.text in longer else weigh(part.named) for part in wanted]
+    found = [_match(book, rule, [scores[said.text] for said in texts], told) for book, rule, texts in known]
     return sorted(found, key=lambda each: (-each.alike, -each.named, each.rule.preview))
 
 
@@ -492,13 +499,25 @@ def _weighed(wanted: Sequence[_Said], weigh: _Weights) -> list[tuple[float, _Sai
     return [(1 - _LESS * (1 - min(weigh(part.named) / whole, 1)), part) for part in wanted]
 
 
-def _score(wanted: Sequence[tuple[float, _Said]], known: _Said, weigh: _Weights) -> tuple[float, float]:
-    """Returns the similarity of a known text to the parts of the wanted one, by its words, and by all that it says."""
+def _scores(
+    wanted: Sequence[tuple[float, _Said]], known: _Said, weigh: _Weights
+) -> list[tuple[float, float]]:
+    """Returns the similarity of a known text to each part of the wanted one, by its words, and by all that it says."""
     found = []
     for share, ours in wanted:
         named = share * _alike(ours.named, known.named, weigh)
         found.append((max(share * _alike(ours.words, known.words, weigh), _NAMED * named), named))
-    return max(found)
+    return found
+
+
+def _match(
+    book: RuleBook, rule: Rule, scores: Sequence[Sequence[tuple[float, float]]], told: Sequence[float]
+) -> Match:
+    """Returns a rule with the similarities of its texts to each part of a text. `told` is what each sentence tells."""
+    alike, named = max((max(each) for each in scores), default=(0.0, 0.0))
+    best = (max(map(sum, of_part)) / 2 for of_part in zip(*scores, strict=True))
+    covered = sum(map(mul, told, best)) / (sum(told) or 1.0)
+    return Match(alike, named, book, rule, covered)
 
 
 _READ: dict[tuple[Rule, str, str], list[_Said]] = {}
@@ -551,7 +570,13 @@ def texts_in(text: str) -> list[str]:
     found = [each for each in _strings(value) if " " in each] if value is not None else _faults_in(text)
     inner = [each for string in found for each in texts_in(string)]
     is_whole = text.strip()[:1] in {"{", "["} or _LABEL.fullmatch(text.strip().partition("{")[0])
-    return [*inner, *([] if is_whole and found else [_ESCAPED.sub("", text)])]
+    around = text if value is None else _around(text)
+    return [*inner, *([] if is_whole and found else [_ESCAPED.sub("", around)])]
+
+
+def _around(text: str) -> str:
+    """Returns a text without the body in it, whose keys are no words of the error."""
+    return text[: text.find("{")] + text[text.rfind("}") + 1 :]
 
 
 def _faults_in(text: str) -> list[str]:
