@@ -237,13 +237,13 @@ AUTUMN = {
     # langgenius/dify/issues/30729
     '[vertex_ai] Error: PluginInvokeError: {"args":{},"error_type":"ClientError","message":"400 INVALID_ARGUMENT. {\'error\': {\'code\': 400, \'message\': \'Unable to submit request because function call `default_api:webscraper` in the 2. content block is missing a `thought_signature`.': "gemini THK-003",
     # jenslys/opencode-gemini-auth/issues/57
-    "Unable to submit request because `edit` functionDeclaration `parameters.edits` schema specified other fields alongside any_of. When using any_of, it must be the only field set.": "gemini SCH-001",
+    "Unable to submit request because `edit` functionDeclaration `parameters.edits` schema specified other fields alongside any_of. When using any_of, it must be the only field set.": "gemini SCH-015",
     # vercel/ai/issues/14655
     "Invalid JSON payload received. Unknown name \"includeServerSideToolInvocations\" at 'tool_config': Cannot find field.": "gemini REQ-101",
     # anomalyco/opencode/issues/20005
     "Requested input length 268972 exceeds maximum input length 202751": "",
     # cbdb-project/cbdb-online-main-server/pull/879
-    "Invalid schema for function 'list_allowed_tables': [] is not of type 'object'": "openai-chat openai-responses SCH-001",
+    "Invalid schema for function 'list_allowed_tables': [] is not of type 'object'": "openai-chat SCH-025",
     # agentscope-ai/AgentTeams/issues/299
     "400 No tool call found for function call output with call_id fcUdHXdv33lqE3HoR9P6yJNJ7.": "openai-responses PAIR-002",
     # james-6-23/codex2api/issues/414
@@ -382,7 +382,7 @@ LABELLED = {
     "Ran into this error: Request failed: Bad request (400): Function tools with reasoning_effort are not supported for gpt-5.5-2026-04-24 in /v1/chat/completions. Please use /v1/responses instead..": "openai-chat REQ-021",
     "This model is not supported by the Responses API": "",
     'Not Found: {"error":{"code":"api_not_supported","message":"Requested API is currently not supported","details":"Requested API is currently not supported"}}': "",
-    '{"error":{"message":"No endpoints found that support tool use. To learn more about provider routing, visit: https://openrouter.ai/docs/guides/routing/provider-selection","code":404}}': "openai-chat REQ-056",
+    '{"error":{"message":"No endpoints found that support tool use. To learn more about provider routing, visit: https://openrouter.ai/docs/guides/routing/provider-selection","code":404}}': "openai-chat REQ-052 REQ-056",
     'No endpoints found that support tool use. Try disabling "question".': "openai-chat REQ-056",
     "***.BadRequestError: OpenAIException - {\"error\":{\"message\":\"23 validation errors for ChatCompletionRequest\\n***.***.***.***.str\\n  Input should be a valid string [type=string_type, input_value=[{'detail': 'high', 'imag... 'type': 'input_image'}], input_type=list]": "",
     'Reason: The model returned the following errors: {"type":"error","request_id":"req_hxgdnqwbdlfu7gih6dsdamodxeqyaetzuo65spcc5ukx2a6vuoia","error":{"type":"invalid_request_error","message":"temperature is deprecated for this model."}}: ValidationException: The model returned the following errors:': "bedrock REQ-029",

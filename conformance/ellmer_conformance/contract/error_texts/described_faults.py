@@ -54,6 +54,7 @@ _PHRASES = (
     ("must be one of", What.WRONG, True),
     ("input should be", What.WRONG, True),
     ("unknown variant", What.WRONG, True),
+    (": data did not match any variant", What.WRONG, True),
     ("input tag", What.WRONG, True),
     ("invalid value at", What.WRONG, False),
     (": only ", What.WRONG, True),

@@ -84,6 +84,9 @@ _CAUSES = {
     OtherCause("the model's chat template refused the messages", "Compare them with the template."): (
         r"jinja|chat[ _]template\b|prompt template|raise_exception|template (?:error|render)"
     ),
+    OtherCause("the server was started without an option that this needs", "Start it with the option."): (
+        r"requires --\w|--enable-\w"
+    ),
     OtherCause("the server failed or was overloaded", "Send the request again later."): (
         r"overloaded|internal[ _]?server[ _]?error|service[ _](?:is |temporarily )*unavailable|serviceunavailable|bad gateway|gateway time-?out"
         r"|upstream connect|at capacity|model is (?:currently )?(?:loading|busy)|try again later|failed to initialize samplers|out of memory"

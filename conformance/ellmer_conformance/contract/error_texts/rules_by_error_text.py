@@ -35,6 +35,9 @@ _COMPARED = 4000  # characters of the beginning and the end of a text that are c
 _ENOUGH, _SENTENCE, _WHOLE, _PART = 5, 4, 0.9, 0.85
 _TELLING = 2  # words of a part that are not in any sentence
 _SURE = 0.85  # the least similarity of a rule to a text that also has words of another cause
+_MOSTLY = 0.65  # the share of a sentence's letters that are compared
+_SPELT = 36  # the least number of letters of a sentence that are compared in a row
+_FEW = 0.2  # the least similarity with names of a rule whose text is not almost the same
 _NAMED = 0.95  # the weight of a similarity that names have made
 _LEFT_OUT = 0.5  # how much a word counts against a text that leaves it out
 _LESS = 0.2  # how much less a sentence counts that is a small part of the text, and the least that is left of shared words
@@ -104,7 +107,7 @@ _FAULT = re.compile(
 )
 #: A message in JSON or in what Python prints, in a body that is not whole.
 _MESSAGE = re.compile(
-    r"""['"](?:message|errorMessage|error_message|error|detail|msg)['"]: ?(?:"([^"{}]{8,})"|'([^'{}]{8,})')"""
+    r"""['"](?:message|errorMessage|error_message|error|detail|msg)['"]: ?(?:"([^"{}]{8,})"?|'([^'{}]{8,})'?)"""
 )
 _PART_OF_PLACE = re.compile(r"\w+")
 #: What stands before a body and says no more than its status: "Error: 400", "API Error: 400", "Error code: 400 -".
@@ -142,7 +145,9 @@ _LINK = re.compile(r"https?://")
 _MORE = re.compile(r"(?:\b\w+(?: \w+){0,2}: ?)?https?://[^\s\"'}]+")
 _NAME = re.compile(r"[^\W_]+")
 #: A place in a template, a quoted name or value, a number, a path. What is longer is no value: the quotation mark is one of something else.
-_VALUE = re.compile(r"\{\w*\}|'[^']{0,80}'|\"[^\"]{0,80}\"|`[^`]{0,80}`|\b\w*\d[\w.-]*|[\w$]++(?>(?:[.\[][\w\].$\[]++)+)")
+_VALUE = re.compile(
+    r"\{\w*\}|'[^']{0,80}'|\"[^\"]{0,80}\"|`[^`]{0,80}`|\b\w*\d[\w.-]*|[\w$]++(?>(?:[.\[][\w\].$\[]++)+)"
+)
 _WORD = re.compile(r"[^\W\d_]+|\*")
 
 
@@ -177,11 +182,14 @@ def matches(text: str, books: Iterable[RuleBook]) -> list[Match]:
     plain = " ".join(said.split())
     fault = fault_in(text)
     near = [each for each in named if each.alike >= max(LEAST, best - _HINT)]
+    near = [each for each in near if each.named >= _FEW or each.alike >= _WHOLE]
     own = [each for each in near if fault and _has_of_its_own(plain, fault, each)]
     close = [
         each for each in near if each.alike >= best - BEHIND or each.book.provider in providers or each in own
     ]
     close = [each for each in close if each.alike >= _SHORT or order.has_paths or not order.lacks(each)]
+    if not cause and max((each.alike for each in close), default=0.0) < _SHORT:
+        close = _spelt(text, found) or close
     if cause:
         close = [each for each in close if each.alike >= _SURE or _fits(plain, each, telling=True)]
     likeliest = max((each.named for each in close), default=0.0)
@@ -206,6 +214,30 @@ def _has_of_its_own(text: str, fault: Described, match: Match) -> bool:
     """Tells whether the whole text is a template of a rule, with the name of the field in it: the rule is not about fields of any kind."""
     named = f".{fault.path[-1]}: "
     return any(named in said for said in _templates(match)) and _fits(text, match, wholly=True)
+
+
+def _spelt(text: str, found: Iterable[Match]) -> list[Match]:
+    """Returns the rules with a sentence whose letters the text has in a row, whatever stands between them: a text that was read from a
+    picture or quoted twice has other spaces and quotation marks.
+    """
+    letters = _letters(text)
+    return [
+        match
+        for match in found
+        if any(_is_spelt(said.text, letters) for said in _known(match.book, match.rule))
+    ]
+
+
+@cache
+def _letters(text: str) -> str:
+    return "".join(_WORD.findall(text.lower())).replace("*", "")
+
+
+def _is_spelt(known: str, letters: str) -> bool:
+    """Tells whether letters have most of a known sentence, from its longest part's beginning."""
+    longest = max(map(_letters, _PLACE.split(known)), key=len)
+    least = max(_SPELT, round(len(longest) * _MOSTLY))
+    return longest[:least] in letters if len(longest) >= _SPELT else False
 
 
 def _is_passed_on(match: Match) -> bool:
