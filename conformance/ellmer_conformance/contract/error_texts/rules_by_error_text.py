@@ -47,6 +47,7 @@ _PASSED_ON = re.compile(r"The model returned the following errors:? ?")
 _OF_A_VALIDATOR = re.compile(r"""(?:^|["'])\s*\d+ validation errors?(?: for [A-Z]\w+|:)\s*(?:\n|\\n)""")
 _LONGEST = 20_000  # characters that are read as what Python prints
 _ANY = 0.1  # the weight of a name, path or number
+_NOT_ALIKE = (0.0, 0.0)  # what is said of two texts without a common word
 _STEPS = 10  # how finely the shares of a text are told apart that refusals have
 _BOOKS = 8  # books of similar texts in which a fault is judged
 _SHORT = 0.76  # the least similarity of texts of a few words
@@ -513,16 +514,18 @@ def _new(word: str) -> float:
 
 
 class _Said(NamedTuple):
-    """What a text says: its words, and its words with those in names."""
+    """What a text says: its words, its words with those in names, and those of them that tell something."""
 
     text: str
     words: list[str]
     named: list[str]
+    telling: frozenset[str]
 
 
 def _text_and_words(text: str) -> _Said:
     told = _MORE.sub(" ", _PASSED_ON.sub(" ", text))
-    return _Said(text, words(told), _tokens(told))
+    tokens = _tokens(told)
+    return _Said(text, words(told), tokens, frozenset(tokens) - _FUNCTION_WORDS)
 
 
 def _weighed(wanted: Sequence[_Said], weigh: _Weights) -> list[tuple[float, _Said]]:
@@ -537,6 +540,9 @@ def _scores(
     """Returns the similarity of a known text to each part of the wanted one, by its words, and by all that it says."""
     found = []
     for share, ours in wanted:
+        if ours.telling.isdisjoint(known.telling):
+            found.append(_NOT_ALIKE)
+            continue
         named = share * _alike(ours.named, known.named, weigh)
         found.append((max(share * _alike(ours.words, known.words, weigh), _NAMED * named), named))
     return found
@@ -546,7 +552,10 @@ def _match(
     book: RuleBook, rule: Rule, scores: Sequence[Sequence[tuple[float, float]]], told: Sequence[float]
 ) -> Match:
     """Returns a rule with the similarities of its texts to each part of a text. `told` is what each sentence tells."""
-    alike, named = max((max(each) for each in scores), default=(0.0, 0.0))
+    scores = [each for each in scores if any(score is not _NOT_ALIKE for score in each)]
+    if not scores:
+        return Match(0.0, 0.0, book, rule)
+    alike, named = max(map(max, scores))
     best = (max(map(sum, of_part)) / 2 for of_part in zip(*scores, strict=True))
     covered = sum(map(mul, told, best)) / (sum(told) or 1.0)
     return Match(alike, named, book, rule, covered)
