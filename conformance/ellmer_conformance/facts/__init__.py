@@ -9,7 +9,7 @@ from __future__ import annotations
 import json
 import re
 from collections import defaultdict
-from collections.abc import Iterable, Iterator
+from collections.abc import Collection, Iterable, Iterator
 from dataclasses import asdict, dataclass, replace
 from datetime import date
 from fnmatch import fnmatchcase
@@ -33,6 +33,7 @@ __all__ = [
     "Evidence",
     "as_data",
     "cells",
+    "cells_of",
     "chosen",
     "dated_profiles",
     "disagreements",
@@ -268,9 +269,9 @@ def _broken(wire: str, provider: str, model: str, feature: str) -> Iterator[tupl
     about = [
         rule for rule in catching if rule.scope.about(provider, model) and (provider, rule.id) not in _SPELLED
     ]
-    body = _used(feature, wire, model) if about else None
-    for rule in about:
-        found = verdict(rule, _asked(wire, provider, body or {}, model)).violations
+    request = _used(feature, wire, provider, model) if about else None
+    for rule in about if request else ():
+        found = verdict(rule, request).violations
         if found:
             words = found[0].refusal.message if found[0].refusal else found[0].message
             yield rule, words, _decided(found[0])
@@ -303,9 +304,10 @@ def _decided(violation: Any) -> list[str]:
 
 
 @lru_cache(1_024)
-def _used(feature: str, wire: str, model: str) -> Json | None:
-    """Returns the example of a feature, which many rules look at."""
-    return example(_BY_NAME[feature], wire, model)
+def _used(feature: str, wire: str, provider: str, model: str) -> Request | None:
+    """Returns the request of a feature's example, which many rules look at, or `None` if no example is kept."""
+    body = example(_BY_NAME[feature], wire, model)
+    return None if body is None else _asked(wire, provider, body, model)
 
 
 #: Rules that refuse how the example is written, at a provider that has the feature in another form.
@@ -322,8 +324,8 @@ def _about(wire: str, provider: str, feature: str) -> list[Any]:
     from ..contract.rule import verdict  # noqa: PLC0415
 
     def catches(rule: Any, model: str) -> bool:
-        used = _used(feature, wire, model)
-        return bool(used and verdict(rule, _asked(wire, provider, used, model)).violations)
+        used = _used(feature, wire, provider, model)
+        return bool(used and verdict(rule, used).violations)
 
     most = _SAMPLE if _BY_NAME[feature].group in _OPTIONS else 1
     return [
@@ -796,6 +798,22 @@ def chosen(
     places = [place for place in _places() if named and fits(place, named[0])]
     found = (*_cells_at(places, named), *_retired(), *_betas()) if narrow else cells()
     return [each for each in found if fits(each.place[:3], each.feature) and answer in {"", each.answer}]
+
+
+def cells_of(models: Collection[tuple[str, str]], features: Collection[str]) -> list[Cell]:
+    """Returns the cells of some models, without computing the others.
+
+    Args:
+        models: The provider and the name of each model.
+        features: The features.
+
+    Examples:
+        >>> [cell.answer for cell in cells_of({("openai", "gpt-5-mini")}, {"temperature"}) if cell.wire == "openai-chat"]
+        ['no']
+    """
+    places = [place for place in _places() if place[1:] in models]
+    found = (*_cells_at(places, [name for name in _BY_NAME if name in features]), *_retired(), *_betas())
+    return [cell for cell in found if cell.place[1:3] in models and cell.feature in features]
 
 
 def names(kind: str) -> set[str]:

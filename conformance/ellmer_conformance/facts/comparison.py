@@ -17,7 +17,7 @@ from typing import Any
 
 from ellmer_harness.recordings.untrusted_files import bounded_json, plain_bytes
 
-from . import Cell, cells
+from . import Cell, cells_of
 from .features import FEATURES
 
 __all__ = ["Claim", "Difference", "claims", "contradictions", "proved"]
@@ -97,11 +97,14 @@ def contradictions(claimed: Iterable[Claim]) -> list[Difference]:
         >>> contradictions([])
         []
     """
-    cells_of: dict[tuple[str, str, str], list[Cell]] = {}
-    for cell in cells():
-        cells_of.setdefault((cell.provider, cell.model, cell.feature), []).append(cell)
+    claimed = [*claimed]
+    told: dict[tuple[str, str, str], list[Cell]] = {}
+    for cell in cells_of(
+        {(each.provider, each.model) for each in claimed}, {each.feature for each in claimed}
+    ):
+        told.setdefault((cell.provider, cell.model, cell.feature), []).append(cell)
     found = [
-        _compared(claim, cells_of.get((claim.provider, claim.model, claim.feature), [])) for claim in claimed
+        _compared(claim, told.get((claim.provider, claim.model, claim.feature), [])) for claim in claimed
     ]
     return sorted(filter(None, found), key=lambda each: each.kind)
 
