@@ -5,7 +5,7 @@ unknown or missing, or that its value is wrong. The fault is put into an example
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from copy import deepcopy
 from enum import StrEnum
 from functools import reduce
@@ -64,7 +64,7 @@ _VALUE = re.compile(r"""['"`]([^'"`]{1,60}+)['"`]""")
 #: The type that a server of Go could not read, and the field: `ChatRequest` is the type of the whole body.
 _UNMARSHALLED = re.compile(r" (\w+)(?: \S+)? into Go struct field \w+\.([\w.]+)")
 #: A value of each type that a text tells.
-_TOLD = {"null": None, "string": "?", "array": [], "object": {}, "number": 1, "bool": True, "boolean": True}
+_TOLD: Mapping[str, Any] = {"null": None, "string": "?", "array": [], "object": {}, "number": 1, "bool": True, "boolean": True}
 _NAMES = re.compile(r"[A-Za-z_$][\w$-]*+|(?<=\.)\*")
 #: What follows a phrase about a value that is not one of those that can be at its place.
 _KINDS = re.compile(r" (?:'|a valid )")
