@@ -25,10 +25,10 @@ _CAUSES = {
         "Read where the program raised it.",
         of_api=False,
     ): (
-        r"\A\s*(?:Traceback[\s\S]*\n)?[\w.]*\b(?:(?:pydantic\w*[\w.]*|jsonschema[\w.]*)\.ValidationError|JSONDecodeError"
+        r"\A\s*(?:Traceback[\s\S]*\n)?[\w.]*\b(?:(?:pydantic[\w.]*|jsonschema[\w.]*)\.ValidationError|JSONDecodeError"
         r"|(?:Attribute|Key|Index|Type|Name|Import|ModuleNotFound|UnboundLocal|RequestValidation|Assertion|Recursion|Reference|Range"
         r"|Syntax|AI_InvalidResponseData|AI_TypeValidation|OutputParser\w*|Unicode\w+)(?:Error|Exception))\b"
-        r"|AI_\w*Error: (?:Unsupported|Invalid|Type)|\[type=\w+, input_value="
+        r"|AI_\w{0,40}Error: (?:Unsupported|Invalid|Type)|\[type=\w+, input_value="
     ),
     OtherCause(
         "the model wrote a call or an answer that does not fit",
@@ -58,7 +58,7 @@ _CAUSES = {
     ),
     OtherCause("the API found the content unsafe", "Change the content."): (
         r"content[ _](?:management|filter\w*|polic\w+|violation)|safety (?:system|filter|check)|moderation|\bflagged\b|datainspection"
-        r"|inappropriate content|violat\w+ [\w ]{0,40}polic|prohibited_content|output blocked|usage polic|cybersecurity|敏感"
+        r"|inappropriate content|violat\w{1,8} [\w ]{0,40}polic|prohibited_content|output blocked|usage polic|cybersecurity|敏感"
     ),
     OtherCause(
         "the request is longer than the model's context, or larger than the server allows",
@@ -66,7 +66,7 @@ _CAUSES = {
     ): (
         r"(?:context|token|size|payload|request size)[ _](?:length|window|limit|size)|(?:max(?:imum)?|allowed) (?:\w+ )?"
         r"(?:context|prompt|input|model|token)s?\b|(?:prompt|input|request|content|message|conversation|history)s?(?: \w+)? (?:is|are|was)? ?too (?:long|large|big)"
-        r"|too many (?:\w+ ){0,2}(?:tokens|bytes|images|pages)|too much media|exceed\w* (?:the )?(?:\w+ ){0,4}(?:context|tokens?|maximum length)\b"
+        r"|too many (?:\w+ ){0,2}(?:tokens|bytes|images|pages)|too much media|exceed\w{0,8} (?:the )?(?:\w+ ){0,4}(?:context|tokens?|maximum length)\b"
         r"|input tokens? (?:count|exceeded)|reduce the length|entity too large|request[ _]too[ _]large|input length (?:should|exceeds|and)"
         r"|n_ctx|exceeds \d+ ?mb|image exceeds|max(?:imum)? (?:image|file|payload|request) size|(?:at most|maximum of|more than) \d+ images?"
     ),
