@@ -525,7 +525,10 @@ def test_a_text_that_no_rule_knows_is_said_to_be_unknown_with_the_nearest():
     told = CliRunner().invoke(_group, ["explain", "Failed to call a function. Please adjust your prompt."])
 
     assert told.exit_code == 2
-    assert "No rule knows this text. It says that the model wrote a call or an answer that does not fit." in told.output
+    assert (
+        "No rule knows this text. It says that the model wrote a call or an answer that does not fit."
+        in told.output
+    )
     assert " The nearest is " in told.output
 
 

@@ -64,7 +64,15 @@ _VALUE = re.compile(r"""['"`]([^'"`]{1,60}+)['"`]""")
 #: The type that a server of Go could not read, and the field: `ChatRequest` is the type of the whole body.
 _UNMARSHALLED = re.compile(r" (\w+)(?: \S+)? into Go struct field \w+\.([\w.]+)")
 #: A value of each type that a text tells.
-_TOLD: Mapping[str, Any] = {"null": None, "string": "?", "array": [], "object": {}, "number": 1, "bool": True, "boolean": True}
+_TOLD: Mapping[str, Any] = {
+    "null": None,
+    "string": "?",
+    "array": [],
+    "object": {},
+    "number": 1,
+    "bool": True,
+    "boolean": True,
+}
 _NAMES = re.compile(r"[A-Za-z_$][\w$-]*+|(?<=\.)\*")
 #: What follows a phrase about a value that is not one of those that can be at its place.
 _KINDS = re.compile(r" (?:'|a valid )")
