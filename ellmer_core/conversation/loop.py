@@ -329,7 +329,9 @@ def call_tools(history: History, settings: Settings, requests: Sequence[ContentT
                     yield Notify(tuple(settings.on_result), history.results[place])
     if any(place not in history.results for place in places):
         raise _approval_required(history.questions)
-    history.final = [result for _, result in sorted(history.results.items()) if is_final(result)]
+    history.final = []
+    if any(map(attrgetter("final"), settings.tools.values())):
+        history.final = [result for _, result in sorted(history.results.items()) if is_final(result)]
     return bool(history.final) and settings.type is None
 
 
