@@ -9,7 +9,16 @@ import os
 import re
 
 import pytest
-from broken_on_purpose.listed import clients, later, outsiders, reported, strangers, threads, trackers, unlisted
+from broken_on_purpose.listed import (
+    clients,
+    later,
+    outsiders,
+    reported,
+    strangers,
+    threads,
+    trackers,
+    unlisted,
+)
 from broken_on_purpose.listed.mined import CHANGES, MINED, REPLIES, MinedAdapter
 
 from ellmer_conformance.contract.readers import MODULES
