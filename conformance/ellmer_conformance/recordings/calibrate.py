@@ -20,6 +20,7 @@ from ellmer_core.budget import RECORDING
 from ellmer_harness.bulk.engines import Engine, Work
 from ellmer_harness.bulk.journal import Journal, OnDisk, worked
 from ellmer_harness.bulk.sources import Source, sources
+from ellmer_harness.recordings.untrusted_files import CRASHED, is_unfinished
 from ellmer_harness.secrets.quoted_keys import forms_of_keys, sent_keys, text_without_keys
 
 from ..contract import rules
@@ -256,14 +257,14 @@ def calibrate_files(
     on_file: Callable[[Calibration], None] = lambda _: None,
 ) -> None:
     """Judges the files, as `lint_each()` does, and adds the results. `on_file` is called after each file."""
-    work = Work(partial(file_outcomes, most=most), _died)
+    work = Work(partial(file_outcomes, most=most), _died, unfinished=lambda each: is_unfinished(each.problem))
     for file in worked(work, files, (_as_json, _from_json), jobs=jobs, engine=engine, journal=journal):
         found.add(file)
         on_file(found)
 
 
 def _died(source: Source) -> FileOutcomes:
-    return FileOutcomes(str(source), problem=f"{source}: the process that read it crashed")
+    return FileOutcomes(str(source), problem=f"{source}: {CRASHED}")
 
 
 def file_outcomes(source: Source, most: int = RECORDING.unpacked) -> FileOutcomes:

@@ -16,7 +16,7 @@ from ellmer_harness.bulk.journal import Journal, worked
 from ellmer_harness.bulk.sources import Source, sources
 from ellmer_harness.recordings import SUFFIXES, Unreadable
 from ellmer_harness.recordings.format_detection import nearest, seems_recorded
-from ellmer_harness.recordings.untrusted_files import Oversized, TooSlow, time_limit
+from ellmer_harness.recordings.untrusted_files import CRASHED, Oversized, TooSlow, is_unfinished, time_limit
 
 from ..contract import rules
 from ..contract.changes.known_until import NOTE, may_be_newer
@@ -227,16 +227,18 @@ def lint_each(
     to it. A recording, or a line of a log, of more than `most` bytes is not judged, and its report says so. Raises `Unreadable`
     for a missing path, `EngineMissing` and `EngineLost`.
     """
-    work = Work(partial(lint_file, assumed=assumed, most=most), _died)
+    work = Work(
+        partial(lint_file, assumed=assumed, most=most),
+        _died,
+        unfinished=lambda each: is_unfinished(each.problem),
+    )
     for report in worked(work, files, (as_json, from_json), jobs=jobs, engine=engine, journal=journal):
         yield replace(report, path=one_line(report.path))
 
 
 def _died(source: Source) -> FileReport:
     """Returns the report of a file that ended the process that read it."""
-    return FileReport(
-        str(source), problem="the process that read it crashed, perhaps because it had too little memory"
-    )
+    return FileReport(str(source), problem=f"{CRASHED}, perhaps because it had too little memory")
 
 
 def lint_file(source: Source, assumed: Assumed = UNASSUMED, most: int = RECORDING.unpacked) -> FileReport:

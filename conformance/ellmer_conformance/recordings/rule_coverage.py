@@ -12,6 +12,7 @@ from ellmer_core.budget import RECORDING
 from ellmer_harness.bulk.engines import Engine, Work
 from ellmer_harness.bulk.journal import Journal, worked
 from ellmer_harness.bulk.sources import Source
+from ellmer_harness.recordings.untrusted_files import CRASHED, is_unfinished
 
 from ..contract import rules
 from ..contract.rule import Rule
@@ -75,14 +76,14 @@ def cover(
     on_file: Callable[[Coverage], None] = lambda _: None,
 ) -> None:
     """Reads the files, as `lint_each()` does, and adds the rules that they reach. `on_file` is called after each file."""
-    work = Work(partial(file_coverage, most=most), _died)
+    work = Work(partial(file_coverage, most=most), _died, unfinished=lambda each: is_unfinished(each.problem))
     for file in worked(work, files, (_as_json, _from_json), jobs=jobs, engine=engine, journal=journal):
         found.add(file)
         on_file(found)
 
 
 def _died(source: Source) -> FileCoverage:
-    return FileCoverage(str(source), problem=f"{source}: the process that read it crashed")
+    return FileCoverage(str(source), problem=f"{source}: {CRASHED}")
 
 
 def file_coverage(source: Source, most: int = RECORDING.unpacked) -> FileCoverage:

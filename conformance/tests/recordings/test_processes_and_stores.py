@@ -2,6 +2,7 @@
 
 import json
 import sys
+from contextlib import contextmanager
 from pathlib import Path
 from threading import Thread
 
@@ -10,12 +11,13 @@ from click.testing import CliRunner
 
 from ellmer_conformance.cli import _group
 from ellmer_conformance.cli.lint import command
-from ellmer_conformance.recordings.lint import lint, lint_file
+from ellmer_conformance.recordings.lint import lint, lint_each, lint_file
 from ellmer_harness.bulk.engines import EngineMissing, Work, mapped
 from ellmer_harness.bulk.journal import Journal
 from ellmer_harness.bulk.sources import Object, sources
 from ellmer_harness.recordings import Unreadable
 from ellmer_harness.recordings.format_detection import BEGINNING
+from ellmer_harness.recordings.untrusted_files import TooSlow, is_unfinished
 from ellmer_harness.store.fsspec_store import Remote
 
 CASSETTES = Path(__file__).parents[3] / "cassettes"
@@ -155,6 +157,29 @@ def test_an_object_that_went_away(tmp_path):
 
     assert report.problem == "the object no longer exists"
     assert report.path == f"file://{tmp_path}/gone.json"
+
+
+def test_a_file_that_took_too_long_is_judged_again(tmp_path, monkeypatch):
+    """A busy machine is no property of the file."""
+    file = tmp_path / "calls.json"
+    file.write_text(json.dumps(BROKEN))
+    tries = iter([TooSlow("it took longer than 0 seconds"), None])
+
+    @contextmanager
+    def limited():
+        if problem := next(tries):
+            raise problem
+        yield
+
+    monkeypatch.setattr("ellmer_conformance.recordings.lint.time_limit", limited)
+    problems = []
+    for _ in range(2):
+        with Journal(tmp_path / "lint.journal", "this version") as journal:
+            [report] = lint_each([file], journal=journal)
+            problems.append(report.problem)
+
+    assert is_unfinished(problems[0])
+    assert not is_unfinished(problems[1])
 
 
 def test_a_journal_may_be_collected_by_any_thread(tmp_path, monkeypatch):

@@ -43,12 +43,13 @@ class Work(Generic[S, R]):
     """The work for each item.
 
     `do` runs in the workers. `ready` returns the result of an item that needs no work, or `None`. `died` returns the result
-    of an item whose worker died.
+    of an item whose worker died. `unfinished` tells whether the work for a result is to be tried again.
     """
 
     do: Callable[[S], R]
     died: Callable[[S], R]
     ready: Callable[[S], R | None] = lambda _: None
+    unfinished: Callable[[R], bool] = lambda _: False
 
 
 def mapped(work: Work[S, R], items: Iterable[S], jobs: int, engine: Engine) -> Iterator[R]:

@@ -117,7 +117,7 @@ def worked(
     journal: Journal | None = None,
 ) -> Iterator[R]:
     """Returns the results for the files as `mapped()` does. Those that the journal has are taken from there, and new ones are
-    added to it.
+    added to it, unless their work did not end.
     """
     if journal is None:
         alone = jobs < 2 and engine == "processes"
@@ -125,7 +125,8 @@ def worked(
         return
     write, read = as_json
     for result in mapped(replace(work, ready=partial(_stored, journal, read)), files, jobs, engine):
-        journal.add(result.path, write(result))
+        if not work.unfinished(result):
+            journal.add(result.path, write(result))
         yield result
 
 

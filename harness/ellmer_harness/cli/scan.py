@@ -36,9 +36,11 @@ from ..recordings.format_detection import content, read
 from ..recordings.interaction import value_of
 from ..recordings.public_pages import public_pages
 from ..recordings.untrusted_files import (
+    CRASHED,
     TooSlow,
     Unreadable,
     file_bytes,
+    is_unfinished,
     time_limit,
     unreadable_on_error,
     unzipped,
@@ -83,7 +85,7 @@ def run(options: argparse.Namespace) -> int:
     totals = _Totals(frozenset(options.accept), set(Scrub.of(None).values.values()))
     found = (each for each in _sources(options.paths) if not _hidden(each, options.paths))
     with ExitStack() as stack:
-        work = Work(searched, _died)
+        work = Work(searched, _died, unfinished=_is_unfinished)
         journal = stack.enter_context(_journal(options.resume)) if options.resume else None
         try:
             results = worked(
@@ -249,8 +251,12 @@ def _compressed(file: Path, value: Any, secrets: Mapping[str, str]) -> Iterator[
 
 
 def _died(source: Source) -> Searched:
-    problem = _unsearched("the process that read it crashed")
+    problem = _unsearched(CRASHED)
     return Searched(str(source), [("", problem)], variables=sorted(set(Scrub.of(None).values.values())))
+
+
+def _is_unfinished(found: Searched) -> bool:
+    return any(is_unfinished(text) for _, text in found.problems)
 
 
 def _from_json(value: dict[str, Any]) -> Searched:

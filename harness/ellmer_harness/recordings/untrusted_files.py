@@ -26,6 +26,7 @@ from ..errors import CassetteError
 from ..format.blobs import TooLarge, file_bytes
 
 __all__ = [
+    "CRASHED",
     "UTF_16",
     "Oversized",
     "TooLarge",
@@ -35,6 +36,7 @@ __all__ = [
     "bounded_yaml",
     "file_bytes",
     "in_utf8",
+    "is_unfinished",
     "plain_bytes",
     "time_limit",
     "unreadable_on_error",
@@ -130,6 +132,15 @@ def bounded_yaml(text: str) -> str:
 # --- A limit of time for each file -----------------------------------------------------------------------
 
 
+#: What is said of a file whose work did not end, and whose next try may end.
+_LONGER, CRASHED = "it took longer than", "the process that read it crashed"
+
+
+def is_unfinished(problem: str | None) -> bool:
+    """Tells whether a problem is about the machine, which was busy or had too little memory, and not about the file."""
+    return problem is not None and (_LONGER in problem or CRASHED in problem)
+
+
 class TooSlow(BaseException):
     """A file takes too long. The class is not an `Exception`, because readers that try several formats catch those."""
 
@@ -143,7 +154,7 @@ def time_limit(seconds: float | None = None) -> Iterator[None]:
         with _alarm(limit) if main else _raised_in_thread(limit):
             yield
     except TooSlow:
-        raise TooSlow(f"it took longer than {limit:g} seconds") from None
+        raise TooSlow(f"{_LONGER} {limit:g} seconds") from None
 
 
 @contextmanager
