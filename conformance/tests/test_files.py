@@ -187,7 +187,7 @@ def test_a_table_s_texts_are_not_obeyed_by_the_terminal(tmp_path, monkeypatch):
     known = Cell(
         "image_in_user", name, "gpt", "openai-chat", "openai", "yes", (Evidence("accepted", "link"),)
     )
-    monkeypatch.setattr("ellmer_conformance.facts.comparison.cells", lambda: [known])
+    monkeypatch.setattr("ellmer_conformance.facts.comparison.cells_of", lambda models, features: [known])
     table = {name: {"litellm_provider": "openai", "mode": "chat", "supports_vision": False}}
     (tmp_path / "table.json").write_text(json.dumps(table))
     said = CliRunner().invoke(facts, ["--check", str(tmp_path / "table.json")]).output
