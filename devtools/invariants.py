@@ -82,6 +82,7 @@ INVARIANTS = (
             "tests/hostile/test_hostile_records.py",
             "tests/hostile/test_not_from_here.py",
             "tests/hostile/test_pages_from_elsewhere.py",
+            "harness/tests/store/test_merged_cassettes.py",
             "conformance/tests/recordings/test_lying_recordings.py",
             "conformance/tests/recordings/test_lint_in_pull_requests.py",
         ),

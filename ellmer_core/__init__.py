@@ -183,7 +183,7 @@ RENDERERS.update(
     text=_renderer("printed_form", "format_value"),
     rich=_renderer("rich_console", "renderable"),
     html=_renderer("html", "notebook_html"),
-    markdown=_renderer("markdown", "contents_markdown"),
+    notebook=_renderer("markdown", "notebook_markdown"),
 )
 
 

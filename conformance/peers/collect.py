@@ -23,8 +23,9 @@ from pathlib import Path
 from typing import Any
 
 from ellmer_conformance.report import Report, Row, read
+from ellmer_conformance.report.causes import causes
 from ellmer_conformance.report.repro_scripts import as_python
-from ellmer_conformance.report.results import causes, worst
+from ellmer_conformance.report.results import worst
 from ellmer_conformance.runner.selection import find_adapter
 from ellmer_conformance.scenarios.cases import scripts
 from ellmer_conformance.server import StrictServer

@@ -15,6 +15,7 @@ from ellmer_conformance.cli import merge
 from ellmer_conformance.cli.baseline import command as baseline
 from ellmer_conformance.cli.facts import command as facts
 from ellmer_conformance.cli.lint import command as lint
+from ellmer_conformance.facts.cell import Cell, Evidence
 from ellmer_conformance.files import file_text, write_text, writing
 from ellmer_conformance.report import Report, report_folder, report_json
 from ellmer_conformance.scenarios.answer_script import load as load_script
@@ -181,10 +182,18 @@ def test_a_list_of_unused_recordings_that_is_anything_is_an_error(kind, tmp_path
     assert "ellmer-harness: " in capsys.readouterr().err
 
 
-def test_a_table_s_texts_are_not_obeyed_by_the_terminal(tmp_path):
-    table = {"gpt-4.1\x1b[2J": {"litellm_provider": "openai", "mode": "chat", "supports_vision": False}}
+def test_a_table_s_texts_are_not_obeyed_by_the_terminal(tmp_path, monkeypatch):
+    name = "gpt-4.1\x1b[2J"
+    known = Cell(
+        "image_in_user", name, "gpt", "openai-chat", "openai", "yes", (Evidence("accepted", "link"),)
+    )
+    monkeypatch.setattr("ellmer_conformance.facts.comparison.cells", lambda: [known])
+    table = {name: {"litellm_provider": "openai", "mode": "chat", "supports_vision": False}}
     (tmp_path / "table.json").write_text(json.dumps(table))
-    assert "\x1b" not in CliRunner().invoke(facts, ["--check", str(tmp_path / "table.json")]).output
+    said = CliRunner().invoke(facts, ["--check", str(tmp_path / "table.json")]).output
+
+    assert r"openai gpt-4.1\u001b[2J: image_in_user: it says" in said
+    assert "\x1b" not in said
 
 
 def test_a_file_of_settings_may_begin_with_a_mark_of_its_encoding(tmp_path):

@@ -108,8 +108,8 @@ if TYPE_CHECKING:  # what a method and its async twin take, beside what their re
 
 
 class Answer(str):  # noqa: SLOT000 - it bears its turn
-    """The text of an answer, or of the results that are the answer; it is a `str`. A notebook shows it as Markdown. A console that
-    showed the answer as it arrived does not show it again: `repr()` is then a short note.
+    """The text of an answer, or of the results that are the answer; it is a `str`. A notebook shows it as Markdown, without what that
+    would load. A console that showed the answer as it arrived does not show it again: `repr()` is then a short note.
     """
 
     turn: Turn | None  # of the model, unless the answer is a result
@@ -121,7 +121,20 @@ class Answer(str):  # noqa: SLOT000 - it bears its turn
         return answer
 
     def _repr_markdown_(self) -> str:
-        return str(self) if self.turn is None else str(self.turn.displayed_as("markdown"))
+        if self.turn is None:
+            from ..render.markdown import loading_nothing  # noqa: PLC0415 - only needed in notebooks
+
+            return loading_nothing(str(self))
+        return str(self.turn.displayed_as("notebook"))
+
+    def _repr_html_(self) -> str | None:
+        """Returns a frame that loads nothing, if the Markdown would; else `None`, and the notebook shows the Markdown."""
+        from ..render.html import notebook_html  # noqa: PLC0415 - only needed in notebooks
+        from ..render.markdown import contents_markdown, loads  # noqa: PLC0415
+
+        if self.turn is None or not loads(contents_markdown(self.turn) or ""):
+            return None
+        return notebook_html([self.turn])
 
     def __repr__(self) -> str:
         return "<the answer above>" if self.shown and hasattr(sys, "ps1") else super().__repr__()

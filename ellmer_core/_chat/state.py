@@ -543,9 +543,9 @@ class ChatState(Displayed):
         return notebook_html(self)
 
     def _repr_markdown_(self) -> str | None:
-        from ..render.markdown import contents_markdown  # noqa: PLC0415 - only needed in notebooks
+        from ..render.markdown import notebook_markdown  # noqa: PLC0415 - only needed in notebooks
 
-        return contents_markdown(self)
+        return notebook_markdown(self)
 
 
 # --- What is set, checked --------------------------------------------------------------------------------

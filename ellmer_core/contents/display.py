@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any
 
-#: One function for each form: `text`, `rich` (a renderable of the package rich), `html` and `markdown`.
+#: One function for each form: `text`, `rich` (a renderable of the package rich), `html` and `notebook` (Markdown that loads nothing).
 RENDERERS: dict[str, Callable[[Any], Any]] = {}
 
 

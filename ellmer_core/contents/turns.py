@@ -107,7 +107,7 @@ class Turn(Displayed, Value):
         return html
 
     def _repr_markdown_(self) -> str | None:
-        markdown: str | None = RENDERERS["markdown"]([self])
+        markdown: str | None = RENDERERS["notebook"]([self])
         return markdown
 
     def but_with(self, **changes: Any) -> Self:

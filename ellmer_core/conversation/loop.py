@@ -25,7 +25,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from functools import partial
 from itertools import count
-from operator import attrgetter
+from operator import attrgetter, itemgetter
 
 from .. import errors
 from ..contents.content import (
@@ -329,7 +329,9 @@ def call_tools(history: History, settings: Settings, requests: Sequence[ContentT
                     yield Notify(tuple(settings.on_result), history.results[place])
     if any(place not in history.results for place in places):
         raise _approval_required(history.questions)
-    history.final = [result for _, result in sorted(history.results.items()) if is_final(result)]
+    results = map(itemgetter(1), sorted(history.results.items()))
+    may_end = any(map(attrgetter("final"), settings.tools.values()))
+    history.final = list(filter(is_final, results)) if may_end else []
     return bool(history.final) and settings.type is None
 
 

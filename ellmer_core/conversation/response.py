@@ -6,6 +6,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Callable, Hashable, Sequence
+from contextlib import suppress
 from functools import partial
 from operator import is_
 from typing import Any, TypeVar
@@ -23,7 +24,14 @@ from ..contents.content import (
     replaced,
 )
 from ..contents.turns import AssistantPartialTurn, AssistantTurn, Tokens
-from ..errors import ConnectError, EllmerError, IncompleteResponseError, ResponseError, TimeoutError
+from ..errors import (
+    ConnectError,
+    EllmerError,
+    IncompleteResponseError,
+    ResponseError,
+    TimeoutError,
+    chained,
+)
 from ..wire.base import Wire
 from ..wire.interfaces import CallPiece, Merger, Piece, Request
 from ..wire.shared.json_objects import read_json
@@ -42,26 +50,45 @@ def read(history: History, settings: Settings, request: Request, answer: Answer)
     if not 200 <= answer.status < 300:
         body = yield from _whatever_body()
         raise settings.wire.error(answer.status, answer.headers, body)
-    kind = answer.headers.get("content-type", "").partition(";")[0].strip().lower()
-    whole = {"text/html"} if request.framing == "ndjson" else {"text/html", "application/json"}
     try:
-        if kind == "text/event-stream" or (request.stream and kind not in whole):
-            return (yield from streamed(history, settings))
-        try:
-            body = yield ReadBody()
-        except TimeoutError:
-            raise
-        except ConnectError as error:
-            raise IncompleteResponseError(f"The answer broke off: {error}") from error
-        try:
-            response = read_json(body)
-        except ValueError as error:
-            raise _no_json(body, kind, error) from error
-        turn_of_body = turn_of if isinstance(response, dict) else _turn_of_events
-        return _understood(settings.wire, partial(turn_of_body, settings.wire), response)
+        return (yield from _of_success(history, settings, request, answer))
     except EllmerError as error:
         answer.without_keys(error)
+        _forget_answer(error)
         raise
+
+
+def _of_success(
+    history: History, settings: Settings, request: Request, answer: Answer
+) -> Loop[AssistantTurn]:
+    """Returns the turn of an answer with a status of success."""
+    kind = answer.headers.get("content-type", "").partition(";")[0].strip().lower()
+    whole = {"text/html"} if request.framing == "ndjson" else {"text/html", "application/json"}
+    if kind == "text/event-stream" or (request.stream and kind not in whole):
+        return (yield from streamed(history, settings))
+    try:
+        body = yield ReadBody()
+    except TimeoutError:
+        raise
+    except ConnectError as error:
+        raise IncompleteResponseError(f"The answer broke off: {error}") from error
+    try:
+        response = read_json(body)
+    except ValueError as error:
+        raise _no_json(body, kind, error) from error
+    turn_of_body = turn_of if isinstance(response, dict) else _turn_of_events
+    return _understood(settings.wire, partial(turn_of_body, settings.wire), response)
+
+
+def _forget_answer(error: EllmerError) -> None:
+    """Clears the variables of these functions, which have the answer and have ended: a tracker of errors would show what it quotes."""
+    for each in chained(error):
+        trace = each.__traceback__
+        while trace is not None:
+            frame, trace = trace.tb_frame, trace.tb_next
+            if frame.f_globals is globals():
+                with suppress(RuntimeError):  # the one that reads still runs
+                    frame.clear()
 
 
 def _turn_of_events(wire: Wire, response: Any) -> AssistantTurn:

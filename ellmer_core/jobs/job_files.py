@@ -27,10 +27,17 @@ _READING = os.O_RDONLY | getattr(os, "O_NONBLOCK", 0) | getattr(os, "O_BINARY", 
 
 def read(path: Path) -> bytes:
     """Returns the bytes of a file. Raises `OSError`, also for a device or a pipe."""
+    with _opened(path) as file:
+        return file.read()
+
+
+@contextmanager
+def _opened(path: Path) -> Iterator[IO[bytes]]:
+    """Opens a file for reading. Raises `OSError`, also for a device or a pipe."""
     with os.fdopen(os.open(path, _READING), "rb") as file:
         if not S_ISREG(os.fstat(file.fileno()).st_mode):
             raise OSError("it is a device or a pipe")
-        return file.read()
+        yield file
 
 
 def replace(path: Path, data: bytes) -> None:
@@ -114,17 +121,17 @@ class Journal:
 
     The first line is `{"version": 1, "asked": …}`, with fingerprints of the prompts and the chat. Each other line is
     `{"place": …, "turns": …}`, with the place of a prompt and the turns of its answer. A line that was cut is dropped.
+
+    The memory has one line at a time: `lines` says where in the file the line of a place begins.
     """
 
     def __init__(self, path: str | Path, asked: Mapping[str, str]) -> None:
         self.path = Path(path)
-        self.records: dict[int, Any] = {}
-        whole = b""
-        if self.path.exists():
-            whole = self._read(asked)
-        if not whole:
-            whole = _line({"version": VERSION, "asked": dict(asked)})
-        replace(self.path, whole)
+        self.lines: dict[int, int] = {}
+        if not self.path.exists():
+            replace(self.path, _line({"version": VERSION, "asked": dict(asked)}))
+        elif (end := self._read(asked)) < self.path.stat().st_size:
+            os.truncate(self.path, end)
 
     def add(self, place: int, chat: Chat, begun: int) -> None:
         """Adds the turns of a fork after the first `begun`, which it began with."""
@@ -143,21 +150,23 @@ class Journal:
     def restored(self, place: int, fork: Chat) -> None:
         """Adds an answer to its fork."""
         tools = list(fork.get_tools().values())
-        turns = [turn for turn in contents_replay(self.records[place], tools=tools) if isinstance(turn, Turn)]
+        with _opened(self.path) as file:
+            file.seek(self.lines[place])
+            record = json.loads(file.readline())["turns"]
+        turns = [turn for turn in contents_replay(record, tools=tools) if isinstance(turn, Turn)]
         unsent = turns.pop() if isinstance(turns[-1], UserTurn) else UserTurn()
         results = {n: each for n, each in enumerate(unsent.contents) if isinstance(each, ContentToolResult)}
         history = fork._history  # noqa: SLF001 - of this package
         history.replace([*history.turns, *turns], results)
 
-    def _read(self, asked: Mapping[str, str]) -> bytes:
-        """Reads the answers. Returns the lines that are whole."""
+    def _read(self, asked: Mapping[str, str]) -> int:
+        """Reads where the answers are. Returns where the last line ends that is whole."""
         try:
-            data = read(self.path)
-            whole = data[: data.rfind(b"\n") + 1]
-            head, *lines = map(json.loads, whole.splitlines() or [data])
-            version, found = head["version"], head["asked"]
-            self.records = {line["place"]: line["turns"] for line in lines}
-            differ = [name for name, value in asked.items() if found.get(name) != value]
+            with _opened(self.path) as file:
+                head = json.loads(file.readline())
+                version, found = head["version"], head["asked"]
+                differ = [name for name, value in asked.items() if found.get(name) != value]
+                end = self._find_lines(file)
         except (OSError, ValueError, LookupError, TypeError, AttributeError, RecursionError) as error:
             raise UsageError(
                 f"{self.path} has no answers of parallel prompts: {error!r}. The file was not changed."
@@ -170,7 +179,19 @@ class Journal:
             raise UsageError(
                 f"{self.path} has the answers of another call: it differs in {', '.join(differ)}. Use another path."
             )
-        return whole
+        return end
+
+    def _find_lines(self, file: IO[bytes]) -> int:
+        """Notes where the lines of answers begin. Returns where the last whole line ends."""
+        start = file.tell()
+        for line in file:
+            if not line.endswith(b"\n"):
+                break
+            answer = json.loads(line)
+            answer["turns"]  # all that was read is an answer
+            self.lines[answer["place"]] = start
+            start += len(line)
+        return start
 
 
 def _line(value: Any) -> bytes:

@@ -528,7 +528,7 @@ class Parallel:
         ):
             if self.path is not None:
                 self.journal = Journal(self.path, fingerprints(self.chat, prompts_record(asked), self.wanted))
-            kept = self.journal.records if self.journal else {}
+            kept = self.journal.lines if self.journal else {}
             waiting = iter(sorted(enumerate(asked), key=lambda prompt: prompt[0] not in kept))
             done = failed = 0
             async with aclosing(self.arriving(waiting, min(self.max_active, len(asked)))) as arriving:
@@ -579,7 +579,7 @@ class Parallel:
         """Returns the value of one prompt and its fork. An error is returned, too, unless errors are raised."""
         fork = self.chat.fork()
         begun = len(fork._history.turns)  # noqa: SLF001 - of this package
-        if self.journal is not None and place in self.journal.records:
+        if self.journal is not None and place in self.journal.lines:
             return self.restored(place, fork, begun)
         try:
             with paced(fork, self.paces, self.budget):

@@ -13,6 +13,7 @@ The tools of a server can be used in blocking and async chats. https://modelcont
 
 from __future__ import annotations
 
+import json
 import math
 import re
 from collections import Counter
@@ -21,6 +22,7 @@ from contextlib import AsyncExitStack, ExitStack, asynccontextmanager, contextma
 from contextvars import ContextVar
 from dataclasses import dataclass, field
 from functools import partial
+from hashlib import sha256
 from logging import WARNING
 from types import TracebackType
 from typing import TYPE_CHECKING, Any, Literal, TypeVar, cast
@@ -30,6 +32,7 @@ from .._chat.chat import Chat
 from ..budget import MCP_SERVER
 from ..contents import content as ours
 from ..contents.content import media_type
+from ..contents.json_serialization import contents_record
 from ..contents.turns import AssistantTurn, Turn, UserTurn
 from ..errors import AsyncToolError, ConnectError, EllmerError, UsageError, spelt
 from ..log import log_raised
@@ -413,12 +416,13 @@ class McpTools:
         from mcp.types import CreateMessageResult, ErrorData, TextContent  # noqa: PLC0415
 
         asking = _asking.get() or (self._running[-1] if self._running else None)
-        turns = _turns_of(self._shown(params).messages)
+        params = self._shown(params)
+        turns = _turns_of(params.messages)
         if asking is None or not turns or not isinstance(turns[-1], UserTurn):
             return ErrorData(
                 code=REFUSED, message="Sampling needs a running tool, and a last message of the user."
             )
-        words = f"May the server ask the model this? {turns[-1].text:.500}"
+        words = _all_that_is_asked(params.system_prompt, turns)
         if self.ask_before_sampling and await run_sync(partial(asking.ask, words, None, "")) is None:
             return ErrorData(code=REFUSED, message="The user did not allow it.")
         assert self.sampling is not None
@@ -617,6 +621,31 @@ def _turns_of(messages: Sequence[Any]) -> list[Turn]:
         kind = UserTurn if message.role == "user" else AssistantTurn
         turns.append(kind([_content(_value(block)) for block in blocks]))
     return turns
+
+
+def _all_that_is_asked(system_prompt: str | None, turns: Sequence[Turn]) -> str:
+    """Returns the question whether a server may ask the model. It has all that the model would get: who approves sees it, and a
+    decision that comes later is for this question only.
+    """
+    words, said = "May the server ask the model this?", [(turn.role, _in_full(turn)) for turn in turns]
+    if len(said) == 1 and not system_prompt:
+        return f"{words} {said[0][1]}"
+    told = [("system", system_prompt)] if system_prompt else []
+    return "\n".join([words, *(f"{role}: {text}" for role, text in (*told, *said))])
+
+
+def _in_full(turn: Turn) -> str:
+    """Returns the text of a turn. Another content, such as an image, has the digest of its bytes."""
+    return "\n".join(
+        content.text
+        if isinstance(content, ours.ContentText)
+        else f"[{type(content).__name__} {_digest(content)}]"
+        for content in turn.contents
+    )
+
+
+def _digest(content: ours.Content) -> str:
+    return f"sha256:{sha256(json.dumps(contents_record(content)).encode()).hexdigest()}"
 
 
 async def _answer(chat: Chat, turns: Sequence[Turn], params: Any) -> AssistantTurn:

@@ -197,6 +197,32 @@ def _(turn: Turn) -> str:
     return "\n\n".join(shown(turn.contents, contents_markdown))
 
 
+# --- Markdown in notebooks -------------------------------------------------------------------------------
+
+
+#: The beginning of an image whose bytes are not here, and that of an element of HTML.
+_LOADS = re.compile(
+    r"!(?=\[)(?!\[\]\(data:image/[\w.+-]{1,50};base64,[A-Za-z0-9+/=]*+\))|<(?=[A-Za-z/!?])", re.ASCII
+)
+
+
+def loads(markdown: str) -> bool:
+    """Tells whether Markdown may load something when a notebook shows it: a model can send what it knows to any address in this way."""
+    return _LOADS.search(markdown) is not None
+
+
+def notebook_markdown(value: Any) -> str:
+    """Renders a content, a turn, a list of turns or a chat as Markdown that loads nothing."""
+    return loading_nothing(contents_markdown(value) or "")
+
+
+def loading_nothing(markdown: str) -> str:
+    """Returns Markdown in which an image at an address is a link, and HTML is text. In code they have entities, because notebooks differ
+    in where code ends.
+    """
+    return _LOADS.sub(lambda found: f"&#{ord(found[0])};", markdown).replace("&#33;[](", "&#33;[image](")
+
+
 # --- plain text ------------------------------------------------------------------------------------------
 
 

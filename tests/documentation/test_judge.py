@@ -125,7 +125,7 @@ TOLD = {
     "model: gpt-4.1\nmessages:\n  - role: user": "YAML",
     "eyJtb2RlbCI6" * 9: "base64",
     "{'message': 'Incorrect API key provided: sk-x'}": "the key",
-    "Error code: 429 - {'message': 'You exceeded your current quota'}": "the number of requests",
+    "Error code: 429 - {'message': 'You exceeded your current quota'}": "no money or quota left",
     "This model's maximum context length is 8192 tokens": "longer than",
     "body: {\n  model: 'gpt-4.1',\n  messages: [ [Object], [Object] ]\n}": "JSON.stringify",
 }

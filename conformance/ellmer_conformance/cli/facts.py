@@ -52,7 +52,9 @@ if TYPE_CHECKING:
     help="Compare the facts with another table: LiteLLM's model_prices_and_context_window.json, models.dev's api.json, "
     "or a file or folder of LangChain's profiles.",
 )
-def command(form: str, *, schema: bool, as_openapi: bool, checked: Path | None, **wanted: str) -> None:
+def command(
+    form: str, *, schema: bool, as_openapi: bool, checked: Path | None, answer: str | None, **wanted: str
+) -> None:
     """Show which features models have, since when, and what proves it.
 
     The formats `atom` and `feed` print the facts with a date as a feed. With --check, exit code 1 means that evidence
@@ -70,13 +72,13 @@ def command(form: str, *, schema: bool, as_openapi: bool, checked: Path | None, 
         return
     if checked:
         _check(checked, form)
-    found = facts.chosen(**wanted)
+    found = facts.chosen(**wanted, answer=answer or "")
     if not found:
         raise click.UsageError(f"{_unknown(wanted)} `conformance facts` without options shows all cells.")
     if form == "json":
         click.echo(json.dumps(facts.as_data(found), indent=1, ensure_ascii=False))
     elif form in {"atom", "feed"}:
-        entries = feed.entries(found, () if any(wanted.values()) else changes.changes())
+        entries = feed.entries(found, () if answer or any(wanted.values()) else changes.changes())
         click.echo(feed.atom(entries) if form == "atom" else json.dumps(feed.json_feed(entries), indent=1))
     else:
         from rich.console import Console  # noqa: PLC0415 - a large import, needed rarely

@@ -90,10 +90,8 @@ def tried(
     _import(played.get("modules", []))
     trial = Trial(attack.name, wire, mode, seconds=round(played["seconds"], 2), memory=played["memory"])
     trial.said = str(played.get("said") or played.get("error") or played["ended"])[:200]
-    duties = (*_ALWAYS, *attack.duties)
-    trial.broken = [
-        duty for duty in DUTIES if duty in duties and not _kept(duty, played, _visits(origin, nonce))
-    ]
+    duties, visits = (*_ALWAYS, *attack.duties), _visits(origin, nonce)
+    trial.broken = [duty for duty in DUTIES if duty in duties and not _kept(duty, played, visits)]
     return trial
 
 

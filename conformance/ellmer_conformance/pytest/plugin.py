@@ -27,9 +27,10 @@ from ..contract import rules
 from ..contract.live_key_redaction import redacted
 from ..contract.rules import behaviour
 from ..report import Report, Row, finished, judged
+from ..report.causes import headline
 from ..report.formats.terminal import abilities, console, print_report
 from ..report.requirements import LATEST, requirements
-from ..report.results import headline, ids_of, is_play, without_verdict
+from ..report.results import ids_of, is_play, without_verdict
 from ..runner.from_cassettes import attempt
 from ..runner.judgement import judge
 from ..runner.selection import (

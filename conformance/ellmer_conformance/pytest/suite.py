@@ -28,7 +28,7 @@ from ..contract.observed_run import Run, all_media_of
 from ..contract.rule import Verdict
 from ..contract.transcripts import normalised
 from ..report import FAILING, Report, Row
-from ..report.results import Cause, causes
+from ..report.causes import Cause, causes
 from ..runner.judgement import judge
 from ..runner.selection import Play
 from ..runner.sessions import our_trouble

@@ -21,6 +21,7 @@ from ..contract import rules
 from ..contract.rule import Rule
 from ..contract.rules import behaviour
 from ..files import file_bytes, write_text
+from .causes import headline
 from .requirements import LATEST, Requirements, requirements
 from .results import FINE, RARE, VERSION, Report, Row
 
@@ -174,7 +175,7 @@ def _dumped(report: Report) -> str:
         "rules": map(_line, report.rules),
     }
     members = []
-    for name, value in report.as_json(rows=False).items():
+    for name, value in report.as_json(rows=False, headline=headline(report)).items():
         text = ",\n  ".join(lines.get(name, ()))
         found = f"[\n  {text}\n ]" if text else json.dumps(value, indent=1, ensure_ascii=False)
         members.append(f" {json.dumps(name)}: {found if text else found.replace(_NEW_LINE, _INDENTED)}")

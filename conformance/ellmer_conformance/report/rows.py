@@ -15,7 +15,8 @@ from ..contract.live_key_redaction import redacted, redacted_value
 from ..contract.observed_run import Run, all_media_of
 from ..contract.rule import Verdict, Violation
 from ..contract.transcripts import normalised
-from .results import FINE, Play, Report, Row, died_at, undescribed
+from .causes import died_at, undescribed
+from .results import FINE, Play, Report, Row
 
 _LARGEST = 400_000  # characters of a body that a report keeps
 _WIDEST = 110  # characters of a line of an excerpt

@@ -9,8 +9,17 @@ import os
 import re
 
 import pytest
-from broken_on_purpose import clients, later, outsiders, reported, strangers, threads, trackers, unlisted
-from broken_on_purpose.mined import CHANGES, MINED, REPLIES, MinedAdapter
+from broken_on_purpose.listed import (
+    clients,
+    later,
+    outsiders,
+    reported,
+    strangers,
+    threads,
+    trackers,
+    unlisted,
+)
+from broken_on_purpose.listed.mined import CHANGES, MINED, REPLIES, MinedAdapter
 
 from ellmer_conformance.contract.readers import MODULES
 from ellmer_conformance.runner.against_server import play_direct

@@ -6,7 +6,7 @@ from itertools import permutations
 import pytest
 
 from ellmer_conformance.report import Report, Row
-from ellmer_conformance.report.results import causes
+from ellmer_conformance.report.causes import causes
 
 
 def failed(rule, pointer, message, wire="openai-chat", case="one_tool", *, mode="sync", kind="loss"):

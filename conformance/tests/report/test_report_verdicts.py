@@ -15,9 +15,9 @@ from ellmer_conformance.report import (
     finished,
     judged,
 )
+from ellmer_conformance.report.causes import causes, consequences, headline, without_consequences
 from ellmer_conformance.report.formats.terminal import declared_differences
 from ellmer_conformance.report.requirements import requirements
-from ellmer_conformance.report.results import causes, consequences, headline, without_consequences
 from ellmer_conformance.report.rows import fingerprint
 from ellmer_conformance.runner.against_server import play_direct
 from ellmer_conformance.runner.judgement import judge

@@ -78,9 +78,9 @@ ALL = bool(os.environ.get("INVARIANTS"))  # `nox -s invariants`: each wire forma
 WIRES = sorted({wire for wire, _ in PROVIDER_ADDRESSES}) if ALL else ["anthropic", "openai-chat"]
 
 
-#: Seconds of our client's own timeout: an answer that only this time ends shows in one what it shows in three, and others are not to
+#: Seconds of our client's own timeout: an answer that only this time ends shows in half of one what it shows in three, and others are not to
 #: meet it on a busy machine.
-WAITS, PATIENCE = 1.0, 8.0
+WAITS, PATIENCE = 0.5, 8.0
 WAITING = {"slow-bytes", "silence", "half", "endless-events", "endless-line", "endless-comments"}
 
 

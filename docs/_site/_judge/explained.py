@@ -6,6 +6,8 @@ import json
 import re
 from typing import Any
 
+from ellmer_conformance.contract.error_texts.other_causes import other_cause
+
 __all__ = ["another_refusal", "unreadable"]
 
 #: Pastes of another kind: how each is known, and what to do.
@@ -30,29 +32,15 @@ _ERROR = re.compile(r"\{\s*['\"]?(?:error|message|type|status|code)\b")
 _SHORTENED = re.compile(r"\[(?:Array|Object)\]")
 _REQUEST = re.compile(r"[\"']?\b(?:messages|contents|input)[\"']?\s*[:=]\s*\[")
 
-#: Refusals for which no request is at fault: words of the APIs, and what to do.
-_REFUSALS = {
-    r"api.key|authentication_error|Unauthorized|PERMISSION_DENIED": (
-        "The API refused the key, not the content of the request. Check the key, and that it belongs to this provider."
-    ),
-    r"quota|rate.?limit|RESOURCE_EXHAUSTED|overloaded": (
-        "The API refused the number of requests or tokens, not the content of the request. Wait, or check the limits of "
-        "the account."
-    ),
-    r"context.?(?:length|window)|prompt is too long|too many tokens": (
-        "The request is longer than the model's context. Shorten the history, or use a model with a longer context."
-    ),
-}
-
 
 def another_refusal(text: str) -> str:
-    """Returns what to do about an error that no rule explains. It is empty for an unknown one.
+    """Returns what an error text is about that no rule explains, and what to do. It is empty for an unknown one.
 
     Args:
         text: The error text.
     """
-    found = (advice for words, advice in _REFUSALS.items() if re.search(words, text, re.IGNORECASE))
-    return next(found, "")
+    cause = other_cause(text)
+    return f"The text says that {cause.what}. {cause.advice}" if cause else ""
 
 
 def unreadable(text: str, value: Any) -> str:

@@ -128,11 +128,15 @@ def forget_unfinished(path: Path) -> None:
 
 
 _LONGEST = 100
+#: Devices of Windows, also with a suffix: https://learn.microsoft.com/en-us/windows/win32/fileio/naming-a-file
+_DEVICE = re.compile(r"(?i:con|prn|aux|nul|com\d|lpt\d)(?:\..*)?")
 
 
 def file_name(test: str) -> str:
     """Returns a name that every file system accepts. Different tests have different names."""
     slug = re.sub(r"[^\w.-]+", "-", test, flags=re.ASCII).strip("-")
+    if _DEVICE.fullmatch(slug):
+        slug = f"_{slug}"
     if slug == test and len(slug) <= _LONGEST:
         return slug
     return f"{slug[:_LONGEST]}-{sha256(test.encode(errors='surrogatepass')).hexdigest()[:8]}"

@@ -15,8 +15,10 @@ from collections.abc import Collection, Iterator, Mapping
 from contextlib import contextmanager
 from hashlib import sha256
 from pathlib import Path
+from stat import S_ISDIR
 from typing import Any
 
+from ..errors import CassetteError
 from ..format.json_text import layout_bytes
 
 Json = dict[str, Any]
@@ -90,11 +92,38 @@ def _leave(slot: list[Json], test: str) -> None:
 
 def _beside_nothing(path: Path, suffix: str) -> Path:
     """Returns the path of a file about the cassette. It is in another folder, so that nobody commits it."""
+    name = sha256(str(path.absolute()).encode(errors="surrogateescape")).hexdigest()[:32]
+    return _private_folder() / f"{name}.{suffix}"
+
+
+def _private_folder() -> Path:
+    """Returns a folder that only this user can change, which is the same in all their processes.
+
+    Its name among the temporary files is known, so another user may have made it. Then it is among this user's cached files.
+
+    Raises `CassetteError` if that one is not private either.
+    """
     user = getattr(os, "getuid", lambda: "")()
-    folder = Path(tempfile.gettempdir()) / f"ellmer-harness-{user}"
-    folder.mkdir(mode=0o700, exist_ok=True)
-    name = sha256(str(path.absolute()).encode()).hexdigest()[:32]
-    return folder / f"{name}.{suffix}"
+    temporary = Path(tempfile.gettempdir()) / f"ellmer-harness-{user}"
+    cached = Path(os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache") / "ellmer-harness"
+    for folder in (temporary, cached):
+        if _is_private(folder):
+            return folder
+    raise CassetteError(
+        f"other users can change {temporary} and {cached}. Set TMPDIR to a folder that belongs to you."
+    )
+
+
+def _is_private(folder: Path) -> bool:
+    """Makes a folder, and tells whether it belongs to this user, and no other one can write to it. A symlink does not count."""
+    try:
+        folder.mkdir(mode=0o700, parents=True, exist_ok=True)
+        about = folder.lstat()
+    except OSError:
+        return False
+    if sys.platform == "win32":  # each user has temporary files of their own
+        return True
+    return S_ISDIR(about.st_mode) and about.st_uid == os.getuid() and not about.st_mode & 0o022
 
 
 def _lock(file: Any) -> None:

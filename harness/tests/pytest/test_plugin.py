@@ -109,6 +109,12 @@ def test_names_survive_parameters_classes_and_odd_characters(suite, cassettes):
 def test_file_names():
     assert file_name("TestX.test_y") == "TestX.test_y"
     assert file_name("test_y[a]").startswith("test_y-a-")
+    assert [file_name(name)[:4] for name in ("aux", "Con.x", "COM1")] == [
+        "_aux",
+        "_Con",
+        "_COM",
+    ]  # devices of Windows
+    assert file_name("console") == "console"
     assert len({file_name(f"test[{odd}]") for odd in ("a/b", "a:b", "a-b", "a b")}) == 4
 
 

@@ -81,10 +81,10 @@ def har(n):
 
 FILES = {
     "interactions": (lambda n: [exchange(json.dumps({"model": "gpt-4.1", "user": token()})) for _ in range(n)], 150),
-    "headers of one name": (har, 15_000),
-    "secrets": (secrets, 400),
-    "secrets in base64": (hidden, 400),
-    "secrets over chunks": (in_chunks, 400),
+    "headers of one name": (har, 8000),
+    "secrets": (secrets, 200),
+    "secrets in base64": (hidden, 200),
+    "secrets over chunks": (in_chunks, 250),
     "names that tell of secrets": (lambda n: asks(*({f"api_key_{at}": f"v{at}"} for at in range(n))), 1000),
     "events with names of their own": (lambda n: streams(*({f"a{at}": f"b{at}"} for at in range(n))), 800),
     "a long list after short ones": (

@@ -10,7 +10,18 @@ from ellmer_conformance.contract.exchange import Json
 
 from .answer_events import rewritten, without_signatures
 from .base import BrokenAdapter
-from .mined import arguments, each, first, marks, options, result_texts, rounded, said, schemas, without
+from .listed.mined import (
+    arguments,
+    each,
+    first,
+    marks,
+    options,
+    result_texts,
+    rounded,
+    said,
+    schemas,
+    without,
+)
 from .neutral_requests import Body
 
 _CHAT = ("openai-chat", "anthropic")

@@ -5,7 +5,7 @@ unknown or missing, or that its value is wrong. The fault is put into an example
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from copy import deepcopy
 from enum import StrEnum
 from functools import reduce
@@ -17,7 +17,7 @@ from ..exchange import Json
 from ..rule import Rule
 from ..rulebook import RuleBook
 
-__all__ = ["TYPES", "Described", "described", "folded", "judging"]
+__all__ = ["TYPES", "Described", "What", "described", "folded", "has_field", "judging"]
 
 
 class What(StrEnum):
@@ -42,19 +42,37 @@ _PHRASES = (
     ("extraneous key", What.UNKNOWN, False),
     ("is unsupported", What.UNKNOWN, True),
     ("unknown name", What.UNKNOWN, False),
+    ("json: unknown field", What.UNKNOWN, False),
+    ("unrecognized key(s) in object:", What.UNKNOWN, False),
     ("missing required parameter", What.MISSING, False),
     ("missing required field", What.MISSING, False),
     ("missing field", What.MISSING, False),
     ("field required", What.MISSING, True),
+    ("is a required property", What.MISSING, True),
+    ("cannot unmarshal", What.WRONG, False),
+    (": value is '", What.WRONG, True),
     ("must be one of", What.WRONG, True),
     ("input should be", What.WRONG, True),
     ("unknown variant", What.WRONG, True),
+    (": data did not match any variant", What.WRONG, True),
     ("input tag", What.WRONG, True),
     ("invalid value at", What.WRONG, False),
     (": only ", What.WRONG, True),
 )
 _TOKEN = re.compile(r"[\w$.\[\]-]++")
 _VALUE = re.compile(r"""['"`]([^'"`]{1,60}+)['"`]""")
+#: The type that a server of Go could not read, and the field: `ChatRequest` is the type of the whole body.
+_UNMARSHALLED = re.compile(r" (\w+)(?: \S+)? into Go struct field \w+\.([\w.]+)")
+#: A value of each type that a text tells.
+_TOLD: Mapping[str, Any] = {
+    "null": None,
+    "string": "?",
+    "array": [],
+    "object": {},
+    "number": 1,
+    "bool": True,
+    "boolean": True,
+}
 _NAMES = re.compile(r"[A-Za-z_$][\w$-]*+|(?<=\.)\*")
 #: What follows a phrase about a value that is not one of those that can be at its place.
 _KINDS = re.compile(r" (?:'|a valid )")
@@ -104,6 +122,10 @@ def described(text: str) -> Described | None:
         if at < 0:
             continue
         end = at + len(phrase)
+        if phrase == "cannot unmarshal":
+            if unread := _UNMARSHALLED.match(text, end):
+                return Described(what, phrase, tuple(unread[2].split(".")), _TOLD.get(unread[1], "?"))
+            continue
         earlier, later = _tokens(text[max(at - _AROUND, 0) : at]), _tokens(text[end : end + _AROUND])
         path = _path(earlier, later, before=before)
         if phrase == ": only " and earlier[-2:-1] != ["invalid"]:
@@ -140,6 +162,8 @@ def _path(earlier: Sequence[str], later: Sequence[str], *, before: bool) -> tupl
 def _valued(what: What, path: tuple[str, ...], later: str) -> tuple[tuple[str, ...], Any]:
     """Returns the path and the value that the text tells, or one that fits nowhere."""
     told = _VALUE.findall(later) if what is What.WRONG else []
+    if (kind := later.partition("'")[0]) in _TOLD and what is What.WRONG:  # `Value is 'null' but should be`
+        return path, _TOLD[kind]
     if told and "found using" in later:  # `Input tag 'x' found using 'type'`
         return (*path, *told[1:2]), told[0]
     if told and later.startswith(
@@ -171,6 +195,11 @@ def judging(book: RuleBook, fault: Described) -> tuple[bool, list[Rule]]:
         new = (rule for rule in refusing[0] if rule not in already and all(rule in each for each in refusing))
         found += islice(new, 1)
     return placed, found
+
+
+def has_field(book: RuleBook, fault: Described) -> bool:
+    """Tells whether an example of the book has the field of a fault."""
+    return any(_places(book, fault._replace(what=What.MISSING)))
 
 
 def _refusing(book: RuleBook, body: Json, pointer: str) -> list[Rule]:

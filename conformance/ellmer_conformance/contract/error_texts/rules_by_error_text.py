@@ -18,12 +18,14 @@ from difflib import SequenceMatcher
 from functools import cache, partial
 from itertools import pairwise
 from math import log
+from operator import mul
 from typing import NamedTuple
 
 from ..rule import Rule, verdict
 from ..rulebook import RuleBook
 from ..rules._shape_faults import IDS
-from .described_faults import TYPES, Described, described, folded, judging
+from .described_faults import TYPES, Described, What, described, folded, has_field, judging
+from .other_causes import other_cause
 
 #: The least similarity of two texts, from 0 to 1, and the greatest distance from the best match.
 LEAST, BEHIND = 0.55, 0.05
@@ -32,23 +34,21 @@ _COMPARED = 4000  # characters of the beginning and the end of a text that are c
 #: Words that a part of a text and a sentence must have, the similarity of two whole texts, and the weight of a part.
 _ENOUGH, _SENTENCE, _WHOLE, _PART = 5, 4, 0.9, 0.85
 _TELLING = 2  # words of a part that are not in any sentence
+_SURE = 0.85  # the least similarity of a rule to a text that also has words of another cause
+_MOSTLY = 0.65  # the share of a sentence's letters that are compared
+_SPELT = 36  # the least number of letters of a sentence that are compared in a row
+_FEW = 0.2  # the least similarity with names of a rule whose text is not almost the same
 _NAMED = 0.95  # the weight of a similarity that names have made
+_LEFT_OUT = 0.5  # how much a word counts against a text that leaves it out
 _LESS = 0.2  # how much less a sentence counts that is a small part of the text, and the least that is left of shared words
-#: How an error of a program begins that has found a fault itself: no API has refused anything.
-_OF_A_PROGRAM = re.compile(
-    r"\s*(?:fastapi\.exceptions\.)?(?:(?:pydantic_core\._pydantic_core|jsonschema\.exceptions)\.ValidationError|(?:json\.decoder\.)?JSONDecodeError"
-    r"|(?:Attribute|Key|Index|Type|Name|Import|ModuleNotFound|UnboundLocal|RequestValidation|AI_InvalidResponseData|AI_TypeValidation|Assertion|Recursion|Reference|Range|Syntax)Error)\b"
-)
-#: How a provider says that the model wrote a call that does not fit its tool. The request was fine.
-_OF_A_MODEL = re.compile(
-    r"(?i)\btool call validation failed: |\bFailed to call a function\. Please adjust your prompt"
-)
-#: What Bedrock puts before an error of the model's provider. Before a body, or at the end, it says nothing of the error.
-_PASSED_ON = re.compile(r"The model returned the following errors: ?(?=\{|\s*$)")
+#: What Bedrock puts before an error of the model's provider. It says nothing of the error.
+_PASSED_ON = re.compile(r"The model returned the following errors:? ?")
 #: How a server of another program lists what its own types do not fit: no provider says so.
 _OF_A_VALIDATOR = re.compile(r"""(?:^|["'])\s*\d+ validation errors?(?: for [A-Z]\w+|:)\s*(?:\n|\\n)""")
 _LONGEST = 20_000  # characters that are read as what Python prints
 _ANY = 0.1  # the weight of a name, path or number
+_NOT_ALIKE = (0.0, 0.0)  # what is said of two texts without a common word
+_STEPS = 10  # how finely the shares of a text are told apart that refusals have
 _BOOKS = 8  # books of similar texts in which a fault is judged
 _SHORT = 0.76  # the least similarity of texts of a few words
 _LITTLE = 0.6  # the weight of a word that any sentence may have
@@ -103,10 +103,12 @@ _FIELD_NAME = re.compile(r"(?<![\w.'\"`/-])[a-z]+(?:_[a-z]+)+(?![\w.'\"`/\[-])")
 _PLACE = re.compile(r"\{\w*\}")
 #: A place for the name of any field in a template.
 _ANY_FIELD = re.compile(r"\{(?:key|path|place|part|inner)\}")
-_FAULT = re.compile(r"""['"]type['"]: ?['"](\w+)['"], ?['"]loc['"]: ?[\[(]([^\[\]()]*)(?:[\])]|$)""")
+_FAULT = re.compile(
+    r"""['"]type['"]: ?['"](\w+)['"],\s*(?:['"]msg['"]: ?(?:"[^"]*"|'[^']*'),\s*)?['"]loc['"]: ?[\[(]([^\[\]()]*)(?:[\])]|$)"""
+)
 #: A message in JSON or in what Python prints, in a body that is not whole.
 _MESSAGE = re.compile(
-    r"""['"](?:message|errorMessage|error_message|error|detail|msg)['"]: ?(?:"([^"{}]{8,})"|'([^'{}]{8,})')"""
+    r"""['"](?:message|errorMessage|error_message|error|detail|msg)['"]: ?(?:"([^"{}]{8,})"?|'([^'{}]{8,})'?)"""
 )
 _PART_OF_PLACE = re.compile(r"\w+")
 #: What stands before a body and says no more than its status: "Error: 400", "API Error: 400", "Error code: 400 -".
@@ -126,6 +128,7 @@ _HOSTS = {
     "bedrock-runtime.": "bedrock",
     "converse operation": "bedrock",
     "conversestream operation": "bedrock",
+    "the model returned the following errors": "bedrock",
     "generativelanguage.googleapis.com": "google",
     "aiplatform.googleapis.com": "vertex",
     ".openai.azure.com": "azure",
@@ -142,17 +145,23 @@ _LINK = re.compile(r"https?://")
 #: Where to read more, as any refusal may say.
 _MORE = re.compile(r"(?:\b\w+(?: \w+){0,2}: ?)?https?://[^\s\"'}]+")
 _NAME = re.compile(r"[^\W_]+")
-_VALUE = re.compile(r"\{\w*\}|'[^']*'|\"[^\"]*\"|`[^`]*`|\b\w*\d[\w.-]*|[\w$]++(?>(?:[.\[][\w\].$\[]++)+)")
+#: A place in a template, a quoted name or value, a number, a path. What is longer is no value: the quotation mark is one of something else.
+_VALUE = re.compile(
+    r"\{\w*\}|'[^']{0,80}'|\"[^\"]{0,80}\"|`[^`]{0,80}`|\b\w*\d[\w.-]*|[\w$]++(?>(?:[.\[][\w\].$\[]++)+)"
+)
 _WORD = re.compile(r"[^\W\d_]+|\*")
 
 
 class Match(NamedTuple):
-    """A rule of a book with the similarity of its refusal to the text, from 0 to 1: without names, and with them."""
+    """A rule of a book with the similarity of its refusal to the text, from 0 to 1: without names, and with them. `covered` is the share of
+    the text's sentences that the rule's refusals have.
+    """
 
     alike: float
     named: float
     book: RuleBook
     rule: Rule
+    covered: float = 0.0
 
 
 def matches(text: str, books: Iterable[RuleBook]) -> list[Match]:
@@ -162,28 +171,36 @@ def matches(text: str, books: Iterable[RuleBook]) -> list[Match]:
     those that hold for every version before others. A provider that is named anywhere in the text decides between rules that are about
     equally similar, and so does a template that has the text's own quotation marks.
     """
-    if _OF_A_PROGRAM.match(_raised(text)) or _OF_A_VALIDATOR.search(text) or _OF_A_MODEL.search(text):
+    cause = other_cause(_raised(text))
+    if (cause and not cause.of_api) or _OF_A_VALIDATOR.search(text):
         return []
-    text = _PASSED_ON.sub("", text)
     found = nearest(text, books)
     named = [each for each in found if each.named]
     best = max((each.alike for each in named), default=0.0)
     order = _Paths("\n".join(texts_in(text)), found)
     providers = _providers_named(text, {each.book.provider for each in named if each.alike >= best - _HINT})
-    plain = " ".join("\n".join(texts_in(text)).split())
+    said = "\n".join(texts_in(text))
+    plain = " ".join(said.split())
     fault = fault_in(text)
     near = [each for each in named if each.alike >= max(LEAST, best - _HINT)]
+    near = [each for each in near if each.named >= _FEW or each.alike >= _WHOLE]
     own = [each for each in near if fault and _has_of_its_own(plain, fault, each)]
     close = [
         each for each in near if each.alike >= best - BEHIND or each.book.provider in providers or each in own
     ]
     close = [each for each in close if each.alike >= _SHORT or order.has_paths or not order.lacks(each)]
+    if not cause and max((each.alike for each in close), default=0.0) < _SHORT:
+        close = _spelt(text, found) or close
+    if cause:
+        close = [each for each in close if each.alike >= _SURE or _fits(plain, each, telling=True)]
     likeliest = max((each.named for each in close), default=0.0)
     close.sort(
         key=lambda match: (
-            *order(match, _distance(text, match)),
+            *order(match, _distance(said, match)),
             not (match.book.provider in providers and match.named >= likeliest - _HINT),
             not _fits(plain, match, wholly=True),
+            -round(match.covered * _STEPS),
+            _is_passed_on(match) and not _PASSED_ON.search(text),
             *_rank(match),
             not _fits(plain, match),
         )
@@ -198,6 +215,35 @@ def _has_of_its_own(text: str, fault: Described, match: Match) -> bool:
     """Tells whether the whole text is a template of a rule, with the name of the field in it: the rule is not about fields of any kind."""
     named = f".{fault.path[-1]}: "
     return any(named in said for said in _templates(match)) and _fits(text, match, wholly=True)
+
+
+def _spelt(text: str, found: Iterable[Match]) -> list[Match]:
+    """Returns the rules with a sentence whose letters the text has in a row, whatever stands between them: a text that was read from a
+    picture or quoted twice has other spaces and quotation marks.
+    """
+    letters = _letters(text)
+    return [
+        match
+        for match in found
+        if any(_is_spelt(said.text, letters) for said in _known(match.book, match.rule))
+    ]
+
+
+@cache
+def _letters(text: str) -> str:
+    return "".join(_WORD.findall(text.lower())).replace("*", "")
+
+
+def _is_spelt(known: str, letters: str) -> bool:
+    """Tells whether letters have most of a known sentence, from its longest part's beginning."""
+    longest = max(map(_letters, _PLACE.split(known)), key=len)
+    least = max(_SPELT, round(len(longest) * _MOSTLY))
+    return longest[:least] in letters if len(longest) >= _SPELT else False
+
+
+def _is_passed_on(match: Match) -> bool:
+    """Tells whether Bedrock says so with the words of the model's provider."""
+    return all(map(_PASSED_ON.match, _templates(match)))
 
 
 def _templates(match: Match) -> list[str]:
@@ -215,10 +261,13 @@ def _providers_named(text: str, known: set[str]) -> set[str]:
     return ({_ALSO.get(name, name) for name in named} - {""}) | hosts | told
 
 
-def _fits(text: str, match: Match, *, wholly: bool = False) -> bool:
-    """Tells whether the text has, or wholly is, a known text of the rule as it is written, with anything in its places."""
+def _fits(text: str, match: Match, *, wholly: bool = False, telling: bool = False) -> bool:
+    """Tells whether the text has, or wholly is, a known text of the rule as it is written, with anything in its places. A telling one
+    has enough words of its own.
+    """
     plain = text.replace("`", "")  # a text in Markdown may have lost them
-    patterns = (_pattern(said.text) for said in _known(match.book, match.rule))
+    known = (said for said in _known(match.book, match.rule) if not telling or _is_sentence(said.words))
+    patterns = (_pattern(said.text) for said in known)
     return any(each.fullmatch(plain) if wholly else each.search(plain) for each in patterns)
 
 
@@ -247,6 +296,8 @@ def _judged(fault: Described, close: list[Match], found: Sequence[Match]) -> lis
             or said
             or any_field
         )
+        if not first and not close:
+            first = _of_only_book(fault, found)
         return [*first, *(each for each in close if each not in first)] if first else []
     judged = [(book, *judging(book, fault)) for book in likely]
     if not any(placed for _, placed, _ in judged) and not naming:
@@ -268,6 +319,13 @@ def _refusing(fault: Described, close: Sequence[Match], books: Sequence[RuleBook
         for rule in judging(book, fault)[1]
     }
     return [each for each in close if (id(each.book), each.rule.id) in rules]
+
+
+def _of_only_book(fault: Described, found: Sequence[Match]) -> list[Match]:
+    """Returns the rules that refuse a wrong value of a field that only one wire format has."""
+    books = {each.book.wire: each.book for each in found if not each.book.author}
+    having = [book for book in books.values() if fault.what is What.WRONG and has_field(book, fault)]
+    return _refusing(fault, found, having) if len(having) == 1 else []
 
 
 def _only_book(fault: Described, found: Sequence[Match]) -> list[RuleBook]:
@@ -414,7 +472,8 @@ def nearest(text: str, books: Iterable[RuleBook]) -> list[Match]:
     """
     if len(text) > 2 * _COMPARED:
         text = f"{text[:_COMPARED]}\n{text[-_COMPARED:]}"
-    wanted = [_text_and_words(part) for each in texts_in(text) for part in (each, *sentences(each))]
+    parted = [(each, sentences(each)) for each in texts_in(text)]
+    wanted = [_text_and_words(part) for each, parts in parted for part in (each, *parts)]
     refusing = {
         (book.wire, id(rule)): (book, rule)
         for book in books
@@ -427,11 +486,10 @@ def nearest(text: str, books: Iterable[RuleBook]) -> list[Match]:
         said.text: said for _, _, texts in known for said in texts
     }  # most are the text of several providers
     parts = _weighed(wanted, weigh)
-    scores = {text: _score(parts, said, weigh) for text, said in every.items()}
-    found = [
-        Match(*max((scores[said.text] for said in texts), default=(0.0, 0.0)), book, rule)
-        for book, rule, texts in known
-    ]
+    scores = {text: _scores(parts, said, weigh) for text, said in every.items()}
+    longer = {each for each, parts in parted if parts}
+    told = [0.0 if part.text in longer else weigh(part.named) for part in wanted]
+    found = [_match(book, rule, [scores[said.text] for said in texts], told) for book, rule, texts in known]
     return sorted(found, key=lambda each: (-each.alike, -each.named, each.rule.preview))
 
 
@@ -456,16 +514,18 @@ def _new(word: str) -> float:
 
 
 class _Said(NamedTuple):
-    """What a text says: its words, and its words with those in names."""
+    """What a text says: its words, its words with those in names, and those of them that tell something."""
 
     text: str
     words: list[str]
     named: list[str]
+    telling: frozenset[str]
 
 
 def _text_and_words(text: str) -> _Said:
-    told = _MORE.sub(" ", text)
-    return _Said(text, words(told), _tokens(told))
+    told = _MORE.sub(" ", _PASSED_ON.sub(" ", text))
+    tokens = _tokens(told)
+    return _Said(text, words(told), tokens, frozenset(tokens) - _FUNCTION_WORDS)
 
 
 def _weighed(wanted: Sequence[_Said], weigh: _Weights) -> list[tuple[float, _Said]]:
@@ -474,13 +534,31 @@ def _weighed(wanted: Sequence[_Said], weigh: _Weights) -> list[tuple[float, _Sai
     return [(1 - _LESS * (1 - min(weigh(part.named) / whole, 1)), part) for part in wanted]
 
 
-def _score(wanted: Sequence[tuple[float, _Said]], known: _Said, weigh: _Weights) -> tuple[float, float]:
-    """Returns the similarity of a known text to the parts of the wanted one, by its words, and by all that it says."""
+def _scores(
+    wanted: Sequence[tuple[float, _Said]], known: _Said, weigh: _Weights
+) -> list[tuple[float, float]]:
+    """Returns the similarity of a known text to each part of the wanted one, by its words, and by all that it says."""
     found = []
     for share, ours in wanted:
+        if ours.telling.isdisjoint(known.telling):
+            found.append(_NOT_ALIKE)
+            continue
         named = share * _alike(ours.named, known.named, weigh)
         found.append((max(share * _alike(ours.words, known.words, weigh), _NAMED * named), named))
-    return max(found)
+    return found
+
+
+def _match(
+    book: RuleBook, rule: Rule, scores: Sequence[Sequence[tuple[float, float]]], told: Sequence[float]
+) -> Match:
+    """Returns a rule with the similarities of its texts to each part of a text. `told` is what each sentence tells."""
+    scores = [each for each in scores if any(score is not _NOT_ALIKE for score in each)]
+    if not scores:
+        return Match(0.0, 0.0, book, rule)
+    alike, named = max(map(max, scores))
+    best = (max(map(sum, of_part)) / 2 for of_part in zip(*scores, strict=True))
+    covered = sum(map(mul, told, best)) / (sum(told) or 1.0)
+    return Match(alike, named, book, rule, covered)
 
 
 _READ: dict[tuple[Rule, str, str], list[_Said]] = {}
@@ -505,8 +583,13 @@ def sentences(text: str) -> list[str]:
     parts = [
         each for each in _END.split(text) if not _LINK.search(each)
     ]  # any refusal may say where to read more
-    parts = [part for part in parts if sum(word != "*" for word in words(part)) >= _SENTENCE]
+    parts = [part for part in parts if _is_sentence(words(part))]
     return parts if parts != [text] else []
+
+
+def _is_sentence(words: Iterable[str]) -> bool:
+    """Tells whether there are enough words beside names for a sentence."""
+    return sum(word != "*" for word in words) >= _SENTENCE
 
 
 def known_texts(book: RuleBook, rule: Rule) -> Iterator[str]:
@@ -528,7 +611,13 @@ def texts_in(text: str) -> list[str]:
     found = [each for each in _strings(value) if " " in each] if value is not None else _faults_in(text)
     inner = [each for string in found for each in texts_in(string)]
     is_whole = text.strip()[:1] in {"{", "["} or _LABEL.fullmatch(text.strip().partition("{")[0])
-    return [*inner, *([] if is_whole and found else [_ESCAPED.sub("", text)])]
+    around = text if value is None else _around(text)
+    return [*inner, *([] if is_whole and found else [_ESCAPED.sub("", around)])]
+
+
+def _around(text: str) -> str:
+    """Returns a text without the body in it, whose keys are no words of the error."""
+    return text[: text.find("{")] + text[text.rfind("}") + 1 :]
 
 
 def _faults_in(text: str) -> list[str]:
@@ -557,6 +646,8 @@ def _strings(value: object) -> Iterator[str]:
     match value:
         case {"loc": [*names], "msg": str(said)}:
             yield f"{'.'.join(map(str, names))}: {said}"
+        case {"message": str(said), "param": str(place)} if place[:1] == "/":
+            yield f"{place[1:].replace('/', '.')}: {said}"
         case str():
             yield value
         case dict():
@@ -595,12 +686,13 @@ def _alike(first: list[str], second: list[str], weigh: _Weights) -> float:
         return ratio if ratio >= _SHORT else ratio * LEAST
     runs = [first[block.a : block.a + block.size] for block in blocks if block.size > 1]
     told = {word for run in runs for word in run} - _FUNCTION_WORDS - {"*"}
-    part = sum(map(weigh, runs)) / min(weights) if len(told) >= _TELLING else 0.0
+    part = (sum(map(weigh, runs)) - replaced) / min(weights) if len(told) >= _TELLING else 0.0
     return max(ratio, _PART * part)
 
 
 def _replaced(first: list[str], second: list[str], blocks: Sequence[Block], weigh: _Weights) -> float:
-    """Returns the weight of words that stand in place of others: `history` of `all elements in history`, where a refusal has `tools`.
+    """Returns the weight of words that stand in place of others: `history` of `all elements in history`, where a refusal has `tools`. Words
+    of the refusal that the text leaves out between two others count less.
 
     At the end, as many words have to stand there as in the refusal, because a text may be cut short or go on.
     """
@@ -612,4 +704,6 @@ def _replaced(first: list[str], second: list[str], blocks: Sequence[Block], weig
         told = [[word for word in gap if word not in _FUNCTION_WORDS and word != "*"] for gap in gaps]
         if all(told) and (after.size or min(map(len, told)) > 1 or len(gaps[0]) == len(gaps[1])):
             found += min(map(weigh, told))
+        elif told[1] and after.size:
+            found += _LEFT_OUT * weigh(told[1])
     return found

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import re
 from base64 import b64decode, b64encode
+from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Sequence
 
 from ...scenarios.messages import Image, Part, Text, ToolCall, ToolResult, Turn
@@ -141,17 +142,23 @@ def results_keep_the_order_of_calls(request: Request) -> Iterator[Finding]:
 
     Why: wire formats without ids match by position, and a stable order keeps the prompt cacheable.
     """
-    calls: list[str] = []
-    results: list[str] = []
+    calls: dict[str, list[int]] = {}  # the places of the calls by their ids, which may not be unique
+    answered: Counter[str] = Counter()
+    count, last, ordered = 0, -1, True
     for item in readers.read(request):
         if item.kind == "call" and item.id:
-            calls, results = (calls if not results else []) + [item.id], []
+            if answered:
+                calls, answered, last, ordered = {}, Counter(), -1, True
+            calls.setdefault(item.id, []).append(count)
+            count += 1
         elif item.kind == "result" and item.id in calls:
-            results.append(item.id)
-            wanted = [id for id in calls if id in results]
+            places, number = calls[item.id], answered[item.id]
+            place = places[number] if number < len(places) else -1
+            answered[item.id] += 1
+            ordered, last = ordered and place > last, place
             yield (
                 met(item.pointer)
-                if wanted == results
+                if ordered
                 else broken(item.pointer, f"{item.id!r} is not in the order of the calls")
             )
 

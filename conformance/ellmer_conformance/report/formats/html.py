@@ -13,8 +13,9 @@ from hashlib import sha256
 from importlib.resources import files
 from typing import Any
 
+from ..causes import consequences
 from ..report_json import sentence
-from ..results import FINE, VERDICTS, Play, Report, Row, consequences, sentences
+from ..results import FINE, VERDICTS, Play, Report, Row, sentences
 from .terminal import MARKS
 
 

@@ -6,8 +6,9 @@ from collections import Counter
 from collections.abc import Sequence
 from html import escape
 
+from ..causes import causes, headline
 from ..report_json import fraction
-from ..results import VERDICTS, Report, Row, causes, headline, sentences
+from ..results import VERDICTS, Report, Row, sentences
 from .terminal import MARKS, rows
 
 _SHOWN = 20  # failures; the rest is in the HTML page

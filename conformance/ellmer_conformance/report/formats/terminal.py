@@ -18,8 +18,9 @@ from rich.text import Text
 
 from ...contract.counts import counted
 from ...scenarios.case import MODES
+from ..causes import causes, headline
 from ..report_json import sentence
-from ..results import FINE, Report, Row, causes, headline, sentences, worst
+from ..results import FINE, Report, Row, sentences, worst
 from .terminal_escaping import printable
 
 # --- The matrix ------------------------------------------------------------------------------------------

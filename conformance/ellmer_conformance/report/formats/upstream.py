@@ -23,8 +23,9 @@ from typing import Any
 from ...contract.counts import counted
 from ...contract.error_texts.error_bodies import read_error
 from ...contract.rule import page_of
+from ..causes import Cause, causes
 from ..repro_scripts import NotReproducible, as_python
-from ..results import Cause, Report, Row, causes
+from ..results import Report, Row
 from .terminal_escaping import printable
 
 __all__ = ["reports", "title_of"]

@@ -130,7 +130,8 @@ class Services:
 
     def with_uploads(self, request: Request, case: str, nonce: str) -> Request:
         """Returns a request with the uploaded files of its conversation in place of their ids."""
-        return with_uploads(request, self.files_of(case, nonce, request.wire))
+        files = self.files_of(case, nonce, request.wire)
+        return with_uploads(request, files) if files else request
 
     def files_of(self, case: str, nonce: str, wire: str) -> Mapping[str, File]:
         """Returns the files that were uploaded in a conversation, by id."""

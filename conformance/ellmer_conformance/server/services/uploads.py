@@ -21,7 +21,7 @@ def with_uploads(request: Request, files: Mapping[str, File]) -> Request:
         request: The request.
         files: The uploaded files by id.
     """
-    return replace(request, body=_inlined(request.body, files)) if files else request
+    return replace(request, body=_inlined(request.body, files))
 
 
 def _inlined(value: Any, files: Mapping[str, File]) -> Any:

@@ -42,13 +42,26 @@ def rounds(count):
     yield ec.UserTurn("And now?")
 
 
-def asked(wire, count):
+def at_once(count):
+    """Returns a conversation with many calls in one answer, whose results come in the other order."""
+    calls = [ec.ContentToolRequest(f"call_{n}", "look", {"place": n}) for n in range(count)]
+    results = [ec.ContentToolResult("It is 1.", request=call) for call in reversed(calls)]
+    return [
+        ec.UserTurn("?"),
+        ec.AssistantTurn(calls),
+        ec.UserTurn(results),
+        ec.AssistantTurn("."),
+        ec.UserTurn("?"),
+    ]
+
+
+def asked(wire, turns):
     """Returns the request of a conversation."""
     key = {} if wire == "ollama" else {"api_key": "any-key"}
     place = {"base_url": "https://bedrock-runtime.us-east-1.amazonaws.com"} if wire == "bedrock" else {}
     model = {"bedrock": "us.anthropic.claude-sonnet-5", "ollama": "qwen3"}.get(wire)
     chat = CHATS[wire](echo="none", **key, **place, **({"model": model} if model else {}))
-    sent = chat.wire.request([*rounds(count)], [look])
+    sent = chat.wire.request([*turns], [look])
     body = json.dumps(sent.json).encode()
     return readers.request("POST", sent.url, {"content-type": "application/json"}, body)
 
@@ -60,9 +73,10 @@ def lines_by_rule(request):
     return {rule.id: lines_of(partial(verdict, rule, request)) for rule in book.rules.values()}
 
 
+@pytest.mark.parametrize("made", [rounds, at_once])
 @pytest.mark.parametrize("wire", CHATS)
-def test_a_rule_takes_as_long_as_the_conversation_is(wire):
-    few, many = (lines_by_rule(asked(wire, count)) for count in (20, 40))
+def test_a_rule_takes_as_long_as_the_conversation_is(wire, made):
+    few, many = (lines_by_rule(asked(wire, made(count))) for count in (20, 40))
 
     assert {id: (few[id], many[id]) for id in few if many[id] > MOST * few[id] + FIXED} == {}
     assert sum(many.values()) > sum(few.values())

@@ -5,6 +5,7 @@ Interactions: no refusal is recorded, so only losses are judged.
 from __future__ import annotations
 
 from collections.abc import Iterator
+from typing import Any
 
 from ...exchange import Request
 from ...readers.gemini import declarations, get
@@ -105,6 +106,70 @@ def parameters_are_objects(request: Request) -> Iterator[Finding]:
             kind, name = schema.get("type"), declaration.get("name")
             right = kind == OBJECT or str(kind).upper() == "OBJECT"
             yield met(place) if right else broken(place, "it is of another type", name=name)
+
+
+def _function(**schema: Any) -> list[dict[str, Any]]:
+    """Returns tools with one function that has a parameter with a schema."""
+    parameters = {"type": "OBJECT", "properties": {"x": schema}}
+    return [{"functionDeclarations": [{"name": "add", "parameters": parameters}]}]
+
+
+@VERTEX.rule(
+    "SCH-015",
+    MUST,
+    REJECT,
+    preview=True,
+    source=[
+        "https://github.com/oOo0oOo/lean-lsp-mcp/issues/185 (no type)",
+        "https://github.com/jenslys/opencode-gemini-auth/issues/57 (anyOf)",
+        "https://github.com/continuedev/continue/issues/6121 (required)",
+    ],
+    refusal=refused("{text}"),
+    examples=[body(ASK, tools=TOOLS), body(ASK, tools=_function(anyOf=[{"type": "STRING"}]))],
+    counterexamples=[
+        body(ASK, tools=_function(description="any value")),
+        body(ASK, tools=_function(type="OBJECT", anyOf=[{"type": "STRING"}])),
+        body(ASK, tools=_function(type="OBJECT", properties={}, required=["y"])),
+    ],
+)
+def schemas_of_parameters_make_sense(request: Request) -> Iterator[Finding]:
+    """In `parameters`, a schema has a type, or it has only `anyOf`. Required names are properties.
+
+    Fix: give each parameter one type.
+    """
+    for pointer, declaration in declarations(request.body):
+        for schema, names in _schemas(declaration.get("parameters"), ()):
+            place = "".join(f"/{name}" for name in (f"{pointer[1:]}/parameters", *names))
+            if fault := _senseless(schema, str(declaration.get("name")), names):
+                text = f"Unable to submit request because {fault}"
+                yield broken(place, "it is no schema that Vertex AI accepts", text=text)
+            else:
+                yield met(place)
+
+
+def _schemas(schema: Any, names: tuple[str, ...]) -> Iterator[tuple[dict[str, Any], tuple[str, ...]]]:
+    """Yields a schema and those of its properties, each with the keys that lead to it."""
+    if isinstance(schema, dict) and schema and "$ref" not in schema:
+        yield schema, names
+        properties = schema.get("properties")
+        for name, each in properties.items() if isinstance(properties, dict) else ():
+            yield from _schemas(each, (*names, "properties", name))
+
+
+def _senseless(schema: dict[str, Any], function: str, names: tuple[str, ...]) -> str:
+    """Returns what Vertex AI says of a schema that it does not accept, or nothing."""
+    named = ".".join(("parameters", *names[1::2]))
+    where = f"`{function}` functionDeclaration `{named}` schema"
+    more = "Learn more: https://cloud.google.com/vertex-ai/generative-ai/docs/multimodal/function-calling"
+    known = schema.get("properties")
+    lacking = [
+        each for each in schema.get("required") or () if not isinstance(known, dict) or each not in known
+    ]
+    if "anyOf" in schema and len(schema) > 1:
+        return f"{where} specified other fields alongside any_of. When using any_of, it must be the only field set. {more}"
+    if names and "type" not in schema and "anyOf" not in schema:
+        return f"{where} didn't specify the schema type field. {more}"
+    return f"required fields {lacking} are not defined in the schema properties." if lacking else ""
 
 
 _THINKING = "https://cloud.google.com/vertex-ai/generative-ai/docs/model-reference/gemini"

@@ -14,10 +14,10 @@ from typing import Any
 from ellmer_conformance.contract.exchange import Json
 from ellmer_conformance.scenarios.messages import Reply
 
-from .answer_events import Rewrite, objects
-from .base import is_result
+from ..answer_events import Rewrite, objects
+from ..base import is_result
+from ..neutral_requests import Body
 from .mined import Change, Chunks, listed, schemas
-from .neutral_requests import Body
 from .strangers import counts, everywhere, set_option
 
 # --- What the provider made ------------------------------------------------------------------------------

@@ -14,10 +14,10 @@ from typing import Any
 from ellmer_conformance.contract.exchange import Json
 from ellmer_conformance.scenarios.messages import Reply
 
-from .answer_events import Rewrite, objects
-from .base import is_result
+from ..answer_events import Rewrite, objects
+from ..base import is_result
+from ..neutral_requests import Body
 from .mined import Change, Chunks, ids, listed, marks, schemas, without
-from .neutral_requests import Body
 from .strangers import counts, everywhere
 
 # --- What the model said ---------------------------------------------------------------------------------

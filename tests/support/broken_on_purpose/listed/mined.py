@@ -21,9 +21,9 @@ from ellmer_conformance.contract.exchange import Json
 from ellmer_conformance.scenarios.case import Mode
 from ellmer_conformance.scenarios.messages import Reply
 
-from .answer_events import Rewrite, rewritten
-from .base import BrokenAdapter
-from .neutral_requests import WIRES, Body, Slot
+from ..answer_events import Rewrite, rewritten
+from ..base import BrokenAdapter
+from ..neutral_requests import WIRES, Body, Slot
 
 Change = Callable[[Body], object]
 #: Reads the chunks of an answer's body in its own way, or raises an error.

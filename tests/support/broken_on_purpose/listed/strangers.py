@@ -17,9 +17,9 @@ from typing import Any
 from ellmer_conformance.contract.exchange import Json
 from ellmer_conformance.scenarios.messages import Reply
 
-from .answer_events import Rewrite, objects, pieces, without_signatures
+from ..answer_events import Rewrite, objects, pieces, without_signatures
+from ..neutral_requests import Body
 from .mined import Change, arguments, each, first, forced, ids, listed, result_texts, said, schemas
-from .neutral_requests import Body
 
 # --- Ways to change --------------------------------------------------------------------------------------
 

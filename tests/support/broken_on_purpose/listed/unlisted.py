@@ -17,10 +17,10 @@ from typing import Any
 from ellmer_conformance.contract.exchange import Json
 from ellmer_conformance.scenarios.messages import Reply
 
-from .answer_events import Rewrite, objects, pieces
-from .base import is_media
+from ..answer_events import Rewrite, objects, pieces
+from ..base import is_media
+from ..neutral_requests import Body
 from .mined import Change, arguments, each, listed, result_texts, said, schemas
-from .neutral_requests import Body
 from .strangers import counts, everywhere, on_request, set_option
 
 

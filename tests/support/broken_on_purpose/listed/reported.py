@@ -17,8 +17,9 @@ import httpx
 from ellmer_conformance.contract.exchange import Json
 from ellmer_conformance.scenarios.messages import Reply
 
-from .answer_events import Rewrite, objects
-from .base import is_media, is_result
+from ..answer_events import Rewrite, objects
+from ..base import is_media, is_result
+from ..neutral_requests import Body, Result
 from .mined import (
     Change,
     Chunks,
@@ -34,7 +35,6 @@ from .mined import (
     usage_times,
     without,
 )
-from .neutral_requests import Body, Result
 from .strangers import everywhere, later
 
 # --- Ways to change --------------------------------------------------------------------------------------

@@ -12,9 +12,9 @@ from typing import Any
 from ellmer_conformance.contract.exchange import Json
 from ellmer_conformance.scenarios.messages import Reply
 
-from .answer_events import Rewrite, objects
+from ..answer_events import Rewrite, objects
+from ..neutral_requests import Body
 from .mined import Change, arguments, each, listed, said, schemas, without
-from .neutral_requests import Body
 from .strangers import everywhere, later
 
 # --- Calls and results -----------------------------------------------------------------------------------
