@@ -15,6 +15,7 @@ globalThis.AI_SDK_LOG_WARNINGS = false;
 const env = (name) => process.env[`CONFORMANCE_${name}`];
 const STREAM = env("MODE").includes("stream");
 const WIRE = env("WIRE");
+const IDS = "a history that the caller writes is sent as it was given, with its ids";
 const SELF = {
   name: "ai-sdk",
   capabilities: {
@@ -24,6 +25,11 @@ const SELF = {
     pdf_in_tool_result: WIRE === "openai-chat" ? "pointer" : "native",
   },
   features: ["conversations", "reload", "cancel"],
+  differences: [
+    ["PAIR-007", "has other characters", IDS],
+    ["REQ-106", "the pattern here is", IDS],
+    ["STO-003", "was handed over", "a value is compared with a JSON schema only by the `validate` of the caller"],
+  ].map(([rule, shown, reason]) => ({ rule, shown, reason, since: "2026-11-29" })),
 };
 const STOPS = { "tool-calls": "tool", "content-filter": "filter" };
 

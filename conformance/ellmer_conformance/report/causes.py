@@ -503,6 +503,14 @@ def _takes_the_item_for_the_call(part: Cause, whole: Cause) -> bool:
     return _rules(part, whole) == ("STR-026", "PAIR-018") and _ways(part, "wire") == _ways(whole, "wire")
 
 
+def _loses_the_stop_reason(part: Cause, whole: Cause) -> bool:
+    """Where no stop reason arrives, neither does the one that says that the model failed to write its call."""
+    alike = _rules(part, whole) == ("STP-007", "STP-001")
+    told = [row.message.startswith("the model failed to write its call") for row in part.rows]
+    none = [row.message.startswith("the caller got no stop reason") for row in whole.rows]
+    return alike and all(told) and all(none) and _ways(part, "wire", "mode") <= _ways(whole, "wire", "mode")
+
+
 #: How two causes may be one mistake. The first is a part of the second.
 _SIDES = (
     _loses_all_media,
@@ -516,4 +524,5 @@ _SIDES = (
     _sends_a_history_as_it_is,
     _rewrites_the_answer,
     _takes_the_item_for_the_call,
+    _loses_the_stop_reason,
 )

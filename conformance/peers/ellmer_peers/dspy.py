@@ -108,7 +108,9 @@ def _answer(response: Any) -> ModelAnswer:
 
 
 def _text(message: Any) -> str:
-    return "".join(part.text for part in message.parts_of(lm15.TextPart))
+    """Returns what the model says: its text, or the words with which it refuses."""
+    said = (part.text for part in message.parts if isinstance(part, lm15.TextPart | lm15.RefusalPart))
+    return "".join(said)
 
 
 def _result(result: CallResult, *, inside: bool) -> Any:

@@ -216,6 +216,9 @@ class PydanticAI(BridgeAdapter):
             "it tells the model what the tags around the files of tools mean",
             "2026-11-29",
         ),
+        Difference(
+            "TXT-005", "the model said ''", "it asks the model for text after an empty answer", "2026-11-29"
+        ),
     )
 
     def capabilities(self, wire: str, provider: str) -> Capabilities:  # noqa: ARG002 - the protocol's

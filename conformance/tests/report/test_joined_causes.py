@@ -122,6 +122,16 @@ NO_CALL_ID = failed(
 NO_ITEM_ID = failed(
     "STR-026", "/varied/no-item-ids", "under no-item-ids, the tool runs were a({}) and are nothing", RESPONSES
 )
+NO_REASON = failed(
+    "STP-001", "/replies/0", "the caller got no stop reason, and that of the model was 'length'", "gemini"
+)
+NO_CALL = failed(
+    "STP-007",
+    "/replies/0",
+    "the model failed to write its call, and the caller got the text '' as a complete answer",
+    "gemini",
+    "malformed_call",
+)
 NESTED = failed("PAR-005", "/tool_runs", 'keep({"say": "\\"hi\\" {x}", "deep": {"a": [{}]}}) was not run')
 FLAT = failed("PAR-005", "/tool_runs", 'probe({"key": "none"}) was not run', case="probe")
 NOT_CLOSED = failed(
@@ -157,6 +167,7 @@ NOT_ALL = failed(
         pytest.param(NO_PHASE, BEHIND, id="an answer that goes back behind its calls"),
         pytest.param(NO_ITEM, BEHIND, id="an answer that goes back without its id behind its calls"),
         pytest.param(NO_CALL_ID, NO_ITEM_ID, id="the id of an item for that of a call"),
+        pytest.param(NO_REASON, NO_CALL, id="no stop reason"),
         pytest.param(NESTED, FLAT, id="arguments of any depth"),
         pytest.param(NOT_CLOSED, NOT_ALL, id="what a strict schema needs"),
     ],
@@ -194,6 +205,10 @@ def test_two_sides_of_one_mistake_are_one_cause(one, other):
             NO_PHASE, replace(BEHIND, message="its text is lost: the model said 'a'"), id="a lost text"
         ),
         pytest.param(NO_PHASE, replace(BEHIND, wire="gemini"), id="the order of another format"),
+        pytest.param(NO_REASON, replace(NO_CALL, mode="stream"), id="a call of another mode"),
+        pytest.param(
+            replace(NO_REASON, message="the caller got the stop reason 'stop'"), NO_CALL, id="a wrong reason"
+        ),
         pytest.param(replace(NO_ITEM_ID, adapter="other"), NO_CALL_ID, id="the ids of another library"),
         pytest.param(
             BAD_ID, replace(UNSIGNED, pointer="/exchanges/1/request/contents/1"), id="what the model said"

@@ -431,6 +431,20 @@ def test_a_strict_tool_has_no_defaults(strict):
     assert bool(verdict(book.rules["SCH-028"], run).violations) is not strict
 
 
+@pytest.mark.parametrize(
+    ("told", "outcome"), [({}, "fail"), ({"strict": None}, "pass"), ({"strict": False}, "pass")]
+)
+def test_null_says_that_a_tool_is_not_strict(told, outcome):
+    """OpenAI answered it with `"strict": false`, and a tool without the field with `"strict": true`."""
+    unit = {"type": "object", "properties": {"unit": {"type": "string"}}}
+    sent = {"type": "function", "name": "get_weather", "parameters": unit, **told}
+    run = declaring(unit)
+    request = replace(run.exchanges[0].request, body={"input": "Hi", "tools": [sent]})
+    exchanges = [replace(run.exchanges[0], request=request)]
+    run = replace(run, wire="openai-responses", provider="openai", exchanges=exchanges)
+    assert verdict(book.rules["SCH-029"], run).outcome == outcome
+
+
 def test_a_schema_that_refers_to_itself_is_looked_at_once():
     node = {"type": "object", "properties": {name: {"$ref": "#/$defs/Node"} for name in "abcd"}}
     unit = {"type": "string", "minLength": 1}

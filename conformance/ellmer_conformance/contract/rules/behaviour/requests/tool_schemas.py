@@ -103,21 +103,22 @@ def strictness_is_told(run: Run) -> Iterator[Finding]:
 
     Why: OpenAI makes a tool strict that does not say so, and a strict tool has no optional arguments. The model then fills in each
     of them, with blank texts and zeros. Chat Completions does the opposite. Fix: send `"strict": false`, or a strict schema in which
-    optional arguments may be null.
+    optional arguments may be null. OpenAI reads `"strict": null` as false.
     """
     if run.wire != "openai-responses" or run.provider not in _NORMALIZING:
         return
     for index, _ in taken(run):
         body = run.exchanges[index].request.body
         optional = {name for name, schema in _schemas(body) if any(map(_has_optional, objects(schema)))}
-        told = {
-            tool.get("name") for tool in objects(body.get("tools")) if isinstance(tool.get("strict"), bool)
-        }
+        told = {tool.get("name") for tool in objects(body.get("tools")) if tool.get("strict", "") in _TOLD}
         if optional:
             silent = ", ".join(sorted(optional - told))
             problem = f"{silent!r} has optional arguments, and does not say whether it is strict"
             yield found(not silent, f"/exchanges/{index}/request", problem)
 
+
+#: What says whether a tool is strict: OpenAI answers `null` with `"strict": false`, and no field with `"strict": true`.
+_TOLD = (True, False, None)
 
 #: Providers that read a tool without `strict` as strict.
 _NORMALIZING = {"openai", "azure"}
