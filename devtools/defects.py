@@ -395,8 +395,8 @@ DEFECTS = {
         "One damaged gzip file stops the scan.",
         5,
         "ellmer_harness.cli.scan",
-        "        except (EOFError, zlib.error) as error:\n",
-        "        except EOFError as error:\n",
+        "    except (EOFError, zlib.error) as error:\n",
+        "    except EOFError as error:\n",
         ("tests/hostile/test_shown_from_outside.py", "-k", "damaged_gzip"),
     ),
     "quoted-key": Defect(

@@ -14,7 +14,7 @@ import pytest
 from chats.scripted import talk
 
 import ellmer_core as ec
-from ellmer_core.budget import CLIENT
+from ellmer_core.budget import CLIENT, UNLIMITED
 from ellmer_core.errors import ResponseError
 from ellmer_core.transport.http_exchange import Unpacker
 
@@ -54,7 +54,7 @@ def seconds(work):
 # After the end of the compressed data -----------------------------------------------------------------------
 
 
-def unpacked(body, size, bound=None):
+def unpacked(body, size, bound=UNLIMITED):
     """Returns what an `Unpacker` makes of a body that arrives in chunks of a size."""
     unpacker, out = Unpacker("gzip", bound), []
     for at in range(0, len(body), size):

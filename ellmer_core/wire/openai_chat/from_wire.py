@@ -131,12 +131,12 @@ class ChatMerger(Merger):
     def __init__(self) -> None:
         self._top: Json = {}
         self._choices: dict[int, _Choice] = {}
+        self._unfinished: set[int] = set()  # choices without a finish reason
         self._done = False
 
     @property
     def complete(self) -> bool:
-        choices = self._choices.values()
-        return self._done or (bool(choices) and all("finish_reason" in choice.fields for choice in choices))
+        return self._done or (bool(self._choices) and not self._unfinished)
 
     def add(self, event: Any) -> Sequence[Piece]:
         if not isinstance(event, dict):
@@ -148,9 +148,12 @@ class ChatMerger(Merger):
         shown: list[Piece] = []
         for choice in event.get("choices") or ():
             index = choice.get("index") or 0
-            if index not in self._choices:
-                self._choices[index] = _Choice(index)
-            self._choices[index].add(choice, [] if index else shown)
+            if (known := self._choices.get(index)) is None:
+                known = self._choices[index] = _Choice(index)
+                self._unfinished.add(index)
+            known.add(choice, [] if index else shown)
+            if "finish_reason" in known.fields:
+                self._unfinished.discard(index)
         return shown
 
     def call_arguments(self, tool: str) -> Sequence[str]:
