@@ -21,7 +21,7 @@ _QUOTED = re.compile(r"""'[^']*'|"(?:[^"\\]|\\.)*"|`[^`]*`""")
 _BRACKETS = re.compile(r"\[[^\[\]]*\]|\{[^{}]*\}")
 _VALUES = re.compile(
     r"\b(?:image|application)/[\w.+-]+ [0-9a-f]{8}\b|\b[0-9a-f]{8}\b|"
-    r"\b(?:[A-Za-z]+[_-])+(?:(?=\w*\d)\w{6,}|[0-9A-Za-z]{16,})|\b(?=[A-Za-z]*\d)[0-9A-Za-z]{9}\b|\d+"
+    r"\b(?:[A-Za-z]++[_-]){1,12}(?:(?=\w*\d)\w{6,}|[0-9A-Za-z]{16,})|\b(?=[A-Za-z]*\d)[0-9A-Za-z]{9}\b|\d+"
 )
 #: Several of them: how many there are differs from play to play.
 _MANY_VALUES = re.compile(r"\*(?:, \*)+")
