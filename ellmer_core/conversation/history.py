@@ -23,6 +23,7 @@ from ..contents.content import (
     ContentToolResult,
     ToolDef,
     contents_in,
+    is_final,
     is_media,
     replaced,
 )
@@ -135,6 +136,10 @@ class History:
         if not answers and all(isinstance(c, ContentText) and not c.text for c in rest):
             raise UsageError("There is nothing to send: give at least one string or content.")
         return UserTurn((*answers, *rest))
+
+    def final_results(self) -> list[ContentToolResult]:
+        """Returns the unsent results that are the answer, in the order of their calls."""
+        return [result for _, result in sorted(self.results.items()) if is_final(result)]
 
     def commit(self, *turns: Turn) -> None:
         """Adds the turns of an answered request."""

@@ -25,7 +25,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from functools import partial
 from itertools import count
-from operator import attrgetter, itemgetter
+from operator import attrgetter
 
 from .. import errors
 from ..contents.content import (
@@ -38,7 +38,6 @@ from ..contents.content import (
     ContentThinking,
     ContentToolRequest,
     ContentToolResult,
-    is_final,
     matched,
 )
 from ..contents.turns import AssistantTurn, UserTurn
@@ -329,9 +328,8 @@ def call_tools(history: History, settings: Settings, requests: Sequence[ContentT
                     yield Notify(tuple(settings.on_result), history.results[place])
     if any(place not in history.results for place in places):
         raise _approval_required(history.questions)
-    results = map(itemgetter(1), sorted(history.results.items()))
     may_end = any(map(attrgetter("final"), settings.tools.values()))
-    history.final = list(filter(is_final, results)) if may_end else []
+    history.final = history.final_results() if may_end else []
     return bool(history.final) and settings.type is None
 
 

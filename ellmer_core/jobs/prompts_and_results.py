@@ -11,7 +11,7 @@ from typing import Any, TypeVar
 from .._chat.answers import Input
 from .._chat.chat import Chat
 from .._chat.structured_output import Structured
-from ..contents.content import Content, is_final
+from ..contents.content import Content
 from ..contents.json_serialization import contents_record
 from ..errors import NotSentError, UsageError
 from ..log import warn
@@ -122,8 +122,7 @@ def texts(outcomes: Sequence[Outcome], cost: float | None) -> PromptResults[str 
 
 def _text(chat: Chat) -> str:
     """Returns the text of the last answer, or of the results that are the answer, also in a chat from a file."""
-    unsent = chat._history.results  # noqa: SLF001 - of this package
-    final = [unsent[place] for place in sorted(unsent) if is_final(unsent[place])]
+    final = chat._history.final_results()  # noqa: SLF001 - of this package
     turn = chat.last_turn("assistant")
     return "\n\n".join(map(result_text, final)) if final else turn.text if turn else ""
 

@@ -198,8 +198,8 @@ def _look_into(found: Searched, file: Path, data: bytes, secrets: Mapping[str, s
     found.problems += [("", problem) for problem in (*problems, *_damage(file, value))]
 
 
+#: What a page has in its forms and links. Keys of other services are secrets wherever they are.
 _ON_PAGES = {NAMED, "a Google API key"}
-"""What a page has in its forms and links. Keys of other services are secrets wherever they are."""
 
 
 def _without_public_pages(file: Path, value: Any, findings: list[Finding]) -> list[Finding]:
