@@ -17,7 +17,7 @@ FOLDERS = {
     "ellmer_harness": ROOT / "harness" / "ellmer_harness",
     "ellmer_conformance": ROOT / "conformance" / "ellmer_conformance",
 }
-VALUES = {"log", "values", "budget", "schemas", "contents"}
+VALUES = {"base", "schemas", "contents"}
 BELOW_CHAT = {
     *VALUES,
     "tools",
@@ -32,12 +32,11 @@ BELOW_CHAT = {
 
 #: The library. It imports neither the harness nor the suite.
 CORE = {
-    "log": set(),
     "version": set(),
-    "values": set(),
-    "budget": {"values"},
-    "schemas": {"values"},
-    "contents": {"log", "values", "budget", "schemas"},
+    "base": set(),
+    "errors": {"base"},
+    "schemas": {"base"},
+    "contents": {"base", "schemas"},
     "tools": VALUES,
     "wire": {*VALUES, "tools"},
     "models": {*VALUES, "wire"},
@@ -123,7 +122,7 @@ LISTED = re.compile(
 )
 
 #: Numbers that no package has twice, in a module that judges nothing: each package may import it.
-SHARED = {"ellmer_core.budget"}
+SHARED = {"ellmer_core.base.budget"}
 
 #: What may not be imported in the parts that do no I/O.
 IO = {"httpx", "socket", "asyncio", "time", "random", "os"}
@@ -178,7 +177,7 @@ def room(module: str) -> str:
 def test_every_folder_is_in_the_table(package):
     rooms = {room(module) for module in modules() if module.startswith(f"{package}.")}
 
-    assert rooms - {"errors"} == set(TABLES[package])
+    assert rooms - {"errors"} == set(TABLES[package]) - {"errors"}
 
 
 def test_every_module_imports_what_its_folder_may():

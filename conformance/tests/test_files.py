@@ -20,7 +20,7 @@ from ellmer_conformance.files import file_text, write_text, writing
 from ellmer_conformance.report import Report, report_folder, report_json
 from ellmer_conformance.scenarios.answer_script import load as load_script
 from ellmer_conformance.scenarios.script import ScriptError
-from ellmer_core.budget import SETTINGS
+from ellmer_core.base.budget import SETTINGS
 from ellmer_harness.cli import main as harness
 
 

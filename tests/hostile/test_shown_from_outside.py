@@ -19,7 +19,7 @@ from ellmer_conformance.server import status_page
 from ellmer_core import contents_record, contents_replay
 from ellmer_core._chat.answers import Answer
 from ellmer_core._chat.console import ask_at_console
-from ellmer_core.errors import revealed
+from ellmer_core.base.printable_text import revealed
 from ellmer_core.live.browser import policy
 from ellmer_core.mcp import _all_that_is_asked
 from ellmer_core.render.html import contents_html, notebook_html, whole_page

@@ -16,7 +16,7 @@ from functools import partial
 from itertools import accumulate
 from typing import Any
 
-from ellmer_core.budget import RECORDING
+from ellmer_core.base.budget import RECORDING
 from ellmer_harness.bulk.engines import Engine, Work
 from ellmer_harness.bulk.journal import Journal, OnDisk, worked
 from ellmer_harness.bulk.sources import Source, sources

@@ -15,7 +15,7 @@ from pathlib import Path
 from typing import Any
 from urllib.parse import urlsplit
 
-from ellmer_core.budget import RECORDED_REQUEST, RECORDING
+from ellmer_core.base.budget import RECORDED_REQUEST, RECORDING
 from ellmer_harness.bulk.sources import Source
 from ellmer_harness.format.compression import is_coded, undo
 from ellmer_harness.recordings import Interaction, Unreadable, format_detection

@@ -21,7 +21,7 @@ from threading import Lock
 from typing import TYPE_CHECKING, Literal
 from urllib.parse import urlsplit
 
-from ellmer_core.budget import memory_of
+from ellmer_core.base.budget import memory_of
 
 from ..contract.exchange import Request
 from ..contract.rule import Refusal

@@ -17,7 +17,7 @@ from urllib.parse import parse_qsl, urlsplit
 
 import httpx
 
-from ellmer_core.budget import SERVER
+from ellmer_core.base.budget import SERVER
 from ellmer_harness.secrets.quoted_keys import forms_of_keys, without_keys
 
 from ..contract.exchange import Request, Response

@@ -10,7 +10,7 @@ from ellmer_conformance.cli import merge
 from ellmer_conformance.cli.report import upstream
 from ellmer_conformance.report import report_json
 from ellmer_conformance.runner.selection import select
-from ellmer_core.budget import REPORT, has_more_values
+from ellmer_core.base.budget import REPORT, has_more_values
 
 
 def test_a_report_of_too_many_bytes_is_not_read(tmp_path):

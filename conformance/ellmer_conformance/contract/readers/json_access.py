@@ -16,7 +16,7 @@ from typing import Any, Concatenate, Literal, ParamSpec, TypeVar, cast
 from urllib.parse import unquote_to_bytes
 from weakref import WeakKeyDictionary
 
-from ellmer_core.budget import SERVER
+from ellmer_core.base.budget import SERVER
 
 from ..exchange import Json, Media, Request
 

@@ -12,7 +12,7 @@ from functools import lru_cache
 from itertools import islice
 from typing import Any
 
-from ellmer_core.budget import FAULTS
+from ellmer_core.base.budget import FAULTS
 
 from ..exchange import Json, Request
 from ..rule import Check, Finding, Kind, Level, Refusal, broken, met

@@ -14,7 +14,7 @@ from urllib.parse import urldefrag, urlsplit
 
 import httpx
 
-from ellmer_core.budget import ARCHIVE
+from ellmer_core.base.budget import ARCHIVE
 from ellmer_harness.recordings import Unreadable, find
 
 from ...contract import readers, rules

@@ -17,7 +17,7 @@ from zlib import crc32
 
 import orjson
 
-from ellmer_core.budget import memory_of
+from ellmer_core.base.budget import memory_of
 
 from ...contract import readers
 from ...contract.exchange import Request

@@ -10,7 +10,7 @@ from functools import lru_cache, wraps
 from io import BytesIO
 from typing import TypeVar
 
-from ellmer_core.budget import SERVER
+from ellmer_core.base.budget import SERVER
 
 from ...contract.exchange import Media
 

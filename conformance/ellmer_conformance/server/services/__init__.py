@@ -15,7 +15,7 @@ from functools import cache
 from threading import Lock
 from types import ModuleType
 
-from ellmer_core.budget import STORED, memory_of
+from ellmer_core.base.budget import STORED, memory_of
 
 from ...contract import readers
 from ...contract.exchange import Request

@@ -34,7 +34,7 @@ class Budget(Value):
         seconds: Seconds of the clock.
 
     Examples:
-        >>> from ellmer_core.budget import CLIENT
+        >>> from ellmer_core.base.budget import CLIENT
         >>> CLIENT.depth
         100
     """

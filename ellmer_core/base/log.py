@@ -15,7 +15,7 @@ import warnings
 from types import FrameType
 from urllib.parse import urlsplit
 
-from .errors import EllmerWarning
+from ..errors import EllmerWarning
 
 __all__ = ["log_raised", "logger", "place", "warn"]
 
