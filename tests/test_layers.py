@@ -84,18 +84,14 @@ CONFORMANCE = {
     "runner": {"scenarios", "contract", "adapters", "server"},
     "hostile": {"scenarios", "contract", "adapters", "server"},
     "report": {"files", "scenarios", "contract", "adapters"},
-    "baseline": {"files", "report"},
-    "recordings": {"files", "scenarios", "contract", "adapters", "server", "runner", "report", "baseline"},
+    "recordings": {"files", "scenarios", "contract", "adapters", "server", "runner", "report"},
     "facts": {"contract", "recordings"},
     "live_apis": {"files", "scenarios", "contract", "adapters", "server", "runner", "report"},
-    "pytest": {
-        *("garbage_collection", "scenarios", "contract", "adapters", "server", "runner", "report"),
-        "baseline",
-    },
+    "pytest": {"garbage_collection", "scenarios", "contract", "adapters", "server", "runner", "report"},
     "coverage": {"contract"},
     "demo": {"scenarios", "server"},
     "cli": {
-        *("scenarios", "contract", "server", "runner", "report", "baseline", "recordings", "coverage"),
+        *("scenarios", "contract", "server", "runner", "report", "recordings", "coverage"),
         *("adapters", "live_apis", "hostile", "facts", "files"),
     },
     "console_scripts": {"cli", "demo"},
@@ -108,7 +104,7 @@ PACKAGES = {
     "ellmer_harness": {},
     "ellmer_conformance": {
         "ellmer_harness": {
-            *("files", "scenarios", "contract", "server", "runner", "baseline", "recordings", "facts", "cli"),
+            *("files", "scenarios", "contract", "server", "runner", "report", "recordings", "facts", "cli"),
             "console_scripts",
         },
         "ellmer_core": {"adapters", "demo", "facts"},  # the facts quote the profiles, and judge no client

@@ -12,7 +12,8 @@ import pytest
 from click.testing import CliRunner
 
 import ellmer_core as ec
-from ellmer_conformance.cli import _group, lint
+from ellmer_conformance.cli import _group
+from ellmer_conformance.cli.recordings import lint
 from ellmer_conformance.report import Report
 from ellmer_conformance.report.formats.html import page
 from ellmer_conformance.server import status_page

@@ -25,7 +25,7 @@ from ellmer_harness.secrets.quoted_keys import forms_of_keys, sent_keys, text_wi
 
 from ..contract import rules
 from ..contract.error_texts.error_bodies import ApiError, read_error
-from ..contract.exchange import Request
+from ..contract.observed.exchange import Request
 from ..contract.rule import Verdict, Violation
 from ..contract.rule import verdict as verdict_of
 from ..contract.shapes.facts import judged_places

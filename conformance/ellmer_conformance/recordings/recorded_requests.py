@@ -32,7 +32,7 @@ from ellmer_harness.recordings.untrusted_files import (
 from ..contract import readers, rules
 from ..contract.changes.retired_models import shutdown
 from ..contract.error_texts.error_bodies import ApiError, read_error
-from ..contract.exchange import Request
+from ..contract.observed.exchange import Request
 from ..contract.readers import host_of
 from ..contract.readers.invoke_model_and_cloudflare import hosted
 from ..contract.readers.json_access import items_of, object_of, text_of

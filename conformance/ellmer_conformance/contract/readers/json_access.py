@@ -18,7 +18,7 @@ from weakref import WeakKeyDictionary
 
 from ellmer_core.base.budget import SERVER
 
-from ..exchange import Json, Media, Request
+from ..observed.exchange import Json, Media, Request
 
 P = ParamSpec("P")
 T = TypeVar("T")

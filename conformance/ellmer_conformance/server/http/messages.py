@@ -13,7 +13,7 @@ from typing import NamedTuple, Protocol
 
 from ellmer_core.base.budget import memory_of
 
-from ...contract.exchange import Response
+from ...contract.observed.exchange import Response
 from ...scenarios.script import Delivery, Ending
 
 # --- requests --------------------------------------------------------------------------------------------

@@ -16,7 +16,7 @@ from typing import Any, Generic, NamedTuple, TypeVar
 from ellmer_core.base.budget import memory_of
 
 from ...contract import readers
-from ...contract.exchange import Item, Json, Request
+from ...contract.observed.exchange import Item, Json, Request
 from ...contract.readers.json_access import reading_once
 from ...contract.rule import Verdict
 from ...contract.scope import api_version

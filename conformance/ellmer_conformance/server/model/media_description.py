@@ -12,7 +12,7 @@ from typing import TypeVar
 
 from ellmer_core.base.budget import SERVER
 
-from ...contract.exchange import Media
+from ...contract.observed.exchange import Media
 
 #: The colours that have a name, as red, green and blue.
 COLOURS = {

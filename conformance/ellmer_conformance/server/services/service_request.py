@@ -13,7 +13,7 @@ from urllib.parse import quote
 from ellmer_core.base.budget import SERVER, has_more_values
 
 from ...contract import readers
-from ...contract.exchange import Json
+from ...contract.observed.exchange import Json
 from ...contract.readers.json_access import bounded, items_of, object_of
 from ...contract.rule import Refusal, objection
 from ...contract.rules import book
