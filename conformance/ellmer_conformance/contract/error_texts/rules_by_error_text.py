@@ -34,12 +34,13 @@ _COMPARED = 4000  # characters of the beginning and the end of a text that are c
 
 #: Words that a part of a text and a sentence must have, the similarity of two whole texts, and the weight of a part.
 _ENOUGH, _SENTENCE, _WHOLE, _PART = 5, 4, 0.9, 0.85
+_LONG = 15  # words of a sentence that no other rule has, whatever stands in its places
 _TELLING = 2  # words of a part that are not in any sentence
 _SURE = 0.85  # the least similarity of a rule to a text that also has words of another cause
 _MOSTLY = 0.65  # the share of a sentence's letters that are compared
 _SPELT = 36  # the least number of letters of a sentence that are compared in a row
 _IN_A_PLACE = 200  # letters that stand in a place of a template at most
-_FEW = 0.2  # the least similarity with names of a rule whose text is not almost the same
+_FEW = 0.3  # the least similarity with names of a rule whose text is not almost the same
 _NAMED = 0.95  # the weight of a similarity that names have made
 _LEFT_OUT = 0.5  # how much a word counts against a text that leaves it out
 _LESS = 0.2  # how much less a sentence counts that is a small part of the text, and the least that is left of shared words
@@ -478,6 +479,10 @@ def _distance(text: str, match: Match) -> int:
     if not ours or not theirs or not ours.isdisjoint(map(_last, theirs)):
         return 0
     any_name = any(name.startswith("{") and name.endswith("}") for name in theirs) or len(fixed) >= _SEVERAL
+    if any_name and any(
+        len(words(each)) >= _LONG and _has(" ".join(plain.split()), each, wholly=False) for each in known
+    ):
+        return 0  # the name stands in a place of the rule's own sentence
     return 1 if match.rule.id in _OF_SHAPES else 2 if any_name else _OTHERS
 
 
