@@ -435,6 +435,14 @@ COLLECTED = {
     '400 Bad Request. {\'message\': \'{\\n  "error": {\\n    "code": 400,\\n    "message": "Role \\\'function\\\' is not supported. Please use a valid '
     'role: SYSTEM, SYSTEM_1, USER, ASSISTANT, DEVELOPER, CONTEXT, USER_CONTEXT, MODEL, USER."}}': "gemini REQ-079",
 }
+#: Later ones (goose 1600, sub2api 7066, CLIProxyAPI 2549).
+COLLECTED |= {
+    "Ran into this error: Request failed: Request failed with status: 400 Bad Request. Message: messages.35: Messages containing `tool_use` "
+    "blocks must be followed by a user message with `tool_result` blocks.": "anthropic PAIR-001",
+    '{"error":{"code":"unknown_parameter","message":"[trace_id: ceb9e21a-d6fb] Unknown parameter: '
+    "'input[0].internal_chat_message_metadata_passthrough.content_item_kinds'.\"}}": "openai-responses REQ-101",
+    "Unknown name \"id\" at 'contents[...].parts[...].function_call'": "gemini REQ-004 REQ-101",
+}
 REAL |= COLLECTED
 
 

@@ -143,7 +143,7 @@ _HINT = 0.15
 #: A provider by another name. OpenAI's name stands for all that are like it, so it tells nothing.
 _ALSO = {"validation": "bedrock", "gemini": "google", "claude": "anthropic", "x": "xai", "openai": ""}
 _OF_SHAPES = frozenset(IDS)
-_END = re.compile(r"(?<=[.!?:;])\s+|\n+")
+_END = re.compile(r"(?<=[.!?:;])\s+|\n+|\s[·|•]\s")
 _IDENTIFIER = re.compile(r"[A-Za-z]\w+")
 _LINK = re.compile(r"https?://")
 #: Where to read more, as any refusal may say.
@@ -339,12 +339,26 @@ def _judged(fault: Described, close: list[Match], found: Sequence[Match]) -> lis
     judged = [(book, *judging(book, fault)) for book in likely]
     if not any(placed for _, placed, _ in judged) and not naming:
         judged = [(book, *judging(book, fault)) for book in _only_book(fault, found)]
+    if not any(rules for _, _, rules in judged) and not said and fault.what is What.UNKNOWN:
+        judged = [
+            (book, *judging(book, wider)) for wider in _wider(fault) for book in _only_book(wider, found)
+        ][:1]
     refusing = [(id(book), rule.id) for book, _, rules in judged for rule in rules]
     if refusing:
         of = {(id(each.book), each.rule.id): each for each in (*found, *close)}
         first = [each for each in close if (id(each.book), each.rule.id) in refusing] or [of[refusing[0]]]
         return [*first, *(each for each in close if each not in first)]
     return said or any_field
+
+
+def _wider(fault: Described) -> Iterator[Described]:
+    """Yields the fault of a field that no API has, beside the unknown one and then beside each object that it is in: an unknown object is
+    told with its field.
+    """
+    path = fault.path
+    while len(path) > 1:
+        yield fault._replace(path=path).unnamed()
+        path = path[:-1]
 
 
 def _refusing(fault: Described, close: Sequence[Match], books: Sequence[RuleBook]) -> list[Match]:
