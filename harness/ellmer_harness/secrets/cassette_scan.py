@@ -16,13 +16,13 @@ import zlib
 from base64 import b64decode, b64encode
 from bisect import bisect_right
 from collections import defaultdict
-from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
 from functools import cache, cached_property, lru_cache
 from hashlib import sha256
 from itertools import accumulate, chain
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, get_args
 from urllib.parse import unquote
 
 from pydantic_core import from_json
@@ -46,7 +46,9 @@ from .json_strings import (
 from .many_words import Spans, all_spans
 from .named_credentials import (
     NAMED,
+    Evidence,
     credential,
+    evidence,
     kind,
     literals,
     named,
@@ -56,18 +58,19 @@ from .quick_search import ENTITY, LAYERS, has_key, has_name, layers, unquoted, u
 from .redaction import MASK, has_escaped_letters, letter_by_letter, spellings
 from .service_keys import has_rules, keys, maintained, runs
 from .tables import in_tables
-from .value_randomness import LEAST
+from .value_randomness import LEAST, drawn
 
 # --- Findings --------------------------------------------------------------------------------------------
 
 
 @dataclass(frozen=True)
 class Finding:
-    """`where` is a JSON pointer or a file name, `what` the kind of secret."""
+    """`where` is a JSON pointer or a file name, `what` the kind of secret, and `evidence` why it is taken for one."""
 
     where: str
     what: str
     fingerprint: str
+    evidence: Evidence = "form"
 
     def __str__(self) -> str:
         return f"{self.where}: {self.what} (fingerprint {self.fingerprint})"
@@ -79,13 +82,38 @@ def scan(value: Any, secrets: Iterable[tuple[str, str]] = (), where: str = "") -
 
 
 def _findings(hits: Iterable[Hit]) -> Iterator[Finding]:
-    """Yields one finding for a secret at a place, however many rules know it."""
+    """Yields one finding for a secret at a place, however many rules know it: that with the best evidence."""
     found: dict[tuple[str, str], Finding] = {}
-    for hit in hits:
+    for hit in _told_once(hits):
         mark = fingerprint(hit.secret)
         for at in hit.pointers:
-            found.setdefault((at, mark), Finding(at, hit.what, mark))
+            known = found.get((at, mark))
+            if not known or _EVIDENCE.index(hit.evidence) < _EVIDENCE.index(known.evidence):
+                found[at, mark] = Finding(at, hit.what, mark, hit.evidence)
     yield from found.values()
+
+
+_EVIDENCE = get_args(Evidence)
+_APART = re.compile(r"[\s;,]+")
+
+
+def _told_once(hits: Iterable[Hit]) -> list[Hit]:
+    """Returns the hits without those that have only the secrets of others at the same place, and their names or schemes: `Bearer KEY`."""
+    every = [*hits]
+    secrets = defaultdict[str, set[str]](set)
+    for hit in every:
+        for at in hit.pointers:
+            secrets[at].add(hit.secret)
+    return [hit for hit in every if not (hit.what == NAMED and _repeats(hit, secrets))]
+
+
+def _repeats(hit: Hit, secrets: Mapping[str, set[str]]) -> bool:
+    pieces = [piece for word in _APART.split(hit.secret) for piece in (word, word.partition("=")[2])]
+    others = set(pieces).intersection(*(secrets[at] for at in hit.pointers)) - {hit.secret}
+    rest = hit.secret
+    for other in sorted(others, key=len, reverse=True):
+        rest = rest.replace(other, "")
+    return bool(others) and not credential("secret", rest)
 
 
 def _labelled(secrets: Iterable[tuple[str, str]]) -> list[tuple[str, str]]:
@@ -156,7 +184,8 @@ def masks(value: Any, accepted: Collection[str] = ()) -> dict[str, str]:
     """Returns the values to mask, each with its replacement, so that `scan` finds only accepted values. They
     are the secrets and the base64 that contains one.
     """
-    left = {hit.holder or hit.secret for hit in search(value) if fingerprint(hit.secret) not in accepted}
+    found = _told_once(search(value))
+    left = {hit.holder or hit.secret for hit in found if fingerprint(hit.secret) not in accepted}
     return dict.fromkeys(sorted(left, key=len, reverse=True), MASK)
 
 
@@ -189,6 +218,7 @@ class Hit(NamedTuple):
     what: str
     secret: str
     holder: str
+    evidence: Evidence = "form"
 
 
 def _nowhere(_: str) -> Sequence[_Part]:
@@ -264,8 +294,16 @@ def _by_value(parts: Sequence[_Part], whole: bytes, secrets: Sequence[tuple[str,
     for secret, what in secrets:
         if secret.encode("utf-8", "replace") in whole:
             yield from (
-                Hit(part.places(), what, secret, part.holder) for part in parts if secret in part.text
+                Hit(part.places(), what, secret, part.holder, _evidence_beside(what, secret, part.text))
+                for part in parts
+                if secret in part.text
             )
+
+
+def _evidence_beside(what: str, secret: str, text: str) -> Evidence:
+    """Returns what tells that a text has a secret. In a signed link, the id of a key and its token are of who signed it."""
+    of_a_link = "AWS" in what and any(f"{name}={secret}" in text for name in ("Credential", "KeyId", "Token"))
+    return "place" if of_a_link else "form"
 
 
 _MANY = 200  # values, of which each is searched in all texts; more are searched at once
@@ -327,17 +365,25 @@ def _known(values: tuple[tuple[str, str], ...]) -> _Known:
 def _by_name(parts: Sequence[_Part], whole: bytes, texts: Sequence[bytes]) -> Iterator[Hit]:
     starts = [0, *accumulate(len(text) + len(_SEPARATOR) for text in texts)]
     # One character a byte: much faster than letters of all alphabets, and places are the same in both.
-    for what, found, at in named(whole.decode("latin-1"), whole.lower().decode("latin-1")):
+    for what, found, at, name in named(whole.decode("latin-1"), whole.lower().decode("latin-1")):
         part = parts[bisect_right(starts, at) - 1]
-        yield Hit(part.places(), what, found.encode("latin-1").decode("utf-8", "replace"), part.holder)
+        secret = found.encode("latin-1").decode("utf-8", "replace")
+        yield Hit(part.places(), what, secret, part.holder, evidence(name, secret) if name else "form")
     for part in parts:
         if part.key and credential(kind(part.key), _of_users(part)) and not _names_a_thing(part):
-            yield Hit(part.places(), NAMED, part.text, part.holder)
+            secret = _without_scheme(part.text)
+            yield Hit(part.places(), NAMED, secret, part.holder, evidence(part.key, secret))
         # Most texts have no literals and no lines.
-        for secret in literals(part.text) if ":" in part.text and '"' in part.text else ():
-            yield Hit(part.places(), NAMED, secret, part.holder)
+        for name, secret in literals(part.text) if ":" in part.text and '"' in part.text else ():
+            yield Hit(part.places(), NAMED, secret, part.holder, evidence(name, secret))
         for secret in in_tables(part.text) if "\n" in part.text else ():
-            yield Hit(part.places(), NAMED, secret, part.holder)
+            yield Hit(part.places(), NAMED, secret, part.holder, "place")
+
+
+def _without_scheme(text: str) -> str:
+    """Returns the key of a header such as `token KEY`, or the whole text if it is none."""
+    scheme, _, rest = text.partition(" ")
+    return rest if scheme.isalpha() and drawn(rest) else text
 
 
 def _of_users(part: _Part) -> str:
