@@ -14,11 +14,12 @@ import json
 import threading
 from base64 import b64decode, b64encode
 from contextlib import ExitStack, suppress
+from socket import SHUT_RDWR
 from typing import Any
 from urllib.parse import urlsplit
 
 from websockets.datastructures import Headers
-from websockets.exceptions import ConnectionClosed, InvalidStatus
+from websockets.exceptions import ConnectionClosed, InvalidHandshake, InvalidStatus
 from websockets.http11 import Request, Response
 from websockets.sync.client import connect
 from websockets.sync.server import Server, ServerConnection, serve
@@ -31,6 +32,9 @@ from ..open_cassettes import RequestInFlight
 _WIRE = Wire("websockets")
 _CONNECT = inspect.unwrap(connect)  # that of the bridge itself is not led anywhere
 _HANDSHAKE = ("sec-websocket-", "connection", "upgrade", "host")
+_PROTOCOL = "sec-websocket-protocol"
+_OF_THE_WIRE = (*_HANDSHAKE, "content-", "transfer-encoding", "date", "server")
+_UNREADABLE = "RemoteProtocolError"
 _LINES = "application/x-ndjson"
 _MOMENT = 2  # seconds
 _BRIEFLY = 0.2
@@ -66,6 +70,7 @@ class Bridge:
             "127.0.0.1",
             0,
             process_request=self._opened,
+            process_response=self._accepted,
             select_subprotocol=self._subprotocol,
             ping_interval=None,
             max_size=None,
@@ -83,15 +88,15 @@ class Bridge:
         """
         self._over.wait(_MOMENT)
 
-    def _opened(self, _: ServerConnection, request: Request) -> Response | None:
+    def _opened(self, connection: ServerConnection, request: Request) -> Response | None:
         """Returns the answer to the opening request if it is not the usual 101, else `None`."""
         reply = self._take.reply
         if reply is None:
-            return self._connected(request)
+            return self._connected(connection, request)
         try:
             self._take.begin_reply()
         except BrokenError as broken:
-            return _unreachable(str(broken))
+            return _no_answer(connection) if broken.error == _UNREADABLE else _unreachable(str(broken))
         if reply.status != 101:
             return Response(
                 reply.status,
@@ -101,7 +106,7 @@ class Bridge:
             )
         return None
 
-    def _connected(self, request: Request) -> Response | None:
+    def _connected(self, connection: ServerConnection, request: Request) -> Response | None:
         headers = {n: v for n, v in request.headers.raw_items() if not n.lower().startswith(_HANDSHAKE)}
         offered = request.headers.get("Sec-WebSocket-Protocol", "")
         try:
@@ -121,18 +126,30 @@ class Bridge:
             self._take.chunk(bytes(answer.body or b""))
             self._take.eof()
             return answer
+        except (InvalidHandshake, EOFError) as error:
+            self._take.broke(Failure(_UNREADABLE, str(error)))
+            return _no_answer(connection)
         except OSError as error:
             self._take.broke(Failure("ConnectError", str(error)))
             return _unreachable(str(error))
-        chosen = [("sec-websocket-protocol", self._real.subprotocol)] if self._real.subprotocol else []
-        self._take.answered(101, "Switching Protocols", [("content-type", _LINES), *chosen])
+        pairs = [(name.lower(), value) for name, value in self._real.response.headers.raw_items()]
+        kept = [
+            (name, value) for name, value in pairs if name == _PROTOCOL or not name.startswith(_OF_THE_WIRE)
+        ]
+        self._take.answered(101, "Switching Protocols", [("content-type", _LINES), *kept])
         return None
+
+    def _accepted(self, _: ServerConnection, __: Request, response: Response) -> None:
+        """Gives the client the headers of the real server's answer, or of the recorded one."""
+        for name, value in self._take.exchange.headers if response.status_code == 101 else ():
+            if not name.startswith((*_OF_THE_WIRE, _PROTOCOL)):
+                response.headers[name] = value
 
     def _subprotocol(self, _: Any, offered: Any) -> Any:
         """Returns the subprotocol that the real server chose."""
         if self._take.reply is None:
             return self._real.subprotocol
-        recorded = self._take.exchange.header("sec-websocket-protocol")
+        recorded = self._take.exchange.header(_PROTOCOL)
         return recorded if recorded in offered else (offered[0] if offered else None)
 
     def _talk(self, client: ServerConnection) -> None:
@@ -246,6 +263,12 @@ class Bridge:
 
 def _unreachable(why: str) -> Response:
     return Response(502, "Bad Gateway", Headers(), f"{why}\n".encode())
+
+
+def _no_answer(connection: ServerConnection) -> Response:
+    """Ends a connection before its handshake, as a server does that does not speak the protocol."""
+    connection.socket.shutdown(SHUT_RDWR)
+    return _unreachable("")  # nobody gets it
 
 
 def _end(connection: Any, code: int, reason: str) -> None:
