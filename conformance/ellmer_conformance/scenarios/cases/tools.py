@@ -33,6 +33,38 @@ def thinking_with_tools() -> Case:
     )
 
 
+#: Models that show their thoughts unasked, where the usual model of the suite does not.
+_THINKERS = {
+    "bedrock": "deepseek.v3-v1:0",
+    "cohere": "command-a-reasoning-08-2025",
+    "mistral": "magistral-medium-latest",
+}
+_THINKS_ANYWAY = dict.fromkeys(
+    ("openai-chat", "openai-responses", "anthropic", "gemini", "ollama"), "thinking_with_tools shows it"
+)
+
+
+@case
+def thinking_unasked() -> Case:
+    """A model shows its thoughts unasked, before a text and before a call: the caller gets the text alone, and the answer goes back."""
+    return Case(
+        on_server=True,
+        printed_alike=False,
+        inexpressible=_THINKS_ANYWAY,
+        models=_THINKERS,
+        tools=[weather],
+        script=[
+            Answer((Think("A greeting."), Say("Hello!")), usage=Usage(20, 12, reasoning=4)),
+            Answer(
+                (Think("I should look it up."), Call("get_weather", {"city": "Rome"})),
+                usage=Usage(40, 45, reasoning=20),
+            ),
+            Answer((Think("27C is warm."), Say("It is warm: 27C.")), usage=Usage(90, 22, reasoning=8)),
+        ],
+        steps=[ask("Hi!", text="Hello!"), ask("Is it warm in Rome?", text="It is warm: 27C.")],
+    )
+
+
 _ASKED = Turn("user", (Text("What's the weather in Paris?"),))
 _CALLED = Turn("assistant", (ToolCall("call_Paris1", "get_weather", {"city": "Paris"}),))
 
