@@ -35,7 +35,7 @@ def thinking_with_tools() -> Case:
     )
 
 
-_THOUGHTS: Sequence[Answer] = (
+THOUGHTS: Sequence[Answer] = (
     Answer((Think("A greeting."), Say("Hello!")), usage=Usage(20, 12, reasoning=4)),
     Answer(
         (Think("I should look it up."), Call("get_weather", {"city": "Rome"})),
@@ -44,7 +44,7 @@ _THOUGHTS: Sequence[Answer] = (
     Answer((Think("27C is warm."), Say("It is warm: 27C.")), usage=Usage(90, 22, reasoning=8)),
 )
 #: Models that show their thoughts unasked, where the usual model of the suite does not.
-_THINKERS = {
+THINKERS = {
     "bedrock": "deepseek.v3-v1:0",
     "cohere": "command-a-reasoning-08-2025",
     "mistral": "magistral-medium-latest",
@@ -61,30 +61,10 @@ def thinking_unasked() -> Case:
         on_server=True,
         printed_alike=False,
         inexpressible=_THINKS_ANYWAY,
-        models=_THINKERS,
+        models=THINKERS,
         tools=[weather],
-        script=_THOUGHTS,
+        script=THOUGHTS,
         steps=[ask("Hi!", text="Hello!"), ask("Is it warm in Rome?", text="It is warm: 27C.")],
-    )
-
-
-@case
-def thinking_asked_for() -> Case:
-    """The caller asks for thinking in two turns: each thought comes before its text or call, and goes back with it."""
-    wanted = {"thinking": True}
-    return Case(
-        on_server=True,
-        printed_alike=False,
-        modes=("sync", "stream"),
-        needs=frozenset({"thinking"}),
-        inexpressible={"openai-chat/openai": "its thoughts are hidden"},
-        models={"cohere": _THINKERS["cohere"]},
-        tools=[weather],
-        script=_THOUGHTS,
-        steps=[
-            ask("Hi!", text="Hello!", options=wanted),
-            ask("Is it warm in Rome?", text="It is warm: 27C.", options=wanted),
-        ],
     )
 
 
