@@ -9,8 +9,8 @@ from itertools import zip_longest
 from .....scenarios.messages import Text, ToolCall
 from .....scenarios.script import Answer, AnswerByMedia
 from ....counts import counted
-from ....exchange import Item, Json
-from ....observed_run import Run
+from ....observed.exchange import Item, Json
+from ....observed.run import Run
 from ....readers.json_access import items_of, object_of
 from ....rule import Finding, Refusal
 from .._rulebook import LOSS, MUST, SHOULD, book, found, last, taken
