@@ -60,7 +60,7 @@ def pdf_from_user() -> Case:
 
 @case
 def two_pdfs_of_one_name() -> Case:
-    """Two turns of the user have a PDF each, with one name: both arrive, and both are sent again."""
+    """Three turns of the user have a PDF each, with one name, and the last is the first one again: all are sent each time."""
     return Case(
         on_server=True,
         modes=("sync", "stream"),
@@ -68,12 +68,12 @@ def two_pdfs_of_one_name() -> Case:
         script=[
             _sees(REPORT, says="The total is 42 EUR.", usage=Usage(300, 9)),
             _sees(CORRECTED, says="Now it is 43 EUR.", usage=Usage(560, 9)),
-            Answer((Say("By 1 EUR."),), usage=Usage(580, 5)),
+            _sees(REPORT, says="It is 42 EUR again.", usage=Usage(820, 9)),
         ],
         steps=[
             ask("What is the total?", REPORT, text="The total is 42 EUR."),
             ask("And here?", CORRECTED, text="Now it is 43 EUR."),
-            ask("By how much do they differ?", text="By 1 EUR."),
+            ask("And in the first one?", REPORT, text="It is 42 EUR again."),
         ],
     )
 
