@@ -5,8 +5,10 @@ They were planted before anybody looked whether a rule sees them. As those of `m
 
 from __future__ import annotations
 
+import json
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import Any
+from zlib import crc32
 
 from ellmer_conformance.contract.observed.exchange import Json
 
@@ -44,6 +46,26 @@ def _documents_of_one_name(body: Body) -> None:
             found["document"]["name"] = "document"
 
 
+def _documents_by_content(body: Body) -> None:
+    for found in objects(body.turns):
+        if isinstance(found.get("document"), dict):
+            found["document"]["name"] = str(crc32(json.dumps(found["document"]["source"]).encode()))
+
+
+def _numbered_messages(body: Body) -> None:
+    """Gives each answer the id that a counter of the client had once."""
+    for turn in body.turns:
+        if turn.get("role") == "assistant":
+            turn.update(type="message", id="msg_4", status="completed")
+
+
+def _only_the_media(body: Body) -> None:
+    """Drops the texts beside the media of a result."""
+    for found in objects(body.turns):
+        if "functionResponse" in found:
+            found["functionResponse"]["response"] = {"output": "[see below]"}
+
+
 def _references(times: int) -> Change:
     """Returns a change that names an earlier answer in place of sending it."""
 
@@ -66,6 +88,11 @@ def _cache_point_after_reasoning(body: Body) -> None:
         at = next((at for at, block in enumerate(blocks) if "reasoningContent" in block), None)
         if at is not None:
             blocks.insert(at + 1, dict(_CACHED))
+
+
+def _cache_point_in_tools(body: Body) -> None:
+    for tool in (body.body.get("toolConfig") or {}).get("tools", ()):
+        tool.update(_CACHED)
 
 
 def _no_cache_points(body: Body) -> None:
@@ -130,6 +157,10 @@ CHANGES: Mapping[str, Change] = {
     "model_unloaded": lambda body: body.body.update(keep_alive=0),
     "store_where_there_is_none": lambda body: body.body.update(store=False),
     "documents_of_one_name": _documents_of_one_name,
+    "documents_named_by_content": _documents_by_content,
+    "messages_numbered_alike": _numbered_messages,
+    "texts_beside_media_lost": _only_the_media,
+    "cache_point_in_tools": _cache_point_in_tools,
     "references_repeated": _references(3),
     "references_to_nothing": _references(1),
     "only_a_cache_point": _only_a_cache_point,

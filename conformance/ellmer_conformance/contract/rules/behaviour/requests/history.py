@@ -103,10 +103,7 @@ def foreign_histories_are_sent(run: Run) -> Iterator[Finding]:
         "https://github.com/maximhq/bifrost/issues/2441",
         "https://github.com/vercel/ai/issues/9119",
     ],
-    formerly=[
-        Refusal("Previous response with id '{id}' not found."),
-        Refusal("Item with id '{id}' not found."),
-    ],
+    formerly=[Refusal("Previous response with id '{id}' not found.")],
 )
 def named_answers_are_stored(run: Run) -> Iterator[Finding]:
     """A request that names an earlier answer (`previous_response_id`) or a part of one (`item_reference`) names one of this
