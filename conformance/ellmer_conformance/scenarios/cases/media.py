@@ -63,6 +63,7 @@ def two_pdfs_of_one_name() -> Case:
     """Three turns of the user have a PDF each, with one name, and the last is the first one again: all are sent each time."""
     return Case(
         on_server=True,
+        printed_alike=False,
         modes=("sync", "stream"),
         needs=frozenset({"pdf_in_user"}),
         script=[

@@ -153,7 +153,10 @@ def _texts_beside_media(run: Run) -> Iterator[Finding]:
     """Yields whether the texts of lists with media are in the requests that have the results, be it in another place."""
     for index, item, outcomes in results_with_runs(run):
         texts = [text for each in outcomes if not _is_plain(each.value) for text in _texts(each.value)]
-        if texts and not item.error and not run.refused:
+        shown = any(
+            each.media for each in run.sent_items[index]
+        )  # else the result may say that media cannot be shown
+        if texts and shown and not item.error:
             told = [each.text for each in run.sent_items[index] if each.role != "assistant"]
             lost = [text for text in texts if not any(text in each for each in told)]
             problem = f"the tool returned {_quoted(lost[0])} beside media, and no text has it" if lost else ""
