@@ -153,7 +153,7 @@ WRAPPED = {
     "Upstream provider OpenAI returned HTTP 400.\nUpstream error:\n{\"message\":\"Invalid 'input[91].id': 'fc_7d85c'. Expected an ID that "
     'begins with \'ctc\'.","type":"invalid_request_error","param":"input[91].id"}': "openai-responses PAIR-006",
     "MiddlewareError: 400 Invalid 'input[2].id': ''. Expected an ID that contains letters, numbers, underscores, or dashes, but this value "
-    "contained additional characters.": "openai-responses PAIR-006",
+    "contained additional characters.": "openai-responses PAIR-020",
     'Error: Request failed: HTTP 400: {\n "error": {\n   "message": "Unknown parameter: \'reasoning\'.",\n   "type": "invalid_request_error",\n'
     '   "param": "reasoning"}}': "openai-chat openai-responses REQ-004 REQ-101",
     'Bad Request: {"error":{"message":"Corrupted thought signature.","type":"api_error","upstreamStatus":400}}': "* THK-006",
