@@ -14,7 +14,7 @@ from hashlib import sha256
 from typing import TYPE_CHECKING, Any
 
 from .._chat.chat import Chat
-from ..budget import MCP_CALL
+from ..base.budget import MCP_CALL
 from ..contents import content as ours
 from ..contents.json_serialization import contents_record
 from ..contents.turns import AssistantTurn, Turn
