@@ -344,7 +344,9 @@ def test_a_batch_is_not_sent_where_its_file_cannot_be_written(server, say, path,
 
 @every_api
 @pytest.mark.parametrize("files", range(1, 5))
-def test_a_batch_that_was_sent_goes_on_where_its_file_cannot_be_written(api, files, server, *, say, path, disk):
+def test_a_batch_that_was_sent_goes_on_where_its_file_cannot_be_written(
+    api, files, server, *, say, path, disk
+):
     disk(files)
     say(*api.submitted(), *api.finished({"chat-0": "4", "chat-1": "6"}))
     with pytest.warns(EllmerWarning, match="goes on in memory"):
