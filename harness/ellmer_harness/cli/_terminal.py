@@ -90,13 +90,9 @@ def recordings(paths: Iterable[Path], doing: str) -> Iterator[tuple[Path, Found 
     named = {path for path in paths if path.is_file()}
     for file in progress(files(paths), doing):
         try:
-            with time_limit():
-                found = read(file)
+            found = _read_in_time(file)
         except Unreadable as error:
             yield file, error
-            continue
-        except TooSlow as error:
-            yield file, Unreadable(file, str(error))
             continue
         if found is not None and (found.kind in _CASSETTES or file in named):
             yield file, found
@@ -108,10 +104,18 @@ def one(path: Path) -> Found:
     """Returns the recording in a file. Raises `Unreadable`."""
     if not path.is_file():
         raise Unreadable(path, "it is a folder" if path.is_dir() else "there is no such file")
-    found = read(path)
+    found = _read_in_time(path)
     if found is None:
         raise Unreadable(path, "it is not a recording of HTTP")
     return found
+
+
+def _read_in_time(path: Path) -> Found | None:
+    try:
+        with time_limit():
+            return read(path)
+    except TooSlow as error:
+        raise Unreadable(path, str(error)) from None
 
 
 def rewritten(path: Path, suffix: str) -> str:
