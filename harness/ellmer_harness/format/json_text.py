@@ -61,7 +61,7 @@ def parse(body: bytes) -> Form | None:
     except UnicodeDecodeError:
         return None
     core = text.strip(_SPACE)
-    found = parse_text(core, _indented(core) if "\n" in core else "")
+    found = parse_text(core, _likely(core))
     if found is None or not core:
         return None
     at = len(text) - len(text.lstrip(_SPACE))
@@ -139,21 +139,25 @@ def spell(value: Any, style: str) -> str:
 
 def compact(value: Any) -> str:
     """Returns the JSON text without spaces, as `json` writes it, in a third of the time."""
-    return _quickly(value, None, _plainest)
+    return _quickly(value, _plainest)
 
 
-def _quickly(value: Any, indent: int | None, encode: Callable[[Any], str]) -> str:
+def _quickly(value: Any, encode: Callable[[Any], str], indent: int | None = None, comma: bytes = b"") -> str:
     """Returns the JSON text of `encode`, in less time."""
     try:
-        return _in_bytes(value, indent, encode).decode()
+        return _in_bytes(value, encode, indent, comma).decode()
     except ValueError:  # half a surrogate
         return encode(value)
 
 
-def _in_bytes(value: Any, indent: int | None = None, encode: Callable[[Any], str] = _plainest) -> bytes:
-    """Returns the JSON text of `encode`. Raises `ValueError` if it has no UTF-8."""
+def _in_bytes(
+    value: Any, encode: Callable[[Any], str] = _plainest, indent: int | None = None, comma: bytes = b""
+) -> bytes:
+    """Returns the JSON text of `encode`, with lines or with a `comma` instead. Raises `ValueError` if it has no UTF-8."""
     text = to_json(value, indent=indent, inf_nan_mode="constants")
-    return encode(value).encode() if _has_exponents(text) else text
+    if _has_exponents(text):
+        return encode(value).encode()
+    return text.replace(b",\n", comma).replace(b"\n", b"") if comma else text
 
 
 def _has_exponents(text: bytes) -> bool:
@@ -217,9 +221,18 @@ def _encoder(style: str) -> tuple[Callable[[Any], str], list[tuple[str, str]]]:
     if "tab" in words:
         return json.JSONEncoder(ensure_ascii=ascii_only, indent="\t").encode, escaped
     encode = json.JSONEncoder(ensure_ascii=ascii_only, indent=indent, separators=separators).encode
-    if ascii_only or separators != _SEPARATORS["" if indent is None else "colon"]:
+    if ascii_only:
         return encode, escaped
-    return partial(_quickly, indent=indent, encode=encode), escaped
+    if indent is None and separators != _SEPARATORS[""]:  # no text has a line end of its own
+        return partial(_quickly, encode=encode, indent=0, comma=separators[0].encode()), escaped
+    return partial(_quickly, encode=encode, indent=indent), escaped
+
+
+def _likely(text: str) -> str:
+    """Returns the style that a text has in all likelihood."""
+    if "\n" in text:
+        return _indented(text)
+    return "spaced" if text.startswith(("{", "[{")) and '": ' in text[:_BEGINNING] else ""
 
 
 def _guesses(text: str) -> list[str]:

@@ -289,10 +289,13 @@ def test_the_serializer_takes_text_and_none_as_vcrpy_gives_them(tmp_path):
 
 
 @given(values)
-@example([{"small": [1e-05, -3e-07, 0.0001], "large": 1e22}])
-def test_compact_and_indented_text_is_that_of_json(value):
+@example([{"small": [1e-05, -3e-07, 0.0001], "large": 1e22}, [[], {}, "a,\n]"]])
+@example([[], {}, "a,\n]", ["\ud800"], {"": {"a": [{}]}}])
+def test_text_is_that_of_json(value):
     assert compact(value) == json.dumps(value, ensure_ascii=False, separators=(",", ":"))
     assert spell(value, "indent2") == json.dumps(value, ensure_ascii=False, indent=2)
+    assert spell(value, "spaced") == json.dumps(value, ensure_ascii=False)
+    assert spell(value, "colon") == json.dumps(value, ensure_ascii=False, separators=(",", ": "))
 
 
 def test_numbers_with_exponents_are_written_once():
