@@ -67,9 +67,7 @@ def test_the_install_commands_work_before_and_after_the_release():
 
 def test_the_first_command_of_the_readme_installs_it():
     first = next(block.text for block in blocks("README.md") if block.language == "sh")
-    assert install_lines.released(first).startswith(
-        "pip install uv\nuv pip install 'ellmer-core[conformance]'\n"
-    )
+    assert install_lines.released(first).startswith("pip install 'ellmer-core[conformance]'\n")
 
 
 def test_links_in_the_readme_of_the_wheel_are_absolute():
