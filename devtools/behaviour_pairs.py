@@ -17,8 +17,8 @@ from pathlib import Path
 from typing import Any
 
 from ellmer_conformance.adapters.ellmer_core import EllmerCore
-from ellmer_conformance.contract.exchange import Request
-from ellmer_conformance.contract.observed_run import Run
+from ellmer_conformance.contract.observed.exchange import Request
+from ellmer_conformance.contract.observed.run import Run
 from ellmer_conformance.contract.rule import Violation
 from ellmer_conformance.contract.rules import behaviour
 from ellmer_conformance.runner.against_server import play_direct

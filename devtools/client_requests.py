@@ -23,7 +23,7 @@ from itertools import count
 from typing import Any
 from urllib.parse import urlsplit
 
-from ellmer_conformance.contract.exchange import Request
+from ellmer_conformance.contract.observed.exchange import Request
 from ellmer_conformance.live_apis.probe.profiles import RECORDED
 from ellmer_conformance.server import StrictServer
 

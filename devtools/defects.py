@@ -386,7 +386,7 @@ DEFECTS = {
     "invisible-letters": Defect(
         "Letters that turn the direction of writing are shown to a person who approves a call.",
         5,
-        "ellmer_core.errors",
+        "ellmer_core.base.printable_text",
         "_escape(c) if c not in visible and _hides(c) else c",
         "c",
         ("tests/hostile/test_shown_from_outside.py", "-k", "approves"),
@@ -554,7 +554,7 @@ DEFECTS = {
     "values-that-need-nothing": Defect(
         "The server keeps 256 MB of requests, whose values need 6 GB.",
         3,
-        "ellmer_core.budget",
+        "ellmer_core.base.budget",
         "    return len(text) + _VALUE * _separators(text)\n",
         "    return len(text)\n",
         ("tests/hostile/test_not_from_here.py", "-k", "underestimated"),
@@ -626,7 +626,7 @@ DEFECTS = {
     "wrong-values-are-quoted": Defect(
         "An error quotes a wrong value of a parameter that has a key.",
         6,
-        "ellmer_core.errors",
+        "ellmer_core.base.argument_checks",
         "    if may_have_a_key and not (",
         "    if not parameter and not (",
         ("tests/hostile/test_keys_elsewhere.py", "-k", "headers or token"),

@@ -18,7 +18,7 @@ from collections import Counter, defaultdict
 from collections.abc import Iterator
 
 from ellmer_conformance import facts
-from ellmer_conformance.contract.exchange import Request
+from ellmer_conformance.contract.observed.exchange import Request
 from ellmer_conformance.contract.rule import verdict
 from ellmer_conformance.contract.rules import book
 from ellmer_conformance.facts import Cell, Evidence

@@ -20,7 +20,7 @@ from typing import Any
 from urllib.parse import quote
 
 from ellmer_conformance.contract import rules
-from ellmer_conformance.contract.exchange import Request
+from ellmer_conformance.contract.observed.exchange import Request
 from ellmer_conformance.facts.features import found
 from ellmer_conformance.recordings.corpus import pins
 from ellmer_conformance.recordings.recorded_requests import Recording, Skip, opened, read, refusal, request_of

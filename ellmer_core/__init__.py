@@ -151,7 +151,7 @@ def _by_provider(name: str) -> Any:
 
 def _spelt(value: Any, *, makes: bool = False) -> Any:
     """Returns a function or a class with better errors for a wrong keyword and a wrong type. Other values are unchanged."""
-    from .errors import spelt  # noqa: PLC0415 - importing the package loads nothing
+    from .base.argument_checks import spelt  # noqa: PLC0415 - importing the package loads nothing
 
     called: Any = value
     if isinstance(value, type):

@@ -20,11 +20,12 @@ from inspect_ai.solver import solver
 from inspect_ai.tool import ToolCall, ToolCallError
 
 from ._chat.chat import Chat
+from .base.argument_checks import spelt
 from .contents import content as ours
 from .contents.content import ContentToolRequest, ContentToolResult, ToolDef
 from .contents.json_serialization import contents_record, contents_replay
 from .contents.turns import AssistantTurn, SystemTurn, Tokens, Turn, UserTurn
-from .errors import ContentError, ToolRoundsError, UsageError, spelt
+from .errors import ContentError, ToolRoundsError, UsageError
 from .providers._construction import chat
 from .schemas.type_functions import arguments_of
 from .tools.results import flatten, result_text, split

@@ -16,6 +16,8 @@ from threading import Lock
 from typing import Any, ClassVar, NoReturn, Unpack
 
 from ._chat.chat import Chat
+from .base.argument_checks import spelt
+from .base.values import Value
 from .contents.content import (
     Content,
     ContentText,
@@ -26,13 +28,12 @@ from .contents.content import (
     replaced,
 )
 from .contents.turns import Turn
-from .errors import AsyncToolError, UsageError, spelt
+from .errors import AsyncToolError, UsageError
 from .providers._construction import Options, construct
 from .providers.openai_compatible import OpenAICompatible
 from .render.printed_form import format_content, visible
 from .tool_execution import ainvoke, invoke
 from .tools.definition import CallScope, tool, tool_context
-from .values import Value
 from .wire.shared.tool_calls import call_of
 
 __all__ = [

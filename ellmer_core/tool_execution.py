@@ -21,9 +21,9 @@ from logging import DEBUG, WARNING
 from threading import Thread
 from typing import Any, Literal
 
+from .base.log import log_raised, logger
 from .contents.content import ContentToolRequest, ContentToolResult, ToolDef, replaced
 from .errors import AsyncToolError, ConversionError, ToolReject, UsageError, printed
-from .log import log_raised, logger
 from .schemas.python_types import convert, is_left_out
 from .telemetry.spans import traced_call
 from .tools.definition import AskLater, CallScope, ToolContext, is_field

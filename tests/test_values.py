@@ -6,7 +6,7 @@ from typing import Any
 import pytest
 
 from ellmer_core import ContentText, ContentToolResult, Tokens, Turn, UserTurn
-from ellmer_core.values import Value
+from ellmer_core.base.values import Value
 
 
 @dataclass(frozen=True, eq=False, repr=False)

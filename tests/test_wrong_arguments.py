@@ -9,6 +9,7 @@ import pytest
 import ellmer_core as ec
 import ellmer_core.testing
 import ellmer_core.web
+from ellmer_core.base import argument_checks
 from ellmer_core.errors import UsageError
 
 #: These take any name: a dictionary's type, the provider's own parameters, hints of MCP, and properties.
@@ -268,7 +269,7 @@ def test_a_type_that_cannot_be_known_is_not_judged():
     def given(value: "absent_module.Thing") -> str:  # noqa: F821 - as said above
         return f"{value}"
 
-    assert ec.errors.spelt(given)(5) == "5"
+    assert argument_checks.spelt(given)(5) == "5"
 
 
 @pytest.mark.parametrize(

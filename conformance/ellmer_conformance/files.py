@@ -10,7 +10,7 @@ from io import TextIOWrapper
 from pathlib import Path
 from typing import IO
 
-from ellmer_core.budget import SETTINGS
+from ellmer_core.base.budget import SETTINGS
 from ellmer_harness.format.blobs import file_bytes, replacing
 
 __all__ = ["file_bytes", "file_text", "write_text", "writing"]

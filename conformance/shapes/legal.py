@@ -23,7 +23,7 @@ from mutations import Path_
 from nodes import Json
 
 from ellmer_conformance.contract import rules
-from ellmer_conformance.contract.exchange import Request
+from ellmer_conformance.contract.observed.exchange import Request
 from ellmer_conformance.contract.rule import Violation, objection
 from ellmer_conformance.contract.rules._shape_faults import IDS
 

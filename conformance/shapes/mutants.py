@@ -25,7 +25,7 @@ from nodes import Joiner, Json, Source
 from sources import SOURCES
 
 from ellmer_conformance.contract import rules, shapes
-from ellmer_conformance.contract.exchange import Request
+from ellmer_conformance.contract.observed.exchange import Request
 from ellmer_conformance.contract.rule import objection
 from ellmer_conformance.contract.rules._shape_faults import UNRECORDED
 from ellmer_conformance.contract.shapes import Fault, FaultKind

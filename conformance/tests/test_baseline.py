@@ -8,8 +8,8 @@ from importlib.metadata import version
 import pytest
 from conformance_command import pytest_in, run_in
 
-from ellmer_conformance.baseline import FILE, Baseline, BaselineError, load, updated
 from ellmer_conformance.report import Play, Report, Row, read
+from ellmer_conformance.report.baseline import FILE, Baseline, BaselineError, load, updated
 from ellmer_core.wire.openai_chat.to_wire import OpenAIChat
 
 TODAY = date(2026, 11, 20)

@@ -10,17 +10,17 @@ from pathlib import Path
 import pytest
 from click.testing import CliRunner
 
-from ellmer_conformance.baseline import BaselineError, load
-from ellmer_conformance.cli import merge
-from ellmer_conformance.cli.baseline import command as baseline
-from ellmer_conformance.cli.facts import command as facts
-from ellmer_conformance.cli.lint import command as lint
+from ellmer_conformance.cli.recordings.lint import command as lint
+from ellmer_conformance.cli.reports import merge
+from ellmer_conformance.cli.reports.baseline import command as baseline
+from ellmer_conformance.cli.rules.facts import command as facts
 from ellmer_conformance.facts.cell import Cell, Evidence
 from ellmer_conformance.files import file_text, write_text, writing
 from ellmer_conformance.report import Report, report_folder, report_json
+from ellmer_conformance.report.baseline import BaselineError, load
 from ellmer_conformance.scenarios.answer_script import load as load_script
 from ellmer_conformance.scenarios.script import ScriptError
-from ellmer_core.budget import SETTINGS
+from ellmer_core.base.budget import SETTINGS
 from ellmer_harness.cli import main as harness
 
 
@@ -104,7 +104,7 @@ def test_lint_that_fails_leaves_the_old_report(tmp_path, monkeypatch):
     def broken(*_args, **_options):
         raise ZeroDivisionError
 
-    monkeypatch.setattr("ellmer_conformance.cli.lint._tell", broken)
+    monkeypatch.setattr("ellmer_conformance.cli.recordings.lint._tell", broken)
     ended = CliRunner().invoke(lint, ["a.json", "--write", "sarif=old.sarif"])
     assert isinstance(ended.exception, ZeroDivisionError)
     assert (tmp_path / "old.sarif").read_text() == "old"
@@ -144,7 +144,7 @@ def test_a_baseline_that_is_anything_is_an_error(kind, tmp_path):
 def test_a_baseline_that_takes_quadratic_time_is_left_at_the_limit(tmp_path, monkeypatch):
     path = tmp_path / "b.toml"
     path.write_text(".".join(["a"] * 200_000) + " = 1")
-    monkeypatch.setattr("ellmer_conformance.baseline.SECONDS", 0.01)
+    monkeypatch.setattr("ellmer_conformance.report.baseline.SECONDS", 0.01)
     with pytest.raises(BaselineError, match=r"cannot be read: it took longer than 0\.01 seconds"):
         load(path)
 

@@ -50,7 +50,7 @@ MIRRORED = {
 CONFORMANCE = (
     *("adapters", "adapters.base_adapter", "pytest.suite"),
     *("scenarios.messages", "scenarios.script", "scenarios.case"),
-    *("contract.exchange", "contract.rule", "contract.rulebook", "server"),
+    *("contract.observed.exchange", "contract.rule", "contract.rulebook", "server"),
 )
 
 

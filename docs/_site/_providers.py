@@ -253,7 +253,7 @@ def report() -> dict[str, Any]:
     """Returns the report of the last run of the suite, or of a first one."""
     if not REPORT.exists():
         LOG.info("%s", NO_REPORT)
-        run = f"from ellmer_conformance.cli.run import command; command(['--report', {str(REPORT.parent)!r}])"
+        run = f"from ellmer_conformance.cli.runs.run import command; command(['--report', {str(REPORT.parent)!r}])"
         subprocess.run([sys.executable, "-c", run], cwd=ROOT, check=False, stdout=subprocess.DEVNULL)  # noqa: S603 - it is ours
     found: dict[str, Any] = json.loads(REPORT.read_text("utf-8"))
     return found

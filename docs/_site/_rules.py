@@ -17,7 +17,7 @@ from typing import Any
 from _cases import cases
 from _markdown import cell, laid_out, linking, prose, table
 
-from ellmer_conformance.cli.list import all_rules, as_data
+from ellmer_conformance.cli.rules.list import all_rules, as_data
 from ellmer_conformance.contract import rules
 from ellmer_conformance.contract.error_texts.rules_by_error_text import known_texts
 from ellmer_conformance.contract.rule import Rule, verdict

@@ -12,13 +12,14 @@ from functools import partial
 from types import TracebackType
 from typing import TYPE_CHECKING, Any, Generic, Literal, Self, TypedDict, TypeVar
 
+from ..base.argument_checks import caller
+from ..base.log import warn
 from ..contents.content import Content, ContentText, ContentToolResult, is_final
 from ..contents.turns import AssistantTurn, Turn
 from ..conversation.io_operations import Loop, Shown
 from ..conversation.response import cut_short
 from ..conversation.settings import OneAtATime, Settings, StreamController, WhenBusy
-from ..errors import UsageError, caller
-from ..log import warn
+from ..errors import UsageError
 from ..tools.results import result_text
 from ..transport.blocking_driver import BlockingDriver, drive
 from ..transport.http_clients import Connection

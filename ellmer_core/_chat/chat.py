@@ -14,6 +14,7 @@ from pathlib import Path
 from types import TracebackType
 from typing import TYPE_CHECKING, Any, Literal, NoReturn, Self, TypeVar, Unpack, overload
 
+from ..base.argument_checks import spelt_methods
 from ..contents.content import Content, ContentImageInline, ContentUploaded, ToolCallDelta
 from ..contents.turns import AssistantTurn, Turn, UserTurn
 from ..conversation.approval import Decide
@@ -24,7 +25,7 @@ from ..conversation.repaired_turns import repaired
 from ..conversation.request import as_sent
 from ..conversation.request_cache import RequestCache
 from ..conversation.settings import Fallback, OneAtATime, Settings, StreamController
-from ..errors import UsageError, spelt_methods
+from ..errors import UsageError
 from ..models.prices.price_lookup import cost, log_usage
 from ..telemetry.spans import traced, tracer
 from ..transport.http_clients import Connection, Limits, Timeouts

@@ -13,6 +13,7 @@ import sys
 from collections.abc import Callable
 from typing import Any, TextIO
 
+from ..base.printable_text import printable, revealed
 from ..contents.content import (
     Content,
     ContentProviderCall,
@@ -25,7 +26,7 @@ from ..contents.content import (
 from ..contents.turns import AssistantTurn, Turn, UserTurn
 from ..conversation.approval import DEFER, Decide, Decision, DecisionLike
 from ..conversation.io_operations import Shown
-from ..errors import UsageError, printable, revealed
+from ..errors import UsageError
 from ..tools.results import flatten
 from .answers import EchoMode
 

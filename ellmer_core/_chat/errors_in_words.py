@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from .. import errors
+from ..base.printable_text import printable
 
 #: The first that fits. Each says what happened and what a person can do.
 WORDS: tuple[tuple[type[BaseException], str], ...] = (
@@ -48,6 +49,6 @@ class Explanation:
 def in_plain_words(error: BaseException) -> Explanation:
     """Returns an error in plain sentences, with the provider's message and the text for developers."""
     words = next((words for kind, words in WORDS if isinstance(error, kind)), "Something went wrong here.")
-    quoted = errors.printable(error.message) if isinstance(error, errors.ProviderError) else ""
+    quoted = printable(error.message) if isinstance(error, errors.ProviderError) else ""
     detail = str(error) or type(error).__name__
     return Explanation(words, quoted, "" if detail == quoted else detail)

@@ -10,6 +10,8 @@ from functools import partial
 from types import FunctionType
 from typing import TYPE_CHECKING, Any, Literal, ParamSpec, TypeVar, overload
 
+from ..base.argument_checks import spelt_methods, takes
+from ..base.log import warn
 from ..contents.content import ContentToolRequest, ContentToolResult, ToolDef
 from ..contents.display import Displayed
 from ..contents.turns import AssistantTurn, SystemTurn, Turn, UserTurn
@@ -17,8 +19,7 @@ from ..conversation.approval import AskBefore, Decide, DecisionLike, decision_of
 from ..conversation.history import History, chat_of_record, chat_record
 from ..conversation.request import as_sent, conversation_as_sent
 from ..conversation.settings import OneAtATime, UsageLimits, WhenBusy
-from ..errors import UsageError, spelt_methods, takes
-from ..log import warn
+from ..errors import UsageError
 from ..models.unsupported_parameters import Asked, fitted
 from ..wire.base import Wire
 from ..wire.interfaces import Profile

@@ -12,7 +12,7 @@ from itertools import chain, repeat
 from types import NoneType, UnionType
 from typing import Annotated, Any, NamedTuple, Union, get_args, get_origin, get_type_hints, is_typeddict
 
-from ..budget import CLIENT, has_more_values
+from ..base.budget import CLIENT, has_more_values
 from ..contents.content import ContentText
 from ..contents.turns import AssistantTurn, messages
 from ..conversation.io_operations import Shown

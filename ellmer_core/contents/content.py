@@ -15,10 +15,11 @@ from functools import cache, cached_property
 from math import isfinite
 from typing import TYPE_CHECKING, Any, ClassVar, TypeVar, get_args
 
-from ..budget import CLIENT
-from ..errors import ContentFieldError, revealed
-from ..log import logger
-from ..values import Value
+from ..base.budget import CLIENT
+from ..base.log import logger
+from ..base.printable_text import revealed
+from ..base.values import Value
+from ..errors import ContentFieldError
 from .display import Displayed
 
 if TYPE_CHECKING:

@@ -13,7 +13,7 @@ from time import monotonic
 from typing import TYPE_CHECKING, Any
 from urllib.parse import SplitResult, urljoin, urlsplit
 
-from ..budget import DOWNLOAD
+from ..base.budget import DOWNLOAD
 from ..errors import ConnectError, UsageError
 
 if TYPE_CHECKING:

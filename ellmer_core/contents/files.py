@@ -20,7 +20,7 @@ from stat import S_ISREG
 from typing import TYPE_CHECKING, Any
 from urllib.parse import unquote
 
-from ..budget import DOWNLOAD
+from ..base.budget import DOWNLOAD
 from ..errors import UsageError
 from .content import (
     AUDIO,

@@ -17,8 +17,9 @@ from functools import cached_property
 from math import isfinite
 from typing import Any, assert_never
 
-from ..errors import UsageError, error_message, revealed
-from ..log import warn
+from ..base.log import warn
+from ..base.printable_text import revealed
+from ..errors import UsageError, error_message
 from . import content, turns
 from . import content as ours
 from .turns import Tokens, Turn, as_contents

@@ -9,8 +9,9 @@ from itertools import compress, count, groupby, repeat
 from operator import attrgetter, is_, not_
 from typing import Any, ClassVar, Literal, NamedTuple, Self
 
-from ..errors import UsageError, wrong_keyword
-from ..values import Value
+from ..base.argument_checks import wrong_keyword
+from ..base.values import Value
+from ..errors import UsageError
 from .content import (
     LEGAL_NAME,
     AnyContent,

@@ -2,5 +2,5 @@
 `approval` decides which tool calls may run, `retries` follows a failure; `history`, `settings` and the operations of
 `io_operations` are what they work with.
 
-The modules import `wire`, `tools` and the values. `transport` carries out the operations.
+The modules import `wire`, `tools`, the contents and `base`. `transport` carries out the operations.
 """

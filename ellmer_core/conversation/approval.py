@@ -10,9 +10,9 @@ from contextvars import ContextVar
 from dataclasses import dataclass
 from typing import Any, Literal
 
+from ..base.values import Value
 from ..contents.content import ContentToolRequest, ContentToolResult, replaced
 from ..errors import UsageError
-from ..values import Value
 
 __all__ = ["DEFER", "AskBefore", "Decide", "Decision", "DecisionLike"]
 

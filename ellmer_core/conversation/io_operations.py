@@ -6,9 +6,9 @@ from collections.abc import Callable, Generator, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, NamedTuple, TypeVar, get_args
 
+from ..base.values import Value
 from ..contents.content import Content, ContentToolRequest, ContentToolResult, ToolCallDelta
 from ..contents.turns import Turn
-from ..values import Value
 from ..wire.interfaces import Request
 
 if TYPE_CHECKING:

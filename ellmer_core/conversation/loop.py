@@ -28,6 +28,7 @@ from itertools import count
 from operator import attrgetter
 
 from .. import errors
+from ..base.log import logger, warn
 from ..contents.content import (
     Content,
     ContentFile,
@@ -42,7 +43,6 @@ from ..contents.content import (
 )
 from ..contents.turns import AssistantTurn, UserTurn
 from ..errors import ConnectError, IncompleteResponseError, ProviderError
-from ..log import logger, warn
 from ..wire.base import answer_of
 from ..wire.interfaces import Request
 from ..wire.shared.json_objects import is_forced

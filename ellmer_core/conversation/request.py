@@ -8,11 +8,11 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from typing import NamedTuple, TypeVar
 
+from ..base.log import warn
 from ..contents import content as ours
 from ..contents.content import replaced
 from ..contents.turns import NO_LINKS, AssistantTurn, SystemTurn, Turn, UserTurn, are_linked, not_plain
 from ..errors import ConnectError, ContentError, UsageError
-from ..log import warn
 from ..tools.results import described, result_text
 from ..wire.base import Wire
 from ..wire.shared.json_objects import json_text

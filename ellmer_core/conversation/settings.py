@@ -14,11 +14,12 @@ from itertools import count
 from threading import Event, Lock
 from typing import TYPE_CHECKING, Any, Literal
 
+from ..base.argument_checks import spelt
+from ..base.values import Value
 from ..contents.content import ContentImageInline, ContentToolRequest, ToolDef
 from ..contents.turns import AssistantTurn, Tokens, Turn, UserTurn
-from ..errors import UsageError, UsageLimitError, spelt
+from ..errors import UsageError, UsageLimitError
 from ..tools.results import pointed, result_text
-from ..values import Value
 from ..wire.base import StructuredMode, Wire
 from .approval import AskBefore, Decide
 from .io_operations import Callback

@@ -21,13 +21,13 @@ from .. import errors
 from .._chat.answers import contents_of
 from .._chat.chat import Chat
 from .._chat.structured_output import Structured
+from ..base.log import warn
 from ..contents.json_serialization import contents_record
 from ..contents.turns import AssistantTurn, Turn, UserTurn
 from ..conversation.io_operations import Loop
 from ..conversation.request import request_turns, warn_replaced
 from ..conversation.response import cut_short, turn_of
 from ..conversation.settings import Settings
-from ..log import warn
 from ..models.prices.price_lookup import cost, log_usage
 from ..schemas.data_frames import Library
 from ..transport.single_requests import asked, asked_json, run, stepped

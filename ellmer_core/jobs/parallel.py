@@ -26,9 +26,10 @@ from typing import TYPE_CHECKING, Any, Literal, TypedDict, TypeVar, Unpack, over
 from .._chat.answers import Input
 from .._chat.chat import Chat
 from .._chat.structured_output import Structured
+from ..base.argument_checks import wrong_keyword
+from ..base.log import warn
 from ..contents.turns import AssistantTurn
-from ..errors import ConversionError, NotSentError, UsageError, UsageLimitError, wrong_keyword
-from ..log import warn
+from ..errors import ConversionError, NotSentError, UsageError, UsageLimitError
 from ..schemas.data_frames import Library
 from ..wire.base import StructuredMode
 from .job_files import Journal, held

@@ -11,14 +11,14 @@ from typing import Any, TypeVar
 from .._chat.answers import Input
 from .._chat.chat import Chat
 from .._chat.structured_output import Structured
+from ..base.log import warn
+from ..base.values import Value
 from ..contents.content import Content
 from ..contents.json_serialization import contents_record
 from ..errors import NotSentError, UsageError
-from ..log import warn
 from ..schemas.data_frames import Library, columns_of, data_frame
 from ..schemas.type_functions import type_of
 from ..tools.results import result_text
-from ..values import Value
 
 __all__ = ["PromptProgress", "PromptResults"]
 

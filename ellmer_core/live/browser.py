@@ -26,7 +26,7 @@ from shiny import App, Inputs, Outputs, Session, reactive
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 from .._chat.chat import Chat
-from ..budget import PAGE, has_more_values
+from ..base.budget import PAGE, has_more_values
 from ..errors import UsageError
 from ..render.shinychat_blocks import page_scripts
 from .conversation_store import Store

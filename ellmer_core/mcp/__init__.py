@@ -29,13 +29,14 @@ from typing import TYPE_CHECKING, Any, Literal, TypeVar, cast
 from urllib.parse import urlsplit
 
 from .._chat.chat import Chat
-from ..budget import MCP_SERVER
+from ..base.argument_checks import spelt
+from ..base.budget import MCP_SERVER
+from ..base.log import log_raised
 from ..contents import content as ours
 from ..contents.content import media_type
 from ..contents.json_serialization import contents_record
 from ..contents.turns import AssistantTurn, Turn, UserTurn
-from ..errors import AsyncToolError, ConnectError, EllmerError, UsageError, spelt
-from ..log import log_raised
+from ..errors import AsyncToolError, ConnectError, EllmerError, UsageError
 from ..schemas.type_functions import arguments_of, to_json_schema
 from ..tool_execution import ainvoke
 from ..tools.definition import AskLater, ToolContext, tool, tool_annotations

@@ -15,7 +15,7 @@ from contextlib import suppress
 from threading import Thread
 from typing import Any
 
-from ..budget import MCP_SERVER, has_more_values
+from ..base.budget import MCP_SERVER, has_more_values
 from ..transport.sent_keys import SentKeys
 
 # --- The size of its messages ----------------------------------------------------------------------------

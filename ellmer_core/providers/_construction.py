@@ -16,9 +16,10 @@ from typing import Any, Literal, TypedDict, Unpack
 from .. import providers
 from .._chat.answers import EchoMode, default_echo
 from .._chat.chat import Chat
+from ..base.argument_checks import wrong_keyword
 from ..conversation.approval import AskBefore, Decide
 from ..conversation.settings import UsageLimits
-from ..errors import UsageError, wrong_keyword
+from ..errors import UsageError
 from ..transport.http_clients import Limits, Timeouts
 from ..wire.base import Key, Wire, without_user
 from ..wire.interfaces import Profile

@@ -12,6 +12,7 @@ from itertools import accumulate, zip_longest
 from typing import Any, TypeGuard, assert_never
 from unicodedata import combining, east_asian_width
 
+from ..base.printable_text import printable
 from ..contents.content import (
     Content,
     ContentCitation,
@@ -32,7 +33,7 @@ from ..contents.content import (
     replaced,
 )
 from ..contents.turns import AssistantPartialTurn, AssistantTurn, Turn, UserTurn
-from ..errors import error_message, printable
+from ..errors import error_message
 from ..tools.results import flatten, result_parts, result_text
 from .citation_footnotes import source_line, sources_text
 

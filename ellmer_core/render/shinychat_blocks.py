@@ -13,8 +13,8 @@ from typing import Any, cast
 from htmltools import HTML, HTMLDependency, Tag, TagList, tags
 from shinychat.types import ChatMessage
 
+from ..base.printable_text import revealed
 from ..contents.content import ContentToolRequest, ContentToolResult
-from ..errors import revealed
 from .html import media_html
 from .markup import literal
 from .tool_card import Card, card, value_text

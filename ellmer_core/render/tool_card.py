@@ -8,6 +8,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any, Literal, TypedDict
 
+from ..base.printable_text import revealed
 from ..contents.content import (
     Content,
     ContentJson,
@@ -19,7 +20,7 @@ from ..contents.content import (
     in_words,
     is_media,
 )
-from ..errors import EllmerWarning, ToolReject, error_message, revealed
+from ..errors import EllmerWarning, ToolReject, error_message
 from ..tools.results import flatten
 from .printed_form import format_content
 

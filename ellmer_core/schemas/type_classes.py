@@ -6,8 +6,8 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any, Literal
 
+from ..base.values import Value
 from ..errors import UsageError
-from ..values import Value
 
 __all__ = ["Type", "TypeArray", "TypeBasic", "TypeEnum", "TypeJsonSchema", "TypeObject"]
 

@@ -37,9 +37,10 @@ from typing import (
     overload,
 )
 
+from ..base.argument_checks import caller, check_spelling
 from ..contents.content import ContentToolQuestion, ContentToolRequest, ToolDef, in_words
 from ..contents.turns import AssistantTurn
-from ..errors import AsyncToolError, ToolReject, UsageError, caller, check_spelling, printed
+from ..errors import AsyncToolError, ToolReject, UsageError, printed
 from ..schemas.type_classes import Type, TypeJsonSchema, TypeObject
 from ..schemas.type_functions import arguments_of, inner_type, to_json_schema
 

@@ -17,9 +17,10 @@ from threading import local
 from typing import TYPE_CHECKING, Any, Protocol
 from weakref import WeakKeyDictionary, finalize
 
-from ..budget import CLIENT, CLIENT_ERROR
-from ..errors import UsageError, spelt
-from ..values import Value
+from ..base.argument_checks import spelt
+from ..base.budget import CLIENT, CLIENT_ERROR
+from ..base.values import Value
+from ..errors import UsageError
 from .key_forms import HiddenText
 
 if TYPE_CHECKING:

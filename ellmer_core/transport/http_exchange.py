@@ -18,11 +18,11 @@ from socket import SHUT_RDWR, socket
 from typing import Any, Protocol
 from urllib.parse import parse_qsl, quote, unquote, urlsplit
 
-from ..budget import UNLIMITED
+from ..base.budget import UNLIMITED
+from ..base.log import logger, place
 from ..conversation.io_operations import Answer, Send, Wait
 from ..conversation.settings import StreamController
 from ..errors import ConnectError, IncompleteResponseError, ResponseError, TimeoutError, UsageError
-from ..log import logger, place
 from ..version import VERSION
 from ..wire.framing import decoder
 from .http_clients import Connection, Timeouts

@@ -18,7 +18,7 @@ from collections.abc import Callable, Iterable, Iterator, Mapping
 from functools import cache, lru_cache
 from typing import Any, NamedTuple
 
-from ..budget import CLIENT_ERROR
+from ..base.budget import CLIENT_ERROR
 from ..errors import chained, forget_locals
 from .key_forms import HIDDEN, readable, written_forms
 

@@ -13,11 +13,12 @@ from collections.abc import AsyncGenerator, Callable, Iterator, Mapping, Sequenc
 from typing import Any
 
 from .._chat.chat import Chat
+from ..base.argument_checks import spelt
 from ..contents import content as ours
 from ..contents.turns import AssistantTurn, Turn, UserTurn
 from ..conversation.approval import Decision
 from ..conversation.settings import StreamController
-from ..errors import UsageError, spelt
+from ..errors import UsageError
 from ..schemas.type_functions import to_json_schema
 from ..tools.results import result_text
 from ..wire.shared.tool_calls import raw

@@ -10,9 +10,10 @@ from inspect import isawaitable
 from typing import Any, Protocol
 
 from .._chat.chat import Chat
-from ..budget import WEB
+from ..base.argument_checks import spelt
+from ..base.budget import WEB
 from ..conversation.settings import StreamController
-from ..errors import UsageError, spelt
+from ..errors import UsageError
 from .exchange import WebRequest
 
 Message = MutableMapping[str, Any]

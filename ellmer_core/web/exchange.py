@@ -23,6 +23,8 @@ from .._chat.answers import AsyncStream, picker
 from .._chat.chat import Chat
 from .._chat.console import approver
 from .._chat.errors_in_words import in_plain_words
+from ..base.log import log_raised
+from ..base.values import Value
 from ..contents import content as ours
 from ..contents.files import content_of_bytes
 from ..contents.turns import AssistantTurn, Turn, UserTurn
@@ -31,8 +33,6 @@ from ..conversation.history import History, last_message
 from ..conversation.io_operations import Loop
 from ..conversation.settings import StreamController
 from ..errors import ApprovalRequiredError, EllmerError, UsageError
-from ..log import log_raised
-from ..values import Value
 from ..wire.shared.json_objects import bounded, read_json
 
 Json = dict[str, Any]

@@ -20,11 +20,11 @@ from itertools import chain
 from typing import TYPE_CHECKING, Any, ClassVar, Literal, NoReturn, Self, cast
 from urllib.parse import unquote, urlsplit
 
+from ..base.values import Value
 from ..contents import content as ours
 from ..contents.turns import AssistantTurn, Turn, UserTurn
 from ..errors import UsageError
 from ..tools.results import described, named_text, pointed, result_id
-from ..values import Value
 from .batches_and_files import Batches, Uploads
 from .interfaces import IMAGES, Json, Merger, Profile, Request, SchemaLimits, Supports
 from .shared import content_parts, json_objects

@@ -10,7 +10,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any, Literal
 
-from ..budget import CLIENT
+from ..base.budget import CLIENT
 from ..errors import ResponseError
 from .interfaces import Decoder
 from .shared.json_objects import read_json, scan_json

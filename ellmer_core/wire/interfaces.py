@@ -8,9 +8,10 @@ from dataclasses import dataclass, field
 from inspect import unwrap
 from typing import Any, Literal, NamedTuple
 
+from ..base.argument_checks import check_spelling, spelt
+from ..base.values import Value
 from ..contents.content import Content
-from ..errors import ResponseError, check_spelling, spelt
-from ..values import Value
+from ..errors import ResponseError
 
 __all__ = ["Profile", "params"]
 

@@ -21,7 +21,7 @@ from pathlib import Path
 from typing import Any
 from urllib.parse import urlsplit
 
-from ellmer_core.budget import SERVER
+from ellmer_core.base.budget import SERVER
 
 from .cassette.cassette import Cassette
 from .errors import CassetteError, Miss

@@ -7,6 +7,7 @@ from typing import TypedDict
 import pytest
 
 import ellmer_core as ec
+from ellmer_core.base import argument_checks
 
 
 def chat():
@@ -51,7 +52,7 @@ def test_a_type_error_inside_stays_itself():
         return int(base=3, wrong=4)
 
     with pytest.raises(TypeError, match="int"):
-        ec.errors.spelt(broken)(None)
+        argument_checks.spelt(broken)(None)
     assert inspect.iscoroutinefunction(ec.Chat.chat_async)
     assert next(iter(inspect.signature(ec.tool).parameters)) == "function"
 

@@ -13,7 +13,7 @@ import httpx
 import pytest
 from PIL import Image
 
-from ellmer_core.budget import Budget
+from ellmer_core.base.budget import Budget
 from ellmer_core.contents.content import ContentImageInline, ContentImageRemote, ContentPDF
 from ellmer_core.contents.files import (
     content_image_file,

@@ -108,7 +108,7 @@ def test_no_command_begins_with_a_prompt():
 
 
 def test_every_group_of_rules_has_a_title_on_the_site():
-    from ellmer_conformance.cli.list import all_rules
+    from ellmer_conformance.cli.rules.list import all_rules
 
     groups = {rule.id.partition("-")[0] for rule, _ in all_rules()}
     page = (ROOT / "docs" / "_site" / "_rules.py").read_text("utf-8")
@@ -244,7 +244,7 @@ def test_a_page_with_commands_or_programs_says_how_to_install_them(page):
     assert not runs or re.search(r"quickstart\.md#install|pip install", text), runs[0].line
 
 
-@pytest.mark.parametrize("file", ["docs/conformance/probe.md", "conformance/ellmer_conformance/cli/probe.py"])
+@pytest.mark.parametrize("file", ["docs/conformance/probe.md", "conformance/ellmer_conformance/cli/runs/probe.py"])
 def test_what_is_said_about_the_questions_of_the_probe_is_their_number(file):
     from ellmer_conformance.live_apis.probe.questions import QUESTIONS
 

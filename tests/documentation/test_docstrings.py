@@ -48,7 +48,7 @@ CONFORMANCE = (
     "adapters",
     "adapters.base_adapter",
     *("scenarios.messages", "scenarios.script", "scenarios.case"),
-    *("contract.exchange", "contract.rule", "contract.rulebook"),
+    *("contract.observed.exchange", "contract.rule", "contract.rulebook"),
     *("server", "pytest.suite"),
 )
 

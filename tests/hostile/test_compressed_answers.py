@@ -14,7 +14,7 @@ import pytest
 from chats.scripted import talk
 
 import ellmer_core as ec
-from ellmer_core.budget import CLIENT, UNLIMITED
+from ellmer_core.base.budget import CLIENT, UNLIMITED
 from ellmer_core.errors import ResponseError
 from ellmer_core.transport.http_exchange import Unpacker
 

@@ -9,7 +9,7 @@ import pytest
 from chats.scripted import CHAT, talk
 
 import ellmer_core as ec
-from ellmer_core.budget import CLIENT
+from ellmer_core.base.budget import CLIENT
 from ellmer_core.contents.content import ContentImageInline, ContentText
 from ellmer_core.contents.turns import Tokens
 from ellmer_core.conversation.response import turn_of

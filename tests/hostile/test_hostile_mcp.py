@@ -15,7 +15,7 @@ import pytest
 
 from ellmer_core import ConnectError, ContentToolRequest, chat, tool
 from ellmer_core._chat.console import ask_at_console
-from ellmer_core.budget import MCP_SERVER
+from ellmer_core.base.budget import MCP_SERVER
 from ellmer_core.errors import UsageError
 from ellmer_core.render.tool_card import card
 from ellmer_core.tool_execution import invoke

@@ -13,7 +13,8 @@ from click.testing import CliRunner
 from code_blocks import ROOT
 from counted_lines import lines_of
 
-from ellmer_conformance.cli import calibrate, coverage, explain, lint
+from ellmer_conformance.cli.recordings import calibrate, coverage, lint
+from ellmer_conformance.cli.rules import explain
 from ellmer_conformance.server import proxy
 from ellmer_conformance.server.http.messages import HttpRequest
 from ellmer_conformance.server.http.routes import parse_route

@@ -23,7 +23,7 @@ from ellmer_conformance.server.http.messages import HttpRequest
 from ellmer_conformance.server.http.routes import parse_route
 from ellmer_conformance.server.journal import Journal
 from ellmer_conformance.server.judging.verdict_cache import Beginnings
-from ellmer_core.budget import Budget, memory_of
+from ellmer_core.base.budget import Budget, memory_of
 from ellmer_core.live.browser import _from_here
 
 SCALE = int(os.environ.get("INVARIANTS", "0"))

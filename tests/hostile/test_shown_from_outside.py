@@ -12,14 +12,15 @@ import pytest
 from click.testing import CliRunner
 
 import ellmer_core as ec
-from ellmer_conformance.cli import _group, lint
+from ellmer_conformance.cli import _group
+from ellmer_conformance.cli.recordings import lint
 from ellmer_conformance.report import Report
 from ellmer_conformance.report.formats.html import page
 from ellmer_conformance.server import status_page
 from ellmer_core import contents_record, contents_replay
 from ellmer_core._chat.answers import Answer
 from ellmer_core._chat.console import ask_at_console
-from ellmer_core.errors import revealed
+from ellmer_core.base.printable_text import revealed
 from ellmer_core.live.browser import policy
 from ellmer_core.mcp import _all_that_is_asked
 from ellmer_core.render.html import contents_html, notebook_html, whole_page

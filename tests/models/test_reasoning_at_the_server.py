@@ -1,7 +1,7 @@
 """GPT-6.2 drops reasoning after a changed prefix: the client's requests keep it, in turns of every kind."""
 
 from ellmer_conformance.server import StrictServer
-from ellmer_conformance.server.reasoning_prefixes import dropped
+from ellmer_conformance.server.issued.reasoning_prefixes import dropped
 from ellmer_core import ContentImageInline, chat_openai
 
 DOT = "iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAYAAAAfFcSJAAAADUlEQVR42mNk+M9QDwADhgGAWjR9awAAAABJRU5ErkJggg=="

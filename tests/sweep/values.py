@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from typing import Any
 
 import ellmer_core as ec
-from ellmer_conformance.server.signatures import encoded, sign
+from ellmer_conformance.server.issued.signatures import encoded, sign
 from ellmer_core import AssistantPartialTurn, AssistantTurn, ContentText, ContentToolRequest, UserTurn
 from ellmer_core.schemas.type_functions import arguments_of
 

@@ -1,10 +1,11 @@
-"""The command line: `conformance`. Each command is a module of this package with a `command`."""
+"""The command line: `conformance`. Each folder is a section of its help, and each command is a module there with a `command`."""
 
 from __future__ import annotations
 
 import pkgutil
 import sys
 from difflib import get_close_matches
+from functools import cache
 from importlib import import_module
 from typing import Any
 
@@ -13,17 +14,30 @@ import click
 __all__ = ["main"]
 
 
+#: The folders with commands, in the order of the help.
+_FOLDERS = ("runs", "recordings", "reports", "rules", "server")
+
+
+@cache
+def _modules() -> dict[str, str]:
+    """Returns the module of each command, by the command's name."""
+    return {
+        module.name.replace("_", "-"): f"{__name__}.{folder}.{module.name}"
+        for folder in _FOLDERS
+        for module in pkgutil.iter_modules([f"{path}/{folder}" for path in __path__])
+        if not module.name.startswith("_")
+    }
+
+
 class _Commands(click.Group):
     """Finds commands by file name and imports only the requested one."""
 
     def list_commands(self, ctx: click.Context) -> list[str]:  # noqa: ARG002 - click's signature
-        names = [module.name for module in pkgutil.iter_modules(__path__)]
-        return [name.replace("_", "-") for name in names if not name.startswith("_")]
+        return sorted(_modules())
 
-    def get_command(self, ctx: click.Context, cmd_name: str) -> click.Command | None:
-        if cmd_name not in self.list_commands(ctx):
-            return None
-        found: click.Command = import_module(f"{__name__}.{cmd_name.replace('-', '_')}").command
+    def get_command(self, ctx: click.Context, cmd_name: str) -> click.Command | None:  # noqa: ARG002 - click's signature
+        module = _modules().get(cmd_name)
+        found: click.Command | None = import_module(module).command if module else None
         return found
 
     def invoke(self, ctx: click.Context) -> Any:
@@ -46,8 +60,13 @@ class _Commands(click.Group):
 
     def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
         found = {name: self.get_command(ctx, name) for name in self.list_commands(ctx)}
-        with formatter.section("Commands"):
-            formatter.write_dl([(name, each.get_short_help_str(200)) for name, each in found.items() if each])
+        for folder in _FOLDERS:
+            title = str(import_module(f"{__name__}.{folder}").__doc__).partition(":")[0]
+            inside = {
+                name: each for name, each in found.items() if each and f".{folder}." in _modules()[name]
+            }
+            with formatter.section(title):
+                formatter.write_dl([(name, each.get_short_help_str(200)) for name, each in inside.items()])
 
 
 @click.group(cls=_Commands, context_settings={"help_option_names": ["-h", "--help"]})

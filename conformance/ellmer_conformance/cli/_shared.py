@@ -15,7 +15,7 @@ from typing import Any, Protocol, TypeVar
 
 import click
 
-from ellmer_core.budget import RECORDING
+from ellmer_core.base.budget import RECORDING
 from ellmer_harness.bulk.engines import ENGINES, Engine, EngineLost, EngineMissing
 from ellmer_harness.bulk.journal import Journal, JournalError
 from ellmer_harness.bulk.sources import Source, sources

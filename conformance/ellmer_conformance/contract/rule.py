@@ -15,7 +15,7 @@ from enum import StrEnum
 from functools import cache, cached_property
 from typing import Any, NamedTuple
 
-from ellmer_core.budget import VIOLATIONS
+from ellmer_core.base.budget import VIOLATIONS
 
 from .request import Json, Request
 from .scope import Scope

@@ -11,7 +11,7 @@ from datetime import date
 from inspect import cleandoc
 from typing import Any, NamedTuple
 
-from .exchange import Json, Request
+from .observed.exchange import Json, Request
 from .readers.json_access import reading_once
 from .rule import Check, Finding, Kind, Level, Refusal, Rule, Verdict, Violation, broken, met, verdict
 from .scope import api_version, named_betas

@@ -18,7 +18,7 @@ from importlib.resources import files
 from itertools import product
 from typing import Any, NamedTuple
 
-from ..contract.exchange import Json, Request
+from ..contract.observed.exchange import Json, Request
 from . import pages
 from .alike import ModelKey, Spot, alike, one_model, with_alike
 from .cell import Answer, Cell, Evidence, family_of

@@ -6,7 +6,7 @@ import copy
 from collections.abc import Callable, Mapping
 from typing import Any
 
-from ..contract.exchange import Json
+from ..contract.observed.exchange import Json
 from .features import FEATURES, Feature
 
 __all__ = ["example", "foreign"]

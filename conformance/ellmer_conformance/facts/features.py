@@ -13,7 +13,7 @@ from itertools import groupby, pairwise
 from typing import Any, NamedTuple
 
 from ..contract import readers
-from ..contract.exchange import Item, Media, Request
+from ..contract.observed.exchange import Item, Media, Request
 
 __all__ = ["FEATURES", "SCHEMA", "Feature", "found"]
 

@@ -11,9 +11,9 @@ from urllib.parse import urlsplit
 
 from ..adapters.endpoints import address_of
 from ..contract.error_texts.error_bodies import read_error
-from ..contract.exchange import Request, Response
 from ..contract.live_key_redaction import redacted
-from ..contract.observed_run import Run
+from ..contract.observed.exchange import Request, Response
+from ..contract.observed.run import Run
 from ..contract.provider_answers.answer import events_of
 from ..contract.rule import Verdict
 from ..runner.from_cassettes import attempt

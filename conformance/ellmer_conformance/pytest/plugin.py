@@ -22,11 +22,11 @@ from syrupy.data import Snapshot, SnapshotCollection
 from syrupy.extensions.single_file import SingleFileSnapshotExtension, WriteMode
 
 from ..adapters.endpoints import PROVIDER_ADDRESSES
-from ..baseline import FILE, Baseline, BaselineError, load
 from ..contract import rules
 from ..contract.live_key_redaction import redacted
 from ..contract.rules import behaviour
 from ..report import Report, Row, finished, judged
+from ..report.baseline import FILE, Baseline, BaselineError, load
 from ..report.causes import headline
 from ..report.formats.terminal import abilities, console, print_report
 from ..report.requirements import LATEST, requirements
@@ -51,7 +51,7 @@ from ..scenarios.combinations import AREA as COMBINED
 if TYPE_CHECKING:
     from syrupy.location import PyTestLocation
 
-    from ..contract.observed_run import Run
+    from ..contract.observed.run import Run
     from ..contract.rule import Verdict
     from ..server import StrictServer
 

@@ -24,9 +24,9 @@ import pytest
 from syrupy.assertion import SnapshotAssertion
 
 from ..adapters import Adapter
-from ..contract.observed_run import Run, all_media_of
+from ..contract.observed.run import Run, all_media_of
+from ..contract.observed.transcripts import normalised
 from ..contract.rule import Verdict
-from ..contract.transcripts import normalised
 from ..report import FAILING, Report, Row
 from ..report.causes import Cause, causes
 from ..runner.judgement import judge

@@ -16,7 +16,7 @@ from functools import partial
 from itertools import accumulate
 from typing import Any
 
-from ellmer_core.budget import RECORDING
+from ellmer_core.base.budget import RECORDING
 from ellmer_harness.bulk.engines import Engine, Work
 from ellmer_harness.bulk.journal import Journal, OnDisk, worked
 from ellmer_harness.bulk.sources import Source, sources
@@ -25,7 +25,7 @@ from ellmer_harness.secrets.quoted_keys import forms_of_keys, sent_keys, text_wi
 
 from ..contract import rules
 from ..contract.error_texts.error_bodies import ApiError, read_error
-from ..contract.exchange import Request
+from ..contract.observed.exchange import Request
 from ..contract.rule import Verdict, Violation
 from ..contract.rule import verdict as verdict_of
 from ..contract.shapes.facts import judged_places

@@ -10,7 +10,7 @@ from functools import partial
 from pathlib import Path
 from typing import Any, Literal
 
-from ellmer_core.budget import COMPLAINTS, RECORDING
+from ellmer_core.base.budget import COMPLAINTS, RECORDING
 from ellmer_harness.bulk.engines import Engine, Work
 from ellmer_harness.bulk.journal import Journal, worked
 from ellmer_harness.bulk.sources import Source, sources
@@ -20,7 +20,7 @@ from ellmer_harness.recordings.untrusted_files import CRASHED, Oversized, TooSlo
 
 from ..contract import rules
 from ..contract.changes.known_until import NOTE, may_be_newer
-from ..contract.exchange import Request
+from ..contract.observed.exchange import Request
 from ..contract.rule import Violation
 from ..contract.rulebook import RuleBook
 from ..report.formats.terminal_escaping import one_line

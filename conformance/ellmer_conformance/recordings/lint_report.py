@@ -21,9 +21,9 @@ from urllib.parse import quote
 
 from ellmer_harness.bulk.sources import is_url, sources
 
-from ..baseline import Baseline, Entry, updated
 from ..contract.rule import page_of
 from ..report import Report, Row
+from ..report.baseline import Baseline, Entry, updated
 from ..report.formats.sarif import sarif_document
 from ..report.rows import fingerprint
 from .lint import Complaint, FileReport, Outcome, Totals, as_json, shape

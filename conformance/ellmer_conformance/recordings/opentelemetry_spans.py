@@ -14,11 +14,11 @@ from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
 
-from ellmer_core.budget import RECORDING
+from ellmer_core.base.budget import RECORDING
 from ellmer_harness.recordings.untrusted_files import bounded_json, plain_bytes
 
 from ..contract import readers
-from ..contract.exchange import Json, Request
+from ..contract.observed.exchange import Json, Request
 from ..contract.readers.gen_ai_span import WIRE
 from ..contract.readers.json_access import items_of, object_of, text_of
 from ..contract.rule import Finding, Kind, Level, broken, met

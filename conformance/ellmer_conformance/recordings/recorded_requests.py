@@ -15,7 +15,7 @@ from pathlib import Path
 from typing import Any
 from urllib.parse import urlsplit
 
-from ellmer_core.budget import RECORDED_REQUEST, RECORDING
+from ellmer_core.base.budget import RECORDED_REQUEST, RECORDING
 from ellmer_harness.bulk.sources import Source
 from ellmer_harness.format.compression import is_coded, undo
 from ellmer_harness.recordings import Interaction, Unreadable, format_detection
@@ -32,7 +32,7 @@ from ellmer_harness.recordings.untrusted_files import (
 from ..contract import readers, rules
 from ..contract.changes.retired_models import shutdown
 from ..contract.error_texts.error_bodies import ApiError, read_error
-from ..contract.exchange import Request
+from ..contract.observed.exchange import Request
 from ..contract.readers import host_of
 from ..contract.readers.invoke_model_and_cloudflare import hosted
 from ..contract.readers.json_access import items_of, object_of, text_of

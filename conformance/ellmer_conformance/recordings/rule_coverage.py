@@ -8,7 +8,7 @@ from dataclasses import dataclass, field, replace
 from functools import partial
 from typing import Any
 
-from ellmer_core.budget import RECORDING
+from ellmer_core.base.budget import RECORDING
 from ellmer_harness.bulk.engines import Engine, Work
 from ellmer_harness.bulk.journal import Journal, worked
 from ellmer_harness.bulk.sources import Source

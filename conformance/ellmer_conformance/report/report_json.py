@@ -15,7 +15,7 @@ from importlib.resources import files
 from pathlib import Path
 from typing import Any
 
-from ellmer_core.budget import REPORT, has_more_values
+from ellmer_core.base.budget import REPORT, has_more_values
 
 from ..contract import rules
 from ..contract.rule import Rule

@@ -10,11 +10,11 @@ from hashlib import sha256
 from typing import Any
 
 from ..adapters import Difference
-from ..contract.exchange import Exchange
 from ..contract.live_key_redaction import redacted, redacted_value
-from ..contract.observed_run import Run, all_media_of
+from ..contract.observed.exchange import Exchange
+from ..contract.observed.run import Run, all_media_of
+from ..contract.observed.transcripts import normalised
 from ..contract.rule import Verdict, Violation
-from ..contract.transcripts import normalised
 from .causes import died_at, undescribed
 from .results import FINE, Play, Report, Row
 

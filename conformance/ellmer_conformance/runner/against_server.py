@@ -19,8 +19,8 @@ from urllib.parse import urlsplit
 from ..adapters import Adapter, Endpoint
 from ..adapters.endpoints import address_for, address_of, endpoint
 from ..contract import readers
-from ..contract.exchange import Exchange
-from ..contract.observed_run import Run, ToolRun, Trouble, Varied, all_media_of
+from ..contract.observed.exchange import Exchange
+from ..contract.observed.run import Run, ToolRun, Trouble, Varied, all_media_of
 from ..scenarios.canary_keys import about_planted_keys, planted
 from ..scenarios.case import Case, Mode
 from ..scenarios.cases import scripts

@@ -20,8 +20,8 @@ from typing import TYPE_CHECKING, Any, NoReturn
 
 from ..adapters import Capabilities, Difference, Endpoint, ProviderAddress
 from ..adapters.endpoints import PROVIDER_ADDRESSES
-from ..contract.exchange import Json
-from ..contract.observed_run import Run, ToolRun, Trouble, Varied, call_key
+from ..contract.observed.exchange import Json
+from ..contract.observed.run import Run, ToolRun, Trouble, Varied, call_key
 from ..contract.rule import objection
 from ..scenarios.canary_keys import CANARY, about_planted_keys, environment, hidden
 from ..scenarios.case import Ask, Case, Mode

@@ -20,9 +20,9 @@ from ..adapters import Adapter, ProviderAddress
 from ..adapters.endpoints import address_for, endpoint, live_key
 from ..contract import readers
 from ..contract.changes.retired_models import pytest_cassette_stale
-from ..contract.exchange import Exchange
 from ..contract.live_key_redaction import redacted
-from ..contract.observed_run import Run, Trouble, Varied
+from ..contract.observed.exchange import Exchange
+from ..contract.observed.run import Run, Trouble, Varied
 from ..contract.provider_answers.answer import Told, events_of
 from ..contract.provider_answers.joined_streams import folded
 from ..contract.provider_answers.whole_answers import read

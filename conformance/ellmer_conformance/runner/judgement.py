@@ -11,8 +11,8 @@ from ellmer_harness import Exchange as Recorded
 from ellmer_harness import Sent
 
 from ..contract import readers, rules
-from ..contract.exchange import Exchange, Request, Response
-from ..contract.observed_run import Run
+from ..contract.observed.exchange import Exchange, Request, Response
+from ..contract.observed.run import Run
 from ..contract.rule import Verdict, verdict
 from ..contract.rules import behaviour
 

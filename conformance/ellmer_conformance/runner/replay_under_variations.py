@@ -14,7 +14,7 @@ from ellmer_harness.exchange.reply import Reply
 
 from ..adapters import Adapter
 from ..adapters.endpoints import address_for, endpoint
-from ..contract.observed_run import Run, Varied
+from ..contract.observed.run import Run, Varied
 from ..contract.rules.behaviour.answers.streams import difference
 from ..scenarios.case import Case, Mode
 from ..scenarios.variations import Variation

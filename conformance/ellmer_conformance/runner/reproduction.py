@@ -9,8 +9,8 @@ from functools import partial
 from typing import Any
 
 from ..adapters import Adapter
-from ..contract.exchange import Exchange
-from ..contract.observed_run import Run
+from ..contract.observed.exchange import Exchange
+from ..contract.observed.run import Run
 from ..scenarios import combinations
 from ..scenarios.case import Case
 from ..scenarios.cases import all_cases, scripts

@@ -14,8 +14,8 @@ from ellmer_harness import Exchange as Recorded
 
 from ..adapters import Adapter, Endpoint, Session, Structured
 from ..contract import readers
-from ..contract.exchange import Exchange
-from ..contract.observed_run import Run, ToolRun, Trouble
+from ..contract.observed.exchange import Exchange
+from ..contract.observed.run import Run, ToolRun, Trouble
 from ..scenarios.case import Ask, Case, Mode
 from ..scenarios.messages import Approve, Part, Reply, Tool, Turn, Upload
 from ..scenarios.script import Delivery

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from dataclasses import replace
 
-from ..contract.observed_run import Run
+from ..contract.observed.run import Run
 from ..contract.rule import Verdict
 from ..scenarios.combinations import combined, row_of, simpler
 from .judgement import judge

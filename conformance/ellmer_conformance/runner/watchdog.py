@@ -4,7 +4,7 @@ When the time is over, the thread notes what the main thread executes, and sends
 `OutOfTime` in the main thread, which interrupts sleeps, locks, pipes, waits for children, and loops. The signal is sent
 again until the run has ended. If it never does, because the main thread is in C code that ignores signals or holds the
 interpreter, the process ends with its stacks: `faulthandler` has a thread for that which needs no interpreter. The run goes on
-in another process (`cli/run.py`).
+in another process (`cli/runs/run.py`).
 """
 
 from __future__ import annotations
@@ -27,7 +27,7 @@ from pathlib import Path
 from types import FrameType
 from typing import TextIO, TypeVar
 
-from ..contract.observed_run import Run, Trouble
+from ..contract.observed.run import Run, Trouble
 from .selection import Play
 
 #: Seconds for a play with all its variations. The longest one takes some five.

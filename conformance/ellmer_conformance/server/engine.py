@@ -21,9 +21,9 @@ from threading import Lock
 from typing import TYPE_CHECKING, Literal
 from urllib.parse import urlsplit
 
-from ellmer_core.budget import memory_of
+from ellmer_core.base.budget import memory_of
 
-from ..contract.exchange import Request
+from ..contract.observed.exchange import Request
 from ..contract.rule import Refusal
 from ..scenarios.script import Script
 from . import status_page
@@ -36,7 +36,7 @@ from .judging.request_check import ANY, CheckedRequest, check_request, judged_wi
 from .replies import refuse, render
 from .services import Services
 from .services.message_threads import names_thread
-from .services.stored_responses import names_items
+from .services.openai.stored_responses import names_items
 from .translated import translation_of
 
 if TYPE_CHECKING:

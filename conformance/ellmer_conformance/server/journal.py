@@ -12,7 +12,7 @@ from functools import lru_cache
 from threading import Lock
 from typing import Any
 
-from ..contract.exchange import Exchange, Request, Response
+from ..contract.observed.exchange import Exchange, Request, Response
 from ..contract.rule import Refusal, Verdict, Violation
 from ..contract.scope import api_version, named_betas
 from ..scenarios.canary_keys import is_canary

@@ -17,10 +17,10 @@ from urllib.parse import parse_qsl, urlsplit
 
 import httpx
 
-from ellmer_core.budget import SERVER
+from ellmer_core.base.budget import SERVER
 from ellmer_harness.secrets.quoted_keys import forms_of_keys, without_keys
 
-from ..contract.exchange import Request, Response
+from ..contract.observed.exchange import Request, Response
 from ..contract.rule import Verdict
 from .chat_apis.base import compact, utf8
 from .engine import BesideTheLoop, Engine

@@ -10,7 +10,7 @@ from itertools import takewhile
 from typing import Any, assert_never
 
 from ..contract import readers
-from ..contract.exchange import Json, Media, Request
+from ..contract.observed.exchange import Json, Media, Request
 from ..contract.rule import Refusal
 from ..contract.rules import book
 from ..scenarios.script import (

@@ -13,7 +13,7 @@ from types import TracebackType
 from typing import TYPE_CHECKING, Any, Self, cast
 from urllib.parse import quote
 
-from ..contract.exchange import Exchange
+from ..contract.observed.exchange import Exchange
 from ..contract.rule import Verdict
 from ..garbage_collection import collected_rarely
 from ..scenarios.script import Script

@@ -11,7 +11,7 @@ from pydantic import BaseModel
 
 from ellmer_conformance.adapters import Capabilities
 from ellmer_conformance.adapters.base_adapter import BridgeAdapter
-from ellmer_conformance.contract.exchange import Json
+from ellmer_conformance.contract.observed.exchange import Json
 from ellmer_conformance.scenarios.messages import PDF, Image, Part, Text
 
 from .sdk_conversation import (

@@ -10,7 +10,7 @@ from any_llm import AnyLLM as Client
 
 from ellmer_conformance.adapters import Capabilities
 from ellmer_conformance.adapters.base_adapter import BridgeAdapter, ids_as_given
-from ellmer_conformance.contract.exchange import Json
+from ellmer_conformance.contract.observed.exchange import Json
 
 from .sdk_conversation import HEARING, ChatMessages, ModelAnswer
 

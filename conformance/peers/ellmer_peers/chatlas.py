@@ -11,7 +11,7 @@ from chatlas import types
 
 from ellmer_conformance.adapters import Capabilities, Endpoint
 from ellmer_conformance.adapters.base_adapter import FOUR_WIRES, BridgeAdapter
-from ellmer_conformance.contract.exchange import Json
+from ellmer_conformance.contract.observed.exchange import Json
 from ellmer_conformance.scenarios.messages import (
     PDF,
     Image,

@@ -11,7 +11,7 @@ import litellm
 
 from ellmer_conformance.adapters import Ability, Capabilities
 from ellmer_conformance.adapters.base_adapter import FOUR_WIRES, BridgeAdapter, ids_as_given
-from ellmer_conformance.contract.exchange import Json
+from ellmer_conformance.contract.observed.exchange import Json
 
 from .sdk_conversation import HEARING, MediaInResults, ModelAnswer
 

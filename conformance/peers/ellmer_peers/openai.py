@@ -15,7 +15,7 @@ from pydantic import BaseModel
 
 from ellmer_conformance.adapters import Ability, Capabilities, Endpoint
 from ellmer_conformance.adapters.base_adapter import BridgeAdapter
-from ellmer_conformance.contract.exchange import Json
+from ellmer_conformance.contract.observed.exchange import Json
 from ellmer_conformance.scenarios.messages import PDF, Image, Part, Text
 
 from .sdk_conversation import (

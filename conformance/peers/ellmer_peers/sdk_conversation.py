@@ -17,7 +17,7 @@ from typing import Any
 from pydantic import BaseModel, create_model
 
 from ellmer_conformance.adapters import Endpoint
-from ellmer_conformance.contract.exchange import Json
+from ellmer_conformance.contract.observed.exchange import Json
 from ellmer_conformance.scenarios.messages import (
     PDF,
     Audio,

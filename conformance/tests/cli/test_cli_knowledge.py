@@ -8,11 +8,12 @@ import click
 from click.testing import CliRunner
 
 from ellmer_conformance import cli
-from ellmer_conformance.cli import diff_knowledge, explain, serve
-from ellmer_conformance.cli import list as list_rules
+from ellmer_conformance.cli.rules import diff_knowledge, explain
+from ellmer_conformance.cli.rules import list as list_rules
+from ellmer_conformance.cli.server import serve
 from ellmer_conformance.contract import rules
 from ellmer_conformance.contract.changes.provider_changes import provider_changes, table
-from ellmer_conformance.contract.exchange import Request
+from ellmer_conformance.contract.observed.exchange import Request
 from ellmer_conformance.server import Entry
 
 PAGE = Path(__file__).parents[3] / "docs" / "conformance" / "news.md"

@@ -108,7 +108,7 @@ def test_a_wrong_option_exits_2(arguments, fault):
 
 
 def test_the_start_imports_no_client_report_or_case():
-    code = "import sys, ellmer_conformance.cli.serve; print(*sys.modules)"
+    code = "import sys, ellmer_conformance.cli.server.serve; print(*sys.modules)"
     loaded = subprocess.run(
         [sys.executable, "-c", code], capture_output=True, text=True, check=True
     ).stdout.split()

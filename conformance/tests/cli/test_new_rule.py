@@ -13,8 +13,8 @@ from click.testing import CliRunner
 
 import ellmer_conformance
 from ellmer_conformance.cli import _group
-from ellmer_conformance.cli.list import all_rules
-from ellmer_conformance.cli.new_rule import file_of
+from ellmer_conformance.cli.rules.list import all_rules
+from ellmer_conformance.cli.rules.new_rule import file_of
 from ellmer_conformance.contract.rules import WIRES, book, books
 
 PACKAGE = Path(ellmer_conformance.__file__).parent

@@ -4,7 +4,7 @@ import json
 
 import pytest
 
-from ellmer_conformance.contract.exchange import Exchange, Request, Response
+from ellmer_conformance.contract.observed.exchange import Exchange, Request, Response
 from ellmer_conformance.contract.provider_answers.continued_requests import sent_items
 
 CALL = {"type": "tool_use", "id": "toolu_1", "name": "add", "input": {"x": 2}}

@@ -7,12 +7,12 @@ import pytest
 from click.testing import CliRunner
 
 from ellmer_conformance.adapters.endpoints import PROVIDER_ADDRESSES
-from ellmer_conformance.baseline import load
-from ellmer_conformance.cli.explain import command as explain
+from ellmer_conformance.cli.rules.explain import command as explain
 from ellmer_conformance.contract import rules
 from ellmer_conformance.contract.rules import behaviour
 from ellmer_conformance.live_apis.probe import server_rules
 from ellmer_conformance.pytest.plugin import check_rules, is_chosen
+from ellmer_conformance.report.baseline import load
 from ellmer_conformance.report.formats.sarif import sarif
 from ellmer_conformance.report.report_json import rule_text
 from ellmer_conformance.report.results import Report, Row

@@ -10,7 +10,7 @@ from pathlib import Path
 
 import pytest
 
-from ellmer_conformance.contract.replayed_model import Model
+from ellmer_conformance.contract.observed.replayed_model import Model
 from ellmer_conformance.scenarios.script import Answer, Call, Say, Script
 from ellmer_conformance.server import StrictServer
 from ellmer_core import chat_openai, content_image_file, tool

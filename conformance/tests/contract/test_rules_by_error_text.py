@@ -7,7 +7,7 @@ import pytest
 from click.testing import CliRunner
 
 from ellmer_conformance.cli import _group
-from ellmer_conformance.cli.explain import _all_books
+from ellmer_conformance.cli.rules.explain import _all_books
 from ellmer_conformance.contract import rules
 from ellmer_conformance.contract.error_texts.described_faults import described
 from ellmer_conformance.contract.error_texts.other_causes import other_cause

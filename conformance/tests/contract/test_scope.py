@@ -7,7 +7,7 @@ import pytest
 
 from ellmer_conformance.contract import rules
 from ellmer_conformance.contract.changes.api_versions import VERSIONS, versions
-from ellmer_conformance.contract.exchange import Request
+from ellmer_conformance.contract.observed.exchange import Request
 from ellmer_conformance.contract.rules.anthropic import _refusals_and_examples as an
 from ellmer_conformance.contract.rules.anthropic.versions_and_betas import BETAS
 from ellmer_conformance.contract.scope import Scope, api_version, generation, matches

@@ -2,7 +2,7 @@
 
 from click.testing import CliRunner
 
-from ellmer_conformance.cli.list import command
+from ellmer_conformance.cli.rules.list import command
 from ellmer_conformance.coverage import BEYOND, CATALOGUE, HELD_BY, reached
 from ellmer_conformance.scenarios.cases import all_cases
 

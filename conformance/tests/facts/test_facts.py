@@ -13,8 +13,8 @@ import pytest
 from click.testing import CliRunner
 
 from ellmer_conformance import facts
-from ellmer_conformance.cli.facts import command
-from ellmer_conformance.contract.exchange import Request
+from ellmer_conformance.cli.rules.facts import command
+from ellmer_conformance.contract.observed.exchange import Request
 from ellmer_conformance.facts import changes, comparison, feed, pages
 from ellmer_conformance.facts.alike import one_model
 from ellmer_conformance.facts.comparison import Claim

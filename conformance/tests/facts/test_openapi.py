@@ -8,7 +8,7 @@ import pytest
 from click.testing import CliRunner
 from jsonschema import Draft202012Validator
 
-from ellmer_conformance.cli.facts import command
+from ellmer_conformance.cli.rules.facts import command
 from ellmer_conformance.contract import rules
 from ellmer_conformance.contract.shapes.facts import shape_of
 from ellmer_conformance.facts import openapi

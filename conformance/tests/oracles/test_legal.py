@@ -13,7 +13,7 @@ import legal  # noqa: E402  # it lies beside the other scripts
 import mutants  # noqa: E402
 
 from ellmer_conformance.contract import rules  # noqa: E402
-from ellmer_conformance.contract.exchange import Request  # noqa: E402
+from ellmer_conformance.contract.observed.exchange import Request  # noqa: E402
 
 SAMPLED = {"cohere": "cohere", "mistral": "mistral", "openai-chat": "openai-chat/openai"}
 

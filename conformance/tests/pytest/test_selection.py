@@ -6,7 +6,7 @@ import pytest
 from click.testing import CliRunner
 
 from ellmer_conformance.adapters import Capabilities
-from ellmer_conformance.cli.requirements import command as requirements_command
+from ellmer_conformance.cli.rules.requirements import command as requirements_command
 from ellmer_conformance.pytest.plugin import MARKS, is_chosen, names_of
 from ellmer_conformance.report import Report, Row, finished
 from ellmer_conformance.report.formats.badge import badges

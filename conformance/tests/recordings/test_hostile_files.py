@@ -19,7 +19,7 @@ from ellmer_conformance.recordings.calibrate import calibrate
 from ellmer_conformance.recordings.lint import lint
 from ellmer_conformance.recordings.lint_report import _gist
 from ellmer_conformance.report.formats.terminal_escaping import printable
-from ellmer_core.budget import RECORDING, VIOLATIONS, YAML, Budget
+from ellmer_core.base.budget import RECORDING, VIOLATIONS, YAML, Budget
 from ellmer_harness.bulk.sources import sources
 from ellmer_harness.format.blobs import Blobs, bounded_bodies
 from ellmer_harness.recordings import Unreadable, read

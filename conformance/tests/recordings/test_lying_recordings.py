@@ -8,7 +8,7 @@ import pytest
 from conformance_command import run
 
 from ellmer_conformance.contract import rules
-from ellmer_conformance.contract.exchange import Request
+from ellmer_conformance.contract.observed.exchange import Request
 from ellmer_conformance.contract.rules.openai_chat._refusals_and_examples import ASK, body, call, result
 
 URL = "https://api.openai.com/v1/chat/completions"

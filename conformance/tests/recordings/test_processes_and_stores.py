@@ -10,7 +10,7 @@ import pytest
 from click.testing import CliRunner
 
 from ellmer_conformance.cli import _group
-from ellmer_conformance.cli.lint import command
+from ellmer_conformance.cli.recordings.lint import command
 from ellmer_conformance.recordings.lint import lint, lint_each, lint_file
 from ellmer_harness.bulk.engines import EngineMissing, Work, mapped
 from ellmer_harness.bulk.journal import Journal

@@ -6,11 +6,11 @@ from dataclasses import replace
 import pytest
 from click.testing import CliRunner
 
-from ellmer_conformance.cli import merge
-from ellmer_conformance.cli.report import upstream
+from ellmer_conformance.cli.reports import merge
+from ellmer_conformance.cli.reports.report import upstream
 from ellmer_conformance.report import report_json
 from ellmer_conformance.runner.selection import select
-from ellmer_core.budget import REPORT, has_more_values
+from ellmer_core.base.budget import REPORT, has_more_values
 
 
 def test_a_report_of_too_many_bytes_is_not_read(tmp_path):

@@ -10,8 +10,8 @@ import pytest
 from broken_runs.report import BROKEN, row
 from jsonschema import Draft202012Validator
 
-from ellmer_conformance.contract.exchange import Exchange, Request
-from ellmer_conformance.contract.observed_run import Run
+from ellmer_conformance.contract.observed.exchange import Exchange, Request
+from ellmer_conformance.contract.observed.run import Run
 from ellmer_conformance.contract.rule import broken, verdict
 from ellmer_conformance.contract.rules import behaviour
 from ellmer_conformance.report import (

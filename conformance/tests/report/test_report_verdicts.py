@@ -6,8 +6,8 @@ import pytest
 from broken_runs.report import CASES, Ours, played, row
 
 from ellmer_conformance.adapters import Capabilities, Difference
-from ellmer_conformance.contract.exchange import Exchange, Request, Response
-from ellmer_conformance.contract.observed_run import Run, ToolRun, Trouble
+from ellmer_conformance.contract.observed.exchange import Exchange, Request, Response
+from ellmer_conformance.contract.observed.run import Run, ToolRun, Trouble
 from ellmer_conformance.contract.rule import Violation
 from ellmer_conformance.report import (
     Report,

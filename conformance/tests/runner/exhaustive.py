@@ -12,7 +12,7 @@ from pathlib import Path
 import pytest
 
 from ellmer_conformance.adapters.endpoints import PROVIDER_ADDRESSES
-from ellmer_conformance.contract.observed_run import Run
+from ellmer_conformance.contract.observed.run import Run
 from ellmer_conformance.contract.rules.behaviour.answers.endings import (
     cut_answers_are_not_complete,
     cut_calls_are_not_run,

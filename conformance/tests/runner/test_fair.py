@@ -13,8 +13,8 @@ from broken_on_purpose import BROKEN
 from ellmer_conformance.adapters import Capabilities
 from ellmer_conformance.adapters.ellmer_core import EllmerCore
 from ellmer_conformance.contract import rules
-from ellmer_conformance.contract.exchange import Exchange, Request, Response
-from ellmer_conformance.contract.observed_run import Run, ToolRun, Trouble
+from ellmer_conformance.contract.observed.exchange import Exchange, Request, Response
+from ellmer_conformance.contract.observed.run import Run, ToolRun, Trouble
 from ellmer_conformance.contract.rule import verdict
 from ellmer_conformance.contract.rules import behaviour
 from ellmer_conformance.contract.rules.behaviour._rulebook import share_ids

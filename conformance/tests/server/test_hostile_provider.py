@@ -14,7 +14,7 @@ from click.testing import CliRunner
 from ellmer_conformance.adapters import Capabilities
 from ellmer_conformance.adapters.ellmer_core import EllmerCore
 from ellmer_conformance.adapters.endpoints import PROVIDER_ADDRESSES
-from ellmer_conformance.cli.hostile import command
+from ellmer_conformance.cli.runs.hostile import command
 from ellmer_conformance.hostile import trials
 from ellmer_conformance.hostile.attacks import ATTACKS
 from ellmer_conformance.hostile.provider import HostileProvider

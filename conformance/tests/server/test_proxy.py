@@ -22,7 +22,7 @@ from ellmer_conformance.server import StrictServer
 from ellmer_conformance.server.chat_apis.base import WRONG_KEY
 from ellmer_conformance.server.http.messages import HttpRequest
 from ellmer_conformance.server.proxy import keys_of, recorded
-from ellmer_core.budget import SERVER
+from ellmer_core.base.budget import SERVER
 
 LONG = Answer((Say("one two three four five six seven eight nine ten"),))
 SCRIPTS = {

@@ -17,7 +17,7 @@ from pasted import Pasted, pasted
 
 from ellmer_conformance.contract import readers, rules
 from ellmer_conformance.contract.error_texts.rules_by_error_text import matches
-from ellmer_conformance.contract.exchange import Request
+from ellmer_conformance.contract.observed.exchange import Request
 from ellmer_conformance.contract.rule import Rule, Violation
 from ellmer_conformance.contract.rulebook import RuleBook
 from ellmer_conformance.recordings.recorded_requests import Recording, Skip, request_of, status_of

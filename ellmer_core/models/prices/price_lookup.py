@@ -10,7 +10,7 @@ from pathlib import Path
 from threading import Lock
 from typing import Any, NamedTuple
 
-from ...budget import PRICES
+from ...base.budget import PRICES
 from ...contents.turns import AssistantTurn, Tokens
 from ...errors import UsageError
 from ...wire.base import Wire

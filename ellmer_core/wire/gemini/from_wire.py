@@ -6,7 +6,7 @@ import re
 from collections.abc import Sequence
 from typing import Any, ClassVar
 
-from ...budget import CLIENT
+from ...base.budget import CLIENT
 from ...contents import content as ours
 from ...contents.turns import AssistantTurn, Tokens
 from ..base import Wire

@@ -11,9 +11,9 @@ from functools import partial
 from itertools import pairwise
 from typing import Any, ClassVar
 
+from ...base.log import warn
 from ...contents import content as ours
 from ...contents.turns import AssistantTurn, Tokens
-from ...log import warn
 from ..base import Wire
 from ..interfaces import CallPiece, Json, Merger, Piece
 from ..shared import content_parts, json_objects, tool_calls

@@ -9,9 +9,9 @@ from functools import wraps
 from math import isfinite
 from typing import Any, NamedTuple, TypeVar
 
-from ...budget import CLIENT, has_more_values
+from ...base.budget import CLIENT, has_more_values
+from ...base.log import warn
 from ...errors import ResponseError
-from ...log import warn
 from ..interfaces import NEUTRAL, Json
 
 # --- reading ---------------------------------------------------------------------------------------------

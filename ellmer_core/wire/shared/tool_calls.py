@@ -10,7 +10,7 @@ from itertools import takewhile
 from math import isfinite
 from typing import Any
 
-from ...budget import CLIENT
+from ...base.budget import CLIENT
 from ...contents import content as ours
 from ..interfaces import Json
 from .json_objects import bounded, few, json_text, objects, read_json

@@ -13,7 +13,7 @@ from itertools import islice
 from pathlib import Path, PurePosixPath
 from tempfile import TemporaryDirectory
 
-from ellmer_core.budget import RECORDING
+from ellmer_core.base.budget import RECORDING
 
 from ..errors import StoreError
 from ..recordings import Unreadable

@@ -16,7 +16,7 @@ from typing import Any
 
 from pydantic_core import from_json
 
-from ellmer_core.budget import RECORDING, has_more_values
+from ellmer_core.base.budget import RECORDING, has_more_values
 
 from .json_text import Form, Laid, compact, searcher, seems_deep
 from .sse_and_ndjson import plain_event

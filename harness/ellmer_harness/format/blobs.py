@@ -22,7 +22,7 @@ from time import time
 from typing import Any, BinaryIO, TypeVar
 from uuid import uuid4
 
-from ellmer_core.budget import RECORDING
+from ellmer_core.base.budget import RECORDING
 
 from ..errors import CassetteError
 

@@ -14,7 +14,7 @@ from contextlib import suppress
 from io import BytesIO
 from typing import Any, TypeVar
 
-from ellmer_core.budget import RECORDING
+from ellmer_core.base.budget import RECORDING
 
 Recipe = dict[str, Any]
 _STEP = 256  # bytes

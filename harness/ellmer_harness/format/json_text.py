@@ -25,7 +25,7 @@ from typing import Any
 
 from pydantic_core import SchemaValidator, core_schema, from_json, to_json
 
-from ellmer_core.budget import RECORDING, has_more_values
+from ellmer_core.base.budget import RECORDING, has_more_values
 
 # --- The spelling of JSON bodies -------------------------------------------------------------------------
 

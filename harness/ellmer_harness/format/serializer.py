@@ -27,7 +27,7 @@ from typing import Any, NoReturn
 
 from pydantic_core import from_json
 
-from ellmer_core.budget import RECORDING, has_more_values
+from ellmer_core.base.budget import RECORDING, has_more_values
 
 from ..errors import CassetteError
 from .blobs import Blobs

@@ -13,7 +13,7 @@ from typing import Any
 
 import yaml
 
-from ellmer_core.budget import RECORDING
+from ellmer_core.base.budget import RECORDING
 
 from ..format.blobs import bounded_bodies
 from ..format.serializer import OURS, Serializer

@@ -13,7 +13,7 @@ from datetime import datetime
 from pathlib import Path
 from typing import Any
 
-from ellmer_core.budget import RECORDING
+from ellmer_core.base.budget import RECORDING
 
 from ..exchange.messages import Headers
 from ..format.blobs import taken

@@ -20,7 +20,7 @@ from typing import Any, TypeVar
 
 import yaml
 
-from ellmer_core.budget import RECORDING, YAML, YAML_COPIES, has_more_values
+from ellmer_core.base.budget import RECORDING, YAML, YAML_COPIES, has_more_values
 
 from ..errors import CassetteError
 from ..format.blobs import TooLarge, file_bytes

@@ -13,7 +13,7 @@ from typing import Any
 
 from pydantic_core import from_json
 
-from ellmer_core.budget import RECORDING, has_more_values
+from ellmer_core.base.budget import RECORDING, has_more_values
 
 from ..format.compression import undo
 from .named_credentials import hinted, is_of_a_visitor, telling

@@ -11,7 +11,7 @@ from dataclasses import replace
 import httpx
 import pytest
 
-from ellmer_core.budget import RECORDING
+from ellmer_core.base.budget import RECORDING
 from ellmer_harness import CassetteError, Miss, use_cassette
 from ellmer_harness.cli import main
 from ellmer_harness.format import compression

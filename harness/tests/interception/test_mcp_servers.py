@@ -15,7 +15,7 @@ from mcp import StdioServerParameters
 from mcp.client.stdio import stdio_client
 from mcp.shared.message import SessionMessage
 
-from ellmer_core.budget import Budget
+from ellmer_core.base.budget import Budget
 from ellmer_harness import Miss, SecretFound, use_cassette
 from ellmer_harness.exchange.json_rpc import renumbered
 from ellmer_harness.exchange.reply import Reply, cut

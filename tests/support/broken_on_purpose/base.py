@@ -13,7 +13,7 @@ import httpx
 import ellmer_core as ec
 from ellmer_conformance.adapters import Capabilities, Endpoint
 from ellmer_conformance.adapters.ellmer_core import EllmerCore, Session
-from ellmer_conformance.contract.exchange import Json
+from ellmer_conformance.contract.observed.exchange import Json
 from ellmer_conformance.scenarios.case import Mode
 from ellmer_conformance.scenarios.messages import PDF, Approve, Part, Reply, Tool, Turn
 

@@ -6,7 +6,7 @@ import json
 from dataclasses import replace
 from typing import Any, ClassVar
 
-from ellmer_conformance.contract.exchange import Json
+from ellmer_conformance.contract.observed.exchange import Json
 
 from .answer_events import rewritten, without_signatures
 from .base import BrokenAdapter

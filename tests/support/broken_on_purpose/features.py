@@ -7,7 +7,7 @@ from dataclasses import replace
 from typing import Any
 
 import ellmer_core as ec
-from ellmer_conformance.contract.exchange import Json
+from ellmer_conformance.contract.observed.exchange import Json
 from ellmer_conformance.scenarios.messages import Approve, Reply, Tool
 
 from .base import BrokenAdapter

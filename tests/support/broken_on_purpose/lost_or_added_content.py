@@ -11,7 +11,7 @@ from typing import Any, ClassVar
 
 import httpx
 
-from ellmer_conformance.contract.exchange import Json
+from ellmer_conformance.contract.observed.exchange import Json
 from ellmer_conformance.scenarios.messages import Tool
 
 from .base import BrokenAdapter

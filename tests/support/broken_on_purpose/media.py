@@ -8,7 +8,7 @@ import re
 from dataclasses import replace
 
 from ellmer_conformance.adapters import Capabilities
-from ellmer_conformance.contract.exchange import Json
+from ellmer_conformance.contract.observed.exchange import Json
 from ellmer_conformance.scenarios.cases._media_and_tools import RED
 
 from .base import PICTURED, BrokenAdapter, blocks, is_media

@@ -8,7 +8,7 @@ import unicodedata
 from dataclasses import replace
 from typing import Any
 
-from ellmer_conformance.contract.exchange import Json
+from ellmer_conformance.contract.observed.exchange import Json
 from ellmer_conformance.scenarios.messages import Tool
 
 from .base import BrokenAdapter, blocks, is_result

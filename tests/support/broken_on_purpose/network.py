@@ -11,7 +11,7 @@ from typing import Any
 import httpx
 
 from ellmer_conformance.adapters.ellmer_core import Options, Session
-from ellmer_conformance.contract.exchange import Json
+from ellmer_conformance.contract.observed.exchange import Json
 from ellmer_conformance.scenarios.messages import Part, Reply
 
 from .base import BrokenAdapter

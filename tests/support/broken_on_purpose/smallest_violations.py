@@ -11,7 +11,7 @@ from functools import cached_property
 import httpx
 
 from ellmer_conformance.contract import rules
-from ellmer_conformance.contract.exchange import Json
+from ellmer_conformance.contract.observed.exchange import Json
 from ellmer_conformance.contract.rule import Level, Rule
 
 from .base import BrokenAdapter

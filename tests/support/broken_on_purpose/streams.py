@@ -10,7 +10,7 @@ from typing import ClassVar
 
 import httpx
 
-from ellmer_conformance.contract.exchange import Json
+from ellmer_conformance.contract.observed.exchange import Json
 from ellmer_conformance.scenarios.messages import Reply
 
 from .answer_events import objects, rewritten

@@ -23,8 +23,8 @@ from broken_runs.coherent import (
     user,
 )
 
-from ellmer_conformance.contract.exchange import Exchange, Request, Response
-from ellmer_conformance.contract.observed_run import ToolRun
+from ellmer_conformance.contract.observed.exchange import Exchange, Request, Response
+from ellmer_conformance.contract.observed.run import ToolRun
 from ellmer_conformance.scenarios.case import Case, ask
 from ellmer_conformance.scenarios.messages import Reply
 from ellmer_conformance.scenarios.script import REDACTED, Answer, Call, Say, Think, Usage

@@ -3,8 +3,8 @@
 import json
 from dataclasses import replace
 
-from ellmer_conformance.contract.exchange import Exchange, Request, Response
-from ellmer_conformance.contract.observed_run import Run, ToolRun, Varied
+from ellmer_conformance.contract.observed.exchange import Exchange, Request, Response
+from ellmer_conformance.contract.observed.run import Run, ToolRun, Varied
 from ellmer_conformance.scenarios.canary_keys import CANARY
 from ellmer_conformance.scenarios.case import Case, ask
 from ellmer_conformance.scenarios.cases._media_and_tools import weather

@@ -20,8 +20,8 @@ from broken_runs.coherent import (
     user,
 )
 
-from ellmer_conformance.contract.exchange import Exchange, Request, Response
-from ellmer_conformance.contract.observed_run import ToolRun
+from ellmer_conformance.contract.observed.exchange import Exchange, Request, Response
+from ellmer_conformance.contract.observed.run import ToolRun
 from ellmer_conformance.scenarios.case import Case, ask
 from ellmer_conformance.scenarios.cases._media_and_tools import BLUE, RED, REPORT, weather
 from ellmer_conformance.scenarios.messages import Text, ToolCall, Turn

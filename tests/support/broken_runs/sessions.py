@@ -21,8 +21,8 @@ from broken_runs.coherent import (
     user,
 )
 
-from ellmer_conformance.contract.exchange import Exchange, Request, Response
-from ellmer_conformance.contract.observed_run import Trouble
+from ellmer_conformance.contract.observed.exchange import Exchange, Request, Response
+from ellmer_conformance.contract.observed.run import Trouble
 from ellmer_conformance.scenarios.canary_keys import CANARY
 from ellmer_conformance.scenarios.case import Case, ask
 from ellmer_conformance.scenarios.messages import Reply

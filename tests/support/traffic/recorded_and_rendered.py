@@ -9,7 +9,7 @@ import pytest
 from botocore.eventstream import EventStreamBuffer
 from traffic.recorded import FOLDERS, absent, interactions
 
-from ellmer_conformance.contract.exchange import Request
+from ellmer_conformance.contract.observed.exchange import Request
 from ellmer_conformance.scenarios.script import Answer, Call, Failure, Say, Think, Usage
 from ellmer_conformance.server.chat_api_lookup import chat_api_of
 from ellmer_conformance.server.chat_apis.base import Ticket

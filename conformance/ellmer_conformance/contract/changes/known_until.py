@@ -10,7 +10,7 @@ import re
 from collections.abc import Iterator
 from datetime import date
 
-from ..exchange import Request
+from ..observed.exchange import Request
 from ..rule import Kind, Violation
 
 __all__ = ["KNOWN_UNTIL", "NOTE", "may_be_newer"]

@@ -13,7 +13,7 @@ from itertools import islice
 from operator import getitem
 from typing import Any, NamedTuple
 
-from ..exchange import Json
+from ..observed.exchange import Json
 from ..rule import Rule
 from ..rulebook import RuleBook
 

@@ -10,7 +10,7 @@ from typing import Any
 
 from ellmer_harness.format import aws_event_stream, sse_and_ndjson
 
-from ..exchange import Json
+from ..observed.exchange import Json
 
 _EOL = re.compile(r"\r\n|\n|\r")
 

@@ -13,7 +13,7 @@ from dataclasses import replace
 from ellmer_harness.format import sse_and_ndjson
 
 from .. import readers
-from ..exchange import Exchange, Item, Json, Request, Response
+from ..observed.exchange import Exchange, Item, Json, Request, Response
 from ..readers.json_access import object_of
 from .joined_streams import anthropic_message
 

@@ -6,7 +6,7 @@ import json
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
-from ..exchange import Json
+from ..observed.exchange import Json
 from ..readers.json_access import items_of, object_of, text_of
 from .answer import Event, Told, events_of
 from .whole_answers import chat_thinking, object_in, read

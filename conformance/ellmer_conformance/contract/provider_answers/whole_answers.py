@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 from typing import Any
 
-from ..exchange import Json
+from ..observed.exchange import Json
 from ..readers.json_access import items_of, object_of, text_of
 from .answer import Called, Told
 

@@ -19,9 +19,9 @@ from urllib.parse import unquote, urlsplit
 
 from pydantic_core import from_json
 
-from ellmer_core.budget import SERVER, has_more_values
+from ellmer_core.base.budget import SERVER, has_more_values
 
-from ..exchange import Item, Request
+from ..observed.exchange import Item, Request
 from . import anthropic, bedrock, cohere, gemini, gen_ai_span, mistral, ollama, openai_chat, openai_responses
 from .json_access import bounded, once_per_request
 

@@ -9,7 +9,7 @@ import re
 from collections.abc import Iterator
 from typing import Any, Literal
 
-from ..exchange import Item, Json, Media, Request
+from ..observed.exchange import Item, Json, Media, Request
 from .json_access import elements, inline, linked, object_of, read_once, text_of
 
 WIRE = "anthropic"

@@ -10,7 +10,7 @@ import json
 from collections.abc import Iterator
 from typing import Any
 
-from ..exchange import Item, Json, Media, Request
+from ..observed.exchange import Item, Json, Media, Request
 from .json_access import elements, inline, linked, object_of, read_once, text_of
 
 WIRE = "bedrock"

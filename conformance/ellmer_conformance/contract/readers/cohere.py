@@ -9,7 +9,7 @@ import json
 from collections.abc import Iterator
 from typing import Any
 
-from ..exchange import Item, Json, Request
+from ..observed.exchange import Item, Json, Request
 from . import cohere_v1
 from .json_access import elements, kind_of, linked, object_of, parsed, text_of
 

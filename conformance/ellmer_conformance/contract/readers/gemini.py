@@ -12,7 +12,7 @@ from collections.abc import Iterator
 from functools import cache
 from typing import Any, Literal
 
-from ..exchange import Item, Json, Media, Request
+from ..observed.exchange import Item, Json, Media, Request
 from . import gemini_interactions
 from .json_access import inline, kind_of, linked, object_of, read_once, text_of
 

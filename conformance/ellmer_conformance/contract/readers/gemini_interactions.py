@@ -9,7 +9,7 @@ import json
 from collections.abc import Iterator
 from typing import Any
 
-from ..exchange import Item, Json, Request
+from ..observed.exchange import Item, Json, Request
 from .json_access import elements, inline, kind_of, linked, object_of, text_of
 
 PROVIDER = "gemini-interactions"

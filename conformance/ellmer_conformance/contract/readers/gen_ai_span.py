@@ -10,7 +10,7 @@ import json
 from collections.abc import Iterator
 from typing import Any
 
-from ..exchange import Item, Json, Media, Request
+from ..observed.exchange import Item, Json, Media, Request
 from .json_access import elements, inline, kind_of, linked, parsed, text_of
 
 WIRE = "gen-ai-span"

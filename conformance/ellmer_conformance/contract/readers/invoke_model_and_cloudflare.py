@@ -10,7 +10,7 @@ from __future__ import annotations
 import re
 from urllib.parse import unquote, urlsplit
 
-from ..exchange import Json
+from ..observed.exchange import Json
 from . import cohere_v1, gemini_interactions
 
 #: Wire, provider and model of a request; or, in words, why there is nothing to judge.

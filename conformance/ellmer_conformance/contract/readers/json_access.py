@@ -16,9 +16,9 @@ from typing import Any, Concatenate, Literal, ParamSpec, TypeVar, cast
 from urllib.parse import unquote_to_bytes
 from weakref import WeakKeyDictionary
 
-from ellmer_core.budget import SERVER
+from ellmer_core.base.budget import SERVER
 
-from ..exchange import Json, Media, Request
+from ..observed.exchange import Json, Media, Request
 
 P = ParamSpec("P")
 T = TypeVar("T")

@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import Any
 
-from ..exchange import Item, Json, Request
+from ..observed.exchange import Item, Json, Request
 from .json_access import elements, inline, object_of, parsed, text_of
 
 WIRE = "ollama"

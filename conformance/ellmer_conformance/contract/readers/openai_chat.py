@@ -11,7 +11,7 @@ from dataclasses import dataclass, field
 from functools import lru_cache
 from typing import Any
 
-from ..exchange import Item, Json, Media, Request
+from ..observed.exchange import Item, Json, Media, Request
 from .json_access import elements, inline, items_of, kind_of, linked, object_of, parsed, read_once, text_of
 
 WIRE = "openai-chat"

@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import Any
 
-from ..exchange import Item, Json, Media, Request
+from ..observed.exchange import Item, Json, Media, Request
 from .json_access import elements, inline, kind_of, linked, object_of, parsed, text_of
 
 WIRE = "openai-responses"

@@ -8,7 +8,7 @@ from base64 import b64encode
 from collections.abc import Callable, Sequence
 
 from ...scenarios.messages import Image, Part, Text, ToolCall, ToolResult, Turn
-from ..exchange import Json
+from ..observed.exchange import Json
 
 #: The arguments of the function.
 NUMBERS: Json = {

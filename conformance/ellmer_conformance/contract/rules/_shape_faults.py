@@ -12,9 +12,9 @@ from functools import lru_cache
 from itertools import islice
 from typing import Any
 
-from ellmer_core.budget import FAULTS
+from ellmer_core.base.budget import FAULTS
 
-from ..exchange import Json, Request
+from ..observed.exchange import Json, Request
 from ..rule import Check, Finding, Kind, Level, Refusal, broken, met
 from ..rulebook import RuleBook
 from ..shapes import Fault, FaultKind, checker

@@ -13,7 +13,7 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 
 from ...scenarios.messages import Image, Part, Text, ToolCall, ToolResult, Turn
 from .. import readers
-from ..exchange import Json, Request
+from ..observed.exchange import Json, Request
 from ..readers.json_access import decoded, elements, object_of
 from ..rule import Finding, Kind, Level, broken, met
 from ..rulebook import RuleBook

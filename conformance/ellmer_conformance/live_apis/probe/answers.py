@@ -11,7 +11,7 @@ from functools import cache, cached_property
 from importlib import import_module
 from typing import Any
 
-from ...contract.exchange import Exchange
+from ...contract.observed.exchange import Exchange
 from ...contract.provider_answers.answer import Event, Told, events_of
 from ...contract.readers.json_access import items_of, object_of
 from .questions import Question

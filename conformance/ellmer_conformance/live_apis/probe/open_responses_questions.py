@@ -6,7 +6,7 @@ import json
 from dataclasses import dataclass
 from typing import Any, Protocol
 
-from ...contract.exchange import Exchange, Json, Request, Response
+from ...contract.observed.exchange import Exchange, Json, Request, Response
 from .open_responses import QUESTIONS, TURNS, WIRE, as_stream, filled
 from .questions import Question, headers
 

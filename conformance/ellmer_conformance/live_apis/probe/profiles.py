@@ -8,7 +8,7 @@ from dataclasses import dataclass, field
 from functools import cache
 from pathlib import Path
 
-from ...contract.exchange import Json
+from ...contract.observed.exchange import Json
 
 __all__ = ["RECORDED", "Profile", "profiles", "profiles_of"]
 

@@ -9,7 +9,7 @@ from dataclasses import dataclass, replace
 from typing import Any
 from urllib.parse import quote
 
-from ...contract.exchange import Json
+from ...contract.observed.exchange import Json
 from ...scenarios.cases._media_and_tools import RED
 
 # --- Questions -------------------------------------------------------------------------------------------

@@ -13,8 +13,8 @@ import httpx
 
 from ...adapters.endpoints import PROVIDER_ADDRESSES
 from ...contract import rules
-from ...contract.exchange import Exchange, Json, Request, Response
-from ...contract.observed_run import Run, Trouble
+from ...contract.observed.exchange import Exchange, Json, Request, Response
+from ...contract.observed.run import Run, Trouble
 from ...contract.provider_answers.answer import Told
 from ...contract.provider_answers.joined_streams import folded
 from ...contract.provider_answers.whole_answers import read

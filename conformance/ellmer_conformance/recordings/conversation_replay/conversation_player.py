@@ -21,16 +21,16 @@ from ellmer_harness.format.sse_and_ndjson import split_events
 
 from ...adapters import Adapter, ProviderAddress
 from ...adapters.endpoints import address_of, endpoint
-from ...baseline import Baseline
 from ...contract import readers
-from ...contract.exchange import Exchange, Request
 from ...contract.live_key_redaction import redacted
-from ...contract.observed_run import Run, Trouble
+from ...contract.observed.exchange import Exchange, Request
+from ...contract.observed.run import Run, Trouble
 from ...contract.provider_answers.continued_requests import sent_items
 from ...contract.readers.invoke_model_and_cloudflare import VERSIONS
 from ...contract.rule import Kind, Verdict
 from ...files import write_text
 from ...report import Report, finished, judged
+from ...report.baseline import Baseline
 from ...report.formats.terminal import abilities
 from ...runner.judgement import judge
 from ...runner.sessions import CaseRun, NotTestable, close_all, declared_refusals, opened, without_waiting

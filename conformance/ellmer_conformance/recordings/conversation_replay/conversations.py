@@ -13,8 +13,8 @@ from typing import Any
 
 from ellmer_harness.recordings import Unreadable
 
-from ...contract.exchange import Exchange, Item, Json, Request, Response
-from ...contract.observed_run import call_key
+from ...contract.observed.exchange import Exchange, Item, Json, Request, Response
+from ...contract.observed.run import call_key
 from ...contract.provider_answers import whole_answers
 from ...contract.provider_answers.answer import Called, Told, events_of
 from ...contract.provider_answers.continued_requests import sent_items

@@ -26,7 +26,7 @@ import httpx
 from packaging.utils import InvalidSdistFilename, canonicalize_name, parse_sdist_filename
 from packaging.version import InvalidVersion, Version
 
-from ellmer_core.budget import ARCHIVE, EXTRACTED, EXTRACTED_FILE, INDEX_PAGE
+from ellmer_core.base.budget import ARCHIVE, EXTRACTED, EXTRACTED_FILE, INDEX_PAGE
 
 from .pins import Pin, folder_of, home, seal
 

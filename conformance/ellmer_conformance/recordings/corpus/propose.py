@@ -14,11 +14,11 @@ from urllib.parse import urldefrag, urlsplit
 
 import httpx
 
-from ellmer_core.budget import ARCHIVE
+from ellmer_core.base.budget import ARCHIVE
 from ellmer_harness.recordings import Unreadable, find
 
 from ...contract import readers, rules
-from ...contract.exchange import Request
+from ...contract.observed.exchange import Request
 from ...contract.rule import Rule, verdict
 from ..calibrate import agrees
 from ..recorded_requests import Recording, Skip, addressed, identity, read, refusal, request_of

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 
-from ...contract.exchange import Json
+from ...contract.observed.exchange import Json
 from ...scenarios.messages import Source
 from ...scenarios.script import Answer, Say, Search
-from ..signatures import encoded, sign
+from ..issued.signatures import encoded, sign
 
 
 def sources_of(answer: Answer) -> list[tuple[Say, Source]]:

@@ -8,7 +8,7 @@ from collections.abc import Mapping
 from functools import cached_property, lru_cache
 from typing import ClassVar
 
-from ...contract.exchange import Json
+from ...contract.observed.exchange import Json
 from ...contract.rule import Refusal
 from ...scenarios.script import Call
 from ..http.messages import Headers

@@ -11,12 +11,20 @@ from functools import cached_property
 from typing import ClassVar
 
 from ...contract.changes.api_versions import versions
-from ...contract.exchange import Json
+from ...contract.observed.exchange import Json
 from ...contract.readers.anthropic import BINDING_BETA, drops_stale_thoughts
 from ...contract.rule import Refusal
 from ...scenarios.script import Answer, Call, Run, Said, Say, Search, Stop, Think, Usage
 from ..http.messages import Headers
-from ..signatures import Conversation, anthropic_blocks, as_blocks, binds, objection, sealed, thought_shown
+from ..issued.signatures import (
+    Conversation,
+    anthropic_blocks,
+    as_blocks,
+    binds,
+    objection,
+    sealed,
+    thought_shown,
+)
 from ._citations import page_citations, page_found
 from .base import (
     WRONG_KEY,

@@ -19,7 +19,7 @@ from zlib import crc32
 
 import orjson
 
-from ...contract.exchange import Json, Request
+from ...contract.observed.exchange import Json, Request
 from ...contract.rule import Refusal
 from ...scenarios.script import Answer, Call, FailureKind, Refuse, Run, Said, Say, Search, Stop, Think
 from ..http.messages import Headers

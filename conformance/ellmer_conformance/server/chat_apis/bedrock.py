@@ -14,13 +14,21 @@ from functools import cached_property
 from typing import ClassVar
 from zlib import crc32
 
-from ...contract.exchange import Json
+from ...contract.observed.exchange import Json
 from ...contract.readers.anthropic import BINDING_BETA, drops_stale_thoughts
 from ...contract.readers.json_access import object_of, text_of
 from ...contract.rule import Refusal
 from ...scenarios.script import Answer, Call, Said, Say, Stop, Think, Usage
 from ..http.messages import Headers
-from ..signatures import Conversation, as_blocks, bedrock_blocks, binds, objection, sealed, thought_shown
+from ..issued.signatures import (
+    Conversation,
+    as_blocks,
+    bedrock_blocks,
+    binds,
+    objection,
+    sealed,
+    thought_shown,
+)
 from ._citations import web_citations
 from .base import (
     ALNUM,

@@ -10,7 +10,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any, ClassVar, Literal
 
-from ...contract.exchange import Json
+from ...contract.observed.exchange import Json
 from ...contract.readers.json_access import items_of, object_of
 from ...contract.rule import Refusal
 from ...scenarios.script import Answer, Call, Say, Stop, Think, Usage

@@ -13,12 +13,12 @@ from collections.abc import Iterator, Mapping, Sequence
 from functools import cache, cached_property
 from typing import Any, ClassVar
 
-from ...contract.exchange import Json
+from ...contract.observed.exchange import Json
 from ...contract.readers.json_access import text_of
 from ...contract.rule import Refusal
 from ...scenarios.script import Answer, Call, Run, Said, Say, Show, Stop, Think, Usage
 from ..http.messages import Headers
-from ..signatures import decoded, encoded, is_ours, opened, sign
+from ..issued.signatures import decoded, encoded, is_ours, opened, sign
 from ._citations import grounding
 from .base import (
     EXTRAS,

@@ -12,7 +12,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from copy import copy
 from typing import Any, ClassVar
 
-from ...contract.exchange import Json
+from ...contract.observed.exchange import Json
 from ...contract.rule import Refusal
 from ...scenarios.script import Answer, Say, Stop, Think, Usage
 from ..http.messages import Headers

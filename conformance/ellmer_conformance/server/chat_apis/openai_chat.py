@@ -13,7 +13,7 @@ from copy import copy
 from functools import cached_property, lru_cache
 from typing import Any, ClassVar
 
-from ...contract.exchange import Json
+from ...contract.observed.exchange import Json
 from ...contract.rule import Refusal
 from ...scenarios.script import Answer, Call, Refuse, Say, Show, Stop, Usage
 from ._citations import url_citations

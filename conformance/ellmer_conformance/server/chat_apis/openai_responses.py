@@ -12,12 +12,12 @@ from collections.abc import Iterator, Mapping, Sequence
 from functools import cached_property
 from typing import Any, ClassVar
 
-from ...contract.exchange import Json
+from ...contract.observed.exchange import Json
 from ...contract.rule import Refusal
 from ...contract.rules.openai_responses.order import with_reasoning
 from ...scenarios.script import Answer, Call, Refuse, Run, Said, Say, Search, Show, Stop, Think, Usage
-from ..reasoning_prefixes import bound, dropped
-from ..signatures import decoded, encoded, is_ours, opened
+from ..issued.reasoning_prefixes import bound, dropped
+from ..issued.signatures import decoded, encoded, is_ours, opened
 from ._citations import url_citations
 from ._openai import FAILURES, OpenAI, input_text, object_at
 from .base import (

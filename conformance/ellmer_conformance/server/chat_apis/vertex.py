@@ -6,7 +6,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import ClassVar
 
-from ...contract.exchange import Json
+from ...contract.observed.exchange import Json
 from ...contract.rule import Refusal
 from ...scenarios.script import Answer, Usage
 from .base import WRONG_KEY, FailureKind

@@ -18,7 +18,7 @@ from typing import TYPE_CHECKING, Protocol, cast
 
 import httptools
 
-from ellmer_core.budget import SERVER, SERVER_HEAD, SERVER_TARGET
+from ellmer_core.base.budget import SERVER, SERVER_HEAD, SERVER_TARGET
 
 from .messages import (
     LENGTH,

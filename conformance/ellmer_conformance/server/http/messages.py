@@ -11,9 +11,9 @@ from collections.abc import AsyncGenerator, Callable, Iterable, Sequence
 from dataclasses import dataclass, field, replace
 from typing import NamedTuple, Protocol
 
-from ellmer_core.budget import memory_of
+from ellmer_core.base.budget import memory_of
 
-from ...contract.exchange import Response
+from ...contract.observed.exchange import Response
 from ...scenarios.script import Delivery, Ending
 
 # --- requests --------------------------------------------------------------------------------------------

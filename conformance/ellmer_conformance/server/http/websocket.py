@@ -16,7 +16,7 @@ from websockets.http11 import Request
 from websockets.protocol import State
 from websockets.server import ServerProtocol
 
-from ellmer_core.budget import SERVER
+from ellmer_core.base.budget import SERVER
 
 from .messages import Broken, HttpRequest, Reply, Turns
 

@@ -17,10 +17,10 @@ from zlib import crc32
 
 import orjson
 
-from ellmer_core.budget import memory_of
+from ellmer_core.base.budget import memory_of
 
 from ...contract import readers
-from ...contract.exchange import Request
+from ...contract.observed.exchange import Request
 from ...contract.rule import Kind, Level, Refusal, Rule, Verdict, Violation, objection, verdict
 from ...contract.rules import book
 from ...scenarios.script import AskModel
@@ -28,9 +28,9 @@ from ..chat_api_lookup import chat_api_of
 from ..chat_apis.base import Ticket
 from ..http.messages import LENGTH, HttpRequest, Reply
 from ..http.routes import OPEN_CASE, Route, route_of
+from ..issued.signatures import binds
 from ..journal import without_secrets
 from ..replies import refuse, render
-from ..signatures import binds
 from .verdict_cache import (
     Beginnings,
     Continued,

@@ -13,10 +13,10 @@ from functools import cached_property
 from threading import Lock
 from typing import Any, Generic, NamedTuple, TypeVar
 
-from ellmer_core.budget import memory_of
+from ellmer_core.base.budget import memory_of
 
 from ...contract import readers
-from ...contract.exchange import Item, Json, Request
+from ...contract.observed.exchange import Item, Json, Request
 from ...contract.readers.json_access import reading_once
 from ...contract.rule import Verdict
 from ...contract.scope import api_version

@@ -23,7 +23,7 @@ from typing import Any
 import orjson
 
 from ...contract import readers
-from ...contract.exchange import Item, Json, Request
+from ...contract.observed.exchange import Item, Json, Request
 from ...contract.readers.json_access import object_of
 from ...scenarios.messages import Source
 from ...scenarios.script import Answer, Call, Run, Said, Say, Search, Show, Think, Usage

@@ -10,9 +10,9 @@ from functools import lru_cache, wraps
 from io import BytesIO
 from typing import TypeVar
 
-from ellmer_core.budget import SERVER
+from ellmer_core.base.budget import SERVER
 
-from ...contract.exchange import Media
+from ...contract.observed.exchange import Media
 
 #: The colours that have a name, as red, green and blue.
 COLOURS = {

@@ -14,7 +14,7 @@ from typing import Any
 
 import orjson
 
-from ...contract.exchange import Json, Request
+from ...contract.observed.exchange import Json, Request
 from ...contract.readers.gemini import declarations, get
 from ...contract.readers.json_access import items_of, object_of, parsed, text_of
 from .meanings import content_words

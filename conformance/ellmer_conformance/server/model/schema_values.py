@@ -11,7 +11,7 @@ from collections.abc import Mapping, Sequence
 from math import ceil
 from typing import Any
 
-from ...contract.exchange import Json
+from ...contract.observed.exchange import Json
 from ...contract.readers.gemini import get
 from ...contract.readers.json_access import items_of, object_of, text_of
 from .arithmetic import expression_in

@@ -12,7 +12,7 @@ from random import Random
 from typing import Any
 
 from ...contract import readers
-from ...contract.exchange import Item, Request
+from ...contract.observed.exchange import Item, Request
 from ...contract.rule import Refusal
 from ...scenarios.answer_script import (
     AnswerEntry,

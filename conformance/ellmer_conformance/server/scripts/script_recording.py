@@ -9,7 +9,7 @@ from typing import Any
 
 import yaml
 
-from ...contract.exchange import Json, Request, Response
+from ...contract.observed.exchange import Json, Request, Response
 from ...contract.provider_answers.answer import Told, events_of
 from ...contract.provider_answers.joined_streams import folded
 from ...contract.provider_answers.whole_answers import read

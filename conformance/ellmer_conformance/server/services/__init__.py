@@ -15,29 +15,19 @@ from functools import cache
 from threading import Lock
 from types import ModuleType
 
-from ellmer_core.budget import STORED, memory_of
+from ellmer_core.base.budget import STORED, memory_of
 
 from ...contract import readers
-from ...contract.exchange import Request
+from ...contract.observed.exchange import Request
 from ...contract.rule import Refusal
 from ..chat_api_lookup import CHAT_APIS, chat_api_of
 from ..chat_apis.base import ChatApi, Ticket
 from ..http.messages import HttpRequest, Reply
 from ..http.routes import Route
 from ..replies import refuse
-from . import (
-    anthropic,
-    bedrock,
-    cohere,
-    gemini,
-    message_threads,
-    mistral,
-    ollama,
-    openai,
-    stored_completions,
-    stored_responses,
-)
-from .cached_contents import with_cache
+from . import anthropic, bedrock, cohere, gemini, message_threads, mistral, ollama, openai
+from .gemini.cached_contents import with_cache
+from .openai import stored_completions, stored_responses
 from .service_request import File, ServiceRequest, StoredObjects, TooMuch
 from .uploads import with_uploads
 

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import re
 
-from ...contract.exchange import Json
+from ...contract.observed.exchange import Json
 from ...contract.rule import Refusal
 from ..chat_apis.base import ALNUM
 from ..http.messages import Reply

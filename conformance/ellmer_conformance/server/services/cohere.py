@@ -8,7 +8,7 @@ from __future__ import annotations
 import re
 from zlib import crc32
 
-from ...contract.exchange import Json
+from ...contract.observed.exchange import Json
 from ...contract.readers.json_access import items_of, object_of, text_of
 from ...contract.rule import Refusal
 from ..http.messages import Reply

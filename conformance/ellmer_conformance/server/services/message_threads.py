@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from dataclasses import replace
 
-from ...contract.exchange import Request
+from ...contract.observed.exchange import Request
 from ...contract.readers.anthropic import continues_thread
 from ...contract.readers.json_access import items_of, object_of, text_of
 from ...contract.rule import Refusal

@@ -8,7 +8,7 @@ from __future__ import annotations
 import re
 from dataclasses import replace
 
-from ...contract.exchange import Json
+from ...contract.observed.exchange import Json
 from ...contract.readers.json_access import items_of, object_of, parsed, text_of
 from ...contract.rule import Refusal
 from ..chat_apis.base import ALNUM, compact, utf8

@@ -9,7 +9,7 @@ import re
 from hashlib import sha256
 from typing import Any
 
-from ...contract.exchange import Json
+from ...contract.observed.exchange import Json
 from ...contract.rule import Refusal
 from ...contract.rules.ollama.models import THOUGHTLESS
 from ...contract.scope import Scope

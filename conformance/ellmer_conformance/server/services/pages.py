@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 
-from ...contract.exchange import Json
+from ...contract.observed.exchange import Json
 from .service_request import ServiceRequest
 
 

@@ -10,10 +10,10 @@ from functools import cached_property
 from typing import Any, NamedTuple, TypeVar
 from urllib.parse import quote
 
-from ellmer_core.budget import SERVER, has_more_values
+from ellmer_core.base.budget import SERVER, has_more_values
 
 from ...contract import readers
-from ...contract.exchange import Json
+from ...contract.observed.exchange import Json
 from ...contract.readers.json_access import bounded, items_of, object_of
 from ...contract.rule import Refusal, objection
 from ...contract.rules import book

@@ -7,7 +7,7 @@ from collections.abc import Mapping
 from dataclasses import replace
 from typing import Any
 
-from ...contract.exchange import Json
+from ...contract.observed.exchange import Json
 from ...contract.request import Request
 from .service_request import File
 

@@ -16,7 +16,7 @@ from functools import partial
 from typing import Any
 from urllib.parse import unquote
 
-from ...contract.exchange import Json
+from ...contract.observed.exchange import Json
 from ...contract.readers.json_access import items_of, object_of, text_of
 from ...contract.rule import Refusal
 from ...scenarios.script import Say

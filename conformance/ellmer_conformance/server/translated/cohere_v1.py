@@ -12,7 +12,7 @@ from dataclasses import replace
 from datetime import date
 from functools import partial
 
-from ...contract.exchange import Json
+from ...contract.observed.exchange import Json
 from ...contract.readers.json_access import items_of, object_of, text_of
 from ...scenarios.script import Say
 from ..chat_apis.base import compact, utf8, words

@@ -12,7 +12,7 @@ from datetime import date
 from functools import partial
 from itertools import groupby
 
-from ...contract.exchange import Json
+from ...contract.observed.exchange import Json
 from ...contract.readers.json_access import items_of, object_of, text_of
 from ...contract.rule import Refusal
 from ...scenarios.script import Say

@@ -9,7 +9,7 @@ from typing import NamedTuple
 from urllib.parse import quote
 
 from ...contract.changes.api_versions import versions
-from ...contract.exchange import Json, Request
+from ...contract.observed.exchange import Json, Request
 from ...contract.readers.json_access import object_of
 from ..chat_api_lookup import chat_api_of
 from ..chat_apis.base import ChatApi, Ticket, compact, utf8

@@ -6,7 +6,7 @@ from base64 import b64encode
 import pytest
 
 from ellmer_conformance.contract import readers
-from ellmer_conformance.contract.exchange import Request
+from ellmer_conformance.contract.observed.exchange import Request
 from ellmer_conformance.contract.readers.json_access import decoded, linked, parsed
 
 PNG = b"\x89PNG\r\n\x1a\n" + bytes(8)

@@ -24,8 +24,8 @@ from broken_runs.coherent import (
 from broken_runs.requests import REQUESTS
 from broken_runs.sessions import SESSIONS
 
-from ellmer_conformance.contract.exchange import Response
-from ellmer_conformance.contract.observed_run import Run, ToolRun
+from ellmer_conformance.contract.observed.exchange import Response
+from ellmer_conformance.contract.observed.run import Run, ToolRun
 from ellmer_conformance.contract.rule import verdict
 from ellmer_conformance.contract.rules.behaviour import book
 from ellmer_conformance.contract.rules.behaviour.requests.tool_schemas import lost_of, unknown_types

@@ -10,7 +10,7 @@ import pytest
 
 from ellmer_conformance.contract import rules
 from ellmer_conformance.contract.error_texts.error_bodies import read_error
-from ellmer_conformance.contract.exchange import Request
+from ellmer_conformance.contract.observed.exchange import Request
 from ellmer_conformance.contract.rule import Kind, Level, Refusal, Rule, Verdict, broken, met, verdict
 from ellmer_conformance.contract.rulebook import RuleBook
 

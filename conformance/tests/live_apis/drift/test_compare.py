@@ -2,7 +2,7 @@
 
 import json
 
-from ellmer_conformance.contract.exchange import Request, Response
+from ellmer_conformance.contract.observed.exchange import Request, Response
 from ellmer_conformance.live_apis.drift import differences
 
 ASKED = Request("openai-chat", "openai", {})

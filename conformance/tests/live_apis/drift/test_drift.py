@@ -5,8 +5,8 @@ import json
 import pytest
 from click.testing import CliRunner
 
-from ellmer_conformance.cli.live import command
-from ellmer_conformance.contract.exchange import Response
+from ellmer_conformance.cli.runs.live import command
+from ellmer_conformance.contract.observed.exchange import Response
 from ellmer_conformance.live_apis.drift import fields_of
 from ellmer_conformance.scenarios.cases import scripts
 from ellmer_conformance.server import StrictServer

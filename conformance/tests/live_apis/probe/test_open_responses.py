@@ -9,7 +9,7 @@ import httpx
 import pytest
 from websockets.sync.server import serve
 
-from ellmer_conformance.contract.exchange import Exchange, Request, Response
+from ellmer_conformance.contract.observed.exchange import Exchange, Request, Response
 from ellmer_conformance.contract.rule import verdict
 from ellmer_conformance.live_apis.probe import Probe, Target, book, open_responses
 from ellmer_conformance.live_apis.probe.answers import Heard

@@ -11,9 +11,9 @@ import pytest
 from click.testing import CliRunner
 
 from ellmer_conformance.adapters.endpoints import PROVIDER_ADDRESSES
-from ellmer_conformance.cli.probe import command
+from ellmer_conformance.cli.runs.probe import command
 from ellmer_conformance.contract import rules
-from ellmer_conformance.contract.exchange import Exchange, Request, Response
+from ellmer_conformance.contract.observed.exchange import Exchange, Request, Response
 from ellmer_conformance.contract.provider_answers.joined_streams import folded
 from ellmer_conformance.contract.provider_answers.whole_answers import read
 from ellmer_conformance.contract.readers import MODULES

@@ -6,7 +6,7 @@ import jsonschema
 import pytest
 
 from ellmer_conformance.contract import rules
-from ellmer_conformance.contract.exchange import Request
+from ellmer_conformance.contract.observed.exchange import Request
 from ellmer_conformance.contract.rule import objection
 from ellmer_conformance.live_apis.probe import open_responses
 from ellmer_conformance.live_apis.probe.profiles import profiles

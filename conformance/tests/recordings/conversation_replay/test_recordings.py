@@ -9,7 +9,7 @@ import pytest
 from broken_on_purpose import BROKEN
 from click.testing import CliRunner
 
-from ellmer_conformance.cli.run import command
+from ellmer_conformance.cli.runs.run import command
 from ellmer_conformance.recordings.conversation_replay.conversation_player import (
     ConversationPlayer,
     RecordedAnswers,

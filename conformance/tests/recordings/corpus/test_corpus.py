@@ -10,7 +10,7 @@ from ellmer_conformance.recordings.corpus import fetch as archives
 from ellmer_conformance.recordings.corpus import pins
 from ellmer_conformance.recordings.corpus.fetch import Corrupt, Unreachable, fetch
 from ellmer_conformance.recordings.corpus.pins import Pin
-from ellmer_core.budget import Budget
+from ellmer_core.base.budget import Budget
 
 
 def fetched(pin):

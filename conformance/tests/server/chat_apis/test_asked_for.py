@@ -5,7 +5,7 @@ import json
 import pytest
 from traffic.recorded_and_rendered import events
 
-from ellmer_conformance.contract.exchange import Request
+from ellmer_conformance.contract.observed.exchange import Request
 from ellmer_conformance.scenarios.script import Answer, Call, Say, Think
 from ellmer_conformance.server.chat_api_lookup import chat_api_of
 from ellmer_conformance.server.chat_apis.base import Ticket

@@ -9,7 +9,7 @@ from botocore.auth import SigV4Auth
 from botocore.awsrequest import AWSRequest
 from botocore.credentials import Credentials
 
-from ellmer_conformance.contract.exchange import Request
+from ellmer_conformance.contract.observed.exchange import Request
 from ellmer_conformance.scenarios.script import Answer, Call, Cut, Say, Script, Think
 from ellmer_conformance.server import StrictServer
 from ellmer_conformance.server.chat_api_lookup import CHAT_APIS

@@ -4,7 +4,7 @@ import json
 
 import pytest
 
-from ellmer_conformance.contract.exchange import Request
+from ellmer_conformance.contract.observed.exchange import Request
 from ellmer_conformance.scenarios.script import Answer, Call, Say, Think
 from ellmer_conformance.server.chat_apis.anthropic import Anthropic
 from ellmer_conformance.server.chat_apis.base import Ticket

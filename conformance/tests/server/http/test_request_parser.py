@@ -6,7 +6,7 @@ import pytest
 
 from ellmer_conformance.server.http.connection import Reader
 from ellmer_conformance.server.http.messages import HttpRequest, KnownRequests
-from ellmer_core.budget import SERVER
+from ellmer_core.base.budget import SERVER
 
 
 @dataclass

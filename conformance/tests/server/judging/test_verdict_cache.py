@@ -5,7 +5,7 @@ import json
 import pytest
 
 from ellmer_conformance.contract import rules
-from ellmer_conformance.contract.exchange import Request
+from ellmer_conformance.contract.observed.exchange import Request
 from ellmer_conformance.contract.rule import Verdict
 from ellmer_conformance.server.judging.verdict_cache import VerdictCache, without_ids, without_words
 

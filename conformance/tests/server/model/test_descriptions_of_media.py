@@ -7,7 +7,7 @@ from io import BytesIO
 import pytest
 from PIL import Image
 
-from ellmer_conformance.contract.exchange import Media
+from ellmer_conformance.contract.observed.exchange import Media
 from ellmer_conformance.server.model import media_description
 from ellmer_conformance.server.model.media_description import COLOURS, colour_of, described, document_words
 

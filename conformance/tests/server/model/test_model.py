@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 from pydantic import BaseModel
 
 import ellmer_core as ec
-from ellmer_conformance.contract.exchange import Request
+from ellmer_conformance.contract.observed.exchange import Request
 from ellmer_conformance.scenarios.cases._media_and_tools import RED, REPORT
 from ellmer_conformance.server import StrictServer
 from ellmer_conformance.server.model import answer_of

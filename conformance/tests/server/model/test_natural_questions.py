@@ -6,7 +6,7 @@ from pathlib import Path
 import jsonschema
 import pytest
 
-from ellmer_conformance.contract.exchange import Request
+from ellmer_conformance.contract.observed.exchange import Request
 from ellmer_conformance.server.model import answer_of
 
 WRITTEN = json.loads(Path(__file__).with_name("natural_questions.json").read_text(encoding="utf-8"))

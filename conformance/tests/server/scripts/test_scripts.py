@@ -7,7 +7,7 @@ import pytest
 from botocore.eventstream import EventStreamBuffer
 from servers.questions import CHAT, DATA_URL, NONCES, PROVIDERS, assistant, chat, result
 
-from ellmer_conformance.contract.exchange import Request
+from ellmer_conformance.contract.observed.exchange import Request
 from ellmer_conformance.server import StrictServer
 from ellmer_conformance.server.chat_api_lookup import chat_api_of
 from ellmer_conformance.server.chat_apis.base import Ticket

@@ -3,7 +3,7 @@
 import httpx
 import pytest
 
-from ellmer_conformance.contract.exchange import Request
+from ellmer_conformance.contract.observed.exchange import Request
 from ellmer_conformance.contract.rules import book
 from ellmer_conformance.server import StrictServer
 

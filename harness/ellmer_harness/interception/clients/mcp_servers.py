@@ -24,7 +24,7 @@ from urllib.parse import quote
 import anyio
 from anyio.abc import ByteReceiveStream, ByteSendStream, Process
 
-from ellmer_core.budget import MCP_RECORDING
+from ellmer_core.base.budget import MCP_RECORDING
 
 from ...errors import Miss
 from ...exchange.json_rpc import message_of

@@ -12,7 +12,7 @@ from itertools import chain, repeat
 from pathlib import Path
 from typing import IO, cast
 
-from ellmer_core.budget import RECORDING
+from ellmer_core.base.budget import RECORDING
 
 from ..interaction import Interaction
 from ..untrusted_files import UTF_16, TooLarge, bounded_json, unreadable_on_error

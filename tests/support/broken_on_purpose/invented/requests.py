@@ -8,7 +8,7 @@ from typing import ClassVar
 
 import httpx
 
-from ellmer_conformance.contract.exchange import Json
+from ellmer_conformance.contract.observed.exchange import Json
 
 from ..base import BrokenAdapter, is_media
 from ..lost_or_added_content import assistants, changed, is_call, parts, texts_of

@@ -17,7 +17,7 @@ from pathlib import Path
 from typing import Any, ClassVar
 
 from ellmer_conformance.adapters import Capabilities
-from ellmer_conformance.contract.exchange import Json
+from ellmer_conformance.contract.observed.exchange import Json
 from ellmer_conformance.scenarios.case import Mode
 from ellmer_conformance.scenarios.messages import Reply
 

@@ -14,7 +14,7 @@ from typing import Any
 
 import httpx
 
-from ellmer_conformance.contract.exchange import Json
+from ellmer_conformance.contract.observed.exchange import Json
 from ellmer_conformance.scenarios.messages import Reply
 
 from ..answer_events import Rewrite, objects

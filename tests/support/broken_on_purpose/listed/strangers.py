@@ -14,7 +14,7 @@ from dataclasses import replace
 from itertools import pairwise
 from typing import Any
 
-from ellmer_conformance.contract.exchange import Json
+from ellmer_conformance.contract.observed.exchange import Json
 from ellmer_conformance.scenarios.messages import Reply
 
 from ..answer_events import Rewrite, objects, pieces, without_signatures

@@ -12,7 +12,7 @@ from copy import deepcopy
 from dataclasses import replace
 from typing import Any
 
-from ellmer_conformance.contract.exchange import Json
+from ellmer_conformance.contract.observed.exchange import Json
 from ellmer_conformance.scenarios.messages import Reply
 
 from ..answer_events import Rewrite, objects

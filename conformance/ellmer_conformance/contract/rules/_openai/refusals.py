@@ -10,7 +10,7 @@ from collections.abc import Callable, Iterable, Iterator, Mapping
 from typing import Any
 from urllib.parse import urlsplit
 
-from ...exchange import Json, Request
+from ...observed.exchange import Json, Request
 from ...readers.json_access import object_of
 from ...rule import Finding, Kind, Level, Refusal, broken, met
 from ...rulebook import ErrorBody, RuleBook

@@ -12,7 +12,7 @@ from collections.abc import Callable, Iterable, Iterator
 from functools import wraps
 from typing import Any
 
-from ...exchange import Json, Request
+from ...observed.exchange import Json, Request
 from ...readers.json_access import items_of, object_of
 from ...rule import Check, Finding, broken, met
 from .._references import dangling, references

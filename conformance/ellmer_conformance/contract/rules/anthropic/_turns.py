@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 from functools import lru_cache
 from typing import Literal
 
-from ...exchange import Json, Request
+from ...observed.exchange import Json, Request
 from ...readers.anthropic import blocks, messages
 from ...readers.json_access import read_once
 

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from ...exchange import Json, Request
+from ...observed.exchange import Json, Request
 from ...readers.anthropic import continues_thread, messages, tools
 from ...readers.json_access import elements, items_of, object_of, read_once, words
 from ...rule import Finding, broken, met

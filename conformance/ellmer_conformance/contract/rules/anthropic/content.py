@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 
-from ...exchange import Request
+from ...observed.exchange import Request
 from ...readers.anthropic import messages
 from ...readers.json_access import elements
 from ...rule import Finding, broken, met

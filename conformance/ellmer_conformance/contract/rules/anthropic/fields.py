@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 
-from ...exchange import Json, Request
+from ...observed.exchange import Json, Request
 from ...readers.anthropic import custom, kept_betas, messages, tools
 from ...readers.json_access import text_of, words
 from ...rule import Finding, broken, met

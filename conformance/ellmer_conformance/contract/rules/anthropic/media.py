@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from datetime import date
 
-from ...exchange import Json, Request
+from ...observed.exchange import Json, Request
 from ...readers.json_access import decoded, read_once
 from ...rule import Finding, broken, met
 from .._media import IMAGE_TYPES, PNG, pixels, redacted, sniffed

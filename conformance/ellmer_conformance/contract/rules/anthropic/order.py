@@ -6,7 +6,7 @@ from collections.abc import Iterator
 from datetime import date
 from itertools import pairwise
 
-from ...exchange import Request
+from ...observed.exchange import Request
 from ...readers.anthropic import blocks, messages
 from ...readers.json_access import first_after
 from ...rule import Finding, broken, met

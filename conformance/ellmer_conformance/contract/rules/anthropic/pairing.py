@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from datetime import date
 
-from ...exchange import Request
+from ...observed.exchange import Request
 from ...readers.anthropic import continues_thread
 from ...rule import Finding, broken, met
 from ._refusals_and_examples import (

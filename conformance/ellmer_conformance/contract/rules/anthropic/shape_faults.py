@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
-from ...exchange import Request
+from ...observed.exchange import Request
 from ...shapes import Fault
 from .._shape_faults import FaultKind, Wording, enter, types_of
 from ._refusals_and_examples import ASK, IMAGE, TOOL, assistant, body, book, refused, result, use, user

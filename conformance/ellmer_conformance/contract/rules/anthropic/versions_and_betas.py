@@ -14,7 +14,7 @@ from importlib.resources import files
 from typing import Any, NamedTuple
 
 from ...changes.api_versions import EVERYWHERE, versions
-from ...exchange import Json, Request
+from ...observed.exchange import Json, Request
 from ...readers.anthropic import blocks, messages
 from ...readers.json_access import items_of, object_of
 from ...rule import Finding, broken, met

@@ -7,7 +7,7 @@ import re
 from collections.abc import Iterable
 from functools import lru_cache
 
-from ...exchange import Json, Request
+from ...observed.exchange import Json, Request
 from ...readers.bedrock import blocks, messages, specs
 from ...readers.json_access import elements, object_of, text_of
 

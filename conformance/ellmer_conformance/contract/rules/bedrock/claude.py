@@ -12,7 +12,7 @@ from collections.abc import Iterator, Sequence
 from itertools import takewhile
 from typing import Any
 
-from ...exchange import Json, Request
+from ...observed.exchange import Json, Request
 from ...readers.bedrock import blocks, messages, specs
 from ...readers.json_access import object_of
 from ...rule import Check, Finding, Refusal, broken, met

@@ -8,7 +8,7 @@ import re
 from collections.abc import Iterator
 from typing import Any
 
-from ...exchange import Json, Request
+from ...observed.exchange import Json, Request
 from ...readers.bedrock import FORMATS, blocks, media_of, messages, specs
 from ...rule import Finding, broken, met
 from ._refusals_and_examples import (

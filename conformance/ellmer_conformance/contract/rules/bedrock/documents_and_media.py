@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 
-from ...exchange import Json, Request
+from ...observed.exchange import Json, Request
 from ...readers.bedrock import blocks, media_of, messages
 from ...rule import Finding, broken, met
 from ._refusals_and_examples import (

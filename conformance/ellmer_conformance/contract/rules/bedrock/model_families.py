@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from itertools import pairwise
 
-from ...exchange import Json, Request
+from ...observed.exchange import Json, Request
 from ...readers.bedrock import blocks, messages
 from ...readers.json_access import elements, items_of, object_of
 from ...rule import Finding, broken, met

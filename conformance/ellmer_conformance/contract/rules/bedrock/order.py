@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from ...counts import counted
-from ...exchange import Json, Request
+from ...observed.exchange import Json, Request
 from ...readers.bedrock import blocks, messages
 from ...rule import Finding, broken, met
 from ..anthropic.pairing import IN_2025

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from ...exchange import Request
+from ...observed.exchange import Request
 from ...readers.bedrock import blocks, messages
 from ...rule import Finding, broken, met
 from ...rulebook import RuleBook

@@ -6,7 +6,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
-from ...exchange import Request
+from ...observed.exchange import Request
 from ...rule import Refusal
 from ...shapes import Fault
 from .._shape_faults import UNRECORDED, FaultKind, Wording, enter, problem

@@ -8,8 +8,8 @@ from typing import Any
 from ....scenarios.case import Ask
 from ....scenarios.messages import Audio, Reply, Upload
 from ....scenarios.script import Answer, AnswerByMedia, answers_of
-from ...exchange import Exchange, Item, Json
-from ...observed_run import Run, Varied, unusual_media_of
+from ...observed.exchange import Exchange, Item, Json
+from ...observed.run import Run, Varied, unusual_media_of
 from ...rule import Finding, Kind, Level, broken, met
 from ...rulebook import RuleBook
 

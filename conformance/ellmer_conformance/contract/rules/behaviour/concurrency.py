@@ -6,7 +6,7 @@ from collections.abc import Iterator
 from itertools import pairwise
 
 from ....scenarios.messages import Text
-from ...observed_run import Run
+from ...observed.run import Run
 from ...rule import Finding
 from ._rulebook import LOSS, MUST, SHOULD, book, found
 

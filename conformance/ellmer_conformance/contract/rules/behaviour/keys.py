@@ -7,8 +7,8 @@ from collections.abc import Iterator
 from urllib.parse import unquote
 
 from ....scenarios.canary_keys import CANARY, strangers
-from ...exchange import Request
-from ...observed_run import Run
+from ...observed.exchange import Request
+from ...observed.run import Run
 from ...readers import MODULES
 from ...readers.json_access import once_per_request
 from ...rule import Finding, broken, met

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from ...observed_run import Run
+from ...observed.run import Run
 from ...rule import Finding, broken, met
 from ._rulebook import LOSS, MUST, book
 

@@ -6,7 +6,7 @@ import traceback
 from collections.abc import Iterator
 from pathlib import Path
 
-from ...observed_run import Run
+from ...observed.run import Run
 from ...rule import Finding, broken, met
 from ._rulebook import LOSS, MUST, book, crashes, found, refuses_media
 

@@ -6,7 +6,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from datetime import date
 
-from ...exchange import Json, Request
+from ...observed.exchange import Json, Request
 from ...readers.cohere import messages
 from ...readers.json_access import elements, object_of
 from ...rule import Finding, Refusal, broken, met

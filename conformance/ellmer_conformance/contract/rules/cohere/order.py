@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from ...exchange import Json, Request
+from ...observed.exchange import Json, Request
 from ...readers.cohere import messages
 from ...readers.json_access import elements
 from ...rule import Finding, Refusal, broken, met

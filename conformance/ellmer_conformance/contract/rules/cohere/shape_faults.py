@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
-from ...exchange import Json, Request
+from ...observed.exchange import Json, Request
 from ...rule import Refusal
 from ...shapes import Fault
 from .._shape_faults import UNRECORDED, FaultKind, Wording, enter, kind_of, problem, types_of

@@ -6,7 +6,7 @@ from collections.abc import Iterator
 from datetime import date
 from typing import Any
 
-from ...exchange import Json, Request
+from ...observed.exchange import Json, Request
 from ...readers.cohere_v1 import PROVIDER
 from ...readers.json_access import elements
 from ...rule import Finding, broken, met

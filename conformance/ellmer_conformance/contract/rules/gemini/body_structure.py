@@ -8,7 +8,7 @@ import json
 from collections.abc import Iterator
 from urllib.parse import urlsplit
 
-from ...exchange import Json, Request
+from ...observed.exchange import Json, Request
 from ...readers.gemini import contents, declarations, get, key_of, parts, snake
 from ...readers.json_access import decoded, words
 from ...rule import Finding, broken, met

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from ...exchange import Request
+from ...observed.exchange import Request
 from ...readers.gemini import contents, declarations, get, key_of, parts, repeated
 from ...rule import Finding, broken, met
 from .._media import PNG

@@ -7,7 +7,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from datetime import date
 
-from ...exchange import Json, Request
+from ...observed.exchange import Json, Request
 from ...readers.gemini import contents, declarations, get, key_of, parts
 from ...readers.json_access import items_of, object_of, text_of
 from ...rule import Finding, broken, met

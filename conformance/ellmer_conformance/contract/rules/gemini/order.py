@@ -11,7 +11,7 @@ from itertools import pairwise
 from typing import Any
 
 from ...counts import counted
-from ...exchange import Json, Request
+from ...observed.exchange import Json, Request
 from ...readers.gemini import contents, declarations, get, key_of, parts, repeated
 from ...readers.json_access import text_of
 from ...rule import Finding, broken, met

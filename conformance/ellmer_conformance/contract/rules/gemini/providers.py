@@ -7,7 +7,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import Any
 
-from ...exchange import Request
+from ...observed.exchange import Request
 from ...readers.gemini import declarations, get
 from ...readers.gemini_interactions import PROVIDER
 from ...rule import Finding, broken, met

@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 from collections.abc import Mapping
 
-from ...exchange import Request
+from ...observed.exchange import Request
 from ...shapes import Fault
 from .._samples import ADD
 from .._shape_faults import FaultKind, Wording, enter, types_of

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import Any
 
-from ...exchange import Json, Request
+from ...observed.exchange import Json, Request
 from ...readers.gemini import get, key_of
 from ...readers.json_access import object_of, text_of
 from ...rule import Finding, broken, met

@@ -10,7 +10,7 @@ from collections import Counter
 from collections.abc import Iterator
 from typing import Any, NamedTuple
 
-from ...exchange import Json, Request
+from ...observed.exchange import Json, Request
 from ...readers.gemini import declarations, get, key_of, repeated, snake
 from ...readers.json_access import items_of, object_of, words
 from ...rule import Finding, broken, met

@@ -9,7 +9,7 @@ from dataclasses import replace
 from typing import Any
 
 from ....scenarios.messages import Image, Text, Turn
-from ...exchange import Json
+from ...observed.exchange import Json
 from ...rule import Finding, Kind, Level, Refusal, broken
 from ...rulebook import RuleBook
 from .._media import PNG

@@ -9,7 +9,7 @@ from collections.abc import Iterator
 from datetime import date
 from itertools import pairwise
 
-from ...exchange import Json, Request
+from ...observed.exchange import Json, Request
 from ...readers.json_access import elements
 from ...readers.mistral import messages
 from ...rule import Finding, Refusal, broken, met

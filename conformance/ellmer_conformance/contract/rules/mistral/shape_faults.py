@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 from collections.abc import Mapping
 
-from ...exchange import Json, Request
+from ...observed.exchange import Json, Request
 from ...shapes import Fault
 from .._pydantic import choice, mistyped, untagged
 from .._shape_faults import FaultKind, Wording, enter

@@ -8,7 +8,7 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from ....scenarios.messages import Image, Text, Turn
-from ...exchange import Json
+from ...observed.exchange import Json
 from ...rule import Kind, Level, Refusal
 from ...rulebook import RuleBook
 from .._samples import FUNCTION, QUESTION, messages_of

@@ -11,7 +11,7 @@ import re
 from collections.abc import Iterator
 from datetime import date
 
-from ...exchange import Json, Request
+from ...observed.exchange import Json, Request
 from ...readers.json_access import elements
 from ...readers.ollama import messages
 from ...rule import Finding, Refusal, broken, met

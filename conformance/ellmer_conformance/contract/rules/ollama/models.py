@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from ...exchange import Request
+from ...observed.exchange import Request
 from ...readers.json_access import decoded
 from ...rule import Finding, Refusal, broken, met
 from .._media import IMAGE_TYPES, PNG, sniffed

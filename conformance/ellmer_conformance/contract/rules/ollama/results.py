@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from ...exchange import Request
+from ...observed.exchange import Request
 from ...readers.ollama import messages, read
 from ...rule import Finding, broken, met
 from ..common import names_of_results

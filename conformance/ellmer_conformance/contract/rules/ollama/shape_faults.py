@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
-from ...exchange import Request
+from ...observed.exchange import Request
 from ...rule import Refusal
 from ...shapes import Fault
 from .._shape_faults import FaultKind, Wording, enter, types_of

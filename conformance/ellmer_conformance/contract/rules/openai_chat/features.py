@@ -7,7 +7,7 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Iterator
 
-from ...exchange import Json, Request
+from ...observed.exchange import Json, Request
 from ...readers.json_access import object_of
 from ...readers.openai_chat import messages, parts, tools
 from ...rule import Finding, Refusal, broken, met

@@ -5,7 +5,7 @@ from __future__ import annotations
 from base64 import b64encode
 from collections.abc import Iterator, Mapping
 
-from ...exchange import Json, Request
+from ...observed.exchange import Json, Request
 from ...readers.json_access import decoded, object_of
 from ...readers.openai_chat import all_parts, messages, parts, read
 from ...rule import Finding, broken, met

@@ -6,7 +6,7 @@ from collections.abc import Iterator
 from datetime import date
 from typing import Any
 
-from ...exchange import Json, Request
+from ...observed.exchange import Json, Request
 from ...readers.json_access import elements, items_of, object_of, words
 from ...readers.openai_chat import all_parts, calls_of, messages, tools
 from ...rule import Finding, broken, met

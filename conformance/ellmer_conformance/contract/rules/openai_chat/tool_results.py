@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from ...exchange import Json, Request
+from ...observed.exchange import Json, Request
 from ...readers.openai_chat import messages, pairing
 from ...rule import Finding, broken, met
 from .._openai.refusals import refused

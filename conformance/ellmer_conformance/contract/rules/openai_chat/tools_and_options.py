@@ -6,7 +6,7 @@ import json
 from collections.abc import Iterator
 from typing import Any
 
-from ...exchange import Json, Request
+from ...observed.exchange import Json, Request
 from ...readers.json_access import object_of
 from ...readers.openai_chat import calls_of, messages, tools
 from ...rule import Finding, broken, met

@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from typing import Any
 
 from ....scenarios.messages import Image, Part, Text, ToolCall, ToolResult, Turn
-from ...exchange import Json
+from ...observed.exchange import Json
 from ...rule import Kind, Level
 from ...rulebook import RuleBook
 from .._media import PNG

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from ...exchange import Json, Request
+from ...observed.exchange import Json, Request
 from ...readers.json_access import words
 from ...readers.openai_responses import format_of, items, parts, tools, type_of
 from ...rule import Finding, broken, met

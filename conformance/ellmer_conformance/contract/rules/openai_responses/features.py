@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from ...exchange import Request
+from ...observed.exchange import Request
 from ...readers.json_access import object_of
 from ...readers.openai_responses import tools
 from ...rulebook import UnsupportedFeature, add_feature_rules

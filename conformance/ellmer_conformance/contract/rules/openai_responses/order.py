@@ -9,7 +9,7 @@ from collections.abc import Iterator, Sequence
 from itertools import pairwise
 from typing import Any
 
-from ...exchange import Json, Request
+from ...observed.exchange import Json, Request
 from ...readers.json_access import first_after
 from ...readers.openai_responses import items, type_of
 from ...rule import Finding, Refusal, broken, met

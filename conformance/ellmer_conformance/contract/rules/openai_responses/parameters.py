@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from datetime import date
 
-from ...exchange import Request
+from ...observed.exchange import Request
 from ...readers.json_access import items_of, object_of
 from ...readers.openai_responses import items, type_of
 from ...rule import Finding, broken, met

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from ...exchange import Request
+from ...observed.exchange import Request
 from ...readers.json_access import object_of
 from ...readers.openai_responses import items, parts, tools, type_of
 from ...rule import Finding, Refusal, broken, met

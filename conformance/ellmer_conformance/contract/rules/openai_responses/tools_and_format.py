@@ -7,7 +7,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import Any
 
-from ...exchange import Json, Request
+from ...observed.exchange import Json, Request
 from ...readers import openai_responses as wire
 from ...readers.json_access import items_of, object_of
 from ...rule import Finding, broken, met

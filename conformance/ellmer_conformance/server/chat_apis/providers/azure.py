@@ -10,7 +10,7 @@ import json
 from collections.abc import Iterator, Mapping
 from typing import Any, ClassVar
 
-from ....contract.exchange import Json
+from ....contract.observed.exchange import Json
 from ....contract.rule import Refusal
 from ....scenarios.script import Answer
 from ...http.messages import Headers

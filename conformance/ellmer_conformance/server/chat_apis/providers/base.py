@@ -7,7 +7,7 @@ from collections.abc import Iterator, Mapping
 from copy import copy
 from typing import Any, ClassVar, Self
 
-from ....contract.exchange import Json
+from ....contract.observed.exchange import Json
 from ....contract.rule import Refusal
 from ....scenarios.script import Answer, Call, Said, Say, Think, Usage
 from ...http.messages import Headers

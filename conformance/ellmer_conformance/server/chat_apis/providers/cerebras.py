@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from typing import ClassVar
 
-from ....contract.exchange import Json
+from ....contract.observed.exchange import Json
 from ....contract.rule import Refusal
 from ....scenarios.script import Answer, Call, Say, Think
 from ..base import HEX, WRONG_KEY, FailureKind, Frame, sse, words

@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import ClassVar
 
-from ....contract.exchange import Json
+from ....contract.observed.exchange import Json
 from ....scenarios.script import Answer
 from ..base import Frame, compact, sse
 from .base import Compatible

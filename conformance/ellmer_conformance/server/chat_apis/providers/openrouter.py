@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any, ClassVar
 
-from ....contract.exchange import Json
+from ....contract.observed.exchange import Json
 from ....contract.rule import Refusal
 from ....scenarios.script import Answer, Call, Said, Stop, Think, Usage
 from ..base import FailureKind, Frame, sse

@@ -12,7 +12,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 from typing import ClassVar
 
-from ....contract.exchange import Json
+from ....contract.observed.exchange import Json
 from ....contract.rule import Refusal
 from ....scenarios.script import Answer, Call, Say, Usage
 from ...http.messages import Headers

@@ -6,7 +6,7 @@ import re
 from collections.abc import Iterator
 from typing import Any
 
-from ....exchange import Json, Request
+from ....observed.exchange import Json, Request
 from ....readers.anthropic import answer_formats, tools
 from ....readers.json_access import items_of, object_of
 from ....rule import Finding, broken, met

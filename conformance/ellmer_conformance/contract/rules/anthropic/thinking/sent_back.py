@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from datetime import date
 
-from ....exchange import Request
+from ....observed.exchange import Request
 from ....readers.anthropic import BINDING_BETA, kept_betas, messages
 from ....readers.json_access import decoded, object_of
 from ....rule import Finding, broken, met

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator
 from typing import Any
 
-from ....exchange import Json
+from ....observed.exchange import Json
 from ....readers.json_access import items_of, object_of
 from ..._references import dangling
 

@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from datetime import date
 from fnmatch import fnmatchcase
 
-from ....exchange import Json, Request
+from ....observed.exchange import Json, Request
 from ....readers.anthropic import continues_thread, custom, tools
 from ....readers.json_access import object_of
 from ....rule import Finding, broken, met

@@ -6,7 +6,7 @@ import re
 from collections.abc import Iterator
 from typing import Any
 
-from ....exchange import Json, Request
+from ....observed.exchange import Json, Request
 from ....readers.anthropic import custom
 from ....readers.json_access import object_of
 from ....rule import Finding, broken, met

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import Any
 
-from ....exchange import Json, Request
+from ....observed.exchange import Json, Request
 from ....readers.anthropic import answer_formats, custom
 from ....rule import Finding, broken, met
 from .._refusals_and_examples import ASK, MUST, REJECT, body, book, refused

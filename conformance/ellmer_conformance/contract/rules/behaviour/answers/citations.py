@@ -6,7 +6,7 @@ from collections.abc import Iterator, Sequence
 
 from .....scenarios.messages import Source
 from .....scenarios.script import Answer, Say, answers_of
-from ....observed_run import Run
+from ....observed.run import Run
 from ....rule import Finding
 from .._rulebook import LOSS, MUST, book, found
 

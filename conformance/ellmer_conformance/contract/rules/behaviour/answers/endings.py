@@ -9,7 +9,7 @@ from collections.abc import Iterator
 from .....scenarios.messages import Reply
 from .....scenarios.script import Answer, Call, Cut, Failure
 from ....counts import listed
-from ....observed_run import Run
+from ....observed.run import Run
 from ....rule import Finding, broken
 from .._rulebook import LOSS, MUST, book, found, stopped_by, texts_of, varied_at
 from .streams import cuts

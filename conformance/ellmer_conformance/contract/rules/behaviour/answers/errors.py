@@ -11,8 +11,8 @@ from typing import Any
 from .....scenarios.script import Failure
 from ....counts import listed
 from ....error_texts.error_bodies import own_message, read_error
-from ....exchange import Exchange, Response
-from ....observed_run import Run
+from ....observed.exchange import Exchange, Response
+from ....observed.run import Run
 from ....rule import Finding, broken
 from .._rulebook import LOSS, MUST, SHOULD, book, declined, found, varied_at
 from .retries import passes, retried

@@ -8,7 +8,7 @@ from collections.abc import Iterator, Sequence
 
 from .....scenarios.messages import Reply, ToolCall
 from .....scenarios.script import Answer, AnswerByMedia, Say, answers_of
-from ....observed_run import Run
+from ....observed.run import Run
 from ....rule import Finding, broken, met
 from .._rulebook import (
     LOSS,

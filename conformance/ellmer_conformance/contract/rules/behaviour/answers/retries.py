@@ -7,8 +7,8 @@ from itertools import pairwise
 
 from .....scenarios.script import Failure
 from ....counts import counted, passive, times
-from ....exchange import Exchange, Response
-from ....observed_run import Run
+from ....observed.exchange import Exchange, Response
+from ....observed.run import Run
 from ....rule import Finding, met
 from .._rulebook import LOSS, MUST, SHOULD, book, found
 

@@ -13,9 +13,9 @@ from collections.abc import Iterator, Mapping
 from .....scenarios.messages import Reply
 from .....scenarios.script import Say
 from ....counts import listed
-from ....observed_run import Run, Varied
+from ....observed.run import Run, Varied
+from ....observed.transcripts import normalised
 from ....rule import Finding
-from ....transcripts import normalised
 from .._rulebook import LOSS, MUST, SHOULD, book, found, varied_at
 
 _WORDS = 160  # characters of an error that a message shows

@@ -9,8 +9,8 @@ from typing import Any
 from .....scenarios.case import Ask
 from .....scenarios.messages import Reply
 from .....scenarios.script import Answer
-from ....exchange import Json
-from ....observed_run import Run
+from ....observed.exchange import Json
+from ....observed.run import Run
 from ....readers.json_access import items_of, object_of
 from ....rule import Finding
 from .._rulebook import LOSS, MUST, book, found, objects

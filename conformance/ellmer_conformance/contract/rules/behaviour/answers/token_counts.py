@@ -7,7 +7,7 @@ from collections.abc import Iterator, Mapping, Sequence
 
 from .....scenarios.script import Usage
 from ....counts import listed
-from ....observed_run import Run
+from ....observed.run import Run
 from ....rule import Finding, broken
 from .._rulebook import LOSS, MUST, SHOULD, book, found, varied_at
 from .replies import answers_to, is_whole

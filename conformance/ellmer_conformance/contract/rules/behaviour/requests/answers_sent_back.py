@@ -11,8 +11,8 @@ from itertools import groupby, pairwise, takewhile
 from .....scenarios.messages import Text
 from .....scenarios.script import Answer, AnswerByMedia, Call, Say, Search, Think, answers_of
 from ....counts import listed
-from ....exchange import Item, Json
-from ....observed_run import Run, call_key
+from ....observed.exchange import Item, Json
+from ....observed.run import Run, call_key
 from ....provider_answers.answer import events_of
 from ....readers.json_access import elements, object_of, text_of
 from ....rule import Finding

@@ -9,8 +9,8 @@ from itertools import zip_longest
 from .....scenarios.messages import Text, ToolCall
 from .....scenarios.script import Answer, AnswerByMedia
 from ....counts import counted
-from ....exchange import Item
-from ....observed_run import Run
+from ....observed.exchange import Item
+from ....observed.run import Run
 from ....rule import Finding, Refusal
 from .._rulebook import LOSS, MUST, SHOULD, book, found, last, taken
 

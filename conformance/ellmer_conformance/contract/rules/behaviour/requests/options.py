@@ -7,8 +7,8 @@ from typing import Any
 
 from .....scenarios.case import Ask
 from .....scenarios.messages import Text
-from ....exchange import Item, Json
-from ....observed_run import Run
+from ....observed.exchange import Item, Json
+from ....observed.run import Run
 from ....readers.json_access import object_of
 from ....rule import Finding
 from .._rulebook import LOSS, MUST, book, found, objects, taken

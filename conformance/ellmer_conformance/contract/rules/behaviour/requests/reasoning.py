@@ -12,8 +12,8 @@ from itertools import accumulate
 
 from .....scenarios.script import REDACTED, Answer, Think
 from ....counts import counted, listed, times
-from ....exchange import Exchange, Json
-from ....observed_run import Run, call_key
+from ....observed.exchange import Exchange, Json
+from ....observed.run import Run, call_key
 from ....readers.anthropic import PRESERVES_THINKING, drops_stale_thoughts
 from ....readers.json_access import object_of, text_of
 from ....rule import Finding, Refusal, broken

@@ -12,8 +12,8 @@ from functools import cached_property
 
 from .....scenarios.messages import PDF, Audio, Image, Text, ToolCall, ToolResult, Upload
 from .....scenarios.script import Answer, Cut, Delivery, Failure, Step, StructuredAnswer, answers_of
-from ....exchange import Item
-from ....observed_run import Run, all_media_of, exact_call
+from ....observed.exchange import Item
+from ....observed.run import Run, all_media_of, exact_call
 from ....rule import Finding
 from .._rulebook import LOSS, MUST, book, found, taken
 

@@ -6,8 +6,8 @@ from collections.abc import Iterator
 
 from .....scenarios.messages import Text
 from ....counts import times
-from ....exchange import Item
-from ....observed_run import Run
+from ....observed.exchange import Item
+from ....observed.run import Run
 from ....rule import Finding
 from .._rulebook import LOSS, MUST, book, found, taken
 

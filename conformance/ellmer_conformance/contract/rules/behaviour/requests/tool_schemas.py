@@ -7,8 +7,8 @@ from collections.abc import Collection, Iterator, Sequence
 from itertools import pairwise
 from typing import Any, NamedTuple
 
-from ....exchange import Json
-from ....observed_run import Run
+from ....observed.exchange import Json
+from ....observed.run import Run
 from ....readers.json_access import items_of, object_of, text_of
 from ....rule import Finding, broken
 from .._rulebook import LOSS, MUST, SHOULD, book, found, objects, taken

@@ -7,8 +7,8 @@ from typing import Any
 
 from .....scenarios.messages import Text
 from ....counts import passive
-from ....exchange import Json
-from ....observed_run import Run
+from ....observed.exchange import Json
+from ....observed.run import Run
 from ....readers.json_access import object_of
 from ....rule import Finding, broken
 from .._rulebook import LOSS, MUST, SHOULD, book, found, objects, taken

@@ -6,7 +6,7 @@ from collections.abc import Iterator
 
 from .....scenarios.messages import Upload
 from ....counts import passive
-from ....observed_run import Run
+from ....observed.run import Run
 from ....rule import Finding
 from .._rulebook import LOSS, MUST, book, found
 

@@ -8,7 +8,7 @@ from typing import Any
 
 from .....scenarios.messages import PDF, Audio, Image, Text
 from ....counts import counted
-from ....observed_run import Run, all_media_of
+from ....observed.run import Run, all_media_of
 from ....readers.json_access import kind_of
 from ....rule import Finding
 from .._rulebook import LOSS, MUST, SHOULD, at, book, found, objects, taken

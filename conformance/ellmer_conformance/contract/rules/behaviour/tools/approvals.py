@@ -8,7 +8,7 @@ from collections.abc import Iterator
 
 from .....scenarios.script import Call
 from ....counts import listed
-from ....observed_run import Run, call_key
+from ....observed.run import Run, call_key
 from ....rule import Finding
 from .._rulebook import LOSS, MUST, book, found, results_after
 

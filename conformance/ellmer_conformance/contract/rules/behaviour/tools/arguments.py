@@ -6,7 +6,7 @@ import json
 from collections.abc import Iterator, Mapping
 from typing import Any
 
-from ....observed_run import Run
+from ....observed.run import Run
 from ....rule import Finding
 from .._rulebook import LOSS, MUST, SHOULD, book, found, last
 

@@ -9,8 +9,8 @@ from typing import Any
 
 from .....scenarios.messages import ToolCall
 from ....counts import counted, passive, times
-from ....exchange import Item
-from ....observed_run import Run, call_key
+from ....observed.exchange import Item
+from ....observed.run import Run, call_key
 from ....readers.json_access import items_of
 from ....rule import Finding, broken, met
 from .._rulebook import (

@@ -9,8 +9,8 @@ from collections.abc import Collection, Iterable, Iterator, Sequence
 from itertools import pairwise
 
 from ....counts import times
-from ....exchange import Media
-from ....observed_run import Run, all_media_of, media_of, unusual_media_of
+from ....observed.exchange import Media
+from ....observed.run import Run, all_media_of, media_of, unusual_media_of
 from ....request import Item
 from ....rule import Finding, met
 from .._rulebook import LOSS, MUST, SHOULD, at, book, found, last, new, refuses_media

@@ -9,8 +9,8 @@ from collections.abc import Iterator, Sequence
 from typing import Any
 
 from .....scenarios.messages import ToolCall
-from ....exchange import Item
-from ....observed_run import Run, ToolRun, call_key
+from ....observed.exchange import Item
+from ....observed.run import Run, ToolRun, call_key
 from ....rule import Finding
 from .._rulebook import LOSS, MUST, SHOULD, at, book, found, taken
 

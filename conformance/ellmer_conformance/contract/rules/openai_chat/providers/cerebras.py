@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from datetime import date
 
-from ....exchange import Request
+from ....observed.exchange import Request
 from ....rule import Refusal
 from ....rulebook import UnsupportedFeature, add_feature_rules
 from ....shapes import Fault

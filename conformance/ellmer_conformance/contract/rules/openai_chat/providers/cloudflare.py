@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
 
-from ....exchange import Request
+from ....observed.exchange import Request
 from ....readers.json_access import object_of
 from ....readers.openai_chat import messages
 from ....rule import Finding, Refusal, broken, met

@@ -9,7 +9,7 @@ import json
 from collections.abc import Iterator, Mapping
 from datetime import date
 
-from ....exchange import Json, Request
+from ....observed.exchange import Json, Request
 from ....readers.json_access import object_of
 from ....readers.openai_chat import calls_of, messages, parts, tools
 from ....rule import Finding, Refusal, broken, met

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
-from ....exchange import Request
+from ....observed.exchange import Request
 from ....rule import Refusal
 from ....rulebook import UnsupportedFeature, add_feature_rules
 from .._refusals_and_examples import ASK, body

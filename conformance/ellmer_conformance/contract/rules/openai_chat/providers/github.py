@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from ....exchange import Request
+from ....observed.exchange import Request
 from ....readers.json_access import object_of
 from ....rule import Finding, broken, met
 from ..._openai.refusals import refused

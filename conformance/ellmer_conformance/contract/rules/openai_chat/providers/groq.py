@@ -8,7 +8,7 @@ from __future__ import annotations
 import json
 from collections.abc import Iterator, Mapping
 
-from ....exchange import Request
+from ....observed.exchange import Request
 from ....readers.json_access import object_of, words
 from ....readers.openai_chat import messages, parts, tools
 from ....rule import Finding, Refusal, broken, met

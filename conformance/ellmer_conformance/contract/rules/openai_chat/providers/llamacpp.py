@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
-from ....exchange import Request
+from ....observed.exchange import Request
 from ....readers.json_access import decoded, object_of, parsed, text_of
 from ....readers.openai_chat import all_parts, calls_of, messages
 from ....rule import Refusal

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from ....exchange import Request
+from ....observed.exchange import Request
 from ....readers.json_access import object_of
 from ....readers.openai_chat import calls_of, messages, tools
 from ....rule import Finding, broken, met

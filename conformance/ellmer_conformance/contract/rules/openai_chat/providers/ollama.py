@@ -10,7 +10,7 @@ import re
 from collections.abc import Iterator
 from typing import Any
 
-from ....exchange import Request
+from ....observed.exchange import Request
 from ....readers.json_access import decoded, items_of
 from ....readers.openai_chat import calls_of, messages
 from ....rule import Finding, Refusal, broken, met

@@ -12,7 +12,7 @@ import json
 from collections.abc import Iterator, Mapping
 from datetime import date
 
-from ....exchange import Request
+from ....observed.exchange import Request
 from ....readers.json_access import object_of
 from ....readers.openai_chat import all_parts
 from ....rule import Finding, Refusal, broken, met

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from ....exchange import Request
+from ....observed.exchange import Request
 from ....readers.openai_chat import messages
 from ....rule import Finding, Refusal, broken, met
 from ....rulebook import UnsupportedFeature, add_feature_rules

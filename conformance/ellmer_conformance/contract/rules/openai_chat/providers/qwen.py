@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from fnmatch import fnmatchcase
 
-from ....exchange import Request
+from ....observed.exchange import Request
 from ....rule import Finding, Refusal, broken, met
 from ....rulebook import UnsupportedFeature, add_feature_rules
 from ..._openai.refusals import refused

@@ -5,7 +5,7 @@
 
 from __future__ import annotations
 
-from ....exchange import Json, Request
+from ....observed.exchange import Json, Request
 from ....readers.json_access import object_of
 from ....readers.openai_chat import tools
 from ....rulebook import UnsupportedFeature, add_feature_rules

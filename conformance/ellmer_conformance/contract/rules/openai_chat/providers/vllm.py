@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 from collections.abc import Iterator, Mapping
 
-from ....exchange import Request
+from ....observed.exchange import Request
 from ....readers.json_access import object_of
 from ....readers.openai_chat import calls_of, messages
 from ....rule import Finding, Refusal, broken, met

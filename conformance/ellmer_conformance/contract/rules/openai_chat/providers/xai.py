@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from datetime import date
 
-from ....exchange import Request
+from ....observed.exchange import Request
 from ....readers.json_access import elements
 from ....readers.openai_chat import calls_of, messages
 from ....rule import Finding, Refusal, broken, met

@@ -1,0 +1,1 @@
+"""Judge recordings: those of this project and of anybody else."""

@@ -1,0 +1,1 @@
+"""Look up rules and facts: by an error text, by provider, by date."""

@@ -1,0 +1,1 @@
+"""Serve the strict server: locally, for any client."""
