@@ -302,7 +302,7 @@ def _may_be(value: Any, hint: Any) -> bool:
 
 
 def _arity(hint: Any) -> int | None:
-    """Returns the number of arguments of a function's type; `None` if it is no such type, or has any number."""
+    """Returns the number of arguments of a function's type; `None` if it is not such a type, or accepts any number."""
     arguments = next(iter(get_args(hint)), None)
     return len(arguments) if isinstance(arguments, list) else None
 

@@ -122,7 +122,7 @@ class UsageLimits(Value):
 
 
 def _repeated(turns: Sequence[Turn], limit: int) -> str:
-    """Returns the calls of the last turn in words, if the rounds before it had the same calls and results; else `""`."""
+    """Returns the calls of the last turn in words if the rounds before it had the same calls and results, and `""` otherwise."""
     *before, last = turns
     rounds = before[-2 * limit :] if limit else []
     calls = _calls_of(last)

@@ -100,7 +100,7 @@ def _image(kind: str, data: str) -> str | ours.Content:
 
 
 def _audio(kind: str, data: str) -> str | ours.Content:
-    """Returns audio with the media type of its bytes, as `_image()`."""
+    """Returns audio with the media type of its bytes, like `_image()`."""
     found = ours.audio_type(data)
     audio = ours.ContentFile(found, data, f"audio.{found.rpartition('/')[2].replace('mpeg', 'mp3')}")
     if found in ours.AUDIO and not audio.fault:

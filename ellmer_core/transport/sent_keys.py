@@ -222,7 +222,7 @@ class SentKeys:
         return _replaced(event, self._hidden_in_text) if self._quoted else event
 
     def _hidden_in_error_event(self, event: Any) -> Any:
-        """Returns an error without the keys, and without texts that nobody reads. It may have any number of short texts, which are looked
+        """Returns an error without the keys, and without texts that no client reads. It may have any number of short texts, which are looked
         at together first, and each once.
         """
         event = _shortened(event)

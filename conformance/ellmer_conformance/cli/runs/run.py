@@ -266,7 +266,7 @@ def _may_fork(arguments: list[str]) -> bool:
 
 
 def _code_of_child() -> int | None:
-    """Forks. Returns the exit code of the child, and `None` in the child, which is to run."""
+    """Forks. Returns the exit code of the child, and `None` in the child, which runs the case."""
     sys.stdout.flush()
     child = os.fork()
     if child == 0:

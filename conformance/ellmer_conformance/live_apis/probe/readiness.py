@@ -203,7 +203,7 @@ def _client(
 def _reasons(
     profile: Profile, tiers: Sequence[Tier], rows: Sequence[Row], features: Sequence[Feature]
 ) -> Iterator[str]:
-    """Yields why a server is not ready for a client. A rule is said with its first message."""
+    """Yields the reasons why a server is not ready for a client: for each broken rule, its first message."""
     refused = next(
         (r for r in rows if r.case == profile.question and r.rule == "SRV-006" and r.verdict in _WRONG), None
     )

@@ -201,7 +201,7 @@ class Turns(Protocol):
     """Whether the events so far end the answer to the last message."""
 
     def asked(self, message: bytes) -> HttpRequest | Reply:
-        """Returns the request that a message stands for, or its reply if it is no request for the server."""
+        """Returns the request that a message stands for, or its reply if it is not a request to the server."""
 
     def event(self, data: bytes) -> str:
         """Returns the message for an event of the reply."""
