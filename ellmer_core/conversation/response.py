@@ -181,7 +181,7 @@ def _unreadable(wire: Wire, error: Exception) -> ResponseError:
 
 
 def _no_json(body: bytes, media_type: str, error: ValueError) -> ResponseError:
-    """Returns the error for a body that is not JSON, or only the beginning of it."""
+    """Returns the error for a body that is not JSON, or that is only the beginning of a JSON text."""
     start = body[:200].decode("utf-8", "replace").strip()
     if media_type == "text/html" or start[:1] not in {"", "{", "["}:
         return ResponseError(f"The answer is not JSON ({media_type or 'no type'}): {start!r}")

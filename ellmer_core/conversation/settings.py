@@ -318,8 +318,8 @@ class OneAtATime:
             yield
 
     def take(self, talk: object, mode: WhenBusy) -> Future[None] | None:
-        """Reserves the chat. Returns `None`, or what is done when it is this conversation's turn. Each call of it needs a
-        `leave()`, unless it raises.
+        """Reserves the chat. Returns `None`, or a future that is done when it is this conversation's turn. After each call that does not raise,
+        call `leave()`.
         """
         if mode not in ("raise", "wait"):
             raise UsageError(f'when_busy= must be "raise" or "wait", not {mode!r}.')

@@ -769,7 +769,7 @@ HINTS = ("read_only_hint", "open_world_hint", "idempotent_hint", "destructive_hi
 def mcp_server(
     tools: Iterable[ours.ToolDef | Callable[..., Any]], *, name: str = "ellmer-core"
 ) -> Server[Any]:
-    """Returns the SDK's low-level `Server` with these tools. Functions become tools as by `tool()`."""
+    """Returns the SDK's low-level `Server` with these tools. Functions become tools, as with `tool()`."""
     try:
         from mcp.server import Server  # noqa: PLC0415 - imported when first needed
         from mcp.types import CallToolResult, ListToolsResult  # noqa: PLC0415

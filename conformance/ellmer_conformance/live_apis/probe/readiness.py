@@ -68,7 +68,7 @@ class Feature:
 
 @dataclass(frozen=True)
 class Specification:
-    """A specification beside the provider's API: its version, and what a tier has, too."""
+    """A specification beside the provider's API: its version, and its additional rules of each tier."""
 
     name: str
     version: str

@@ -1,4 +1,4 @@
-"""An HTTP request as it arrived, and a reply as it is to be sent.
+"""An HTTP request as it arrived, and a reply before it is sent.
 
 A chat API makes a `Reply`; `deliver()` changes the transport of its bytes, independently of the chat APIs; `connection.py`
 sends it.

@@ -254,7 +254,7 @@ _IMAGE = {"url", "image_url", "file_id"}
 
 
 def _lowered(body: Json) -> Iterator[str]:
-    """Yields what a request has less of than by default: calls, thinking, words, history, detail."""
+    """Yields the options that reduce a default: calls, thinking, words, history, detail."""
     thinking = object_of(body.get("thinking"))
     config = object_of(object_of(body.get("generationConfig")).get("thinkingConfig"))
     effort = _effort(body)
