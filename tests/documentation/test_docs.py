@@ -226,7 +226,6 @@ def test_the_pair_of_clients_on_a_rule_page_is_what_they_do(id):
 
 #: Pages for those who work on this project. They begin in a clone.
 IN_A_CLONE = {
-    "docs/tested/planted-bugs.md",
     "docs/tested/index.md",
     "docs/tested/public-recordings.md",
     "docs/architecture.md",
