@@ -518,7 +518,7 @@ def _encoded(data: bytes) -> Iterator[str]:
 
 
 def _within(data: bytes, encode_: Callable[[bytes], bytes], bits: int) -> Iterator[str]:
-    """Yields what is always the same where data are encoded within others, with so many bits a letter."""
+    """Yields the constant parts of the encoded data when they are inside other encoded data. Each letter has `bits` bits."""
     for before in range(bits // 2 if bits == 6 else bits):
         text = encode_(b"\0" * before + data).decode().rstrip("=")
         yield text[-(-8 * before // bits) : 8 * (before + len(data)) // bits]
