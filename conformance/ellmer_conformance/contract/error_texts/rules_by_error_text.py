@@ -267,8 +267,9 @@ def _providers_named(text: str, known: set[str]) -> set[str]:
 
 
 def _fits(text: str, match: Match, *, wholly: bool = False, telling: bool = False) -> bool:
-    """Tells whether the text has, or wholly is, a known text of the rule as it is written, with anything in its places. A telling one
-    has enough words of its own.
+    """Tells whether the text contains a known text of the rule (with `wholly`: is one), with any values in its placeholders.
+
+    With `telling`, only known texts that are sentences count.
     """
     plain = text.replace("`", "")  # a text in Markdown may have lost them
     known = (said for said in _known(match.book, match.rule) if not telling or _is_sentence(said.words))
