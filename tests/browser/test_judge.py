@@ -271,6 +271,12 @@ def test_a_link_opens_the_same_request(judge, site):
     assert judge.page.get_by_label("curl").input_value() == text
 
 
+def test_a_text_behind_the_address_is_judged(judge, site):
+    judge.page.goto("about:blank")
+    judge.page.goto(f"{site}/judge/#text=Not+the+same+number+of+function+calls+and+responses")
+    expect(judge.page.locator(".judge-finding").first).to_contain_text("mistral/PAIR-001")
+
+
 def test_python_starts_before_the_styles_are_read(page, site):
     html = page.request.get(f"{site}/judge/").text()
     assert 0 < html.index("judgeStarted =") < html.index('rel="stylesheet"')
