@@ -62,7 +62,7 @@ def arguments(parser: argparse.ArgumentParser) -> None:
         action="append",
         default=[],
         metavar="FINGERPRINT",
-        help="the fingerprint of a finding that is not a secret",
+        help="the fingerprint of a finding that is not a secret (repeatable)",
     )
     parser.add_argument(
         "--strict",
@@ -70,13 +70,17 @@ def arguments(parser: argparse.ArgumentParser) -> None:
         help="values that are only named like a credential are problems, too, in answers as well",
     )
     parser.add_argument(
-        "-j", "--jobs", type=int, default=1, help="the number of processes; 0 means one for each core [1]"
+        "-j",
+        "--jobs",
+        type=int,
+        default=1,
+        help="the number of processes; 0 means one for each core (default: 1)",
     )
     parser.add_argument(
         "--engine",
         choices=ENGINES,
         default=ENGINES[0],
-        help="run in local processes or on Dask (DASK_SCHEDULER_ADDRESS)",
+        help="run in local processes or on Dask at DASK_SCHEDULER_ADDRESS (default: processes)",
     )
     parser.add_argument(
         "--resume",

@@ -145,7 +145,7 @@ def scan_written(
 
 
 def may_hold(text: bytes, secrets: Iterable[tuple[str, str]] = ()) -> bool:
-    """Tells whether `scan` may find something in a value of which this is the JSON text, but for what is split over events."""
+    """Tells whether `scan` may find something in a value with this JSON text. Values that are split over events are not searched."""
     if has_rules():
         return True
     values = [secret for secret, _ in secrets]

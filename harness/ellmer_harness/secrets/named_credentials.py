@@ -573,7 +573,7 @@ def _is_secret_piece(piece: str) -> bool:
 
 
 def _opens(link: str) -> bool:
-    """Tells whether a URL or a path has a credential in it. The host, ids, and the numbers of a DOI are none."""
+    """Tells whether a URL or a path has a credential in it. The host, ids, and the numbers of a DOI do not count."""
     path, _, query = _HOST.sub("", link).partition("?")
     parts = (part for part in _PARTS.split(path) if not _ID.fullmatch(part))
     pairs = (piece.partition("=") for piece in re.split(r"[&;#]", query))
@@ -653,7 +653,7 @@ def _is_public(value: str) -> bool:
 
 
 def _paired(text: str, begin: int, end: int) -> str:
-    """Returns the value beside a name that is a value itself: `<key>token</key><string>…`, `name="token" value="…"`."""
+    """Returns the value beside a name, if the name itself is a value: `<key>token</key><string>…`, `name="token" value="…"`."""
     before = text[max(0, begin - 12) : begin]
     if not _NAMING.search(before):
         return ""
