@@ -32,7 +32,7 @@ from ..format.blobs import Blobs
 from ..format.bodies import decode
 from ..format.compression import is_coded, undo
 from ..format.serializer import OURS, Serializer
-from ..recordings.credential_roles import certain
+from ..recordings.credential_roles import TICKET, certain
 from ..recordings.format_detection import content, read
 from ..recordings.interaction import value_of
 from ..recordings.public_pages import public_pages
@@ -224,7 +224,7 @@ def _judged(file: Path, value: Any, findings: list[Finding]) -> list[tuple[Findi
     """Returns the findings but those in pages that everybody gets, and whether each is certain. What the harness has written was searched
     before, without the headers that would tell, and what is no recording has no roles: all of that is certain.
     """
-    unsure = any(each.evidence != "form" or each.what in _ON_PAGES for each in findings)
+    unsure = any(each.evidence != "form" or each.what in {*_ON_PAGES, TICKET} for each in findings)
     found = read(file) if unsure and not _is_cassette(value) else None
     if not found:
         return [(each, True) for each in findings]

@@ -14,7 +14,10 @@ from urllib.parse import parse_qsl, urlsplit
 from ..secrets.cassette_scan import Finding
 from ..secrets.named_credentials import is_role, kind
 from .interaction import Interaction, value_of
+from .public_pages import cookie_values
 
+TICKET = "a CAS ticket"
+"""The kind of key that single sign-on gives to visitors, too."""
 _READING = ("GET", "HEAD", "OPTIONS")
 
 
@@ -101,15 +104,33 @@ def _is_login(it: Interaction) -> bool:
 
 
 def _of_visitors(placed: Sequence[_Placed]) -> set[str]:
-    """Returns the fingerprints of cookies that a server gave to a client that had shown no credential, and with which the client only read."""
-    given, used = set[str](), set[str]()
-    cookies = [entry for entry in placed if _in_cookie(entry[0])]
-    for each, it, asked in cookies:
-        if it and not asked and not _shows_a_credential(it):
+    """Returns the fingerprints of cookies, and of tickets of a single sign-on, that a server gave to a client that had shown no credential,
+    and with which the client only read.
+    """
+    given, used, sent = set[str](), set[str](), set[str]()
+    values = _given_values({id(it): it for _, it, _ in placed if it}.values())
+    for each, it, asked in placed:
+        if it is None or not (_in_cookie(each) or each.what == TICKET):
+            continue
+        if not asked and not _shows_a_credential(it):
             given.add(each.fingerprint)
-        elif it and asked and (it.method.upper() not in _READING or _shows_a_credential(it)):
+        elif asked and (it.method.upper() not in _READING or _shows_a_credential(it)):
             used.add(each.fingerprint)
-    return given - used
+        elif asked and _in_cookie(each) and cookie_values(value_of(it.sent, "cookie")) <= values:
+            sent.add(each.fingerprint)
+    return (given | sent) - used
+
+
+def _given_values(exchanges: Iterable[Interaction]) -> set[str]:
+    """Returns the values of the cookies that clients got who had shown no credential."""
+    return {
+        value
+        for it in exchanges
+        if not _shows_a_credential(it)
+        for name, cookie in it.headers
+        if name == "set-cookie"
+        for value in cookie_values(cookie.partition(";")[0])
+    }
 
 
 def _published(placed: Sequence[_Placed]) -> set[str]:
@@ -131,7 +152,7 @@ def _shows_a_credential(it: Interaction) -> bool:
     return (
         "@" in url.netloc
         or any(kind(name) for name, _ in it.sent if name != "cookie")
-        or any(kind(name) for name, _ in parse_qsl(url.query))
+        or any(kind(name) and name != "ticket" for name, _ in parse_qsl(url.query))  # it may be a visitor's
         or _is_login(it)
     )
 

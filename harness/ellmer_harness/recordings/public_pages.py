@@ -44,10 +44,14 @@ def public_pages(interactions: Iterable[Interaction]) -> tuple[list[Interaction]
         sent = value_of(it.sent, "cookie")
         if it.method.upper() not in ("GET", "HEAD") and any(each in sent for each in given):
             return pages, False
-        if _is_page(it) and not any(drawn(each) for each in _values(sent) - given):
+        if _is_page(it) and not any(drawn(each) for each in cookie_values(sent) - given):
             pages.append(it)
             given.update(
-                *(_values(value.partition(";")[0]) for name, value in it.headers if name == "set-cookie")
+                *(
+                    cookie_values(value.partition(";")[0])
+                    for name, value in it.headers
+                    if name == "set-cookie"
+                )
             )
     return pages, True
 
@@ -70,6 +74,10 @@ def _is_key(name: str, value: str) -> bool:
     return name != "cookie" and (bool(kind(name)) or (not _COMMON.match(name) and drawn(value)))
 
 
-def _values(cookies: str) -> set[str]:
-    """Returns the values in a header with cookies, without those that every visitor gets."""
+def cookie_values(cookies: str) -> set[str]:
+    """Returns the values in a header with cookies, without those that every visitor gets.
+
+    Args:
+        cookies: The header, or a pair of it.
+    """
     return {*without_visitors(cookies).split("; ")} - {""}

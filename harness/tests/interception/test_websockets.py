@@ -3,8 +3,9 @@
 import asyncio
 import contextlib
 import json
+import re
 import threading
-from socket import SHUT_RDWR
+from socket import SHUT_RDWR, create_server
 
 import aiohttp
 import pytest
@@ -12,6 +13,7 @@ import websockets.asyncio.client
 import websockets.exceptions
 import websockets.sync.client
 from websockets.sync.server import serve
+from websockets.utils import accept_key
 
 from ellmer_harness import Blocked, Miss, SecretFound, use_cassette
 
@@ -230,3 +232,98 @@ def test_nothing_else_gets_past_the_guard(real, tmp_path):
         websockets.sync.client.connect(url),
     ):
         pass
+
+
+def odd_server(listening, ends):
+    """Serves connections whose path says how the server ends them: with which bytes, and with what answer to a close message."""
+    while True:
+        connection, _ = listening.accept()
+        with connection:
+            head = connection.recv(4000).decode()
+            sent, answer = ends[head.split()[1].strip("/")]
+            if not sent.startswith(b"\x81"):
+                connection.sendall(sent)
+                continue
+            key = re.search(r"(?i)sec-websocket-key: (\S+)", head)[1]
+            accept = f"sec-websocket-accept: {accept_key(key)}\r\nsec-websocket-protocol: two\r\nx-id: 7"
+            start = "HTTP/1.1 101 Switching Protocols\r\nupgrade: websocket\r\nconnection: Upgrade"
+            connection.sendall(f"{start}\r\n{accept}\r\n\r\n".encode() + sent)
+            if answer is not None:
+                connection.recv(4000)
+                connection.sendall(answer)
+
+
+ENDS = {  # each begins with a proper message
+    "unknown": (b"\x81\x01a\x83\x01x", b""),
+    "compressed": (b"\x81\x01a\xc1\x01x", b""),
+    "continued": (b"\x81\x01a\x80\x01x", b""),
+    "low": (b"\x81\x01a\x88\x02\x03\xe7", b""),
+    "text": (b"\x81\x01a\x81\x02\xff\xfe", b""),
+    "reason": (b"\x81\x01a\x88\x03\x03\xe8\xff", b""),
+    "half": (b"\x81\x01a\x81\x05he", None),
+    "echo": (b"\x81\x01a", b"\x88\x08\x0f\xa2enough"),
+    "other": (b"\x81\x01a", b"\x88\x09\x03\xe8ok then"),
+    "silent": (b"\x81\x01a", b""),
+    "dropped": (b"", b""),
+}
+
+
+def ending_of_websockets(url, closes):
+    async def talk():
+        heard = []
+        try:
+            async with websockets.asyncio.client.connect(
+                url, subprotocols=["one", "two"], proxy=None
+            ) as socket:
+                heard += [socket.subprotocol, socket.response.headers["x-id"], await socket.recv()]
+                if closes:
+                    await socket.close(4002, "enough")
+                heard.append(await socket.recv())
+        except websockets.exceptions.WebSocketException as error:
+            cause = type(error.__cause__), str(error.__cause__)
+            return [
+                *heard,
+                type(error),
+                str(error),
+                getattr(error, "rcvd", 0),
+                getattr(error, "sent", 0),
+                cause,
+            ]
+
+    return asyncio.run(talk())
+
+
+def ending_of_aiohttp(url, closes):
+    async def talk():
+        heard = []
+        async with aiohttp.ClientSession() as session:
+            try:
+                async with session.ws_connect(url, protocols=["one", "two"]) as socket:
+                    heard += [socket.protocol, (await socket.receive()).data]
+                    if closes:
+                        await socket.close(code=4002, message=b"enough")
+                    last = await socket.receive()
+                    return [*heard, last.type, str(last.data), last.extra, socket.close_code]
+            except aiohttp.ClientError as error:
+                return [*heard, type(error), str(error)]
+
+    return asyncio.run(talk())
+
+
+@pytest.fixture(scope="module")
+def odd():
+    with create_server(("127.0.0.1", 0)) as listening:
+        threading.Thread(target=odd_server, args=(listening, ENDS), daemon=True).start()
+        yield {API: f"http://127.0.0.1:{listening.getsockname()[1]}"}
+
+
+@pytest.mark.parametrize("client", [ending_of_websockets, ending_of_aiohttp])
+@pytest.mark.parametrize("end", ENDS)
+def test_a_server_that_breaks_the_protocol_or_does_not_echo(client, end, odd, tmp_path):
+    closes = end in ("echo", "other", "silent")
+    expected = client(f"{odd[API].replace('http', 'ws')}/{end}", closes)
+    options = {"routes": odd, "recorded_from": "test-server", "keep_headers": ["x-id"]}
+    with use_cassette(tmp_path / "c.json", mode="rewrite", **options):
+        assert client(f"{API}/{end}", closes) == expected
+    with use_cassette(tmp_path / "c.json", keep_headers=["x-id"]):
+        assert client(f"{API}/{end}", closes) == expected

@@ -12,6 +12,9 @@ from .test_public_pages import GITHUB, TOKEN, exchange
 KEY = "tS4bW1kQz8pVx2LmNr6YcD9hGf3JaE7u"
 OTHER = "Zk3vPq9XwB2nLs7RfT1mYc5HdJ8gUe4a"
 COOKIE = f"app_session={KEY}"
+OTHERS = f"other_session={OTHER}"
+BOTH = f"{COOKIE}; {OTHERS}"
+TICKET = f"https://api.example.com/?ticket=ST-8852493-{KEY[:20]}-ap2"
 SESSION = "9f8b7c6d-1a2b-4c3d-8e4f-5a6b7c8d9e0f"
 AUTH = {"Authorization": [f"Bearer {OTHER}"]}
 API = "https://api.example.com/v1/items"
@@ -65,6 +68,9 @@ LOGIN = {"method": "POST", "headers": {}, "body": form(username="ann", password=
         ([sent(**{"Set-Cookie": [COOKIE]}), sent(headers={**AUTH, "Cookie": [COOKIE]})], 2, 0),
         ([sent(headers={}, **{"Set-Cookie": [COOKIE]}), sent(headers={"Cookie": [COOKIE]})], 0, 2),
         ([sent(headers={"Cookie": [COOKIE]})], 1, 0),
+        ([sent(headers={}, **{"Set-Cookie": [COOKIE, OTHERS]}), sent(headers={"Cookie": [BOTH]})], 0, 3),
+        ([sent(headers={}, Location=[TICKET]), sent(TICKET, {})], 0, 2),
+        ([sent(headers={}, Location=[TICKET]), sent(TICKET)], 2, 0),
         ([sent(**LOGIN, **{"Set-Cookie": [COOKIE]})], 1, 0),
         ([sent(headers={"X-Session-Id": [SESSION]})], 0, 1),
         ([sent(**{"Mcp-Session-Id": [SESSION]}), sent(headers={"Mcp-Session-Id": [SESSION]})], 2, 0),

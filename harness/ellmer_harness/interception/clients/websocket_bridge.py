@@ -14,14 +14,16 @@ import inspect
 import json
 import threading
 from base64 import b64decode, b64encode
+from collections.abc import Callable
 from contextlib import ExitStack, suppress
+from functools import partial
 from socket import SHUT_RDWR
 from typing import Any
 from urllib.parse import urlsplit
 
 from websockets.datastructures import Headers
 from websockets.exceptions import ConnectionClosed, InvalidHandshake, InvalidStatus
-from websockets.frames import CloseCode, Frame, Opcode
+from websockets.frames import Close, CloseCode, Frame, Opcode
 from websockets.http11 import Request, Response
 from websockets.protocol import Protocol, State
 from websockets.sync.client import ClientConnection, connect
@@ -66,6 +68,7 @@ class Bridge:
         self._cassette, self._take = cassette, take
         self._target = f"ws{target[4:]}" if target.startswith("http") else target
         self._real: Any = None
+        self._closing = False
         self._over, self._stack = threading.Event(), ExitStack()
         take.last_words = self._wait
         self._lock = threading.Lock()
@@ -75,6 +78,7 @@ class Bridge:
             0,
             process_request=self._opened,
             process_response=self._accepted,
+            create_connection=partial(_Client, self._answer_to_close),  # type: ignore[arg-type]  # it is only called
             select_subprotocol=self._subprotocol,
             ping_interval=None,
             max_size=None,
@@ -208,12 +212,26 @@ class Bridge:
             _send_raw(client, data, waits=bool(closed.sent))
         return bool(data)
 
+    def _answer_to_close(self, asked: bytes) -> bytes | None:
+        """Returns the content of the server's answer to a close message of the client, or `None` if it sends none."""
+        if self._take.reply is not None:
+            last = json.loads(self._take.reply.body.rstrip(b"\n").rpartition(b"\n")[2] or b"{}")
+            return _content(last["answer"]) if last.get("by") == "client" and "answer" in last else asked
+        self._closing = True
+        frame = Close.parse(asked)
+        self._real.close(None if frame.code == _NO_CODE else frame.code, frame.reason)
+        answer = self._real.protocol.close_rcvd
+        line = {**_closed(frame), "by": "client"}
+        if answer != frame:
+            line["answer"] = _closed(answer) if answer else None
+        self._note(line)
+        return _content(line["answer"]) if answer != frame else asked
+
     def _note_end(self, direction: str, closed: ConnectionClosed) -> None:
         frame = closed.rcvd
-        if frame is not None and closed.rcvd_then_sent is False:
+        if (frame is not None and closed.rcvd_then_sent is False) or self._closing:
             return  # the answer to a close that came from the other side
-        line: dict[str, Any] = {"closed": frame.code if frame else _GONE}
-        line |= {"reason": frame.reason} if frame and frame.reason else {}
+        line = _closed(frame) if frame else {"closed": _GONE}
         self._note(line | ({"by": "client"} if direction == "sent" else {}))
 
     def _note(self, line: dict[str, Any]) -> None:
@@ -321,6 +339,41 @@ class _Real(ClientConnection):
     def __init__(self, socket: Any, protocol: Any, **options: Any) -> None:
         self.frames = _Frames(protocol)
         super().__init__(socket, protocol, **options)
+
+
+class _Client(ServerConnection):
+    """The connection of the client, which gets the answer of the real server to its close message, and not an echo."""
+
+    def __init__(
+        self, answer: Callable[[bytes], bytes | None], socket: Any, protocol: Any, *more: Any, **options: Any
+    ) -> None:
+        self._answer, self._take_frame = answer, protocol.recv_frame
+        vars(protocol)["recv_frame"] = self._frame
+        super().__init__(socket, protocol, *more, **options)
+
+    def _frame(self, frame: Frame) -> None:
+        if frame.opcode is not Opcode.CLOSE or self.protocol.state is not State.OPEN:
+            self._take_frame(frame)
+            return
+        answer, sent = self._answer(bytes(frame.data)), self.protocol.send_frame
+        vars(self.protocol)["send_frame"] = lambda _: (
+            None if answer is None else sent(Frame(Opcode.CLOSE, answer))
+        )
+        try:
+            self._take_frame(frame)
+        finally:
+            del vars(self.protocol)["send_frame"]
+
+
+def _closed(frame: Close) -> dict[str, Any]:
+    return {"closed": frame.code} | ({"reason": frame.reason} if frame.reason else {})
+
+
+def _content(line: dict[str, Any] | None) -> bytes | None:
+    """Returns the content of a close message, or `None` if there is none."""
+    if line is None:
+        return None
+    return b"" if line["closed"] == _NO_CODE else Close(line["closed"], line.get("reason", "")).serialize()
 
 
 def _send_raw(client: ServerConnection, data: bytes, *, waits: bool) -> None:
