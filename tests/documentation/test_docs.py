@@ -246,7 +246,9 @@ def test_a_page_with_commands_or_programs_says_how_to_install_them(page):
     assert not runs or re.search(r"quickstart\.md#install|pip install", text), runs[0].line
 
 
-@pytest.mark.parametrize("file", ["docs/conformance/probe.md", "conformance/ellmer_conformance/cli/runs/probe.py"])
+@pytest.mark.parametrize(
+    "file", ["docs/conformance/probe.md", "conformance/ellmer_conformance/cli/runs/probe.py"]
+)
 def test_what_is_said_about_the_questions_of_the_probe_is_their_number(file):
     from ellmer_conformance.live_apis.probe.questions import QUESTIONS
 
