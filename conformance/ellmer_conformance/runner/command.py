@@ -576,9 +576,7 @@ def _known(case: Case, name: object) -> bool:
 
 
 def _tool_run(case: Case, name: str, arguments: object) -> ToolRun:
-    """Returns the run of a tool with its value, as the case's own tool returns it. A command that was told no result for the arguments
-    fails in its own words, which nobody knows.
-    """
+    """Returns the run of a tool with its value, as the case's own tool returns it. A command that has no result for the arguments fails in its own words, which are unknown."""
     tool = next(tool for tool in case.tools if tool.name == name)
     values = dict(arguments) if isinstance(arguments, Mapping) else {}
     told = [call for step in case.script for answer in answers_of(step) for call in answer.calls]

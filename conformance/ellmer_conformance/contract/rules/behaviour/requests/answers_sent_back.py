@@ -238,9 +238,7 @@ _THOUGHT_OF = {
 
 
 def _kinds(answer: Answer, said: Sequence[Item]) -> tuple[list[str], list[str]]:
-    """Returns in which order the answer had texts, thoughts and calls, and in which they go back. What is missing on one side
-    is HIS-006's or HIS-008's.
-    """
+    """Returns in which order the answer had texts, thoughts and calls, and in which they go back. HIS-006 and HIS-008 report what is missing on one side."""
     names = {Say: "text", Think: "thinking", Call: "call"}
     wanted = [
         names[type(part)]

@@ -296,7 +296,7 @@ _IMAGE = {"url", "image_url", "file_id"}
 
 
 def _lowered(body: Json) -> Iterator[str]:
-    """Yields what a request has less of than by default: calls, thinking, words, history, detail."""
+    """Yields the options that reduce a default: calls, thinking, words, history, detail."""
     thinking = object_of(body.get("thinking"))
     config = object_of(object_of(body.get("generationConfig")).get("thinkingConfig"))
     effort = _effort(body)
@@ -329,7 +329,7 @@ def _effort(body: Json) -> Any:
 
 
 def _terms(wire: str, body: Json) -> Iterator[str]:
-    """Yields what a request changes of the price, of what the provider keeps and filters, and of what it knows of the user."""
+    """Yields the options that change the price, the data that the provider stores, its filters, or the data about the user."""
     if _effort(body) in _MOST:
         yield "the most thinking"
     if body.get("service_tier") not in {None, "auto", "default", "standard", "standard_only"}:

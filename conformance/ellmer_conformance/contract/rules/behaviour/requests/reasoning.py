@@ -123,7 +123,7 @@ def _substituted(run: Run, index: int) -> Iterator[Finding]:
 
 
 def _redacted(run: Run, index: int) -> Iterator[Finding]:
-    """Finds a redacted thought in a request, though neither the history nor an answer had one: a signature without words is none."""
+    """Finds a redacted thought in a request, though neither the history nor an answer had one. A signature without words does not count."""
     said = [e.response.body for e in run.exchanges[:index] if e.response]
     if run.case.history or any(b"redacted_thinking" in body for body in said):
         return

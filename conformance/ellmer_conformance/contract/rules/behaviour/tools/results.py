@@ -137,7 +137,7 @@ def failures_can_be_seen(run: Run) -> Iterator[Finding]:
 
 
 def _of_unknown_tools(run: Run) -> Iterator[Finding]:
-    """Finds results of tools that nobody has, and that do not say so."""
+    """Finds results of unknown tools that do not say that the tool is unknown."""
     known = {tool.name for tool in run.case.tools}
     unknown = {call.name for _, calls in run.calls() for call in calls} - known
     for index, items in taken(run) if known and unknown else ():
@@ -320,7 +320,7 @@ def _is_marked(item: Item, outcomes: Sequence[ToolRun]) -> bool:
 
 
 def results_with_runs(run: Run) -> Iterator[tuple[int, Item, list[ToolRun]]]:
-    """Yields each new result whose call can be told by its id, with the runs of the tool for that call."""
+    """Yields each new result whose id names one call, with the runs of the tool for that call."""
     earlier = {part.id for turn in run.case.history for part in turn.parts if isinstance(part, ToolCall)}
     runs = defaultdict[str, list[ToolRun]](list)
     for each in run.tool_runs:
