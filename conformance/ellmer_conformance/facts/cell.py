@@ -129,3 +129,16 @@ def family_of(model: str) -> str:
     """
     name = model.lower()
     return next((each for each in _FAMILIES if re.search(_ALIKE.get(each, each), name)), "other")
+
+
+def cell_at(
+    feature: str,
+    place: tuple[str, str, str],
+    answer: Answer,
+    *evidence: Evidence,
+    since: str = "",
+    until: str = "",
+    note: str = "",
+) -> Cell:
+    wire, provider, model = place
+    return Cell(feature, model, family_of(model), wire, provider, answer, evidence, since, until, note)

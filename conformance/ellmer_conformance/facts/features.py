@@ -15,7 +15,7 @@ from typing import Any, NamedTuple
 from ..contract import readers
 from ..contract.observed.exchange import Item, Media, Request
 
-__all__ = ["FEATURES", "SCHEMA", "Feature", "found"]
+__all__ = ["BY_NAME", "FEATURES", "SCHEMA", "Feature", "found"]
 
 #: The schema of the examples.
 SCHEMA = {
@@ -301,6 +301,7 @@ FEATURES: tuple[Feature, ...] = (
     Feature("foreign_call_id", "ids", "Id of a call as another provider makes it"),
     Feature("call_id_65", "ids", "Id of a call with 65 characters"),
 )
+BY_NAME = {feature.id: feature for feature in FEATURES}
 
 # --- What a request uses ---------------------------------------------------------------------------------
 

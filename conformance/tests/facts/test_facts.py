@@ -66,8 +66,8 @@ def test_a_planted_contradiction_is_found(monkeypatch):
     planted = facts.Document(
         "https://example.com", "No.", "2026-11-27", (place.replace(".", r"\."),), no=("tools",)
     )
-    monkeypatch.setattr(facts, "documents", lambda: (planted,))
-    monkeypatch.setattr(facts, "_of_rules", lambda spots: iter(()))  # they take ten seconds
+    monkeypatch.setattr(facts.sources.documents, "documents", lambda: (planted,))
+    monkeypatch.setattr(facts, "of_rules", lambda spots: iter(()))  # they take ten seconds
 
     assert f"{place} tools" in {line.partition(": ")[0] for line in facts.disagreements()}
 
