@@ -241,6 +241,7 @@ def followed(page: str) -> Newcomer:
         for block in all_blocks:
             someone.follow(block)
     end = time.monotonic() - someone.start
+    someone.first = someone.first or end  # each of its blocks installs something
     print(
         f"{page}: {len(someone.stumbles)} stumbles, first success after {someone.first:.0f} s, end after {end:.0f} s"
     )

@@ -41,7 +41,7 @@ the red button. The conversation survives a reload of the page.
 
 
 @click.command()
-@click.option("--port", default=0, help="The port on 127.0.0.1; 0 means any free port.")
+@click.option("--port", default=0, show_default=True, help="The port on 127.0.0.1; 0 means any free port.")
 @click.option("--console", is_flag=True, help="Use the terminal instead of the browser.")
 @click.option("--no-launch", is_flag=True, help="Do not open the browser.")
 def main(port: int, *, console: bool, no_launch: bool) -> None:

@@ -33,7 +33,9 @@ if TYPE_CHECKING:
 ROOT = Path(__file__).parents[2]
 LOG = logging.getLogger("mkdocs.hooks.generate")
 
-#: The addresses of the pages that are written, to report progress.
+#: How many pages there are, and which ones are read and written, to report progress.
+PAGES: list[File] = []
+READ: list[str] = []
 BUILT: list[str] = []
 
 #: Files beside the code that are pages, too, and where their links lead on the site.
@@ -59,6 +61,9 @@ def on_files(files: Files, config: MkDocsConfig) -> Files:
         files.append(File.generated(config, path, content=content))
     for file in judge_files():
         files.append(File.generated(config, f"judge/files/{file.name}", abs_src_path=str(file)))
+    PAGES[:] = files.documentation_pages()
+    READ.clear()  # `mkdocs serve` builds again
+    BUILT.clear()
     return files
 
 
@@ -69,10 +74,15 @@ def on_page_content(html: str, **_: Any) -> str:
 
 def on_post_page(output: str, page: Page, **_: Any) -> str:
     """Reports progress. Adds the security policy to the page of the judge."""
-    BUILT.append(page.url)
-    if len(BUILT) % 100 == 0:
-        LOG.info("%d pages are written.", len(BUILT))
+    progress(BUILT, page, "written")
     return with_policy(output) if page.file.src_uri == "judge.md" else output
+
+
+def progress(done: list[str], page: Page, what: str) -> None:
+    """Notes that a page is read or written, and says so for every hundredth."""
+    done.append(page.url)
+    if len(done) % 100 == 0:
+        LOG.info("%d of %d pages are %s.", len(done), len(PAGES), what)
 
 
 def judge_files() -> list[Path]:
@@ -120,6 +130,7 @@ def on_page_markdown(markdown: str, page: Page, **_: Any) -> str:
     """Removes the comments for the tests of the pages. A page without a description has its first paragraph as one. The
     search puts guides first.
     """
+    progress(READ, page, "read")
     page.meta.setdefault("search", {"boost": boost(page.file.src_uri)})
     shown = re.sub(
         r"<!-- (not run|ci|installs|serves|given|needs|part of|model|file|prints|exits)\b.*?-->\n?",

@@ -7,6 +7,7 @@ Nothing here is written manually. The declarations come from our adapter, and th
 from __future__ import annotations
 
 import json
+import logging
 import subprocess
 import sys
 from collections import defaultdict
@@ -35,6 +36,12 @@ STARTS = {
     "image/gif": "R0lGODlh",
     "image/webp": "UklGRgAAAABXRUJQ",
 }
+
+LOG = logging.getLogger("mkdocs.hooks.providers")
+NO_REPORT = (
+    "There is no report of the suite in build/conformance, so all cases are run now. This takes about a minute, once. "
+    "`./nox -s conformance` writes the report, too."
+)
 
 Row = Mapping[str, Any]
 WireAndProvider = tuple[str, str]
@@ -245,6 +252,7 @@ COLUMNS = (
 def report() -> dict[str, Any]:
     """Returns the report of the last run of the suite, or of a first one."""
     if not REPORT.exists():
+        LOG.info("%s", NO_REPORT)
         run = f"from ellmer_conformance.cli.runs.run import command; command(['--report', {str(REPORT.parent)!r}])"
         subprocess.run([sys.executable, "-c", run], cwd=ROOT, check=False, stdout=subprocess.DEVNULL)  # noqa: S603 - it is ours
     found: dict[str, Any] = json.loads(REPORT.read_text("utf-8"))

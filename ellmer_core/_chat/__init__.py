@@ -1,4 +1,4 @@
-"""`Chat`, the conversation that users work with, is in `chat`; what it knows is in `state`. Beside them: what it returns
+"""`Chat`, the conversation that users work with, is in `chat`, and its attributes are in `state`. Beside them: what it returns
 (`answers`), what it prints (`console`), structured output, and the writer of tool definitions.
 
 It imports every part below. `providers`, `jobs`, `live`, `mcp` and `inspect_ai` import it. (The name has an underscore

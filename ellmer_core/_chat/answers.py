@@ -129,7 +129,7 @@ class Answer(str):  # noqa: SLOT000 - it bears its turn
         return str(self.turn.displayed_as("notebook"))
 
     def _repr_html_(self) -> str | None:
-        """Returns a frame that loads nothing, if the Markdown would; else `None`, and the notebook shows the Markdown."""
+        """Returns a frame that loads nothing, if the Markdown would load something. Otherwise returns `None`, and the notebook shows the Markdown."""
         from ..render.html import notebook_html  # noqa: PLC0415 - only needed in notebooks
         from ..render.markdown import contents_markdown, loads  # noqa: PLC0415
 
@@ -248,7 +248,7 @@ class Talk:
                 pass
 
     def stream(self, pick: Callable[[Shown], Any]) -> Generator[Any, None, None]:
-        """Yields what `pick` returns for each shown content, but for `None`."""
+        """Yields the values of `pick` for the shown contents, except `None`."""
         echo = self.echo and self.echo()
         first, *others = self.connections
         driver = BlockingDriver(first, self.settings.controller, *others)

@@ -38,7 +38,7 @@ Callback = Callable[[T], Awaitable[object] | object]
 
 @spelt_methods
 class ChatState(Displayed):
-    """Base class of `Chat`: what a chat knows.
+    """Base class of `Chat` with its attributes.
 
     Args:
         wire: As in `Chat`.

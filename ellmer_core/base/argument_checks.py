@@ -115,7 +115,7 @@ def _spelt_bare(method: Any) -> Any:
 
 
 def _taking_names(function: Any) -> Any:
-    """Returns a function of `singledispatch` that also takes its first argument by name, as any other."""
+    """Returns a function of `singledispatch` that also takes its first argument by name, like other functions."""
     first = function.__wrapped__.__code__.co_varnames[0]
 
     @wraps(function)
@@ -238,7 +238,7 @@ def _keywords(function: Callable[..., Any]) -> tuple[list[str], bool]:
 
 
 def _checks(function: Any, of: str) -> Wrong:
-    """Returns what finds the first argument of a call that is not of its parameter's type. The types of a parameter are read
+    """Returns a function that finds the first argument of a call with another type than its parameter. The types of a parameter are read
     when it is first given a value, and a value whose type was accepted before costs one look-up.
     """
     code = function.__code__
@@ -302,7 +302,7 @@ def _may_be(value: Any, hint: Any) -> bool:
 
 
 def _arity(hint: Any) -> int | None:
-    """Returns the number of arguments of a function's type; `None` if it is no such type, or has any number."""
+    """Returns the number of arguments of a function's type; `None` if it is not such a type, or accepts any number."""
     arguments = next(iter(get_args(hint)), None)
     return len(arguments) if isinstance(arguments, list) else None
 

@@ -148,9 +148,13 @@ def memory_of(text: bytes) -> int:
     return len(text) + _VALUE * _separators(text)
 
 
+_NO_SEPARATORS = bytes(code for code in range(256) if code not in b",:[{")
+
+
 def _separators(text: Any) -> int:
-    marks = (b",", b":", b"[", b"{") if isinstance(text, bytes) else (",", ":", "[", "{")
-    return sum(map(text.count, marks))
+    if isinstance(text, bytes):
+        return len(text.translate(None, _NO_SEPARATORS))
+    return sum(map(text.count, ",:[{"))
 
 
 def _counted(text: Any, most: int) -> int:

@@ -142,7 +142,7 @@ def _record(value: ours.Content | Turn | Tokens, path: str) -> dict[str, Any]:
 
 
 def _savable(extra: Mapping[Any, Any], path: str) -> dict[Any, Any]:
-    """Returns a program's own data of a result without what cannot be saved, and warns of that."""
+    """Returns a program's own data of a result without the values that cannot be saved. Warns about these."""
     kept: dict[Any, Any] = {}
     for name, value in extra.items():
         place = f"{path}.{name}"

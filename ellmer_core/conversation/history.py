@@ -234,7 +234,7 @@ SUMMARIZE = (
 
 
 def last_message(turns: Sequence[Turn]) -> int | None:
-    """Returns the index of the user's last message, or `None`. A turn of tool results only is no message."""
+    """Returns the index of the user's last message, or `None`. A turn with only tool results does not count."""
     for place in reversed(range(len(turns))):
         turn = turns[place]
         if isinstance(turn, UserTurn) and not all(isinstance(c, ContentToolResult) for c in turn.contents):

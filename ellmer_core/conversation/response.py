@@ -181,7 +181,7 @@ def _unreadable(wire: Wire, error: Exception) -> ResponseError:
 
 
 def _no_json(body: bytes, media_type: str, error: ValueError) -> ResponseError:
-    """Returns the error for a body that is not JSON, or only the beginning of it."""
+    """Returns the error for a body that is not JSON, or that is only the beginning of a JSON text."""
     start = body[:200].decode("utf-8", "replace").strip()
     if media_type == "text/html" or start[:1] not in {"", "{", "["}:
         return ResponseError(f"The answer is not JSON ({media_type or 'no type'}): {start!r}")
@@ -214,9 +214,7 @@ MOST = 2**53  # tokens; a larger number is not a count
 
 
 def turn_of(wire: Wire, response: dict[str, Any]) -> AssistantTurn:
-    """Returns the turn of a response. An answer without content, stop reason and token counts is not the model's (but
-    a gateway's). An invalid token count does not invalidate the answer.
-    """
+    """Returns the turn of a response. An answer without content, stop reason and token counts comes from a gateway, not from the model. An invalid token count does not invalidate the answer."""
     turn = wire.turn(response)
     if not turn.contents and turn.finish_reason is None and turn.tokens == Tokens():
         raise ResponseError(f"Cannot parse this response as {wire.name}: {json.dumps(response):.200}")

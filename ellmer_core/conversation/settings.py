@@ -122,7 +122,7 @@ class UsageLimits(Value):
 
 
 def _repeated(turns: Sequence[Turn], limit: int) -> str:
-    """Returns the calls of the last turn in words, if the rounds before it had the same calls and results; else `""`."""
+    """Returns the calls of the last turn in words if the rounds before it had the same calls and results, and `""` otherwise."""
     *before, last = turns
     rounds = before[-2 * limit :] if limit else []
     calls = _calls_of(last)
@@ -318,8 +318,8 @@ class OneAtATime:
             yield
 
     def take(self, talk: object, mode: WhenBusy) -> Future[None] | None:
-        """Reserves the chat. Returns `None`, or what is done when it is this conversation's turn. Each call of it needs a
-        `leave()`, unless it raises.
+        """Reserves the chat. Returns `None`, or a future that is done when it is this conversation's turn. After each call that does not raise,
+        call `leave()`.
         """
         if mode not in ("raise", "wait"):
             raise UsageError(f'when_busy= must be "raise" or "wait", not {mode!r}.')

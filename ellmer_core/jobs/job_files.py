@@ -182,7 +182,7 @@ class Journal:
         history.replace([*history.turns, *turns], results)
 
     def _read(self, asked: Mapping[str, str]) -> int:
-        """Reads where the answers are. Returns where the last line ends that is whole."""
+        """Reads the places of the answers. Returns the end of the last complete line."""
         try:
             with _opened(self.path) as file:
                 head = json.loads(file.readline())

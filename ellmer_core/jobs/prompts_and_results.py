@@ -110,7 +110,7 @@ def results(outcomes: Sequence[Outcome], cost: float | None) -> PromptResults[An
 
 
 def chats(outcomes: Sequence[Outcome], cost: float | None) -> PromptResults[Chat | Exception]:
-    """Returns the forks of the outcomes, the error in place of one that failed."""
+    """Returns the forks of the outcomes. An error stands in the place of a fork that failed."""
     forks = [outcome[1] if isinstance(outcome, tuple) else outcome for outcome in outcomes]
     return PromptResults(forks, errors_of(outcomes), cost)
 

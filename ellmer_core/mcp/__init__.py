@@ -98,7 +98,7 @@ def _image(kind: str, data: str) -> str | ours.Content:
 
 
 def _audio(kind: str, data: str) -> str | ours.Content:
-    """Returns audio with the media type of its bytes, as `_image()`."""
+    """Returns audio with the media type of its bytes, like `_image()`."""
     found = ours.audio_type(data)
     audio = ours.ContentFile(found, data, f"audio.{found.rpartition('/')[2].replace('mpeg', 'mp3')}")
     if found in ours.AUDIO and not audio.fault:
@@ -754,7 +754,7 @@ HINTS = ("read_only_hint", "open_world_hint", "idempotent_hint", "destructive_hi
 def mcp_server(
     tools: Iterable[ours.ToolDef | Callable[..., Any]], *, name: str = "ellmer-core"
 ) -> Server[Any]:
-    """Returns the SDK's low-level `Server` with these tools. Functions become tools as by `tool()`."""
+    """Returns the SDK's low-level `Server` with these tools. Functions become tools, as with `tool()`."""
     try:
         from mcp.server import Server  # noqa: PLC0415 - imported when first needed
         from mcp.types import CallToolResult, ListToolsResult  # noqa: PLC0415

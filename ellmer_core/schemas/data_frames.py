@@ -129,7 +129,7 @@ def _markdown(names: Sequence[Any], types: Sequence[Any], rows: Sequence[Sequenc
 
 
 def _cell(value: Any) -> str:
-    """Returns a cell: text unchanged but for line ends and bars, `null` for what is missing, and other values as text."""
+    """Returns a cell: text with line ends and bars escaped, `null` for what is missing, and other values as text."""
     if value is None or type(value).__name__ in {"NAType", "NaTType"} or _is_nan(value):
         return "null"
     if hasattr(value, "isoformat"):

@@ -71,7 +71,7 @@ def _same(value: Any) -> Any:
 
 @dataclass(frozen=True)
 class CallScope:
-    """The facts that a conversation knows about its calls. `cancelled()` returns the reason of a cancellation, if
+    """The facts of a conversation about its calls. `cancelled()` returns the reason of a cancellation, if
     there is one.
     """
 

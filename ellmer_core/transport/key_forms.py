@@ -20,7 +20,7 @@ class HiddenText(str):
 
 
 def readable(key: str) -> str:
-    """Returns the beginning of a key that says whose it is, as `sk-proj-`. It is not secret."""
+    """Returns the beginning of a key that names its service, such as `sk-proj-`. It is not secret."""
     found = _READABLE.match(key)
     return found[0] if found else ""
 

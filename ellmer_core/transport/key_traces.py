@@ -247,13 +247,13 @@ def _cut(text: str, spans: list[tuple[int, int]]) -> str:
 
 
 def _folded(text: str) -> str:
-    """Returns the text with each letter of another alphabet that stands for a letter of ASCII as that letter."""
+    """Returns the text in which ASCII letters replace the similar letters of other alphabets."""
     folded = {ord(letter): normalize("NFKC", letter) for letter in set(text) if not letter.isascii()}
     return text.translate({code: letter for code, letter in folded.items() if len(letter) == 1})
 
 
 def _in_text(found: list[tuple[int, int]], texts: list[str]) -> list[tuple[int, int]]:
-    """Returns the places in the first text of what was found in the letters and digits of the last one."""
+    """Returns the places in the first text of the values that were found in the letters and digits of the last text."""
     if not found:
         return []
     letters = texts[-1].encode("ascii", "replace").translate(_IS_LETTER)
@@ -262,7 +262,7 @@ def _in_text(found: list[tuple[int, int]], texts: list[str]) -> list[tuple[int, 
 
 
 def _in_escaped(spans: list[tuple[int, int]], texts: list[str]) -> list[tuple[int, int]]:
-    """Returns the places in the first text of what is in the last one, which was unescaped from it."""
+    """Returns the places in the first text of the values in the last text, which is the unescaped first text."""
     for text in reversed(texts[:-1]) if spans else ():
         places = _places(text)
         spans = [(places[start], places[stop]) for start, stop in spans]
@@ -438,7 +438,7 @@ def _in_escaped_runs(text: str, keys: tuple[str, ...]) -> list[tuple[int, int]]:
 
 
 def _in_code(code: _Code, runs: list[str], keys: tuple[str, ...], layers: int) -> set[int]:
-    """Returns the numbers of the runs that say a part of a key. Each phase decodes all of them, from another letter on."""
+    """Returns the numbers of the runs that contain a part of a key. Each phase decodes all of them, from another letter on."""
     joined, told = code.apart.join(runs), set[int]()
     starts = list(accumulate((len(run) + len(code.apart) for run in runs), initial=0))
     for phase in range(min(code.phases, len(joined))):

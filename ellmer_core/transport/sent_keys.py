@@ -112,7 +112,7 @@ class SentKeys:
         return body if shown == text else shown.encode("utf-8", "surrogateescape")
 
     def hidden_in_events(self, chunk: bytes, events: list[Any], *, last: bool = False) -> list[Any]:
-        """Returns the events of a stream, of which this chunk completes the last, without the keys. After the `last` events,
+        """Returns the events of a stream without the keys. This chunk completes the last of them. After the `last` events,
         none is held back.
         """
         if not self._keys:
@@ -222,7 +222,7 @@ class SentKeys:
         return _replaced(event, self._hidden_in_text) if self._quoted else event
 
     def _hidden_in_error_event(self, event: Any) -> Any:
-        """Returns an error without the keys, and without texts that nobody reads. It may have any number of short texts, which are looked
+        """Returns an error without the keys, and without texts that no client reads. It may have any number of short texts, which are looked
         at together first, and each once.
         """
         event = _shortened(event)
@@ -273,7 +273,7 @@ class _Usual:
     room = 0
 
     def differs(self, chunk: bytes) -> tuple[int, int]:
-        """Returns where the part of a chunk is that differs."""
+        """Returns the place of the part of a chunk that differs."""
         begin, end = self.begins, len(chunk) - self.ends
         self.known = begin <= end and chunk.startswith(self.first) and chunk.endswith(self.last)
         return (begin, end) if self.known else (0, len(chunk))
@@ -316,7 +316,7 @@ is_secret = lru_cache(256)(_SECRET.search)
 
 @lru_cache(64)
 def _keys_of(values: Iterable[str], secrets: Iterable[str]) -> tuple[tuple[str, ...], tuple[str, ...]]:
-    """Returns the keys in headers and beside them, and those that are replaced in answers, too."""
+    """Returns the keys in headers and beside them, and the keys that are also replaced in answers."""
     found = [*secrets, *(key for value in values for key in keys_in(value))]
     keys = tuple(sorted({key for key in found if len(key) >= LEAST}, key=len, reverse=True))
     return keys, tuple(key for key in keys if len(key) >= LEAST_IN_ANSWERS and re.search(r"\d", key))
@@ -518,7 +518,7 @@ def _encoded(data: bytes) -> Iterator[str]:
 
 
 def _within(data: bytes, encode_: Callable[[bytes], bytes], bits: int) -> Iterator[str]:
-    """Yields what is always the same where data are encoded within others, with so many bits a letter."""
+    """Yields the constant parts of the encoded data when they are inside other encoded data. Each letter has `bits` bits."""
     for before in range(bits // 2 if bits == 6 else bits):
         text = encode_(b"\0" * before + data).decode().rstrip("=")
         yield text[-(-8 * before // bits) : 8 * (before + len(data)) // bits]

@@ -315,7 +315,7 @@ def _stream_when_free(
 
 
 def _words(error: Exception) -> str:
-    """Returns what the browser is told: what is wrong with its request, else plain words without details."""
+    """Returns what the browser shows: the fault of its request, or plain words without details."""
     if type(error) is UsageError or not isinstance(error, EllmerError):
         return str(error) if isinstance(error, UsageError) else "Something went wrong here."
     return in_plain_words(error).words

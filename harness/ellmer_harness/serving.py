@@ -215,7 +215,7 @@ class _Handler(BaseHTTPRequestHandler):
         raise ValueError("the trailers do not end")
 
     def _taken(self, size: int, before: int = 0) -> int:
-        """Returns how many bytes to read, which are not too many."""
+        """Returns how many bytes to read. Raises an error if they are too many."""
         if size < 0 or before + size > SERVER.received:
             raise ValueError("the body is too large")
         return size

@@ -135,3 +135,6 @@ def test_a_page_fits_a_phone(page, site, name):
     page.set_viewport_size({"width": 360, "height": 800})
     page.goto(f"{site}/{name}")
     assert page.evaluate("document.documentElement.scrollWidth") <= 360
+    hidden = "code => code.scrollWidth > code.clientWidth"
+    commands = "[...document.querySelectorAll('.language-sh code')]"
+    assert not page.evaluate(f"{commands}.some({hidden})")  # a command is seen whole

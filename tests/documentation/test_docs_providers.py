@@ -73,3 +73,13 @@ def test_how_it_is_taken(providers, monkeypatch):
     assert found["images of tools"] == "✓ or inside"
     found = cells(providers, monkeypatch, row("structured_answer", provider="zai"), name="zai")
     assert found["structured output"] == "✓ in words"
+
+
+def test_a_build_without_a_report_says_what_it_does(providers, monkeypatch, tmp_path, caplog):
+    report = tmp_path / "report.json"
+    monkeypatch.setattr(providers, "REPORT", report)
+    monkeypatch.setattr(providers.subprocess, "run", lambda *_, **__: report.write_text("{}"))
+    with caplog.at_level("INFO"):
+        providers.report()
+        providers.report()
+    assert caplog.messages == [providers.NO_REPORT]

@@ -285,7 +285,8 @@ _EFFORT = (
         "--jobs",
         type=click.IntRange(min=0),
         default=1,
-        help="The number of processes; 0 means one for each core [1].",
+        show_default=True,
+        help="The number of processes; 0 means one for each core.",
     ),
     click.option(
         "--engine",

@@ -1,4 +1,4 @@
-"""Rules and verdicts: the contract of a provider, one sentence each, in a form that can be checked, and the result of it.
+"""Rules and verdicts. A rule is one sentence of a provider's contract that can be checked, and a verdict is the result of the check.
 
 A rule does not depend on its use. The strict server refuses requests with it, a client's requests are judged with it,
 recordings are linted with it, and it is a row of the report. A rule is a generator over a `Request` (or over a whole

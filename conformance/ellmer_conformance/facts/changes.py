@@ -1,4 +1,4 @@
-"""What this project knows with a date: rules, types, capabilities of models, API versions, beta features, and changelogs."""
+"""The facts with a date: rules, types, capabilities of models, API versions, beta features, and changelogs."""
 
 from __future__ import annotations
 

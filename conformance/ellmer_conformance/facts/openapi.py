@@ -502,7 +502,7 @@ class _Schemas:
         return {"anyOf": options}
 
     def _is_odd_tag(self, place: _Place, tag: str, type_: str) -> bool:
-        """Tells whether the API refuses a tag of this type, which is no text."""
+        """Tells whether the API refuses a tag of this type, which is not text."""
         return self._refuses(place.fault(FaultKind.WRONG_TYPE, SAMPLES[type_], key=tag))
 
     def _named(self, node: Mapping[str, Any]) -> Mapping[str, Any]:

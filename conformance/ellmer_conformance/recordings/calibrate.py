@@ -308,9 +308,7 @@ def _without_keys(cases: tuple[Case, ...], recording: Recording) -> tuple[Case, 
 
 
 def _timeless(request: Request, verdicts: list[Verdict]) -> list[Verdict]:
-    """Returns the verdicts on an accepted request. If its day is not known, a rule that did not always hold is no
-    reproach, unless the request names the API version that it is about.
-    """
+    """Returns the verdicts on an accepted request. If its day is not known, a rule that did not always hold does not count, unless the request names the API version that it is about."""
     return [each for each in verdicts if request.when or each.rule.versions or not each.rule.since]
 
 

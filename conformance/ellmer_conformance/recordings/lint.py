@@ -204,7 +204,7 @@ def lint(
     engine: Engine = "processes",
     assumed: Assumed = UNASSUMED,
 ) -> LintResult:
-    """Judges every file under the paths and URLs, and returns all reports at once. Raises as `lint_each()`."""
+    """Judges every file under the paths and URLs, and returns all reports at once. Raises what `lint_each()` raises."""
     result = LintResult()
     for report in lint_each(sources(paths), jobs=jobs, engine=engine, assumed=assumed):
         result.add(report)

@@ -498,7 +498,7 @@ def _result(totals: Totals) -> list[str]:
 
 
 def _reason(totals: Totals) -> list[str]:
-    """Returns the reason of an exit code that the number of violations does not tell."""
+    """Returns the reason of an exit code if it is not the number of violations."""
     if not totals.forms and not totals.damaged:
         why = "there are no files" if not totals.count else "none of the files is a recording of HTTP"
         return [f"Nothing was judged, which counts as a failure: {why}."]

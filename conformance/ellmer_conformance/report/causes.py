@@ -308,9 +308,7 @@ def _says_more(row: Row, other: Row) -> bool:
 
 
 def _was_misread(row: Row, other: Row) -> bool:
-    """Tells whether the caller got, or a tool was run with, what goes back to the model in place of its words or calls: the answer
-    was read wrongly before.
-    """
+    """Tells whether the value that is sent back in place of the model's words or calls also reached the caller or a tool. The answer was then read wrongly."""
     return row.rule in {"TXT-005", "PAR-005"} and bool(row.seen) and row.seen == other.seen
 
 
@@ -410,7 +408,7 @@ def _hands_anything_over(part: Cause, whole: Cause) -> bool:
 
 
 def _goes_back_misread(part: Cause, whole: Cause) -> bool:
-    """What goes back in place of the model's words is what the caller got in other runs."""
+    """The value that is sent back in place of the model's words is the one that the caller got in other runs."""
     got = {(row.adapter, row.seen) for row in whole.rows}
     return _rules(part, whole) == ("HIS-006", "TXT-005") and all(
         row.seen and (row.adapter, row.seen) in got for row in part.rows

@@ -267,7 +267,7 @@ def _known(kind: type, value: Mapping[str, Any]) -> Mapping[str, Any]:
 
 
 def _typed(kind: type, value: Mapping[str, Any]) -> Mapping[str, Any]:
-    """Returns the known fields. Raises `TypeError` if a value has another type than its default, or is no text without one."""
+    """Returns the known fields. Raises `TypeError` if a value has another type than its default, or is not text and has no default."""
     known = _known(kind, value)
     for name, wanted in _types(kind).items():
         if not isinstance(known.get(name, wanted()), wanted):

@@ -49,7 +49,7 @@ _ASKED_FOR = {
     "audio_in_user",
     "structured",
     *["tool_choice", "stop_sequences", "json_mode", "model_override", "prompt_caching", "usage_limits"],
-    *["temperature", "output_limit", "single_calls"],
+    *["temperature", "output_limit", "single_calls", "thinking"],
 }
 #: Capabilities that no command has, because a command cannot be asked for them.
 _NOT_SAID = {"approval", "changed_prompt", "citations", "compaction", "uploads"}
@@ -576,9 +576,7 @@ def _known(case: Case, name: object) -> bool:
 
 
 def _tool_run(case: Case, name: str, arguments: object) -> ToolRun:
-    """Returns the run of a tool with its value, as the case's own tool returns it. A command that was told no result for the arguments
-    fails in its own words, which nobody knows.
-    """
+    """Returns the run of a tool with its value, as the case's own tool returns it. A command that has no result for the arguments fails in its own words, which are unknown."""
     tool = next(tool for tool in case.tools if tool.name == name)
     values = dict(arguments) if isinstance(arguments, Mapping) else {}
     told = [call for step in case.script for answer in answers_of(step) for call in answer.calls]

@@ -140,7 +140,7 @@ def _orphans(since: int) -> set[int]:
 
 
 class _Told(NamedTuple):
-    """What Linux tells of a process. It started so many ticks after the system."""
+    """The data of Linux about a process. It started so many ticks after the system."""
 
     parent: int
     session: int
@@ -148,7 +148,7 @@ class _Told(NamedTuple):
 
 
 def _told_by_linux(pid: int) -> _Told | None:
-    """Returns what `/proc` tells of a process, or `None` if there is no such process or no such folder."""
+    """Returns the data in `/proc` about a process, or `None` if there is no such process or no such folder."""
     try:
         _, _, fields = Path(f"/proc/{pid}/stat").read_text("utf-8", "replace").rpartition(")")
     except OSError:

@@ -220,7 +220,7 @@ def name_of(row: Combination) -> str:
 
 
 def case_named(name: str) -> Case | None:
-    """Returns the case of a combination by its name, or `None` if it is no such name.
+    """Returns the case of a combination by its name, or `None` if there is no such name.
 
     Args:
         name: The name.

@@ -1,4 +1,4 @@
-"""Cohere Chat v2, requests: converts one content at a time to parts of Chat Completions, of which it has fewer."""
+"""Cohere Chat v2, requests: converts one content at a time to parts of Chat Completions. Cohere has fewer kinds of parts."""
 
 from __future__ import annotations
 

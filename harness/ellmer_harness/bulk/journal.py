@@ -34,7 +34,7 @@ _TEMPORARY = """
 
 
 class JournalError(ValueError):
-    """The file is no journal."""
+    """The file is not a journal."""
 
 
 class Journal:
@@ -131,7 +131,7 @@ def worked(
 
 
 def _stored(journal: Journal, read: Callable[[dict[str, Any]], R], source: Source) -> R | None:
-    """Returns the result that the journal has of a file. One that nobody wrote with this command is as none."""
+    """Returns the journal's result for a file, or `None` if this command did not write one."""
     try:
         value = journal.find(source)
         return read(value) if value else None

@@ -128,7 +128,7 @@ class Options:
 
 
 def check_options(names: Iterable[str], where: str) -> None:
-    """Raises `CassetteError` for a name that is no option of `use_cassette`."""
+    """Raises `CassetteError` for a name that is not an option of `use_cassette`."""
     options = [each.name for each in fields(Options)]
     for name in names:
         if name not in options:

@@ -226,7 +226,7 @@ def _spelling_changes(old: bytes, new: bytes) -> Iterator[str]:
 
 
 def _parsed(ask: RequestKey) -> Any:
-    """Returns the body as JSON, as the fields of a form, as the parts of a multipart body, or as text; else its bytes."""
+    """Returns the body as JSON, as the fields of a form, as the parts of a multipart body, as text, or as bytes."""
     content_type = ask.content_type.lower()
     if content_type.startswith("multipart/") and (parts := _parts(ask.body, ask.content_type)):
         return parts

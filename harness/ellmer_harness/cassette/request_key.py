@@ -294,7 +294,7 @@ def _url(url: str, ignore: tuple[str, ...] = ()) -> str:
 
 
 def _split(url: str) -> SplitResult:
-    """Returns the parts of a URL. What is none, as `https://[`, is only a path."""
+    """Returns the parts of a URL. A text that is not a URL, such as `https://[`, counts as a path."""
     try:
         return urlsplit(url)
     except ValueError:

@@ -152,7 +152,7 @@ def table(verdicts: Iterable[tuple[str, Verdict]]) -> Iterator[str]:
 
 
 def _why(state: str, verdict: Verdict) -> str:
-    """Returns what there is to say of a line in the table."""
+    """Returns the explanation of a line in the table."""
     if state == "stale":
         return f" ({verdict.stale})"
     if state == "recorded" and verdict.lacking:

@@ -24,14 +24,17 @@ _HINT = (
 def arguments(parser: argparse.ArgumentParser) -> None:
     """Declares the options of both commands."""
     parser.add_argument(
-        "--blobs", type=Path, metavar="DIR", help="folder for media files, shared by all cassettes"
+        "--blobs",
+        type=Path,
+        metavar="DIR",
+        help="folder for media files, shared by all cassettes (default: blobs, beside the cassettes)",
     )
     parser.add_argument(
         "--keep-header",
         action="append",
         default=[],
         metavar="NAME",
-        help="also write this header (* ? and […] as in file names; credentials are never written)",
+        help="also write this header (* ? and […] as in file names; credentials are never written; repeatable)",
     )
     parser.add_argument(
         "--secret",
@@ -39,13 +42,13 @@ def arguments(parser: argparse.ArgumentParser) -> None:
         default=[],
         type=_pair,
         metavar="NAME=VALUE",
-        help="write <NAME> in place of VALUE; a replay with secrets={NAME: another value} matches it",
+        help="write <NAME> in place of VALUE; a replay with secrets={NAME: another value} matches it (repeatable)",
     )
     parser.add_argument(
         "--recorded-from",
         default="imported",
         metavar="WHO",
-        help="the origin of the answers; use live if a real API answered",
+        help="the origin of the answers; use live if a real API answered (default: imported)",
     )
     parser.add_argument("--mask", action="store_true", help="replace every detected secret by REDACTED")
     parser.add_argument(
@@ -53,14 +56,14 @@ def arguments(parser: argparse.ArgumentParser) -> None:
         action="append",
         default=[],
         metavar="FINGERPRINT",
-        help="the fingerprint of a finding that is not a secret",
+        help="the fingerprint of a finding that is not a secret (repeatable)",
     )
     parser.add_argument(
         "--not-compared",
         action="append",
         default=[],
         choices=["body", "headers", "url"],
-        help="a part of the requests that has changed since the recording; it is not compared until the cassette is recorded again",
+        help="a part of the requests that has changed since the recording; it is not compared until the cassette is recorded again (repeatable)",
     )
     parser.add_argument("--dry-run", action="store_true", help="print what would be done, and write nothing")
 

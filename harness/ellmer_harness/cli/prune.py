@@ -21,7 +21,7 @@ from ..format.blobs import Blobs, file_bytes, replace_file
 from ..format.serializer import Serializer
 from ..recordings import Found
 from ..recordings.untrusted_files import bounded_json
-from ._terminal import complain, files, one_line, recordings, say
+from ._terminal import complain, counted, files, one_line, recordings, say
 from .scan import BLOB
 
 
@@ -50,15 +50,19 @@ def run(options: argparse.Namespace) -> int:
         complain(f"{complaint}; nothing is removed because the media that it uses are unknown")
     if broken:
         return 1
-    used = set[str]()
+    used, removed = set[str](), False
     for file in cassettes:
+        left = unused.get(file.resolve(), [])
         if options.orphans and file.resolve() in orphans:
-            _remove(file, "no test opened it", dry=options.dry_run)
+            removed = _remove(file, "no test opened it", dry=options.dry_run)
         else:
-            used |= _without(file, unused.get(file.resolve(), []), dry=options.dry_run)
+            used |= _without(file, left, dry=options.dry_run)
+            removed |= bool(left)
     for blob in _blobs(options.paths):
         if cassettes and blob.name not in used:
-            _remove(blob, "no cassette uses it", dry=options.dry_run)
+            removed = _remove(blob, "no cassette uses it", dry=options.dry_run)
+    if not removed:
+        say(f"{counted(len(cassettes), 'cassette')}, nothing to remove")
     return 0
 
 
@@ -134,7 +138,9 @@ def _blobs(paths: list[Path]) -> list[Path]:
     return [file for file in files(paths) if BLOB.fullmatch(file.name)]
 
 
-def _remove(file: Path, why: str, *, dry: bool) -> None:
+def _remove(file: Path, why: str, *, dry: bool) -> bool:
+    """Removes the file, or says that it would. Returns True."""
     say(one_line(f"{'would remove' if dry else 'removed'} {file} ({size(file.stat().st_size)}): {why}"))
     if not dry:
         file.unlink()
+    return True

@@ -23,7 +23,7 @@ def arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "path", type=Path, metavar="CASSETTE", help="a cassette, or a recording of another tool"
     )
-    parser.add_argument("--host", default="127.0.0.1", help="the address to listen on")
+    parser.add_argument("--host", default="127.0.0.1", help="the address to listen on (default: 127.0.0.1)")
     parser.add_argument("--port", type=int, default=0, help="the port (default: any free port)")
     parser.add_argument(
         "--repeat",

@@ -23,7 +23,7 @@ _LINES = re.compile(
 
 
 def message_of(body: bytes) -> dict[str, Any] | None:
-    """Returns the message that a body is, or None if it is none of JSON-RPC."""
+    """Returns the JSON-RPC message in a body, or None if there is none."""
     if b'"jsonrpc"' not in body:
         return None
     try:

@@ -175,7 +175,7 @@ def _runs(body: bytes, frame: _Frame) -> list[list[bytes] | Form]:
 
 
 def _columns(run: Sequence[bytes], frame: _Frame) -> list[Sequence[bytes]]:
-    """Returns of alike events each value that differs. Raises `ValueError` if one of them is no text or number."""
+    """Returns the values in which similar events differ. Raises `ValueError` if one of them is neither text nor a number."""
     marks = [bytes([number]) for number in range(1, len(frame.kinds))]
     lines = b"\n".join([*run, b""])
     if len(marks) > _MOST or lines.count(b"\n") > len(run) or any(mark in lines for mark in marks):

@@ -35,7 +35,7 @@ def encode(body: bytes, content_type: str, coding: str, blobs: Blobs) -> Form | 
 
 
 def written(body: bytes, content_type: str, coding: str, blobs: Blobs) -> Form | Alike | None:
-    """Returns the form of a body, or of some streams its text, which is found in less time."""
+    """Returns the form of a body. For some streams, returns the text, which takes less time."""
     if not body:
         return None
     if not coding or coding == "identity":

@@ -172,7 +172,7 @@ def _whole(eol: str, gap: str) -> re.Pattern[str]:
 
 
 def _unnamed(text: str, eol: str, gap: str) -> Sequence[str]:
-    """Returns the data of all events, if none has anything else and all of it is on one line; else an empty list."""
+    """Returns the data of all events. Returns an empty list if an event has other fields or more than one line of data."""
     begin, end = f"data:{gap}", eol * 2
     if not (text.startswith(begin) and text.endswith(end)):
         return ()

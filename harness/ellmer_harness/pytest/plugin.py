@@ -126,7 +126,7 @@ def pytest_addoption(parser: pytest.Parser) -> None:
 
 
 def _mode(name: str) -> str:
-    """Returns a mode of the command line. Raises an error that knows vcrpy's modes, too."""
+    """Returns a mode of the command line. Raises an error that names vcrpy's modes, too."""
     try:
         return chosen_mode(name)
     except CassetteError as unknown:

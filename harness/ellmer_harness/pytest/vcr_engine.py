@@ -69,7 +69,7 @@ _SHOWN = 5
 
 
 def _nearest(asked: Request, similar: Sequence[Request]) -> str:
-    """Returns the differences from the first similar request, by JSON pointer; `""` if there are none to tell."""
+    """Returns the differences from the first similar request, by JSON pointer; `""` if there are none."""
     if not similar:
         return ""
     lines = list(islice(changes(_key(similar[0]), _key(asked)), _SHOWN))

@@ -363,7 +363,7 @@ def _cassette(value: Any, text: str, path: Path) -> Found | None:  # noqa: C901,
 
 
 def _record(value: Any, place: str, folder: Path) -> Interaction | None:
-    """Returns one exchange. Data of another kind may have a URL and headers, too, so its errors tell that it is none."""
+    """Returns one exchange. Data of another kind may have a URL and headers, too. Its errors then say that it is not an exchange."""
     if not is_entry(value):
         return None
     try:

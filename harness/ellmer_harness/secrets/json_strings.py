@@ -240,7 +240,7 @@ def _items(items: Sequence[Any], place: Location, key: str) -> Iterator[tuple[An
 
 
 def _pair(items: Sequence[Any]) -> bool:
-    """Tells whether this is a header or a form field whose name suggests a credential. A list of two addresses is none."""
+    """Tells whether this is a header or a form field whose name suggests a credential. A list of two addresses does not count."""
     texts = len(items) == 2 and all(isinstance(item, str) for item in items)
     return texts and ":" not in items[0][1:] and telling(items[0])
 

@@ -50,6 +50,6 @@ def _cells(line: str, mark: str) -> list[str]:
 
 
 def _is_secret(what: Kind, cell: str) -> bool:
-    """Tells whether a cell is a credential. A word is no password, because many tables say what a column is for."""
+    """Tells whether a cell is a credential. A single word does not count as a password, because many tables describe their columns."""
     is_word = made_of_words(cell) if what == "secret" else cell.isalpha()
     return bool(what) and not is_word and " " not in cell and credential(what, cell)

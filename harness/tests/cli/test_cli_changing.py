@@ -281,7 +281,7 @@ def report(folder, **found):
 
 def test_prune_of_media(recorded, capsys):
     assert main(["prune", str(recorded)]) == 0
-    assert capsys.readouterr().out == ""
+    assert capsys.readouterr().out == "3 cassettes, nothing to remove\n"
     (recorded / "orphan.json").unlink()
     assert main(["prune", str(recorded), "--dry-run"]) == 0
     assert "would remove" in capsys.readouterr().out

@@ -9,7 +9,7 @@ import httpx
 import pytest
 
 from ellmer_harness import use_cassette
-from ellmer_harness.cli import main
+from ellmer_harness.cli import _parser, main
 from ellmer_harness.display import size
 
 API = "https://api.example.com"
@@ -322,3 +322,14 @@ def test_progress_is_for_terminals(tree, capsys, monkeypatch):
 )
 def test_a_size_has_the_unit_that_fits(count, words):
     assert size(count) == words
+
+
+def test_the_help_names_each_default():
+    (commands,) = [each for each in _parser()._actions if isinstance(each.choices, dict)]
+    unsaid = [
+        f"{name} {option.option_strings[0]}"
+        for name, command in commands.choices.items()
+        for option in command._actions
+        if option.default not in (None, False, [], "==SUPPRESS==") and "(default: " not in option.help
+    ]
+    assert unsaid == []

@@ -181,7 +181,7 @@ def _counted(
     *,
     warnings: bool,
 ) -> Iterator[FileReport]:
-    """Yields the reports as they are told, and counts them. At the end, the errors of the baseline are known."""
+    """Yields the reports and counts them. After the last one, the errors of the baseline are complete."""
     for file in files:
         if expected:
             expected.apply(file)

@@ -25,9 +25,9 @@ def command() -> None:
     help="The folder for the bug reports.",
 )
 def upstream(path: Path, out: Path) -> None:
-    """Write a bug report for each cause of a run: for the tracker of the client.
+    """Write a bug report for each cause.
 
-    Each report says what happens, what the API says, how to reproduce it with a program of some 30 lines, the versions, and the page of
+    The reports are for the tracker of the client. Each says what happens, what the API says, how to reproduce it with a program of some 30 lines, the versions, and the page of
     the rule. Read a report and run its program before you send it.
 
     \b

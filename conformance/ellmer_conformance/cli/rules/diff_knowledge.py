@@ -1,4 +1,4 @@
-"""`conformance diff-knowledge`: what changed between two days, of what this project knows with a date."""
+"""`conformance diff-knowledge`: the dated changes between two days."""
 
 from __future__ import annotations
 

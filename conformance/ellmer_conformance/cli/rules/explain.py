@@ -27,9 +27,13 @@ _MOST = 5  # further rules for one error text
 
 @click.command("explain")
 @click.argument("what", metavar="RULE|TEXT")
-@click.option("--wire", help="Search only this wire format.")
+@click.option("--wire", help="Search only this wire format. Default: all.")
 @click.option(
-    "--provider", "--vendor", "provider", default="", help="Search the rules of this provider. Needs --wire."
+    "--provider",
+    "--vendor",
+    "provider",
+    default="",
+    help="Search the rules of this provider. Needs --wire. Default: the format's own provider.",
 )
 def command(what: str, wire: str | None, provider: str) -> None:
     """Explain a rule (openai-chat/ORD-002), or find the rules behind the text of an error.
@@ -41,6 +45,8 @@ def command(what: str, wire: str | None, provider: str) -> None:
     of a provider.
 
     conformance explain "tool_use ids were found without tool_result blocks"
+
+    Exit code 0: a rule or another cause was found; 2: there is no such rule, or nothing is known about the text.
     """
     if found := _ID.fullmatch(what):
         wire, provider = found[1] or wire, found[2] or provider

@@ -21,10 +21,10 @@ if TYPE_CHECKING:
 
 
 @click.command("facts")
-@click.option("--model", default="", help="A model (`gpt-5*`), or a family (`claude`).")
-@click.option("--feature", default="", help="A feature (`temperature`, `image_*`).")
-@click.option("--provider", "--vendor", "provider", default="", help="A provider (`openai`).")
-@click.option("--wire", default="", help="A wire format (`openai-chat`).")
+@click.option("--model", default="", help="A model (`gpt-5*`), or a family (`claude`). Default: all.")
+@click.option("--feature", default="", help="A feature (`temperature`, `image_*`). Default: all.")
+@click.option("--provider", "--vendor", "provider", default="", help="A provider (`openai`). Default: all.")
+@click.option("--wire", default="", help="A wire format (`openai-chat`). Default: all.")
 @click.option(
     "--answer",
     type=click.Choice(["yes", "no", "ignored", "unknown"]),
@@ -57,12 +57,14 @@ def command(
 ) -> None:
     """Show which features models have, since when, and what proves it.
 
-    The formats `atom` and `feed` print the facts with a date as a feed. With --check, exit code 1 means that evidence
-    contradicts the file.
+    The formats `atom` and `feed` print the facts with a date as a feed.
 
     conformance facts --model gpt-5-mini --provider openai --feature temperature
 
     conformance facts --openapi --wire anthropic
+
+    Exit code 0: the facts were shown, or no evidence contradicts the file of --check; 1: evidence contradicts it; 2: no
+    model has these names.
     """
     if as_openapi:
         click.echo(json.dumps(_document(wanted["wire"], wanted["provider"]), indent=1, ensure_ascii=False))

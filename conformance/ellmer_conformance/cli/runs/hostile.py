@@ -22,12 +22,17 @@ __all__ = ["command"]
 
 @click.command("hostile")
 @click.option("--adapter", "name", default="ellmer-core", show_default=True, help="The client to attack.")
-@click.option("--wire", "wires", multiple=True, help="Run only attacks on this wire format. Repeatable.")
-@click.option("--attack", "attacks", multiple=True, help="Run only this attack. Repeatable.")
+@click.option(
+    "--wire", "wires", multiple=True, help="Run only attacks on this wire format. Repeatable. Default: all."
+)
+@click.option("--attack", "attacks", multiple=True, help="Run only this attack. Repeatable. Default: all.")
 @click.option("--seed", default=0, show_default=True, help="The seed of the attacks that choose at random.")
 @click.option("--times", default=1, show_default=True, help="How often each attack is run.")
 @click.option(
-    "--json", "target", type=click.Path(path_type=Path, dir_okay=False), help="A file for the results."
+    "--json",
+    "target",
+    type=click.Path(path_type=Path, dir_okay=False),
+    help="A file for the results. Default: they are only printed.",
 )
 @click.option("--list", "listed", is_flag=True, help="List the attacks and stop.")
 def command(
@@ -43,8 +48,9 @@ def command(
     """Attack a client: answers that are cut, huge or slow, wrong types, data after the end, errors with the key, redirects.
 
     Each attack is run in a process of its own. The client gets a timeout of 3 seconds. It must end within 12 seconds.
-    It must not crash, need more than 256 MB, show its key, run a cut call, or lose a complete answer. Exit code 0:
-    the client withstood every attack; 1: it did not.
+    It must not crash, need more than 256 MB, show its key, run a cut call, or lose a complete answer.
+
+    Exit code 0: the client withstood every attack; 1: it did not; 2: there is no such client or attack.
     """
     from ...files import write_text  # noqa: PLC0415 - likewise
     from ...hostile.attacks import ATTACKS  # noqa: PLC0415 - `conformance --help` should not wait for it

@@ -26,9 +26,9 @@ if TYPE_CHECKING:
     "--vendor",
     "provider",
     default="",
-    help="The provider whose API the server claims to be [the format's own provider].",
+    help="The provider whose API the server claims to be. Default: the format's own provider.",
 )
-@click.option("--name", default="", help="The name of the server in the report [the host].")
+@click.option("--name", default="", help="The name of the server in the report. Default: the host.")
 @click.option(
     "--key-env",
     help="The environment variable with the API key. If it is given, the server must refuse a wrong key.",
@@ -44,16 +44,19 @@ if TYPE_CHECKING:
     "--rules/--no-rules",
     "with_rules",
     default=True,
+    show_default=True,
     help="For each rule that the API enforces, also send a request that breaks it and a request that keeps it.",
 )
 @click.option("--timeout", default=60.0, show_default=True, help="Timeout for one answer, in seconds.")
 @click.option(
-    "--report", type=click.Path(path_type=Path), help="Folder for report.json and the other report forms."
+    "--report",
+    type=click.Path(path_type=Path),
+    help="Folder for report.json and the other report forms. Default: none is written.",
 )
 @click.option(
     "--baseline",
     type=click.Path(path_type=Path, exists=True, dir_okay=False),
-    help="The file of expected failures.",
+    help="The file of expected failures. Default: no failure is expected.",
 )
 @details_option
 def command(

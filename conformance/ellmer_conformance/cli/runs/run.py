@@ -19,8 +19,8 @@ import click
 F = TypeVar("F", bound=Callable[..., object])
 
 _REPEATED = {
-    "adapter": "The adapter: an installed one, or package.module:name [ellmer-core]. Repeatable.",
-    "wire": "Run only this wire format, at its own provider. This option and the next three are repeatable and accept `*` and `?`.",
+    "adapter": "The adapter: an installed one, or package.module:name. Repeatable. Default: ellmer-core.",
+    "wire": "Run only this wire format, at its own provider. This option and the next three are repeatable, accept `*` and `?`, and are all by default.",
     "provider": "Run only this provider; with --wire, `*` means every provider of the format.",
     "case": "Run only this case.",
     "mode": "Run only this mode: sync, async, stream, async-stream.",
@@ -60,19 +60,20 @@ cassettes_option = click.option(
 @click.option(
     "--report",
     type=click.Path(path_type=Path),
-    help="Folder for report.json, JUnit, SARIF, Markdown, the HTML page and badges.",
+    help="Folder for report.json, JUnit, SARIF, Markdown, the HTML page and badges. Default: none is written.",
 )
 @click.option(
     "--baseline",
     type=click.Path(path_type=Path, dir_okay=False),
-    help="File of expected failures [conformance-baseline.toml, if it exists].",
+    help="File of expected failures. Default: conformance-baseline.toml, if it exists.",
 )
 @click.option(
     "--against",
     type=click.Choice(["cassettes", "server", "recordings"]),
     default="cassettes",
+    show_default=True,
     help="Who answers the requests: the recordings in `cassettes`; the strict `server`, which works with any "
-    "HTTP client and records nothing; or the real APIs' answers in the `recordings` under PATHS. [cassettes]",
+    "HTTP client and records nothing; or the real APIs' answers in the `recordings` under PATHS.",
 )
 @click.option(
     "--command",
@@ -86,14 +87,17 @@ cassettes_option = click.option(
     help="Keep only verdicts of this rule or group (`ORD`, `STR-0*`). Repeatable.",
 )
 @click.option(
-    "--spec-version", metavar="ID", help="The requirement set that the score counts against [the latest]."
+    "--spec-version",
+    metavar="ID",
+    help="The requirement set that the score counts against. Default: the latest.",
 )
 @click.option(
     "--combinations",
     type=click.Choice(["none", "usual", "all"]),
     default="usual",
+    show_default=True,
     help="Run generated cases beside the hand-written ones. `usual` adds six for each wire format. "
-    "`all` covers each pair of values, and needs covertable. [usual]",
+    "`all` covers each pair of values, and needs covertable.",
 )
 @click.option(
     "--every-mode",
@@ -102,7 +106,11 @@ cassettes_option = click.option(
     "is not the format's own and is not named by --provider gets two modes: one whole, one streamed.",
 )
 @click.option(
-    "-n", "--workers", type=int, default=0, help="The number of processes. More than one needs pytest-xdist."
+    "-n",
+    "--workers",
+    type=int,
+    default=0,
+    help="The number of processes. More than one needs pytest-xdist. Default: one.",
 )
 @click.option(
     "--case-timeout",
@@ -110,7 +118,7 @@ cassettes_option = click.option(
     "case_timeout",
     type=float,
     metavar="SECONDS",
-    help="A run of a case fails after this many seconds [60].",
+    help="A run of a case fails after this many seconds. Default: 60.",
 )
 @click.option(
     "--shard", metavar="I/N", help="Run only every N-th test, from the I-th on. `merge` joins the reports."
@@ -258,7 +266,7 @@ def _may_fork(arguments: list[str]) -> bool:
 
 
 def _code_of_child() -> int | None:
-    """Forks. Returns the exit code of the child, and `None` in the child, which is to run."""
+    """Forks. Returns the exit code of the child, and `None` in the child, which runs the case."""
     sys.stdout.flush()
     child = os.fork()
     if child == 0:

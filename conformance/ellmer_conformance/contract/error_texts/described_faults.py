@@ -90,9 +90,7 @@ _AROUND = 300  # characters on each side of a phrase that are read
 
 
 class Described(NamedTuple):
-    """A fault that a text describes: the phrase that says so, the path of a field without the numbers of list elements, and its value if
-    that is told.
-    """
+    """A fault that a text describes: the phrase that says so, the path of a field without the numbers of list elements, and its value if the text has it."""
 
     what: What
     phrase: str

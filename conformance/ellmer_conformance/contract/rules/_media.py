@@ -34,7 +34,7 @@ def sniffed(data: bytes) -> str:
 
 
 def pixels(data: bytes) -> tuple[int, int] | None:
-    """Returns the width and height of a PNG, GIF, JPEG or WebP, or `None` if its head does not tell.
+    """Returns the width and height of a PNG, GIF, JPEG or WebP, or `None` if its first bytes do not have them.
 
     Examples:
         >>> pixels(b"GIF89a" + bytes([2, 1, 3, 0]))

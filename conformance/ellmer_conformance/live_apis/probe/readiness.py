@@ -68,7 +68,7 @@ class Feature:
 
 @dataclass(frozen=True)
 class Specification:
-    """A specification beside the provider's API: its version, and what a tier has, too."""
+    """A specification beside the provider's API: its version, and its additional rules of each tier."""
 
     name: str
     version: str
@@ -203,7 +203,7 @@ def _client(
 def _reasons(
     profile: Profile, tiers: Sequence[Tier], rows: Sequence[Row], features: Sequence[Feature]
 ) -> Iterator[str]:
-    """Yields why a server is not ready for a client. A rule is said with its first message."""
+    """Yields the reasons why a server is not ready for a client: for each broken rule, its first message."""
     refused = next(
         (r for r in rows if r.case == profile.question and r.rule == "SRV-006" and r.verdict in _WRONG), None
     )

@@ -102,7 +102,7 @@ class Cohere(ChatApi):
         return next((id for id in reversed(results) if isinstance(id, str)), "")
 
     def call(self, call: Call, index: int, arguments: str | None = None) -> Json:
-        """Returns a call, whole or with other arguments."""
+        """Returns a call with its own arguments, or with the given ones."""
         id = call.id or f"{call.name}_{self.ticket.token(f'call {index}', 12, _LETTERS)}"
         text = arguments_text(call) if arguments is None else arguments
         return {"id": id, "type": "function", "function": {"name": call.name, "arguments": text}}

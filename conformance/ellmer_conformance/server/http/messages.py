@@ -1,4 +1,4 @@
-"""An HTTP request as it arrived, and a reply as it is to be sent.
+"""An HTTP request as it arrived, and a reply before it is sent.
 
 A chat API makes a `Reply`; `deliver()` changes the transport of its bytes, independently of the chat APIs; `connection.py`
 sends it.
@@ -201,7 +201,7 @@ class Turns(Protocol):
     """Whether the events so far end the answer to the last message."""
 
     def asked(self, message: bytes) -> HttpRequest | Reply:
-        """Returns the request that a message stands for, or its reply if it is no request for the server."""
+        """Returns the request that a message stands for, or its reply if it is not a request to the server."""
 
     def event(self, data: bytes) -> str:
         """Returns the message for an event of the reply."""

@@ -202,7 +202,7 @@ def _calls_again(talk: _Talk, options: Options) -> list[Call]:
 
 
 def _with_earlier(call: Call, earlier: dict[str, Any], tool: Tool, question: str) -> Call:
-    """Returns a call whose values that the question does not tell are those of an earlier call."""
+    """Returns a call. Values that are not in the question come from an earlier call."""
     properties = tool.schema.get("properties")
     told = question.casefold()
     known = properties if isinstance(properties, dict) else {}
@@ -242,7 +242,7 @@ def _object(value: Any) -> dict[str, Any]:
 
 
 def _several(tool: Tool, words: UserWords) -> tuple[str, int]:
-    """Returns the kind of value of which the question has enough for further calls, and how many each call takes."""
+    """Returns the kind of value for further calls and how many of them each call takes. The question has enough of them."""
     slots = 0 if takes_a_list(tool.schema) else takes_names(tool.schema)
     kinds = ("names", "urls", "files", "emails", "quotes", "numbers")
     if takes_a_list(tool.schema):

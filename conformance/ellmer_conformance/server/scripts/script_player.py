@@ -102,7 +102,7 @@ class ScriptPlayer:
         return Random(f"{entry.seed}/{self._chances[index]}").random() < entry.probability  # noqa: S311 - a test's dice
 
     def _reload(self) -> None:
-        """Reads the file again if it changed. A script that is not valid is told, and the earlier one stays."""
+        """Reads the file again if it changed. A script that is not valid is reported, and the earlier one stays."""
         if self._path is None or (stamp := self._stamp_now()) == self._stamp:
             return
         self._stamp = stamp

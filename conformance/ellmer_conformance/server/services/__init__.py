@@ -129,7 +129,7 @@ class Services:
         return stored.files if stored else {}
 
     def stored_for(self, route: Route, wire: str) -> StoredObjects:
-        """Returns what a provider stores for a conversation. Both formats of OpenAI have the same."""
+        """Returns the store of a provider's conversations. Both formats of OpenAI share one."""
         place = route.case, route.nonce or "", wire.replace("openai-responses", "openai-chat")
         with self._lock:
             stored = self._shelves.setdefault(place, StoredObjects())

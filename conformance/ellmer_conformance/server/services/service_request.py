@@ -125,7 +125,7 @@ class StoredResponse:
 
     @property
     def done(self) -> bool:
-        """Whether a background answer had as many looks as it needs."""
+        """Whether a background answer was requested often enough to be complete."""
         return self.looks >= _PROMISED
 
     @property

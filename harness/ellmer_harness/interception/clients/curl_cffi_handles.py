@@ -313,7 +313,7 @@ class _Recording:
         self._routed = target != self._url
 
     def _tee(self, data: Any, function: Any, note: Callable[[bytes], None]) -> None:
-        """Puts ourselves between libcurl and where the program wants the bytes."""
+        """Passes the bytes of libcurl on to the program, and keeps a copy."""
         sink, call = self._handle.options.get(data), self._handle.options.get(function)
 
         def received(chunk: bytes) -> int:

@@ -396,7 +396,7 @@ class PlayedSocket:
         """Ignores the data, because the request was looked up before."""
 
     def settimeout(self, seconds: float | None) -> None:
-        """Does nothing, because the cassette knows the timeout."""
+        """Does nothing, because the cassette has the timeout."""
 
     def shutdown(self, how: int) -> None:
         """Does nothing: there is no other end."""

@@ -140,7 +140,7 @@ def _note(take: RequestInFlight, response: Any) -> None:
 
 
 def _values(response: Any, name: str) -> list[str]:
-    """Returns the values of a header. pyreqwest gives those that are not ASCII to nobody: in a replay, this one is refused, too."""
+    """Returns the values of a header. pyreqwest refuses values that are not ASCII, and so does a replay."""
     try:
         return list(response.get_header_all(name))
     except ValueError:

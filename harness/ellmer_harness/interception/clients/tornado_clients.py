@@ -86,7 +86,7 @@ class _Connector:
 
 
 def _ask_for(connection: Any, encoding: str) -> None:
-    """Sends our accept-encoding, and decompresses nevertheless if tornado would have."""
+    """Sends our accept-encoding. Decompresses the answer if tornado would do so with its own header."""
     decompresses, create = connection.request.decompress_response, connection._create_connection  # noqa: SLF001  # the only place between the two
 
     def created(stream: Any) -> Any:

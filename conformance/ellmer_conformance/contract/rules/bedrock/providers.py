@@ -1,4 +1,4 @@
-"""InvokeModel, whose body goes to the model unchanged, and other providers of Converse, of which none has been studied."""
+"""InvokeModel, whose body goes to the model unchanged. No other provider of Converse has been studied."""
 
 from __future__ import annotations
 

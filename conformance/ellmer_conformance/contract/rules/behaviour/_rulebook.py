@@ -19,7 +19,7 @@ MUST, SHOULD, LOSS = Level.MUST, Level.SHOULD, Kind.LOSS
 
 def found(fine: object, pointer: str, problem: str, **facts: Any) -> Finding:
     """Returns a finding at `pointer`; `problem` describes the error unless `fine`. Two findings of a run with the same `seen` show one
-    event: the caller or a tool got what goes back in place of what the model said.
+    event: the caller or a tool got a value that is sent back in place of the model's words.
     """
     return met(pointer) if fine else broken(pointer, problem, **facts)
 

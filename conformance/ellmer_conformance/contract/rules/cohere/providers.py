@@ -1,4 +1,4 @@
-"""Version 1 of the API, and other providers of Cohere v2, of which none has been studied."""
+"""Version 1 of the API. No other provider of Cohere v2 has been studied."""
 
 from __future__ import annotations
 

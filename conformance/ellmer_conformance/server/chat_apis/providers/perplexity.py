@@ -87,7 +87,7 @@ class Perplexity(Compatible):
 
 
 class PerplexityAgent(OpenAIResponses):
-    """The Agent API of the host api.perplexity.ai. Reasoning is no item: it is in events, which are left out here."""
+    """The Agent API of the host api.perplexity.ai. Reasoning is not an item: it is in events, which are left out here."""
 
     provider: ClassVar[str] = "perplexity"
     carries: ClassVar[frozenset[str]] = frozenset()

@@ -100,7 +100,7 @@ def names_items(body: Json) -> bool:
 
 
 def _is_reference(item: Json) -> bool:
-    """Tells whether an item stands for a stored one. Without a type and a role, it does, too."""
+    """Tells whether an item refers to a stored one. An item without a type and a role does, too."""
     return item.get("type") == "item_reference" or ("id" in item and not {"type", "role"} & item.keys())
 
 

@@ -225,7 +225,7 @@ def _stop_of(reply: Reply) -> str:
 
 
 def _is_unwritten(answer: Answer) -> bool:
-    """Tells whether the only call of an answer is no JSON, and no limit cut it."""
+    """Tells whether the only call of an answer is not JSON although no limit cut it."""
     return answer.stop is None and any(call.text and not _is_json(call.text) for call in answer.calls)
 
 

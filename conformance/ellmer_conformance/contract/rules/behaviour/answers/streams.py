@@ -222,7 +222,7 @@ def cuts(run: Run) -> list[Varied]:
 
 
 def difference(plain: Run, other: Run) -> str:
-    """Returns the difference between the streams; `""` if there is none. The end of a command's process is one."""
+    """Returns the difference between the streams; `""` if there is none. The end of a command's process is a difference, too."""
     if other.trouble and not plain.trouble:
         return other.trouble.text
     if other.misses:

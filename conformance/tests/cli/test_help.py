@@ -1,0 +1,42 @@
+"""The help of the commands names each default."""
+
+from collections.abc import Iterator
+
+import click
+import pytest
+
+from ellmer_conformance.cli import _group
+from ellmer_conformance.demo import main as demo
+
+
+def commands(group: click.Command, name: str) -> Iterator[tuple[str, click.Command]]:
+    yield name, group
+    if isinstance(group, click.Group):
+        for each in group.list_commands(click.Context(group)):
+            found = group.get_command(click.Context(group), each)
+            assert found
+            yield from commands(found, f"{name} {each}")
+
+
+COMMANDS = dict([*commands(_group, "conformance"), ("ellmer-demo", demo)])
+
+
+@pytest.mark.parametrize("name", COMMANDS)
+def test_each_value_that_an_option_has_without_being_given_is_in_the_help(name):
+    options = [each for each in COMMANDS[name].params if isinstance(each, click.Option) and not each.is_flag]
+    unsaid = [
+        each.opts[0]
+        for each in options
+        if each.to_info_dict()["default"] not in (None, (), "")
+        and not each.show_default
+        and "Default: " not in (each.help or "")
+    ]
+    assert unsaid == []
+
+
+@pytest.mark.parametrize("name", COMMANDS)
+def test_the_first_line_of_a_command_is_whole_in_the_list(name):
+    command = COMMANDS[name]
+    if isinstance(command, click.Group) and command is not _group:
+        shown = [command.commands[each].get_short_help_str(78) for each in command.commands]
+        assert not [text for text in shown if text.endswith("...")]
