@@ -162,6 +162,7 @@ def _text(text: str) -> ContentBlock:
 
 
 MOST_PAGES = 100  # of a list
+CLOSING = 10.0  # seconds that the end of a connection may take
 
 
 @spelt
@@ -510,7 +511,7 @@ class McpTools:
             from mcp import Client, StdioServerParameters  # noqa: PLC0415 - imported when first needed
         except ImportError as error:
             raise UsageError('MCP needs its SDK: pip install "ellmer-core[mcp]"') from error
-        from anyio import fail_after  # noqa: PLC0415 - imported when first needed
+        from anyio import current_time, fail_after  # noqa: PLC0415 - imported when first needed
 
         async with AsyncExitStack() as stack:
             target = self.server
@@ -533,7 +534,10 @@ class McpTools:
             )
             listed: list[Tool] = await _all_pages(client.list_tools, "tools", self.max_tools)
             scope.deadline = math.inf
-            yield client, self._shown(listed)
+            try:
+                yield client, self._shown(listed)
+            finally:  # a server over HTTP is told, and may not answer
+                scope.deadline = current_time() + CLOSING
 
     def _started(self, stack: AsyncExitStack, program: StdioServerParameters) -> Transport:
         """Returns the transport that starts a program, whose messages are bounded."""

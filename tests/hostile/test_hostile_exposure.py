@@ -6,6 +6,7 @@ import pickle
 import httpx
 import pytest
 from chats.scripted import CHAT, talk
+from wires.eight_wires import WIRES, each_wire
 
 import ellmer_core as ec
 from ellmer_core.errors import EllmerError
@@ -129,3 +130,24 @@ def test_nobody_sees_the_key(tmp_path):
     assert wire.base_url == "https://api.x/v1"
     assert wire.post("u", {}, stream=False).headers["authorization"].startswith("Basic ")
     assert wire.headers()["authorization"] == "Bearer sk-canary"
+
+
+@each_wire
+@pytest.mark.parametrize("model", ["m?key=1", "m#x", "a/../../../v1/files", "..", "m\r\nx: y", "m%2e%2e"])
+def test_the_name_of_a_model_leads_to_no_other_path(wire, model):
+    asked = []
+
+    def answer(request):
+        asked.append(request.url)
+        return httpx.Response(400, json={})
+
+    client = httpx.Client(transport=httpx.MockTransport(answer))
+    make, _, path = WIRES[wire]
+    base = f"https://api.example/beta{path}"
+    with pytest.raises(ec.EllmerError):
+        make(model=model, base_url=base, api_key="any-key-at-all", client=client, max_tries=1).chat("Hi")
+
+    for url in asked:
+        assert str(url).startswith(f"{base}/")
+        assert url.query in {b"", b"alt=sse"}
+        assert not url.fragment

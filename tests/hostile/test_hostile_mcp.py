@@ -9,7 +9,7 @@ import zlib
 from contextlib import contextmanager, suppress
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
-from threading import Thread
+from threading import Event, Thread
 from time import sleep
 
 import pytest
@@ -242,7 +242,7 @@ def test_the_name_of_a_tool_is_one_that_every_provider_accepts(name, known):
 
 
 @contextmanager
-def over_http(answer):
+def over_http(answer, let_go=None):
     """Yields the URL of a server with this answer, and the paths and headers of what it was asked."""
     asked = []
 
@@ -256,7 +256,10 @@ def over_http(answer):
         def do_GET(self):
             begun(self, 405, content_length="0")
 
-        do_DELETE = do_GET  # noqa: N815 - its name is given
+        def do_DELETE(self):
+            if let_go:
+                let_go(10)
+            begun(self, 405, content_length="0")
 
         def log_message(self, *_):
             pass
@@ -322,7 +325,7 @@ def answering(call):
         elif "id" not in asked:
             begun(handler, 202, content_length="0")
         else:
-            begun(handler, content_type="application/json")
+            begun(handler, content_type="application/json", mcp_session_id="s")
             told = {"result": known[asked["method"]]} if asked["method"] in known else {"error": UNKNOWN}
             handler.wfile.write(json.dumps({"jsonrpc": "2.0", "id": asked["id"], **told}).encode())
 
@@ -385,6 +388,16 @@ def test_a_call_that_fails_fails_alone(call, said):
     with over_http(answering(call)) as (url, asked), mcp_tools(url, protocol="legacy") as tools:
         assert said in str(called(tools).error)
     assert len(asked) > 2
+
+
+def test_a_server_that_does_not_let_go_is_left(monkeypatch):
+    monkeypatch.setattr("ellmer_core.mcp.CLOSING", 0.05)
+    left, held = Event(), []
+    with over_http(answering(many_in_json), lambda seconds: held.append(left.wait(seconds))) as (url, _):
+        with mcp_tools(url, protocol="legacy"):
+            pass
+        assert held == []  # it still waits
+        left.set()
 
 
 def test_the_headers_of_a_server_follow_no_redirect():

@@ -12,6 +12,7 @@ from ...errors import BadRequestError, UsageError
 from .. import batches_and_files as api
 from ..interfaces import Json, Request
 from ..shared.json_objects import json_text
+from .to_wire import model_path
 
 # --- batches --------------------------------------------------------------------------------------------
 
@@ -30,7 +31,9 @@ class GeminiBatches(api.Batches):
             raise UsageError(
                 f"Gemini accepts {self.LARGEST} bytes in one batch, but these prompts have {size}. Use several batches."
             )
-        return api.batch_object((yield api.post(to, f"/models/{to.model}:batchGenerateContent", batch)))
+        return api.batch_object(
+            (yield api.post(to, f"/models/{model_path(to.model)}:batchGenerateContent", batch))
+        )
 
     tagged = True
 

@@ -8,9 +8,11 @@ from copy import copy
 from dataclasses import dataclass, replace
 from operator import is_
 from typing import TYPE_CHECKING, ClassVar, assert_never
+from urllib.parse import quote
 
 from ...contents import content as ours
 from ...contents.turns import AssistantTurn, SystemTurn, Turn, not_plain, system_turns
+from ...errors import UsageError
 from ...tools.results import pointed, result_parts, result_text, split
 from ..interfaces import IMAGES, Json, Request, SchemaLimits
 from ..shared import content_parts, json_objects, schemas
@@ -44,6 +46,13 @@ _PART = {
 
 #: Google's own word for a call that the model did not make; as it stands, not in base64 (googleapis/go-genai#711).
 UNSIGNED = "skip_thought_signature_validator"
+
+
+def model_path(model: str) -> str:
+    """Returns the name of a model for a URL: it ends neither the path nor the folder of models."""
+    if ".." in model.split("/"):
+        raise UsageError(f"{model!r} is no name of a model.")
+    return quote(model, safe="/:@")
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -125,7 +134,7 @@ class Gemini(GeminiResponse):
         self, turns: Sequence[Turn], tools: Sequence[ours.ToolDef] = (), *, type: Type | None = None
     ) -> Request:
         request = self.asking(turns, tools, type=type)
-        url = f"{self.base_url.rstrip('/')}/models/{self.model}:countTokens"
+        url = f"{self.base_url.rstrip('/')}/models/{model_path(self.model)}:countTokens"
         return replace(request, url=url, json=self.counting(request.json))
 
     def counting(self, body: Json) -> Json:
@@ -138,7 +147,7 @@ class Gemini(GeminiResponse):
     def url(self, *, stream: bool) -> str:
         """Returns the URL of the model. Without `alt=sse`, a stream is a JSON array."""
         method = "streamGenerateContent?alt=sse" if stream else "generateContent"
-        return f"{self.base_url.rstrip('/')}/models/{self.model}:{method}"
+        return f"{self.base_url.rstrip('/')}/models/{model_path(self.model)}:{method}"
 
     def headers(self) -> dict[str, str]:
         return {"x-goog-api-key": self.credentials()} if self.credentials else {}
