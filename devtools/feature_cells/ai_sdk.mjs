@@ -139,6 +139,11 @@ async function imageAsResult() {
   assert.equal(steps.length, 2);
 }
 
+async function endedByACall() {
+  const { steps, text, toolResults } = await ai.generateText({ model, tools: { add }, stopWhen: ai.hasToolCall("add"), prompt: "What is 2 + 3? Use the tool." });
+  assert.deepEqual([steps.length, text, toolResults[0].output], [1, "", 5]);
+}
+
 async function leftOut() {
   const { createOpenAI } = await load("@ai-sdk/openai");
   const openai = createOpenAI({ baseURL: `${server}/v1`, apiKey: "k" });
@@ -161,6 +166,7 @@ const CELLS = {
   "A running tool asks the user": nothing("askUser|ask_user|requestInput"),
   "Uses tools of MCP servers; serves its own tools": names("◐", "@ai-sdk/mcp: createMCPClient"),
   "Tools that the model finds by a search": names("✓", "toolSearch"),
+  "A tool whose result is the answer, without another request": runs("◐", endedByACall),
   "An MCP server asks the user": names("✓", "@ai-sdk/mcp: onElicitationRequest"),
   "An MCP server asks the model": nothing("createMessage|samplingHandler"),
   "Resources and prompts of MCP servers": names("✓", "@ai-sdk/mcp: listResources", "@ai-sdk/mcp: readResource", "@ai-sdk/mcp: experimental_getPrompt"),

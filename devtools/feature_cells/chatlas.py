@@ -191,6 +191,9 @@ CELLS = {
         "◐", "chatlas:Chat.register_mcp_tools_stdio_async"
     ),
     "Tools that the model finds by a search": nothing(r"(?i)tool_?search|search_?tools|defer_?loading", C),
+    "A tool whose result is the answer, without another request": nothing(
+        r"(?i)return_?direct|final_?(tool|result)|direct_?result", C
+    ),
     "An MCP server asks the user": nothing(r"(?i)elicit", C),
     "An MCP server asks the model": nothing(r"(?i)sampling", C),
     "Resources and prompts of MCP servers": nothing(r"(?i)list_resources|read_resource|get_prompt", C),

@@ -119,6 +119,7 @@ cells <- list(
   "A running tool asks the user" = nothing("elicit|ask_user"),
   "Uses tools of MCP servers; serves its own tools" = has("◐", "$register_tools"),
   "Tools that the model finds by a search" = nothing("tool_?search|search_?tools|defer_?loading"),
+  "A tool whose result is the answer, without another request" = nothing("return_?direct|final_?(tool|result)|direct_?result"),
   "An MCP server asks the user" = nothing("elicit"),
   "An MCP server asks the model" = nothing("sampling"),
   "Resources and prompts of MCP servers" = nothing("list_resources|read_resource|get_prompt"),

@@ -13,7 +13,7 @@ from typing import TypedDict
 HERE = str(Path(__file__).parent)
 sys.path[:] = [place for place in sys.path if place != HERE]  # this file has the library's name
 from langchain.agents import create_agent
-from langchain.tools import ToolRuntime
+from langchain.tools import ToolRuntime, tool
 from langchain_anthropic import ChatAnthropic
 from langchain_core import messages
 from langchain_openai import ChatOpenAI
@@ -151,6 +151,13 @@ def image_as_a_result():
     create_agent(claude(), tools=[picture]).invoke(asked("Use the tool picture."))
 
 
+def direct_result():
+    direct = tool(add, return_direct=True)
+    said = create_agent(model(), [direct]).invoke(asked("What is 2 + 3? Use the tool."))["messages"]
+    assert isinstance(said[-1], messages.ToolMessage)
+    assert float(said[-1].content) == 5
+
+
 def fallback():
     broken = model("/nowhere", max_retries=0)
     assert broken.with_fallbacks([model()]).invoke("Hello").content
@@ -236,6 +243,7 @@ CELLS = {
         "◐", "langchain_mcp_adapters.client:MultiServerMCPClient"
     ),
     "Tools that the model finds by a search": names("✓", f"{M}ProviderToolSearchMiddleware"),
+    "A tool whose result is the answer, without another request": runs("✓", direct_result),
     "An MCP server asks the user": written("✓", "langchain", "MCPAdapter", "_arm_for_interrupts"),
     "An MCP server asks the model": nothing(
         r"(?i)sampling_?(handler|callback|model)", "langchain_mcp_adapters", L

@@ -165,6 +165,12 @@ def questions():
     assert asked
 
 
+def final_result():
+    done = agent(output_type=add).run_sync("What is 2 + 3? Use the tool.")
+    assert done.output == 5
+    assert done.usage.requests == 1
+
+
 def fallback():
     from pydantic_ai.models.fallback import FallbackModel
 
@@ -272,6 +278,7 @@ CELLS = {
     "A running tool asks the user": runs("✓", questions),
     "Uses tools of MCP servers; serves its own tools": names("◐", "pydantic_ai.mcp:MCPToolset"),
     "Tools that the model finds by a search": names("✓", "pydantic_ai.capabilities:ToolSearch"),
+    "A tool whose result is the answer, without another request": runs("✓", final_result),
     "An MCP server asks the user": names("✓", "pydantic_ai.mcp:MCPToolset(elicitation_handler)"),
     "An MCP server asks the model": names("✓", "pydantic_ai.mcp:MCPToolset(sampling_model)"),
     "Resources and prompts of MCP servers": names(

@@ -1,7 +1,7 @@
 """The pages of the rules: an index with a search by error text, one page for each wire format and for each rule.
 
-The rules are published as data, too: `rules/rules.json` is the output of `conformance list --format json`, and the
-search reads `rules/error-texts.json`.
+The rules are published as data, too: `rules/rules.json` is the output of `conformance list --format json`. The search hands its
+text to the judge's page, which finds the rule as `conformance explain` does.
 """
 
 from __future__ import annotations
@@ -96,10 +96,10 @@ clients by it, and `conformance lint` looks for it in recordings.
 
 ## Find a rule by its error text
 
-<form class="find-rule" data-texts="error-texts.json">
+<form class="find-rule" action="../judge/">
 <label for="error-text">Paste the error message, or the whole error body, of a provider:</label>
 <textarea id="error-text" rows="3"></textarea>
-<ol aria-live="polite"></ol>
+<button class="md-button">Find the rule</button>
 </form>
 
 On the command line, `conformance explain "text of the error"` does the same.
@@ -120,7 +120,6 @@ def pages() -> Iterator[tuple[str, str]]:
     books = [*map(rules.book, rules.WIRES), behaviour.book]
     yield "rules/index.md", index(books)
     yield "rules/rules.json", json.dumps(as_data(all_rules()), indent=1, ensure_ascii=False)
-    yield "rules/error-texts.json", json.dumps([*error_texts(books)], ensure_ascii=False)
     for book in books:
         yield f"rules/{title(book)}.md", wire_page(book)
         yield from (
@@ -351,21 +350,6 @@ def column(book: RuleBook, rule: Rule, counterexample: dict[str, Any]) -> str:
 def fenced(body: dict[str, Any]) -> str:
     """Returns a body as a code block."""
     return f"```json\n{laid_out(body)}\n```"
-
-
-def error_texts(books: Iterable[RuleBook]) -> Iterator[dict[str, Any]]:
-    """Returns data for the search: each rule with the texts of its refusal."""
-    for book in books:
-        for rule in book.rules.values():
-            if texts := [*dict.fromkeys(known_texts(book, rule))] if rule.refusal else []:
-                page = f"{title(book)}/{rule.id.lower()}/"
-                yield {
-                    "id": rule.id,
-                    "wire": book.wire,
-                    "page": page,
-                    "sentence": rule.sentence,
-                    "texts": texts,
-                }
 
 
 def preamble(book: RuleBook) -> str:

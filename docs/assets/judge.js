@@ -122,7 +122,7 @@
       ? element("a", { href: address(form.dataset.rules + rule.page) }, rule.full_id) : rule.full_id;
     return element("article", { className: `judge-finding ${rule.outcome ?? ""}` },
       element("h3", {}, ...prose(words)),
-      element("p", {}, id, ` · ${rule.wire}, ${rule.provider} · ${rule.level} · `, ...prose(rule.sentence)),
+      element("p", {}, id, ` · ${rule.provider ? `${rule.wire}, ${rule.provider}` : "any wire format"} · ${rule.level} · `, ...prose(rule.sentence)),
       element("p", { className: "facts" }, KIND[rule.kind] ?? ""), ...more, ...about(rule));
   }
 
@@ -233,6 +233,7 @@
   let fragment = new URLSearchParams(location.hash.slice(1));
 
   async function unfolded() {
+    paste.value = fragment.get("text") ?? paste.value;
     const text = fragment.get("paste");
     if (!text) return;
     try {

@@ -12,7 +12,7 @@ from typing import Any
 from .values import Value
 
 __all__ = [
-    "ARCHIVE", "CLIENT", "CLIENT_ERROR", "COMPLAINTS", "DOWNLOAD", "EXTRACTED", "EXTRACTED_FILE", "FAULTS", "INDEX_PAGE", "MCP_RECORDING", "MCP_SERVER", "PAGE", "PRICES", "RECORDED_REQUEST", "RECORDING",
+    "ARCHIVE", "CLIENT", "CLIENT_ERROR", "COMPLAINTS", "DOWNLOAD", "EXTRACTED", "EXTRACTED_FILE", "FAULTS", "INDEX_PAGE", "MCP_CALL", "MCP_RECORDING", "MCP_SERVER", "PAGE", "PRICES", "RECORDED_REQUEST", "RECORDING",
     "REPORT", "SERVER", "SERVER_HEAD", "SERVER_TARGET", "SETTINGS", "VIOLATIONS", "WEB", "YAML", "YAML_COPIES", "Budget", "has_more_values",
 ]  # fmt: skip
 
@@ -69,6 +69,8 @@ PAGE = Budget(received=20_000_000, values=100_000)
 #: An MCP server that introduces itself and lists its tools, resources or prompts. `received` and `values` are for each message of it,
 #: of whose values the SDK makes some 330 bytes each.
 MCP_SERVER = Budget(received=64_000_000, values=500_000, events=1000, seconds=60.0)
+#: A call of an MCP server's tool. `events` are its questions to the user or the model. Its seconds are those that the SDK waits over HTTP.
+MCP_CALL = Budget(events=100, seconds=300.0)
 
 
 # --- The harness, and the suite over the same files ------------------------------------------------------
@@ -146,9 +148,13 @@ def memory_of(text: bytes) -> int:
     return len(text) + _VALUE * _separators(text)
 
 
+_NO_SEPARATORS = bytes(code for code in range(256) if code not in b",:[{")
+
+
 def _separators(text: Any) -> int:
-    marks = (b",", b":", b"[", b"{") if isinstance(text, bytes) else (",", ":", "[", "{")
-    return sum(map(text.count, marks))
+    if isinstance(text, bytes):
+        return len(text.translate(None, _NO_SEPARATORS))
+    return sum(map(text.count, ",:[{"))
 
 
 def _counted(text: Any, most: int) -> int:

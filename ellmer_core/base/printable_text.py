@@ -21,8 +21,10 @@ def printable(text: str) -> str:
     return text.encode("utf-8", "backslashreplace").decode("utf-8")
 
 
-#: Letters that show nothing, though they are no control characters.
-_BLANK = frozenset("\u034f\u115f\u1160\u17b4\u17b5\u2800\u3164\uffa0")
+#: Letters that show nothing, though they are no control characters. Those that choose the form of another letter can hide any text.
+_BLANK = re.compile(
+    "[\u034f\u115f\u1160\u17b4\u17b5\u180b-\u180f\u2800\u3164\ufe00-\ufe0f\uffa0\U000e0100-\U000e01ef]"
+)
 
 
 def revealed(text: str, *, line: bool = False) -> str:
@@ -34,7 +36,7 @@ def revealed(text: str, *, line: bool = False) -> str:
 
 
 def _hides(letter: str) -> bool:
-    return letter in _BLANK or category(letter)[0] == "C" or category(letter) in {"Zl", "Zp"}
+    return category(letter)[0] == "C" or category(letter) in {"Zl", "Zp"} or bool(_BLANK.match(letter))
 
 
 def _escape(letter: str) -> str:

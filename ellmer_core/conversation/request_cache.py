@@ -42,17 +42,28 @@ class LastRequest(NamedTuple):
     start: bytes = b""
 
 
+class LastTools(NamedTuple):
+    """The tools of one request, their definitions, and the bytes of these."""
+
+    tools: list[ToolDef]
+    definitions: list[Json]
+    texts: list[bytes]
+
+
+_NO_TOOLS = LastTools([], [], [])
+
+
 @dataclass(eq=False, repr=False)
 class RequestCache:
-    """The sent turns with their messages, and the tools with their definitions, by the identity of the turn or tool;
-    and the bytes of messages and definitions, by theirs. The cache holds references, so that no identity is reused.
+    """The sent turns with their messages, by the identity of the turn, and the bytes of messages, by theirs. The cache holds
+    references, so that no identity is reused.
     """
 
     wire: Wire | None = None
     turns: dict[int, Turn] = field(default_factory=dict)
     messages: dict[int, list[Json]] = field(default_factory=dict)
-    tools: dict[int, tuple[ToolDef, Json]] = field(default_factory=dict)
     texts: dict[int, bytes] = field(default_factory=dict)
+    tools: LastTools = _NO_TOOLS
     last: LastRequest = field(default_factory=lambda: LastRequest([], [], [], []))
 
     def request(
@@ -70,17 +81,16 @@ class RequestCache:
             self._forget_everything()
         self.wire = wire
         keeping = object.__new__(wire.__class__)  # a copy that gets its messages from here
-        vars(keeping).update(vars(wire), keep=self._keep, keep_tool=self._keep_tool)
+        vars(keeping).update(vars(wire), keep=self._keep, keep_tools=self._keep_tools)
         request = keeping.asking(turns, tools, stream=stream, type=type, mode=mode)
         body = self._body(request.json)
-        if len(self.turns) > len(turns) * 5 // 4 + SPARE or len(self.tools) > len(tools) + SPARE:
-            self._forget_all_but(turns, tools)
+        if len(self.turns) > len(turns) * 5 // 4 + SPARE:
+            self._forget_all_but(turns)
         return request, body
 
     def copy(self) -> RequestCache:
         """Returns a copy for a fork of the chat, without the last request: it may be changing in another thread."""
-        tables = dict(self.turns), dict(self.messages), dict(self.tools), dict(self.texts)
-        return RequestCache(self.wire, *tables)
+        return RequestCache(self.wire, dict(self.turns), dict(self.messages), dict(self.texts), self.tools)
 
     def _keep(self, turns: Sequence[Turn], message: Callable[[Turn], list[Json]]) -> list[Json]:
         """Returns the messages of the turns. A conversation begins as it did in the last request, so nearly all turns
@@ -103,24 +113,23 @@ class RequestCache:
         self.last = LastRequest(before, counts, messages[:reused] + new, texts, reused, start)
         return self.last.messages
 
-    def _keep_tool(self, tool: ToolDef, definition: Callable[[ToolDef], Json]) -> Json:
-        """Returns the definition of a tool."""
-        known = self.tools.get(id(tool))
-        if known is None:
-            known = self.tools[id(tool)] = tool, definition(tool)
-            self.texts[id(known[1])] = encoded(known[1])
-        return known[1]
+    def _keep_tools(self, tools: Sequence[ToolDef], definition: Callable[[ToolDef], Json]) -> list[Json]:
+        """Returns the definitions of the tools, which are nearly always those of the last request."""
+        before, definitions, texts = self.tools
+        same = shared_start(before, tools)
+        if same < max(len(before), len(tools)):
+            new = list(map(definition, tools[same:]))
+            self.tools = LastTools([*tools], definitions[:same] + new, [*texts[:same], *map(encoded, new)])
+        return self.tools.definitions
 
     def _forget_everything(self) -> None:
-        self.turns, self.messages, self.tools, self.texts = {}, {}, {}, {}
+        self.turns, self.messages, self.texts, self.tools = {}, {}, {}, _NO_TOOLS
         self.last = LastRequest([], [], [], [])
 
-    def _forget_all_but(self, turns: Sequence[Turn], tools: Sequence[ToolDef]) -> None:
-        self.tools = {id(tool): self.tools[id(tool)] for tool in tools if id(tool) in self.tools}
+    def _forget_all_but(self, turns: Sequence[Turn]) -> None:
         self.turns = {id(turn): turn for turn in turns if id(turn) in self.turns}
         self.messages = {name: self.messages[name] for name in self.turns}
         used = {id(message) for messages in self.messages.values() for message in messages}
-        used |= {id(definition) for _, definition in self.tools.values()}
         self.texts = {name: text for name, text in self.texts.items() if name in used}
 
     def _body(self, body: Json) -> bytes:
@@ -133,6 +142,8 @@ class RequestCache:
                 continue
             if value is self.last.messages:
                 first, *others = [*filter(None, [self.last.start]), *self.last.texts[self.last.joined :]]
+            elif value is self.tools.definitions:
+                first, *others = self.tools.texts
             else:
                 first, others = b",".join([self.texts.get(id(item)) or encoded(item) for item in value]), []
             pieces += [b"[", first, *[piece for item in others for piece in (b",", item)], b"]"]

@@ -12,6 +12,7 @@ from __future__ import annotations
 import json
 import time
 from collections.abc import Callable, Iterable, Mapping
+from contextlib import suppress
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -34,7 +35,7 @@ from ..transport.single_requests import asked, asked_json, run, stepped
 from ..wire.base import StructuredMode, Wire, answer_of
 from ..wire.batches_and_files import Batches, Steps
 from ..wire.interfaces import Json
-from .job_files import held, read
+from .job_files import explained, held, read
 from .job_files import replace as replace_file
 from .prompts_and_results import (
     Outcome,
@@ -85,6 +86,7 @@ def batch_chat(
     Raises:
         UsageError: The provider has no batches, or the file belongs to other prompts.
         ProviderError: The provider refused the batch.
+        OSError: The file cannot be written. The error says whether the batch was submitted.
 
     Examples:
         >>> chats = batch_chat(chat, ["Hello?", "Goodbye?"], "greetings.json")  # doctest: +SKIP
@@ -243,6 +245,7 @@ class Job:
     ) -> None:
         self.api = _api(chat.wire)
         self.chat, self.path, self.wanted, self.mode = chat, Path(path), wanted, mode
+        self.unwritten: OSError | None = None
         inputs = all_inputs(prompts)
         self.forks = [chat.fork() for _ in inputs]
         self.users = [f._history.reply(contents_of(i)) for f, i in zip(self.forks, inputs, strict=True)]  # noqa: SLF001 - of this package
@@ -270,11 +273,12 @@ class Job:
         pause = POLL
         while self.stage == "waiting":
             batch = self.run(asked_json(self.chat.wire, self.api.poll(self.chat.wire, self.state["batch"])))
-            self.save(batch=batch)
+            self.keep(batch=batch)
             if self.api.done(batch):
                 answers = self.run(stepped(self.chat.wire, self.api.results(self.chat.wire, batch)))
-                self.save(stage="done", results=answers)
+                self.keep(stage="done", results=answers)
             elif not wait:
+                self.check_kept()
                 return False
             else:
                 sleep(pause)
@@ -289,7 +293,7 @@ class Job:
         while True:
             batch = self.run(stepped(self.chat.wire, self.api.find(self.chat.wire, self.state["tag"])))
             if batch is not None:
-                self.save(stage="waiting", batch=batch)
+                self.keep(stage="waiting", batch=batch)
                 return True
             if max(waited, time.time() - self.state["since"]) >= UNLISTED:
                 self.state["stage"] = "new"
@@ -309,9 +313,10 @@ class Job:
             batch = self.run(self.submitted(steps))
         except errors.EllmerError as error:
             if _proves_nothing_was_submitted(error):
-                self.path.unlink(missing_ok=True)
+                with suppress(OSError):
+                    self.path.unlink(missing_ok=True)
             raise
-        self.save(stage="waiting", batch=batch)
+        self.keep(stage="waiting", batch=batch)
 
     def submitted(self, steps: Steps[Json]) -> Loop[Json]:
         """Sends the requests that submit the batch. Files (`raw`) may be sent again. The request that creates the batch is
@@ -331,7 +336,8 @@ class Job:
 
     def begin(self) -> None:
         """Notes that the batch is about to be submitted."""
-        self.save(stage="submitting", since=time.time())
+        with explained(self.path):
+            self.save(stage="submitting", since=time.time())
 
     def bodies(self) -> dict[str, Json]:
         """Returns the requests by name."""
@@ -362,7 +368,7 @@ class Job:
             except errors.EllmerError as error:
                 outcomes.append(error)
         if new:
-            self.save(counted=True)
+            self.keep(counted=True)
         return outcomes
 
     def answer(self, fork: Chat, user: UserTurn, result: Json | None, *, new: bool) -> None:
@@ -383,6 +389,28 @@ class Job:
         """Writes the file."""
         self.state |= changes
         replace_file(self.path, json.dumps(self.state, ensure_ascii=False, indent=1).encode())
+        self.unwritten = None
+
+    def keep(self, **changes: Any) -> None:
+        """Writes the file of a batch that was submitted. If that fails, it goes on in memory."""
+        first = self.unwritten is None
+        try:
+            self.save(**changes)
+        except OSError as error:
+            self.unwritten = error
+            if first:
+                warn(
+                    f"{self.path} cannot be written: {error}. The batch goes on in memory. Make room before it ends."
+                )
+
+    def check_kept(self) -> None:
+        """Raises an error with the state of a batch that is only in memory, which ends now."""
+        if (error := self.unwritten) is not None:
+            text = json.dumps(self.state, ensure_ascii=False)
+            with explained(
+                self.path, f"The batch was submitted. Make room, and save this text in the file: {text}"
+            ):
+                raise error
 
 
 def _proves_nothing_was_submitted(error: errors.EllmerError) -> bool:

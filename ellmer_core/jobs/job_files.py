@@ -41,10 +41,30 @@ def _opened(path: Path) -> Iterator[IO[bytes]]:
 
 
 def replace(path: Path, data: bytes) -> None:
-    """Writes a file so that readers find either the old or the new content. The caller holds it."""
+    """Writes a file so that readers find either the old or the new content, even after a crash. The caller holds it."""
     new = path.with_name(f"{path.name}.new")
-    new.write_bytes(data)
-    new.replace(path)
+    try:
+        with new.open("wb") as file:
+            file.write(data)
+            file.flush()
+            os.fsync(file.fileno())
+        new.replace(path)
+    except OSError:
+        with suppress(OSError):  # a part of it would fill the disk for the next try
+            new.unlink()
+        raise
+
+
+UNSENT = "Nothing was sent. Make room, or use a path in a folder that can be written, and call again"
+
+
+@contextmanager
+def explained(path: Path, advice: str = UNSENT) -> Iterator[None]:
+    """Raises an `OSError` of the block with the path of the job's file, and with what to do."""
+    try:
+        yield
+    except OSError as error:
+        raise type(error)(error.errno, f"{error.strerror}. {advice}", str(path)) from error
 
 
 @contextmanager
@@ -54,7 +74,8 @@ def held(path: str | Path) -> Iterator[None]:
     The lock is a file beside it, which is deleted at the end. The system lets go of the lock of a process that is killed.
     """
     lock = Path(f"{path}.lock")
-    file = _locked(lock)
+    with explained(Path(path)):
+        file = _locked(lock)
     if file is None:
         raise UsageError(f"{path} is in use by another call. Wait until it has ended, or use another path.")
     try:
@@ -128,10 +149,11 @@ class Journal:
     def __init__(self, path: str | Path, asked: Mapping[str, str]) -> None:
         self.path = Path(path)
         self.lines: dict[int, int] = {}
-        if not self.path.exists():
-            replace(self.path, _line({"version": VERSION, "asked": dict(asked)}))
-        elif (end := self._read(asked)) < self.path.stat().st_size:
-            os.truncate(self.path, end)
+        with explained(self.path):
+            if not self.path.exists():
+                replace(self.path, _line({"version": VERSION, "asked": dict(asked)}))
+            elif (end := self._read(asked)) < self.path.stat().st_size:
+                os.truncate(self.path, end)
 
     def add(self, place: int, chat: Chat, begun: int) -> None:
         """Adds the turns of a fork after the first `begun`, which it began with."""

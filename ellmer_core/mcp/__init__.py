@@ -13,7 +13,6 @@ The tools of a server can be used in blocking and async chats. https://modelcont
 
 from __future__ import annotations
 
-import json
 import math
 import re
 from collections import Counter
@@ -22,7 +21,6 @@ from contextlib import AsyncExitStack, ExitStack, asynccontextmanager, contextma
 from contextvars import ContextVar
 from dataclasses import dataclass, field
 from functools import partial
-from hashlib import sha256
 from logging import WARNING
 from types import TracebackType
 from typing import TYPE_CHECKING, Any, Literal, TypeVar, cast
@@ -30,21 +28,21 @@ from urllib.parse import urlsplit
 
 from .._chat.chat import Chat
 from ..base.argument_checks import spelt
-from ..base.budget import MCP_SERVER
+from ..base.budget import MCP_CALL, MCP_SERVER
 from ..base.log import log_raised
 from ..contents import content as ours
 from ..contents.content import media_type
-from ..contents.json_serialization import contents_record
 from ..contents.turns import AssistantTurn, Turn, UserTurn
-from ..errors import AsyncToolError, ConnectError, EllmerError, UsageError
+from ..errors import ConnectError, EllmerError, UsageError
 from ..schemas.type_functions import arguments_of, to_json_schema
 from ..tool_execution import ainvoke
-from ..tools.definition import AskLater, ToolContext, tool, tool_annotations
+from ..tools.definition import ToolContext, tool, tool_annotations
 from ..tools.results import flatten, result_text
 from ..transport.http_exchange import NO_KEYS, secrets_in_query, user_of
 from ..transport.key_forms import HiddenText
 from ..transport.sent_keys import SentKeys, is_secret, keys_in
 from ..wire.base import HiddenHeaders
+from .questions import Asking, all_that_is_asked, answer
 from .reading import LINES, ErrorOutput, bounded_answer
 
 if TYPE_CHECKING:
@@ -173,7 +171,7 @@ def mcp_tools(
     headers: Mapping[str, str] | None = None,
     env: Mapping[str, str] | None = None,
     prefix: str = "",
-    timeout: float | None = None,
+    timeout: float | None = MCP_CALL.seconds,
     connect_timeout: float = MCP_SERVER.seconds,
     max_tools: int = MCP_SERVER.events,
     auth: Any = None,
@@ -187,7 +185,7 @@ def mcp_tools(
 
     While one of its tools runs, the server may ask the user something (elicitation). The question is answered
     like the approval of a call: by `chat.approve`, the console, the app, or a later decision, after which the tool is called
-    again. If there is nobody to ask, the answer is no.
+    again. If there is nobody to ask, the answer is no. A server that asks more than a hundred times while one call runs ends the call.
 
     Args:
         server: A URL (streamable HTTP), the words of a command (started here, and ended with the block), or anything
@@ -195,8 +193,9 @@ def mcp_tools(
         headers: HTTP headers of each request to a URL.
         env: Variables that are added to the few that a command inherits.
         prefix: What the names of the tools begin with.
-        timeout: Seconds that a call may take; `None` (default) sets no limit.
-        connect_timeout: Seconds in which the server has to introduce itself and list its tools.
+        timeout: Seconds that a call may take, or reading a resource or a prompt. The time of questions to the user or the model
+            does not count. Default: 300; `None` sets no limit.
+        connect_timeout: Seconds in which the server has to introduce itself and list its tools, its resources or its prompts.
         max_tools: The most tools that a server may list.
         auth: An `httpx2.Auth` for a URL, such as the SDK's `OAuthClientProvider`; `None` (default) sends only the headers.
         sampling: A chat whose model the server may ask while one of its tools runs. Its history and its tools are not used,
@@ -244,7 +243,7 @@ class McpTools:
     headers: dict[str, str] = field(default_factory=dict, repr=False)
     env: dict[str, str] = field(default_factory=dict, repr=False)
     prefix: str = ""
-    timeout: float | None = None
+    timeout: float | None = MCP_CALL.seconds
     connect_timeout: float = MCP_SERVER.seconds
     max_tools: int = MCP_SERVER.events
     auth: Any = field(default=None, repr=False)
@@ -254,7 +253,7 @@ class McpTools:
     protocol: Literal["auto", "legacy"] = "auto"
     _open: ExitStack = field(default_factory=ExitStack, repr=False)
     _session: tuple[BlockingPortal, Client] | None = field(default=None, repr=False)
-    _running: list[_Asking] = field(default_factory=list, repr=False)
+    _running: list[Asking] = field(default_factory=list, repr=False)
     _keys: SentKeys = field(default=NO_KEYS, repr=False)
     _stderr: ErrorOutput | None = field(default=None, repr=False)
 
@@ -282,12 +281,12 @@ class McpTools:
             except Exception as error:  # noqa: BLE001 - raised again as one of ours
                 failed = self._first(error)
             if failed is not None:  # here, because it would have the frames of the SDK as its context there
-                why = f"{_in_words(failed, self.connect_timeout)}{self._last_words()}"
+                why = f"{_in_words(failed, self.connect_timeout, 'connect_timeout')}{self._last_words()}"
                 raise self._failure(failed, f"No MCP server answers at {self._where}: {why}")
             self._open, self._session = stack.pop_all(), (portal, client)
         tools = [self._tool(portal, client, definition) for definition in listed]
         if twice := _twice(tool.name for tool in tools):
-            self._open.close()
+            self._close()
             raise UsageError(f"Two tools of {self._where} have the same name for a model: {twice}.")
         return tools
 
@@ -295,7 +294,17 @@ class McpTools:
         self, kind: type[BaseException] | None, error: BaseException | None, where: TracebackType | None
     ) -> None:
         self._session = None
-        self._open.close()
+        self._close()
+
+    def _close(self) -> None:
+        """Closes the connection. That it had broken before, the calls have said."""
+        try:
+            self._open.close()
+        except Exception as error:  # noqa: BLE001 - of any transport
+            first = self._first(error)
+            log_raised(
+                WARNING, "mcp: the connection ended with %s: %s", type(first).__name__, first, error=first
+            )
 
     async def __aenter__(self) -> list[ours.ToolDef]:
         from anyio.to_thread import run_sync  # noqa: PLC0415 - imported when first needed
@@ -308,7 +317,7 @@ class McpTools:
         from anyio.to_thread import run_sync  # noqa: PLC0415 - imported when first needed
 
         self._session = None
-        await run_sync(self._open.close)
+        await run_sync(self._close)
 
     # --- Resources and prompts -------------------------------------------------------------------------------
 
@@ -317,8 +326,9 @@ class McpTools:
 
         Raises:
             UsageError: The connection is not open, or the server lists too many.
+            ConnectError: The server does not answer within `connect_timeout`.
         """
-        listed = self._call(lambda client: _all_pages(client.list_resources, "resources", self.max_tools))
+        listed = self._listed("resources")
         return [
             McpResource(r.uri, r.title or r.name, r.description or "", r.mime_type or "", r.name)
             for r in listed
@@ -332,7 +342,7 @@ class McpTools:
 
         Raises:
             UsageError: The connection is not open.
-            ConnectError: The server has no such resource, or does not answer.
+            ConnectError: The server has no such resource, or does not answer within `timeout`.
         """
         found = self._call(lambda client: client.read_resource(uri))
         return [_content(_resource(resource)) for resource in found.contents]
@@ -342,8 +352,9 @@ class McpTools:
 
         Raises:
             UsageError: The connection is not open, or the server lists too many.
+            ConnectError: The server does not answer within `connect_timeout`.
         """
-        listed = self._call(lambda client: _all_pages(client.list_prompts, "prompts", self.max_tools))
+        listed = self._listed("prompts")
         return [
             McpPrompt(
                 p.name, p.title or p.name, p.description or "", tuple(a.name for a in p.arguments or ())
@@ -361,7 +372,7 @@ class McpTools:
 
         Raises:
             UsageError: The connection is not open.
-            ConnectError: The server has no such prompt, or does not answer.
+            ConnectError: The server has no such prompt, or does not answer within `timeout`.
         """
         found = self._call(lambda client: client.get_prompt(name, arguments))
         return [
@@ -369,21 +380,35 @@ class McpTools:
             for message in found.messages
         ]
 
-    def _call(self, ask: Callable[[Client], Awaitable[T]]) -> T:
+    def _listed(self, what: Literal["resources", "prompts"]) -> list[Any]:
+        async def pages(client: Client) -> list[Any]:
+            return await _all_pages(getattr(client, f"list_{what}"), what, self.max_tools)
+
+        return self._call(pages, "connect_timeout")
+
+    def _call(
+        self,
+        ask: Callable[[Client], Awaitable[T]],
+        limit: Literal["timeout", "connect_timeout"] = "timeout",
+    ) -> T:
+        from anyio import fail_after  # noqa: PLC0415 - imported when first needed
+
         if self._session is None:
             raise UsageError(
                 "The connection to the MCP server is not open: use it inside of its `with` block."
             )
         portal, client = self._session
+        seconds: float | None = getattr(self, limit)
 
         async def asked() -> T:
-            return self._shown(await ask(client))
+            with fail_after(seconds):
+                return self._shown(await ask(client))
 
         try:
             return portal.call(asked)
         except Exception as error:  # noqa: BLE001 - raised again as one of ours
             failed = self._first(error)
-        raise self._failure(failed, f"{self._where}: {_in_words(failed, self.connect_timeout)}")
+        raise self._failure(failed, f"{self._where}: {_in_words(failed, seconds, limit)}")
 
     def _failure(self, error: BaseException, text: str) -> EllmerError:
         """Returns the error to raise for one of the SDK, which becomes its cause."""
@@ -400,12 +425,13 @@ class McpTools:
         from mcp.types import ElicitResult  # noqa: PLC0415
 
         asking = _asking.get() or (self._running[-1] if self._running else None)
-        if asking is None:  # nobody called a tool
+        if asking is None or not asking.admitted():  # nobody called a tool, or too often
             return ElicitResult(action="decline")
         params = self._shown(params)
         schema = getattr(params, "requested_schema", None)
         url = str(getattr(params, "url", ""))
-        answers = await run_sync(partial(asking.ask, params.message, schema, url))
+        with asking.paused():
+            answers = await run_sync(partial(asking.ask, params.message, schema, url))
         if asking.later is not None:
             return ElicitResult(action="cancel")
         if answers is None:
@@ -423,12 +449,15 @@ class McpTools:
             return ErrorData(
                 code=REFUSED, message="Sampling needs a running tool, and a last message of the user."
             )
-        words = _all_that_is_asked(params.system_prompt, turns)
-        if self.ask_before_sampling and await run_sync(partial(asking.ask, words, None, "")) is None:
-            return ErrorData(code=REFUSED, message="The user did not allow it.")
+        if not asking.admitted():
+            return ErrorData(code=REFUSED, message="There were too many questions.")
+        words = all_that_is_asked(params.system_prompt, turns)
         assert self.sampling is not None
         try:
-            turn = await _answer(self.sampling, turns, params)
+            with asking.paused():
+                if self.ask_before_sampling and await run_sync(partial(asking.ask, words, None, "")) is None:
+                    return ErrorData(code=REFUSED, message="The user did not allow it.")
+                turn = await answer(self.sampling, turns, params)
         except EllmerError as error:
             log_raised(WARNING, "mcp: sampling: %s", type(error).__name__, error=error)
             return ErrorData(code=REFUSED, message="The model did not answer.")
@@ -486,7 +515,7 @@ class McpTools:
         async with AsyncExitStack() as stack:
             target = self.server
             if isinstance(target, str):
-                target = await _over_http(stack, target, self.headers, self.auth)
+                target = await _over_http(stack, target, self.headers, self.auth, self.timeout)
             elif isinstance(target, list | tuple):
                 command, *words = target
                 target = StdioServerParameters(command=command, args=words, env=dict(self.env) or None)
@@ -520,11 +549,11 @@ class McpTools:
         def call(**arguments: Any) -> ours.ContentToolResult:
             context = arguments.pop(CONTEXT, None) or ToolContext(ours.ContentToolRequest("", tool.name))
             with self._noted(context) as asking:
-                result = portal.call(partial(client.call_tool, tool.name, arguments, self.timeout))
+                result = portal.call(self._called, client, tool.name, arguments, asking)
             asking.check()
             return result_of(self._shown(result, failed=bool(result.is_error)))
 
-        name = re.sub(r"[^a-zA-Z0-9_-]", "_", self.prefix + tool.name)[:64]
+        name = _name(self.prefix + tool.name)
         annotations = _annotations(tool)
         return ours.ToolDef(
             call,
@@ -537,12 +566,18 @@ class McpTools:
             deferred=self.defer,
         )
 
+    async def _called(
+        self, client: Client, name: str, arguments: dict[str, Any], asking: Asking
+    ) -> CallToolResult:
+        with asking.limited(self.timeout):
+            return await client.call_tool(name, arguments)
+
     @contextmanager
-    def _noted(self, context: ToolContext[Any]) -> Iterator[_Asking]:
+    def _noted(self, context: ToolContext[Any]) -> Iterator[Asking]:
         """Notes that a call runs, so that the server can ask about it. The SDK asks in the context of the call; for servers of
         before July 2026, which ask beside it, it is the call that began last.
         """
-        asking = _Asking(context)
+        asking = Asking(context)
         token = _asking.set(asking)
         self._running.append(asking)
         try:
@@ -561,30 +596,7 @@ CONTEXT = "context of ellmer_core"
 REFUSED = -1  # as the specification has it for a user who says no
 STOPS = {"success": "endTurn", "max_tokens": "maxTokens", "stop_sequence": "stopSequence"}
 
-_asking: ContextVar[_Asking | None] = ContextVar("ellmer_core_mcp_asking", default=None)
-
-
-@dataclass(eq=False)
-class _Asking:
-    """A call that runs, and what came of the questions of its server."""
-
-    context: ToolContext[Any]
-    later: BaseException | None = None
-
-    def ask(self, message: str, schema: Mapping[str, Any] | None, url: str) -> dict[str, Any] | None:
-        """Asks the user. An answer that comes later, or a question that cannot be asked, ends the call."""
-        if self.later is not None:
-            return None
-        try:
-            return self.context.ask(message, schema, url=url)
-        except (AskLater, AsyncToolError) as later:
-            self.later = later
-            return None
-
-    def check(self) -> None:
-        """Raises what ended the call."""
-        if self.later is not None:
-            raise self.later
+_asking: ContextVar[Asking | None] = ContextVar("ellmer_core_mcp_asking", default=None)
 
 
 @dataclass(frozen=True)
@@ -624,52 +636,11 @@ def _turns_of(messages: Sequence[Any]) -> list[Turn]:
     return turns
 
 
-def _all_that_is_asked(system_prompt: str | None, turns: Sequence[Turn]) -> str:
-    """Returns the question whether a server may ask the model. It has all that the model would get: who approves sees it, and a
-    decision that comes later is for this question only.
-    """
-    words, said = "May the server ask the model this?", [(turn.role, _in_full(turn)) for turn in turns]
-    if len(said) == 1 and not system_prompt:
-        return f"{words} {said[0][1]}"
-    told = [("system", system_prompt)] if system_prompt else []
-    return "\n".join([words, *(f"{role}: {text}" for role, text in (*told, *said))])
-
-
-def _in_full(turn: Turn) -> str:
-    """Returns the text of a turn. Another content, such as an image, has the digest of its bytes."""
-    return "\n".join(
-        content.text
-        if isinstance(content, ours.ContentText)
-        else f"[{type(content).__name__} {_digest(content)}]"
-        for content in turn.contents
-    )
-
-
-def _digest(content: ours.Content) -> str:
-    return f"sha256:{sha256(json.dumps(contents_record(content)).encode()).hexdigest()}"
-
-
-async def _answer(chat: Chat, turns: Sequence[Turn], params: Any) -> AssistantTurn:
-    """Returns the answer of the chat's model to a server's messages, without the chat's history and tools."""
-    asked = chat.fork()
-    asked.set_tools([])
-    asked.set_turns(turns[:-1])
-    asked.set_system_prompt(params.system_prompt)
-    options = {
-        "max_tokens": params.max_tokens,
-        "temperature": params.temperature,
-        "stop_sequences": params.stop_sequences,
-    }
-    wanted = {name: value for name, value in options.items() if value is not None}
-    await asked.chat_async(*turns[-1].contents, params=wanted, echo="none")
-    turn = asked.last_turn("assistant")
-    assert turn is not None
-    return turn
-
-
-async def _over_http(stack: AsyncExitStack, url: str, headers: Mapping[str, str], auth: Any) -> Any:
+async def _over_http(
+    stack: AsyncExitStack, url: str, headers: Mapping[str, str], auth: Any, seconds: float | None
+) -> Any:
     import httpx2  # noqa: PLC0415 - the SDK brings it
-    from mcp.client.streamable_http import streamable_http_client  # noqa: PLC0415
+    from mcp.client import streamable_http  # noqa: PLC0415
 
     if auth is not None and not isinstance(auth, httpx2.Auth):
         raise UsageError(
@@ -677,11 +648,15 @@ async def _over_http(stack: AsyncExitStack, url: str, headers: Mapping[str, str]
         )
     client = httpx2.AsyncClient(
         headers={"accept-encoding": "identity", **headers},
-        timeout=httpx2.Timeout(30, read=300),
+        timeout=httpx2.Timeout(30, read=None if seconds is None else max(seconds, MCP_CALL.seconds)),
         auth=auth,
         event_hooks={"response": [bounded_answer]},
     )
-    return streamable_http_client(url, http_client=await stack.enter_async_context(client))
+    opened = await stack.enter_async_context(client)
+    open_transport: Any = streamable_http.streamable_http_client
+    if hasattr(streamable_http, "DEFAULT_MAX_SSE_EVENT_SIZE"):  # since 2.3; it would be 1 MB
+        open_transport = partial(open_transport, max_sse_event_size=MCP_SERVER.received)
+    return open_transport(url, http_client=opened)
 
 
 # --- Keys in an address or a command -----------------------------------------------------------------------
@@ -747,13 +722,19 @@ def _annotations(tool: Tool) -> dict[str, Any]:
     )
 
 
+def _name(name: str) -> str:
+    """Returns a name that every provider accepts. Gemini's begin with a letter or `_`."""
+    known = re.sub(r"[^a-zA-Z0-9_-]", "_", name)
+    return (known if re.match("[a-zA-Z_]", known) else f"_{known}")[:64]
+
+
 def _twice(names: Iterable[str]) -> str:
     return ", ".join(name for name, times in Counter(names).items() if times > 1)
 
 
-def _in_words(error: BaseException, patience: float) -> str:
+def _in_words(error: BaseException, patience: float | None, limit: str) -> str:
     if isinstance(error, TimeoutError):
-        return f"it said nothing, or went on listing its tools, for {patience:g} seconds (`connect_timeout`)"
+        return f"it said nothing, or did not come to an end, for {patience:g} seconds (`{limit}`)"
     if str(error) == "Connection closed":  # the words of the SDK, which does not tell why
         return "it closed the connection"
     return f"{type(error).__name__}: {error}" if str(error) else type(error).__name__

@@ -85,26 +85,37 @@ codecs.register(_lines)
 
 
 async def bounded_answer(response: Any) -> None:
-    """Bounds the body of an answer over HTTP. The SDK bounds each event of a stream itself."""
-    import httpx2  # noqa: PLC0415 - the SDK brings it
-
+    """Bounds the body of an answer over HTTP, or each of its events. What is too much, or is compressed, is an error of its call."""
+    streamed = response.headers.get("content-type", "").startswith("text/event-stream")
+    fault = ""
     if response.headers.get("content-encoding", "identity") != "identity":
-        raise httpx2.DecodingError("The MCP server compressed its answer, although it was told not to.")
-    if not response.headers.get("content-type", "").startswith("text/event-stream"):
-        response.stream = _counted(response.stream)
+        fault = "The MCP server compressed its answer, although it was told not to."
+    response.stream = _counted(response.stream, streamed=streamed, fault=fault)
 
 
-def _counted(stream: Any) -> Any:
-    from httpx2 import AsyncByteStream, DecodingError  # noqa: PLC0415 - the SDK brings it
+#: Between the pieces, another event begins.
+_EVENT_END = re.compile(rb"\r?\n\r?\n|\r\r")
+
+
+def _counted(stream: Any, *, streamed: bool, fault: str) -> Any:
+    from httpx2 import AsyncByteStream, SSEError, StreamError  # noqa: PLC0415 - the SDK brings it
+
+    # The SDK answers a call with each of them. Another exception would end the connection.
+    kind = SSEError if streamed else StreamError
 
     class Counted(AsyncByteStream):
         async def __aiter__(self) -> AsyncGenerator[bytes, None]:
+            if fault:
+                raise kind(fault)
             size = values = 0
             async for chunk in stream:
-                size += len(chunk)
-                values += sum(chunk.count(mark) for mark in _SEPARATORS)
-                if size > MCP_SERVER.received or values > MCP_SERVER.values:
-                    raise DecodingError(_TOO_LARGE)
+                for place, piece in enumerate(_EVENT_END.split(chunk) if streamed else [chunk]):
+                    if place:
+                        size = values = 0
+                    size += len(piece)
+                    values += sum(piece.count(mark) for mark in _SEPARATORS)
+                    if size > MCP_SERVER.received or values > MCP_SERVER.values:
+                        raise kind(_TOO_LARGE)
                 yield chunk
 
         async def aclose(self) -> None:

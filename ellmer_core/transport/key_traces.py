@@ -17,7 +17,6 @@ from functools import lru_cache, partial
 from itertools import accumulate, compress
 from typing import NamedTuple
 from unicodedata import normalize
-from urllib.parse import quote
 
 from .key_forms import HIDDEN, readable, written_forms
 
@@ -39,8 +38,8 @@ _MARKS = bytes(code for code in range(128) if not chr(code).isalnum())
 #: A letter: in JSON, Python, C, a URL, quoted-printable, HTML; also escaped again. It begins with a set of letters, which is found fast.
 _ESCAPED = re.compile(
     r"""[\\%=&0](?i:(?<=\\)\\{0,7}+(?:
-        u(?P<high>d[89ab][0-9a-f]{2})\\{1,8}u(?P<low>d[c-f][0-9a-f]{2})|u\{?(?P<unit>[0-9a-f]{4})\}?
-        |(?:u\{0{0,4}|U000000|x)(?P<program>[0-9a-f]{2})\}?|0?(?P<octal>[01][0-7]{2})|(?P<slash>/))
+        u(?P<high>d[89ab][0-9a-f]{2})\\{1,8}u(?P<low>d[c-f][0-9a-f]{2})|(?-i:U)000(?P<wide>[0-9a-f]{5})
+        |u\{?(?P<unit>[0-9a-f]{4})\}?|(?:u\{0{0,4}|x)(?P<program>[0-9a-f]{2})\}?|0?(?P<octal>[01][0-7]{2})|(?P<slash>/))
     |(?:(?<=%)(?:25){0,3}|(?<=\b0)x)(?P<url>[0-9a-f]{2})|(?<==)(?P<printable>[2-7][0-9a-f])
     |(?<=&)(?:amp;){0,3}\#(?:x0{0,6}(?P<hex>[1-9a-f][0-9a-f]{1,4}(?=;)|[2-7][0-9a-f])|0{0,6}(?P<decimal>[1-9]\d{1,5}(?=;)|1[012]\d|[3-9]\d));?)""",
     re.VERBOSE,
@@ -71,6 +70,7 @@ def hidden_traces(text: str, keys: Iterable[str]) -> str:
     if len(text) < SHORTEST:
         return text
     text = _encodings_hidden(text, keys)
+    text = _encodings_hidden(text[::-1], keys)[::-1].replace(HIDDEN[::-1], HIDDEN)
     for pattern, tells in (_MASKED, _tells_masked), *((words, _tells_word) for words in _WORDS):
         told = {found for found in set(pattern.findall(text)) if tells(found, keys)}
         if told:
@@ -85,23 +85,22 @@ def hidden_in_answer(text: str, keys: Iterable[str]) -> str:
 
 
 def _encodings_hidden(text: str, keys: tuple[str, ...]) -> str:
-    for key in keys:
-        for form in _forms(key):
-            text = text.replace(form, HIDDEN)
-    for spans in _spans, _in_packed, _in_numbers:
+    low = text.lower()
+    for form in [form for key in keys for form in _forms(key) if form in low]:
+        text = re.sub(re.escape(form), HIDDEN, text, flags=re.IGNORECASE)
+    for spans in _spans, _in_packed, _in_escaped_runs, _in_numbers:
         text = _cut(text, _apart(spans(text, keys)))
     return text
 
 
 @lru_cache(64)
 def _forms(key: str) -> tuple[str, ...]:
-    """Returns the forms of a key that are replaced as a whole, also with marks at their ends: the longest first."""
+    """Returns the forms of a key that are replaced as a whole in any case, also with marks at their ends: the longest first."""
     data = key.encode()
-    forms = {*written_forms(key), key.upper(), key.lower(), key.replace("/", "\\/"), " ".join(key)}
-    forms |= {data.hex(), data.hex().upper()}
+    forms = {*written_forms(key), key.replace("/", "\\/"), " ".join(key), data.hex()}
     forms |= {b64encode(data).decode(), urlsafe_b64encode(data).decode(), b32encode(data).decode()}
-    forms |= {re.sub("%..", lambda found: found[0].lower(), quote(key, safe=""))}
-    return tuple(sorted(forms, key=len, reverse=True))
+    forms |= {form.rstrip("=") for form in forms}
+    return tuple(sorted({form.lower() for form in forms}, key=len, reverse=True))
 
 
 @lru_cache(64)
@@ -425,6 +424,17 @@ def _in_packed(text: str, keys: tuple[str, ...], layers: int = LAYERS) -> list[t
             found = _in_code(code, [run for _, run in places], keys, layers)
             told |= {places[each][0] for each in found}
     return [runs[each] for each in sorted(told)]
+
+
+def _in_escaped_runs(text: str, keys: tuple[str, ...]) -> list[tuple[int, int]]:
+    """Returns where Base64, Base32 or hexadecimal of which each letter is escaped has a part of a key in it."""
+    spans, texts = list[tuple[int, int]](), [text]
+    for _ in range(LAYERS):
+        texts.append(_ESCAPED.sub(lambda found: _letter(found[0]), texts[-1]))
+        if texts[-1] == texts[-2]:
+            break
+        spans += _in_escaped(_in_packed(texts[-1], keys), texts)
+    return spans
 
 
 def _in_code(code: _Code, runs: list[str], keys: tuple[str, ...], layers: int) -> set[int]:

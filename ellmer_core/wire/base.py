@@ -46,8 +46,8 @@ def _anew(turns: Sequence[Turn], message: Callable[[Turn], list[Json]]) -> list[
     return list(chain.from_iterable(map(message, turns)))
 
 
-def _define(tool: ours.ToolDef, definition: Callable[[ours.ToolDef], Json]) -> Json:
-    return definition(tool)
+def _define(tools: Sequence[ours.ToolDef], definition: Callable[[ours.ToolDef], Json]) -> list[Json]:
+    return list(map(definition, tools))
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -57,7 +57,7 @@ class Wire(Value, ABC):
     `params` are the neutral parameters (`temperature`, `max_tokens`, …), which the wire renames. `api_args` is merged
     into the body last, and `api_headers` into the headers last. `credentials` returns the key when a request is
     built; it is never printed. `keep(turns, self.message)` returns the messages of `self.message(turn)` for each turn,
-    new or cached, and `keep_tool(tool, self.tool)` does the same for a tool.
+    new or cached, and `keep_tools(tools, self.tool)` does the same for tools.
     """
 
     name: ClassVar[str]  # "openai-chat": the wire format
@@ -95,7 +95,7 @@ class Wire(Value, ABC):
     keep: Callable[[Sequence[Turn], Callable[[Turn], list[Json]]], list[Json]] = field(
         default=_anew, repr=False, compare=False
     )
-    keep_tool: Callable[[ours.ToolDef, Callable[[ours.ToolDef], Json]], Json] = field(
+    keep_tools: Callable[[Sequence[ours.ToolDef], Callable[[ours.ToolDef], Json]], list[Json]] = field(
         default=_define, repr=False, compare=False
     )
 
@@ -219,7 +219,7 @@ class Wire(Value, ABC):
         """Returns the definitions of all tools, new or cached, which may not be changed. A tool that the provider runs
         itself is unchanged. Beside deferred tools stands the provider's search, if it has one.
         """
-        found = [tool.provided(self.name) or self.keep_tool(tool, self.tool) for tool in tools]
+        found = self.keep_tools(tools, lambda tool: tool.provided(self.name) or self.tool(tool))
         return (
             [*found, dict(self.tool_search)] if self.tool_search and any(map(self.defers, tools)) else found
         )

@@ -136,6 +136,16 @@ def test_a_file_that_the_provider_has_deleted_meanwhile_is_sent_along(mode, serv
     assert file in chat.get_turns()[0].contents  # the history keeps what was said
 
 
+def test_the_path_of_a_gateway_stays_in_front_of_googles_uploads(server, reply, pdf):
+    stored = STORED["google_gemini"][0]
+    server.answers(reply(json_of(stored)))
+
+    chat = ec.chat_google_gemini(base_url=f"{server.url}/gateway/v1beta", api_key="k", model="m")
+
+    assert chat.upload(pdf).uri == GOOGLE["uri"]
+    assert [one.path for one in server.asked] == ["/gateway/upload/v1beta/files"]
+
+
 def test_google_is_waited_for(server, reply, chatting, pdf, monkeypatch):
     monkeypatch.setattr("ellmer_core.transport.single_requests.PAUSE", 0.001)
     later = {**GOOGLE, "state": "PROCESSING"}

@@ -192,11 +192,27 @@ def test_a_finding_has_all_that_the_page_shows(judge):
     ],
 )
 def test_an_error_text_leads_to_its_rule(judge, text):
-    found = {match["rule"]: match for match in judge(text)["matches"]}  # three rules share the text
-    assert found["PAIR-001"]["wire"] == "anthropic"
-    assert found["PAIR-001"]["alike"] > 0.9
-    assert found["PAIR-001"]["refused"]
-    assert found["PAIR-001"]["legal"]
+    first = judge(text)["matches"][0]  # of several rules that share the text
+    assert first["full_id"] == "anthropic/PAIR-001"
+    assert first["alike"] > 0.9
+    assert first["refused"]
+    assert first["legal"]
+
+
+@pytest.mark.parametrize(
+    ("text", "full_id", "page"),
+    [
+        ("The encrypted content gAAA...6KFQ could not be verified.", "THK-006", "behaviour/thk-006/"),
+        (
+            "thinking is enabled but reasoning_content is missing in assistant tool call message at index 2",
+            "openai-chat/moonshot/THK-005",
+            "",
+        ),
+    ],
+)
+def test_an_error_text_leads_to_rules_of_conversations_and_of_providers(judge, text, full_id, page):
+    first = judge(text)["matches"][0]
+    assert (first["full_id"], first["page"]) == (full_id, page)
 
 
 @pytest.mark.parametrize(

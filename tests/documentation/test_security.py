@@ -1,15 +1,24 @@
-"""Each guarantee of `SECURITY.md` has a row in `docs/tested/attacks.md`, and the tests that the row names exist."""
+"""Each sentence of a guarantee of `SECURITY.md` has tests in `promises.toml`, each guarantee has a row in
+`docs/tested/attacks.md`, and the tests that are named there exist.
+"""
 
 import ast
 import re
+import tomllib
 from functools import cache
 from pathlib import Path
 
 import pytest
 
+from ellmer_core.base import budget
+
 ROOT = Path(__file__).parents[2]
+PACKAGES = ("ellmer_core", "harness/ellmer_harness", "conformance/ellmer_conformance")
+BUDGETS = [name for name, value in vars(budget).items() if isinstance(value, budget.Budget)]
 FOLDERS = ("tests", "harness/tests", "conformance/tests")
-GUARANTEES = re.findall(r"^- \*\*(.+?)\*\*", (ROOT / "SECURITY.md").read_text("utf-8"), re.MULTILINE)
+SECURITY = (ROOT / "SECURITY.md").read_text("utf-8")
+GUARANTEES = re.findall(r"^- \*\*(.+?)\*\*", SECURITY, re.MULTILINE)
+PROMISES = tomllib.loads(Path(__file__).with_name("promises.toml").read_text("utf-8"))
 TABLE = (ROOT / "docs/tested/attacks.md").read_text("utf-8").partition("## Guarantees and their tests")[2]
 ROWS = dict(re.findall(r"^\| ([^|]+) \| (`[^|]+) \|$", TABLE.partition("\n## ")[0], re.MULTILINE))
 
@@ -31,3 +40,31 @@ def test_the_tests_of_a_guarantee_exist(guarantee):
     files = [re.findall(r"`([\w.]+)`", cell) for cell in ROWS[guarantee].split("<br>")]
     assert all(len(names) > 1 for names in files)
     assert [name for file, *names in files for name in names if name not in functions_of(file)] == []
+
+
+def sentences():
+    """Yields each sentence of a guarantee; the first one has the guarantee before it."""
+    for guarantee in re.split(r"^- (?=\*\*)", SECURITY.rpartition("\n\n")[0], flags=re.MULTILINE)[1:]:
+        yield from re.split(r"(?<=[.)])\s+(?=[A-Z`(])", " ".join(guarantee.split()))
+
+
+def test_each_sentence_of_a_guarantee_has_its_tests_and_each_entry_is_a_sentence():
+    said = [[begin for begin in PROMISES if sentence.startswith(begin)] for sentence in sentences()]
+
+    assert [sentence for sentence, entries in zip(sentences(), said, strict=True) if len(entries) != 1] == []
+    assert sorted(PROMISES) == sorted(entry for entries in said for entry in entries)
+
+
+@pytest.mark.parametrize("begin", PROMISES)
+def test_the_tests_of_a_sentence_exist(begin):
+    named = [each.split() for each in PROMISES[begin] if each != "limit"]
+    assert PROMISES[begin]
+    assert all(len(names) > 1 for names in named)
+    assert [name for file, *names in named for name in names if name not in functions_of(file)] == []
+
+
+def test_each_budget_is_used():
+    sources = [path.read_text("utf-8") for folder in PACKAGES for path in (ROOT / folder).rglob("*.py")]
+    assert [
+        name for name in BUDGETS if sum(bool(re.search(rf"\b{name}\b", text)) for text in sources) < 2
+    ] == []

@@ -6,24 +6,30 @@ import json
 import sys
 import tracemalloc
 import zlib
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
 from threading import Thread
+from time import sleep
 
 import pytest
 
 from ellmer_core import ConnectError, ContentToolRequest, chat, tool
 from ellmer_core._chat.console import ask_at_console
-from ellmer_core.base.budget import MCP_SERVER
+from ellmer_core.base.budget import MCP_CALL, MCP_SERVER
 from ellmer_core.errors import UsageError
 from ellmer_core.render.tool_card import card
+from ellmer_core.testing import ScriptedModel
 from ellmer_core.tool_execution import invoke
 from ellmer_core.wire.shared.schemas import json_schema
 
 pytest.importorskip("mcp")
+import anyio
+from mcp import MCPError, types
+from mcp.server import Server
 
 from ellmer_core.mcp import mcp_tools
+from ellmer_core.mcp.questions import Asking
 
 HOSTILE = [sys.executable, str(Path(__file__).with_name("hostile_mcp_server.py"))]
 
@@ -139,6 +145,99 @@ def test_a_tool_does_not_take_the_place_of_another_one_silently():
         asked.register_tools(tools)  # the same one again
 
 
+# --- without an end --------------------------------------------------------------------------------------
+
+
+def server(**handlers):
+    """Returns a server of the SDK with one tool, in this process."""
+
+    async def listed(_context, _params):
+        return types.ListToolsResult(tools=[types.Tool(name="go", input_schema={"type": "object"})])
+
+    return Server("hostile", **{"on_list_tools": listed, **handlers})
+
+
+async def never(_context, _params):
+    await anyio.sleep(60)
+
+
+async def samples_again(context, _params):
+    words = types.SamplingMessage(role="user", content=types.TextContent(text="Again?"))
+    while True:
+        with suppress(MCPError):
+            await context.session.create_message(messages=[words], max_tokens=5)
+
+
+async def samples_at_once(_context, _params):
+    words = types.SamplingMessage(role="user", content=types.TextContent(text="Again?"))
+    params = types.CreateMessageRequestParams(messages=[words], max_tokens=5)
+    asked = {f"{n}": types.CreateMessageRequest(params=params) for n in range(200)}
+    return types.InputRequiredResult(input_requests=asked, request_state="")
+
+
+async def asks_again(context, _params):
+    while True:
+        await context.session.elicit_form("Again?", {"type": "object", "properties": {}})
+
+
+@pytest.mark.filterwarnings("ignore:The sampling capability is deprecated")
+@pytest.mark.parametrize(
+    ("asks", "protocol"), [(samples_again, "legacy"), (samples_at_once, "auto"), (asks_again, "legacy")]
+)
+def test_a_server_that_asks_without_an_end_ends_its_call(asks, protocol):
+    model = ScriptedModel(*["Yes."] * 300)
+    options = {"sampling": model.chat(), "ask_before_sampling": False, "protocol": protocol}
+    with mcp_tools(server(on_call_tool=asks), **options) as tools:
+        result = called(tools)
+
+        assert "asked the user or the model more than 100 times" in str(result.error)
+        assert len(model.asked) <= MCP_CALL.events
+
+
+def test_a_server_that_answers_no_call_is_left():
+    assert mcp_tools("http://x").timeout == MCP_CALL.seconds
+    for limit, ask in [
+        ("timeout", lambda opened, tools: called(tools).error),
+        ("timeout", lambda opened, tools: opened.read("file:///x")),
+        ("timeout", lambda opened, tools: opened.prompt("x")),
+        ("connect_timeout", lambda opened, tools: opened.prompts()),
+    ]:
+        silent = {
+            f"on_{name}": never for name in ("call_tool", "read_resource", "get_prompt", "list_prompts")
+        }
+        opened = mcp_tools(server(**silent))
+        with opened as tools:
+            setattr(opened, limit, 0.05)
+            try:
+                said = ask(opened, tools)
+            except ConnectError as error:
+                said = error
+        assert f"(`{limit}`)" in str(said)
+
+
+def test_the_time_of_the_user_is_not_the_servers(monkeypatch):
+    async def asks(context, _params):
+        answer = await context.session.elicit_form("Name?", {"type": "object", "properties": {}})
+        return types.CallToolResult(content=[types.TextContent(text=answer.action)])
+
+    def slow(*_):
+        sleep(0.3)
+        return {}
+
+    monkeypatch.setattr(Asking, "ask", slow)
+    with mcp_tools(server(on_call_tool=asks), protocol="legacy", timeout=0.25) as tools:
+        assert called(tools).value == "accept"
+
+
+@pytest.mark.parametrize(("name", "known"), [("", "_"), ("1st", "_1st"), ("-x", "_-x"), ("данные", "______")])
+def test_the_name_of_a_tool_is_one_that_every_provider_accepts(name, known):
+    async def listed(_context, _params):
+        return types.ListToolsResult(tools=[types.Tool(name=name, input_schema={"type": "object"})])
+
+    with mcp_tools(server(on_list_tools=listed)) as tools:
+        assert tools[0].name == known
+
+
 # --- over HTTP -------------------------------------------------------------------------------------------
 
 
@@ -149,12 +248,15 @@ def over_http(answer):
 
     class Handler(BaseHTTPRequestHandler):
         def do_POST(self):
-            self.rfile.read(int(self.headers["content-length"]))
+            self.asked = json.loads(self.rfile.read(int(self.headers["content-length"])))
             asked.append((self.path, dict(self.headers)))
             answer(self)
             self.close_connection = True
 
-        do_GET = do_POST  # noqa: N815 - its name is given
+        def do_GET(self):
+            begun(self, 405, content_length="0")
+
+        do_DELETE = do_GET  # noqa: N815 - its name is given
 
         def log_message(self, *_):
             pass
@@ -207,6 +309,82 @@ def test_an_answer_over_http_is_bounded(answer):
 
         assert asked
         assert peak() < 3 * MCP_SERVER.received
+
+
+def answering(call):
+    """Answers as a server with one tool does, and a call as `call(handler, id)` does."""
+
+    def answer(handler):
+        asked = handler.asked
+        known = {"initialize": WHO, "tools/list": {"tools": [NOTE]}}
+        if asked["method"] == "tools/call":
+            call(handler, asked["id"])
+        elif "id" not in asked:
+            begun(handler, 202, content_length="0")
+        else:
+            begun(handler, content_type="application/json")
+            told = {"result": known[asked["method"]]} if asked["method"] in known else {"error": UNKNOWN}
+            handler.wfile.write(json.dumps({"jsonrpc": "2.0", "id": asked["id"], **told}).encode())
+
+    return answer
+
+
+WHO = {
+    "protocolVersion": "2025-06-18",
+    "capabilities": {"tools": {}},
+    "serverInfo": {"name": "hostile", "version": "1"},
+}
+NOTE = {"name": "read_note", "inputSchema": {"type": "object"}}
+UNKNOWN = {"code": -32601, "message": "no such method"}
+MANY = '{"jsonrpc":"2.0","id":1,"result":{"content":[],"structuredContent":{"a":[%s[]]}}}' % ("[]," * 600_000)
+
+
+def many_in_json(handler, _id):
+    begun(handler, content_type="application/json")
+    handler.wfile.write(MANY.encode())
+
+
+def many_in_an_event(handler, _id):
+    begun(handler, content_type="text/event-stream")
+    handler.wfile.write(f"data: {MANY}\n\n".encode())
+
+
+def packed_call(handler, _id):
+    begun(handler, content_type="text/event-stream", content_encoding="gzip")
+    handler.wfile.write(b"\x1f\x8b")
+
+
+def some_in_many_events(handler, number):
+    begun(handler, content_type="text/event-stream")
+    note = {
+        "jsonrpc": "2.0",
+        "method": "notifications/message",
+        "params": {"level": "info", "data": [1] * 1000},
+    }
+    handler.wfile.write(f"data: {json.dumps(note)}\n\n".encode() * 30)
+    said = {
+        "jsonrpc": "2.0",
+        "id": number,
+        "result": {"content": [{"type": "text", "text": "x" * 1_200_000}]},
+    }
+    handler.wfile.write(f"data: {json.dumps(said)}\n\n".encode())
+
+
+@pytest.mark.invariants
+@pytest.mark.parametrize(
+    ("call", "said"),
+    [
+        (many_in_json, "more than 64,000,000 bytes or 500,000 values"),
+        (many_in_an_event, "more than 64,000,000 bytes or 500,000 values"),
+        (packed_call, "compressed its answer"),
+        (some_in_many_events, "None"),
+        (lambda handler, _id: handler.connection.close(), "Connection closed"),
+    ],
+)
+def test_a_call_that_fails_fails_alone(call, said):
+    with over_http(answering(call)) as (url, asked), mcp_tools(url, protocol="legacy") as tools:
+        assert said in str(called(tools).error)
+    assert len(asked) > 2
 
 
 def test_the_headers_of_a_server_follow_no_redirect():

@@ -16,16 +16,18 @@ from ellmer_conformance.cli import _group
 from ellmer_conformance.cli.recordings import lint
 from ellmer_conformance.report import Report
 from ellmer_conformance.report.formats.html import page
+from ellmer_conformance.report.formats.terminal_escaping import printable as report_printable
 from ellmer_conformance.server import status_page
 from ellmer_core import contents_record, contents_replay
 from ellmer_core._chat.answers import Answer
 from ellmer_core._chat.console import ask_at_console
 from ellmer_core.base.printable_text import revealed
 from ellmer_core.live.browser import policy
-from ellmer_core.mcp import _all_that_is_asked
+from ellmer_core.mcp.questions import all_that_is_asked
 from ellmer_core.render.html import contents_html, notebook_html, whole_page
 from ellmer_core.render.tool_card import card
 from ellmer_harness.cli import main as harness
+from ellmer_harness.cli._terminal import harmless
 
 HTML = {"html": "<script>go()</script>", "icon": "<img src=x onerror=go()>", "footer": "<form action=x>"}
 
@@ -61,7 +63,23 @@ def test_a_restored_chat_has_no_html_either():
     assert other.get_turns()[-1].contents[0].extra["display"] == HTML
 
 
-INVISIBLE = "\u202e\u2066\u200b\u00ad\ufeff\U000e0041\u3164\u2028\x1b\x7f\x9b"
+INVISIBLE = "\u202e\u2066\u200b\u00ad\ufeff\U000e0041\u3164\u2028\x1b\x7f\x9b\ufe01\U000e01ef"
+#: All that shows nothing by itself: https://www.unicode.org/Public/UCD/latest/ucd/DerivedCoreProperties.txt (Default_Ignorable_Code_Point),
+#: an empty pattern of Braille, and the controls of hieroglyphs.
+IGNORED = "ad 34f 61c 115f-1160 17b4-17b5 180b-180f 200b-200f 202a-202e 2060-206f 2800 3164 fe00-fe0f feff ffa0 fff0-fff8 13430-1343f 1bca0-1bca3 1d173-1d17a e0000-e0fff"
+EMOJI = "\u200d\ufe0e\ufe0f"
+
+
+def ignored():
+    for each in IGNORED.split():
+        first, _, last = each.partition("-")
+        yield from map(chr, range(int(first, 16), int(last or first, 16) + 1))
+
+
+def test_all_that_shows_nothing_is_an_escape_in_each_printer():
+    assert [letter for letter in ignored() if letter in revealed(letter)] == []
+    for printer in (harmless, report_printable):
+        assert [letter for letter in ignored() if letter in printer(letter)] == list(EMOJI)
 
 
 def test_every_invisible_letter_is_an_escape():
@@ -117,15 +135,15 @@ def test_a_notebook_shows_the_markdown_of_an_answer_that_loads_nothing():
 
 def test_who_is_asked_about_a_question_to_the_model_sees_all_of_it():
     long, picture, other = "a" * 600, *(ec.ContentImageInline("image/png", data) for data in ("AAAA", "AAAB"))
-    alone = _all_that_is_asked(None, [ec.UserTurn(long)])
-    told = _all_that_is_asked(
+    alone = all_that_is_asked(None, [ec.UserTurn(long)])
+    told = all_that_is_asked(
         "Obey.", [ec.UserTurn("Hi"), ec.AssistantTurn("Yes"), ec.UserTurn([long, picture])]
     )
 
     assert alone == f"May the server ask the model this? {long}"
     assert told.splitlines()[1:5] == ["system: Obey.", "user: Hi", "assistant: Yes", f"user: {long}"]
     assert "ContentImageInline sha256:" in told
-    assert _all_that_is_asked(None, [ec.UserTurn([picture])]) != _all_that_is_asked(
+    assert all_that_is_asked(None, [ec.UserTurn([picture])]) != all_that_is_asked(
         None, [ec.UserTurn([other])]
     )
 

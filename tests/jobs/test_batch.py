@@ -1,6 +1,7 @@
 """Batches with a local server that answers in the shapes of recorded batch APIs. They were not run live."""
 
 import json
+import re
 import warnings
 from dataclasses import dataclass
 
@@ -314,6 +315,54 @@ def test_the_file_is_written_right_before_the_batch_is_sent(server, say, path, m
     say(*OpenAI().submitted(), OpenAI().batch("in_progress"))
     assert batch_chat(chat_of(OpenAI(), server), PROMPTS, path, wait=False) is None
     assert stages[:2] == [("files", False), ("batches", True)]
+
+
+@pytest.fixture
+def disk(monkeypatch):
+    """Returns a function: the disk takes so many more files of batches, and is full then."""
+
+    def disk(files):
+        left = iter(range(files))
+
+        def written(path, data):
+            if next(left, None) is None:
+                raise OSError(28, "No space left on device")
+            path.write_bytes(data)
+
+        monkeypatch.setattr("ellmer_core.jobs.batch.replace_file", written)
+
+    return disk
+
+
+def test_a_batch_is_not_sent_where_its_file_cannot_be_written(server, say, path, disk):
+    disk(0)
+    say(*Anthropic().submitted())
+    with pytest.raises(OSError, match=r"Nothing was sent. .*batch.json"):
+        batch_chat_text(chat_of(Anthropic(), server), PROMPTS, path)
+    assert not server.asked
+
+
+@every_api
+@pytest.mark.parametrize("files", range(1, 5))
+def test_a_batch_that_was_sent_goes_on_where_its_file_cannot_be_written(
+    api, files, server, *, say, path, disk
+):
+    disk(files)
+    say(*api.submitted(), *api.finished({"chat-0": "4", "chat-1": "6"}))
+    with pytest.warns(EllmerWarning, match="goes on in memory"):
+        assert batch_chat_text(chat_of(api, server), PROMPTS, path, sleep=never) == ["4", "6"]
+
+
+@every_api
+def test_the_error_has_what_is_only_in_memory(api, server, say, path, disk):
+    disk(1)
+    say(*api.submitted(), api.working())
+    with pytest.warns(EllmerWarning), pytest.raises(OSError, match="The batch was submitted") as raised:
+        batch_chat_text(chat_of(api, server), PROMPTS, path, wait=False)
+    disk(99)
+    path.write_text(re.search(r"\{.*\}", str(raised.value))[0])
+    say(*api.finished({"chat-0": "4", "chat-1": "6"}))
+    assert batch_chat_text(chat_of(api, server), PROMPTS, path) == ["4", "6"]
 
 
 def test_a_file_of_other_prompts_is_refused(server, say, path):

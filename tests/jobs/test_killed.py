@@ -74,8 +74,8 @@ def _counted(work, at):
         return result
 
     with (
-        around(Path, "write_text"),
-        around(Path, "write_bytes"),
+        around(os, "fsync"),
+        around(os, "truncate"),
         around(Path, "replace"),
         around(Journal, "add"),
         around(httpx.Client, "send"),

@@ -77,7 +77,7 @@ def kinds(value: Any) -> Mapping[str, ec.ToolDef]:
     }
     dynamic = ec.ToolDef(lambda **_named: value, "tool", "Returns it.", arguments_of({"type": "object"}))
     timed = replace(made["plain"], timeout=600)
-    return {**made, "dynamic": dynamic, "timed": timed}
+    return {**made, "dynamic": dynamic, "timed": timed, "final": replace(made["plain"], final=True)}
 
 
 def answered(request: ec.ContentToolRequest) -> dict[str, Any]:

@@ -137,6 +137,7 @@ class Capabilities:
         temperature: The same for `options={"temperature": 0}`. Zero is a value: it must be sent.
         output_limit: The same for `options={"max_tokens": n}`, the most tokens of an answer.
         single_calls: The same for `options={"parallel": False}`: an answer has at most one call. `False` must be sent.
+        thinking: The same for `options={"thinking": True}`: the model thinks, however much.
 
     Examples:
         >>> Capabilities(pdf_in_user="refused").refused({"tools", "pdf_in_user"})
@@ -168,6 +169,7 @@ class Capabilities:
     temperature: Ability = "refused"
     output_limit: Ability = "refused"
     single_calls: Ability = "refused"
+    thinking: Ability = "refused"
 
     def refused(self, needs: Collection[str]) -> list[str]:
         """Returns the capabilities of a case that are declared as refused.

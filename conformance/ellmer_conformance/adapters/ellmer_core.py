@@ -107,6 +107,8 @@ def turn_params(wire: str, options: Mapping[str, Any]) -> dict[str, Any]:
         found["stop_sequences"] = options["stop"]
     if "parallel" in options:
         found |= _ONE_CALL.get(wire, {"parallel_tool_calls": False})
+    if "thinking" in options:
+        found["thinking"] = "medium"
     found |= {name: options[name] for name in ("temperature", "max_tokens") if name in options}
     return found | dict(_JSON[wire] if "json" in options else {})
 
@@ -251,6 +253,7 @@ class Provider:
             temperature="native",
             output_limit="native",
             single_calls="native" if tools else "refused",
+            thinking="native",
             prompt_caching="native",
             usage_limits="native",
         )

@@ -24,7 +24,10 @@ def judge(run: Run) -> list[Verdict]:
     if run.trouble:
         return [verdict(behaviour.book.rules[run.trouble.rule], run)]
     found: dict[str, list[Verdict]] = defaultdict(list)
+    unread = _unread(run)
     for index, exchange in enumerate(run.exchanges):
+        if index in unread:
+            continue
         for each_verdict in exchange.verdicts or _judged(run.wire, run.provider, exchange.request):
             found[each_verdict.rule.id].append(_placed(each_verdict, index))
     verdicts = [_summed(each) for each in found.values()] + [
@@ -32,6 +35,21 @@ def judge(run: Run) -> list[Verdict]:
         for rule in behaviour.book.rules.values()
     ]
     return [_advised(each) for each in verdicts] if run.case.advisory else verdicts
+
+
+def _unread(run: Run) -> set[int]:
+    """Returns the requests whose body the server did not read, because their headers were refused. AUT-001 says so."""
+    keys = (
+        verdict(behaviour.book.rules["AUT-001"], run)
+        if any(not e.request.body for e in run.exchanges)
+        else None
+    )
+    refused = {violation.pointer for violation in keys.violations} if keys else set()
+    return {
+        index
+        for index, exchange in enumerate(run.exchanges)
+        if not exchange.request.body and f"/exchanges/{index}/request" in refused
+    }
 
 
 #: The requests of a case that are kept. A library sends the same ones in several modes, and under each variation.

@@ -13,6 +13,7 @@ from broken_on_purpose.listed import (
     clients,
     later,
     outsiders,
+    places,
     reported,
     strangers,
     threads,
@@ -41,6 +42,7 @@ BUGS = [
     *trackers.TRACKERS.values(),
     *clients.CLIENTS.values(),
     *later.LATER.values(),
+    *places.PLACES.values(),
 ]
 #: The part of the stream that is lost comes back in the whole text, so that only a SHOULD says it.
 GENTLE = {"pieces_lost"}
@@ -109,6 +111,7 @@ def test_every_listed_bug_is_there_and_has_a_form_of_its_own():
     }
     assert {*clients.CLIENTS} == {*clients.CHANGES, *clients.REPLIES, *clients.ANSWERS, *clients.CHUNKS}
     assert {*later.LATER} == {*later.CHANGES, *later.REPLIES, *later.ANSWERS}
+    assert {*places.PLACES} == {*places.CHANGES, *places.ANSWERS, *places.CHUNKS}
     assert {*reported.REPORTED} == {
         *reported.CHANGES,
         *reported.REPLIES,
@@ -128,6 +131,7 @@ def test_threads_are_threads():
         *threads.THREADS.values(),
         *trackers.TRACKERS.values(),
         *clients.CLIENTS.values(),
+        *places.PLACES.values(),
     ]
     assert all(bug.thread for bug in from_trackers)
     linked = [bug.thread for bug in BUGS if bug.thread]

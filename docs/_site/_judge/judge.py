@@ -20,6 +20,7 @@ from ellmer_conformance.contract.error_texts.rules_by_error_text import matches
 from ellmer_conformance.contract.observed.exchange import Request
 from ellmer_conformance.contract.rule import Rule, Violation
 from ellmer_conformance.contract.rulebook import RuleBook
+from ellmer_conformance.contract.rules import behaviour
 from ellmer_conformance.recordings.recorded_requests import Recording, Skip, request_of, status_of
 from ellmer_harness.recordings import Unreadable
 
@@ -175,12 +176,21 @@ def _rule(book: RuleBook, rule: Rule) -> Json:
         "source": [source for source in rule.source if "https://" not in source],
         "evidence": _evidence(book, rule),
         "legal": [*rule.examples[:2]],
-        "page": f"{book.wire}/{rule.id.lower()}/" if rule.id in rules.book(book.wire).rules else "",
+        "page": _page(book, rule),
     }
+
+
+def _page(book: RuleBook, rule: Rule) -> str:
+    """Returns the page of a rule on this site. A rule of one provider has none."""
+    if book is behaviour.book:
+        return f"behaviour/{rule.id.lower()}/"
+    return f"{book.wire}/{rule.id.lower()}/" if rule.id in rules.book(book.wire).rules else ""
 
 
 def _evidence(book: RuleBook, rule: Rule) -> list[str]:
     """Returns the pages that prove a rule at a provider; of the format's own provider, if nobody looked there."""
+    if book is behaviour.book:
+        return [source for source in rule.source if source.startswith("https://")]
     found = EVIDENCE.get(book.wire, {})
     own = found.get(rules.book(book.wire).provider, {})
     return found.get(book.provider, {}).get(rule.id) or own.get(rule.id) or []
@@ -190,7 +200,11 @@ def _matches(found: Pasted, wire: str, provider: str) -> Json:
     """Returns the rules behind an error text. The same refusal in several books appears once."""
     if not found.error:
         return {}
-    books = [rules.book(wire, provider)] if wire else map(rules.book, rules.WIRES)
+    books = (
+        [rules.book(wire, provider)]
+        if wire
+        else [*map(rules.book, rules.WIRES), behaviour.book, *rules.books()]
+    )
     told: dict[tuple[str, str], Json] = {}
     for match in matches(_error_of(found.error), books):
         row = {**_rule(match.book, match.rule), "alike": round(match.alike, 2)}

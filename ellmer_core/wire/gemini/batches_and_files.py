@@ -95,8 +95,10 @@ class GeminiUploads(api.Uploads):
             "content-type": f"multipart/related; boundary={edge}",
         }
         parts = urlsplit(to.base_url.rstrip("/"))
+        before, _, version = parts.path.rpartition("/")  # the path of a gateway stays in front
+        path = f"{before}/upload/{version}/files" if version else "/upload/files"
         raw = (head + middle).encode() + data + f"\r\n--{edge}--\r\n".encode()
-        return Request(parts._replace(path=f"/upload{parts.path}/files").geturl(), headers, {}, raw=raw)
+        return Request(parts._replace(path=path).geturl(), headers, {}, raw=raw)
 
     def poll(self, to: api.Endpoint, uri: str) -> Request | None:
         return to.get(api.url_of(to, self.path(uri)))

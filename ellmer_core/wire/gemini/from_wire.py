@@ -327,7 +327,7 @@ class GeminiResponse(Wire):
     def reason(self, candidate: Json) -> str | None:
         """Returns the name of the finish reason, which may be a number."""
         reason = candidate.get("finishReason")
-        if isinstance(reason, int) and 0 <= reason < len(self.finish_numbers):
+        if type(reason) is int and 0 <= reason < len(self.finish_numbers):
             return self.finish_numbers[reason]
         return str(reason) if reason else None
 

@@ -101,7 +101,7 @@ class Gemini(GeminiResponse):
     def tools(self, tools: Sequence[ours.ToolDef]) -> list[Json]:
         """Returns all functions in one entry, and Google's own tools in separate entries."""
         provided = [form for tool in tools if (form := tool.provided(self.name))]
-        functions = [self.keep_tool(tool, self.tool) for tool in tools if not tool.provided(self.name)]
+        functions = self.keep_tools([tool for tool in tools if not tool.provided(self.name)], self.tool)
         return [*([{"functionDeclarations": functions}] if functions else []), *provided]
 
     def native_problem(self, type: Type, tools: Sequence[ours.ToolDef]) -> str | None:

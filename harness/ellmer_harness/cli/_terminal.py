@@ -17,7 +17,7 @@ from ..recordings.untrusted_files import TooSlow, time_limit
 T = TypeVar("T")
 #: Control characters, what turns the direction of writing, letters that show nothing (but those in emoji), and commands of Azure Pipelines.
 _CONTROL = re.compile(
-    r"[\x00-\x08\x0b-\x1f\x7f-\x9f\xad\u034f\u061c\u115f\u1160\u17b4\u17b5\u180e\u200b\u200e\u200f\u2028-\u202e\u2060-\u206f\u3164\ufeff\uffa0\ufff9-\ufffb\ud800-\udfff\U0001d173-\U0001d17a\U000e0000-\U000e007f]|#(?=#vso\[)"
+    r"[\x00-\x08\x0b-\x1f\x7f-\x9f\xad\u034f\u061c\u115f\u1160\u17b4\u17b5\u180b-\u180f\u200b\u200c\u200e\u200f\u2028-\u202e\u2060-\u206f\u2800\u3164\ufe00-\ufe0d\ufeff\uffa0\ufff0-\ufffb\ud800-\udfff\U00013430-\U0001343f\U0001bca0-\U0001bca3\U0001d173-\U0001d17a\U000e0000-\U000e0fff]|#(?=#vso\[)"
 )
 #: GitHub Actions obeys `::error::` and `##[error]` at the beginning of a line, after spaces, too.
 _COMMAND = re.compile(r"^([^\S\n]*)(::|##\[)", re.MULTILINE)
@@ -90,13 +90,9 @@ def recordings(paths: Iterable[Path], doing: str) -> Iterator[tuple[Path, Found 
     named = {path for path in paths if path.is_file()}
     for file in progress(files(paths), doing):
         try:
-            with time_limit():
-                found = read(file)
+            found = _read_in_time(file)
         except Unreadable as error:
             yield file, error
-            continue
-        except TooSlow as error:
-            yield file, Unreadable(file, str(error))
             continue
         if found is not None and (found.kind in _CASSETTES or file in named):
             yield file, found
@@ -108,10 +104,18 @@ def one(path: Path) -> Found:
     """Returns the recording in a file. Raises `Unreadable`."""
     if not path.is_file():
         raise Unreadable(path, "it is a folder" if path.is_dir() else "there is no such file")
-    found = read(path)
+    found = _read_in_time(path)
     if found is None:
         raise Unreadable(path, "it is not a recording of HTTP")
     return found
+
+
+def _read_in_time(path: Path) -> Found | None:
+    try:
+        with time_limit():
+            return read(path)
+    except TooSlow as error:
+        raise Unreadable(path, str(error)) from None
 
 
 def rewritten(path: Path, suffix: str) -> str:

@@ -17,7 +17,7 @@ import re
 import zlib
 from collections.abc import Iterable, Iterator, Mapping
 from contextlib import ExitStack
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from hashlib import scrypt
 from pathlib import Path, PurePosixPath
 from typing import Any
@@ -32,6 +32,7 @@ from ..format.blobs import Blobs
 from ..format.bodies import decode
 from ..format.compression import is_coded, undo
 from ..format.serializer import OURS, Serializer
+from ..recordings.credential_roles import certain
 from ..recordings.format_detection import content, read
 from ..recordings.interaction import value_of
 from ..recordings.public_pages import public_pages
@@ -64,6 +65,11 @@ def arguments(parser: argparse.ArgumentParser) -> None:
         help="the fingerprint of a finding that is not a secret (repeatable)",
     )
     parser.add_argument(
+        "--strict",
+        action="store_true",
+        help="values that are only named like a credential are problems, too, in answers as well",
+    )
+    parser.add_argument(
         "-j",
         "--jobs",
         type=int,
@@ -86,7 +92,7 @@ def arguments(parser: argparse.ArgumentParser) -> None:
 
 def run(options: argparse.Namespace) -> int:
     """Runs the command and returns its exit code."""
-    totals = _Totals(frozenset(options.accept), set(Scrub.of(None).values.values()))
+    totals = _Totals(frozenset(options.accept), set(Scrub.of(None).values.values()), strict=options.strict)
     found = (each for each in _sources(options.paths) if not _hidden(each, options.paths))
     with ExitStack() as stack:
         work = Work(searched, _died, unfinished=_is_unfinished)
@@ -111,6 +117,12 @@ def run(options: argparse.Namespace) -> int:
     sums = [(totals.files, "file"), (totals.problems, "problem"), (orphans, "orphan blob")]
     searched_, *rest = (f"{number} {name}{'s' * (number != 1)}" for number, name in sums)
     say(f"{searched_}: {', '.join(rest)}")
+    if totals.possible:
+        one = totals.possible == 1
+        values, used = ("value is", "it") if one else ("values are", "them")
+        say(
+            f"{totals.possible} {values} named like a credential, but no request uses {used} as one: see --strict"
+        )
     return 1 if totals.problems else 0
 
 
@@ -145,12 +157,13 @@ def _journal(path: Path) -> Journal:
 
 @dataclass
 class Searched:
-    """What was found in a file: problems with the fingerprints of secrets (`""` for another problem), the names of the blobs that
-    it uses, and the variables of the environment whose values were looked for.
+    """What was found in a file: problems with the fingerprints of secrets (`""` for another problem), values that may be secrets, the
+    names of the blobs that it uses, and the variables of the environment whose values were looked for.
     """
 
     path: str
     problems: list[tuple[str, str]] = field(default_factory=list)
+    possible: list[tuple[str, str]] = field(default_factory=list)
     blobs: list[str] = field(default_factory=list)
     variables: list[str] = field(default_factory=list)
 
@@ -197,8 +210,9 @@ def _look_into(found: Searched, file: Path, data: bytes, secrets: Mapping[str, s
             problems.append(each)
         elif each.fingerprint not in known:
             findings.append(each)
-    for finding in _without_public_pages(file, value, findings):
-        found.problems.append((finding.fingerprint, str(finding).removeprefix(": ")))
+    for finding, is_certain in _judged(file, value, findings):
+        told = found.problems if is_certain else found.possible
+        told.append((finding.fingerprint, str(finding).removeprefix(": ")))
     found.problems += [("", problem) for problem in (*problems, *_damage(file, value))]
 
 
@@ -206,22 +220,38 @@ def _look_into(found: Searched, file: Path, data: bytes, secrets: Mapping[str, s
 _ON_PAGES = {NAMED, "a Google API key"}
 
 
-def _without_public_pages(file: Path, value: Any, findings: list[Finding]) -> list[Finding]:
-    """Returns the findings but those in pages that everybody gets. Our own cassettes have not the headers that would tell."""
-    found = (
-        read(file) if not _is_cassette(value) and any(each.what in _ON_PAGES for each in findings) else None
-    )
+def _judged(file: Path, value: Any, findings: list[Finding]) -> list[tuple[Finding, bool]]:
+    """Returns the findings but those in pages that everybody gets, and whether each is certain. What the harness has written was searched
+    before, without the headers that would tell, and what is no recording has no roles: all of that is certain.
+    """
+    unsure = any(each.evidence != "form" or each.what in _ON_PAGES for each in findings)
+    found = read(file) if unsure and not _is_cassette(value) else None
     if not found:
-        return findings
+        return [(each, True) for each in findings]
     pages, open_nothing = public_pages(found.interactions)
     places = tuple(f"{it.place}/" for it in pages)
+    named = [replace(each, where=_named_place(value, each.where)) for each in findings]
+    sure = certain(found.interactions, named)
     return [
-        each
-        for each in findings
+        (each, is_certain)
+        for each, at, is_certain in zip(findings, named, sure, strict=True)
         if each.what not in _ON_PAGES
         or not each.where.startswith(places)
-        or not _is_public(each.where, open_nothing)
+        or not _is_public(at.where, open_nothing)
     ]
+
+
+def _named_place(value: Any, where: str) -> str:
+    """Returns a place with the name of its header, which HAR has beside it: `…/headers/3/cookie` for `…/headers/3/value`."""
+    *above, last = where.split("/")
+    if last != "value":
+        return where
+    for step in above[1:]:
+        inner = value.get(step) if isinstance(value, dict) else None
+        is_item = isinstance(value, list) and step.isdigit() and int(step) < len(value)
+        value = value[int(step)] if is_item else inner
+    name = value.get("name") if isinstance(value, dict) else None
+    return "/".join([*above, name.replace("/", " ")]) if isinstance(name, str) else where
 
 
 def _is_public(where: str, cookies: bool) -> bool:
@@ -264,8 +294,8 @@ def _is_unfinished(found: Searched) -> bool:
 
 
 def _from_json(value: dict[str, Any]) -> Searched:
-    problems = [(mark, text) for mark, text in value["problems"]]
-    return Searched(value["path"], problems, value["blobs"], value["variables"])
+    problems, possible = ([(mark, text) for mark, text in value[each]] for each in ("problems", "possible"))
+    return Searched(value["path"], problems, possible, value["blobs"], value["variables"])
 
 
 # --- All files -------------------------------------------------------------------------------------------
@@ -274,9 +304,9 @@ def _from_json(value: dict[str, Any]) -> Searched:
 class _Totals:
     """What was found so far. Names of blobs are on disk, because there may be many."""
 
-    def __init__(self, accepted: frozenset[str], variables: set[str]) -> None:
-        self.files = self.problems = 0
-        self._accepted, self._variables = accepted, variables
+    def __init__(self, accepted: frozenset[str], variables: set[str], *, strict: bool = False) -> None:
+        self.files = self.problems = self.possible = 0
+        self._accepted, self._variables, self._strict = accepted, variables, strict
         self._used = OnDisk()
         self._blobs = False
 
@@ -287,7 +317,9 @@ class _Totals:
         for name in file.blobs:
             self._used.is_new(name.encode())
         missing = sorted(self._variables - set(file.variables))
-        texts = [text for mark, text in file.problems if mark not in self._accepted or not mark]
+        problems = [*file.problems, *(file.possible if self._strict else ())]
+        texts = [text for mark, text in problems if mark not in self._accepted or not mark]
+        self.possible += 0 if self._strict else sum(mark not in self._accepted for mark, _ in file.possible)
         texts += [_unknown(missing)] if missing else []
         for text in texts:
             self.problems += 1

@@ -188,13 +188,14 @@ class RequestInFlight:
     def response(self, stream: Any) -> Any:
         """Returns the reply as httpx's own response object."""
         reply = self.begin_reply()
+        phrase = {"reason_phrase": reply.reason.encode("latin-1")}  # HTTP/2 has none: httpx looks it up
         return self.http.Response(
             reply.status,
             headers=[(name.encode("latin-1"), value.encode("latin-1")) for name, value in reply.headers],
             stream=stream,
             extensions={
                 "http_version": reply.http_version.encode(),
-                "reason_phrase": reply.reason.encode("latin-1"),
+                **(phrase if reply.reason or reply.http_version.startswith("HTTP/1") else {}),
             },
         )
 

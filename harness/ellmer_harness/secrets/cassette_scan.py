@@ -16,13 +16,13 @@ import zlib
 from base64 import b64decode, b64encode
 from bisect import bisect_right
 from collections import defaultdict
-from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
 from functools import cache, cached_property, lru_cache
 from hashlib import sha256
 from itertools import accumulate, chain
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, get_args
 from urllib.parse import unquote
 
 from pydantic_core import from_json
@@ -43,36 +43,34 @@ from .json_strings import (
     readable,
     strings,
 )
-from .key_patterns import PATTERNS, Pattern
 from .many_words import Spans, all_spans
 from .named_credentials import (
-    AFTER,
-    BINARY,
     NAMED,
-    NAMES,
-    PARAMETERS,
-    PASSWORDS,
+    Evidence,
     credential,
+    evidence,
     kind,
     literals,
     named,
     without_visitors,
 )
+from .quick_search import ENTITY, LAYERS, has_key, has_name, layers, unquoted, utf8
 from .redaction import MASK, has_escaped_letters, letter_by_letter, spellings
 from .service_keys import has_rules, keys, maintained, runs
 from .tables import in_tables
-from .value_randomness import LEAST
+from .value_randomness import LEAST, drawn
 
 # --- Findings --------------------------------------------------------------------------------------------
 
 
 @dataclass(frozen=True)
 class Finding:
-    """`where` is a JSON pointer or a file name, `what` the kind of secret."""
+    """`where` is a JSON pointer or a file name, `what` the kind of secret, and `evidence` why it is taken for one."""
 
     where: str
     what: str
     fingerprint: str
+    evidence: Evidence = "form"
 
     def __str__(self) -> str:
         return f"{self.where}: {self.what} (fingerprint {self.fingerprint})"
@@ -84,13 +82,38 @@ def scan(value: Any, secrets: Iterable[tuple[str, str]] = (), where: str = "") -
 
 
 def _findings(hits: Iterable[Hit]) -> Iterator[Finding]:
-    """Yields one finding for a secret at a place, however many rules know it."""
+    """Yields one finding for a secret at a place, however many rules know it: that with the best evidence."""
     found: dict[tuple[str, str], Finding] = {}
-    for hit in hits:
+    for hit in _told_once(hits):
         mark = fingerprint(hit.secret)
         for at in hit.pointers:
-            found.setdefault((at, mark), Finding(at, hit.what, mark))
+            known = found.get((at, mark))
+            if not known or _EVIDENCE.index(hit.evidence) < _EVIDENCE.index(known.evidence):
+                found[at, mark] = Finding(at, hit.what, mark, hit.evidence)
     yield from found.values()
+
+
+_EVIDENCE = get_args(Evidence)
+_APART = re.compile(r"[\s;,]+")
+
+
+def _told_once(hits: Iterable[Hit]) -> list[Hit]:
+    """Returns the hits without those that have only the secrets of others at the same place, and their names or schemes: `Bearer KEY`."""
+    every = [*hits]
+    secrets = defaultdict[str, set[str]](set)
+    for hit in every:
+        for at in hit.pointers:
+            secrets[at].add(hit.secret)
+    return [hit for hit in every if not (hit.what == NAMED and _repeats(hit, secrets))]
+
+
+def _repeats(hit: Hit, secrets: Mapping[str, set[str]]) -> bool:
+    pieces = [piece for word in _APART.split(hit.secret) for piece in (word, word.partition("=")[2])]
+    others = set(pieces).intersection(*(secrets[at] for at in hit.pointers)) - {hit.secret}
+    rest = hit.secret
+    for other in sorted(others, key=len, reverse=True):
+        rest = rest.replace(other, "")
+    return bool(others) and not credential("secret", rest)
 
 
 def _labelled(secrets: Iterable[tuple[str, str]]) -> list[tuple[str, str]]:
@@ -161,7 +184,8 @@ def masks(value: Any, accepted: Collection[str] = ()) -> dict[str, str]:
     """Returns the values to mask, each with its replacement, so that `scan` finds only accepted values. They
     are the secrets and the base64 that contains one.
     """
-    left = {hit.holder or hit.secret for hit in search(value) if fingerprint(hit.secret) not in accepted}
+    found = _told_once(search(value))
+    left = {hit.holder or hit.secret for hit in found if fingerprint(hit.secret) not in accepted}
     return dict.fromkeys(sorted(left, key=len, reverse=True), MASK)
 
 
@@ -184,8 +208,6 @@ _IN_TOKEN = bytes(code < 128 and (chr(code).isalnum() or chr(code) in "+/_-") fo
 _FORM = re.compile(r"[\w.%+*\[\]~-]+=[^\s&=]*(&[^\s&=]+=[^\s&=]*)*")
 _JSON = frozenset("[{ \t\r\n\v\f\x1c\x1d\x1e\x1f\x85\xa0\u2028\u2029\u3000")  # and the spaces before it
 _ESCAPE = re.compile(r"\\(?:u([0-9a-fA-F]{4})|x([0-9a-fA-F]{2})|(.))")
-_ENTITY = re.compile(r"&(?:#|amp;|quot;|lt;|gt;|apos;)")
-_ENTITY_IN_BYTES = re.compile(_ENTITY.pattern.encode())
 _HEX_TEXT = re.compile(r"(?:[2-7][0-9a-fA-F]|0[9aAdD]){16,}")  # printable characters, two digits each
 
 
@@ -196,6 +218,7 @@ class Hit(NamedTuple):
     what: str
     secret: str
     holder: str
+    evidence: Evidence = "form"
 
 
 def _nowhere(_: str) -> Sequence[_Part]:
@@ -271,8 +294,16 @@ def _by_value(parts: Sequence[_Part], whole: bytes, secrets: Sequence[tuple[str,
     for secret, what in secrets:
         if secret.encode("utf-8", "replace") in whole:
             yield from (
-                Hit(part.places(), what, secret, part.holder) for part in parts if secret in part.text
+                Hit(part.places(), what, secret, part.holder, _evidence_beside(what, secret, part.text))
+                for part in parts
+                if secret in part.text
             )
+
+
+def _evidence_beside(what: str, secret: str, text: str) -> Evidence:
+    """Returns what tells that a text has a secret. In a signed link, the id of a key and its token are of who signed it."""
+    of_a_link = "AWS" in what and any(f"{name}={secret}" in text for name in ("Credential", "KeyId", "Token"))
+    return "place" if of_a_link else "form"
 
 
 _MANY = 200  # values, of which each is searched in all texts; more are searched at once
@@ -334,17 +365,25 @@ def _known(values: tuple[tuple[str, str], ...]) -> _Known:
 def _by_name(parts: Sequence[_Part], whole: bytes, texts: Sequence[bytes]) -> Iterator[Hit]:
     starts = [0, *accumulate(len(text) + len(_SEPARATOR) for text in texts)]
     # One character a byte: much faster than letters of all alphabets, and places are the same in both.
-    for what, found, at in named(whole.decode("latin-1"), whole.lower().decode("latin-1")):
+    for what, found, at, name in named(whole.decode("latin-1"), whole.lower().decode("latin-1")):
         part = parts[bisect_right(starts, at) - 1]
-        yield Hit(part.places(), what, found.encode("latin-1").decode("utf-8", "replace"), part.holder)
+        secret = found.encode("latin-1").decode("utf-8", "replace")
+        yield Hit(part.places(), what, secret, part.holder, evidence(name, secret) if name else "form")
     for part in parts:
         if part.key and credential(kind(part.key), _of_users(part)) and not _names_a_thing(part):
-            yield Hit(part.places(), NAMED, part.text, part.holder)
+            secret = _without_scheme(part.text)
+            yield Hit(part.places(), NAMED, secret, part.holder, evidence(part.key, secret))
         # Most texts have no literals and no lines.
-        for secret in literals(part.text) if ":" in part.text and '"' in part.text else ():
-            yield Hit(part.places(), NAMED, secret, part.holder)
+        for name, secret in literals(part.text) if ":" in part.text and '"' in part.text else ():
+            yield Hit(part.places(), NAMED, secret, part.holder, evidence(name, secret))
         for secret in in_tables(part.text) if "\n" in part.text else ():
-            yield Hit(part.places(), NAMED, secret, part.holder)
+            yield Hit(part.places(), NAMED, secret, part.holder, "place")
+
+
+def _without_scheme(text: str) -> str:
+    """Returns the key of a header such as `token KEY`, or the whole text if it is none."""
+    scheme, _, rest = text.partition(" ")
+    return rest if scheme.isalpha() and drawn(rest) else text
 
 
 def _of_users(part: _Part) -> str:
@@ -432,23 +471,14 @@ def _plain(text: str, *, first: bool) -> Iterator[tuple[str, str]]:
     if (value := parsed(text.strip() if first else text)) is not None:
         yield from strings(value)
         return
-    if "%" in text and (plain := _unquoted(text)) != text:
+    if "%" in text and (plain := unquoted(text)) != text:
         yield "", plain
     if "\\" in text:
         yield "", _ESCAPE.sub(_letter, text)
-    if _ENTITY.search(text):
+    if ENTITY.search(text):
         yield "", html.unescape(text)
     if "+" in text and "=" in text and len(text) < _LONGEST_FORM and _FORM.fullmatch(text):
         yield "", unquote(text.replace("+", " "))
-
-
-def _unquoted(text: str) -> str:
-    """Returns a text without URL-encoding, if it was encoded up to three times."""
-    for _ in range(LAYERS):
-        text = unquote(text)
-        if "%" not in text:
-            break
-    return text
 
 
 def _letter(escape: re.Match[str]) -> str:
@@ -644,183 +674,3 @@ def _readable_places(data: bytes, secrets: Iterable[bytes]) -> Iterator[int]:
         while at >= 0:
             yield at
             at = data.find(secret, at + 1)
-
-
-# --- What cannot hold a secret ---------------------------------------------------------------------------
-#
-# One expression takes in all that a search finds in a text, and more: the beginnings of keys, the names of credentials with a value
-# behind them, tags, and escapes, which may hide any of these. What it does not match is clean, and most of what is recorded is. pydantic's
-# engine compares all of it in one pass, a hundred times as quickly as `re` compares a part.
-
-
-LAYERS = 3
-"""How often what is encoded may be encoded again."""
-_TELLING = 4  # characters of a literal that is rare enough to be searched alone
-_HEX_DIGITS = frozenset("0123456789abcdef")  # a literal of these is in many ids, which are shorter than keys
-_LONGEST_ID = 32
-_ALPHABET = bytes(min(code, 127) for code in range(256))
-"""Each byte beyond ASCII is a delete character, because expressions over ASCII are smaller by far."""
-
-
-def _but(characters: str) -> str:
-    """Returns a class of all characters but these."""
-    return rf"[\x00-\x7f--[{characters}]]"
-
-
-_NO_LETTER = _but(r"0-9A-Za-z\"\\")
-_BREAK = f"{_NO_LETTER}*"
-_END = rf"(?:{_NO_LETTER}|\\[\x00-\x7f]|[0-9]|{'|'.join(sorted(filter(None, (*AFTER, BINARY))))})*"
-_INSIDE = _but(r"\"\\")
-_ANY = rf"(?:{_INSIDE}|\\[\x00-\x7f])"
-_NO_NUMBER = _but(r"\s\d.,eE+\]\-")
-_QUOTE = r"\\?[\"']"
-_GAP = r"(?:[ \n+\"',;]|\\[nrt\"])*"
-"""What may be between a name and its value: spaces, quotes, and the ends of lines, which are separate texts in a cassette."""
-_NO_TAG = _but("<>") + "*"
-_PIECE = "(?:" + _but(r"\s;,&\"\\") + r"|\\\"){16}"
-_DRAWN = _but(r"\s\"'\\&,;<>()") + "{16}"
-_USER, _PASSWORD = _but(r"\s:/@\"<>?#") + "*", _but(r"\s/@\"<>") + "+"
-
-
-def _names(names: Iterable[str]) -> str:
-    """Returns an expression for the end of each name: the words in any spelling, and what may follow them."""
-    ends: dict[str, list[str]] = {}
-    for name in _shortest(names):
-        *before, last = name.split()
-        ends.setdefault(last, []).append(_BREAK.join(before))
-    spelled = (
-        f"(?:{'|'.join(before)}){_BREAK}{last}" if any(before) else last for last, before in ends.items()
-    )
-    return f"(?:{'|'.join(spelled)}){_END}"
-
-
-def _shortest(names: Iterable[str]) -> list[str]:
-    """Returns the names without those that end with another one. Words that are apart in a name may also stand together."""
-    kept: list[str] = []
-    for name in sorted(names, key=lambda name: (len(name.replace(" ", "")), " " not in name)):
-        whole = name.replace(" ", "")
-        if not any(
-            name.endswith(other) or (" " in other and whole.endswith(other.replace(" ", "")))
-            for other in kept
-        ):
-            kept.append(name)
-    return kept
-
-
-def _names_and_values() -> Iterable[str]:
-    chosen, telling, parameter = _names(PASSWORDS), _names(NAMES), _names(PARAMETERS)
-    yield rf"{telling}\\?\"\s*:\s*(?:\\?\"(?:basic|{_ANY}*?{_PIECE})|\[[\s\d.,eE+-]*{_NO_NUMBER}|\{{)"
-    yield rf"{chosen}\\?\"\s*:\s*\\?\"{_ANY}{{4}}"
-    yield rf"{chosen}{_GAP}:{_GAP}\\?\"{_ANY}{{4}}"
-    yield rf"{telling}{_GAP}:{_GAP}\\?\"{_INSIDE}*?{_PIECE}"
-    yield rf"{telling}[\]\\\"'`* ]*(?:[:=|(]|{_QUOTE}[ ]*,|is | )>?=?[ +*]*[\\\"'`]*(?:[a-z-]{{5,7}}[ +]+)?{_DRAWN}"
-    yield rf"{parameter}\]?={_DRAWN}"
-    yield rf"{chosen}\]?=" + _but(r"&\s\"'\\<>#;") + "{4}"
-    yield f"<{_NO_TAG}{telling}{_NO_TAG}[>=]"
-    yield rf"{telling}{_GAP}(?:</|/?>|value{_GAP}[:=]|content{_GAP}=)"
-    yield rf"\"(?:name|n|key|k|header|field|variable|env|id)\\?\"\s*:\s*\\?\"{_ANY}*?{telling}\\?\""
-    yield rf"\[\s*\\?\"{_ANY}*{telling}\\?\"\s*,\s*\\?\"{_ANY}*\\?\"\s*\]"
-    yield rf"{telling}\\\"(?:\\r)?\\n"
-    yield rf"\"--[0-9A-Za-z_.-]*{telling}\\?\"\s*,"
-    yield f"://{_USER}:{_PASSWORD}@"
-    yield f"://{_USER[:-1]}{{16}}{_USER}:?@"
-    yield r"\"kty\\?\""
-    yield rf"name=[0-9A-Za-z_.-]*{telling}(?:\\r)?\\n"
-    yield rf"bearer{_GAP}[0-9A-Za-z_.~+/=\x7f-]{{16}}"
-    yield rf"basic{_GAP}[0-9A-Za-z_+/=\x7f-]{{8}}"
-    yield r"(?-i:SSWS|PRIVATE[ +]KEY|PuTTY-User-Key-File-|Private-Lines:)"
-    yield r"\\\\|\\[bfu/]"
-    yield from _in_commands_and_tables(telling)
-
-
-def _in_commands_and_tables(telling: str) -> Iterable[str]:
-    value, cell = _but(r"\s\"\\") + "+", r"(?:[0-9A-Za-z_`*]|\\\")"
-    yield rf"{telling}[|>][+-]?{_GAP}{_DRAWN}"
-    yield rf"{telling}(?:\\\"|'){value}"
-    yield rf"login[ ]{value}{_GAP}password"
-    yield r":(?:[0-9]{4,5}|\*):[0-9A-Za-z_*.-]{1,60}:[0-9A-Za-z_*.@-]{1,60}:"
-    yield r"(?:curl|sshpass|redis-cli)[ ]|(?:mysql|mariadb)[a-z]*[ ]-|[ ]login[ ]-|identified[ ]by[ ]'"
-    yield rf"{telling}(?:\\\")?(?:[,;]{cell}|\||\\t)"
-    yield rf"{cell}(?:[,;]|\|[ `*]*|\\t)(?:\\\")?[0-9A-Za-z_.-]*{telling}"
-
-
-_LOOK_AROUND = re.compile(r"\(\?<?[!=](?:[^()\[\]]|\[[^\]]*\])*\)|\\b")
-_COUNT = re.compile(r"\{(\d+)(?:,\d*)?\}")
-
-
-def _loose(row: Pattern, most: int) -> str:
-    """Returns an expression for a kind of key that the engine reads quickly: without what must stand beside, and with shorter parts."""
-    return _COUNT.sub(lambda found: f"{{{min(int(found[1]), most)},}}", _LOOK_AROUND.sub("", row.regex))
-
-
-def _begun(literals: Iterable[str]) -> str:
-    """Returns an expression for the beginnings of keys."""
-    return rf"(?:{'|'.join(map(re.escape, literals))})[0-9A-Za-z_.:/@+=~-]{{8}}"
-
-
-def _keys() -> tuple[list[str], list[str]]:
-    """Returns the expressions of the keys that begin with their literal, and of the others."""
-    beginning = [row for row in PATTERNS if row.before == (0, 0)]
-    long = [row for row in beginning if min(map(len, row.literals.split())) >= _TELLING]
-    like_ids = [row for row in long if _HEX_DIGITS.issuperset(row.literals)]
-    begun = _begun(literal for row in long if row not in like_ids for literal in row.literals.split())
-    short = [
-        *(_loose(row, 8) for row in beginning if row not in long),
-        *(_loose(row, _LONGEST_ID) for row in like_ids),
-    ]
-    others = [_loose(row, 6) for row in PATTERNS if row.before != (0, 0)]
-    return [begun, *short], [*others, "(?:[2-7][0-9a-fA-F]|0[9aAdD]){16}"]
-
-
-@cache
-def _engines() -> tuple[Callable[[str], bool], ...]:
-    """The expressions in three parts, because one engine has not the memory for all."""
-    named = f"(?i:{'|'.join(_names_and_values())})"
-    beginning, others = _keys()
-    return searcher(named), searcher("|".join(beginning)), searcher("|".join(others))
-
-
-def layers(text: bytes) -> Iterator[bytes]:
-    """Yields a text, and what it is without URL-encoding and entities, if that differs, as far as a search goes.
-
-    Args:
-        text: Any text in UTF-8.
-    """
-    for _ in range(LAYERS):
-        yield text
-        plain = text
-        if b"%" in text:
-            plain = utf8(_unquoted(text.decode("utf-8", "surrogatepass")))
-        if b"&" in text and _ENTITY_IN_BYTES.search(text):
-            plain = utf8(html.unescape(plain.decode("utf-8", "surrogatepass")))
-        if plain == text:
-            return
-        text = plain
-
-
-def utf8(text: str) -> bytes:
-    """Returns the bytes of a text, which may have halves of surrogates."""
-    return text.encode("utf-8", "surrogatepass")
-
-
-def has_name(text: bytes) -> bool:
-    """Tells whether there may be a credential with a name, or something that hides one, in one layer of a JSON text.
-
-    Args:
-        text: JSON in UTF-8, with the escapes that it needs, and no others.
-    """
-    return _engines()[0](_ascii(text))
-
-
-def has_key(text: bytes) -> bool:
-    """Tells whether there may be a key of a service in a text.
-
-    Args:
-        text: Any text in UTF-8.
-    """
-    ascii_text = _ascii(text)
-    return any(is_match(ascii_text) for is_match in _engines()[1:])
-
-
-def _ascii(text: bytes) -> str:
-    return (text if text.isascii() else text.translate(_ALPHABET)).decode("ascii")

@@ -136,9 +136,9 @@ PATTERNS = (
     Pattern("a GitHub token", "github_pat_", r"github_pat_\w{30,}", "github_pat_{A82}"),
     Pattern(
         "a GitLab token",
-        "glpat- gldt- glrt- glptt- gloas- glcbt- glft- glsoat- glagent-",
+        "glpat- gldt- glrt- glrtr- glwt- glptt- gloas- glcbt- glft- glsoat- glagent-",
         r"gl[a-z]{2,5}-[\w.-]{20,}",
-        "glpat-{U20} gldt-{U20} glrt-{U20} glptt-{H40} gloas-{H64} glcbt-{U20} glft-{U20} glsoat-{U20} glagent-{U50}",
+        "glpat-{U20} gldt-{U20} glrt-{U20} glptt-{H40} gloas-{H64} glcbt-{U20} glft-{U20} glsoat-{U20} glagent-{U50} glrtr-{U20} glwt-{U20} glrt-{U38}.01.{A9}",
     ),
     Pattern(
         "an Atlassian token",
@@ -245,7 +245,10 @@ PATTERNS = (
         (0, 36),
     ),
     Pattern(
-        "a Dynatrace token", "dt0", r"\bdt0[a-z]\d\d\.[A-Z0-9]{20,}\.[A-Z0-9]{60,}", "dt0c01.{C24}.{C64}"
+        "a Dynatrace token",
+        "dt0",
+        r"\bdt0[a-z]\d\d\.[A-Z0-9]{8,}\.[A-Z0-9]{60,}",
+        "dt0c01.{C24}.{C64} dt0s16.{C8}.{C64}",
     ),
     Pattern("a Figma token", "figd_ figo_", r"\bfig[dou]h?_[\w-]{30,}", "figd_{U40} figo_{U40}"),
     Pattern("a Postman key", "PMAK-", r"\bPMAK-[0-9a-f]{24}-[0-9a-f]{34}", "PMAK-{H24}-{H34}"),
@@ -483,7 +486,7 @@ PATTERNS = (
     ),
     Pattern("a Datadog key", "ddapp_", r"\bddapp_[A-Za-z0-9]{34}\b", "ddapp_{A34}"),
     Pattern("a Cal.com key", "cal_live_", r"\bcal_live_[a-z0-9]{20,}", "cal_live_{H32}"),
-    Pattern("a dbt token", "dbtc_", r"\bdbtc_[\w-]{30,}", "dbtc_{A40}"),
+    Pattern("a dbt token", "dbtc_ dbtu_", r"\bdbt[cu]_[\w-]{30,}", "dbtc_{A40} dbtu_{U50}"),
     Pattern(
         "a Honeycomb key",
         "ik_ ic_",
@@ -773,4 +776,19 @@ PATTERNS = (
     Pattern("a Close key", "api_", r"(?<![\w-])api_[A-Za-z0-9]{22}\.[A-Za-z0-9]{22}\b", "api_{A22}.{A22}"),
     Pattern("a Courier token", "pk_prod_", r"(?<![\w-])pk_prod_[A-Z0-9]{28}\b", "pk_prod_{C28}"),
     Pattern("a SalesBlink key", "key-", r"(?<![\w-])key-[A-Za-z0-9]{64}\b", "key-{A64}"),
+    Pattern("a Confluent secret", "cflt", r"(?<![\w+/=.-])cflt[A-Za-z0-9+/]{60}(?![\w+/=-])", "cflt{B60}"),
+    Pattern("a Vercel Blob token", "vercel_blob_", r"\bvercel_blob_rw_\w{40,}", "vercel_blob_rw_{A16}_{A30}"),
+    Pattern("an Ory token", "ory_", r"\bory_(?:pat|apikey|wak|st)_\w{32}\b", "ory_pat_{A32} ory_wak_{A32}"),
+    Pattern(
+        "an Amp token", "sgamp_user_", r"\bsgamp_user_[A-Z0-9]{26}_[0-9a-f]{64}", "sgamp_user_{C26}_{H64}"
+    ),
+    Pattern("a Cursor agent key", "crsr_", r"(?<![A-Za-z0-9_])crsr_[0-9a-f]{64}", "crsr_{H64}"),
+    Pattern("a Socket token", "sktsec_", r"\bsktsec_[\w-]{30,}_api\b", "sktsec_{U44}_api"),
+    Pattern(
+        "an AWS session token",
+        "IQoJb3JpZ2lu FwoGZXIvYXdz FQoGZXIvYXdz",
+        r"(?<![\w+/])(?:IQoJb3JpZ2lu|F[wQ]oGZXIvYXdz)[A-Za-z0-9+/]{180,}",
+        "IQoJb3JpZ2luX2Vj{B400} FwoGZXIvYXdzE{B300} FQoGZXIvYXdzE{B300}",
+    ),
+    Pattern("a Gemini Live token", "auth_tokens/", r"\bauth_tokens/[\w-]{30,}", "auth_tokens/{H64}"),
 )

@@ -58,6 +58,7 @@ _SECRETS = (
         "master key",
         "hmac key",
     ),
+    *("fernet key", "cipher key", "deploy key", "ingestion key"),
     *("session key", "service key", "admin key", "license key", "storage key", "webhook key", "server key"),
     *("client key", "app key", "application key", "functions key", "role key", "session id", "sessionid"),
     *("sid", "connection string", "conn str", "dsn", "bearer", "assertion", "sas", "code verifier"),
@@ -76,7 +77,16 @@ _SECRETS = (
 )
 _END_OF_SECRETS = (
     *("secret", "apikey", "accesskey", "secretkey", "privatekey", "accountkey", "connectionstring"),
-    *("accesstoken", "authtoken", "refreshtoken", "idtoken", "sessiontoken", "sessionid", "wstoken"),
+    *(
+        "accesstoken",
+        "authtoken",
+        "refreshtoken",
+        "idtoken",
+        "sessiontoken",
+        "sessionid",
+        "sessid",
+        "wstoken",
+    ),
     *("csrfmiddlewaretoken", "csrftoken", "xsrftoken"),
 )
 # Common words, which tell of a credential only where there are parameters: in URLs, forms and headers.
@@ -110,6 +120,7 @@ BINARY = "-bin"
 # In these names, "token" means a position in a list, a request, or a part of a text.
 _PLACES = {
     *("page", "next", "previous", "prev", "continuation", "resumption", "pagination", "sync", "start"),
+    *("paging", "scroll", "marker", "bookmark", "checkpoint", "iterator", "position"),
     *("cursor", "turn", "hashed"),
     *("request", "offset", "delta", "skip", "resume", "idempotency", "max", "total", "stop", "eos", "bos"),
 }
@@ -139,9 +150,10 @@ _END_OF_ROLES = (
     *("secret", "apikey", "secretkey", "accesstoken", "refreshtoken", "csrfmiddlewaretoken", "csrftoken"),
 )
 _SENTRY = re.compile(r"https://[0-9a-f]{32}@[\w.-]+/\d+")  # with the public key only
-# PostHog's key of a project, Datadog's token of a client, publishable keys of Stripe, Clerk and Mapbox, Crossref's in links to publishers
+# PostHog's key of a project, Datadog's token of a client, publishable keys of Stripe, Clerk and Mapbox, Crossref's in links to publishers, the
+# key of an application of Stack Exchange, which ends with `((`
 _PUBLISHED = re.compile(
-    r"phc_\w+|pub[0-9a-f]{32}|pk_(?:live|test)_[\w$]+|pk\.eyJ[\w.-]+|crossref\.[0-9a-f]{32}"
+    r"phc_\w+|pub[0-9a-f]{32}|pk_(?:live|test)_[\w$]+|pk\.eyJ[\w.-]+|crossref\.[0-9a-f]{32}|[\w*)(]{20,22}\(\("
 )
 _NUMBER = re.compile(r"\S*\d\S*")
 _UUID = re.compile(r"[0-9a-fA-F]{8}(?:-[0-9a-fA-F]{4}){3}-[0-9a-fA-F]{12}")
@@ -214,6 +226,112 @@ def is_signature(name: str) -> bool:
     """Tells whether a value of this name is computed anew for each request: a signature, or its date."""
     words = _words(name)
     return any(" ".join(words[-many:]) in _SIGNATURES for many in (2, 1))
+
+
+Evidence = Literal["form", "role", "link", "place", "name"]
+"""Why a value is taken for a credential: by its own form, by a name that only credentials have, as a key in a link, by its name if a
+request sends it, or only by a name that other values have, too.
+"""
+_NUMBERED = re.compile(r"(?:[a-z]{2,9}_)?[0-9a-fA-F-]+")  # as ids of sessions are
+_IMPOSSIBLE = re.compile(
+    r"(?i)[0-9a-f]{8}-[0-9a-f]{4}-(?:[09a-f][0-9a-f]{3}-[0-9a-f]{4}|[0-9a-f]{4}-[0-7ef][0-9a-f]{3})-.*"
+)  # RFC 9562
+_OPENS_FILES = re.compile(r"(?i)x-(?:amz|goog)-|sig\Z")  # who has the whole link gets the file
+#: What a token is of that gives access. Other tokens may stand for anything: a card, a turn, an upload.
+_WITH_TOKEN = frozenset(
+    [
+        "access",
+        "account",
+        "admin",
+        "agent",
+        "api",
+        "app",
+        "application",
+        "auth",
+        "authentication",
+        "bearer",
+        "bot",
+        "ci",
+        "client",
+        "delegation",
+        "deploy",
+        "developer",
+        "device",
+        "github",
+        "gitlab",
+        "hf",
+        "id",
+        "identity",
+        "installation",
+        "integration",
+        "job",
+        "jwt",
+        "login",
+        "master",
+        "member",
+        "npm",
+        "oauth",
+        "oauth2",
+        "personal",
+        "private",
+        "refresh",
+        "registration",
+        "registry",
+        "reset",
+        "root",
+        "runner",
+        "secret",
+        "security",
+        "service",
+        "session",
+        "slack",
+        "sso",
+        "subject",
+        "team",
+        "tenant",
+        "user",
+        "vault",
+        "verification",
+        "web",
+        "workspace",
+    ]
+)
+_SELF_TOLD = re.compile(r"(?i)pass|pwd|secret|wrong|invalid|incorrect")
+
+
+def evidence(name: str, value: str) -> Evidence:
+    """Returns what tells that a value of this name is a credential.
+
+    Args:
+        name: The name of a header, a parameter or a field; that of a parameter begins with the `?` or `&` before it.
+        value: A value that was found by this name.
+
+    Examples:
+        >>> evidence("access_token", "pfQuL0xfW8x67CKVQYRBwx6whEICC0Fi")
+        'role'
+    """
+    last, in_link = [*filter(None, _words(name))][-2:], name.startswith(_IN_LINKS)
+    if kind(name) in ("password", "number"):
+        return "role" if drawn(value) else "name" if _SELF_TOLD.search(value) else "place"
+    if in_link and _OPENS_FILES.match(name[1:]):
+        return "place"
+    if _is_of_others(name, last) or _IMPOSSIBLE.fullmatch(value):
+        return "name"
+    if "".join(last).endswith(("sessionid", "sessid")):
+        return "name" if _NUMBERED.fullmatch(value) and not in_link else "place"
+    if not is_role(name) and last[-1:] != ["authorization"]:
+        return "place"
+    return "link" if in_link and last[-1].endswith("key") else "role"
+
+
+def _is_of_others(name: str, last: list[str]) -> bool:
+    """Tells whether values of this name are those of one request, of every visitor, or of other things: a signature, a CSRF token, `card_token`."""
+    if is_signature(name) or any("csrf" in word or "xsrf" in word for word in last):
+        return True
+    return len(last) == 2 and last[1] == "token" and last[0] not in _WITH_TOKEN and not is_role(name)
+
+
+_IN_LINKS = ("?", "&")
 
 
 def _is_published(value: str) -> bool:
@@ -312,7 +430,7 @@ _FOLLOWED = re.compile(
 )  # what comes between a name and its value, but in XML
 _SCHEMES = r"(?:(?:bearer|basic|token|digest|apikey|api-key)[ \t]+)?"
 _ASSIGNED = re.compile(
-    rf"(?i)[\"'\\\]*`]*[ \t]*(?:=>|:=|[:=][*]*|\||is[ \t]|\((?=[\"'])|(?<=[\"'])[ \t]*,)[ \t]*(?:[|>][+-]?[ \t]*\r?\n[ \t]+)?[\"'\\`]*{_SCHEMES}([^\s\"'`\\&,;<>()|]{{4,}}+)(?!\(|\\?[\"'][ \t]*:)"
+    rf"(?i)[\"'\\\]*`]*[ \t]*(?:=>|:=|::(?=[ ])|[:=][*]*|\||is[ \t]|\((?=[\"'])|(?<=[\"'])[ \t]*,)[ \t]*(?:[|>][+-]?[ \t]*\r?\n[ \t]+)?[\"'\\`]*{_SCHEMES}([^\s\"'`\\&,;<>()|]{{4,}}+)(?!\(|\\?[\"'][ \t]*:)"
 )
 _SIGN = frozenset(":=")  # what is behind another mark may be a word: `the token is …`, `| token | …`
 _QUOTED = re.compile(
@@ -362,8 +480,13 @@ _COMMANDS = {
     "redis-cli": re.compile(rf"redis-cli\s{_OPTIONS}(?<=\s)(?:-a|--pass)[ ]{_CHOSEN}"),
     " login -": re.compile(rf" login -{_OPTIONS}(?:-p|--password)[ =]{_CHOSEN}"),
     **{f"{name}=": re.compile(f"{name}={_CHOSEN}") for name in ("PGPASSWORD", "MYSQL_PWD", "SSHPASS")},
+    "ConvertTo-SecureString": re.compile(rf"ConvertTo-SecureString\s+(?:-String\s+)?{_CHOSEN}"),
+    "::add-mask::": re.compile(r"::add-mask::(\S{4,200})"),
     "IDENTIFIED BY '": re.compile(r"IDENTIFIED BY '([^'\r\n]{4,200})'"),
 }
+_SENT_COOKIE = re.compile(
+    rf"curl\s{_OPTIONS}(?<=\s)(?:-b|--cookie)[ =]?[\"'][^\"'=\s]{{1,60}}=([^\"';\s]{{16,400}})"
+)
 _OKTA = re.compile(r"SSWS\s+(00[\w-]{40})(?![\w-])")
 _PRIVATE = re.compile(
     r"-----BEGIN [A-Z0-9 ]*PRIVATE KEY(?: BLOCK)?-----|PuTTY-User-Key-File-\d:|Private-Lines: \d"
@@ -378,11 +501,11 @@ _ID = re.compile(r"[0-9a-fA-F-]+")
 _DOTTED = re.compile(r"[\w()]{1,15}(?:[.:-][\w()]{1,15})+")  # the numbers of a DOI
 
 
-def named(text: str, lower: str) -> Iterator[tuple[str, str, int]]:
-    """Yields the kind, the credential and its position. `lower` is the text in lower case, of the same
-    length.
+def named(text: str, lower: str) -> Iterator[tuple[str, str, int, str]]:
+    """Yields the kind, the credential, its position and its name, which is `""` if the form tells it. `lower` is the text in lower
+    case, of the same length.
     """
-    yield from _known_forms(text)
+    yield from ((*each, "") for each in _known_forms(text))
     done = -1
     for at in _telling(lower):
         if at >= done:
@@ -392,7 +515,8 @@ def named(text: str, lower: str) -> Iterator[tuple[str, str, int]]:
             begin = at - len(_BEFORE.search(text[max(0, at - 60) : at])[0])  # type: ignore[index]  # likewise
             name = unquote(text[begin:name_end]) if "%" in text[begin:name_end] else text[begin:name_end]
             if found := _after(text, begin, name_end, _kind_at(text, begin, name.rstrip("]"))):
-                yield NAMED, found, at
+                mark = text[begin - 1] if text[begin - 1 : begin] in _IN_LINKS else ""
+                yield NAMED, found, at, mark + name.rstrip("]")
 
 
 def _kind_at(text: str, begin: int, name: str) -> Kind:
@@ -407,7 +531,8 @@ def _kind_at(text: str, begin: int, name: str) -> Kind:
 def credential(what: Kind, value: str) -> bool:
     """Tells whether the value of a field of this kind is a credential, by the field alone."""
     if what in ("password", "number"):
-        return password(value) and (what == "password" or bool(_NUMBER.fullmatch(value)))
+        chosen = password(value) and (what == "password" or bool(_NUMBER.fullmatch(value)))
+        return chosen and (not value.startswith(_ADDRESS) or _opens(value))  # `"reset_password": "https://…"`
     if what == "" or _is_published(value):
         return False
     scheme, _, rest = value.partition(" ")
@@ -425,6 +550,9 @@ _COMPUTED = re.compile(
 _SIGNED = re.compile(
     r"(?i)(?:[A-Z0-9]+-(?:HMAC|RSA|ECDSA)[\w-]*|OAuth|Signature|HMAC) .*?\b(?:oauth_)?signature="
 )
+
+
+_ADDRESS = ("https://", "http://")
 
 
 def _without_signature(value: str) -> str:
@@ -468,9 +596,8 @@ def _telling(lower: str) -> list[int]:
 def _after(text: str, begin: int, end: int, what: Kind) -> str:
     """Returns the credential after a name, if there is one. Each kind of place has its own rules."""
     before = text[begin - 1 : begin] if begin else ""
-    listed = what == "password" and text[max(0, begin - 2) : begin].strip(" ").endswith(
-        ";"
-    )  # `Server=db;Pwd=…`
+    # `Server=db;Pwd=…`, or the first field of a form
+    listed = what == "password" and text[max(0, begin - 2) : begin].strip(" ").endswith((";", "\0\n"))
     if (listed or before in ("", "?", "&", "\0")) and (found := _PARAMETER.match(text, end)):
         value = found[1]
         return (
@@ -535,12 +662,12 @@ def _paired(text: str, begin: int, end: int) -> str:
     return found[1] if found and not (cell and made_of_words(found[1])) else ""
 
 
-def literals(text: str) -> Iterator[str]:
-    """Yields the credentials among the arguments of a GraphQL document: `login(password: "…")`."""
+def literals(text: str) -> Iterator[tuple[str, str]]:
+    """Yields the names and values of credentials among the arguments of a GraphQL document: `login(password: "…")`."""
     if _GRAPHQL.match(text):
         for name, value in _LITERAL.findall(text):
             if credential(kind(name), value):
-                yield value
+                yield name, value
 
 
 def _in_tag(text: str, begin: int) -> bool:
@@ -575,6 +702,7 @@ def _of_hosts(text: str) -> Iterator[re.Match[str]]:
     hosts = "machine " in text or "default " in text
     for literal, form in (*([("login", _NETRC)] if hosts else []), *_COMMANDS.items()):
         yield from (it for it in around(text, literal, form) if password(it[1]) and it[1][0] not in "$<{")
+    yield from (it for it in around(text, "curl", _SENT_COOKIE) if drawn(it[1]))
     for it in _PGPASS.finditer(text) if text.count(":") > 3 else ():
         if password(it[1]) and not it[1].isalpha() and not _HEX_PARTS.fullmatch(it[0]):
             yield it

@@ -190,6 +190,7 @@ RESPONSE_HEADERS = (
         "*ratelimit*",
         "x-should-retry",
         "x-amzn-errortype",
+        "sec-websocket-protocol",
     ),
 )
 _SESSION = "mcp-session-id"  # its client sends it back, and ends the session only if it got one

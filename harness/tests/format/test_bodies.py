@@ -9,7 +9,7 @@ from base64 import b64encode, urlsafe_b64encode
 import brotli
 import pytest
 import zstandard
-from hypothesis import given, settings
+from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
 from ellmer_harness.errors import CassetteError
@@ -17,7 +17,8 @@ from ellmer_harness.format import aws_event_stream as eventstream
 from ellmer_harness.format.blobs import Blobs
 from ellmer_harness.format.bodies import decode, encode
 from ellmer_harness.format.compression import undo
-from ellmer_harness.format.json_text import BETWEEN, compact, layout
+from ellmer_harness.format.json_text import BETWEEN, compact, layout, spell
+from ellmer_harness.format.json_text import parse as parse_json
 from ellmer_harness.format.serializer import Serializer
 from ellmer_harness.format.sse_and_ndjson import parse, parse_quickly, write
 
@@ -288,8 +289,17 @@ def test_the_serializer_takes_text_and_none_as_vcrpy_gives_them(tmp_path):
 
 
 @given(values)
-def test_compact_text_is_that_of_json(value):
+@example([{"small": [1e-05, -3e-07, 0.0001], "large": 1e22}, [[], {}, "a,\n]"]])
+@example([[], {}, "a,\n]", ["\ud800"], {"": {"a": [{}]}}])
+def test_text_is_that_of_json(value):
     assert compact(value) == json.dumps(value, ensure_ascii=False, separators=(",", ":"))
+    assert spell(value, "indent2") == json.dumps(value, ensure_ascii=False, indent=2)
+    assert spell(value, "spaced") == json.dumps(value, ensure_ascii=False)
+    assert spell(value, "colon") == json.dumps(value, ensure_ascii=False, separators=(",", ": "))
+
+
+def test_numbers_with_exponents_are_written_once():
+    assert parse_json(b'{"score":8.3e-05}').text == b'{"score":8.3e-05}'
 
 
 @given(st.one_of(alike, sse_streams).map(lambda text: text.encode("utf-8", "replace")))

@@ -147,8 +147,17 @@ def test_a_bomb_in_a_text_does_not_stop_the_scan(cassette, capsys, monkeypatch):
     assert "1 problem" in capsys.readouterr().out
 
 
-@pytest.mark.parametrize("slow", ["_terminal.read", "_conversion.convert"])
-def test_the_import_of_a_file_ends(cassette, capsys, monkeypatch, tmp_path, slow):
+@pytest.mark.parametrize(
+    ("slow", "words"),
+    [
+        ("_terminal.read", ["import", "FILE", "--out", "out"]),
+        ("_conversion.convert", ["import", "FILE", "--out", "out"]),
+        ("_terminal.read", ["show", "FILE"]),
+        ("_terminal.read", ["diff", "FILE", "FILE"]),
+        ("_terminal.read", ["export", "FILE"]),
+    ],
+)
+def test_the_reading_of_a_file_ends(cassette, capsys, monkeypatch, tmp_path, *, slow, words):
     def endless(*_):
         while True:
             pass
@@ -160,7 +169,8 @@ def test_the_import_of_a_file_ends(cassette, capsys, monkeypatch, tmp_path, slow
     path = cassette({"text": "x"})
     path.write_text(json.dumps({"interactions": json.loads(path.read_text())["interactions"]}))
 
-    assert main(["import", str(path), "--out", str(tmp_path / "out")]) != 0
+    named = {"FILE": str(path), "out": str(tmp_path / "out")}
+    assert main([named.get(word, word) for word in words]) != 0
     printed = capsys.readouterr()
     assert "it took longer than 0.05 seconds" in printed.out + printed.err
 

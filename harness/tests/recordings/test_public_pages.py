@@ -40,7 +40,8 @@ def exchange(
 def found(tmp_path):
     def of(*interactions):
         (tmp_path / "c.json").write_text(json.dumps({"version": 1, "interactions": interactions}))
-        return [text for _, text in searched(tmp_path / "c.json").problems]
+        file = searched(tmp_path / "c.json")
+        return sorted(text for _, text in (*file.problems, *file.possible))
 
     return of
 

@@ -14,8 +14,9 @@ from ellmer_harness.format.alike_events import Alike
 from ellmer_harness.format.blobs import Blobs
 from ellmer_harness.format.bodies import encode, written
 from ellmer_harness.format.json_text import laid_item, layout_bytes
-from ellmer_harness.secrets.cassette_scan import has_key, may_hold, scan, scan_written
+from ellmer_harness.secrets.cassette_scan import may_hold, scan, scan_written
 from ellmer_harness.secrets.key_patterns import PATTERNS
+from ellmer_harness.secrets.quick_search import has_key
 from ellmer_harness.secrets.service_keys import keys
 
 from .test_secret_kinds import CHOSEN, DRAWN, FIELDS, KEYS, NAMES, PASSWORDS, ROLES, TEXTS, WRAPPINGS

@@ -194,6 +194,7 @@ ROLES = (
     *("client_assertion", "bearer", "jwt", "id_token_hint", "session_token", "security_token", "app_secret"),
     *("hmac_key", "vault_token", "signing_secret", "webhook_secret", "wstoken"),
     *("authorization_code", "activationCode", "auth_req_id", "presharedKey", "client-key-data"),
+    *("fernet_key", "deployKey", "PHPSESSID"),
 )
 FIELDS = {
     "JSON": lambda name, value: {"a": [{name: value}]},
@@ -671,6 +672,11 @@ WORD = "Tr0ub4dor3x"
         f"name,email,password\nme,me@example.com,{WORD}\n",
         f'"user";"password"\n"me";"{WORD}"\n',
         f"| user | password |\n|---|---|\n| me | {WORD} |",
+        f'ConvertTo-SecureString "{WORD}" -AsPlainText -Force',
+        f"::add-mask::{WORD}\n",
+        f"dn: uid=me\nuserPassword:: {b64encode((WORD * 2).encode()).decode()}\n",
+        f"curl -b 'sid={WORD}kJ8sQ2vX' https://app.example.com/",
+        f"password={WORD}",
     ],
 )
 def test_chosen_passwords_in_texts_that_say_what_they_are(text):

@@ -291,6 +291,11 @@ def test_a_call_of_gemini_that_goes_on_is_cut():
     assert Gemini(model="m").turn(body).tool_requests[0].problem
 
 
+@pytest.mark.parametrize(("reason", "ran"), [(1, [1]), (True, []), (2, [])])
+def test_a_number_of_gemini_is_a_reason_and_a_boolean_is_none(reason, ran):
+    assert talked("gemini", reason, stream=False)[0] == ran
+
+
 def test_an_item_that_was_never_done_is_cut():
     merger = OpenAIResponses(model="m").merger()
     _, call = responses_body("completed")["output"]

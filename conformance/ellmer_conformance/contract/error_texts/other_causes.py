@@ -7,7 +7,7 @@ from __future__ import annotations
 import re
 from typing import NamedTuple
 
-__all__ = ["OtherCause", "other_cause"]
+__all__ = ["SAYS_NOTHING", "OtherCause", "other_cause"]
 
 
 class OtherCause(NamedTuple):
@@ -18,6 +18,8 @@ class OtherCause(NamedTuple):
     of_api: bool = True
 
 
+#: What a text is that names no cause.
+SAYS_NOTHING = OtherCause("the text does not say what is wrong", "Look for the body of the answer.")
 #: The causes with the words that tell them, in the form of a regular expression. The first one that is found counts.
 _CAUSES = {
     OtherCause(
@@ -95,8 +97,9 @@ _CAUSES = {
         r"\be(?:connre\w+|notfound|timedout|pipe|ai_again)\b|connection (?:error|refused|reset|timed|aborted|closed)|timed? ?out\b|socket hang up"
         r"|fetch failed|getaddrinfo|certificate|network error|premature close|chunked read|sse stream|\bstream (?:ended|closed) (?:un|pre|bef)"
     ),
-    OtherCause("the text does not say what is wrong", "Look for the body of the answer."): (
-        r"\bno body\b|request contains an invalid argument|provider returned error\W*\Z|param incorrect|contains invalid parameters"
+    SAYS_NOTHING: (
+        r"\bno body\b|messages parameter is illegal|参数非法。|invalid api parameter, please check|input validation error\W*\Z|(?:\A|: )invalid input\W*\Z"
+        r"|request contains an invalid argument|provider returned error\W*\Z|param incorrect|contains invalid parameters"
         r"|invalid parameter combination|\A\W*(?:\w*error\W*)?(?:[45]\d\d\W*)*(?:bad request|invalid[ _]request(?:[ _]error)?)\W*\Z"
     ),
 }

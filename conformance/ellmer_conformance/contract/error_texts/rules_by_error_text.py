@@ -10,8 +10,9 @@ from __future__ import annotations
 import json
 import re
 from ast import literal_eval
+from bisect import bisect_left
 from collections import Counter, defaultdict
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import suppress
 from difflib import Match as Block
 from difflib import SequenceMatcher
@@ -25,7 +26,7 @@ from ..rule import Rule, verdict
 from ..rulebook import RuleBook
 from ..rules._shape_faults import IDS
 from .described_faults import TYPES, Described, What, described, folded, has_field, judging
-from .other_causes import other_cause
+from .other_causes import SAYS_NOTHING, other_cause
 
 #: The least similarity of two texts, from 0 to 1, and the greatest distance from the best match.
 LEAST, BEHIND = 0.55, 0.05
@@ -33,11 +34,13 @@ _COMPARED = 4000  # characters of the beginning and the end of a text that are c
 
 #: Words that a part of a text and a sentence must have, the similarity of two whole texts, and the weight of a part.
 _ENOUGH, _SENTENCE, _WHOLE, _PART = 5, 4, 0.9, 0.85
+_LONG = 15  # words of a sentence that no other rule has, whatever stands in its places
 _TELLING = 2  # words of a part that are not in any sentence
 _SURE = 0.85  # the least similarity of a rule to a text that also has words of another cause
 _MOSTLY = 0.65  # the share of a sentence's letters that are compared
 _SPELT = 36  # the least number of letters of a sentence that are compared in a row
-_FEW = 0.2  # the least similarity with names of a rule whose text is not almost the same
+_IN_A_PLACE = 200  # letters that stand in a place of a template at most
+_FEW = 0.3  # the least similarity with names of a rule whose text is not almost the same
 _NAMED = 0.95  # the weight of a similarity that names have made
 _LEFT_OUT = 0.5  # how much a word counts against a text that leaves it out
 _LESS = 0.2  # how much less a sentence counts that is a small part of the text, and the least that is left of shared words
@@ -48,6 +51,7 @@ _OF_A_VALIDATOR = re.compile(r"""(?:^|["'])\s*\d+ validation errors?(?: for [A-Z
 _LONGEST = 20_000  # characters that are read as what Python prints
 _ANY = 0.1  # the weight of a name, path or number
 _NOT_ALIKE = (0.0, 0.0)  # what is said of two texts without a common word
+_DIGITS = 6  # of a similarity: the order of its sums decides nothing
 _STEPS = 10  # how finely the shares of a text are told apart that refusals have
 _BOOKS = 8  # books of similar texts in which a fault is judged
 _SHORT = 0.76  # the least similarity of texts of a few words
@@ -139,7 +143,7 @@ _HINT = 0.15
 #: A provider by another name. OpenAI's name stands for all that are like it, so it tells nothing.
 _ALSO = {"validation": "bedrock", "gemini": "google", "claude": "anthropic", "x": "xai", "openai": ""}
 _OF_SHAPES = frozenset(IDS)
-_END = re.compile(r"(?<=[.!?:;])\s+|\n+")
+_END = re.compile(r"(?<=[.!?:;])\s+|\n+|\s[·|•]\s")
 _IDENTIFIER = re.compile(r"[A-Za-z]\w+")
 _LINK = re.compile(r"https?://")
 #: Where to read more, as any refusal may say.
@@ -194,6 +198,7 @@ def matches(text: str, books: Iterable[RuleBook]) -> list[Match]:
     if cause:
         close = [each for each in close if each.alike >= _SURE or _fits(plain, each, telling=True)]
     likeliest = max((each.named for each in close), default=0.0)
+    named_in = _named_in(plain, close)
     close.sort(
         key=lambda match: (
             *order(match, _distance(said, match)),
@@ -201,7 +206,7 @@ def matches(text: str, books: Iterable[RuleBook]) -> list[Match]:
             not _fits(plain, match, wholly=True),
             -round(match.covered * _STEPS),
             _is_passed_on(match) and not _PASSED_ON.search(text),
-            *_rank(match),
+            *_rank(match, named_in),
             not _fits(plain, match),
         )
     )
@@ -268,14 +273,46 @@ def _fits(text: str, match: Match, *, wholly: bool = False, telling: bool = Fals
     """
     plain = text.replace("`", "")  # a text in Markdown may have lost them
     known = (said for said in _known(match.book, match.rule) if not telling or _is_sentence(said.words))
-    patterns = (_pattern(said.text) for said in known)
-    return any(each.fullmatch(plain) if wholly else each.search(plain) for each in patterns)
+    return any(_has(plain, said.text, wholly=wholly) for said in known)
+
+
+def _has(text: str, known: str, *, wholly: bool) -> bool:
+    """Tells whether a text has, or wholly is, a known text with anything in its places. It costs as much as each part's search."""
+    parts, after = _parts(known)
+    if not all(part in text for _, part in parts):
+        return False
+    ends, free = [0], not wholly
+    for gap, part in parts:
+        starts = _starts(text, part)
+        ends = [at + len(part) for at in starts if free or _reaches(ends, at - gap, at)]
+        free = False
+    return bool(ends) and (not wholly or ends[-1] >= len(text) - after)
+
+
+def _starts(text: str, part: str) -> Iterator[int]:
+    """Yields where a part of a known text begins in a text."""
+    at = text.find(part)
+    while at >= 0:
+        yield at
+        at = text.find(part, at + 1)
+
+
+def _reaches(ends: Sequence[int], first: int, last: int) -> bool:
+    """Tells whether one of the ascending places is between two others."""
+    nearest = bisect_left(ends, first)
+    return nearest < len(ends) and ends[nearest] <= last
 
 
 @cache
-def _pattern(known: str) -> re.Pattern[str]:
-    parts = [re.escape(" ".join(part.split())) for part in _PLACE.split(known.replace("`", ""))]
-    return re.compile(".{0,200}?".join(parts))
+def _parts(known: str) -> tuple[list[tuple[int, str]], int]:
+    """Returns the parts of a known text between its places, each with the most letters before it, and the most letters at the end."""
+    found, gap = list[tuple[int, str]](), 0
+    for part in _PLACE.split(known.replace("`", "")):
+        if plain := " ".join(part.split()):
+            found.append((gap, plain))
+            gap = 0
+        gap += _IN_A_PLACE
+    return found, gap - _IN_A_PLACE
 
 
 def fault_in(text: str) -> Described | None:
@@ -303,12 +340,26 @@ def _judged(fault: Described, close: list[Match], found: Sequence[Match]) -> lis
     judged = [(book, *judging(book, fault)) for book in likely]
     if not any(placed for _, placed, _ in judged) and not naming:
         judged = [(book, *judging(book, fault)) for book in _only_book(fault, found)]
+    if not any(rules for _, _, rules in judged) and not said and fault.what is What.UNKNOWN:
+        judged = [
+            (book, *judging(book, wider)) for wider in _wider(fault) for book in _only_book(wider, found)
+        ][:1]
     refusing = [(id(book), rule.id) for book, _, rules in judged for rule in rules]
     if refusing:
         of = {(id(each.book), each.rule.id): each for each in (*found, *close)}
         first = [each for each in close if (id(each.book), each.rule.id) in refusing] or [of[refusing[0]]]
         return [*first, *(each for each in close if each not in first)]
     return said or any_field
+
+
+def _wider(fault: Described) -> Iterator[Described]:
+    """Yields the fault of a field that no API has, beside the unknown one and then beside each object that it is in: an unknown object is
+    told with its field.
+    """
+    path = fault.path
+    while len(path) > 1:
+        yield fault._replace(path=path).unnamed()
+        path = path[:-1]
 
 
 def _refusing(fault: Described, close: Sequence[Match], books: Sequence[RuleBook]) -> list[Match]:
@@ -443,6 +494,10 @@ def _distance(text: str, match: Match) -> int:
     if not ours or not theirs or not ours.isdisjoint(map(_last, theirs)):
         return 0
     any_name = any(name.startswith("{") and name.endswith("}") for name in theirs) or len(fixed) >= _SEVERAL
+    if any_name and any(
+        len(words(each)) >= _LONG and _has(" ".join(plain.split()), each, wholly=False) for each in known
+    ):
+        return 0  # the name stands in a place of the rule's own sentence
     return 1 if match.rule.id in _OF_SHAPES else 2 if any_name else _OTHERS
 
 
@@ -461,10 +516,29 @@ def _last(path: str) -> str:
     return "" if name.isdigit() else name
 
 
-def _rank(match: Match) -> tuple[float, float, bool, bool, bool]:
+def _named_in(text: str, close: Iterable[Match]) -> dict[Rule, tuple[float, float]]:
+    """Returns the similarities of each rule, with names and without them. Rules of a wire format that refuse in the same words, which the text has,
+    have the same ones, because the names in their examples tell nothing.
+    """
+    found = {each.rule: (each.named, each.alike) for each in close}
+    sharing = defaultdict[tuple[str, str], list[Rule]](list)
+    for match in close:
+        for template in {_PASSED_ON.sub("", each) for each in _templates(match)}:
+            if _is_sentence(words(template)) and _has(text.replace("`", ""), template, wholly=False):
+                sharing[match.book.wire, template].append(match.rule)
+    for rules in sharing.values():
+        best = max(found[rule] for rule in rules)
+        found |= dict.fromkeys(rules, best)
+    return found
+
+
+def _rank(
+    match: Match, named_in: Mapping[Rule, tuple[float, float]]
+) -> tuple[float, float, bool, bool, bool]:
     rule = match.rule
+    named, alike = named_in[rule]
     limited = bool(rule.betas or rule.versions or rule.until)
-    return -match.named, -match.alike, rule.preview, rule.group != "PAIR", limited
+    return -named, -alike, rule.preview, rule.group != "PAIR", limited
 
 
 def nearest(text: str, books: Iterable[RuleBook]) -> list[Match]:
@@ -556,10 +630,11 @@ def _match(
     scores = [each for each in scores if any(score is not _NOT_ALIKE for score in each)]
     if not scores:
         return Match(0.0, 0.0, book, rule)
-    alike, named = max(map(max, scores))
+    alike = max(max(of_text)[0] for of_text in scores)
+    named = max(with_names for of_text in scores for score, with_names in of_text if score >= alike - BEHIND)
     best = (max(map(sum, of_part)) / 2 for of_part in zip(*scores, strict=True))
     covered = sum(map(mul, told, best)) / (sum(told) or 1.0)
-    return Match(alike, named, book, rule, covered)
+    return Match(round(alike, _DIGITS), round(named, _DIGITS), book, rule, covered)
 
 
 _READ: dict[tuple[Rule, str, str], list[_Said]] = {}
@@ -574,6 +649,7 @@ def _known(book: RuleBook, rule: Rule) -> list[_Said]:
             for text in known_texts(book, rule)
             for each in (text, *(texts_in(text) if text[:1] == "[" else ()))
         ]
+        texts = [each for each in texts if other_cause(each) is not SAYS_NOTHING]
         parts = dict.fromkeys(part for text in texts for part in (text, *sentences(text)))
         found = _READ[rule, book.wire, book.provider] = [_text_and_words(part) for part in parts]
     return found

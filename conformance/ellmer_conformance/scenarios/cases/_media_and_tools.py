@@ -60,6 +60,7 @@ def pdf(text: str, filename: str) -> PDF:
 
 
 REPORT = pdf("The total is 42 EUR", "report.pdf")
+CORRECTED = pdf("The total is 43 EUR", "report.pdf")
 
 
 def wav(samples: bytes) -> Audio:

@@ -7,7 +7,7 @@ from hashlib import sha256
 from ..case import Case, ask, case
 from ..messages import PDF, Audio, Image, Text
 from ..script import Answer, AnswerByMedia, Call, Say, Usage
-from ._media_and_tools import BLUE, GREEN, JPEG, RED, REPORT, TONE, WEBP, returning, weather
+from ._media_and_tools import BLUE, CORRECTED, GREEN, JPEG, RED, REPORT, TONE, WEBP, returning, weather
 
 _IMAGE, _PDF = frozenset({"image_in_tool_result"}), frozenset({"pdf_in_tool_result"})
 
@@ -55,6 +55,27 @@ def pdf_from_user() -> Case:
         needs=frozenset({"pdf_in_user"}),
         script=[_sees(REPORT, says="The total is 42 EUR.", usage=Usage(300, 9))],
         steps=[ask("What is the total?", REPORT, text="The total is 42 EUR.")],
+    )
+
+
+@case
+def two_pdfs_of_one_name() -> Case:
+    """Three turns of the user have a PDF each, with one name, and the last is the first one again: all are sent each time."""
+    return Case(
+        on_server=True,
+        printed_alike=False,
+        modes=("sync", "stream"),
+        needs=frozenset({"pdf_in_user"}),
+        script=[
+            _sees(REPORT, says="The total is 42 EUR.", usage=Usage(300, 9)),
+            _sees(CORRECTED, says="Now it is 43 EUR.", usage=Usage(560, 9)),
+            _sees(REPORT, says="It is 42 EUR again.", usage=Usage(820, 9)),
+        ],
+        steps=[
+            ask("What is the total?", REPORT, text="The total is 42 EUR."),
+            ask("And here?", CORRECTED, text="Now it is 43 EUR."),
+            ask("And in the first one?", REPORT, text="It is 42 EUR again."),
+        ],
     )
 
 

@@ -7,6 +7,7 @@ from __future__ import annotations
 from ..case import Case, Mode, ask, case
 from ..script import Answer, Call, Say, Usage
 from ._media_and_tools import weather
+from .tools import THINKERS, THOUGHTS
 
 _MODES: tuple[Mode, ...] = ("sync", "stream")
 
@@ -126,5 +127,25 @@ def limit_of_requests() -> Case:
         steps=[
             ask("What's the weather in Paris?", outcome="refused", options={"requests": 1}),
             ask("Please go on.", text="It is 21C in Paris."),
+        ],
+    )
+
+
+@case
+def thinking_asked_for() -> Case:
+    """The caller asks for thinking in two turns: each thought comes before its text or call, and goes back with it."""
+    wanted = {"thinking": True}
+    return Case(
+        on_server=True,
+        printed_alike=False,
+        modes=_MODES,
+        needs=frozenset({"thinking"}),
+        inexpressible={"openai-chat/openai": "its thoughts are hidden"},
+        models={"cohere": THINKERS["cohere"]},
+        tools=[weather],
+        script=THOUGHTS,
+        steps=[
+            ask("Hi!", text="Hello!", options=wanted),
+            ask("Is it warm in Rome?", text="It is warm: 27C.", options=wanted),
         ],
     )

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 from ..case import Case, ask, case
 from ..messages import Text, Tool, ToolCall, ToolResult, Turn
 from ..script import Answer, Call, Say, Think, Usage
@@ -30,6 +32,39 @@ def thinking_with_tools() -> Case:
             Answer((Say("You are welcome."),), usage=Usage(120, 6)),
         ],
         steps=[ask("Is it warm in Rome?", text="It is warm: 27C."), ask("Thanks!", text="You are welcome.")],
+    )
+
+
+THOUGHTS: Sequence[Answer] = (
+    Answer((Think("A greeting."), Say("Hello!")), usage=Usage(20, 12, reasoning=4)),
+    Answer(
+        (Think("I should look it up."), Call("get_weather", {"city": "Rome"})),
+        usage=Usage(40, 45, reasoning=20),
+    ),
+    Answer((Think("27C is warm."), Say("It is warm: 27C.")), usage=Usage(90, 22, reasoning=8)),
+)
+#: Models that show their thoughts unasked, where the usual model of the suite does not.
+THINKERS = {
+    "bedrock": "deepseek.v3-v1:0",
+    "cohere": "command-a-reasoning-08-2025",
+    "mistral": "magistral-medium-latest",
+}
+_THINKS_ANYWAY = dict.fromkeys(
+    ("openai-chat", "openai-responses", "anthropic", "gemini", "ollama"), "thinking_with_tools shows it"
+)
+
+
+@case
+def thinking_unasked() -> Case:
+    """A model shows its thoughts unasked, before a text and before a call: the caller gets the text alone, and the answer goes back."""
+    return Case(
+        on_server=True,
+        printed_alike=False,
+        inexpressible=_THINKS_ANYWAY,
+        models=THINKERS,
+        tools=[weather],
+        script=THOUGHTS,
+        steps=[ask("Hi!", text="Hello!"), ask("Is it warm in Rome?", text="It is warm: 27C.")],
     )
 
 

@@ -190,6 +190,19 @@ def _same_index(it: VariedAnswer) -> VariedAnswer:
     return each(it, lambda data: everywhere(data, lambda o: o | {"index": 0} if "index" in o else o))
 
 
+def _with_ids(it: VariedAnswer, *, empty: bool) -> VariedAnswer:
+    """Gives each later piece of a call its id again, as vLLM does, or an empty one, as Qwen's servers do."""
+    ids: dict[int, str] = {}
+
+    def change(o: dict[str, Any]) -> dict[str, Any]:
+        if "function" not in o or "index" not in o:
+            return o
+        id = ids.setdefault(o["index"], o.get("id", ""))
+        return o if o.get("id") else o | {"id": "" if empty else id}
+
+    return each(it, lambda data: everywhere(data, change))
+
+
 def _late_names(_: str, events: list[Event]) -> Sequence[Event]:
     """Moves the name of a call from its first chunk, which keeps the id, to the next."""
     found: list[Event] = []
@@ -289,6 +302,14 @@ def _counted_at_the_start(it: VariedAnswer) -> VariedAnswer:
     return each(it, change)
 
 
+def _billed_apart(it: VariedAnswer) -> VariedAnswer:
+    """Counts fewer billed units than tokens, as Cohere does: it bills no template of the prompt."""
+    billed = {"input_tokens": 1, "output_tokens": 1}
+    return each(
+        it, lambda d: everywhere(d, lambda o: o | {"billed_units": billed} if "billed_units" in o else o)
+    )
+
+
 def _counted_throughout(_: str, events: list[Event]) -> Sequence[Event] | None:
     """Adds the counts so far to each chunk, as several compatible servers do. The last counts stay the true ones."""
     last = next((e["data"]["usage"] for e in reversed(events) if (e.get("data") or {}).get("usage")), None)
@@ -341,6 +362,20 @@ MEANING = (
         _same_index,
         wires=_CHAT,
         description="parallel calls have one index, and each has its own id",
+    ),
+    Variation(
+        "ids-again",
+        "STR-013",
+        lambda it: _with_ids(it, empty=False),
+        wires=_CHAT,
+        description="each piece of a call has the id of the call",
+    ),
+    Variation(
+        "ids-empty",
+        "STR-013",
+        lambda it: _with_ids(it, empty=True),
+        wires=_CHAT,
+        description="each piece of a call but the first has an empty id",
     ),
     Variation(
         "arguments-empty",
@@ -478,6 +513,14 @@ MEANING = (
         _counted_at_the_start,
         wires=frozenset({"anthropic"}),
         description="the input is counted in the first event alone",
+    ),
+    Variation(
+        "billed-apart",
+        "USG-002",
+        _billed_apart,
+        wires=frozenset({"cohere"}),
+        streamed=None,
+        description="fewer units are billed than there are tokens",
     ),
     Variation(
         "counted-throughout",

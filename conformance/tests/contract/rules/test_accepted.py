@@ -223,6 +223,24 @@ def test_what_a_recorder_replaced_is_not_judged(wire, body):
     assert not [each.rule.id for each in book.judge(book.request(body)) if each.outcome == "fail"]
 
 
+#: Recorded as accepted in November 2025, and the roles that a refusal of August 2026 names as valid.
+TURNS_OF_GEMINI = {
+    "a response without a call": ge.body(
+        ge.ASK, {**ge.user(ge.answer()), "role": "function"}, named="gemini-2.0-flash-thinking-exp"
+    ),
+    "the role assistant": ge.body(
+        ge.ASK, {**ge.model(ge.text("5")), "role": "assistant"}, ge.ASK, named="gemini-3.7-flash"
+    ),
+    "the role function": ge.body(ge.ASK, ge.model(ge.call()), {**ge.user(ge.answer()), "role": "function"}),
+}
+
+
+@pytest.mark.parametrize("body", TURNS_OF_GEMINI.values(), ids=TURNS_OF_GEMINI)
+def test_gemini_takes_turns_by_model(body):
+    book = rules.book("gemini")
+    assert objection(book.judge(book.request(body))) is None
+
+
 IMAGE_IN_TOOL = oc.body(oc.ASK, oc.call("a"), oc.result("a", [oc.IMAGE]))
 
 

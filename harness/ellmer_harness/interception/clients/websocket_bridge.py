@@ -4,7 +4,8 @@ records messages.
 A conversation is one interaction of a cassette: a GET with the status 101. Its body has one line for each
 message, `{"sent": …}` or `{"received": …}`. The last line is `{"closed": 1000}`, with `"by": "client"` if the
 client closed. A message of compact JSON is stored as a value (`"style": "spaced"` if it has spaces), and
-bytes as `sent_base64` and `received_base64`.
+bytes as `sent_base64` and `received_base64`. What is no proper frame, because the server broke the protocol, is
+`received_raw`.
 """
 
 from __future__ import annotations
@@ -14,13 +15,16 @@ import json
 import threading
 from base64 import b64decode, b64encode
 from contextlib import ExitStack, suppress
+from socket import SHUT_RDWR
 from typing import Any
 from urllib.parse import urlsplit
 
 from websockets.datastructures import Headers
-from websockets.exceptions import ConnectionClosed, InvalidStatus
+from websockets.exceptions import ConnectionClosed, InvalidHandshake, InvalidStatus
+from websockets.frames import CloseCode, Frame, Opcode
 from websockets.http11 import Request, Response
-from websockets.sync.client import connect
+from websockets.protocol import Protocol, State
+from websockets.sync.client import ClientConnection, connect
 from websockets.sync.server import Server, ServerConnection, serve
 
 from ...exchange.messages import Failure
@@ -31,6 +35,10 @@ from ..open_cassettes import RequestInFlight
 _WIRE = Wire("websockets")
 _CONNECT = inspect.unwrap(connect)  # that of the bridge itself is not led anywhere
 _HANDSHAKE = ("sec-websocket-", "connection", "upgrade", "host")
+_PROTOCOL = "sec-websocket-protocol"
+_OF_THE_WIRE = (*_HANDSHAKE, "content-", "transfer-encoding", "date", "server")
+_UNREADABLE = "RemoteProtocolError"
+_RAW = "received_raw"
 _LINES = "application/x-ndjson"
 _MOMENT = 2  # seconds
 _BRIEFLY = 0.2
@@ -66,6 +74,7 @@ class Bridge:
             "127.0.0.1",
             0,
             process_request=self._opened,
+            process_response=self._accepted,
             select_subprotocol=self._subprotocol,
             ping_interval=None,
             max_size=None,
@@ -83,15 +92,15 @@ class Bridge:
         """
         self._over.wait(_MOMENT)
 
-    def _opened(self, _: ServerConnection, request: Request) -> Response | None:
+    def _opened(self, connection: ServerConnection, request: Request) -> Response | None:
         """Returns the answer to the opening request if it is not the usual 101, else `None`."""
         reply = self._take.reply
         if reply is None:
-            return self._connected(request)
+            return self._connected(connection, request)
         try:
             self._take.begin_reply()
         except BrokenError as broken:
-            return _unreachable(str(broken))
+            return _no_answer(connection) if broken.error == _UNREADABLE else _unreachable(str(broken))
         if reply.status != 101:
             return Response(
                 reply.status,
@@ -101,7 +110,7 @@ class Bridge:
             )
         return None
 
-    def _connected(self, request: Request) -> Response | None:
+    def _connected(self, connection: ServerConnection, request: Request) -> Response | None:
         headers = {n: v for n, v in request.headers.raw_items() if not n.lower().startswith(_HANDSHAKE)}
         offered = request.headers.get("Sec-WebSocket-Protocol", "")
         try:
@@ -112,6 +121,8 @@ class Bridge:
                 subprotocols=[each.strip() for each in offered.split(",")] if offered else None,
                 ping_interval=None,
                 max_size=None,
+                compression=None,
+                create_connection=_Real,
             )
             self._real = self._stack.enter_context(opened)
         except InvalidStatus as refused:
@@ -121,18 +132,30 @@ class Bridge:
             self._take.chunk(bytes(answer.body or b""))
             self._take.eof()
             return answer
+        except (InvalidHandshake, EOFError) as error:
+            self._take.broke(Failure(_UNREADABLE, str(error)))
+            return _no_answer(connection)
         except OSError as error:
             self._take.broke(Failure("ConnectError", str(error)))
             return _unreachable(str(error))
-        chosen = [("sec-websocket-protocol", self._real.subprotocol)] if self._real.subprotocol else []
-        self._take.answered(101, "Switching Protocols", [("content-type", _LINES), *chosen])
+        pairs = [(name.lower(), value) for name, value in self._real.response.headers.raw_items()]
+        kept = [
+            (name, value) for name, value in pairs if name == _PROTOCOL or not name.startswith(_OF_THE_WIRE)
+        ]
+        self._take.answered(101, "Switching Protocols", [("content-type", _LINES), *kept])
         return None
+
+    def _accepted(self, _: ServerConnection, __: Request, response: Response) -> None:
+        """Gives the client the headers of the real server's answer, or of the recorded one."""
+        for name, value in self._take.exchange.headers if response.status_code == 101 else ():
+            if not name.startswith((*_OF_THE_WIRE, _PROTOCOL)):
+                response.headers[name] = value
 
     def _subprotocol(self, _: Any, offered: Any) -> Any:
         """Returns the subprotocol that the real server chose."""
         if self._take.reply is None:
             return self._real.subprotocol
-        recorded = self._take.exchange.header("sec-websocket-protocol")
+        recorded = self._take.exchange.header(_PROTOCOL)
         return recorded if recorded in offered else (offered[0] if offered else None)
 
     def _talk(self, client: ServerConnection) -> None:
@@ -162,6 +185,8 @@ class Bridge:
                 try:
                     message = source.recv()
                 except ConnectionClosed as closed:
+                    if direction == "received" and self._passed_on_raw(closed, source, target):
+                        return
                     self._note_end(direction, closed)
                     _end(
                         target,
@@ -171,6 +196,17 @@ class Bridge:
                     return
                 self._note(_line(direction, message))
                 target.send(message)
+
+    def _passed_on_raw(self, closed: ConnectionClosed, real: _Real, client: ServerConnection) -> bool:
+        """Forwards the bytes with which the server broke the protocol, or which it did not finish, as they are. What the client makes
+        of them is its own business.
+        """
+        data = real.frames.broken(closed)
+        if data:
+            self._note({_RAW: b64encode(data).decode()})
+            self._note({"closed": closed.sent.code, "by": "client"} if closed.sent else {"closed": _GONE})
+            _send_raw(client, data, waits=bool(closed.sent))
+        return bool(data)
 
     def _note_end(self, direction: str, closed: ConnectionClosed) -> None:
         frame = closed.rcvd
@@ -197,6 +233,9 @@ class Bridge:
             for line in lines:
                 if "closed" in line and line.get("by") != "client":
                     _end(client, line["closed"], line.get("reason", ""))
+                    return
+                if _RAW in line:
+                    _send_raw(client, b64decode(line[_RAW]), waits=lines[-1].get("by") == "client")
                     return
                 if any(name.startswith("received") for name in line):
                     client.send(message_of(line, "received"))
@@ -244,8 +283,62 @@ class Bridge:
         return canonical
 
 
+class _Frames:
+    """Keeps the bytes of the last frames that a server sent, because it may break the protocol."""
+
+    def __init__(self, protocol: Protocol) -> None:
+        self._protocol, self._receive, self._take_frame = protocol, protocol.receive_data, protocol.recv_frame
+        self._rest, self._message = bytearray(), bytearray()
+        vars(protocol).update(receive_data=self._data, recv_frame=self._frame)
+
+    def _data(self, data: bytes) -> None:
+        opening = self._protocol.state is State.CONNECTING
+        self._rest += data
+        if opening and (end := self._rest.find(b"\r\n\r\n")) >= 0:
+            del self._rest[: end + 4]  # the head of the answer
+        self._receive(data)
+
+    def _frame(self, frame: Frame) -> None:
+        size = 2 + {126: 2, 127: 8}.get(self._rest[1] & 127, 0) + len(frame.data)
+        if frame.opcode in (Opcode.TEXT, Opcode.BINARY):
+            self._message.clear()
+        if frame.opcode in (Opcode.TEXT, Opcode.BINARY, Opcode.CONT):
+            self._message += self._rest[:size]
+        self._take_frame(frame)  # if it raises an error, the frame stays the one that broke the protocol
+        del self._rest[:size]
+
+    def broken(self, closed: ConnectionClosed) -> bytes:
+        """Returns the bytes of the frame that ended a connection, if it was not a close message."""
+        if closed.rcvd:
+            return b""
+        is_text = closed.sent is not None and closed.sent.code == CloseCode.INVALID_DATA
+        return bytes(self._rest or (self._message if is_text else b""))
+
+
+class _Real(ClientConnection):
+    """The connection to the real server."""
+
+    def __init__(self, socket: Any, protocol: Any, **options: Any) -> None:
+        self.frames = _Frames(protocol)
+        super().__init__(socket, protocol, **options)
+
+
+def _send_raw(client: ServerConnection, data: bytes, *, waits: bool) -> None:
+    """Sends bytes that are no proper frame, waits for the client's close message if it sends one, and ends the connection."""
+    client.socket.sendall(data)
+    if waits:
+        client.recv_events_thread.join(_MOMENT)
+    client.close_socket()
+
+
 def _unreachable(why: str) -> Response:
     return Response(502, "Bad Gateway", Headers(), f"{why}\n".encode())
+
+
+def _no_answer(connection: ServerConnection) -> Response:
+    """Ends a connection before its handshake, as a server does that does not speak the protocol."""
+    connection.socket.shutdown(SHUT_RDWR)
+    return _unreachable("")  # nobody gets it
 
 
 def _end(connection: Any, code: int, reason: str) -> None:

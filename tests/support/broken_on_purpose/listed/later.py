@@ -381,7 +381,7 @@ CHANGES: Mapping[str, Change] = {
     "counts_of_schemas_as_text": schemas(everywhere(_counts_as_text)),
     "descriptions_in_lists": schemas(everywhere(_described_in_a_list)),
     "value_without_a_property": _value_without_a_property,
-    "ids_of_files_changed": _in_fields(str.swapcase, "file_id"),
+    "ids_of_files_changed": _in_fields(str.swapcase, "file_id", "fileUri"),
     "ids_of_thoughts_swapped": _ids_of_thoughts_swapped,
     "cited_texts_cut": _in_fields(lambda text: text[:-2], "cited_text"),
     "queries_changed": _in_fields(str.upper, "query"),

@@ -79,6 +79,7 @@ class MinedAdapter(BrokenAdapter):
                 "temperature",
                 "output_limit",
                 "single_calls",
+                "thinking",
             ),
             "native",
         )

@@ -132,7 +132,7 @@ def schema_problems(function: Json, pointer: str) -> Iterator[Finding]:
 
 def form_findings(name: Any, schema: Any, pointer: str) -> Iterator[Finding]:
     """Yields a finding for each part of a schema that is not JSON Schema, or one finding without a problem."""
-    reasons = [reason for _, inner in _schemas(schema) for reason in _malformed(inner)]
+    reasons = [reason for _, inner in nested_schemas(schema) for reason in _malformed(inner)]
     if not isinstance(schema, dict | bool | None):
         reasons = [f"{schema!r} is not of type 'object', 'boolean'."]
     for reason in reasons:
@@ -157,7 +157,7 @@ def _malformed(schema: Json) -> Iterator[str]:
 
 def array_findings(name: Any, schema: Any, pointer: str) -> Iterator[Finding]:
     """Yields a finding for each array in a schema: whether it has `items`."""
-    for context, inner in _schemas(schema):
+    for context, inner in nested_schemas(schema):
         if inner.get("type") == "array":
             reason = f"{_where(context)}, array schema missing items."
             facts = {"name": name, "reason": reason, "path": path(pointer)}
@@ -173,7 +173,7 @@ def strict_findings(name: Any, schema: Any, pointer: str) -> Iterator[Finding]:
         yield broken(pointer, text, name=name, reason=text, path=path(pointer))
         return
     problems = [
-        (context, reason) for context, inner in _schemas(schema) for reason in _strict_problems(inner)
+        (context, reason) for context, inner in nested_schemas(schema) for reason in _strict_problems(inner)
     ]
     problems += _lost(schema)
     for context, reason in problems:
@@ -222,17 +222,17 @@ def _open_object(schema: Json, properties: Json) -> Iterator[str]:
         yield f"{every} Extra required key '{extra[0]}' supplied."
 
 
-def _schemas(schema: Any, context: Context = ()) -> Iterator[tuple[Context, Json]]:
+def nested_schemas(schema: Any, context: Context = ()) -> Iterator[tuple[Context, Json]]:
     """Yields a schema and all nested schemas, each with its place."""
     if not isinstance(schema, dict):
         return
     yield context, schema
     for key in ("properties", "$defs", "definitions"):
         for name, inner in _children(schema.get(key)):
-            yield from _schemas(inner, (*context, key, name))
-    yield from _schemas(schema.get("items"), (*context, "items"))
+            yield from nested_schemas(inner, (*context, key, name))
+    yield from nested_schemas(schema.get("items"), (*context, "items"))
     for i, inner in enumerate(items_of(schema.get("anyOf"))):
-        yield from _schemas(inner, (*context, "anyOf", str(i)))
+        yield from nested_schemas(inner, (*context, "anyOf", str(i)))
 
 
 def _where(context: Context) -> str:

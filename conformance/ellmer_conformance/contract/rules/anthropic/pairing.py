@@ -36,6 +36,10 @@ IN_2025 = refused(
     "messages.{index}: Did not find {number} `tool_result` block(s) at the beginning of this message. "
     "Messages following `tool_use` blocks must begin with a matching number of `tool_result` blocks."
 )
+#: Its words in March 2025: https://github.com/aaif-goose/goose/issues/1600
+IN_SPRING = refused(
+    "messages.{index}: Messages containing `tool_use` blocks must be followed by a user message with `tool_result` blocks"
+)
 ISSUES = [
     "recorded refusal (claude-3-5-sonnet)",
     "https://github.com/anthropics/claude-code/issues/1237",
@@ -143,7 +147,7 @@ def calls_end_the_turn(request: Request) -> Iterator[Finding]:
     REJECT,
     source=ISSUES,
     refusal=UNANSWERED,
-    formerly=[IN_2025],
+    formerly=[IN_2025, IN_SPRING],
     since=CHECKED,
     examples=[
         body(ASK, assistant(use("a")), user(result("a"))),

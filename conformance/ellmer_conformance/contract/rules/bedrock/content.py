@@ -8,8 +8,10 @@ import re
 from collections.abc import Iterator
 from typing import Any
 
+from ...counts import listed
 from ...observed.exchange import Json, Request
 from ...readers.bedrock import FORMATS, blocks, media_of, messages, specs
+from ...readers.json_access import elements, object_of
 from ...rule import Finding, broken, met
 from ._refusals_and_examples import (
     ASK,
@@ -78,6 +80,46 @@ def required_fields_are_there(request: Request) -> Iterator[Finding]:
             place = f"{pointer}/{key}"
             fine = value.get(key) is not None
             yield met(place) if fine else _null(place)
+
+
+_TOOL_KEYS = ("toolSpec", "systemTool", "modelTool", "cachePoint")
+_BLOCK_KEYS = (
+    *("text", "image", "document", "video", "audio", "toolUse", "toolResult", "guardContent", "cachePoint"),
+    *("reasoningContent", "citationsContent", "searchResult"),
+)
+
+
+@book.rule(
+    "REQ-033",
+    MUST,
+    REJECT,
+    source=["https://github.com/envoyproxy/ai-gateway/pull/2476", SPEC],
+    refusal=refused("The value at {path} can only set one of the following keys: {keys}."),
+    examples=[
+        body(ASK, toolConfig={"tools": [*TOOLS["tools"], {"cachePoint": {"type": "default"}}]}),
+        body(user("Hi", {"cachePoint": {"type": "default"}})),
+    ],
+    counterexamples=[
+        body(ASK, toolConfig={"tools": [{**TOOLS["tools"][0], "cachePoint": {"type": "default"}}]}),
+        body(ASK, toolConfig={"tools": [*TOOLS["tools"], {"toolSpec": None, "cachePoint": {}}]}),
+        body(user({"text": "Hi", "cachePoint": {"type": "default"}})),
+    ],
+)
+def alternatives_exclude_each_other(request: Request) -> Iterator[Finding]:
+    """A tool of the list and a block of a message have one of their alternatives, such as `toolSpec` or `cachePoint`. Null counts.
+
+    Fix: put a cache point into an element of its own.
+    """
+    tools = elements(object_of(request.body.get("toolConfig")).get("tools"), "/toolConfig/tools")
+    found = (block for pointer, message in messages(request.body) for block in blocks(message, pointer))
+    for known, each in ((_TOOL_KEYS, tools), (_BLOCK_KEYS, found)):
+        for place, value in each:
+            told = [key for key in known if key in value]
+            keys = f"{', '.join(known[:-1])}, or {known[-1]}"
+            fine = len(told) <= 1
+            yield (
+                met(place) if fine else broken(place, f"it has {listed(told)}", path=dotted(place), keys=keys)
+            )
 
 
 @book.rule(

@@ -261,6 +261,36 @@ def thoughts_are_not_cached(request: Request) -> Iterator[Finding]:
                 yield broken(place, "a cache point follows reasoning content") if wrong else met(place)
 
 
+@book.rule(
+    "REQ-032",
+    MUST,
+    REJECT,
+    source=[
+        "https://github.com/vercel/ai/issues/19851",
+        "https://github.com/strands-agents/harness-sdk/pull/3677",
+        "https://github.com/zed-industries/zed/pull/59436",
+    ],
+    refusal=refused(
+        "There is nothing available to cache. Please remove the invalid cache point and try again."
+    ),
+    models=CLAUDE,
+    examples=[body(user("Hi", CACHE))],
+    counterexamples=[
+        body(user(CACHE, "Hi")),
+        body(ASK, assistant(CACHE), ASK),
+        body(ASK, assistant("5"), user(CACHE, "Thanks!")),
+    ],
+)
+def cache_points_follow_content(request: Request) -> Iterator[Finding]:
+    """A cache point follows content of the same message. Earlier messages do not count."""
+    for pointer, message in messages(request.body):
+        found = list(blocks(message, pointer))
+        if any("cachePoint" in block for _, block in found):
+            place, first = found[0]
+            wrong = "cachePoint" in first
+            yield broken(place, "nothing in the message precedes the cache point") if wrong else met(place)
+
+
 def _image(request: Request) -> str | None:
     """Returns the place of an image among the blocks of a message."""
     return next((place for place, block in _all_blocks(request) if "image" in block), None)

@@ -9,6 +9,7 @@ from ...observed.exchange import Json, Request
 from ...readers.bedrock import blocks, messages
 from ...rule import Finding, broken, met
 from ..anthropic.pairing import IN_2025
+from ..anthropic.pairing import UNANSWERED as CLAUDES
 from ._refusals_and_examples import (
     ASK,
     LLAMA,
@@ -146,9 +147,9 @@ def results_come_in_one_message(request: Request) -> Iterator[Finding]:
     "PAIR-001",
     MUST,
     REJECT,
-    source=ISSUES,
+    source=[*ISSUES, "https://github.com/continuedev/continue/issues/11929 (in Claude's words)"],
     refusal=UNANSWERED,
-    formerly=[refused(f"{PASSED_ON}{IN_2025.message}")],
+    formerly=[refused(f"{PASSED_ON}{each.message}") for each in (CLAUDES, IN_2025)],
     examples=[loop(result("a"), "And 3 + 4?", model=NOVA_LITE)],
     counterexamples=[loop("Never mind."), loop(result("a"), calls=("a", "b"))],
 )

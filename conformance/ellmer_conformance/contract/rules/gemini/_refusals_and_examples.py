@@ -36,7 +36,7 @@ book = RuleBook("gemini", "google", error_body)
 
 TOOLS: list[Json] = [{"functionDeclarations": [ADD]}]
 IMAGE: Json = {"inlineData": {"mimeType": "image/png", "data": PNG}}
-SIGNATURE = "CiQB4/H/XnM="
+SIGNED = {"thoughtSignature": "CiQB4/H/XnM="}
 
 
 def text(content: str) -> Json:

@@ -21,6 +21,7 @@ from ._refusals_and_examples import (
     IMAGE,
     MUST,
     REJECT,
+    SIGNED,
     TOOLS,
     answer,
     body,
@@ -350,6 +351,7 @@ def few_sequences_stop(request: Request) -> Iterator[Finding]:
     REJECT,
     source="recorded refusal (Vertex AI)",
     refusal=refused("Please use a valid role: user, model."),
+    models=["!gemini>=3.6"],
     examples=[body(ASK, model(text("5")), ASK), body({"parts": [text("Hi")]})],
     counterexamples=[body({"role": "assistant", "parts": [text("5")]})],
 )
@@ -365,6 +367,42 @@ def roles_are_known(request: Request) -> Iterator[Finding]:
         if isinstance(role, str):
             fine = role in {"user", "model", "function", "tool", ""} or (lenient and role == "assistant")
             yield met(place) if fine else broken(place, f"{role!r} is not a role")
+
+
+#: The roles that the refusal names, of which only the first two are documented.
+_OF_2026 = {"user", "model", "system", "system_1", "assistant", "developer", "context", "user_context", ""}
+
+
+@book.rule(
+    "REQ-079",
+    MUST,
+    REJECT,
+    source=[
+        "https://github.com/blakeblackshear/frigate/pull/24013 (gemini-3.7-flash)",
+        "https://github.com/Sylinko/Everywhere/issues/478 (gemini-3.6-flash)",
+        "https://github.com/genkit-ai/genkit/pull/5780 (`tool`, gemini-3.6-flash)",
+    ],
+    refusal=refused(
+        "Role '{role}' is not supported. Please use a valid role: SYSTEM, SYSTEM_1, USER, ASSISTANT, DEVELOPER, "
+        "CONTEXT, USER_CONTEXT, MODEL, USER."
+    ),
+    models=["gemini>=3.6"],
+    examples=[body(ASK, model(call(**SIGNED)), user(answer()), named="gemini-3.6-flash")],
+    counterexamples=[
+        body(ASK, model(call(**SIGNED)), {**user(answer()), "role": role}, named="gemini-3.6-flash")
+        for role in ("function", "tool")
+    ],
+)
+def results_have_the_role_of_the_user(request: Request) -> Iterator[Finding]:
+    """From Gemini 3.6 on, the roles `function` and `tool` are refused.
+
+    Why: older models took the results of functions from these roles. Fix: send them in a content with the role `user`.
+    """
+    for pointer, content in contents(request.body):
+        role, place = content.get("role"), f"{pointer}/role"
+        if isinstance(role, str):
+            fine = role.lower() in _OF_2026
+            yield met(place) if fine else broken(place, f"{role!r} is not a role", role=role)
 
 
 def _parts(request: Json) -> Iterator[tuple[str, Json]]:

@@ -21,7 +21,7 @@ from ._refusals_and_examples import (
     LOSS,
     MUST,
     REJECT,
-    SIGNATURE,
+    SIGNED,
     TOOLS,
     answer,
     body,
@@ -82,12 +82,16 @@ COUNT = refused(
     "Please ensure that the number of function response parts is equal to the number of function call parts of the "
     "function call turn."
 )
+#: Recorded by others, in public.
+_UNCALLED = (
+    "https://github.com/werdnum/family-assistant/blob/e7c0a0dbb9af5ca5d08585edc72aaaebbfe53a31/tests/"
+    "cassettes/llm/test_thought_signature_multiturn_with_api.yaml"
+)
 PLACE = refused("Please ensure that function response turn comes immediately after a function call turn.")
 COUNTED = [
     "recorded twice over: Vertex AI refused what the Gemini API, which merges, accepted",
     "https://github.com/google-gemini/gemini-cli/issues/16904",
 ]
-SIGNED = {"thoughtSignature": SIGNATURE}
 OTHERS = ("text", "inlineData", "fileData")
 
 
@@ -122,8 +126,10 @@ def the_user_starts(request: Request) -> Iterator[Finding]:
     source=[
         "https://github.com/langchain-ai/langchain/issues/27799",
         "https://github.com/google-gemini/deprecated-generative-ai-js/issues/267",
+        f"accepted of gemini-2.0-flash-thinking-exp in November 2025: {_UNCALLED}",
     ],
     refusal=PLACE,
+    models=["!gemini-2.0-flash-thinking*"],
     examples=[body(ASK, model(call()), user(answer()))],
     counterexamples=[body(ASK, user(answer())), body(ASK, model(text("5")), user(answer()))],
 )

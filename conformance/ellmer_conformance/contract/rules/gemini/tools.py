@@ -337,8 +337,15 @@ def a_choice_has_functions(request: Request) -> Iterator[Finding]:
     source=[
         "https://github.com/googleapis/go-genai/issues/323",
         "https://github.com/withceleste/celeste-python/issues/197",
+        "https://github.com/HKUDS/nanobot/issues/1468 (in March 2026)",
     ],
     refusal=refused("Tool use with function calling is unsupported"),
+    formerly=[
+        refused(
+            "Built-in tools ({{google_search}}) and Custom tools (Function Calling) cannot be combined in the same request. "
+            "Please choose one to continue."
+        )
+    ],
     models=OLD,
     examples=[body(ASK, tools=[{"googleSearch": {}}])],
     counterexamples=[body(ASK, tools=[*TOOLS, {"googleSearch": {}}])],

@@ -413,6 +413,34 @@ def items_have_short_ids(request: Request) -> Iterator[Finding]:
         yield from too_long(item.get("id"), f"{pointer}/id", 64)
 
 
+@book.rule(
+    "PAIR-020",
+    MUST,
+    REJECT,
+    source=[
+        "https://github.com/langchain-ai/langchainjs/issues/11044",
+        "https://github.com/mweinbach/open-grok/pull/23",
+    ],
+    refusal=refused(
+        "Invalid '{path}': ''. Expected an ID that contains letters, numbers, underscores, or dashes, but this value "
+        "contained additional characters.",
+        code="invalid_value",
+        param="{path}",
+    ),
+    examples=[body(ASK, call("a", id="fc_1"), output("a")), body(ASK, call("a"), output("a"))],
+    counterexamples=[body(ASK, call("a", id=""), output("a"))],
+)
+def items_have_ids_or_none(request: Request) -> Iterator[Finding]:
+    """The `id` of an item, if sent, is not empty.
+
+    Fix: leave `id` out if the answer had none.
+    """
+    for pointer, item in items(request.body):
+        if isinstance(item.get("id"), str):
+            place = f"{pointer}/id"
+            yield met(place) if item["id"] else broken(place, "the id is empty", path=path(place))
+
+
 def _foreign(value: Json, pointer: str, keys: tuple[str, ...]) -> Iterator[Finding]:
     found = [key for key in keys if key in value]
     for key in found:

@@ -149,8 +149,10 @@ KINDS = {"function_call": "function", "custom_tool_call": "custom tool"}
 PREFIXES = {"function_call": "fc", "message": "msg", "reasoning": "rs", "custom_tool_call": "ctc"}
 REASONING: Json = {"type": "reasoning", "id": "rs_1", "summary": [], "encrypted_content": "gAAAA"}
 SAYS: Json = {"role": "assistant", "content": "5"}
-SERVERS = re.compile(r"[a-z]+_[0-9a-f]{32}")  # how an id begins that the server gave
+#: How an id begins that the server gave; and ids that clients make up from numbers, which are refused twice, too.
+SERVERS = re.compile(r"[a-z]+_(?:[0-9a-f]{32}|\d+$)")
 GIVEN = f"fc_{'0f' * 25}"
+REFERENCE: Json = {"type": "item_reference", "id": f"msg_{'0f' * 25}"}
 
 
 @book.rule(
@@ -204,26 +206,34 @@ def item_ids_are_openais(request: Request) -> Iterator[Finding]:
         "https://github.com/continuedev/continue/issues/10200",
         "https://github.com/vercel/ai/issues/7883",
         "https://github.com/vercel/ai/pull/15492",
+        "https://github.com/openai/openai-agents-js/issues/1142 (references)",
+        "https://github.com/mastra-ai/mastra/issues/21409 (references)",
+        "https://github.com/earendil-works/pi/issues/5149 (`msg_4`)",
+        "https://github.com/microsoft/vscode/issues/321977 (`msg_123`)",
     ],
     refusal=refused(
         "Duplicate item found with id {id}. Remove duplicate items from your input and try again.",
         param="input",
     ),
-    examples=[body(ASK, call("a", id=GIVEN), output("a"))],
-    counterexamples=[body(ASK, call("a", id=GIVEN), call("b", id=GIVEN), output("a"), output("b"))],
+    examples=[body(ASK, call("a", id=GIVEN), output("a")), body(ASK, REFERENCE, ASK)],
+    counterexamples=[
+        body(ASK, call("a", id=GIVEN), call("b", id=GIVEN), output("a"), output("b")),
+        body(ASK, REFERENCE, REFERENCE, ASK),
+        body(ASK, {**SAYS, "id": "msg_4"}, ASK, {**SAYS, "id": "msg_4"}, ASK),
+    ],
 )
 def items_are_sent_once(request: Request) -> Iterator[Finding]:
-    """Each `id` of the server appears on one item only.
+    """Each `id` of the server, and each one with a number, appears on one item only, or in one reference.
 
     Why: a turn was added to the history twice. Other ids are exempt: two messages `msg_missing_id` were
     recorded as accepted.
     """
-    seen: set[str] = set()
+    seen: set[tuple[bool, str]] = set()
     for pointer, item in items(request.body):
-        id = item.get("id")
-        if isinstance(id, str) and SERVERS.match(id) and type_of(item) != "item_reference":
-            yield broken(pointer, f"{id!r} is the id of two items", id=id) if id in seen else met(pointer)
-            seen.add(id)
+        id, key = item.get("id"), (type_of(item) == "item_reference", str(item.get("id")))
+        if isinstance(id, str) and SERVERS.match(id):
+            yield broken(pointer, f"{id!r} is the id of two items", id=id) if key in seen else met(pointer)
+            seen.add(key)
 
 
 @book.rule(

@@ -26,12 +26,16 @@ def crosswise_arguments_find_their_call(run: Run) -> Iterator[Finding]:
     source=[
         "https://github.com/ollama/ollama/issues/15457",
         "https://github.com/BerriAI/litellm/issues/33678",
+        "https://github.com/spring-projects/spring-ai/issues/5974 (the same id again)",
+        "https://github.com/spring-projects/spring-ai/issues/6374 (an empty id)",
     ],
 )
 def ids_tell_calls_apart(run: Run) -> Iterator[Finding]:
-    """Calls with the same index but different ids are different calls.
+    """Calls with the same index but different ids are different calls. A piece with the same id again, or an empty one, goes on
+    with its call.
 
-    Why: some servers send every call with the index 0, and a client that relies on it loses all calls but one.
+    Why: some servers send every call with the index 0, and a client that relies on it loses all calls but one. Others send an
+    id with each piece, and a client that takes each id for a new call loses the arguments.
     """
     yield from same_as_plain(run, "STR-013")
 

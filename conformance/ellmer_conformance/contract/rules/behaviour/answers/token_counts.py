@@ -41,11 +41,12 @@ def usage_is_the_providers(run: Run) -> Iterator[Finding]:
         "https://platform.claude.com/docs/en/build-with-claude/streaming",
         "https://github.com/microsoft/agent-framework/issues/7143",
         "https://github.com/rashidrazak/opencode-cmd-provider/pull/213",
+        "https://github.com/ankit373/hydra/pull/861",
     ],
 )
 def counts_come_from_where_they_are(run: Run) -> Iterator[Finding]:
     """Input tokens are read from `message_start` if `message_delta` has none, and output tokens are not added up. Counts in each chunk
-    of Chat Completions do not end the answer.
+    of Chat Completions do not end the answer. Cohere's `billed_units` are not its tokens.
 
     Why: the counts of `message_delta` and of each chunk are totals, so a sum counts the same tokens twice.
     """

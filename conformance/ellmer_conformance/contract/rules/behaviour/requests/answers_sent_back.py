@@ -205,16 +205,18 @@ def blocks_of_text_stay_apart(run: Run) -> Iterator[Finding]:
         "https://platform.claude.com/docs/en/build-with-claude/extended-thinking: preserve thinking blocks",
         "https://docs.ollama.com/capabilities/streaming",
         "https://github.com/davidmigloz/ai_clients_dart/pull/296",
+        "https://api-docs.deepseek.com/guides/thinking_mode: it must be fully passed back in all subsequent requests",
+        "https://github.com/spring-projects/spring-ai/pull/6520",
     ],
 )
 def thoughts_before_calls_go_back(run: Run) -> Iterator[Finding]:
-    """Thinking before a tool call is sent back with the call, if the provider requires it (Anthropic, Bedrock, Ollama).
+    """Thinking before a tool call is sent back with the call, if the provider requires it (Anthropic, Bedrock, DeepSeek, Ollama).
 
     Why: Anthropic refuses a call whose thinking is missing. Ollama's documentation requires it, because the model thinks again
-    without it. Gemini refuses a call without its signature, which Gemini's own rules check. OpenAI recommends it, and others do not
+    without it, and DeepSeek's, too: an empty `reasoning_content` is accepted, but the model has lost its thought. Gemini refuses a call without its signature, which Gemini's own rules check. OpenAI recommends it, and others do not
     require it.
     """
-    mark = _THOUGHT_OF.get(run.wire)
+    mark = _THOUGHT_OF.get(run.wire) or _THOUGHT_OF.get(f"{run.wire}/{run.provider}")
     for index, answers in _followed(run) if mark else ():
         response = run.exchanges[index].response
         told = mark is not None and response is not None and mark in response.body
@@ -227,7 +229,12 @@ def thoughts_before_calls_go_back(run: Run) -> Iterator[Finding]:
 
 
 #: What an answer has if its thinking must go back.
-_THOUGHT_OF = {"anthropic": b'"signature', "bedrock": b'"signature', "ollama": b'"thinking"'}
+_THOUGHT_OF = {
+    "anthropic": b'"signature',
+    "bedrock": b'"signature',
+    "openai-chat/deepseek": b'"reasoning_content"',
+    "ollama": b'"thinking"',
+}
 
 
 def _kinds(answer: Answer, said: Sequence[Item]) -> tuple[list[str], list[str]]:

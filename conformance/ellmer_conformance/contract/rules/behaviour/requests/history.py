@@ -9,8 +9,9 @@ from itertools import zip_longest
 from .....scenarios.messages import Text, ToolCall
 from .....scenarios.script import Answer, AnswerByMedia
 from ....counts import counted
-from ....observed.exchange import Item
+from ....observed.exchange import Item, Json
 from ....observed.run import Run
+from ....readers.json_access import items_of, object_of
 from ....rule import Finding, Refusal
 from .._rulebook import LOSS, MUST, SHOULD, book, found, last, taken
 
@@ -100,24 +101,36 @@ def foreign_histories_are_sent(run: Run) -> Iterator[Finding]:
         "https://developers.openai.com/api/docs/guides/conversation-state",
         "https://github.com/bigduu/Bamboo-agent/issues/64",
         "https://github.com/maximhq/bifrost/issues/2441",
+        "https://github.com/vercel/ai/issues/9119",
     ],
     formerly=[Refusal("Previous response with id '{id}' not found.")],
 )
 def named_answers_are_stored(run: Run) -> Iterator[Finding]:
-    """A request that names an earlier answer (`previous_response_id`) names one of this conversation, which the provider stored.
+    """A request that names an earlier answer (`previous_response_id`) or a part of one (`item_reference`) names one of this
+    conversation, which the provider stored.
 
     Why: the provider keeps no answer to a request with `store: false`, and refuses its name. The name stands for all that was said
     up to this answer, so the name of an older one loses what came after it.
     """
-    for index, _ in taken(run):
-        name = run.exchanges[index].request.body.get("previous_response_id")
-        if not isinstance(name, str) or run.way == "recordings":
-            continue
-        made = [e for e in run.exchanges[:index] if e.response and f'"{name}"'.encode() in e.response.body]
-        stored = made and made[0].request.body.get("store") is not False
-        problem = f"{name[:14]}… is the answer to a request with `store: false`" if made else ""
-        problem = problem or f"{name[:14]}… is no answer of this conversation"
-        yield found(stored, f"/exchanges/{index}/request", problem)
+    for index, _ in taken(run) if run.way != "recordings" else ():
+        for name in _named(run.exchanges[index].request.body):
+            made = [
+                e for e in run.exchanges[:index] if e.response and f'"{name}"'.encode() in e.response.body
+            ]
+            stored = made and made[0].request.body.get("store") is not False
+            problem = f"{name[:14]}… is of the answer to a request with `store: false`" if made else ""
+            problem = problem or f"{name[:14]}… is of no answer of this conversation"
+            yield found(stored, f"/exchanges/{index}/request", problem)
+
+
+def _named(body: Json) -> Iterator[str]:
+    """Yields the ids of the answers and items that a request names in place of what they say."""
+    references = (
+        item.get("id")
+        for item in map(object_of, items_of(body.get("input")))
+        if item.get("type") == "item_reference"
+    )
+    yield from (id for id in (body.get("previous_response_id"), *references) if isinstance(id, str))
 
 
 def _beside_new_prompt(run: Run, items: Sequence[Item]) -> list[Item]:

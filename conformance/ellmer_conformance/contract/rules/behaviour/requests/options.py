@@ -90,6 +90,37 @@ def _limit(body: Json, wanted: int) -> bool:
     return any(holder.get(name) == wanted for holder in holders for name in _LIMITS)
 
 
+#: The option fields that each wire format reads, by the object that holds them; `""` is the body. No format reads another one's.
+_TOOLS = ("tool_choice", "parallel_tool_calls")
+_READ: Mapping[str, Mapping[str, Sequence[str]]] = {
+    "openai-chat": {
+        "": (*_TOOLS, "stop", "response_format", "temperature", "max_tokens", "max_completion_tokens")
+    },
+    "openai-responses": {"": (*_TOOLS, "text", "temperature", "max_output_tokens")},
+    "anthropic": {"": ("tool_choice", "cache_control", "stop_sequences", "temperature", "max_tokens")},
+    "gemini": {
+        "": ("toolConfig",),
+        "generationConfig": ("stopSequences", "responseMimeType", "temperature", "maxOutputTokens"),
+    },
+    "bedrock": {"": ("toolConfig",), "inferenceConfig": ("stopSequences", "temperature", "maxTokens")},
+    "ollama": {"": ("format",), "options": ("stop", "temperature", "num_predict")},
+    "mistral": {"": (*_TOOLS, "stop", "response_format", "temperature", "max_tokens")},
+    "cohere": {"": ("tool_choice", "stop_sequences", "response_format", "temperature", "max_tokens")},
+}
+_FIELDS = {name for places in _READ.values() for names in places.values() for name in names}
+
+
+def _as_read(wire: str, body: Json) -> Json:
+    """Returns a body without the option fields that its wire format does not read: those of other formats, or in other places."""
+    places = _READ[wire]
+    held = {name: _own(object_of(body[name]), places.get(name, ())) for name in _HELD if name in body}
+    return {**_own(body, places[""]), **held}
+
+
+def _own(holder: Json, names: Sequence[str]) -> Json:
+    return {name: value for name, value in holder.items() if name in names or name not in _FIELDS}
+
+
 _SENT: Mapping[str, Callable[[Json, Any], bool]] = {
     "tool_choice": _tool_choice,
     "stop": _stop,
@@ -109,16 +140,26 @@ _SET = {
 }
 
 
-@book.rule("OPT-004", MUST, LOSS, source="https://github.com/BerriAI/litellm/issues/35582")
+@book.rule(
+    "OPT-004",
+    MUST,
+    LOSS,
+    source=[
+        "https://github.com/BerriAI/litellm/issues/35582",
+        "https://github.com/vercel/ai/issues/7927",
+        "https://github.com/ralphgrewe/TradingAgents/issues/168",
+    ],
+)
 def options_reach_the_provider(run: Run) -> Iterator[Finding]:
     """What the caller sets for a turn (a forced call, stop sequences, JSON, a cached prompt, a temperature of 0, a limit of tokens,
-    one call at a time) is in its request.
+    one call at a time) is in its request, in the field that the wire format reads.
 
-    Why: the answer changes if an option is dropped, and the caller does not notice. An option of one turn is not sent
+    Why: the answer changes if an option is dropped, and the caller does not notice. A field that another format has for it
+    is often ignored (`maxOutputTokens` at Bedrock, `num_predict` beside Ollama's `options`). An option of one turn is not sent
     with the next, and a call is not forced again after its result.
     """
     for index, ask, is_first in _requests_of_steps(run):
-        place, body = f"/exchanges/{index}/request", run.exchanges[index].request.body
+        place, body = f"/exchanges/{index}/request", _as_read(run.wire, run.exchanges[index].request.body)
         for name, value in ask.options.items():
             if name in _SENT and (is_first or name != "tool_choice"):
                 yield found(
@@ -192,6 +233,7 @@ def _asked_for(steps: Sequence[Ask], items: Sequence[Item]) -> bool:
         "https://github.com/vectorize-io/hindsight/pull/3344",
         "https://github.com/aebrer/dreb/issues/117",
         "https://github.com/SciPhi-AI/R2R/issues/1979",
+        "https://github.com/rcourtman/Pulse/issues/1481",
     ],
 )
 def answers_are_not_cut_short(run: Run) -> Iterator[Finding]:
@@ -203,8 +245,8 @@ def answers_are_not_cut_short(run: Run) -> Iterator[Finding]:
     thinking, brief answers, a history that the API may shorten, images in low detail, and an answer in the background. So do the
     price and the place (`service_tier`, `speed`, a latency, a region), a stored conversation where the API stores none by itself
     (`store` in Chat Completions), filters (a guardrail, `safetySettings`), the sampling (`seed`, `top_p`, a penalty), the most
-    thinking (an effort of `xhigh` or `max`), log probabilities, `metadata`, and the name of the user (`user`,
-    `safety_identifier`). A `top_p` of 1 changes nothing where it is the default; the default is 0.95 at Gemini and 0.75 at Cohere.
+    thinking (an effort of `xhigh` or `max`), log probabilities, `metadata`, the name of the user (`user`,
+    `safety_identifier`), and how long Ollama keeps the model in memory (`keep_alive`, in place of the server's own setting). A `top_p` of 1 changes nothing where it is the default; the default is 0.95 at Gemini and 0.75 at Cohere.
     OPT-001 judges larger limits and other options. Fix: send an option only if the caller set it.
     """
     if run.refused or any(ask.schema for ask in run.case.steps):
@@ -292,7 +334,8 @@ def _terms(wire: str, body: Json) -> Iterator[str]:
         yield "the most thinking"
     if body.get("service_tier") not in {None, "auto", "default", "standard", "standard_only"}:
         yield f"service_tier={body['service_tier']}"
-    yield from (f"{name}={body[name]}" for name in ("speed", "inference_geo") if body.get(name))
+    settings = ("speed", "inference_geo", "keep_alive")  # a `keep_alive` of 0 unloads the model at once
+    yield from (f"{name}={body[name]}" for name in settings if body.get(name) not in (None, ""))
     if object_of(body.get("performanceConfig")).get("latency") == "optimized":
         yield "another latency"
     yield from (
@@ -310,8 +353,8 @@ def _terms(wire: str, body: Json) -> Iterator[str]:
         yield "metadata"
     if body.get("store") is True and "messages" in body:
         yield "a stored conversation"
-    settings = body.get("safetySettings")
-    if any(object_of(each).get("threshold") in _UNFILTERED for each in settings or ()):
+    filters = body.get("safetySettings")
+    if any(object_of(each).get("threshold") in _UNFILTERED for each in filters or ()):
         yield "no safety filters"
 
 

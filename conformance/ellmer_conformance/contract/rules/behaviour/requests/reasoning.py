@@ -15,7 +15,7 @@ from ....counts import counted, listed, times
 from ....observed.exchange import Exchange, Json
 from ....observed.run import Run, call_key
 from ....readers.anthropic import PRESERVES_THINKING, drops_stale_thoughts
-from ....readers.json_access import object_of, text_of
+from ....readers.json_access import items_of, object_of, text_of
 from ....rule import Finding, Refusal, broken
 from .._rulebook import LOSS, MUST, SHOULD, book, found, new, objects, taken, varied_at
 
@@ -264,11 +264,13 @@ def redacted_thoughts_go_back(run: Run) -> Iterator[Finding]:
         if varied.variation.rule == "THK-002" and len(varied.run.exchanges) > 1:
             blocks = [
                 b
-                for m in varied.run.exchanges[1].request.body["messages"]
-                for b in m["content"]
+                for m in items_of(varied.run.exchanges[1].request.body.get("messages"))
+                for b in items_of(object_of(m).get("content"))
                 if isinstance(b, dict)
             ]
-            kinds = [b["type"] for b in blocks if b.get("data") == REDACTED or b["type"] == "tool_use"]
+            kinds = [
+                b.get("type") for b in blocks if b.get("data") == REDACTED or b.get("type") == "tool_use"
+            ]
             fine = kinds == ["redacted_thinking", "tool_use"]
             problem = (
                 f"the answer had redacted_thinking, then tool_use, and what goes back has {listed(kinds)}"

@@ -149,6 +149,27 @@ def _of_unknown_tools(run: Run) -> Iterator[Finding]:
                 yield found(told, at(index, item), problem)
 
 
+def _texts_beside_media(run: Run) -> Iterator[Finding]:
+    """Yields whether the texts of lists with media are in the requests that have the results, be it in another place."""
+    for index, item, outcomes in results_with_runs(run):
+        texts = [text for each in outcomes if not _is_plain(each.value) for text in _texts(each.value)]
+        shown = any(
+            each.media for each in run.sent_items[index]
+        )  # else the result may say that media cannot be shown
+        if texts and shown and not item.error:
+            told = [each.text for each in run.sent_items[index] if each.role != "assistant"]
+            lost = [text for text in texts if not any(text in each for each in told)]
+            problem = f"the tool returned {_quoted(lost[0])} beside media, and no text has it" if lost else ""
+            yield found(not lost, at(index, item), problem)
+
+
+def _texts(value: Any) -> Iterator[str]:
+    if isinstance(value, str):
+        yield value
+    for each in value if isinstance(value, list | tuple) else ():
+        yield from _texts(each)
+
+
 #: Words that say that there is no such tool.
 _UNKNOWN = re.compile(r"unknown|\bno\b|\bnot\b|n't|missing|unavailable|undefined", re.IGNORECASE)
 
@@ -160,14 +181,16 @@ _UNKNOWN = re.compile(r"unknown|\bno\b|\bnot\b|n't|missing|unavailable|undefined
     source=[
         "https://platform.claude.com/docs/en/agents-and-tools/tool-use/handle-tool-calls",
         "https://developers.openai.com/api/docs/guides/function-calling",
+        "https://github.com/agentjido/req_llm/pull/701",
     ],
 )
 def results_are_what_tools_returned(run: Run) -> Iterator[Finding]:
     """A result without media is the value that the tool returned, whole, and nothing else. A text may be inside JSON.
-    An object may have another form than JSON (PAIR-030) if its keys and values can be read.
+    An object may have another form than JSON (PAIR-030) if its keys and values can be read. Texts beside media are in the request.
 
     Why: the model believes that the tool returned these words and values.
     """
+    yield from _texts_beside_media(run)
     for index, item, outcomes in results_with_runs(run):
         values = [each.value for each in outcomes if each.error is None and _can_be_compared(each.value)]
         if values and len(values) == len(outcomes) and not item.error:

@@ -1,4 +1,4 @@
-"""llama.cpp's server: known content parts, and media that match their declared type."""
+"""llama.cpp's server: known content parts, media that match their declared type, and what it asks of the assistant's messages."""
 
 from __future__ import annotations
 
@@ -60,6 +60,25 @@ def _unparsed(request: Request) -> str | None:
     return None
 
 
+def _wordless(request: Request) -> str | None:
+    """Finds a message of the assistant that has neither the field `content` nor `tool_calls`."""
+    for pointer, message in messages(request.body):
+        if message.get("role") == "assistant" and not {"content", "tool_calls"} & message.keys():
+            return pointer
+    return None
+
+
+def _twice_at_the_end(request: Request) -> str | None:
+    """Finds the last of two messages of the assistant at the end."""
+    last = [*messages(request.body)][-2:]
+    twice = [message.get("role") for _, message in last] == ["assistant", "assistant"]
+    return last[-1][0] if twice else None
+
+
+def _said(text: str) -> dict[str, object]:
+    return {"role": "assistant", "content": text}
+
+
 def _called(arguments: str) -> dict[str, object]:
     function = {"name": "add", "arguments": arguments}
     return {"role": "assistant", "tool_calls": [{"id": "a", "type": "function", "function": function}]}
@@ -109,6 +128,29 @@ add_feature_rules(
             lambda request: "/temperature" if isinstance(request.body.get("temperature"), str) else None,
             body(ASK, temperature=0),
             body(ASK, temperature="hot"),
+        ),
+        UnsupportedFeature(
+            "EMP-002",
+            "A message of the assistant has the field `content` or `tool_calls`. The content may be null.",
+            (),
+            refused("Assistant message must contain either 'content' or 'tool_calls'!"),
+            "https://github.com/charmbracelet/crush/issues/3689",
+            _wordless,
+            body(ASK, {"role": "assistant", "content": None}, ASK),
+            body(ASK, {"role": "assistant", "reasoning_content": "5"}, ASK),
+        ),
+        UnsupportedFeature(
+            "ORD-015",
+            "At most one message of the assistant is at the end, which the model continues.",
+            (),
+            refused("Cannot have 2 or more assistant messages at the end of the list."),
+            (
+                "https://github.com/co-l/openfox/issues/367",
+                "https://github.com/HKUDS/nanobot/issues/2376",
+            ),
+            _twice_at_the_end,
+            body(ASK, _said("The sum is")),
+            body(ASK, _said("The sum"), _said("is")),
         ),
         UnsupportedFeature(
             "PAIR-021",

@@ -1,14 +1,15 @@
-"""Moonshot: tool calls need results, reasoning is sent back, and messages are not empty."""
+"""Moonshot: tool calls need results, reasoning is sent back, messages are not empty, and the schemas of tools say each type."""
 
 from __future__ import annotations
 
 from collections.abc import Iterator
 
-from ....observed.exchange import Request
+from ....observed.exchange import Json, Request
 from ....readers.json_access import object_of
 from ....readers.openai_chat import calls_of, messages, tools
 from ....rule import Finding, broken, met
 from ..._openai.refusals import refused
+from ..._openai.schemas import nested_schemas
 from ..._references import references
 from .._refusals_and_examples import ASK, MUST, REJECT, TOOL, body, call, result
 from ._elsewhere import elsewhere
@@ -185,6 +186,12 @@ def thinking_is_not_disabled(request: Request) -> Iterator[Finding]:
         "Invalid request: tools.function.parameters is not a valid moonshot flavored json schema, details: "
         "<At path '{place}.$ref': {fault}>"
     ),
+    formerly=[
+        refused(
+            "tools.function.parameters is not a valid moonshot flavored json schema, details: <At path '{place}.$ref': "
+            "references must start with #/$defs/>"
+        )
+    ],
     examples=[body(ASK, tools=[_referring(**{"$defs": {"X": {"type": "string"}}})])],
     counterexamples=[
         body(ASK, tools=[_referring()]),
@@ -205,3 +212,65 @@ def references_lead_to_definitions(request: Request) -> Iterator[Finding]:
             yield broken(where, f"{name} leads nowhere", place=".".join(place), fault=told)
         if found and not outside and not lost:
             yield met(where)
+
+
+def _typed(schema: Json) -> dict[str, object]:
+    """Returns a tool with one parameter."""
+    parameters = {"type": "object", "properties": {"view": schema}}
+    return {"type": "function", "function": {"name": "show", "parameters": parameters}}
+
+
+_UNTYPED = "type is not defined"
+_TWICE = "when using anyOf, type should be defined in anyOf items instead of the parent schema"
+#: Keywords that say the type of a schema, or where it is said.
+_TYPES = {"type", "anyOf", "oneOf", "allOf", "$ref"}
+
+
+@moonshot.rule(
+    "SCH-030",
+    MUST,
+    REJECT,
+    source=[
+        "https://github.com/MoonshotAI/kimi-cli/pull/2030 (a property without a type)",
+        "https://github.com/anomalyco/opencode/issues/40127 (a property without a type)",
+        "https://github.com/MoonshotAI/kimi-code/issues/2661 (a type beside `anyOf`)",
+        "https://github.com/nicobailon/pi-subagents/issues/127 (a type beside `anyOf`)",
+    ],
+    refusal=refused(
+        "tools.function.parameters is not a valid moonshot flavored json schema, details: <At path '{place}': {fault}>"
+    ),
+    formerly=[
+        refused(
+            f"tools.function.parameters is not a valid moonshot flavored json schema, details: <At path '{{place}}': {fault}>"
+        )
+        for fault in (_UNTYPED, _TWICE)
+    ],
+    examples=[
+        body(ASK, tools=[_typed({"type": "string", "enum": ["text", "raw"]})]),
+        body(ASK, tools=[_typed({"anyOf": [{"type": "string"}, {"type": "null"}]})]),
+    ],
+    counterexamples=[
+        body(ASK, tools=[_typed({"enum": ["text", "raw"]})]),
+        body(ASK, tools=[_typed({"type": "string", "anyOf": [{"maxLength": 3}]})]),
+    ],
+)
+def schemas_say_their_types(request: Request) -> Iterator[Finding]:
+    """In a tool's schema, each property has a type, and a schema with `anyOf` has its types in the branches.
+
+    Why: servers of MCP leave out the type beside an `enum`, or write it beside `anyOf`. Fix: write the type into each property or branch.
+    """
+    for pointer, tool in tools(request.body):
+        schema, where = object_of(tool.get("function")).get("parameters"), f"{pointer}/function/parameters"
+        for context, inner in nested_schemas(schema):
+            untyped = context[-2:-1] == ("properties",) and bool(inner) and not _TYPES & inner.keys()
+            twice = "anyOf" in inner and "type" in inner
+            if untyped or twice:
+                place = ".".join(context) or "root"
+                yield broken(
+                    where,
+                    f"{place} has no type of its own",
+                    place=place,
+                    fault=_UNTYPED if untyped else _TWICE,
+                )
+            elif context:
+                yield met(where)

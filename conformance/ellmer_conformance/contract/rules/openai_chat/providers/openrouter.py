@@ -88,9 +88,40 @@ _TOOLLESS = (
     "qwen/qwen3-8b:free",
 )
 
+#: Models whose reasoning `reasoning.mandatory` in OpenRouter's list of models says to be always on.
+_REASONING = (
+    "google/gemini-3.7-flash*",
+    "minimax/minimax-m2.5*",
+    "stealth/ox-alpha*",
+    "stepfun/step-3.5-flash*",
+)
+
+
+def _switched_off(request: Request) -> str | None:
+    """Finds reasoning that is switched off."""
+    asked = object_of(request.body.get("reasoning"))
+    off = asked.get("enabled") is False or asked.get("effort") == "none"
+    return "/reasoning" if off else None
+
+
 add_feature_rules(
     openrouter,
     [
+        UnsupportedFeature(
+            "THK-017",
+            "The reasoning of a model that always reasons is not switched off.",
+            _REASONING,
+            Refusal("Reasoning is mandatory for this endpoint and cannot be disabled."),
+            (
+                "https://github.com/elie222/rakazo/issues/114 (gemini-3.7-flash)",
+                "https://github.com/musistudio/claude-code-router/issues/1215 (minimax-m2.5)",
+                "https://github.com/musistudio/claude-code-router/issues/1238 (step-3.5-flash)",
+                "https://github.com/earendil-works/pi/issues/8454 (ox-alpha, effort `none`)",
+            ),
+            _switched_off,
+            body(ASK, model="google/gemini-3.7-flash", reasoning={"effort": "low"}),
+            body(ASK, model="google/gemini-3.7-flash", reasoning={"enabled": False}),
+        ),
         UnsupportedFeature(
             "REQ-052",
             "Tools are sent only to models that a provider serves with tools.",

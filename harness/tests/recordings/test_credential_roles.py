@@ -1,0 +1,122 @@
+"""A value that is only named like a credential is a problem for `scan` if a request uses it as one; other formats than ours have roles."""
+
+import json
+
+import pytest
+
+from ellmer_harness.cli import main
+from ellmer_harness.cli.scan import searched
+
+from .test_public_pages import GITHUB, TOKEN, exchange
+
+KEY = "tS4bW1kQz8pVx2LmNr6YcD9hGf3JaE7u"
+OTHER = "Zk3vPq9XwB2nLs7RfT1mYc5HdJ8gUe4a"
+COOKIE = f"app_session={KEY}"
+SESSION = "9f8b7c6d-1a2b-4c3d-8e4f-5a6b7c8d9e0f"
+AUTH = {"Authorization": [f"Bearer {OTHER}"]}
+API = "https://api.example.com/v1/items"
+JSON = "application/json"
+
+
+def got(**fields):
+    return exchange(url=API, kind=JSON, page=json.dumps(fields))
+
+
+def sent(url=API, headers=AUTH, method="GET", body="", **more):
+    found = exchange(method, url=url, sent=headers, kind=JSON, page="{}", **more)
+    found["request"]["body"] = body
+    return found
+
+
+def form(**fields):
+    return "&".join(f"{name}={value}" for name, value in fields.items())
+
+
+@pytest.fixture
+def found(tmp_path):
+    """Returns a function that tells the certain and the possible findings in a recording, but the key that authorizes."""
+
+    def of(*interactions):
+        (tmp_path / "c.json").write_text(json.dumps({"version": 1, "interactions": interactions}))
+        file = searched(tmp_path / "c.json")
+        certain = [text for _, text in file.problems if "headers/Authorization" not in text]
+        return len(certain), len(file.possible)
+
+    return of
+
+
+LOGIN = {"method": "POST", "headers": {}, "body": form(username="ann", password="<PASSWORD>")}
+
+
+@pytest.mark.parametrize(
+    ("exchanges", "certain", "possible"),
+    [
+        ([got(access_token=KEY)], 1, 0),
+        ([got(note=f"the key: {GITHUB}")], 1, 0),
+        ([got(embed_token=KEY)], 0, 1),
+        ([got(csrf_token=KEY)], 0, 1),
+        ([got(embed_token=KEY), sent(f"{API}?token={KEY}")], 2, 0),
+        ([got(next=f"{API}?api_key={KEY}")], 0, 1),
+        ([got(next=f"{API}?page=2&access_token={KEY}")], 1, 0),
+        ([sent(f"{API}?api_key=REDACTED", {}, Link=[f"<{API}?page=2&api_key={KEY}>"])], 1, 0),
+        ([sent(f"{API}?api_key={KEY}")], 1, 0),
+        ([got(player=f"{API}/embed.js?apiKey={KEY}"), sent(f"{API}?apiKey={KEY}")], 0, 2),
+        ([sent(**{"Set-Cookie": [COOKIE]})], 0, 1),
+        ([sent(**{"Set-Cookie": [COOKIE]}), sent(headers={**AUTH, "Cookie": [COOKIE]})], 2, 0),
+        ([sent(headers={}, **{"Set-Cookie": [COOKIE]}), sent(headers={"Cookie": [COOKIE]})], 0, 2),
+        ([sent(headers={"Cookie": [COOKIE]})], 1, 0),
+        ([sent(**LOGIN, **{"Set-Cookie": [COOKIE]})], 1, 0),
+        ([sent(headers={"X-Session-Id": [SESSION]})], 0, 1),
+        ([sent(**{"Mcp-Session-Id": [SESSION]}), sent(headers={"Mcp-Session-Id": [SESSION]})], 2, 0),
+        ([sent(method="POST", body=form(user="ann", signature=KEY))], 0, 1),
+        ([sent(f"{API}?card_token={KEY}")], 0, 1),
+        ([sent(f"{API}?user_token={KEY}")], 1, 0),
+        ([sent(headers={"X-Card-Token": [KEY]})], 1, 0),
+        ([sent(headers={"X-CSRF-Token": [KEY]})], 0, 1),
+        ([sent(f"{API}?q=1&signature={KEY}")], 0, 1),
+        ([sent(f"{API}?X-Amz-Signature={KEY}")], 1, 0),
+        ([sent(f"{API}?PHPSESSID={SESSION.replace('-', '')}")], 1, 0),
+        ([sent(method="POST", body=form(password="hunter42!"))], 1, 0),
+        ([sent(f"{API}?user=ann&password=badpassword")], 0, 1),
+        ([sent(method="POST", body=form(password="wrongPasswordOfAnn"))], 0, 1),
+        ([got(refresh_token="9f7fe8cb-74f6-eeee-896c-615bfd7ee589")], 0, 1),
+        ([sent(**{"X-Cloud-Authorization": [KEY]})], 1, 0),
+        ([exchange(sent=AUTH, page=f'<script>x = {{"client_secret": "{KEY}"}}</script>')], 0, 1),
+        ([sent("https://www.youtube.com/youtubei/v1/search?key=AIza" + TOKEN[:33] + "Q7")], 0, 1),
+    ],
+    ids=str,
+)
+def test_a_finding_is_certain_if_the_value_is_used_as_a_credential(found, exchanges, certain, possible):
+    assert found(*exchanges) == (certain, possible)
+
+
+def test_a_header_of_har_has_its_name_beside_it(tmp_path):
+    request = {"method": "GET", "url": API, "headers": [], "queryString": []}
+    headers = [
+        {"name": "Set-Cookie", "value": f"{COOKIE}; path=/"},
+        {"name": "X-Auth-Token", "value": OTHER},
+    ]
+    answer = {
+        "status": 200,
+        "statusText": "OK",
+        "headers": headers,
+        "content": {"text": "{}", "mimeType": JSON},
+    }
+    entry = {"request": request, "response": answer}
+    (tmp_path / "c.har").write_text(json.dumps({"log": {"version": "1.2", "entries": [entry]}}))
+    file = searched(tmp_path / "c.har")
+    assert [text.split(":")[0] for _, text in file.problems] == ["/log/entries/0/response/headers/1/value"]
+    assert len(file.possible) == 1
+
+
+def test_possible_findings_are_counted_and_strict_lists_them(tmp_path, capsys):
+    (tmp_path / "c.json").write_text(json.dumps({"version": 1, "interactions": [got(embed_token=KEY)]}))
+    assert main(["scan", str(tmp_path)]) == 0
+    assert (
+        "1 value is named like a credential, but no request uses it as one: see --strict"
+        in capsys.readouterr().out
+    )
+    assert main(["scan", str(tmp_path), "--strict"]) == 1
+    mark = capsys.readouterr().out.split("fingerprint ")[1][:8]
+    assert main(["scan", str(tmp_path), f"--accept={mark}"]) == 0
+    assert "named like" not in capsys.readouterr().out
