@@ -193,8 +193,13 @@ def changes(entries: list[feed.Entry]) -> str:
 
 
 def _text(entry: feed.Entry) -> str:
-    title = escape(entry.title).replace("*", "\\*").replace("_", "\\_")
+    parts = entry.title.split("`")  # every second one is code, in which nothing is escaped
+    title = "`".join(part if at % 2 else _escaped(part) for at, part in enumerate(parts))
     return f"[{title}]({entry.link})" if entry.link else title
+
+
+def _escaped(text: str) -> str:
+    return escape(text, quote=False).replace("*", "\\*").replace("_", "\\_")
 
 
 def family_page(name: str, cells: list[Cell]) -> str:

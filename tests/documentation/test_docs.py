@@ -284,3 +284,10 @@ def test_a_page_that_starts_a_server_says_that_it_needs_a_terminal_of_its_own(pa
         "serves" in block.said and block.text.startswith("conformance serve") for block in blocks(page)
     )
     assert not serves or re.search(r"(second|another) terminal", text)
+
+
+def test_the_page_of_changes_escapes_text_and_leaves_code(monkeypatch):
+    monkeypatch.syspath_prepend(str(ROOT / "docs" / "_site"))
+    page, feed = import_module("_facts"), import_module("ellmer_conformance.facts.feed")
+    entry = feed.Entry("2026-11-17", '`service_tier: "flex"` of a_b is <new>', "https://example.com")
+    assert page._text(entry) == '[`service_tier: "flex"` of a\\_b is &lt;new&gt;](https://example.com)'

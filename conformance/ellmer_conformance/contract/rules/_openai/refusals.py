@@ -313,7 +313,7 @@ def metadata_are_short(request: Request) -> Iterator[Finding]:
             f"object with {len(pairs)} properties instead."
         )
         facts = {"text": text, "code": "object_above_max_properties", "path": "metadata"}
-        yield broken("/metadata", f"{len(pairs)} pairs", **facts)
+        yield broken("/metadata", f"there are {len(pairs)} pairs, and at most {_PAIRS} are allowed", **facts)
     for key, value in pairs.items():
         for found in too_long(value, f"/metadata/{key}", _VALUE):
             yield found if found.problem is None else _long(key, str(value), found)

@@ -58,7 +58,7 @@ def fields_are_known(request: Request) -> Iterator[Finding]:
     for key in request.body.keys() - _UNDECIDED:
         yield met(f"/{key}") if key in _KEYS else broken(f"/{key}", f"`{key}` is not a field", key=key)
     if "format" in object_of(request.body.get("text")):
-        yield broken("/text/format", "the format is not in `text`", key="format")
+        yield broken("/text/format", "`text` has a `format`", key="format")
 
 
 _ITEMS = {

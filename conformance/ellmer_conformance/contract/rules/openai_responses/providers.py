@@ -55,7 +55,7 @@ def batches_are_whole(request: Request) -> Iterator[Finding]:
             yield (
                 met(pointer)
                 if id in outputs
-                else broken(pointer, f"the output of {id!r} is elsewhere", id=id)
+                else broken(pointer, f"the output of {id!r} does not follow the calls", id=id)
             )
 
 
