@@ -146,7 +146,7 @@ def _baseline(path: Path) -> str:
 
     report = path.with_name("report.json")
     report.write_text(json.dumps(Report().as_json()), "utf-8")
-    return _conformance("baseline", "check", "--baseline", "FILE", "--report", str(report))(path)
+    return _conformance("reports.baseline", "check", "--baseline", "FILE", "--report", str(report))(path)
 
 
 def _exchange(question: str = "Hi", answer: str = "Hello") -> dict[str, Any]:
@@ -288,7 +288,9 @@ READERS = {
         "c.json",
         _cassettes,
         _all_of(
-            _conformance("lint", "FILE"), _conformance("calibrate", "FILE"), _conformance("coverage", "FILE")
+            _conformance("recordings.lint", "FILE"),
+            _conformance("recordings.calibrate", "FILE"),
+            _conformance("recordings.coverage", "FILE"),
         ),
     ),
     "verified": Reader("c.json", _cassettes, _verified, quotes=True),
@@ -317,6 +319,8 @@ READERS = {
     "report": Reader(
         "report.json",
         _reports,
-        _all_of(_conformance("diff", "FILE", "FILE"), _conformance("merge", "FILE", "-o", "out")),
+        _all_of(
+            _conformance("reports.diff", "FILE", "FILE"), _conformance("reports.merge", "FILE", "-o", "out")
+        ),
     ),
 }

@@ -204,6 +204,8 @@ def given(found, name, body, said):
             return word != "" and (field, word) in said
         case "THK-031":  # a signature that was damaged on its way
             return ("signature", value_at(body, found.pointer).get("signature")) in said
+        case "PAIR-005":  # an id that the provider gave to two items
+            return ("id", value_at(body, found.pointer).get("id")) in said
         case id:
             return id in IDS and value_at(body, found.pointer) in said
 

@@ -76,6 +76,14 @@ ROWS: list[dict[str, Any]] = [
         "tools": False,
         "source": "https://github.com/ollama/ollama/issues/13578",
     },
+    # They always reason.
+    {
+        "provider": ["OpenRouter"],
+        "model": r"^(google/gemini-3\.7-flash|minimax/minimax-m2\.5|stealth/ox-alpha|stepfun/step-3\.5-flash)",
+        "off": None,
+        "efforts": ["minimal", "low", "medium", "high", "xhigh"],
+        "source": "https://github.com/musistudio/claude-code-router/issues/1215",
+    },
     {
         "provider": ["OpenRouter"],
         "model": "gemma-3-(4|12)b",

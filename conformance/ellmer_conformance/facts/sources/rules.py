@@ -27,7 +27,7 @@ def of_rules(spots: list[Spot]) -> Iterator[Cell]:
 def _ruled(feature: str, place: tuple[str, str, str], rule: Any, words: str, shown: list[str]) -> Cell:
     """Returns what a rule says of a feature: the API's words, and the links of the fact that decides, if one does."""
     days = {"since": str(rule.since or ""), "until": str(rule.until or "")}
-    some = feature in _GRADED or any(not name.startswith("!") for name in rule.models)
+    some = feature in _GRADED or _names_models(rule)
     links = shown or _proofs(*place[:2], rule.id)
     proof, page = _opened(place, f"{rule.id} {feature}", words, links, days["since"], by_model=some)
     later = page.later if page and not proof.quote else ""
@@ -45,6 +45,11 @@ def _ruled(feature: str, place: tuple[str, str, str], rule: Any, words: str, sho
     notes = (f"Not in every form: {words}" if taken else "", author, other, later)
     cell = cell_at(feature, place, answer, proof, note=" ".join(filter(None, notes)), **{} if taken else days)
     return replace(cell, inferred=bool(proof.quote or author or other or later))
+
+
+def _names_models(rule: Any) -> bool:
+    """Tells whether a rule is about some models only. One that leaves some out is about all others."""
+    return any(not name.startswith("!") for name in rule.models)
 
 
 def _of_a_message(feature: str, page: pages.Page) -> bool:
@@ -220,7 +225,14 @@ def without_a_field(spots: list[Spot]) -> Iterator[Cell]:
         for proof in _refused_field(*place[:2], feature):
             yield _lacking(feature, place, proof, _NO_FIELD)
         for proof in _refused_part(*place[:2], feature):
-            yield _lacking(feature, place, proof, _NO_PART)
+            if _holds(proof.place, *place):
+                yield _lacking(feature, place, proof, _NO_PART)
+
+
+def _holds(rule: str, wire: str, provider: str, model: str) -> bool:
+    from ...contract import rules  # noqa: PLC0415
+
+    return rules.book(wire, provider).rules[rule].scope.about(provider, model)
 
 
 def _lacking(feature: str, place: tuple[str, str, str], proof: Evidence, note: str) -> Cell:
@@ -244,7 +256,7 @@ def _refused_part(wire: str, provider: str, name: str) -> tuple[Evidence, ...]:
     body = foreign(BY_NAME[name], wire, model)
     for rule, _ in _scoped(wire, provider) if body else ():
         found = verdict(rule, _asked(wire, provider, body or {}, model)).violations
-        if found and not rule.models and (refused := found[0].refusal):
+        if found and not _names_models(rule) and (refused := found[0].refusal):
             if (provider, rule.id) in _SPELLED:
                 return ()
             links, day = _decided(found[0]) or _proofs(wire, provider, rule.id), str(rule.since or "")
