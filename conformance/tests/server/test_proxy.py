@@ -152,10 +152,10 @@ def test_limits_and_retry_headers_come_through(client, upstream, proxy):
 
 
 def test_no_upstream_is_a_502_that_says_so(client, proxy):
-    with socket.create_server(("127.0.0.1", 0)) as taken:
-        port = taken.getsockname()[1]
-    server = proxy(f"http://127.0.0.1:{port}")
-    reply = client.post(f"{server.origin}/v1/chat/completions", json=CHAT, headers=KEY)
+    with socket.socket() as bound:  # nobody listens there, and no other test gets the port
+        bound.bind(("127.0.0.1", 0))
+        server = proxy(f"http://127.0.0.1:{bound.getsockname()[1]}")
+        reply = client.post(f"{server.origin}/v1/chat/completions", json=CHAT, headers=KEY)
     assert (reply.status_code, "did not answer" in reply.json()["error"]["message"]) == (502, True)
     assert [noted["response"]["status"] for noted in report(client, server)] == [502]
 

@@ -163,9 +163,9 @@ class Match(NamedTuple):
 
     alike: float
     named: float
+    covered: float
     book: RuleBook
     rule: Rule
-    covered: float = 0.0
 
 
 def matches(text: str, books: Iterable[RuleBook]) -> list[Match]:
@@ -272,7 +272,7 @@ def _fits(text: str, match: Match, *, wholly: bool = False, telling: bool = Fals
     With `telling`, only known texts that are sentences count.
     """
     plain = text.replace("`", "")  # a text in Markdown may have lost them
-    known = (said for said in _known(match.book, match.rule) if not telling or _is_sentence(said.words))
+    known = (said for said in _known(match.book, match.rule) if not telling or _is_sentence(said.words.all))
     return any(_has(plain, said.text, wholly=wholly) for said in known)
 
 
@@ -549,30 +549,61 @@ def nearest(text: str, books: Iterable[RuleBook]) -> list[Match]:
         text = f"{text[:_COMPARED]}\n{text[-_COMPARED:]}"
     parted = [(each, sentences(each)) for each in texts_in(text)]
     wanted = [_text_and_words(part) for each, parts in parted for part in (each, *parts)]
+    refusals = _refusals_of(books)
+    parts = _weighed(wanted, refusals.weigh)
+    scores = {said.text: _scores(parts, said, refusals.weigh) for said in refusals.sharing(wanted)}
+    longer = {each for each, parts in parted if parts}
+    told = [0.0 if part.text in longer else refusals.weigh(part.named.all) for part in wanted]
+    likeness = {
+        texts: _likeness([scores[each] for each in texts if each in scores], told)
+        for texts in {texts for *_, texts in refusals.known}
+    }
+    found = [Match(*likeness[texts], book, rule) for book, rule, texts in refusals.known]
+    return sorted(found, key=lambda each: (-each.alike, -each.named, each.rule.preview))
+
+
+class _Refusals:
+    """The refusing rules of some books with what their texts say, by the words that tell something."""
+
+    def __init__(self, refusing: Iterable[tuple[RuleBook, Rule]]) -> None:
+        told = [(book, rule, _known(book, rule)) for book, rule in refusing]
+        self.known = [(book, rule, tuple(said.text for said in texts)) for book, rule, texts in told]
+        self.weigh = _Weights(said for _, _, texts in told for said in texts[:1])
+        self._having = defaultdict[str, dict[str, _Said]](dict)  # most are the text of several providers
+        for said in (said for _, _, texts in told for said in texts):
+            for word in said.telling:
+                self._having[word][said.text] = said
+
+    def sharing(self, wanted: Iterable[_Said]) -> Iterable[_Said]:
+        """Returns the texts that share a word with one of the wanted ones."""
+        words = {word for part in wanted for word in part.telling}
+        found: dict[str, _Said] = {}
+        for word in words & self._having.keys():
+            found |= self._having[word]
+        return found.values()
+
+
+_REFUSALS: dict[tuple[tuple[str, int], ...], _Refusals] = {}
+
+
+def _refusals_of(books: Iterable[RuleBook]) -> _Refusals:
+    """Returns the refusing rules of the books. Those of the same rules are made once."""
     refusing = {
         (book.wire, id(rule)): (book, rule)
         for book in books
         for rule in book.rules.values()
         if rule.refusal or rule.formerly
     }
-    known = [(book, rule, _known(book, rule)) for book, rule in refusing.values()]
-    weigh = _Weights(said for _, _, texts in known for said in texts[:1])
-    every = {
-        said.text: said for _, _, texts in known for said in texts
-    }  # most are the text of several providers
-    parts = _weighed(wanted, weigh)
-    scores = {text: _scores(parts, said, weigh) for text, said in every.items()}
-    longer = {each for each, parts in parted if parts}
-    told = [0.0 if part.text in longer else weigh(part.named) for part in wanted]
-    found = [_match(book, rule, [scores[said.text] for said in texts], told) for book, rule, texts in known]
-    return sorted(found, key=lambda each: (-each.alike, -each.named, each.rule.preview))
+    if tuple(refusing) not in _REFUSALS:
+        _REFUSALS[tuple(refusing)] = _Refusals(refusing.values())
+    return _REFUSALS[tuple(refusing)]
 
 
 class _Weights:
     """How much a word tells: little, if many refusals have it."""
 
     def __init__(self, refusals: Iterable[_Said]) -> None:
-        texts = {tuple(said.named): {*said.words, *said.named} for said in refusals}
+        texts = {tuple(said.named.all): said.words.each | said.named.each for said in refusals}
         counts = Counter(word for words in texts.values() for word in words)
         most = log(len(texts) + 2)
         self._told = {word: _new(word) * (1 - log(count + 1) / most) for word, count in counts.items()}
@@ -588,25 +619,33 @@ def _new(word: str) -> float:
     return _LITTLE if word in _FUNCTION_WORDS else 1.0
 
 
+class _Words(NamedTuple):
+    """The words of a text in their order, and each once."""
+
+    all: list[str]
+    each: frozenset[str]
+
+
 class _Said(NamedTuple):
     """What a text says: its words, its words with those in names, and those of them that tell something."""
 
     text: str
-    words: list[str]
-    named: list[str]
+    words: _Words
+    named: _Words
     telling: frozenset[str]
 
 
 def _text_and_words(text: str) -> _Said:
     told = _MORE.sub(" ", _PASSED_ON.sub(" ", text))
-    tokens = _tokens(told)
-    return _Said(text, words(told), tokens, frozenset(tokens) - _FUNCTION_WORDS)
+    plain, tokens = words(told), _tokens(told)
+    named = _Words(tokens, frozenset(tokens))
+    return _Said(text, _Words(plain, frozenset(plain)), named, named.each - _FUNCTION_WORDS)
 
 
 def _weighed(wanted: Sequence[_Said], weigh: _Weights) -> list[tuple[float, _Said]]:
     """Returns the wanted text and its parts, each with what it counts: a part counts less than the whole."""
-    whole = weigh(wanted[0].named) or 1.0
-    return [(1 - _LESS * (1 - min(weigh(part.named) / whole, 1)), part) for part in wanted]
+    whole = weigh(wanted[0].named.all) or 1.0
+    return [(1 - _LESS * (1 - min(weigh(part.named.all) / whole, 1)), part) for part in wanted]
 
 
 def _scores(
@@ -623,18 +662,20 @@ def _scores(
     return found
 
 
-def _match(
-    book: RuleBook, rule: Rule, scores: Sequence[Sequence[tuple[float, float]]], told: Sequence[float]
-) -> Match:
-    """Returns a rule with the similarities of its texts to each part of a text. `told` is what each sentence tells."""
+def _likeness(
+    scores: Sequence[Sequence[tuple[float, float]]], told: Sequence[float]
+) -> tuple[float, float, float]:
+    """Returns the similarities of a rule's texts to a text, from those to each of its parts: by words, by all that it says, and how much
+    of it they cover. `told` is what each part tells.
+    """
     scores = [each for each in scores if any(score is not _NOT_ALIKE for score in each)]
     if not scores:
-        return Match(0.0, 0.0, book, rule)
+        return 0.0, 0.0, 0.0
     alike = max(max(of_text)[0] for of_text in scores)
     named = max(with_names for of_text in scores for score, with_names in of_text if score >= alike - BEHIND)
     best = (max(map(sum, of_part)) / 2 for of_part in zip(*scores, strict=True))
     covered = sum(map(mul, told, best)) / (sum(told) or 1.0)
-    return Match(round(alike, _DIGITS), round(named, _DIGITS), book, rule, covered)
+    return round(alike, _DIGITS), round(named, _DIGITS), covered
 
 
 _READ: dict[tuple[Rule, str, str], list[_Said]] = {}
@@ -747,11 +788,12 @@ def _tokens(text: str) -> list[str]:
     return _NAME.findall(text.lower())
 
 
-def _alike(first: list[str], second: list[str], weigh: _Weights) -> float:
-    """Returns the similarity of two lists of words. A list that is almost a part of the other one is similar, too."""
-    shared = {*first} & {*second}
-    if not shared - {"*"} or len(shared) * 2 < min(len({*first}), len({*second})):
+def _alike(one: _Words, other: _Words, weigh: _Weights) -> float:
+    """Returns the similarity of the words of two texts. Those that are almost a part of the other ones are similar, too."""
+    shared = one.each & other.each
+    if not shared - {"*"} or len(shared) * 2 < min(len(one.each), len(other.each)):
         return 0.0
+    first, second = one.all, other.all
     blocks = SequenceMatcher(None, first, second, autojunk=False).get_matching_blocks()
     weights = weigh(first), weigh(second)
     common = sum(weigh(first[block.a : block.a + block.size]) for block in blocks)
