@@ -64,13 +64,17 @@ _OTHER_BYTES = bytes(range(128)) + b" " * 128
 _NUMBERS = re.compile(r"(?<![\w.])\d{2,8}+(?>(?:[\s,;:|.'\"\\-]{1,4}+\d{2,8}+){9,})", re.ASCII)
 
 
+_Search = Callable[[str, tuple[str, ...]], list[tuple[int, int]]]
+
+
 def hidden_traces(text: str, keys: Iterable[str]) -> str:
     """Returns a text of an error without the keys, and without parts, masked forms and encodings of them."""
     keys = tuple(keys)
     if len(text) < SHORTEST:
         return text
     text = _encodings_hidden(text, keys)
-    text = _encodings_hidden(text[::-1], keys)[::-1].replace(HIDDEN[::-1], HIDDEN)
+    from_behind = _encodings_hidden(text[::-1], keys, (_spans, _in_packed, _in_numbers))
+    text = from_behind[::-1].replace(HIDDEN[::-1], HIDDEN)
     for pattern, tells in (_MASKED, _tells_masked), *((words, _tells_word) for words in _WORDS):
         told = {found for found in set(pattern.findall(text)) if tells(found, keys)}
         if told:
@@ -84,11 +88,11 @@ def hidden_in_answer(text: str, keys: Iterable[str]) -> str:
     return _shown(keys).sub(HIDDEN, _encodings_hidden(text, keys))
 
 
-def _encodings_hidden(text: str, keys: tuple[str, ...]) -> str:
+def _encodings_hidden(text: str, keys: tuple[str, ...], searches: Iterable[_Search] = ()) -> str:
     low = text.lower()
     for form in [form for key in keys for form in _forms(key) if form in low]:
         text = re.sub(re.escape(form), HIDDEN, text, flags=re.IGNORECASE)
-    for spans in _spans, _in_packed, _in_escaped_runs, _in_numbers:
+    for spans in searches or (_spans, _in_packed, _in_escaped_runs, _in_numbers):
         text = _cut(text, _apart(spans(text, keys)))
     return text
 

@@ -278,11 +278,11 @@ MEGABYTES = {
 
 @pytest.mark.slow
 @pytest.mark.parametrize("unit", MEGABYTES.values(), ids=MEGABYTES)
-def test_an_error_of_a_megabyte_takes_no_second_of_a_processor(unit):
+def test_an_error_of_a_megabyte_takes_few_seconds_of_a_processor(unit):
     body, keys = (unit * (1_000_000 // len(unit))).encode(), SentKeys(BEARER)
     began = time.process_time()
     keys.hidden_in_body(body, failed=True)
-    assert time.process_time() - began < 1.2  # some 0.1 to 0.5; each run decoded by itself: 4.5
+    assert time.process_time() - began < 2.4  # 0.2 to 1.2, forwards and from behind; each run decoded by itself: 9
 
 
 def test_an_error_of_many_short_texts_is_looked_at_once():
