@@ -120,7 +120,13 @@ def history() -> list[ec.Turn]:
     return rounds()
 
 
-@pytest.mark.parametrize("provider", places(), ids=lambda provider: provider.name)
+PROVIDERS = [
+    pytest.param(each, id=each.name, marks=() if each in one_of_each() else pytest.mark.slow)
+    for each in places()
+]
+
+
+@pytest.mark.parametrize("provider", PROVIDERS)
 @pytest.mark.parametrize("tool_media", ["pointer", "native"])
 def test_the_next_request_is_legal(history, provider, tool_media):
     chat = _chat(Cell(provider, provider.wire.default_model or provider.place.model, {}))
