@@ -282,7 +282,9 @@ def test_an_error_of_a_megabyte_takes_few_seconds_of_a_processor(unit):
     body, keys = (unit * (1_000_000 // len(unit))).encode(), SentKeys(BEARER)
     began = time.process_time()
     keys.hidden_in_body(body, failed=True)
-    assert time.process_time() - began < 2.4  # 0.2 to 1.2, forwards and from behind; each run decoded by itself: 9
+    assert (
+        time.process_time() - began < 2.4
+    )  # 0.2 to 1.2, forwards and from behind; each run decoded by itself: 9
 
 
 def test_an_error_of_many_short_texts_is_looked_at_once():
