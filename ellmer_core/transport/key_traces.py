@@ -30,6 +30,7 @@ SHOWN = 8  # characters of a key's beginning or end that are replaced in answers
 GRAM = 4  # letters; a part contains one of the text's grams, which are compared as numbers of this many bytes
 GRAM_IN_HEXADECIMAL = 8  # the same of a part in hexadecimal
 SHORTEST = 3  # characters of a piece beside a mask
+SHORT = 1_000  # characters of a text that is remembered
 LONGEST = 16  # characters of a word that are looked up before it is compared with the keys
 LAYERS = 2  # encodings inside of each other
 UNESCAPED = 3  # the same, of single letters
@@ -68,10 +69,16 @@ _Search = Callable[[str, tuple[str, ...]], list[tuple[int, int]]]
 
 
 def hidden_traces(text: str, keys: Iterable[str]) -> str:
-    """Returns a text of an error without the keys, and without parts, masked forms and encodings of them."""
+    """Returns a text of an error without the keys, and without parts, masked forms and encodings of them. Addresses and names of headers
+    are the same for each request, so the last short texts are remembered.
+    """
     keys = tuple(keys)
     if len(text) < SHORTEST:
         return text
+    return _remembered(text, keys) if len(text) <= SHORT else _without_traces(text, keys)
+
+
+def _without_traces(text: str, keys: tuple[str, ...]) -> str:
     text = _encodings_hidden(text, keys)
     from_behind = _encodings_hidden(text[::-1], keys, (_spans, _in_packed, _in_numbers))
     text = from_behind[::-1].replace(HIDDEN[::-1], HIDDEN)
@@ -80,6 +87,9 @@ def hidden_traces(text: str, keys: Iterable[str]) -> str:
         if told:
             text = pattern.sub(partial(_without, told=told), text)
     return text
+
+
+_remembered = lru_cache(256)(_without_traces)
 
 
 def hidden_in_answer(text: str, keys: Iterable[str]) -> str:
