@@ -723,8 +723,8 @@ DEFECTS = {
         "Text that is hidden in the letters that choose the form of others is not shown to who approves.",
         5,
         "ellmer_core.base.printable_text",
-        "\\ufe00-\\ufe0f\\uffa0",
-        "\\uffa0",
+        ", range(0xFE00, 0xFE10)",
+        "",
         ("tests/hostile/test_shown_from_outside.py", "-k", "shows_nothing"),
     ),
     "key-from-behind": Defect(
