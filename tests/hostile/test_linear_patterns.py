@@ -41,7 +41,7 @@ SHORT = (
         "media_description._STREAM",
         "results._VALUES",
         "rows._PASSING",
-        "rules_by_error_text._VALUE",
+        "similarity._VALUE",
         "service_request._FIELD",
     ),
     *("user_words._LIST", "user_words._SENTENCE_END", r"(?<=[.?!\n])\s+(?=\S)", r"[\s:=$€£#]*$"),

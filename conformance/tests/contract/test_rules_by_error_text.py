@@ -12,7 +12,8 @@ from ellmer_conformance.cli.rules.explain import _all_books
 from ellmer_conformance.contract import rules
 from ellmer_conformance.contract.error_texts.described_faults import described
 from ellmer_conformance.contract.error_texts.other_causes import other_cause
-from ellmer_conformance.contract.error_texts.rules_by_error_text import _has, known_texts, matches
+from ellmer_conformance.contract.error_texts.rules_by_error_text import _has, matches
+from ellmer_conformance.contract.error_texts.similarity import known_texts
 
 TEXTS = {
     "An assistant message with 'tool_calls' must be followed by tool messages responding to each 'tool_call_id'. "

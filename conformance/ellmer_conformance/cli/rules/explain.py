@@ -11,7 +11,8 @@ import click
 from ...adapters.endpoints import PROVIDER_ADDRESSES
 from ...contract import rules
 from ...contract.error_texts.other_causes import other_cause
-from ...contract.error_texts.rules_by_error_text import fault_in, matches, nearest
+from ...contract.error_texts.rules_by_error_text import fault_in, matches
+from ...contract.error_texts.similarity import nearest
 from ...contract.rule import Rule, verdict
 from ...contract.rulebook import RuleBook
 from ...contract.rules import behaviour
