@@ -240,7 +240,14 @@ def test_it_works_offline_and_asks_no_other_host(judge):
     assert {url for url in judge.requests if not url.startswith((judge.site, f"blob:{judge.site}"))} == set()
 
 
+KEPT = """async () => {
+  const names = await caches.keys(), kept = await Promise.all(names.map(async (name) => (await caches.open(name)).keys()));
+  return kept.flat().length >= 4;
+}"""
+
+
 def test_a_later_visit_reads_no_large_file_and_no_index_of_the_search(judge):
+    judge.page.wait_for_function(KEPT)  # the browser writes the files while the page works
     judge.requests.clear()
     judge.page.reload()
     expect(judge.page.locator(".judge-state")).to_have_text(READY)

@@ -14,6 +14,7 @@ from broken_runs.coherent import (
     calling,
     failed,
     failing,
+    keyed,
     last_request,
     result,
     short,
@@ -29,6 +30,7 @@ from ellmer_conformance.contract.observed.run import Run, ToolRun
 from ellmer_conformance.contract.rule import verdict
 from ellmer_conformance.contract.rules.behaviour import book
 from ellmer_conformance.contract.rules.behaviour.requests.tool_schemas import lost_of, unknown_types
+from ellmer_conformance.scenarios.canary_keys import CANARY
 from ellmer_conformance.scenarios.case import Case, ask
 from ellmer_conformance.scenarios.cases._media_and_tools import weather
 from ellmer_conformance.scenarios.messages import Image, Reply, Text
@@ -638,3 +640,13 @@ def test_a_citation_goes_back_with_its_words(told, fine):
     [found] = verdict(book.rules["HIS-017"], run).violations
 
     assert ("web search result location 'A'" in found.message) is not fine
+
+
+@pytest.mark.parametrize(("version", "fine"), [("2023-06-01", False), ("2026-10-21", True)])
+def test_a_key_is_a_bearer_since_a_version_of_anthropic(version, fine):
+    headers = {"authorization": f"Bearer {CANARY}", "anthropic-version": version}
+    run = replace(
+        keyed(over_anthropic(), headers=headers), wire="anthropic", provider="anthropic", way="server"
+    )
+
+    assert (not verdict(book.rules["AUT-001"], run).violations) == fine

@@ -39,6 +39,8 @@ _SCHEMES = {
 
 #: The ways of a run in which the suite gives the client its key. It gives no token.
 _GIVEN = {"cassette", "server", "command"}
+#: The version of Anthropic's API with which its own SDKs send the key as a bearer: @anthropic-ai/sdk 1.11.0.
+_TAKES_BEARERS = "2026-10-21"
 
 
 @book.rule(
@@ -111,14 +113,14 @@ def only_the_base_url_is_called(run: Run) -> Iterator[Finding]:
 def keys_are_sent_as_the_provider_has_it(run: Run) -> Iterator[Finding]:
     """The API key is in the header that the provider reads: `authorization`, `x-api-key` or `x-goog-api-key`.
 
-    Why: the provider reads the key only there. Anthropic takes a bearer for the token of a login: as one, a key is an "Invalid bearer
-    token".
+    Why: the provider reads the key only there. Before version 2026-10-21, Anthropic takes a bearer for the token of a login: as one, a
+    key is an "Invalid bearer token".
     """
     for index, exchange in enumerate(run.exchanges):
         place, headers = f"/exchanges/{index}/request", exchange.request.headers
         wanted = _SCHEMES.get(run.wire, ("authorization",))
         if (run.wire, run.provider) == ("anthropic", "anthropic") and run.way in _GIVEN:
-            wanted = ("x-api-key",)
+            wanted = wanted if headers.get("anthropic-version", "") >= _TAKES_BEARERS else ("x-api-key",)
         named = [name for name in wanted if headers.get(name)]  # masked in a recording
         if run.provider == MODULES[run.wire].PROVIDER and headers:  # others have their own headers
             yield found(named, place, f"the key is in none of {', '.join(wanted)}")
