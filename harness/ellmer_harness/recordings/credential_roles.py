@@ -9,6 +9,8 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass
+from functools import cached_property
 from urllib.parse import parse_qsl, urlsplit
 
 from ..secrets.cassette_scan import Finding
@@ -16,8 +18,8 @@ from ..secrets.named_credentials import is_role, kind
 from .interaction import Interaction, value_of
 from .public_pages import cookie_values
 
+#: The kind of key that single sign-on gives to visitors, too.
 TICKET = "a CAS ticket"
-"""The kind of key that single sign-on gives to visitors, too."""
 _READING = ("GET", "HEAD", "OPTIONS")
 
 
@@ -33,7 +35,7 @@ def certain(interactions: Iterable[Interaction], findings: Sequence[Finding]) ->
         >>> [*certain([Interaction("/0", "GET", "https://example.com/")], [token])]
         [False]
     """
-    exchanges = {it.place: it for it in interactions}
+    exchanges = {it.place: _Exchange(it) for it in interactions}
     placed = [(each, *_placed(each.where, exchanges)) for each in findings]
     public = _of_visitors(placed) | _published(placed)
     given = {each.fingerprint for each, it, asked in placed if it and not asked and _numbers_a_session(each)}
@@ -46,10 +48,46 @@ def certain(interactions: Iterable[Interaction], findings: Sequence[Finding]) ->
         yield it is None or _is_certain(each, it, asked=asked, sent=sent, public=public)
 
 
-_Placed = tuple[Finding, Interaction | None, bool]
+@dataclass(eq=False)
+class _Exchange:
+    """An exchange, and what is asked of it for each finding in it, which is found once."""
+
+    it: Interaction
+
+    @cached_property
+    def is_for_everybody(self) -> bool:
+        """Tells whether the answer is a page, whose scripts may have keys for browsers, or says that it is the same for all."""
+        is_page = self.it.method.upper() == "GET" and "html" in value_of(self.it.headers, "content-type")
+        return is_page or "public" in value_of(self.it.headers, "cache-control")
+
+    @cached_property
+    def is_login(self) -> bool:
+        """Tells whether the request shows a credential in order to get another one: in its body or URL, as logins do."""
+        text = f"{urlsplit(self.it.url).query}\n{(self.it.body or b'').decode('utf-8', 'replace')}"
+        return not self.only_reads and any(is_role(name) for name in _names(text))
+
+    @cached_property
+    def only_reads(self) -> bool:
+        return self.it.method.upper() in _READING
+
+    @cached_property
+    def shows_a_credential(self) -> bool:
+        """Tells whether the request has a credential, masked or not, in a header, its URL or its body. A cookie is none."""
+        url = urlsplit(self.it.url)
+        return (
+            "@" in url.netloc
+            or any(kind(name) for name, _ in self.it.sent if name != "cookie")
+            or any(
+                kind(name) and name != "ticket" for name, _ in parse_qsl(url.query)
+            )  # it may be a visitor's
+            or self.is_login
+        )
 
 
-def _placed(where: str, exchanges: dict[str, Interaction]) -> tuple[Interaction | None, bool]:
+_Placed = tuple[Finding, _Exchange | None, bool]
+
+
+def _placed(where: str, exchanges: dict[str, _Exchange]) -> tuple[_Exchange | None, bool]:
     """Returns the exchange of a place, and whether the place is in the request."""
     steps = where.split("/")
     for end in range(1, min(len(steps), _DEEPEST) + 1):
@@ -77,30 +115,18 @@ def _numbers_a_session(each: Finding) -> bool:
 _SESSION_HEADER = re.compile(r"(?i)headers/[\w-]{0,80}session[\w-]{0,20}(?:/\d+)?\Z")
 
 
-def _is_certain(each: Finding, it: Interaction, *, asked: bool, sent: set[str], public: set[str]) -> bool:
+def _is_certain(each: Finding, it: _Exchange, *, asked: bool, sent: set[str], public: set[str]) -> bool:
     if each.fingerprint in public:
         return False
     if each.evidence == "form" or each.fingerprint in sent:
         return True
-    if each.evidence in ("role", "place") and not asked and _is_login(it):
+    if each.evidence in ("role", "place") and not asked and it.is_login:
         return True
-    return each.evidence in ("role", "link") and not _in_cookie(each) and not _is_for_everybody(it)
+    return each.evidence in ("role", "link") and not _in_cookie(each) and not it.is_for_everybody
 
 
 def _in_cookie(each: Finding) -> bool:
     return "cookie" in each.where.lower()
-
-
-def _is_for_everybody(it: Interaction) -> bool:
-    """Tells whether an answer is a page, whose scripts may have keys for browsers, or says that it is the same for all."""
-    is_page = it.method.upper() == "GET" and "html" in value_of(it.headers, "content-type")
-    return is_page or "public" in value_of(it.headers, "cache-control")
-
-
-def _is_login(it: Interaction) -> bool:
-    """Tells whether a request shows a credential in order to get another one: in its body or URL, as logins do."""
-    text = f"{urlsplit(it.url).query}\n{(it.body or b'').decode('utf-8', 'replace')}"
-    return it.method.upper() not in _READING and any(is_role(name) for name in _names(text))
 
 
 def _of_visitors(placed: Sequence[_Placed]) -> set[str]:
@@ -108,26 +134,26 @@ def _of_visitors(placed: Sequence[_Placed]) -> set[str]:
     and with which the client only read.
     """
     given, used, sent = set[str](), set[str](), set[str]()
-    values = _given_values({id(it): it for _, it, _ in placed if it}.values())
+    values = _given_values({it for _, it, _ in placed if it})
     for each, it, asked in placed:
         if it is None or not (_in_cookie(each) or each.what == TICKET):
             continue
-        if not asked and not _shows_a_credential(it):
+        if not asked and not it.shows_a_credential:
             given.add(each.fingerprint)
-        elif asked and (it.method.upper() not in _READING or _shows_a_credential(it)):
+        elif asked and (not it.only_reads or it.shows_a_credential):
             used.add(each.fingerprint)
-        elif asked and _in_cookie(each) and cookie_values(value_of(it.sent, "cookie")) <= values:
+        elif asked and _in_cookie(each) and cookie_values(value_of(it.it.sent, "cookie")) <= values:
             sent.add(each.fingerprint)
     return (given | sent) - used
 
 
-def _given_values(exchanges: Iterable[Interaction]) -> set[str]:
+def _given_values(exchanges: Iterable[_Exchange]) -> set[str]:
     """Returns the values of the cookies that clients got who had shown no credential."""
     return {
         value
         for it in exchanges
-        if not _shows_a_credential(it)
-        for name, cookie in it.headers
+        if not it.shows_a_credential
+        for name, cookie in it.it.headers
         if name == "set-cookie"
         for value in cookie_values(cookie.partition(";")[0])
     }
@@ -140,21 +166,10 @@ def _published(placed: Sequence[_Placed]) -> set[str]:
         for each, it, asked in placed
         if it
         and (
-            (each.evidence == "link" and not asked and not _shows_a_credential(it))
-            or (each.what == "a Google API key" and "/youtubei/" in it.url)
+            (each.evidence == "link" and not asked and not it.shows_a_credential)
+            or (each.what == "a Google API key" and "/youtubei/" in it.it.url)
         )
     }
-
-
-def _shows_a_credential(it: Interaction) -> bool:
-    """Tells whether a request has a credential, masked or not, in a header, its URL or its body. A cookie is none."""
-    url = urlsplit(it.url)
-    return (
-        "@" in url.netloc
-        or any(kind(name) for name, _ in it.sent if name != "cookie")
-        or any(kind(name) and name != "ticket" for name, _ in parse_qsl(url.query))  # it may be a visitor's
-        or _is_login(it)
-    )
 
 
 _FIELD = re.compile(r"(?<![\w.-])[\w.-]{1,60}(?=\]?(?:\"\s{0,4}:|=|>))")

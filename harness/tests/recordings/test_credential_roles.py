@@ -6,6 +6,9 @@ import pytest
 
 from ellmer_harness.cli import main
 from ellmer_harness.cli.scan import searched
+from ellmer_harness.recordings import credential_roles
+from ellmer_harness.recordings.interaction import Interaction
+from ellmer_harness.secrets.cassette_scan import Finding
 
 from .test_public_pages import GITHUB, TOKEN, exchange
 
@@ -126,3 +129,13 @@ def test_possible_findings_are_counted_and_strict_lists_them(tmp_path, capsys):
     mark = capsys.readouterr().out.split("fingerprint ")[1][:8]
     assert main(["scan", str(tmp_path), f"--accept={mark}"]) == 0
     assert "named like" not in capsys.readouterr().out
+
+
+def test_a_request_is_read_once_for_all_findings(monkeypatch):
+    read = []
+    monkeypatch.setattr(credential_roles, "_names", lambda text: read.append(text) or iter(()))
+    login = Interaction("/0", "POST", "https://example.com/", body=b"a=1")
+    found = [Finding(f"/0/response/body/{at}", "a key", f"{at:08x}", "place") for at in range(9)]
+
+    assert [*credential_roles.certain([login], found)] == [False] * 9
+    assert len(read) == 1

@@ -169,9 +169,10 @@ def _refusals_of(books: Iterable[RuleBook]) -> _Refusals:
         for rule in book.rules.values()
         if rule.refusal or rule.formerly
     }
-    if tuple(refusing) not in _REFUSALS:
-        _REFUSALS[tuple(refusing)] = _Refusals(refusing.values())
-    return _REFUSALS[tuple(refusing)]
+    key = tuple(refusing)
+    if key not in _REFUSALS:
+        _REFUSALS[key] = _Refusals(refusing.values())
+    return _REFUSALS[key]
 
 
 class _Weights:
