@@ -200,7 +200,7 @@ class StreamController:
         """Cancels the streams. It can be called from any thread.
 
         Args:
-            reason: Why; the first reason counts. Default: `"cancelled"`.
+            reason: The reason, which `controller.reason` returns; a later call does not change it. Default: `"cancelled"`.
 
         Examples:
             >>> controller = StreamController()
@@ -254,6 +254,9 @@ class StreamController:
 
         Args:
             wake: The function, without arguments.
+
+        Returns:
+            A context manager. Its block is the time in which the function may be called.
 
         Examples:
             >>> from threading import Event
