@@ -80,7 +80,7 @@ class UsageLimits(Value):
         """Raises `UsageLimitError` if the next request would exceed a limit.
 
         Args:
-            turns: The turns that count.
+            turns: The turns of the call so far. Their requests, tokens and calls are counted.
 
         Examples:
             >>> UsageLimits(requests=2).check_request([UserTurn("Hi"), AssistantTurn("Hello!")])
@@ -103,7 +103,7 @@ class UsageLimits(Value):
         """Raises `UsageLimitError` if the calls of the last turn would exceed a limit.
 
         Args:
-            turns: The turns that count.
+            turns: The turns of the call so far. Their requests, tokens and calls are counted.
 
         Examples:
             >>> UsageLimits(tool_calls=2).check_calls([UserTurn("Hi"), AssistantTurn("Hello!")])
