@@ -20,6 +20,10 @@ book = RuleBook("openai-chat", "openai", error_body(4))
 
 ASK = QUESTION
 TOOL = FUNCTION
+#: Recorded by others, in public.
+ADAPTERS = (
+    "https://github.com/withmartian/llm-adapters/blob/5c6dc2ad3f8d88187f3146b884fff18ef84ddfb5/tests/adapters"
+)
 IMAGE: Json = {"type": "image_url", "image_url": {"url": f"data:image/png;base64,{PNG}"}}
 
 
