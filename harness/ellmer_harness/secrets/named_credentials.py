@@ -17,7 +17,7 @@ from typing import Literal
 from urllib.parse import unquote
 
 from .service_keys import around, keys
-from .value_randomness import drawn, is_placeholder, made_of_words, names_its_role, password
+from .value_randomness import drawn, is_placeholder, is_typed, made_of_words, names_its_role, password
 
 # --- Names -----------------------------------------------------------------------------------------------
 
@@ -554,11 +554,17 @@ _SIGNED = re.compile(
 )
 
 
+#: The id of a key and a signature, as S3 takes them (https://docs.aws.amazon.com/AmazonS3/latest/userguide/RESTAuthentication.html).
+_SIGNED_ALONE = re.compile(r"AWS [A-Za-z0-9_-]{16,128}:[A-Za-z0-9+/]{27}=")
+
+
 _ADDRESS = ("https://", "http://")
 
 
 def _without_signature(value: str) -> str:
     """Returns an `Authorization` header without the signature of its request, which is valid for minutes, or once."""
+    if _SIGNED_ALONE.fullmatch(value):
+        return ""
     return _COMPUTED.sub("", value) if _SIGNED.match(value) else value
 
 
@@ -680,7 +686,7 @@ def _in_tag(text: str, begin: int) -> bool:
 def _known_forms(text: str) -> Iterator[tuple[str, str, int]]:
     if "://" in text:
         for found in _IN_URL.finditer(text):
-            if not is_placeholder(found[1]) and not found[1].startswith("$"):
+            if not is_typed(found[1]) and not found[1].startswith("$"):
                 yield "a password in a URL", found[1], found.start(1)
         for found in _USER_IN_URL.finditer(text):
             if (
