@@ -110,6 +110,7 @@ def reasoning_models_count_completion_tokens(request: Request) -> Iterator[Findi
         f"{_GENAI}9a06f3c5e5678ac2351cb5d76a334109352cf80f/{_BOARD}gpt-5.2-chat-latest/GenSync-Stop.yaml",
         "https://github.com/bolna-ai/bolna/pull/1019 (gpt-6-astra)",
         f"{ADAPTERS}/cassettes/test_stop/test_async%5Bopenai-openai-o1-mini%5D.yaml (accepted)",
+        "https://github.com/withmartian/llm-adapters/blob/4e366a1775a8e736aac2afb5951b2787f0c50134/tests/adapters/cassettes/test_stop/test_async%5Bopenai-openai-o1-preview%5D.yaml",
     ],
     refusal=refused(
         "Unsupported parameter: 'stop' is not supported with this model.",
@@ -118,6 +119,7 @@ def reasoning_models_count_completion_tokens(request: Request) -> Iterator[Findi
     ),
     models=[
         "o1-mini*",
+        "o1-preview*",
         "o3",
         "o3-2025*",
         "o4-mini*",
@@ -137,7 +139,7 @@ def reasoning_models_count_completion_tokens(request: Request) -> Iterator[Findi
     ],
 )
 def reasoning_models_take_no_stop(request: Request) -> Iterator[Finding]:
-    """A reasoning model does not accept stop sequences. o1-mini accepts one, if it is not in a list."""
+    """A reasoning model does not accept stop sequences. Since February 2025, o1-mini accepts one that is not in a list."""
     if "stop" in request.body:
         stop = request.body["stop"]
         stops = stop not in (None, []) and not (isinstance(stop, str) and request.model.startswith("o1-mini"))
