@@ -84,6 +84,8 @@ def matches(text: str, books: Iterable[RuleBook]) -> list[Match]:
         close = _spelt(text, refusals) or close
     if not cause and not close:
         close = [Match(0.0, 0.0, 0.0, book, rule) for book, rule in containing(plain, refusals)]
+    if fault and fault.what is What.WRONG and len(fault.path) > 1:
+        close = [each for each in close if not fields.foreign(each, {fault.path[0]})]
     if cause:
         close = [each for each in close if each.alike >= _SURE or _fits(plain, each, telling=True)]
     likeliest = max((each.named for each in close), default=0.0)
