@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from collections import defaultdict
 from collections.abc import Mapping, Sequence
+from collections.abc import Set as AbstractSet
 from functools import cache
 
 from ..rules._shape_faults import IDS
@@ -56,16 +57,19 @@ class NamedFields:
         """Tells whether no path is one of the rule's wire format, whether the rule is about other fields, whether it has none of the
         fields that the text names without quotes, how many names of a path no known path begins with, and the distance of the quoted names.
         """
-        roots = {path[0] for path in self._ours}
-        anywhere = not roots or match.book.wire == "*"
-        foreign = not anywhere and roots.isdisjoint(_roots(self._refusals)[match.book.wire])
         theirs = [
             [],
             *(path for said in texts_of(match.book, match.rule) for path in _known_paths(said.text)),
         ]
         distance = _distance(self._text, match)
         left = [len(path) - max(_shared(path, known) for known in theirs) for path in self._ours]
+        foreign = self.foreign(match, {path[0] for path in self._ours})
         return foreign, distance == _OTHERS, self.lacks(match), min(left, default=0), distance
+
+    def foreign(self, match: Match, roots: AbstractSet[str]) -> bool:
+        """Tells whether no path of the rule's wire format begins with one of these names."""
+        known = _roots(self._refusals)[match.book.wire]
+        return bool(roots and known) and match.book.wire != "*" and known.isdisjoint(roots)
 
     def lacks(self, match: Match) -> bool:
         """Tells whether the text names fields without quotes, and the rule none of them."""

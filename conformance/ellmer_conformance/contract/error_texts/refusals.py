@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections import Counter
 from collections.abc import Iterable, Iterator
 from functools import cache
@@ -15,6 +16,8 @@ from .sentences import FUNCTION_WORDS, Said, said, sentences, texts_in, words
 __all__ = ["Refusals", "Weights", "known_texts", "refusals_of", "texts_of"]
 
 _ANY = 0.1  # the weight of a name, path or number
+#: The beginning of a sentence that any refusal may have: it says what to do, and not what is wrong.
+_ADVICE = re.compile(r"(?:Please |Or )?(?:check|try again|retry|see|refer|consult|contact)\b", re.IGNORECASE)
 _LITTLE = 0.6  # the weight of a word that any sentence may have
 
 
@@ -87,7 +90,9 @@ def _said_in(text: str) -> list[Said]:
     """Returns what a known text and its sentences say, unless it does not say what is wrong."""
     texts = [text, *(texts_in(text) if text[:1] == "[" else ())]
     told = [each for each in texts if other_cause(each) is not SAYS_NOTHING]
-    parts = dict.fromkeys(part for each in told for part in (each, *sentences(each)))
+    parts = dict.fromkeys(
+        part for each in told for part in (each, *sentences(each)) if part == each or not _ADVICE.match(part)
+    )
     return [said(part, known=True) for part in parts]
 
 

@@ -12,6 +12,7 @@ from collections import defaultdict
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from functools import cache
 
+from .. import scope
 from ..rule import Rule
 from ..rulebook import RuleBook
 from ..rules._shape_faults import IDS
@@ -21,7 +22,7 @@ from .other_causes import other_cause
 from .refusals import Refusals, refusals_of, texts_of
 from .sentences import PASSED_ON, is_sentence, texts_in, words
 from .similarity import BEHIND, COMPARED, LEAST, SHORT, WHOLE, Match, nearest
-from .templates import PLACE, has, spelt
+from .templates import PLACE, containing, has, spelt
 
 _SURE = 0.85  # the least similarity of a rule to a text that also has words of another cause
 _FEW = 0.3  # the least similarity with names of a rule whose text is not almost the same
@@ -46,6 +47,8 @@ _HOSTS = {
     ".openai.azure.com": "azure",
     "router.huggingface.co": "huggingface",
 }
+#: What may be the name of a model: `gpt-5.4`, `claude-opus-4-7`.
+_MODEL = re.compile(r"\b[a-z][a-z\d]*-[\w.-]*\w")
 #: How much less similar a rule may be that a named provider decides for.
 _HINT = 0.15
 #: A provider by another name. OpenAI's name stands for all that are like it, so it tells nothing.
@@ -79,15 +82,20 @@ def matches(text: str, books: Iterable[RuleBook]) -> list[Match]:
     close = [each for each in close if each.alike >= SHORT or fields.has_paths or not fields.lacks(each)]
     if not cause and max((each.alike for each in close), default=0.0) < SHORT:
         close = _spelt(text, refusals) or close
+    if not cause and not close:
+        close = [Match(0.0, 0.0, 0.0, book, rule) for book, rule in containing(plain, refusals)]
+    if fault and fault.what is What.WRONG and len(fault.path) > 1:
+        close = [each for each in close if not fields.foreign(each, {fault.path[0]})]
     if cause:
         close = [each for each in close if each.alike >= _SURE or _fits(plain, each, telling=True)]
     likeliest = max((each.named for each in close), default=0.0)
-    named_in = _named_in(plain, close)
+    named_in, models = _named_in(plain, close), {*_MODEL.findall(plain)}
     close.sort(
         key=lambda match: (
             *fields(match),
             not (match.book.provider in providers and match.named >= likeliest - _HINT),
             not _fits(plain, match, wholly=True),
+            not _about_one_of(models, match.rule),
             -round(match.covered * _STEPS),
             _is_passed_on(match) and not PASSED_ON.search(text),
             *_rank(match, named_in),
@@ -132,6 +140,11 @@ def _providers_named(text: str, known: set[str]) -> set[str]:
     hosts = {name for host, name in _HOSTS.items() if host in near}
     told = {name for name in known - {"openai"} if re.search(rf"\b{re.escape(name)}\b", near)}
     return ({_ALSO.get(name, name) for name in named} - {""}) | hosts | told
+
+
+def _about_one_of(models: Iterable[str], rule: Rule) -> bool:
+    """Tells whether a rule is about one of some models, and not about all of a provider."""
+    return any(scope.matches(model, pattern) for model in models for pattern in rule.models)
 
 
 def _fits(text: str, match: Match, *, wholly: bool = False, telling: bool = False) -> bool:

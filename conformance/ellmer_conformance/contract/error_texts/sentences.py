@@ -74,9 +74,10 @@ FUNCTION_WORDS = frozenset(
 _FAULT = re.compile(
     r"""['"]type['"]: ?['"](\w+)['"],\s*(?:['"]msg['"]: ?(?:"[^"]*"|'[^']*'),\s*)?['"]loc['"]: ?[\[(]([^\[\]()]*)(?:[\])]|$)"""
 )
-#: A message in JSON or in what Python prints, in a body that is not whole.
+#: A message in JSON or in what Python prints, in a body that is not whole. A quotation mark in it that nobody escaped does not end it.
 _MESSAGE = re.compile(
-    r"""['"](?:message|errorMessage|error_message|error|detail|msg)['"]: ?(?:"([^"{}]{8,})"?|'([^'{}]{8,})'?)"""
+    r"""['"](?:message|errorMessage|error_message|error|detail|msg)['"]: ?"""
+    r"""(?:"([^"{}](?:[^"{}]|"(?!\s*(?:[,:}\])]|$)))+)"?|'([^'{}]{8,})'?)"""
 )
 _PART_OF_PLACE = re.compile(r"\w+")
 #: What stands before a body and says no more than its status: "Error: 400", "API Error: 400", "Error code: 400 -".
@@ -84,7 +85,7 @@ _LABEL = re.compile(r"[\w. ]{0,40}[:(]? ?[45]\d\d\)?:?(?: -)?\s*")
 #: What pydantic says of a kind of fault.
 _FAULTS = {"extra_forbidden": "Extra inputs are not permitted", "missing": "Field required"}
 ESCAPED = re.compile(r"(?<!\\)\\+(?=['\"])")
-_END = re.compile(r"(?<=[.!?:;])\s+|\n+|\s[·|•]\s")
+_END = re.compile(r"(?<=[.!?:;])\s+|\n+|\s[·|•]\s|[：，。；！？（）]")
 _LINK = re.compile(r"https?://")
 #: Where to read more, as any refusal may say.
 _MORE = re.compile(r"(?:\b\w+(?: \w+){0,2}: ?)?https?://[^\s\"'}]+")

@@ -112,6 +112,7 @@ class _Alike:
 
     def __init__(self, weigh: Weights) -> None:
         self._weigh = weigh
+        self._weights = dict[int, float]()
         self._found = dict[tuple[int, int], float]()
 
     def __call__(self, one: Words, other: Words) -> float:
@@ -121,15 +122,33 @@ class _Alike:
             return 0.0
         key = id(one), id(other)
         if key not in self._found:
-            self._found[key] = _alike(one, other, self._weigh)
+            weights = self._weight(one), self._weight(other)
+            self._found[key] = _alike(one.all, other, weights, self._weigh)
         return self._found[key]
 
+    def _weight(self, words: Words) -> float:
+        if id(words) not in self._weights:
+            self._weights[id(words)] = self._weigh(words.all)
+        return self._weights[id(words)]
 
-def _alike(one: Words, other: Words, weigh: Weights) -> float:
+
+#: What finds the runs of words that a text shares with known words. Known words are kept, and so are their ids.
+_MATCHERS = dict[int, SequenceMatcher[str]]()
+
+
+def _shared_runs(first: list[str], known: Words) -> list[Block]:
+    """Returns the runs of words that a text shares with a known one."""
+    if id(known) not in _MATCHERS:
+        _MATCHERS[id(known)] = SequenceMatcher(None, "", known.all, autojunk=False)
+    matcher = _MATCHERS[id(known)]
+    matcher.set_seq1(first)
+    return matcher.get_matching_blocks()
+
+
+def _alike(first: list[str], known: Words, weights: tuple[float, float], weigh: Weights) -> float:
     """Returns the similarity of words that share some. Those that are almost a part of the other ones are similar, too."""
-    first, second = one.all, other.all
-    blocks = SequenceMatcher(None, first, second, autojunk=False).get_matching_blocks()
-    weights = weigh(first), weigh(second)
+    second = known.all
+    blocks = _shared_runs(first, known)
     common = sum(weigh(first[block.a : block.a + block.size]) for block in blocks)
     replaced = _replaced(first, second, blocks, weigh)
     ratio = 2 * max(common - replaced, common * _LESS) / sum(weights)

@@ -13,11 +13,12 @@ from ..rulebook import RuleBook
 from .refusals import Refusals
 from .sentences import WORD
 
-__all__ = ["PLACE", "has", "spelt"]
+__all__ = ["PLACE", "containing", "has", "spelt"]
 
 PLACE = re.compile(r"\{\w*\}")
 _IN_A_PLACE = 200  # letters that stand in a place of a template at most
 _MOSTLY = 0.65  # the share of a sentence's letters that are compared
+_WHOLE = 18  # the least number of letters of a known text that a text has whole
 _SPELT = 36  # the least number of letters of a sentence that are compared in a row
 
 
@@ -58,6 +59,20 @@ def _parts(known: str) -> tuple[list[tuple[int, str]], int]:
             gap = 0
         gap += _IN_A_PLACE
     return found, gap - _IN_A_PLACE
+
+
+def containing(text: str, refusals: Refusals) -> list[tuple[RuleBook, Rule]]:
+    """Returns the rules with a known text that a text has whole, however short it is beside the rest."""
+    plain = text.replace("`", "")
+    whole = {known for known in refusals.texts if _told(known) >= _WHOLE and has(plain, known, wholly=False)}
+    groups = [not whole.isdisjoint(texts) for texts in refusals.groups]
+    return [(book, rule) for book, rule, at in refusals.rules if groups[at]]
+
+
+@cache
+def _told(known: str) -> int:
+    """Returns how many letters a known text has beside its places."""
+    return len(_letters(PLACE.sub("", known)))
 
 
 def spelt(text: str, refusals: Refusals) -> list[tuple[RuleBook, Rule]]:
