@@ -124,9 +124,7 @@ def levels_came_with_gemini_3(request: Request) -> Iterator[Finding]:
     refusal=refused(
         "Thinking level {level} is not supported for this model. Please retry with other thinking level."
     ),
-    formerly=[
-        refused("'{level}' is not a supported thinking level for this model. Allowed values are: {levels}.")
-    ],
+    formerly=[refused("'{level}' is not a supported thinking level for this model.")],
     models=[
         *("gemini-3-pro-preview*", "gemini-3.1-pro*", "gemini-3.7-flash*", "gemini-3.8-flash*"),
         *("gemini-4-argon*", "gemini-4-carbon*", "gemini-4-hydrogen*", "!*-lite*"),
