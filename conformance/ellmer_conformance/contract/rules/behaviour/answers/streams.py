@@ -186,13 +186,15 @@ def calls_need_no_item_id(run: Run) -> Iterator[Finding]:
     source=[
         "https://github.com/NousResearch/hermes-agent/issues/11243",
         "https://github.com/mistralai/client-ts/pull/246",
+        "https://github.com/aaif-goose/goose/pull/7204 (Gemini)",
     ],
 )
 def text_in_parts_is_read(run: Run) -> Iterator[Finding]:
-    """Text that arrives as a list of parts is read as the same text, streamed or not (Mistral).
+    """Text that arrives as a list of parts is read as the same text, streamed or not (Mistral). A piece with a signature is text, too
+    (Gemini).
 
     Why: the content of an answer is a string or a list of parts, in which thoughts and references stand beside the text. A client
-    that expects a string takes the answer for an empty one.
+    that expects a string takes the answer for an empty one, and one that takes signed texts for thoughts hides them.
     """
     yield from same_as_plain(run, "STR-025")
 
