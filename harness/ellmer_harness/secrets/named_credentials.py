@@ -456,8 +456,8 @@ _ATTRIBUTE = re.compile(r"[ \t]*=[ \t]*(?:\"([^\"<>]{4,4000})\"|'([^'<>]{4,4000}
 _PART = re.compile(r"\"?(?:\r?\n[^\r\n]+)*\r?\n\r?\n([^\r\n]{4,4000})")
 _IN_URL = re.compile(r"://[^\s:/@\"'<>?#]*:([^\s/@\"'<>]{3,200})@")
 _USER_IN_URL = re.compile(
-    r"://([^\s:/@\"'<>?#]{16,400})(?::[^\s/@\"'<>]{0,200})?@"
-)  # a token alone: `https://ghp_…@github.com`
+    r"://([^\s:/@\"'<>?#]{16,400})(?::([^\s/@\"'<>]{0,200}))?@"
+)  # a token alone: `https://ghp_…@github.com`; beside a random password, it only names who asks
 _BASIC = re.compile(r"(?<=\b[Bb])asic\s+([\w+/=-]{8,400})")
 _BEARER = re.compile(r"(?<=\b[Bb])earer\s+([\w.~+/=-]{16,8000})")
 _NETRC = re.compile(r"login[ ]\S{1,200}\s+password\s+(\S{4,200})")
@@ -691,6 +691,7 @@ def _known_forms(text: str) -> Iterator[tuple[str, str, int]]:
         for found in _USER_IN_URL.finditer(text):
             if (
                 drawn(found[1])
+                and not drawn(found[2] or "")
                 and not made_of_words(found[1])
                 and not _SENTRY.match(text, found.start(1) - 8)
             ):
