@@ -234,6 +234,9 @@ request sends it, or only by a name that other values have, too.
 """
 _NUMBERED = re.compile(r"(?:[a-z]{2,9}_)?[0-9a-fA-F-]+")  # as ids of sessions are
 _OBJECT = re.compile(r"[A-Z]{2}[0-9a-f]{32}")  # Twilio's string identifier: `AP…` is an application
+_CSRF_COOKIE = re.compile(
+    r"(?i)[\w.-]{0,40}[cx]srf[\w.-]{0,40}=[^;]*(?:;\s*(?:expires|max-age|domain|path|samesite|secure|httponly)\b[^;]*)*"
+)
 _IMPOSSIBLE = re.compile(
     r"(?i)[0-9a-f]{8}-[0-9a-f]{4}-(?:[09a-f][0-9a-f]{3}-[0-9a-f]{4}|[0-9a-f]{4}-[0-7ef][0-9a-f]{3})-.*"
 )  # RFC 9562
@@ -317,7 +320,8 @@ def evidence(name: str, value: str) -> Evidence:
     if in_link and _OPENS_FILES.match(name[1:]):
         return "place"
     is_object = last[-1:] == ["sid"] and _OBJECT.fullmatch(value)
-    if is_object or _is_of_others(name, last) or _IMPOSSIBLE.fullmatch(value):
+    opens_nothing = is_object or _CSRF_COOKIE.fullmatch(value) or _IMPOSSIBLE.fullmatch(value)
+    if opens_nothing or _is_of_others(name, last):
         return "name"
     if "".join(last).endswith(("sessionid", "sessid")):
         return "name" if _NUMBERED.fullmatch(value) and not in_link else "place"

@@ -77,6 +77,7 @@ LOGIN = {"method": "POST", "headers": {}, "body": form(username="ann", password=
         ([sent(headers={}, Location=[TICKET]), sent(TICKET, {})], 0, 2),
         ([sent(headers={}, Location=[TICKET]), sent(TICKET)], 2, 0),
         ([sent(**LOGIN, **{"Set-Cookie": [COOKIE]})], 1, 0),
+        ([sent(**LOGIN, **{"Set-Cookie": [f"XSRF-TOKEN={KEY}; path=/; Secure"]})], 0, 1),
         ([sent(headers={"X-Session-Id": [SESSION]})], 0, 1),
         ([sent(**{"Mcp-Session-Id": [SESSION]}), sent(headers={"Mcp-Session-Id": [SESSION]})], 2, 0),
         ([sent(method="POST", body=form(user="ann", signature=KEY))], 0, 1),
