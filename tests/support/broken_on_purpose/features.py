@@ -132,7 +132,7 @@ class HidesRefusals(BrokenAdapter):
 class SendsText(BrokenAdapter):
     """Declares its JSON as text."""
 
-    case, caught_by = "plain_text", ("AUT-007",)
+    case, caught_by = "plain_text", ("AUT-008",)
 
     def request(self, request: httpx.Request) -> httpx.Request:
         request.headers["content-type"] = "text/plain;charset=UTF-8"
