@@ -152,7 +152,7 @@ def usual_headers_are_there(run: Run) -> Iterator[Finding]:
 
 
 @book.rule(
-    "AUT-011",
+    "AUT-008",
     MUST,
     LOSS,
     source=[
