@@ -6,6 +6,7 @@ through others, a module that imports it.
 
 import ast
 import re
+from collections.abc import Iterator
 from functools import cache
 from pathlib import Path
 
@@ -117,6 +118,9 @@ LISTED = re.compile(
     re.MULTILINE,
 )
 
+#: The fields of a syntax tree that hold statements.
+BLOCKS = ("body", "orelse", "finalbody", "handlers", "cases")
+
 #: Numbers that no package has twice, in a module that judges nothing: each package may import it.
 SHARED = {"ellmer_core.base.budget"}
 
@@ -153,7 +157,7 @@ def imported(module: str) -> frozenset[str]:
     path = modules()[module]
     package = module.split(".") if path.name == "__init__.py" else module.split(".")[:-1]
     names = set()
-    for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
+    for node in statements(ast.parse(path.read_text(encoding="utf-8"))):
         if isinstance(node, ast.Import):
             names |= {alias.name for alias in node.names}
         elif isinstance(node, ast.ImportFrom):
@@ -162,6 +166,17 @@ def imported(module: str) -> frozenset[str]:
             inside = {f"{base}.{alias.name}" for alias in node.names}
             names |= {name if name in modules() else base for name in inside}
     return frozenset(names)
+
+
+def statements(tree: ast.Module) -> Iterator[ast.stmt]:
+    """Yields every statement at any depth. Expressions, which are most of a tree and import nothing, are passed over."""
+    left: list[ast.AST] = [tree]
+    while left:
+        node = left.pop()
+        if isinstance(node, ast.stmt):
+            yield node
+        for field in BLOCKS:
+            left += getattr(node, field, ())
 
 
 def room(module: str) -> str:

@@ -138,8 +138,14 @@ def test_the_next_request_is_legal(history, provider, tool_media):
         chat.set_turns(history)
         assert refusal(provider, chat) is None
         assert str(chat)
-        if tool_media == "native" or provider not in one_of_each():
-            return
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("provider", one_of_each(), ids=lambda each: each.name)
+def test_the_requests_of_a_shortened_chat_are_legal(history, provider):
+    chat = _chat(Cell(provider, provider.wire.default_model or provider.place.model, {}))
+    with warnings.catch_warnings(action="ignore"):
+        chat.set_turns(history)
         older = chat._older(len(VALUES), "summary")
         assert older
         assert refusal(provider, older) is None, "the request for a summary"

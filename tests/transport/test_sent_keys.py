@@ -179,8 +179,13 @@ def answering(respond):
     return ec.chat_openai_completions(api_key=KEY, model="m", client=client, max_tries=1, echo="none")
 
 
-@pytest.mark.parametrize("text", QUOTED.values(), ids=QUOTED)
-@pytest.mark.parametrize("status", [400, 401, 429, 500])
+ERRORS = [
+    *(pytest.param(401, text, id=name) for name, text in QUOTED.items()),
+    *(pytest.param(status, QUOTED["in Base64"], id=str(status)) for status in (400, 429, 500)),
+]
+
+
+@pytest.mark.parametrize(("status", "text"), ERRORS)
 def test_no_error_has_the_key(status, text, caplog):
     body = {"error": {"message": text, "code": text, "param": {"deep": [text]}}, text: 1}
     headers = {"x-request-id": text if text.isascii() else KEY}

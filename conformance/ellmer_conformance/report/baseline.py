@@ -113,6 +113,8 @@ class Baseline:
                     problems.append(_stale(entry, *part))
                     passing |= {row.id: entry for row in part[2] if row.verdict in _PASSES}
         problems += self._too_flaky(rows) if whole else []
+        if not passing:
+            return list(rows), problems
         settled = [
             replace(row, verdict="unexpected-pass", message=f"{says} expects it to fail", issue=says.issue)
             if (says := passing.get(row.id))

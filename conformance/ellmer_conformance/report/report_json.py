@@ -49,15 +49,17 @@ def score(rows: Iterable[Row], required: Requirements) -> dict[str, dict[str, in
     errors do not count; an expected failure counts as a failure.
     """
     passes: dict[tuple[str, str, str], dict[str, bool]] = defaultdict(dict)
-    for row in rows:
-        if row.verdict not in {"not-applicable", "harness-error"}:
-            level = None if row.preview else required.level(row.wire, row.provider, row.rule)
-            rules = passes[f"{row.adapter} {row.wire}", level or "preview", row.wire]
-            rules[row.rule] = rules.get(row.rule, True) and row.verdict in _KEPT
+    for adapter, wire, provider, rule, preview, verdict in {
+        (row.adapter, row.wire, row.provider, row.rule, row.preview, row.verdict) for row in rows
+    }:
+        if verdict not in {"not-applicable", "harness-error"}:
+            level = None if preview else required.level(wire, provider, rule)
+            kept = passes[f"{adapter} {wire}", level or "preview", wire]
+            kept[rule] = kept.get(rule, True) and verdict in _KEPT
     counts: dict[str, dict[str, int]] = defaultdict(lambda: dict.fromkeys(_COUNTS, 0))
-    for (name, level, _), rules in passes.items():
-        counts[name][f"{level.lower()}_applicable"] += len(rules)
-        counts[name][f"{level.lower()}_passed"] += sum(rules.values())
+    for (name, level, _), kept in passes.items():
+        counts[name][f"{level.lower()}_applicable"] += len(kept)
+        counts[name][f"{level.lower()}_passed"] += sum(kept.values())
     return dict(counts)
 
 

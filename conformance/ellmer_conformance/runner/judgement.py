@@ -13,6 +13,7 @@ from ellmer_harness import Sent
 from ..contract import readers, rules
 from ..contract.observed.exchange import Exchange, Request, Response
 from ..contract.observed.run import Run
+from ..contract.readers.json_access import reading_once
 from ..contract.rule import Verdict, verdict
 from ..contract.rules import behaviour
 
@@ -30,10 +31,12 @@ def judge(run: Run) -> list[Verdict]:
             continue
         for each_verdict in exchange.verdicts or _judged(run.wire, run.provider, exchange.request):
             found[each_verdict.rule.id].append(_placed(each_verdict, index))
-    verdicts = [_summed(each) for each in found.values()] + [
-        verdict(rule, run) if rule.id not in run.unseen else Verdict(rule, 0, ())
-        for rule in behaviour.book.rules.values()
-    ]
+    with reading_once():
+        of_run = [
+            verdict(rule, run) if rule.id not in run.unseen else Verdict(rule, 0, ())
+            for rule in behaviour.book.rules.values()
+        ]
+    verdicts = [*map(_summed, found.values()), *of_run]
     return [_advised(each) for each in verdicts] if run.case.advisory else verdicts
 
 

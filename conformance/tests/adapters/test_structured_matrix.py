@@ -21,6 +21,11 @@ from sixty_schemas import SCHEMAS
 
 ADAPTER = EllmerCore()
 PLACES = [(wire, provider) for wire, providers in ADAPTER.wires.items() for provider in providers]
+FIRST = {wire: providers[0] for wire, providers in ADAPTER.wires.items()}
+EVERYWHERE = [
+    pytest.param(place, id="/".join(place), marks=() if place in FIRST.items() else pytest.mark.slow)
+    for place in PLACES
+]
 NUMBERS = count(1)
 
 
@@ -54,7 +59,7 @@ def ask(server, place):
         yield asked
 
 
-@pytest.mark.parametrize("place", PLACES, ids="/".join)
+@pytest.mark.parametrize("place", EVERYWHERE)
 def test_every_schema_gives_its_value(ask):
     for name, type, value in SCHEMAS:
         assert ask(name, type) == convert(value, type), name

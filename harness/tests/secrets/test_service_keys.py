@@ -24,17 +24,20 @@ def random_key(sample, seed):
 
 @pytest.mark.parametrize(("row", "sample"), SAMPLES, ids=[sample for _, sample in SAMPLES])
 def test_a_row_finds_its_samples(row, sample):
-    for seed in range(20):
+    for seed in range(8):
         key = random_key(sample, seed)
 
         assert row.what in {what for what, _ in keys([key])}, key
 
 
-@pytest.mark.parametrize("row", PATTERNS, ids=[row.what for row in PATTERNS])
-def test_every_literal_of_a_row_is_in_a_sample(row):
-    samples = row.samples.split()
-
-    assert [literal for literal in row.literals.split() if not any(literal in each for each in samples)] == []
+def test_every_literal_of_a_row_is_in_a_sample():
+    missing = [
+        (row.what, literal)
+        for row in PATTERNS
+        for literal in row.literals.split()
+        if literal not in row.samples
+    ]
+    assert missing == []
 
 
 def test_every_row_has_a_source_on_the_page():

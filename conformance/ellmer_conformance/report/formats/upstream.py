@@ -15,6 +15,7 @@ from collections import Counter
 from collections.abc import Iterator, Mapping
 from contextlib import suppress
 from dataclasses import replace
+from functools import cache
 from importlib.metadata import PackageNotFoundError, distributions, packages_distributions, version
 from pathlib import Path
 from textwrap import shorten
@@ -145,7 +146,7 @@ def _versions(report: Report, row: Row) -> Iterator[str]:
     if asked.startswith("command:"):
         yield from _of_command(asked.removeprefix("command:"))
     module = report.named.get(row.adapter, row.adapter).partition(":")[0].partition(".")[0]
-    named = [*packages_distributions().get(module, ()), *_named_like(row.adapter)]
+    named = [*_packages_of_modules().get(module, ()), *_named_like(row.adapter)]
     for name in dict.fromkeys([row.adapter, *named, "ellmer-core"]):
         try:
             yield f"{name} {version(name)}"
@@ -157,9 +158,18 @@ def _versions(report: Report, row: Row) -> Iterator[str]:
 def _named_like(adapter: str) -> list[str]:
     """Returns the installed packages of a client, which may have many (`langchain-core`), and the SDKs that they ask for."""
     ours = re.compile(rf"(^|-){re.escape(adapter)}(-|$)", re.IGNORECASE)
-    found = {each.name: each.requires or () for each in distributions() if ours.search(each.name or "")}
+    found = {name: needs for name, needs in _installed().items() if ours.search(name)}
     asked = {re.split(r"[^\w.-]", line, maxsplit=1)[0] for lines in found.values() for line in lines}
     return [*sorted(found), *sorted(asked & _SDKS)]
+
+
+_packages_of_modules = cache(packages_distributions)  # each reads all packages, for each report
+
+
+@cache
+def _installed() -> dict[str, list[str]]:
+    """Returns the installed packages, each with its requirements."""
+    return {each.name: each.requires or [] for each in distributions() if each.name}
 
 
 def _of_command(command: str) -> Iterator[str]:

@@ -10,6 +10,7 @@ from ....scenarios.messages import Audio, Reply, Upload
 from ....scenarios.script import Answer, AnswerByMedia, answers_of
 from ...observed.exchange import Exchange, Item, Json
 from ...observed.run import Run, Varied, unusual_media_of
+from ...readers.json_access import read_once
 from ...rule import Finding, Kind, Level, broken, met
 from ...rulebook import RuleBook
 
@@ -149,6 +150,7 @@ def new(run: Run, exchange: int, kind: str) -> list[Item]:
     return [item for item in run.sent_items[exchange] if item.kind == kind][before:]
 
 
+@read_once
 def objects(value: Any) -> Iterator[Json]:
     """Yields every object in a body, an outer one before those in it, from first to last."""
     waiting = [value]

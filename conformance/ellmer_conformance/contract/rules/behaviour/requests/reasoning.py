@@ -15,7 +15,7 @@ from ....counts import counted, listed, times
 from ....observed.exchange import Exchange, Json
 from ....observed.run import Run, call_key
 from ....readers.anthropic import PRESERVES_THINKING, drops_stale_thoughts
-from ....readers.json_access import items_of, object_of, text_of
+from ....readers.json_access import items_of, object_of, read_once, text_of
 from ....rule import Finding, Refusal, broken
 from .._rulebook import LOSS, MUST, SHOULD, book, found, new, objects, taken, varied_at
 
@@ -348,6 +348,7 @@ def _handed_out(exchange: Exchange) -> set[str]:
     return {_bits(text) for text in _SIGNED.findall(body.decode("utf-8", "replace")) if text}
 
 
+@read_once
 def _signatures(body: Json) -> Iterator[str]:
     for value in objects(body):
         yield from _signatures_of(value)

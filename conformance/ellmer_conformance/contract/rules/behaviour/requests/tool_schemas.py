@@ -9,7 +9,7 @@ from typing import Any, NamedTuple
 
 from ....observed.exchange import Json
 from ....observed.run import Run
-from ....readers.json_access import items_of, object_of, text_of
+from ....readers.json_access import items_of, object_of, read_once, text_of
 from ....rule import Finding, broken
 from .._rulebook import LOSS, MUST, SHOULD, book, found, objects, taken
 
@@ -400,6 +400,7 @@ def tools_are_written_alike(run: Run) -> Iterator[Finding]:
             yield found(before == after, f"/exchanges/{index + 1}/request", "the tools changed")
 
 
+@read_once
 def _schemas(body: Json) -> Iterator[tuple[str, Json]]:
     """Yields the tools of a request with their schemas, in any format."""
     for tool in objects([body.get("tools"), body.get("toolConfig")]):
