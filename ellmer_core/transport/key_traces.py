@@ -64,7 +64,7 @@ _LINE_END = re.compile(r"\\[rn]|[\r\n=]")
 _IS_LETTER = bytes(code < 128 and chr(code).isalnum() for code in range(256))
 _IN_RUNS = bytes(ord("A") if re.match(r"[\w+/-]", chr(code), re.ASCII) else 0 for code in range(256))
 _OTHER_BYTES = bytes(range(128)) + b" " * 128
-_ROW = re.compile(r"[\w+/-]{8,}+", re.ASCII)
+_ROW = re.compile(r"[\w+/-]{4,}+", re.ASCII)
 
 
 _Search = Callable[[str, tuple[str, ...]], list[tuple[int, int]]]
