@@ -504,6 +504,7 @@ def chained(error: BaseException | None) -> Iterator[BaseException]:
 _INNER = frozenset({__package__, "httpx", "httpx2", "httpcore", "httpcore2", "h11", "h2", "hpack", "json"})
 _GENERATOR, _COROUTINE = 32, 128  # of `inspect`, which is not imported
 _DRIVERS = f"{__package__}.transport."  # whose coroutines do not wait when an exception has left them
+_READERS = f"{__package__}.wire."  # likewise, of generators
 
 
 def forget_locals(error: BaseException) -> None:
@@ -517,6 +518,7 @@ def forget_locals(error: BaseException) -> None:
             module = str(frame.f_globals.get("__name__"))
             package = module.partition(".")[0]
             may_wait = _GENERATOR if module.startswith(_DRIVERS) else _GENERATOR | _COROUTINE
+            may_wait = 0 if module.startswith(_READERS) else may_wait
             if package in _INNER and not (package == __package__ and frame.f_code.co_flags & may_wait):
                 with suppress(RuntimeError):
                     frame.clear()

@@ -1,5 +1,6 @@
 """Files that the suite writes are old or new, whenever the process is killed; files that it reads may be anything."""
 
+import errno
 import gzip
 import json
 import os
@@ -9,6 +10,7 @@ from pathlib import Path
 
 import pytest
 from click.testing import CliRunner
+from conformance_command import run
 
 from ellmer_conformance.cli.recordings.lint import command as lint
 from ellmer_conformance.cli.reports import merge
@@ -111,6 +113,23 @@ def test_lint_that_fails_leaves_the_old_report(tmp_path, monkeypatch):
 
 
 # --- Files to read ---------------------------------------------------------------------------------------
+
+
+def _full(_file):
+    raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))
+
+
+@pytest.mark.parametrize("words", [["--write", "json={}"], ["--write-baseline", "{}", "--reason", "x", "--issue", "https://x.test/1"]], ids=["a report", "a baseline"])  # fmt: skip
+def test_a_full_disk_takes_nothing_away_and_the_error_says_what_to_do(words, tmp_path, monkeypatch):
+    (tmp_path / "a.jsonl").write_text(json.dumps({"model": "gpt-4.1", "messages": []}))
+    (tmp_path / "out").write_text("what was there") if "--write" in words else None
+    monkeypatch.setattr(os, "fsync", _full)
+    ended = run("lint", tmp_path / "a.jsonl", *[word.format(tmp_path / "out") for word in words])
+    assert (ended.exit_code, ended.exception.__class__) == (2, SystemExit)
+    assert "No space left on device" in ended.output
+    assert "Make room, or write to another folder" in ended.output
+    assert "--write" not in words or (tmp_path / "out").read_text() == "what was there"
+    assert len([*tmp_path.iterdir()]) == 1 + ("--write" in words)
 
 
 def _made(path, kind):

@@ -19,8 +19,9 @@ from collections import Counter
 from collections.abc import AsyncGenerator, Awaitable, Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import AsyncExitStack, ExitStack, asynccontextmanager, contextmanager, suppress
 from contextvars import ContextVar
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import partial
+from itertools import count
 from logging import WARNING
 from types import TracebackType
 from typing import TYPE_CHECKING, Any, Literal, TypeVar, cast
@@ -29,7 +30,7 @@ from urllib.parse import urlsplit
 from .._chat.chat import Chat
 from ..base.argument_checks import spelt
 from ..base.budget import MCP_CALL, MCP_SERVER
-from ..base.log import log_raised
+from ..base.log import log_raised, warn
 from ..contents import content as ours
 from ..contents.content import media_type
 from ..contents.turns import AssistantTurn, Turn, UserTurn
@@ -285,11 +286,10 @@ class McpTools:
                 why = f"{_in_words(failed, self.connect_timeout, 'connect_timeout')}{self._last_words()}"
                 raise self._failure(failed, f"No MCP server answers at {self._where}: {why}")
             self._open, self._session = stack.pop_all(), (portal, client)
-        tools = [self._tool(portal, client, definition) for definition in listed]
-        if twice := _twice(tool.name for tool in tools):
+        if twice := [name for name, times in Counter(each.name for each in listed).items() if times > 1]:
             self._close()
-            raise UsageError(f"Two tools of {self._where} have the same name for a model: {twice}.")
-        return tools
+            raise UsageError(f"{self._where} lists two tools of the same name: {', '.join(twice)}.")
+        return _named_apart([self._tool(portal, client, definition) for definition in listed])
 
     def __exit__(
         self, kind: type[BaseException] | None, error: BaseException | None, where: TracebackType | None
@@ -732,8 +732,20 @@ def _name(name: str) -> str:
     return (known if re.match("[a-zA-Z_]", known) else f"_{known}")[:64]
 
 
-def _twice(names: Iterable[str]) -> str:
-    return ", ".join(name for name, times in Counter(names).items() if times > 1)
+def _named_apart(tools: list[ours.ToolDef]) -> list[ours.ToolDef]:
+    """Returns the tools, with a number behind a name that another one has: letters that no provider accepts may tell them apart."""
+    taken = {tool.name for tool in tools}
+    kept: dict[str, ours.ToolDef] = {}
+    for each in tools:
+        name = each.name
+        if name in kept:
+            name = next(new for number in count(2) if (new := f"{name[:59]}_{number}") not in taken)
+            warn(
+                f"Two tools of an MCP server have the same name for a model, {each.name!r}. The second is {name!r}."
+            )
+        taken.add(name)
+        kept[name] = replace(each, name=name)
+    return [*kept.values()]
 
 
 def _in_words(error: BaseException, patience: float | None, limit: str) -> str:

@@ -135,16 +135,17 @@ class _Conversation:
         """Passes effects and outcomes on, and makes spans of them."""
         self.root = self._started("invoke_agent", "INTERNAL", None)
         step: Callable[[Any], Effect] = loop.send
-        outcome: Any = None
+        outcomes: list[Any] = [None]  # as in drive()
         try:
             while True:
-                effect = step(outcome)
+                effect = step(outcomes.pop())
                 self._before(effect)
-                step, outcome = loop.send, None
+                step = loop.send
                 try:
-                    outcome = yield from self._within(effect)
+                    outcomes.append((yield from self._within(effect)))
                 except BaseException as error:  # noqa: BLE001 - the loop lets through what is not its own
-                    step, outcome = loop.throw, error
+                    step = loop.throw
+                    outcomes.append(error)
         except StopIteration as end:
             return end.value  # type: ignore[no-any-return]  # StopIteration has no type parameter
         except BaseException as error:

@@ -37,7 +37,7 @@ async def adrive(
     by another.
     """
     step: Callable[[Any], io.Effect] = loop.send
-    outcome: Any = None
+    outcomes: list[Any] = [None]  # empty while the loop runs: trackers of errors show variables
     line.running = _loop_of_asyncio()
     with around as ahead, line.controller.waking(line.wake):
         try:
@@ -45,18 +45,20 @@ async def adrive(
                 await asyncio.wrap_future(ahead)
             while True:
                 try:
-                    effect = step(outcome)
+                    effect = step(outcomes.pop())
                 except StopIteration:
                     return
-                step, outcome = loop.send, None
+                step = loop.send
                 if isinstance(effect, io.SHOWN):
                     show(effect)
                     yield effect
+                    outcomes.append(None)
                     continue
                 try:
-                    outcome = await line.do(effect)
+                    outcomes.append(await line.do(effect))
                 except BaseException as error:  # noqa: BLE001 - likewise; a task's cancellation above all
-                    step, outcome = loop.throw, line.without_keys(error)
+                    step = loop.throw
+                    outcomes.append(line.without_keys(error))
         finally:
             loop.close()
             await line.drop()

@@ -27,19 +27,20 @@ T = TypeVar("T")
 def drive(loop: io.Loop[T], line: BlockingDriver) -> Generator[io.Shown, None, T]:
     """Carries out the effects of a loop, yields the shown contents, and returns the loop's result."""
     step: Callable[[Any], io.Effect] = loop.send
-    outcome: Any = None
+    outcomes: list[Any] = [None]  # empty while the loop runs: trackers of errors show variables
     with line.controller.waking(line.wake):
         try:
             while True:
-                effect = step(outcome)
+                effect = step(outcomes.pop())
                 while isinstance(effect, io.SHOWN):
                     yield effect
                     effect = loop.send(None)
-                step, outcome = loop.send, None
+                step = loop.send
                 try:
-                    outcome = line.events() if type(effect) is io.ReadEvents else line.do(effect)
+                    outcomes.append(line.events() if type(effect) is io.ReadEvents else line.do(effect))
                 except BaseException as error:  # noqa: BLE001 - the loop lets through what is not its own
-                    step, outcome = loop.throw, line.without_keys(error)
+                    step = loop.throw
+                    outcomes.append(line.without_keys(error))
         except StopIteration as end:
             return end.value  # type: ignore[no-any-return]  # StopIteration has no type parameter
         finally:

@@ -7,7 +7,8 @@ from codecs import encode
 from urllib.parse import quote
 
 HIDDEN = "[key]"
-_READABLE = re.compile(r"(?>(?:[A-Za-z]+\d{0,2}[-_.])*)")
+#: Words, each in one case: letters of a secret are seldom so.
+_READABLE = re.compile(r"(?>(?:(?:[A-Za-z][a-z]{0,9}|[A-Z]{1,10})\d{0,2}[-_.])*)")
 
 
 class HiddenText(str):

@@ -19,6 +19,7 @@ from typing import NamedTuple
 from unicodedata import normalize
 
 from .key_forms import HIDDEN, readable, written_forms
+from .number_letters import in_numbers
 
 __all__ = ["HIDDEN", "hidden_in_answer", "hidden_traces"]
 
@@ -45,7 +46,8 @@ _ESCAPED = re.compile(
     |(?<=&)(?:amp;){0,3}\#(?:x0{0,6}(?P<hex>[1-9a-f][0-9a-f]{1,4}(?=;)|[2-7][0-9a-f])|0{0,6}(?P<decimal>[1-9]\d{1,5}(?=;)|1[012]\d|[3-9]\d));?)""",
     re.VERBOSE,
 )
-_LINES_IN_JSON = re.compile(r"\\\\{0,7}[nrtbfv]")
+#: Marks that are written with letters: line ends and tabs, and names of marks in HTML.
+_NAMED_MARKS = re.compile(r"\\\\{0,7}[nrtbfv]|&(?!amp;)[A-Za-z]{2,8};")
 _MASK = re.compile(r"[*•●·…⋯█#]++|\.{2,}+|\[[^\]\s]{0,20}+\]|<[^<>\s]{0,20}+>|(?i:x{4,}+)|[-_]{3,}+")
 _RUN = r"[\w\-/+=~]*+(?>(?:\.[\w\-/+=~]++)*)"
 _MASKED = re.compile(
@@ -62,7 +64,7 @@ _LINE_END = re.compile(r"\\[rn]|[\r\n=]")
 _IS_LETTER = bytes(code < 128 and chr(code).isalnum() for code in range(256))
 _IN_RUNS = bytes(ord("A") if re.match(r"[\w+/-]", chr(code), re.ASCII) else 0 for code in range(256))
 _OTHER_BYTES = bytes(range(128)) + b" " * 128
-_NUMBERS = re.compile(r"(?<![\w.])\d{2,8}+(?>(?:[\s,;:|.'\"\\-]{1,4}+\d{2,8}+){9,})", re.ASCII)
+_ROW = re.compile(r"[\w+/-]{4,}+", re.ASCII)
 
 
 _Search = Callable[[str, tuple[str, ...]], list[tuple[int, int]]]
@@ -229,7 +231,7 @@ def _near(letters: bytes, grams: frozenset[int], length: int, size: int) -> list
 def _spans(text: str, keys: tuple[str, ...], *, overlapping: bool = False) -> list[tuple[int, int]]:
     """Returns where parts of the keys begin and end in a text: each part if they may be `overlapping`, or what they cover."""
     spans: list[tuple[int, int]] = []
-    parts, texts = _parts(keys), [_LINES_IN_JSON.sub(lambda found: " " * len(found[0]), text)]
+    parts, texts = _parts(keys), [_NAMED_MARKS.sub(lambda found: " " * len(found[0]), text)]
     if not text.isascii():
         texts[0] = _folded(texts[0])
     for _ in range(UNESCAPED):
@@ -419,25 +421,51 @@ _CODES = (
 
 
 def _in_packed(text: str, keys: tuple[str, ...], layers: int = LAYERS) -> list[tuple[int, int]]:
-    """Returns where Base64, Base32 or hexadecimal has a part of a key in it: cut off, over several lines, escaped before, or encoded
-    twice. All runs of a text are decoded at once, because there may be many.
+    """Returns where Base64, Base32 or hexadecimal has a part of a key in it: cut off, over several lines, in pieces, escaped before, or
+    encoded twice. All runs of a text are decoded at once, because there may be many.
     """
-    if b"A" * 16 not in text.encode("ascii", "replace").translate(_IN_RUNS):  # most texts have no run
-        return []
-    runs = [found.span() for found in _PACKED.finditer(text)]
-    letters = [(place, _LINE_END.sub("", text[start:stop])) for place, (start, stop) in enumerate(runs)]
-    for place, run in letters[:]:  # a number beside a word, in a path, or after an escaped line end
-        start, stop = runs[place]
-        escaped = text[start - 1 : start] == "\\"
-        pieces = _PIECES.findall(_LINE_END.sub(" ", text[start + escaped : stop]))
-        letters += [(place, piece) for piece in pieces if piece != run]
+    runs, letters = _packed_runs(text)
+    rows = _rows(text)
+    letters += [
+        (len(runs) + at, "".join([text[slice(*each)] for each in row])) for at, row in enumerate(rows)
+    ]
     told: set[int] = set()
-    for code in _CODES:
+    for code in _CODES if letters else ():
         places = [(place, run) for place, run in letters if code.runs.fullmatch(run)]
         if places:
             found = _in_code(code, [run for _, run in places], keys, layers)
             told |= {places[each][0] for each in found}
-    return [runs[each] for each in sorted(told)]
+    spans = [*([run] for run in runs), *rows]
+    return [span for each in sorted(told) for span in spans[each]]
+
+
+def _packed_runs(text: str) -> tuple[list[tuple[int, int]], list[tuple[int, str]]]:
+    """Returns the places of long runs, and the ways to read each, with its number."""
+    if b"A" * 16 not in text.encode("ascii", "replace").translate(_IN_RUNS):  # most texts have no run
+        return [], []
+    runs = [found.span() for found in _PACKED.finditer(text)]
+    letters = [(place, _LINE_END.sub("", text[start:stop])) for place, (start, stop) in enumerate(runs)]
+    for place, run in letters[
+        :
+    ]:  # a number beside a word, in a path, in groups, or after an escaped line end
+        start, stop = runs[place]
+        escaped = text[start - 1 : start] == "\\"
+        words = _LINE_END.sub(" ", text[start + escaped : stop])
+        pieces = _PIECES.findall(words) + (_PIECES.findall(words.replace("-", "")) if "-" in words else [])
+        letters += [(place, piece) for piece in pieces if piece != run]
+    return runs, letters
+
+
+def _rows(text: str) -> list[list[tuple[int, int]]]:
+    """Returns the places of words of one length, with the word behind them, which may be Base64 in lines, columns or quotes."""
+    words = [found.span() for found in _ROW.finditer(text)]
+    rows: dict[int, list[int]] = {}
+    for at, (start, stop) in enumerate(words):
+        if stop - start < LONGEST:  # a longer one is a run
+            rows.setdefault(stop - start, []).append(at)
+    return [
+        [words[at] for at in row] + words[row[-1] + 1 : row[-1] + 2] for row in rows.values() if len(row) > 1
+    ]
 
 
 def _in_escaped_runs(text: str, keys: tuple[str, ...]) -> list[tuple[int, int]]:
@@ -470,23 +498,9 @@ def _in_code(code: _Code, runs: list[str], keys: tuple[str, ...], layers: int) -
 
 
 def _in_numbers(text: str, keys: tuple[str, ...]) -> list[tuple[int, int]]:
-    """Returns where numbers are the letters of a part of a key: decimal, octal or binary."""
-    runs = [found.span() for found in _NUMBERS.finditer(text)]
-    numbers = [
-        (each, place) for place, run in enumerate(runs) for each in re.findall(r"\d+", text[slice(*run)])
+    """Returns where numbers are the letters of a part of a key: decimal, octal, binary or hexadecimal."""
+    return [
+        (each.starts[start], each.ends[stop - 1])
+        for each in in_numbers(text)
+        for start, stop in _spans(each.text, keys, overlapping=True)
     ]
-    told: set[int] = set()
-    for base in (10, 8, 2) if runs else ():
-        codes = {each: _code(each, base) for each in {each for each, _ in numbers}}
-        places = [place for each, place in numbers if codes[each]]
-        spans = _spans("".join([codes[each] for each, _ in numbers]), keys, overlapping=True)
-        told |= {places[start] for start, stop in spans if places[start] == places[stop - 1]}
-    return [runs[each] for each in sorted(told)]
-
-
-def _code(number: str, base: int) -> str:
-    """Returns the letter of ASCII that a number says, or nothing."""
-    if number.strip("0123456789"[:base]):
-        return ""
-    code = int(number, base)
-    return chr(code) if code < 128 else ""

@@ -39,7 +39,15 @@ _SECRET = re.compile(r"auth|key|token|secret|password|cookie|credential", re.IGN
 _ESCAPED_IN_JSON = re.compile(rb"\\u00[2-7]")
 _ERRORS = frozenset({"error", "errors", ":exception"})
 _ERROR = CLIENT_ERROR.unpacked
-_TEXTS = {str, bytes, list, dict, tuple}  # what may have a text
+_OTHER_FIELDS = (
+    "object",
+    "reason",
+    "obj",
+    "strerror",
+    "filename",
+    "filename2",
+)  # of UnicodeError, AttributeError and OSError
+_TEXTS = {str, bytes, bytearray, list, dict, tuple, set, frozenset}  # what may have a text
 
 
 class SentKeys:
@@ -81,7 +89,7 @@ class SentKeys:
     def _hide_in_fields(self, error: BaseException) -> None:
         """Replaces the keys in the texts of one exception, its notes, what it could not read, and the headers of its request."""
         error.args = tuple(map(self._hidden_in_value, error.args))
-        for name in (*vars(error), "object", "reason", "obj"):  # of UnicodeError and AttributeError
+        for name in (*vars(error), *_OTHER_FIELDS):
             value = getattr(error, name, None)
             if type(value) in _TEXTS:
                 setattr(error, name, self._hidden_in_value(value))
@@ -363,9 +371,9 @@ def _all_texts(value: Any) -> Iterator[str]:
         match left.pop():
             case str(text):
                 yield text
-            case bytes(data):
+            case bytes() | bytearray() as data:
                 yield data.decode("latin-1")
-            case list(items) | tuple(items):
+            case list() | tuple() | set() | frozenset() as items:
                 left += items
             case dict(fields):
                 yield from fields
@@ -377,12 +385,11 @@ def _replaced(value: Any, replace: Any) -> Any:
     match value:
         case str():
             return replace(value)
-        case bytes():
-            return replace(value.decode("latin-1")).encode("latin-1", "replace")
-        case list():
-            return [_replaced(item, replace) for item in value]
-        case tuple():
-            return tuple([_replaced(item, replace) for item in value])
+        case bytes() | bytearray():
+            return type(value)(replace(value.decode("latin-1")).encode("latin-1", "replace"))
+        case list() | tuple() | set() | frozenset():
+            kind = next(each for each in (list, tuple, set, frozenset) if isinstance(value, each))
+            return kind([_replaced(item, replace) for item in value])
         case dict():
             return {_replaced(name, replace): _replaced(item, replace) for name, item in value.items()}
     return value

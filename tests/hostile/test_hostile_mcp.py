@@ -238,6 +238,17 @@ def test_the_name_of_a_tool_is_one_that_every_provider_accepts(name, known):
         assert tools[0].name == known
 
 
+def test_tools_whose_names_a_model_sees_as_one_have_names_of_their_own():
+    async def listed(_context, _params):
+        names = ["a b", "a.b", "a_b_2"]
+        return types.ListToolsResult(
+            tools=[types.Tool(name=name, input_schema={"type": "object"}) for name in names]
+        )
+
+    with pytest.warns(match="The second is 'a_b_3'"), mcp_tools(server(on_list_tools=listed)) as tools:
+        assert [each.name for each in tools] == ["a_b", "a_b_3", "a_b_2"]
+
+
 # --- over HTTP -------------------------------------------------------------------------------------------
 
 

@@ -19,7 +19,7 @@ from ellmer_core.contents.content import (
     ContentToolRequest,
     ContentToolResult,
 )
-from ellmer_core.errors import UsageError
+from ellmer_core.errors import EllmerWarning
 from ellmer_core.schemas.type_functions import to_json_schema
 from ellmer_core.tool_execution import ainvoke, invoke
 from ellmer_core.wire.shared.schemas import json_schema
@@ -237,15 +237,19 @@ def test_headers_go_with_the_requests(server, reply):
 
 
 def test_two_tools_of_one_name():
-    async def draw():
-        return ""
+    def named(*names):
+        return mcp_server([tool(lambda name=name: name, name=name) for name in names])
 
-    server = mcp_server([tool(draw, name="a_b"), tool(draw, name="a-b")])
-    with mcp_tools(server) as tools:
+    with mcp_tools(named("a_b", "a-b")) as tools:
         assert len(tools) == 2
-    server = mcp_server([tool(draw, name="x" * 63 + "1"), tool(draw, name="x" * 63 + "2")])
-    with pytest.raises(UsageError, match="have the same name for a model: a_xxx"):
-        mcp_tools(server, prefix="a_").__enter__()
+    one, other = "x" * 63 + "1", "x" * 63 + "2"
+    with (
+        pytest.warns(EllmerWarning, match="The second is 'a_x+_2'"),
+        mcp_tools(named(one, other), prefix="a_") as tools,
+    ):
+        said = [invoke(ContentToolRequest("c", each.name, {}, tool=each)).value for each in tools]
+    assert [each.name for each in tools] == ["a_" + "x" * 62, "a_" + "x" * 57 + "_2"]
+    assert said == [one, other]
 
 
 def test_an_image_deep_in_a_result_follows_it_with_its_place_and_without_the_id_that_a_server_does_not_know():

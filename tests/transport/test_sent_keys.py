@@ -16,6 +16,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import ellmer_core as ec
+from ellmer_core.transport import key_traces
 from ellmer_core.transport.key_traces import HIDDEN
 from ellmer_core.transport.sent_keys import SentKeys
 
@@ -107,6 +108,15 @@ QUOTED = {
     "with invisible letters": "\u200b".join(KEY),
     "in wide letters": KEY.translate({code: code + 0xFEE0 for code in range(33, 127)}),
     "percent-encoded in JSON's escapes": "".join(f"\\u0025{ord(letter):02x}" for letter in KEY),
+    "in calls of SQL": "||".join(f"CHR({code})" for code in KEY.encode()),
+    "in code points": " ".join(f"U+{code:04X}" for code in KEY.encode()),
+    "in escapes of Perl": "".join(f"\\x{{{code:x}}}" for code in KEY.encode()),
+    "in decimal digits alone": "".join(f"{code:03}" for code in KEY.encode()),
+    "in octal, as a program has it": ", ".join(f"0o{code:o}" for code in KEY.encode()),
+    "in words of hexadecimal": " ".join(f"0x{word}" for word in wrap(KEY.encode().hex(), 8)),
+    "in Base64, in quotes": '" + "'.join(wrap(b64encode(KEY.encode()).decode(), 12)),
+    "in Base32, in groups": "-".join(wrap(b32encode(KEY.encode()).decode(), 4)),
+    "with named marks": KEY.replace("-", "&hyphen;").replace("/", "&sol;"),
     "its beginning": f"Unknown key {KEY[:16]}",
     "its end": "The key that ends in Y7f3A was revoked.",
 }
@@ -146,6 +156,14 @@ LEAKS = (
     b32encode(KEY.encode()).decode()[16:30],
     " ".join(KEY)[20:40],
     json.dumps(list(KEY))[40:80],
+    "||".join(f"CHR({code})" for code in KEY.encode())[90:150],
+    " ".join(f"U+{code:04X}" for code in KEY.encode())[70:120],
+    "".join(f"\\x{{{code:x}}}" for code in KEY.encode())[60:110],
+    "".join(f"{code:03}" for code in KEY.encode())[30:60],
+    ", ".join(f"0o{code:o}" for code in KEY.encode())[70:120],
+    " ".join(f"0x{word}" for word in wrap(KEY.encode().hex(), 8))[22:43],
+    '" + "'.join(wrap(b64encode(KEY.encode()).decode(), 12))[17:46],
+    "-".join(wrap(b32encode(KEY.encode()).decode(), 4))[20:50],
     "\u200b".join(KEY)[20:40],
 )
 SSE = {"content-type": "text/event-stream"}
@@ -281,15 +299,25 @@ MEGABYTES = {
 }
 
 
-@pytest.mark.slow
+def searched(unit, size, monkeypatch):
+    """Returns how many texts of an error are searched for parts of the key, and how many characters they have."""
+    sizes, real = [], key_traces._spans
+    monkeypatch.setattr(
+        key_traces,
+        "_spans",
+        lambda text, *words, **options: sizes.append(len(text)) or real(text, *words, **options),
+    )
+    SentKeys(BEARER).hidden_in_body((unit * (size // len(unit))).encode(), failed=True)
+    monkeypatch.undo()
+    return len(sizes), sum(sizes)
+
+
 @pytest.mark.parametrize("unit", MEGABYTES.values(), ids=MEGABYTES)
-def test_an_error_of_a_megabyte_takes_few_seconds_of_a_processor(unit):
-    body, keys = (unit * (1_000_000 // len(unit))).encode(), SentKeys(BEARER)
-    began = time.process_time()
-    keys.hidden_in_body(body, failed=True)
-    assert (
-        time.process_time() - began < 2.4
-    )  # 0.2 to 1.2, forwards and from behind; each run decoded by itself: 9
+def test_an_error_is_searched_as_often_however_long_it_is(unit, monkeypatch):
+    few, many = (searched(unit, size, monkeypatch) for size in (20_800, 41_600))
+    assert many[0] <= few[0]  # each run decoded by itself would be searched by itself
+    assert many[1] < 2.2 * few[1]
+    assert few[1] < 60 * 20_800
 
 
 def test_an_error_of_many_short_texts_is_looked_at_once():

@@ -43,12 +43,21 @@ class _Commands(click.Group):
     def invoke(self, ctx: click.Context) -> Any:
         """Runs a command. What an error quotes, such as the name of a file, commands neither the terminal nor GitHub Actions."""
         try:
-            return super().invoke(ctx)
+            return self._invoked(ctx)
         except click.ClickException as error:
             from ..report.formats.terminal_escaping import printable  # noqa: PLC0415 - only for mistakes
 
             vars(error)["message"] = printable(error.message)  # nobody assigns it, say the types of click
             raise
+
+    def _invoked(self, ctx: click.Context) -> Any:
+        """Runs a command. A disk that is full or read-only is a sentence."""
+        try:
+            return super().invoke(ctx)
+        except BrokenPipeError:  # `… | head` has seen enough, as click knows
+            raise
+        except OSError as error:
+            raise click.UsageError(str(error)) from error
 
     def resolve_command(
         self, ctx: click.Context, args: list[str]

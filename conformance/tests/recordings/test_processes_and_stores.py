@@ -182,6 +182,22 @@ def test_a_file_that_took_too_long_is_judged_again(tmp_path, monkeypatch):
     assert not is_unfinished(problems[1])
 
 
+def test_a_journal_on_a_full_disk_keeps_what_it_has_and_says_what_to_do(tmp_path):
+    path, old, new = tmp_path / "lint.journal", tmp_path / "old", tmp_path / "new"
+    old.touch()
+    new.touch()
+    with Journal(path, "this version") as journal:
+        journal.find(old)
+        journal.add(str(old), {"requests": 1})
+    with Journal(path, "this version") as journal:
+        journal._base.execute("PRAGMA max_page_count = 1")
+        journal.find(new)
+        with pytest.raises(OSError, match=r"disk is full\. What was kept before is there\. Make room"):
+            journal.add(str(new), {"requests": "x" * 100_000})
+    with Journal(path, "this version") as journal:
+        assert journal.find(old) == {"requests": 1}
+
+
 def test_a_journal_may_be_collected_by_any_thread(tmp_path, monkeypatch):
     failed: list[object] = []
     monkeypatch.setattr(sys, "unraisablehook", failed.append)

@@ -118,6 +118,7 @@ def folded(pieces: list[str | Json]) -> str | list[Json] | None:
 
 _NOT_KEPT = ("choices", "object", "obfuscation", "p")  # the last two are random padding
 _HAS_VALUE = itemgetter(1)
+_NO_REASON = (None, "")
 _DELTAS = frozenset({"delta", "message", "index", "text"})
 _CALL = frozenset({"id", "index", "type", "function", "custom"})
 _IN_PIECES = 1000  # characters of a name or an id, after which no more pieces are joined to it: no tool has such a name
@@ -197,6 +198,10 @@ class _Choice:
         for name, value in choice.items():
             if value and name not in _DELTAS:
                 self._keep(name, value, choice)
+            elif (
+                value not in _NO_REASON and name == "finish_reason"
+            ):  # `false` or `0`: no reason that anyone lists
+                self.fields[name] = value
         delta = (choice["delta"] if "delta" in choice else choice.get("message")) or {}
         for name, value in delta.items():
             if not value:

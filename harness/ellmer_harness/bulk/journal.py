@@ -8,7 +8,7 @@ import json
 import sqlite3
 import time
 from collections.abc import Callable, Iterable, Iterator
-from contextlib import suppress
+from contextlib import contextmanager, suppress
 from dataclasses import replace
 from functools import partial
 from hashlib import sha256
@@ -47,6 +47,7 @@ class Journal:
     """
 
     def __init__(self, path: Path, about: str) -> None:
+        self._path = path
         self._versions: dict[str, str] = {}  # of the files under way
         self._saved = time.monotonic()
         try:
@@ -71,8 +72,21 @@ class Journal:
     def __exit__(
         self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
     ) -> None:
-        self._base.commit()
-        self._base.close()
+        try:
+            with self._writing():
+                self._base.commit()
+        finally:
+            self._base.close()
+
+    @contextmanager
+    def _writing(self) -> Iterator[None]:
+        """Says what to do if the disk is full or read-only."""
+        try:
+            yield
+        except sqlite3.OperationalError as error:
+            raise OSError(
+                f"{self._path}: {error}. What was kept before is there. Make room, or name another file."
+            ) from error
 
     def find(self, source: Source) -> dict[str, Any] | None:
         """Returns the report of a file that has not changed since."""
@@ -90,9 +104,11 @@ class Journal:
         version = self._versions.pop(path, None)
         if version is not None:
             row = (_key(path), version, json.dumps(report))
-            self._base.execute("INSERT OR REPLACE INTO files VALUES (?, ?, ?)", row)
+            with self._writing():
+                self._base.execute("INSERT OR REPLACE INTO files VALUES (?, ?, ?)", row)
         if time.monotonic() > self._saved + _SECONDS:
-            self._base.commit()
+            with self._writing():
+                self._base.commit()
             self._saved = time.monotonic()
 
 

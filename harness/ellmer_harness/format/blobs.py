@@ -7,6 +7,7 @@ once and never changed, so that workers can share a folder. Each read checks the
 
 from __future__ import annotations
 
+import errno
 import os
 import re
 from base64 import b64decode, b64encode, urlsafe_b64decode, urlsafe_b64encode
@@ -101,18 +102,25 @@ def replacing(path: Path) -> Iterator[BinaryIO]:
         with os.fdopen(opened, "wb") as file:
             yield file
         return
-    path.parent.mkdir(parents=True, exist_ok=True)
     staged = path.with_name(f".{path.name[:100]}.{uuid4().hex}")
     try:
+        path.parent.mkdir(parents=True, exist_ok=True)
         with staged.open("wb") as file:
             yield file
             file.flush()
             os.fsync(file.fileno())
         staged.replace(path)
+    except OSError as error:
+        if error.errno in _NO_ROOM:
+            raise OSError(error.errno, f"{error.strerror}. {_UNCHANGED}", str(path)) from error
+        raise
     finally:
-        staged.unlink(missing_ok=True)
+        with suppress(OSError):  # of a disk that became read-only
+            staged.unlink(missing_ok=True)
 
 
+_NO_ROOM = {errno.ENOSPC, errno.EDQUOT, errno.EFBIG, errno.EROFS}
+_UNCHANGED = "What was there is unchanged. Make room, or write to another folder"
 _UNFINISHED = 60  # seconds after which nobody is still writing
 _MARK = re.compile(r"[0-9a-f]{32}")
 

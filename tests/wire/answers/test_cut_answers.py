@@ -296,6 +296,13 @@ def test_a_number_of_gemini_is_a_reason_and_a_boolean_is_none(reason, ran):
     assert talked("gemini", reason, stream=False)[0] == ran
 
 
+@pytest.mark.parametrize("stream", [False, True], ids=["whole", "stream"])
+@pytest.mark.parametrize("reason", [False, 0, []])
+def test_a_reason_of_another_type_is_not_the_empty_reason_of_snowflake(reason, stream):
+    with pytest.raises(ec.errors.ResponseError, match="a finish reason is a string"):
+        talked("snowflake", reason, stream=stream)
+
+
 def test_an_item_that_was_never_done_is_cut():
     merger = OpenAIResponses(model="m").merger()
     _, call = responses_body("completed")["output"]
