@@ -147,7 +147,7 @@ class SetsOptionsOnce(BrokenAdapter):
 class SendsText(BrokenAdapter):
     """Declares its JSON as text."""
 
-    case, caught_by = "plain_text", ("AUT-008",)
+    case, caught_by = "plain_text", ("AUT-011",)
 
     def request(self, request: httpx.Request) -> httpx.Request:
         request.headers["content-type"] = "text/plain;charset=UTF-8"

@@ -152,7 +152,7 @@ def usual_headers_are_there(run: Run) -> Iterator[Finding]:
 
 
 @book.rule(
-    "AUT-008",
+    "AUT-011",
     MUST,
     LOSS,
     source=[
