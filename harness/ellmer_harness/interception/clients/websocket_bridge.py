@@ -137,8 +137,8 @@ class Bridge:
                 create_connection=partial(_opening, opening, request.headers["Sec-WebSocket-Key"]),
             )
             self._real = self._stack.enter_context(opened)
-        except InvalidStatus as refused:
-            answer = refused.response
+        except InvalidStatus as error:
+            answer = error.response
             pairs = [(name.lower(), value) for name, value in answer.headers.raw_items()]
             self._take.answered(answer.status_code, answer.reason_phrase, pairs)
             self._take.chunk(bytes(answer.body or b""))
