@@ -5,11 +5,8 @@ The harness and the suite import this module of the library, and no other one: i
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from math import inf
-from typing import Any
-
-from .values import Value
+from typing import Any, NamedTuple
 
 __all__ = [
     "ARCHIVE", "CLIENT", "CLIENT_ERROR", "COMPLAINTS", "DOWNLOAD", "EXTRACTED", "EXTRACTED_FILE", "FAULTS", "INDEX_PAGE", "MCP_CALL", "MCP_RECORDING", "MCP_SERVER", "PAGE", "PRICES", "RECORDED_REQUEST", "RECORDING",
@@ -20,8 +17,7 @@ _MB = 1024**2
 UNLIMITED = 2**62
 
 
-@dataclass(frozen=True, eq=False, repr=False)
-class Budget(Value):
+class Budget(NamedTuple):
     """What a reader takes from one source: an answer, a file, an archive. What is not named has no limit.
 
     Args:

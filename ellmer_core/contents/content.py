@@ -229,7 +229,6 @@ class _Data:
         return f"its bytes are {actual}, not {self.type}" if actual else f"its bytes are not {self.type}"
 
 
-@dataclass(frozen=True, eq=False, repr=False)
 class ContentImage(Content):
     """Base class of images: `ContentImageInline` and `ContentImageRemote`.
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Generator, Mapping, Sequence
 from dataclasses import dataclass, field
+from types import MappingProxyType
 from typing import TYPE_CHECKING, Any, NamedTuple, TypeVar, get_args
 
 from ..base.values import Value
@@ -29,15 +30,14 @@ class Send(Value):
     provider: int = 0
 
 
-@dataclass(frozen=True, eq=False, repr=False)
-class Answer(Value):
+class Answer(NamedTuple):
     """The beginning of an answer. Header names are in lower case. `without_keys` replaces the keys of the request in an error that
     quotes the answer.
     """
 
     status: int
-    headers: Mapping[str, str] = field(default_factory=dict)
-    without_keys: Callable[[Exception], object] = field(default=bool, repr=False)
+    headers: Mapping[str, str] = MappingProxyType({})
+    without_keys: Callable[[Exception], object] = bool
 
 
 class ReadBody:

@@ -5,14 +5,14 @@ from __future__ import annotations
 import json
 from base64 import b64encode
 from collections.abc import Callable, Iterable, Mapping
-from dataclasses import dataclass, fields, is_dataclass
+from dataclasses import fields, is_dataclass
 from datetime import date, time
 from enum import Enum
 from io import BytesIO
 from math import isfinite, isnan
 from pathlib import PurePath
 from types import NoneType
-from typing import Any
+from typing import Any, NamedTuple
 
 from ..contents.content import (
     MAX_DEPTH,
@@ -266,8 +266,7 @@ def check_tool_result(name: str, value: Any) -> Any:
     return replaced(value, error=str.__str__(value.error)) if plain else value
 
 
-@dataclass(frozen=True, eq=False, repr=False)
-class _Check:
+class _Check(NamedTuple):
     tool: str
 
     def drawn(self, value: Any, path: str) -> Any:

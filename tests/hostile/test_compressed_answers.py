@@ -7,7 +7,6 @@ import random
 import time
 import tracemalloc
 import zlib
-from dataclasses import replace
 
 import httpx
 import pytest
@@ -136,7 +135,7 @@ SMALL = {"lists": b"[],", "objects": b"{},", "numbers": b"1.5,", "texts": b'"ab"
 @pytest.mark.parametrize("value", SMALL.values(), ids=SMALL)
 def test_many_small_values_need_no_memory(value, streamed, monkeypatch):
     monkeypatch.setattr(
-        "ellmer_core.wire.shared.json_objects.CLIENT", replace(CLIENT, values=CLIENT.values // 10)
+        "ellmer_core.wire.shared.json_objects.CLIENT", CLIENT._replace(values=CLIENT.values // 10)
     )
     values = value * (3_000_000 // len(value)) + b"0"
     event = b'{"choices": [], "more": [' + values + b"]}"
