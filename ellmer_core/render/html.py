@@ -7,6 +7,7 @@ from __future__ import annotations
 import json
 import re
 from collections.abc import Sequence
+from contextlib import suppress
 from functools import cache, singledispatch
 from html import escape
 from importlib.resources import files
@@ -354,9 +355,25 @@ def export(chat: Any, path: str | Path, *, title: str = "Chat", overwrite: bool 
             text = whole_page(chat, title)
         case suffix:
             raise UsageError(f"A chat is exported to .md or .html, not {suffix!r} ({path}).")
+    data = text.encode("utf-8", "backslashreplace")
+    if overwrite and path.is_file():
+        _replace(path.resolve(), data)
+        return path
     try:
-        with path.open("w" if overwrite else "x", encoding="utf-8", errors="backslashreplace") as file:
-            file.write(text)
+        with path.open("wb" if overwrite else "xb") as file:
+            file.write(data)
     except FileExistsError as error:
         raise UsageError(f"{path} already exists. Pass overwrite=True to replace it.") from error
     return path
+
+
+def _replace(path: Path, data: bytes) -> None:
+    """Writes a file that takes the place of another one. An error, as of a full disk, leaves the other one."""
+    new = path.with_name(f".{path.name}.new")
+    try:
+        new.write_bytes(data)
+        new.chmod(path.stat().st_mode & 0o777)
+        new.replace(path)
+    finally:
+        with suppress(OSError):
+            new.unlink()

@@ -1,6 +1,7 @@
 """Conversations for people: text, Markdown, HTML, files, and the user's own content classes."""
 
 import re
+import resource
 import sys
 from dataclasses import dataclass
 from html import unescape
@@ -361,6 +362,18 @@ def test_an_existing_file_is_kept_unless_asked_otherwise(tmp_path):
     assert file.read_text() == "mine"
     export(TURNS, file, overwrite=True)
     assert file.read_text() != "mine"
+
+
+def test_an_export_for_which_there_is_no_room_leaves_the_old_file(tmp_path):
+    file = export(TURNS, tmp_path / "chat.md")
+    old, limits = file.read_bytes(), resource.getrlimit(resource.RLIMIT_FSIZE)
+    resource.setrlimit(resource.RLIMIT_FSIZE, (1000, limits[1]))
+    try:
+        with pytest.raises(OSError, match="File too large"):
+            export([UserTurn("a" * 5000)], file, overwrite=True)
+    finally:
+        resource.setrlimit(resource.RLIMIT_FSIZE, limits)
+    assert {path: path.read_bytes() for path in tmp_path.iterdir()} == {file: old}
 
 
 def test_an_export_to_something_else(tmp_path):
