@@ -658,7 +658,7 @@ DEFECTS = {
     "backslashes-from-each-one": Defect(
         "A quotation mark is looked for behind each of many backslashes.",
         2,
-        "ellmer_conformance.contract.error_texts.similarity",
+        "ellmer_conformance.contract.error_texts.sentences",
         r"(?<!\\)\\+(?=['\"])",
         r"\\+(?=['\"])",
         ("tests/hostile/test_linear_patterns.py", "-k", "back_and_forth and conformance"),

@@ -23,8 +23,8 @@ hide: [toc]
 
 `conformance facts --check FILE` compares a table of models with the recordings, rules and documents that are known here. This page
 is what it found in November 2026 and can be sent to the projects: {count} entries that are contradicted by a recorded request to the
-very model, by the provider's own document, or by the refusal of an output format at every model of the provider. What only a rule or a
-profile about some models contradicts is left out, and so is an accepted request at a host that leaves out what a model does not take.
+very model, by the provider's own document, or by the refusal of an output format at every model of the provider. Entries that only a
+rule or a profile about some models contradicts are left out. So are requests that a host accepted although it does not pass all of them on to the model.
 `python -m devtools.tables_compared` writes this page.
 """
 ROW = "| table says | of | but | proof |\n|---|---|---|---|"

@@ -45,7 +45,7 @@ __all__ = [
 
 
 class EllmerError(Exception):
-    """Base class. `str()` escapes control characters in texts from elsewhere.
+    """The base class of the errors of this library. `str()` escapes control characters in texts from elsewhere.
 
     Args:
         *args: The message.
@@ -196,12 +196,15 @@ class ProviderError(EllmerError):
         self.body = body
 
     def at(self, provider: str, model: str, keys: tuple[str, ...] = ()) -> Self:
-        """Adds the provider and the model to the error, and returns it.
+        """Adds the provider and the model to the error.
 
         Args:
             provider: Name of the provider.
             model: Name of the model.
             keys: Environment variables that may hold the key. Default: none.
+
+        Returns:
+            The error itself.
 
         Examples:
             >>> print(ProviderError("Overloaded", status=529).at("Anthropic", "claude-sonnet-5"))

@@ -87,7 +87,8 @@ def by_line(pairs: Sequence[tuple[Json, Json | None]]) -> list[tuple[list[Json],
 INTRO = """\
 A cause is the line of code that makes the first mistake of a run. Mistakes that follow from it are not counted. For these libraries, each
 cause was read in the source code of the version below: *defect* is a line of the library, *below* is a line of a package that it
-sends through, *arguable* is something that the library does on purpose, and *caller* is a line of our bridge.
+sends through, *arguable* is something that the library does on purpose, and *caller* is a line of our bridge. A cause that others
+have reported has a link to their report.
 
 The headline of a run counts what the suite can tell apart without the source code: a line that shows itself in two ways counts
 twice there, and once here. Each row of a library is about a different line. Where another format has the same mistake at a line of
@@ -101,7 +102,8 @@ def row(entries: Sequence[Json], causes: Sequence[Json]) -> list[str]:
     where = ", ".join(sorted({wire for cause in causes for wire in cause["wires"]}))
     runs = str(sum(cause["runs"] for cause in causes))
     what = " ".join(dict.fromkeys(entry["what"] for entry in entries))
-    return [broken, where, runs, what, f"`{entries[0]['line']}`", entries[0]["state"]]
+    reported = [f"[reported]({entry['issue']})" for entry in entries if "issue" in entry]
+    return [broken, where, runs, what, f"`{entries[0]['line']}`", ", ".join([entries[0]["state"], *reported])]
 
 
 def _wire_of(cause: Json) -> str:

@@ -34,8 +34,8 @@ request that the API accepted or refused, a rule, or the provider's own page. **
   at the same API, about the author of a format that the provider copies, or about another field that the same check refuses. The answer says which.
 
 An answer without ≈ was opened: a recording that shows it by itself, a document that is quoted, or a page with the refusal of this very thing. Where the
-rule is about some models, the page is about this one. What only a rule or the chat library's table says, and no page that was opened,
-is **?**, with what the rule says.
+rule is about some models, the page is about this one. **?** marks what a rule or the chat library's table says and no
+opened page confirms; the words of the rule stand beside it.
 
 <form class="facts" data-facts="table.json" markdown="0">
 <label>Model or family <input name="model" placeholder="gpt-5" autocomplete="off"></label>

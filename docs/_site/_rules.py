@@ -19,7 +19,7 @@ from _markdown import cell, laid_out, linking, prose, table
 
 from ellmer_conformance.cli.rules.list import all_rules, as_data
 from ellmer_conformance.contract import rules
-from ellmer_conformance.contract.error_texts.similarity import known_texts
+from ellmer_conformance.contract.error_texts.refusals import known_texts
 from ellmer_conformance.contract.rule import Rule, verdict
 from ellmer_conformance.contract.rulebook import RuleBook
 from ellmer_conformance.contract.rules import behaviour

@@ -152,6 +152,9 @@ class ChatState(Displayed):
         Args:
             role: `"user"`, `"assistant"` or `"system"` returns the last turn of that role; `None` (default) any.
 
+        Raises:
+            UsageError: There is no such role.
+
         Examples:
             >>> chat = chat_openai()
             >>> _ = chat.chat("Hi")
@@ -178,6 +181,9 @@ class ChatState(Displayed):
 
         Args:
             value: The system prompt; `None` removes it.
+
+        Raises:
+            UsageError: The value is not a string, or a call of the chat is running.
 
         Examples:
             >>> chat = chat_openai("You are terse.")
@@ -218,6 +224,9 @@ class ChatState(Displayed):
 
         Args:
             include: `"all"` (default) counts all answers, `"last"` the last one.
+
+        Raises:
+            UsageError: `include` has another value.
 
         Examples:
             >>> chat = chat_openai(model="gpt-4.1")
@@ -430,6 +439,9 @@ class ChatState(Displayed):
 
         Args:
             model: Name of the model.
+
+        Raises:
+            UsageError: The value is not a string, or is empty.
 
         Examples:
             >>> chat = chat_openai(model="gpt-4.1")

@@ -47,6 +47,7 @@ def create_tool_def(function: Callable[..., Any], chat: Chat) -> str:
         Python code, to be read, corrected and pasted.
 
     Raises:
+        UsageError: The value is not a function.
         ProviderError: The provider answered with an error.
 
     Examples:

@@ -125,7 +125,7 @@ def content_image_plot(figure: Any = None, width: int = 768, height: int = 768) 
         The image.
 
     Raises:
-        ImportError: matplotlib is not installed.
+        UsageError: The value is not a figure, or there is no current one.
 
     Examples:
         >>> import matplotlib.figure

@@ -57,6 +57,9 @@ def contents_record(value: Any) -> Any:
     Returns:
         A dictionary for a content, a turn or a chat; a list of dictionaries for a list.
 
+    Raises:
+        UsageError: The value is none of these, or contains a value that has no JSON form.
+
     Examples:
         >>> contents_replay(contents_record(UserTurn("Hello"))).text
         'Hello'

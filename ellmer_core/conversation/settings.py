@@ -80,7 +80,7 @@ class UsageLimits(Value):
         """Raises `UsageLimitError` if the next request would exceed a limit.
 
         Args:
-            turns: The turns that count.
+            turns: The turns of the call so far. Their requests, tokens and calls are counted.
 
         Examples:
             >>> UsageLimits(requests=2).check_request([UserTurn("Hi"), AssistantTurn("Hello!")])
@@ -103,7 +103,7 @@ class UsageLimits(Value):
         """Raises `UsageLimitError` if the calls of the last turn would exceed a limit.
 
         Args:
-            turns: The turns that count.
+            turns: The turns of the call so far. Their requests, tokens and calls are counted.
 
         Examples:
             >>> UsageLimits(tool_calls=2).check_calls([UserTurn("Hi"), AssistantTurn("Hello!")])
@@ -200,7 +200,7 @@ class StreamController:
         """Cancels the streams. It can be called from any thread.
 
         Args:
-            reason: Why; the first reason counts. Default: `"cancelled"`.
+            reason: The reason, which `controller.reason` returns; a later call does not change it. Default: `"cancelled"`.
 
         Examples:
             >>> controller = StreamController()
@@ -254,6 +254,9 @@ class StreamController:
 
         Args:
             wake: The function, without arguments.
+
+        Returns:
+            A context manager. Its block is the time in which the function may be called.
 
         Examples:
             >>> from threading import Event

@@ -60,8 +60,7 @@ def chat_app(
         The app.
 
     Raises:
-        ImportError: The extra `shiny` is not installed.
-        UsageError: The store cannot be opened, or an argument is wrong.
+        UsageError: The extra `shiny` is not installed, the store cannot be opened, or an argument is wrong.
 
     Examples:
         >>> app = chat_app(chat_openai(), title="Weather")
@@ -114,8 +113,7 @@ def live_browser(
         launch: Whether the browser is opened. Default: `True`. Otherwise the address is printed.
 
     Raises:
-        ImportError: The extra `shiny` is not installed.
-        UsageError: The port is taken, the store cannot be opened, or an argument is wrong.
+        UsageError: The extra `shiny` is not installed, the port is taken, the store cannot be opened, or an argument is wrong.
 
     Examples:
         >>> live_browser(chat_openai(), port=8000)  # doctest: +SKIP
@@ -149,7 +147,7 @@ def live_console(chat: Chat, *, history: str | Path | None = None) -> None:
             only. Default: `None`, nothing is kept.
 
     Raises:
-        ImportError: The extra `console` is not installed.
+        UsageError: The extra `console` is not installed.
 
     Examples:
         >>> live_console(chat_openai())  # doctest: +SKIP

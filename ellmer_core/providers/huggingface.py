@@ -26,7 +26,7 @@ class HuggingFace(ChatCompletions):
 def chat_huggingface(system_prompt: str | None = None, **options: Unpack[Options]) -> Chat:
     """Makes a chat with an open model of Hugging Face's inference providers.
 
-    Key: `HF_TOKEN` or `HUGGINGFACE_API_KEY`. Default model: `openai/gpt-oss-120b`. It is a router: `model:host` chooses
+    Key: `HF_TOKEN` or `HUGGINGFACE_API_KEY`. Default model: `openai/gpt-oss-120b`. Hugging Face is a router: `model:host` chooses
     the host, and errors are those of the host. API:
     https://huggingface.co/docs/inference-providers/tasks/chat-completion.
 

@@ -68,7 +68,7 @@ def contents_html(value: Any) -> str | None:
         The HTML; `None` for a content that has nothing to show.
 
     Raises:
-        ImportError: The extra `html` is not installed.
+        UsageError: The extra `html` is not installed.
 
     Examples:
         >>> contents_html(ContentText("**Hello**")).strip()

@@ -68,7 +68,7 @@ def contents_shinychat(value: Any) -> Any:
         a list of turns a list of them.
 
     Raises:
-        ImportError: The extra `shiny` is not installed.
+        UsageError: The extra `shiny` is not installed.
 
     Examples:
         >>> contents_shinychat(ContentText("Hello"))

@@ -1,5 +1,6 @@
 """The reference: every public name says what each parameter means, and its examples run against the strict server."""
 
+import ast
 import doctest
 import inspect
 import json
@@ -9,6 +10,7 @@ from collections.abc import Callable
 from enum import Enum
 from importlib import import_module
 from pathlib import Path
+from textwrap import dedent
 from typing import Literal, is_typeddict
 
 import httpx
@@ -168,6 +170,36 @@ def told_defaults(value):
 def test_every_default_is_told():
     said = re.compile("[Dd]efault|As in|As `|The same")
     silent = [(n, p) for n, v in DOCUMENTED.items() for p, text in told_defaults(v) if not said.search(text)]
+    assert silent == []
+
+
+def functions():
+    """Yields the functions among the documented names, with their docstrings."""
+    for name, value in DOCUMENTED.items():
+        if inspect.isfunction(inspect.unwrap(value)):
+            yield name, inspect.unwrap(value), inspect.getdoc(value)
+
+
+def test_what_a_function_returns_is_told():
+    told = re.compile(r"(Returns|Yields|Tells) |[\s\S]*^(Returns|Yields):$", re.MULTILINE)
+    returned = [(n, d) for n, f, d in functions() if f.__annotations__.get("return") not in NOTHING]
+    assert len(returned) > 150
+    assert not [name for name, text in returned if not told.match(text)]
+
+
+NOTHING = ("None", "NoReturn", None)
+
+
+def raised_by(function):
+    """Returns the names of the classes in the function's own `raise` statements."""
+    tree = ast.parse(dedent(inspect.getsource(function)))
+    raised = (each.exc for each in ast.walk(tree) if isinstance(each, ast.Raise))
+    names = (ast.unparse(each.func).rpartition(".")[2] for each in raised if isinstance(each, ast.Call))
+    return {name for name in names if name[0].isupper()}
+
+
+def test_the_errors_that_a_function_raises_itself_are_told():
+    silent = [(n, e) for n, f, text in functions() for e in raised_by(f) if e not in text]
     assert silent == []
 
 

@@ -272,7 +272,7 @@ class Session(Protocol):
 
 
 class Structured(Session, Protocol):
-    """A session that returns values as well as text."""
+    """A session of a library that also returns values which fit a schema: `extract()` requests one."""
 
     def extract(self, parts: Sequence[Part], schema: Mapping[str, Any]) -> Reply:
         """Sends a user turn and requests a value that fits a JSON Schema.

@@ -75,6 +75,9 @@ class BridgeAdapter:
             system: The system prompt; `None` (default) for none.
             tools: The tools that the model may call. Default: none.
             history: The turns that the conversation starts from. Default: none.
+
+        Returns:
+            The session.
         """
         return self.kind(endpoint)(endpoint, system, tools, history)
 

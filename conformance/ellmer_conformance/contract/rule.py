@@ -85,6 +85,9 @@ def met(pointer: str) -> Finding:
     Args:
         pointer: JSON pointer of the place.
 
+    Returns:
+        The finding.
+
     Examples:
         >>> met("/messages/0")
         Finding(pointer='/messages/0', problem=None, facts={})
@@ -99,6 +102,9 @@ def broken(pointer: str, problem: str, **facts: Any) -> Finding:
         pointer: JSON pointer of the place.
         problem: What is wrong there, as a sentence in this project's words.
         **facts: Values that fill the provider's error text.
+
+    Returns:
+        The finding.
 
     Examples:
         >>> broken("/messages/0", "it has no content", index=0).facts

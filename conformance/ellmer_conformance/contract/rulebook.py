@@ -180,10 +180,13 @@ class RuleBook:
         return RuleBook(wire, provider, error_body or self.error_body, rules, author=provider)
 
     def request(self, body: Json) -> Request:
-        """Makes a request for a body such as those of the examples. Its model is the one that the body names.
+        """Makes a request with a body such as those of the examples.
 
         Args:
             body: The JSON body.
+
+        Returns:
+            The request. Its model is the one that the body names.
 
         Examples:
             >>> RuleBook("my-format").request({"model": "small-1"}).model

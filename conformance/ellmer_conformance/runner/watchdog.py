@@ -28,9 +28,10 @@ from types import FrameType
 from typing import TextIO, TypeVar
 
 from ..contract.observed.run import Run, Trouble
+from .command import Driver
 from .selection import Play
 
-#: Seconds for a play with all its variations. The longest one takes some five.
+#: Seconds for a play with all its variations, which for a library in this process takes some five at most.
 BUDGET = 60.0
 _AGAIN = 0.5  # seconds between two signals
 _TRIES = 6
@@ -255,7 +256,11 @@ def _tasks(frame: FrameType | None) -> Iterator[asyncio.Task[object]]:
 
 
 def limited(play_it: Callable[[Play], Run], seconds: float, play: Play) -> Run:
-    """Returns the observed run of a case. If it does not end in time, the run has only that to judge."""
+    """Returns the observed run of a case. If it does not end in time, the run has only that to judge. A command gets the time once more
+    for each variation, because each starts a process, which takes seconds on a busy machine.
+    """
+    if isinstance(play.adapter, Driver):
+        seconds *= 1 + len(play.case.variations)
     try:
         return within(seconds, lambda: play_it(play))
     except TookTooLong as late:

@@ -86,6 +86,9 @@ def ask(*parts: Part | str, text: str = "", outcome: Outcome = "answered", **mor
         outcome: As in `Ask`.
         **more: The other fields of `Ask`.
 
+    Returns:
+        The turn of the user.
+
     Examples:
         >>> ask("Hi", text="Hello!").parts
         (Text(text='Hi'),)

@@ -284,11 +284,11 @@ def combined(row: Combination) -> Case:
 
 
 _PROMPT = (
-    " ".join(["You are brief, and you call the user Ada."] * 3) + "\n\n    100 % of the time, {{always}}."
+    " ".join(["You are brief, and you call the user Ada."] * 3) + "\n\n    100 % of the time, {{always}}.\n"
 )
 _CHANGED_PROMPT = "You are verbose, and you call the user Bo."
 #: What a template, a formatter or an editor changes: signs of formats, escapes, spaces at the end and the beginning of lines.
-_ODD = "And then?  \n\tIs it 100% of {{name}}, or C:\\new\\table?"
+_ODD = "And then?  \n\tIs it 100% of {{name}}, or C:\\new\\table, or a%20b?"
 _LATER = (("And after that?", "After that comes the evening."), (_ODD, "Then comes the night."))
 _EARLIER = (Turn("user", (Text("Are you there?"),)), Turn("assistant", (Text("I am here, as ever."),)))
 _EARLIER_CALL = (
@@ -413,6 +413,7 @@ _ON_A_DAY: Mapping[str, Any] = {
             "enum": ["today", "tomorrow"],
             "description": "The day; today if left out.",
         },
+        "hours": {"type": "integer", "enum": [1, 6, 24], "description": "How long; 24 if left out."},
     },
     "required": ["city"],
 }
@@ -437,12 +438,12 @@ _MEDIA: Mapping[str, Sequence[Part]] = {"none": (), "image": (Image(RED.data),),
 _ARGUMENTS: Mapping[str, Sequence[Mapping[str, Any]]] = {
     "get_weather": ({"city": "Paris"}, {"city": "Oslo"}),
     "today": ({},),
-    "get_forecast": ({"city": "Rome"}, {"city": "Cairo", "day": "tomorrow"}),
+    "get_forecast": ({"city": "Rome"}, {"city": "Cairo", "day": "tomorrow", "hours": 6}),
     "plan_trip": (
         {"stops": [{"città": "Roma", "by": "train"}]},
         {"stops": [{"città": "Forlì", "by": "bus"}]},
     ),
-    "read_log": ({"station": "North"}, {"station": "South"}),
+    "read_log": ({"station": "North"}, {"station": "South, " * 200 + "and North"}),
 }
 
 _CUT_AT = 100  # bytes of an answer that arrive before its caller leaves

@@ -18,6 +18,7 @@ from broken_on_purpose.listed import (
     strangers,
     threads,
     trackers,
+    turns,
     unlisted,
 )
 from broken_on_purpose.listed.mined import CHANGES, MINED, REPLIES, MinedAdapter
@@ -43,6 +44,7 @@ BUGS = [
     *clients.CLIENTS.values(),
     *later.LATER.values(),
     *places.PLACES.values(),
+    *turns.TURNS.values(),
 ]
 #: The part of the stream that is lost comes back in the whole text, so that only a SHOULD says it.
 GENTLE = {"pieces_lost"}
@@ -112,6 +114,7 @@ def test_every_listed_bug_is_there_and_has_a_form_of_its_own():
     assert {*clients.CLIENTS} == {*clients.CHANGES, *clients.REPLIES, *clients.ANSWERS, *clients.CHUNKS}
     assert {*later.LATER} == {*later.CHANGES, *later.REPLIES, *later.ANSWERS}
     assert {*places.PLACES} == {*places.CHANGES, *places.ANSWERS, *places.CHUNKS}
+    assert {*turns.TURNS} == {*turns.CHANGES, *turns.REPLIES, *turns.ANSWERS}
     assert {*reported.REPORTED} == {
         *reported.CHANGES,
         *reported.REPLIES,
@@ -132,6 +135,7 @@ def test_threads_are_threads():
         *trackers.TRACKERS.values(),
         *clients.CLIENTS.values(),
         *places.PLACES.values(),
+        *turns.TURNS.values(),
     ]
     assert all(bug.thread for bug in from_trackers)
     linked = [bug.thread for bug in BUGS if bug.thread]

@@ -12,8 +12,9 @@ from ellmer_conformance.cli.rules.explain import _all_books
 from ellmer_conformance.contract import rules
 from ellmer_conformance.contract.error_texts.described_faults import described
 from ellmer_conformance.contract.error_texts.other_causes import other_cause
-from ellmer_conformance.contract.error_texts.rules_by_error_text import _has, matches
-from ellmer_conformance.contract.error_texts.similarity import known_texts
+from ellmer_conformance.contract.error_texts.refusals import known_texts
+from ellmer_conformance.contract.error_texts.rules_by_error_text import matches
+from ellmer_conformance.contract.error_texts.templates import has as has_template
 
 TEXTS = {
     "An assistant message with 'tool_calls' must be followed by tool messages responding to each 'tool_call_id'. "
@@ -452,15 +453,16 @@ def every_book():
     return list(_all_books())
 
 
-@pytest.mark.parametrize("text", REAL)
-def test_a_real_message_leads_to_one_rule_or_honestly_to_none(text, every_book):
-    expected = REAL[text].split()
-    first = next(iter(matches(text, every_book)), None)
-
-    assert bool(first) == bool(expected), first
-    if first:
-        assert first.rule.id in expected
-        assert first.book.wire in expected
+def test_each_real_message_leads_to_one_rule_or_honestly_to_none(every_book):
+    wrong = []
+    for text, labels in REAL.items():
+        first = next(iter(matches(text, every_book)), None)
+        expected = labels.split()
+        is_right = (
+            first and first.rule.id in expected and first.book.wire in expected if expected else not first
+        )
+        wrong += [(text, first and first.rule.full_id)] if not is_right else []
+    assert not wrong
 
 
 #: Texts of threads that were labelled before they were tried. Those that are `missed` led to a wrong rule, or to none.
@@ -561,7 +563,7 @@ def test_a_text_that_says_nothing_of_a_field_describes_no_fault(text):
 )
 def test_a_text_has_a_template_with_anything_in_its_places(text, wholly, has):
     plain = text.replace("`", "")
-    assert _has(plain, "`{key}` must be {wanted} when thinking is enabled", wholly=wholly) is has
+    assert has_template(plain, "`{key}` must be {wanted} when thinking is enabled", wholly=wholly) is has
 
 
 def test_a_template_is_searched_in_linear_time():
@@ -571,7 +573,7 @@ def test_a_template_is_searched_in_linear_time():
     text = "Invalid 'a': value. Expected a value , but got " * 4000
 
     began = process_time()
-    assert not _has(text, template, wholly=False)
+    assert not has_template(text, template, wholly=False)
     assert process_time() - began < 5  # an expression took minutes
 
 

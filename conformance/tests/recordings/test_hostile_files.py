@@ -10,7 +10,6 @@ import time
 import tracemalloc
 from base64 import b64encode
 from contextlib import suppress
-from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -174,7 +173,7 @@ def test_a_file_that_takes_too_long_is_that_files_trouble(folder, monkeypatch):
                 pass
 
     monkeypatch.setattr(
-        "ellmer_harness.recordings.untrusted_files.RECORDING", replace(RECORDING, seconds=0.05)
+        "ellmer_harness.recordings.untrusted_files.RECORDING", RECORDING._replace(seconds=0.05)
     )
     monkeypatch.setattr("ellmer_conformance.recordings.lint.request_of", endless)
     monkeypatch.setattr("ellmer_conformance.recordings.calibrate.request_of", endless)
@@ -201,7 +200,7 @@ MANY = {
 
 @pytest.mark.parametrize("name", MANY)
 def test_many_small_values_are_not_read(tmp_path, monkeypatch, name):
-    few = replace(RECORDING, values=8_000)
+    few = RECORDING._replace(values=8_000)
     for module in ("recordings.untrusted_files", "format.serializer"):
         monkeypatch.setattr(f"ellmer_harness.{module}.RECORDING", few)
     monkeypatch.setattr("ellmer_harness.recordings.untrusted_files.YAML", few)

@@ -22,7 +22,7 @@ def test_a_report_of_too_many_bytes_is_not_read(tmp_path):
 
 
 def test_a_report_of_too_many_values_is_not_read(tmp_path, monkeypatch):
-    monkeypatch.setattr(report_json, "REPORT", replace(REPORT, values=1000))
+    monkeypatch.setattr(report_json, "REPORT", REPORT._replace(values=1000))
     path = tmp_path / "report.json"
     path.write_text("[" + "[]," * 2000 + "[]]", encoding="utf-8")
     with pytest.raises(report_json.UnreadableReport, match="more than 1,000 values"):

@@ -256,6 +256,10 @@ def test_calls_of_one_answer_may_run_in_any_order():
 
     assert difference(one, other) == ""
     assert "tool runs" in difference(one, replace(other, tool_runs=runs[:1]))
+    lost = ToolRun(runs[0].name, {}, "")
+    assert difference(one, replace(other, tool_runs=[lost, runs[1]])) == difference(
+        one, replace(other, tool_runs=[runs[1], lost])
+    )
 
 
 def test_a_process_that_dies_under_a_variation_is_the_difference():

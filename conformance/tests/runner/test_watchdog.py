@@ -8,10 +8,12 @@ import subprocess
 import sys
 import threading
 import time
+from dataclasses import replace
 
 import pytest
 from conformance_command import run_in
 
+from ellmer_conformance.runner.command import Driver
 from ellmer_conformance.runner.judgement import judge
 from ellmer_conformance.runner.selection import Play
 from ellmer_conformance.runner.watchdog import TookTooLong, limited, within
@@ -152,8 +154,19 @@ def test_a_play_that_does_not_end_fails_one_rule():
     assert "sleeps: time.sleep(600)" in verdict.violations[0].message
 
 
+def test_a_command_has_the_time_once_more_for_each_variation():
+    """LangChain.js was blamed for eight processes that took more than a minute together."""
+    case = replace(all_cases()["plain_text"], variations=("lf",))
+    play = Play(Driver("node driver.mjs"), "openai-chat", "openai", case, "sync", False, "slow")
+
+    [verdict] = judge(limited(lambda _: sleeps(), SOON, play))
+
+    assert "it did not end within 0.4 seconds" in verdict.violations[0].message
+
+
 ADAPTER = """
 import time
+from dataclasses import replace
 from ellmer_conformance.adapters.ellmer_core import EllmerCore, Session
 
 class Blocking(EllmerCore):

@@ -7,7 +7,6 @@ import time
 import tracemalloc
 import zlib
 from base64 import b64encode
-from dataclasses import replace
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from threading import Thread
 from urllib.parse import quote
@@ -371,7 +370,7 @@ def test_the_report_does_not_depend_on_how_the_bytes_were_cut(coding):
 
 
 def test_as_much_of_a_long_answer_is_kept_however_it_is_cut(monkeypatch):
-    monkeypatch.setattr("ellmer_conformance.server.proxy.SERVER", replace(SERVER, received=1000))
+    monkeypatch.setattr("ellmer_conformance.server.proxy.SERVER", SERVER._replace(received=1000))
     upstream, kept = Cut("identity"), set()
     with StrictServer(mode="proxy", upstream="http://upstream.example") as server:
         server._proxy._client = httpx.AsyncClient(transport=upstream)

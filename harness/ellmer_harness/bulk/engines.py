@@ -268,7 +268,9 @@ def _check_versions(client: Any) -> None:
         _LOG.warning("The scheduler has no workers yet. The run waits for them.")
     for worker, theirs in found.items():
         if theirs != ours:
-            raise EngineMissing(f"the worker {worker} has ellmer-core {theirs}, and this machine has {ours}")
+            raise EngineMissing(
+                f"the worker {worker} has ellmer-core {theirs}, and this machine has {ours}: install one version on all"
+            )
 
 
 def _version() -> str:

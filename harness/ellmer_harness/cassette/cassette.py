@@ -439,9 +439,11 @@ class Cassette(CassetteState):
             self.index.answer(place, answer)
 
 
-# Without it, the parameters would be those of __new__().
+# Without them, the parameters would be those that are written at __new__().
 _initial = inspect.signature(Cassette.__init__)
-Cassette.__signature__ = _initial.replace(parameters=[*_initial.parameters.values()][1:])
+_this, *_given = _initial.parameters.values()
+Cassette.__signature__ = _initial.replace(parameters=_given)
+vars(Cassette.__new__)["__signature__"] = _initial.replace(parameters=[_this.replace(name="cls"), *_given])
 use_cassette = Cassette
 
 

@@ -217,7 +217,7 @@ def _look_into(found: Searched, file: Path, data: bytes, secrets: Mapping[str, s
 
 
 #: What a page has in its forms and links. Keys of other services are secrets wherever they are.
-_ON_PAGES = {NAMED, "a Google API key"}
+_ON_PAGES = {NAMED, "a Google API key", "a Branch key"}
 
 
 def _judged(file: Path, value: Any, findings: list[Finding]) -> list[tuple[Finding, bool]]:
@@ -258,7 +258,7 @@ def _is_public(where: str, cookies: bool) -> bool:
     """Tells whether a place in a public page is in the body, or in a cookie if these are public."""
     if "cookie" in where.lower():
         return cookies
-    return "/response/" in where and "/headers/" not in where
+    return "/response/" in f"{where}/" and "/headers/" not in where
 
 
 _CODING = re.compile(rb"(?i)\bbr\b|\bdeflate\b|\bgzip\b|\bzstd\b")

@@ -15,6 +15,7 @@ from __future__ import annotations
 
 import json
 import re
+from codecs import register_error
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
@@ -150,19 +151,64 @@ def _quickly(value: Any, encode: Callable[[Any], str], indent: int | None = None
         return encode(value)
 
 
+def _in_ascii(value: Any, encode: Callable[[Any], str], indent: int | None = None, comma: bytes = b"") -> str:
+    """Returns the JSON text of `encode`, with escapes instead of letters beyond ASCII."""
+    plain = _quickly(value, encode, indent, comma)
+    return plain.encode("ascii", _ESCAPING).replace(b"\x7f", b"\\u007f").decode("ascii")
+
+
+def _escaped(error: UnicodeError) -> tuple[str, int]:
+    assert isinstance(error, UnicodeEncodeError), "it handles the errors of an encoder"
+    letters = error.object[error.start : error.end]
+    return json.encoder.encode_basestring_ascii(letters)[1:-1], error.end
+
+
+_ESCAPING = "ellmer_harness.json"
+register_error(_ESCAPING, _escaped)
+
+
 def _in_bytes(
     value: Any, encode: Callable[[Any], str] = _plainest, indent: int | None = None, comma: bytes = b""
 ) -> bytes:
     """Returns the JSON text of `encode`, with lines or with a `comma` instead. Raises `ValueError` if it has no UTF-8."""
     text = to_json(value, indent=indent, inf_nan_mode="constants")
     if _has_exponents(text):
-        return encode(value).encode()
+        if _exponents(_LARGE)(text) or text.count(b"e-") > _MANY:
+            return encode(value).encode()
+        text = _with_exponents_of_python(text)
     return text.replace(b",\n", comma).replace(b"\n", b"") if comma else text
 
 
 def _has_exponents(text: bytes) -> bool:
     """Tells whether a number may have an exponent. Programs write such numbers in different ways."""
-    return _exponents()(text if text[:1] in _OPENING else b":" + text)
+    return _exponents(_ANY)(text if text[:1] in _OPENING else b":" + text)
+
+
+def _with_exponents_of_python(text: bytes) -> bytes:
+    """Returns a JSON text with its small numbers as Python writes them: `1e-05` instead of `0.00001`, `1e-07` instead of `1e-7`.
+
+    What looks like a number in a string is left as it is: an odd number of quotes is before it.
+    """
+    pieces: list[bytes] = []
+    done, in_string = 0, False
+    for number in _small_numbers(text):
+        between = text[done : number.start()]
+        marks = between.replace(b"\\\\", b"")
+        in_string ^= bool((marks.count(b'"') - marks.count(b'\\"')) % 2)
+        pieces += between, number[0] if in_string else repr(float(number[0])).encode()
+        done = number.end()
+    return b"".join((*pieces, text[done:]))
+
+
+def _small_numbers(text: bytes) -> Iterator[re.Match[bytes]]:
+    """Yields what may be numbers below 0.0001, in order."""
+    done = 0
+    for at in sorted(place for mark in _MARKS for place in _places(text, mark)):
+        begin = max(done, at - _DIGITS)
+        number = _SMALL.search(text, begin, at + _DIGITS)
+        if number and number.start() <= at < number.end():
+            yield number
+            done = number.end()
 
 
 def searcher(pattern: str) -> Callable[[str | bytes], bool]:
@@ -182,10 +228,24 @@ def searcher(pattern: str) -> Callable[[str | bytes], bool]:
     return SchemaValidator(schema).isinstance_python
 
 
+_ANY, _LARGE = r"(?:0\.0000|[0-9]+(?:\.[0-9]+)?[eE])", r"[0-9]+(?:\.[0-9]+)?(?:e[0-9]|E)"
+_MARKS = b"0.0000", b"e-"
+_SMALL = re.compile(rb"(?<![\w.+-])-?(?:0\.0000\d+|\d(?:\.\d+)?e-\d+)(?![\w.+-])")
+_DIGITS = 32  # no number is as long
+_MANY = 100_000
+
+
+def _places(text: bytes, mark: bytes) -> Iterator[int]:
+    at = text.find(mark)
+    while at >= 0:
+        yield at
+        at = text.find(mark, at + 1)
+
+
 @cache
-def _exponents() -> Callable[[bytes], bool]:
-    """Returns a function that tells whether there is an exponent."""
-    return searcher(r"(?:[:,\[-]|: |\n *)(?:0\.0000|[0-9]+(?:\.[0-9]+)?[eE])")
+def _exponents(form: str) -> Callable[[bytes], bool]:
+    """Returns a function that tells whether there is a number of this form."""
+    return searcher(rf"(?:[:,\[-]|: |\n *){form}")
 
 
 def seems_deep(text: bytes) -> bool:
@@ -220,19 +280,18 @@ def _encoder(style: str) -> tuple[Callable[[Any], str], list[tuple[str, str]]]:
             escaped += [(char, f"\\u{ord(char):04x}") for char in word[7:]]
     if "tab" in words:
         return json.JSONEncoder(ensure_ascii=ascii_only, indent="\t").encode, escaped
-    encode = json.JSONEncoder(ensure_ascii=ascii_only, indent=indent, separators=separators).encode
-    if ascii_only:
-        return encode, escaped
+    encode = json.JSONEncoder(ensure_ascii=False, indent=indent, separators=separators).encode
+    quickly = _in_ascii if ascii_only else _quickly
     if indent is None and separators != _SEPARATORS[""]:  # no text has a line end of its own
-        return partial(_quickly, encode=encode, indent=0, comma=separators[0].encode()), escaped
-    return partial(_quickly, encode=encode, indent=indent), escaped
+        return partial(quickly, encode=encode, indent=0, comma=separators[0].encode()), escaped
+    return partial(quickly, encode=encode, indent=indent), escaped
 
 
 def _likely(text: str) -> str:
     """Returns the style that a text has in all likelihood."""
-    if "\n" in text:
-        return _indented(text)
-    return "spaced" if text.startswith(("{", "[{")) and '": ' in text[:_BEGINNING] else ""
+    spaced = text.startswith(("{", "[{")) and '": ' in text[:_BEGINNING]
+    shape = _indented(text) if "\n" in text else "spaced" if spaced else ""
+    return f"{shape} ascii".lstrip() if text.isascii() and _BEYOND_ASCII.search(text) else shape
 
 
 def _guesses(text: str) -> list[str]:

@@ -24,6 +24,9 @@ def find(paths: Iterable[Path | str]) -> Iterator[Path]:
     Args:
         paths: Files and folders.
 
+    Returns:
+        An iterator of the paths of the files.
+
     Raises:
         Unreadable: If a path does not exist.
 

@@ -23,7 +23,7 @@ from .formats.httprr import MAGIC
 from .formats.httprr import exchanges as traced
 from .formats.json_lines import exchanges
 from .formats.test_proxy_and_rec import IS_REC, is_test_proxy, of_rec, of_test_proxy
-from .formats.vcr import entry, is_entry
+from .formats.vcr import address, entry, is_entry
 from .formats.wiremock_and_httpmock import is_httpmock, is_wiremock, of_httpmock, of_wiremock
 from .interaction import Interaction, json_bytes
 from .untrusted_files import (
@@ -428,10 +428,15 @@ def _is_http(item: Any) -> bool:
 
 
 def _entries(items: list[Any], place: str, path: Path) -> list[Interaction]:
+    """Returns the exchanges over HTTP. vcr-langchain also stores calls of tools, with addresses such as `tool://BashProcess/run`."""
     for at, item in enumerate(items):
         if not is_entry(item):
             raise ValueError(f"{place}/{at} is not a request with a URL and its answer")
-    return [entry(item, f"{place}/{at}", path.parent) for at, item in enumerate(items)]
+    found = [(at, item) for at, item in enumerate(items) if not _ELSEWHERE.match(address(item) or "")]
+    return [entry(item, f"{place}/{at}", path.parent) for at, item in found]
 
+
+#: The beginning of an address that is not one of HTTP or WebSocket.
+_ELSEWHERE = re.compile(r"(?!(?:http|ws)s?:)[a-z][a-z0-9+.-]*://", re.IGNORECASE)
 
 assert OURS == "ellmer_harness", "the pattern above spells it out"

@@ -13,6 +13,7 @@ from ..secrets.value_randomness import drawn
 from .interaction import Interaction, value_of
 
 _HTML = re.compile(r"(?i)\s*(?:text/html|application/xhtml\+xml)\b")
+_PAGE = re.compile(rb"(?i)\s*<(?:!doctype\s+)?html\b")  # of a recorder that keeps no headers
 _PUBLIC_HOST = re.compile(
     r"(?i)[\w.-]+\.(?!(?:local|lan|internal|intranet|home|corp|test|invalid|arpa)\Z)[a-z]{2,}"
 )
@@ -61,7 +62,10 @@ def _is_page(it: Interaction) -> bool:
     url = urlsplit(it.url)
     return (
         it.method.upper() == "GET"
-        and bool(_HTML.match(value_of(it.headers, "content-type")))
+        and bool(
+            _HTML.match(value_of(it.headers, "content-type"))
+            or (not it.headers and _PAGE.match(it.content or b""))
+        )
         and bool(_PUBLIC_HOST.fullmatch(url.hostname or ""))
         and "@" not in url.netloc
         and not any(is_credential(name, value) for name, value in parse_qsl(url.query))

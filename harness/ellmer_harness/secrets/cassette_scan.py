@@ -52,6 +52,7 @@ from .named_credentials import (
     kind,
     literals,
     named,
+    repeats_its_user,
     without_visitors,
 )
 from .quick_search import ENTITY, LAYERS, has_key, has_name, layers, unquoted, utf8
@@ -365,10 +366,14 @@ def _known(values: tuple[tuple[str, str], ...]) -> _Known:
 def _by_name(parts: Sequence[_Part], whole: bytes, texts: Sequence[bytes]) -> Iterator[Hit]:
     starts = [0, *accumulate(len(text) + len(_SEPARATOR) for text in texts)]
     # One character a byte: much faster than letters of all alphabets, and places are the same in both.
-    for what, found, at, name in named(whole.decode("latin-1"), whole.lower().decode("latin-1")):
+    text = whole.decode("latin-1")
+    for what, found, at, name in named(text, whole.lower().decode("latin-1")):
         part = parts[bisect_right(starts, at) - 1]
         secret = found.encode("latin-1").decode("utf-8", "replace")
-        yield Hit(part.places(), what, secret, part.holder, evidence(name, secret) if name else "form")
+        of_form: Evidence = (
+            "name" if what in _LOGINS and repeats_its_user(found, text[max(0, at - 90) : at]) else "form"
+        )
+        yield Hit(part.places(), what, secret, part.holder, evidence(name, secret) if name else of_form)
     for part in parts:
         if part.key and credential(kind(part.key), _of_users(part)) and not _names_a_thing(part):
             secret = _without_scheme(part.text)
@@ -378,6 +383,9 @@ def _by_name(parts: Sequence[_Part], whole: bytes, texts: Sequence[bytes]) -> It
             yield Hit(part.places(), NAMED, secret, part.holder, evidence(name, secret))
         for secret in in_tables(part.text) if "\n" in part.text else ():
             yield Hit(part.places(), NAMED, secret, part.holder, "place")
+
+
+_LOGINS = ("a login", "a password in a URL")
 
 
 def _without_scheme(text: str) -> str:

@@ -17,6 +17,7 @@ from ellmer_core.base.budget import RECORDING, has_more_values
 
 from ..format.compression import undo
 from .named_credentials import hinted, is_of_a_visitor, telling
+from .quick_search import has_name_in_binary
 from .service_keys import runs
 
 Location = tuple[Any, object]
@@ -221,7 +222,7 @@ _NAME_AND_VALUE = re.compile(rb"([A-Za-z][\w.-]{2,40})(?s:\0.\0\0\0|[^\x20-\x7e]
 
 def in_binary(data: bytes) -> Iterator[tuple[str, str]]:
     """Yields the names of credentials in MessagePack, BSON and the like, each with the text behind it, before which its length may be."""
-    if hinted(data.decode("latin-1")):
+    if has_name_in_binary(data):
         for found in _NAME_AND_VALUE.finditer(data):
             name, text = (part.decode("ascii") for part in found.groups())
             if telling(name):

@@ -17,7 +17,7 @@ from typing import Literal
 from urllib.parse import unquote
 
 from .service_keys import around, keys
-from .value_randomness import drawn, is_placeholder, made_of_words, names_its_role, password
+from .value_randomness import drawn, is_placeholder, is_typed, made_of_words, names_its_role, password
 
 # --- Names -----------------------------------------------------------------------------------------------
 
@@ -233,6 +233,7 @@ Evidence = Literal["form", "role", "link", "place", "name"]
 request sends it, or only by a name that other values have, too.
 """
 _NUMBERED = re.compile(r"(?:[a-z]{2,9}_)?[0-9a-fA-F-]+")  # as ids of sessions are
+_OBJECT = re.compile(r"[A-Z]{2}[0-9a-f]{32}")  # Twilio's string identifier: `AP…` is an application
 _IMPOSSIBLE = re.compile(
     r"(?i)[0-9a-f]{8}-[0-9a-f]{4}-(?:[09a-f][0-9a-f]{3}-[0-9a-f]{4}|[0-9a-f]{4}-[0-7ef][0-9a-f]{3})-.*"
 )  # RFC 9562
@@ -315,7 +316,8 @@ def evidence(name: str, value: str) -> Evidence:
         return "role" if drawn(value) else "name" if _SELF_TOLD.search(value) else "place"
     if in_link and _OPENS_FILES.match(name[1:]):
         return "place"
-    if _is_of_others(name, last) or _IMPOSSIBLE.fullmatch(value):
+    is_object = last[-1:] == ["sid"] and _OBJECT.fullmatch(value)
+    if is_object or _is_of_others(name, last) or _IMPOSSIBLE.fullmatch(value):
         return "name"
     if "".join(last).endswith(("sessionid", "sessid")):
         return "name" if _NUMBERED.fullmatch(value) and not in_link else "place"
@@ -387,7 +389,7 @@ _OF_VISITORS = re.compile(
     r"|wmf-\w[\w-]*|networkprobelimit|cpposindex|acw_tc|[0-9a-f]{32}"  # Wikimedia's, Alibaba's firewall, routers of OpenShift
     r"|x-mapping-\w+|[\w.-]*server(?:_?id)?|ncbi_sid|trackid|bigipserver[^=]*|ts[0-9a-f]{6,8}|__kewlb"  # load balancers: Riverbed's, HAProxy's, F5's, Kemp's; NCBI's
     r"|awsalb\w*|awselb\w*|arraffinity\w*|datadome|_abck|bm_\w+|ak_bmsc|akacd_\w+|incap_ses_\w+|visid_incap_\w+|nlbi_\w+"
-    r"|guest_id\w*|personalization_id|session_tracker|edgebucket|loid\w*|redesign_optout|csv|_octo|logged_in|_fbp|_fbc|muid|muidb|optimizelyenduserid|ajs_anonymous_id|__stripe_[ms]id"
+    r"|guest_id\w*|personalization_id|session_tracker|edgebucket|loid\w*|redesign_optout|csv|ahoy_visit(?:or)?|metabase\.device|_octo|logged_in|_fbp|_fbc|muid|muidb|optimizelyenduserid|ajs_anonymous_id|__stripe_[ms]id"
     r"|_hjsession\w*|_uetsid|_uetvid|_pk_id\S*|_pk_ses\S*|__utm\w+|bcookie|lidc|x-ms-gateway-slice|stsservicecookie|fpc|geo\w*"
     r"|browserid\w*|did(?:_compat)?|device_?id|(?:[a-z]{1,20}[_-])?(?:route(?:id)?|persist|sticky|affinity|backend|upstream|lb)|[\w.-]{1,40}(?==\"?\d+(?:\.\d+){2,3}\|[0-9a-f]{32})|(?=[\w$-]*?consent)[\w$-]*|visitor\w*|anonymous\w*|yuv|\w*uniq(?:ue)?_id|akavpau_\w+|gs_flow_control|__secure-rollout_token|ysc)="  # Salesforce's, Yelp's, Auth0's; balancers by their names, and by the value of that of nginx
 )
@@ -552,11 +554,17 @@ _SIGNED = re.compile(
 )
 
 
+#: The id of a key and a signature, as S3 takes them (https://docs.aws.amazon.com/AmazonS3/latest/userguide/RESTAuthentication.html).
+_SIGNED_ALONE = re.compile(r"AWS [A-Za-z0-9_-]{16,128}:[A-Za-z0-9+/]{27}=")
+
+
 _ADDRESS = ("https://", "http://")
 
 
 def _without_signature(value: str) -> str:
     """Returns an `Authorization` header without the signature of its request, which is valid for minutes, or once."""
+    if _SIGNED_ALONE.fullmatch(value):
+        return ""
     return _COMPUTED.sub("", value) if _SIGNED.match(value) else value
 
 
@@ -678,7 +686,7 @@ def _in_tag(text: str, begin: int) -> bool:
 def _known_forms(text: str) -> Iterator[tuple[str, str, int]]:
     if "://" in text:
         for found in _IN_URL.finditer(text):
-            if not is_placeholder(found[1]) and not found[1].startswith("$"):
+            if not is_typed(found[1]) and not found[1].startswith("$"):
                 yield "a password in a URL", found[1], found.start(1)
         for found in _USER_IN_URL.finditer(text):
             if (
@@ -714,6 +722,27 @@ def _login(coded: str) -> bool:
     if not word:
         return drawn(user)
     return len(word) >= 4 and not is_placeholder(word) and not names_its_role(word)
+
+
+_USER = re.compile(r"//([^/?#:@\s]{1,80}):\Z")
+
+
+def repeats_its_user(found: str, before: str) -> bool:
+    """Tells whether a password is the name of its user, as `admin:admin` of a program that was just installed.
+
+    Args:
+        found: A password of a URL, or a login in Base64.
+        before: The text before it.
+
+    Examples:
+        >>> repeats_its_user("admin", "https://admin:"), repeats_its_user("tr0ub4dor", "https://admin:")
+        (True, False)
+    """
+    user, _, word = _coded_login(found).partition(":")
+    if not word:
+        in_url = _USER.search(before[-90:])
+        user, word = in_url[1] if in_url else "", found
+    return user.lower() == word.lower() and not drawn(word)
 
 
 def _coded_login(coded: str) -> str:

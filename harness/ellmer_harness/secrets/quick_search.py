@@ -202,5 +202,23 @@ def has_key(text: bytes) -> bool:
     return any(is_match(ascii_text) for is_match in _engines()[1:])
 
 
+@cache
+def _in_binary() -> Callable[[str], bool]:
+    """Returns a function that tells whether the name of a credential is there, what stands for the length of its value, and a value."""
+    any_length = _but(r"\x20-\x7e")
+    value = r"[\x20-\x7e]"
+    behind = rf"(?:\x00[\x00-\x7f]\x00\x00\x00|{any_length}{{1,8}})"
+    return searcher(rf"(?i:{_names(NAMES)}){behind}{value}{{8}}|(?i:{_names(PASSWORDS)}){behind}{value}{{4}}")
+
+
+def has_name_in_binary(data: bytes) -> bool:
+    """Tells whether there may be a credential with a name in MessagePack, BSON or the like.
+
+    Args:
+        data: Any bytes.
+    """
+    return _in_binary()(_ascii(data))
+
+
 def _ascii(text: bytes) -> str:
     return (text if text.isascii() else text.translate(_ALPHABET)).decode("ascii")

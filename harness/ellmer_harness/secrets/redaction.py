@@ -309,6 +309,9 @@ class Scrub:
             secrets: `{"NAME": "value"}`; the placeholder of each is `<NAME>`.
             keep: Patterns of further header names to write, of requests and answers. Default: none.
 
+        Returns:
+            The scrub.
+
         Examples:
             >>> Scrub.of({"ACCOUNT": "acme-4711"}).text("hello acme-4711")
             'hello <ACCOUNT>'

@@ -38,6 +38,9 @@ _POSITION = re.compile(
 _VERSION = re.compile(r"[A-Za-z][\w-]{0,40}/\d{1,4}(?:\.\d{1,4}){1,3}")  # of a program: `raven-ruby/3.1.2`
 _SLUG = re.compile(r"(?:[a-z]+|[A-Z]+|\d{1,4})(?:[_-](?:[a-z]+|[A-Z]+|\d{1,4}))+")
 _VOWELS = re.compile(r"[aeiouyAEIOUY]")
+_ID_AND = re.compile(
+    r"[a-z]{2,5}_\w{14,60}_secret_(?=\w)"
+)  # the id before what was drawn, in Stripe's `pi_…_secret_…`
 _JWT = re.compile(r"(?<![\w-])(eyJ[\w-]{8,4000})\.(eyJ[\w-]{8,4000})\.", re.ASCII)
 _IN_EXAMPLES = re.compile(rb"John Doe|sanitized|redacted|example_?key")
 _SCOPE = re.compile(r"\A(?:Credential=)?([^/]*)/\d{8}/[\w-]+/[\w-]+/aws4_request\Z")  # behind a key of AWS
@@ -59,7 +62,7 @@ def random(text: str) -> bool:
 
 def drawn(value: str) -> bool:
     """Tells whether a value is long and random enough for a credential, and is not the name of one."""
-    plain = _SCOPE.sub(r"\1", unquote(value))
+    plain = _ID_AND.sub("", _SCOPE.sub(r"\1", unquote(value)), count=1)
     drawn = len(plain) >= LEAST and random(plain) and not _code(plain) and not is_placeholder(plain)
     typed = drawn and (_is_slug(plain) or names_its_role(plain) or _ROLE_OF_PASSWORD.fullmatch(plain))
     named = typed or (drawn and (_POSITION.match(plain) or _VERSION.fullmatch(plain)))
@@ -72,11 +75,7 @@ def password(text: str) -> bool:
     """
     word = text.isalpha() and text in (text.lower(), text.upper())
     return len(text) >= (_WORD if word else 4) and not (
-        text.isspace()
-        or text[0] == "/"
-        or is_placeholder(text)
-        or _STATE.fullmatch(text)
-        or _ROLE_OF_PASSWORD.fullmatch(text)
+        text.isspace() or text[0] == "/" or is_typed(text) or _STATE.fullmatch(text)
     )
 
 
@@ -85,6 +84,11 @@ def is_placeholder(text: str) -> bool:
     sentence.
     """
     return bool(_PLACEHOLDER.search(text) or _SENTENCE.search(text))
+
+
+def is_typed(text: str) -> bool:
+    """Tells whether a text is a placeholder, or says that it is a password: `links_password`."""
+    return is_placeholder(text) or bool(_ROLE_OF_PASSWORD.fullmatch(text))
 
 
 def made_of_words(text: str) -> bool:

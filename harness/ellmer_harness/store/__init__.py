@@ -81,6 +81,9 @@ def open_store(url: str) -> Store:
     Args:
         url: A folder, `redis://host:port/db?prefix=…`, or any URL of fsspec (`s3://bucket/prefix`, `memory://`).
 
+    Returns:
+        The store. Nothing is read or written yet.
+
     Raises:
         StoreError: If the name is not a store, or needs a package that is not installed.
 

@@ -19,7 +19,7 @@ class Listed(NamedTuple):
     Args:
         key: Its key; `""` for a store that is a single object.
         version: A text that changes with its content. Default: `""`, if the store has none.
-        size: Its bytes. Default: None, if the listing does not tell.
+        size: Its size in bytes. Default: `None`, if the listing does not say it.
 
     Examples:
         >>> from ellmer_harness.store import Listed

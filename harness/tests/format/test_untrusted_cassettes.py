@@ -6,7 +6,6 @@ import os
 import time
 import zlib
 from base64 import b64encode
-from dataclasses import replace
 
 import httpx
 import pytest
@@ -127,7 +126,7 @@ def test_a_malformed_url_is_listed(cassette, capsys):
 
 
 def test_decompression_is_bounded(monkeypatch):
-    monkeypatch.setattr(compression, "RECORDING", replace(RECORDING, unpacked=1000))
+    monkeypatch.setattr(compression, "RECORDING", RECORDING._replace(unpacked=1000))
     raw = zlib.compressobj(9, zlib.DEFLATED, -15)
     bombs = {"gzip": gzip.compress(bytes(100_000)), "deflate": raw.compress(bytes(100_000)) + raw.flush()}
 
@@ -138,7 +137,7 @@ def test_decompression_is_bounded(monkeypatch):
 
 
 def test_a_bomb_in_a_text_does_not_stop_the_scan(cassette, capsys, monkeypatch):
-    monkeypatch.setattr(compression, "RECORDING", replace(RECORDING, unpacked=1000))
+    monkeypatch.setattr(compression, "RECORDING", RECORDING._replace(unpacked=1000))
     bomb = b64encode(gzip.compress(bytes(1_000_000), 9)).decode()
     key = "AIza" + "SyB8xQ2mN4vR7tK1wZ5cH9pL3jF6dG0sYeU"
     path = cassette({"text": json.dumps({"a": bomb, "b": b64encode(gzip.compress(key.encode())).decode()})})
@@ -164,7 +163,7 @@ def test_the_reading_of_a_file_ends(cassette, capsys, monkeypatch, tmp_path, *, 
 
     monkeypatch.setattr(f"ellmer_harness.cli.{slow}", endless)
     monkeypatch.setattr(
-        "ellmer_harness.recordings.untrusted_files.RECORDING", replace(RECORDING, seconds=0.05)
+        "ellmer_harness.recordings.untrusted_files.RECORDING", RECORDING._replace(seconds=0.05)
     )
     path = cassette({"text": "x"})
     path.write_text(json.dumps({"interactions": json.loads(path.read_text())["interactions"]}))

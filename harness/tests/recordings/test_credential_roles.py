@@ -19,6 +19,7 @@ OTHERS = f"other_session={OTHER}"
 BOTH = f"{COOKIE}; {OTHERS}"
 TICKET = f"https://api.example.com/?ticket=ST-8852493-{KEY[:20]}-ap2"
 SESSION = "9f8b7c6d-1a2b-4c3d-8e4f-5a6b7c8d9e0f"
+OBJECT = "AP5c39e67b56459410e9d2f6426125cb16"  # of Twilio
 AUTH = {"Authorization": [f"Bearer {OTHER}"]}
 API = "https://api.example.com/v1/items"
 JSON = "application/json"
@@ -91,6 +92,16 @@ LOGIN = {"method": "POST", "headers": {}, "body": form(username="ann", password=
         ([got(refresh_token="9f7fe8cb-74f6-eeee-896c-615bfd7ee589")], 0, 1),
         ([sent(**{"X-Cloud-Authorization": [KEY]})], 1, 0),
         ([exchange(sent=AUTH, page=f'<script>x = {{"client_secret": "{KEY}"}}</script>')], 0, 1),
+        ([got(client_secret=f"pi_{KEY[:24]}_secret_12345")], 0, 0),
+        ([got(client_secret=f"pi_{KEY[:24]}_secret_{OTHER[:25]}")], 1, 0),
+        ([sent(headers={"Signed": [f"AWS {'A' * 20}:{KEY[:27]}="]})], 0, 0),
+        ([sent("https://ann:my_app_password@api.example.com/v1")], 0, 0),
+        ([sent("https://admin:admin@api.example.com/v1")], 0, 1),
+        ([sent("https://admin:Administrator@api.example.com/v1")], 1, 0),
+        ([sent(f"https://{KEY}:{KEY}@api.example.com/v1")], 1, 0),
+        ([sent(headers={"X-Login": ["Basic cHNjX2FwcDpwc2NfYXBw"]})], 0, 1),
+        ([sent(method="POST", body=form(ApplicationSid=OBJECT))], 0, 1),
+        ([sent(method="POST", body=form(sid=OBJECT[2:]))], 1, 0),
         ([sent("https://www.youtube.com/youtubei/v1/search?key=AIza" + TOKEN[:33] + "Q7")], 0, 1),
     ],
     ids=str,

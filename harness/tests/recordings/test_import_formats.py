@@ -370,6 +370,12 @@ def test_what_is_wrong_with_a_recording_is_told(tmp_path, capsys, name):
     assert not (tmp_path / "out").exists()
 
 
+def test_calls_of_tools_between_exchanges_are_no_exchanges(tmp_path):
+    tool = {"request": {"method": "POST", "uri": "tool://BashProcess/run"}, "response": "Tue Jun 13"}
+    (tmp_path / "c.json").write_text(json.dumps({"interactions": [tool, entry()]}))
+    assert [each.place for each in read(tmp_path / "c.json").interactions] == ["/interactions/1"]
+
+
 @pytest.mark.parametrize(("coding", "compress"), CODINGS.items())
 def test_whether_a_body_is_in_its_encoding_shows(coding, compress):
     for plain in (

@@ -81,3 +81,18 @@ def test_after_a_login_a_cookie_may_be_of_a_user(found):
     ]
     account = exchange(sent={**BROWSER, "Cookie": [COOKIE]})
     assert any(text.startswith("/interactions/2/response/body") for text in found(first, login, account))
+
+
+def test_a_page_of_a_recorder_that_keeps_no_headers_is_public(tmp_path):
+    keys = {"csrf_token": TOKEN, "branch_key": f"key_live_{GITHUB[4:36]}"}
+    exchange = {
+        "scope": "https://www.example.com:443",
+        "method": "GET",
+        "path": "/",
+        "body": "",
+        "status": 200,
+    }
+    for page, number in ((f"<!DOCTYPE html><html>{json.dumps(keys)}</html>", 0), (keys, 2)):
+        (tmp_path / "nock.json").write_text(json.dumps([{**exchange, "response": page}]))
+        file = searched(tmp_path / "nock.json")
+        assert len([*file.problems, *file.possible]) == number, page

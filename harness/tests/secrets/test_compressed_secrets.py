@@ -6,7 +6,6 @@ import gzip
 import json
 import zlib
 from base64 import b64encode
-from dataclasses import replace
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from threading import Thread
 
@@ -76,7 +75,7 @@ def test_scan_finds_a_key_in_what_is_compressed(name, tmp_path, capsys):
 
 @pytest.mark.parametrize("coding", ["gzip", "deflate", "br", "zstd"])
 def test_scan_says_what_it_could_not_search(coding, tmp_path, capsys, monkeypatch):
-    monkeypatch.setattr(compression, "RECORDING", replace(compression.RECORDING, unpacked=100_000))
+    monkeypatch.setattr(compression, "RECORDING", compression.RECORDING._replace(unpacked=100_000))
     spaces = b" " * 10_000_000
     compressed = {
         "gzip": gzip.compress,

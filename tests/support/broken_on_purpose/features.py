@@ -2,14 +2,17 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from typing import Any
+
+import httpx
 
 import ellmer_core as ec
 from ellmer_conformance.contract.observed.exchange import Json
 from ellmer_conformance.scenarios.messages import Approve, Reply, Tool
 
+from .answer_events import objects, rewritten
 from .base import BrokenAdapter
 
 
@@ -124,3 +127,28 @@ class HidesRefusals(BrokenAdapter):
 
     def reply(self, reply: Reply) -> Reply:
         return replace(reply, text="", stop="stop") if reply.stop == "filter" else reply
+
+
+class SendsText(BrokenAdapter):
+    """Declares its JSON as text."""
+
+    case, caught_by = "plain_text", ("AUT-011",)
+
+    def request(self, request: httpx.Request) -> httpx.Request:
+        request.headers["content-type"] = "text/plain;charset=UTF-8"
+        return request
+
+
+class LooksAtTheReasonAlone(BrokenAdapter):
+    """Runs calls only if the stop reason says that there are some."""
+
+    case, caught_by, on = "news", ("STP-008",), ("openai-chat", "mistral")
+
+    def answer(self, chunks: list[bytes]) -> list[bytes]:
+        return [rewritten(b"".join(chunks), _no_calls_without_a_reason)]
+
+
+def _no_calls_without_a_reason(events: Sequence[Json]) -> None:
+    if any(found.get("finish_reason") == "stop" for found in objects(list(events))):
+        for found in objects(list(events)):
+            found.pop("tool_calls", None)

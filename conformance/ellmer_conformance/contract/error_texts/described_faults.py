@@ -61,6 +61,7 @@ _PHRASES = (
 )
 _TOKEN = re.compile(r"[\w$.\[\]-]++")
 _VALUE = re.compile(r"""['"`]([^'"`]{1,60}+)['"`]""")
+_AT_A_PLACE = re.compile(r"""' \([^()]*\), \\?["']([^"'\\]*)""")
 #: The type that a server of Go could not read, and the field: `ChatRequest` is the type of the whole body.
 _UNMARSHALLED = re.compile(r" (\w+)(?: \S+)? into Go struct field \w+\.([\w.]+)")
 #: A value of each type that a text tells.
@@ -153,8 +154,11 @@ def _path(earlier: Sequence[str], later: Sequence[str], *, before: bool) -> tupl
         )
     if any(token.endswith("..") for token in (*place, *field)):  # it was cut
         return ()
-    names = (name for token in (*place, *field) for name in _NAMES.findall(_ENTRY.sub(f".{_ANY_KEY}", token)))
-    return tuple(name for name in names if name not in TYPES)
+    names = [name for token in (*place, *field) for name in _NAMES.findall(_ENTRY.sub(f".{_ANY_KEY}", token))]
+    inner = (
+        names[1:] if names[:1] == ["request"] and len(names) > 1 else names
+    )  # as Google's Code Assist wraps one
+    return tuple(name for name in inner if name not in TYPES)
 
 
 def _valued(what: What, path: tuple[str, ...], later: str) -> tuple[tuple[str, ...], Any]:
@@ -164,10 +168,10 @@ def _valued(what: What, path: tuple[str, ...], later: str) -> tuple[tuple[str, .
         return path, _TOLD[kind]
     if told and "found using" in later:  # `Input tag 'x' found using 'type'`
         return (*path, *told[1:2]), told[0]
-    if told and later.startswith(
-        (" `", "' (")
-    ):  # `unknown variant `x``, `Invalid value at 'contents' (…), "x"`
-        return path, told[0] if later.startswith(" `") else told[-1]
+    if told and later.startswith(" `"):  # `unknown variant `x``
+        return path, told[0]
+    if placed := _AT_A_PLACE.match(later):  # `Invalid value at 'contents' (…), "x"`
+        return path, placed[1]
     return path, "?"
 
 

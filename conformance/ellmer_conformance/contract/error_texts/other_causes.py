@@ -81,7 +81,7 @@ _CAUSES = {
     ),
     OtherCause("the address is not one of the API", "Check the base URL and the endpoint."): (
         r"\b404\b.{0,30}not found|invalid url\b|unknown (?:request )?url|method not allowed|resource (?:you requested )?(?:was |could )?not (?:be )?found"
-        r"|not supported (?:by|with|in|on) (?:the |this )?(?:responses|chat|v1/)|api_not_supported|requested api"
+        r"|not supported (?:by|with|in|on) (?:the |this )?(?:responses|chat|v1/)|/v\d[\w/]* is not supported|api_not_supported|requested api"
     ),
     OtherCause("the model's chat template refused the messages", "Compare them with the template."): (
         r"jinja|chat[ _]template\b|prompt template|raise_exception|template (?:error|render)"
@@ -99,7 +99,7 @@ _CAUSES = {
     ),
     SAYS_NOTHING: (
         r"\bno body\b|messages parameter is illegal|参数非法。|invalid api parameter, please check|input validation error\W*\Z|(?:\A|: )invalid input\W*\Z"
-        r"|request contains an invalid argument|provider returned error\W*\Z|param incorrect|contains invalid parameters"
+        r"|request contains an invalid argument|provider returned error\W*\Z|param incorrect|contains invalid parameters|check your request parameters"
         r"|invalid parameter combination|\A\W*(?:\w*error\W*)?(?:[45]\d\d\W*)*(?:bad request|invalid[ _]request(?:[ _]error)?)\W*\Z"
     ),
 }

@@ -64,9 +64,8 @@ class Wording:
     counterexamples: Mapping[FaultKind, Sequence[Json]]
     providers: Mapping[str, str] = field(default_factory=dict)  # those whose reader has another shape
     ignored: frozenset[str] = frozenset()  # fields of our own examples that are in the URL or a header
-    in_address: frozenset[tuple[str, str]] = (
-        frozenset()
-    )  # (provider, field): what a provider has in the URL instead
+    #: (provider, field): fields of the body that a provider has besides these, or in the URL instead.
+    differing: frozenset[tuple[str, str]] = frozenset()
     header: str = ""  # with this header, they are judged like any other
     undecided: Sequence[Json] = ()
 
@@ -107,7 +106,8 @@ def _check(kind: FaultKind | None, doc: str, wording: Wording) -> Check:
         judged = wording.header and wording.header in request.headers
         for fault, fact in _faults(request, shape, frozenset() if judged else wording.ignored):
             if fact is None if kind is None else fact is not None and fact.refused and fault.kind is kind:
-                if (request.provider, fault.key) in wording.in_address and fault.pointer == "":
+                top = fault.pointer in ("", f"/{fault.key}")
+                if top and (request.provider, fault.key) in wording.differing:
                     continue
                 found = True
                 decided = fact.sentence if fact else "nothing on record: only the official types exclude it"

@@ -208,7 +208,7 @@ def _wanted(
 def _within(member: tarfile.TarInfo, count: int, total: int) -> None:
     if member.size > EXTRACTED_FILE.unpacked:
         raise Corrupt(
-            f"{member.name} has {member.size} bytes; a recording may have {EXTRACTED_FILE.unpacked}."
+            f"{member.name} has {member.size} bytes; a recording may have at most {EXTRACTED_FILE.unpacked}."
         )
     if count > EXTRACTED.files or total > EXTRACTED.unpacked:
         raise Corrupt(

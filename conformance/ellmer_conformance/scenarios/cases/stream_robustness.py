@@ -10,7 +10,7 @@ from dataclasses import replace
 
 from ..case import MODES, Case, Mode, case
 from ..variations import of_rules
-from .text import unicode_throughout
+from .text import counted_in_parts, unicode_throughout
 from .tools import text_then_tool, thinking_with_tools, tool_without_arguments, two_parallel_tools
 
 
@@ -43,10 +43,10 @@ def lines_of_any_kind() -> Case:
 
 @case
 def news() -> Case:
-    """The answer has unknown events and fields, text in parts, calls without ids of items, its stop reason beside its last piece, and
-    data after its end.
+    """The answer has unknown events and fields, text in parts, calls without ids of items or with another stop reason, its stop reason
+    beside its last piece, and data after its end.
     """
-    variations = of_rules("STR-006", "STR-019", "STR-023", "STR-025", "STR-026")
+    variations = of_rules("STR-006", "STR-019", "STR-023", "STR-025", "STR-026", "STP-008")
     return _again(text_then_tool, variations)
 
 
@@ -66,9 +66,9 @@ def no_arguments() -> Case:
 
 @case
 def reasons_and_counts() -> Case:
-    """The answer has new stop reasons or a filter's, and token counts in other places or none."""
+    """The answer has new stop reasons or a filter's, and token counts, also of cached input, in other places or none."""
     variations = of_rules("STP-002", "STP-003", "USG-002", "USG-005")
-    return _again(unicode_throughout, variations)
+    return _again(counted_in_parts, variations)
 
 
 @case

@@ -129,6 +129,38 @@ def two_parallel_tools() -> Case:
 
 
 @case
+def alternating_answer() -> Case:
+    """Texts and calls alternate in one answer: they go back in that order."""
+    return Case(
+        on_server=True,
+        printed_alike=False,
+        modes=("sync", "stream"),
+        inexpressible=dict.fromkeys(
+            ("openai-chat", "gemini", "mistral", "ollama", "cohere"),
+            "an answer has its texts, and then its calls",
+        ),
+        tools=[weather],
+        script=[
+            Answer(
+                (
+                    Say("First Paris. "),
+                    Call("get_weather", {"city": "Paris"}),
+                    Say("Then Oslo. "),
+                    Call("get_weather", {"city": "Oslo"}),
+                ),
+                usage=Usage(40, 40),
+            ),
+            Answer((Say("Paris is warmer."),), usage=Usage(120, 6)),
+            Answer((Say("Oslo."),), usage=Usage(140, 3)),
+        ],
+        steps=[
+            ask("Is Paris warmer than Oslo?", text="Paris is warmer."),
+            ask("And which is colder?", text="Oslo."),
+        ],
+    )
+
+
+@case
 def five_parallel_tools() -> Case:
     """An answer has five calls, and a second question follows on that history."""
     return Case(

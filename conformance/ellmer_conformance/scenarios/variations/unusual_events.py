@@ -139,12 +139,40 @@ def _without_item_ids(it: VariedAnswer) -> VariedAnswer:
 
 
 def _text_in_parts(it: VariedAnswer) -> VariedAnswer:
-    """Sends each text of the answer as a list of parts, as Mistral does when the model has thought."""
+    """Sends each text of the answer as a list of parts, as Mistral does when the model has thought: a piece of a stream as two."""
 
     def change(o: dict[str, Any]) -> dict[str, Any]:
         text = o.get("content")
-        told = isinstance(text, str) and text and o.get("role") in {None, "assistant"}
-        return o | {"content": [{"type": "text", "text": text}]} if told else o
+        if not (isinstance(text, str) and text and o.get("role") in {None, "assistant"}):
+            return o
+        parts = (text[:1], text[1:]) if it.streams else (text,)
+        return o | {"content": [{"type": "text", "text": part} for part in parts]}
+
+    return each(it, lambda data: everywhere(data, change))
+
+
+def _signed_texts(_: str, events: list[Event]) -> Sequence[Event] | None:
+    """Signs each text of an answer without calls, as Gemini does with some pieces of a stream."""
+    found = deepcopy(list(events))
+    parts = [
+        part
+        for chunk in found
+        for candidate in (chunk.get("data") or {}).get("candidates") or ()
+        for part in (candidate.get("content") or {}).get("parts") or ()
+    ]
+    if any("functionCall" in part for part in parts):
+        return None
+    for part in parts:
+        if part.get("text") and not part.get("thought"):
+            part.setdefault("thoughtSignature", "c2lnbmVk")
+    return found
+
+
+def _calls_with_a_stop(it: VariedAnswer) -> VariedAnswer:
+    """Ends an answer with calls as one without, as some compatible servers do."""
+
+    def change(o: dict[str, Any]) -> dict[str, Any]:
+        return o | {"finish_reason": "stop"} if o.get("finish_reason") == "tool_calls" else o
 
     return each(it, lambda data: everywhere(data, change))
 
@@ -292,11 +320,11 @@ def _uncounted(it: VariedAnswer) -> VariedAnswer:
 
 
 def _counted_at_the_start(it: VariedAnswer) -> VariedAnswer:
-    """Removes the input count from Anthropic's last event, which had only the output count for years."""
+    """Removes the input counts from Anthropic's last event, which had only the output count for years."""
 
     def change(data: Any) -> Any:
         if data.get("type") == "message_delta":
-            data["usage"].pop("input_tokens", None)
+            data["usage"] = {name: count for name, count in data["usage"].items() if "input" not in name}
         return data
 
     return each(it, change)
@@ -454,6 +482,21 @@ MEANING = (
         description="texts are lists of parts",
     ),
     Variation(
+        "signed-texts",
+        "STR-025",
+        lambda it: changed(it, _signed_texts),
+        wires=frozenset({"gemini"}),
+        description="each text of the last answer has a signature",
+    ),
+    Variation(
+        "calls-with-a-stop",
+        "STP-008",
+        _calls_with_a_stop,
+        wires=_CHAT | {"mistral"},
+        streamed=None,
+        description="the stop reason of an answer with calls is stop",
+    ),
+    Variation(
         "after-the-end",
         "STR-019",
         lambda it: changed(it, _ghost),
@@ -491,11 +534,14 @@ MEANING = (
             "STP-003",
             _stopping(reason),
             "other-stop",
-            wires=frozenset({"anthropic"}),
+            wires=wires,
             streamed=None,
             description=f"the stop reason is {reason}",
         )
-        for reason in ("pause_turn", "model_context_window_exceeded")
+        for reason, wires in {
+            "pause_turn": frozenset({"anthropic"}),
+            "model_context_window_exceeded": frozenset({"anthropic", "bedrock"}),
+        }.items()
     ),
     # not Ollama: its server leaves out what is 0
     Variation(

@@ -278,6 +278,15 @@ def test_no_rule_objects_to_what_is_legal(wire, provider, body):
     assert objection(book.judge(book.request(body))) is None
 
 
+@pytest.mark.parametrize("provider", ["", "azure"])
+def test_azure_has_fields_of_its_own(provider):
+    """https://learn.microsoft.com/azure/ai-services/openai/reference-preview"""
+    book = rules.book("openai-chat", provider)
+    asked = book.request(oc.body(oc.ASK, data_sources=[], user_security_context={"application_name": "shop"}))
+    found = [each.pointer for verdict in book.judge(asked) for each in verdict.violations]
+    assert set(found) == (set() if provider else {"/data_sources", "/user_security_context"})
+
+
 @pytest.mark.parametrize(("model", "outcome"), [("nvidia/nemotron-parse", "pass"), ("gpt-5", "fail")])
 def test_an_image_in_a_tag_is_no_media_but_for_nvidia(model, outcome):
     """https://github.com/Future-House/paper-qa: the model locates each line of text in such an image."""

@@ -32,7 +32,7 @@ from ellmer_conformance.contract.rules.behaviour import book
 from ellmer_conformance.contract.rules.behaviour.requests.tool_schemas import lost_of, unknown_types
 from ellmer_conformance.scenarios.canary_keys import CANARY
 from ellmer_conformance.scenarios.case import Case, ask
-from ellmer_conformance.scenarios.cases._media_and_tools import weather
+from ellmer_conformance.scenarios.cases._media_and_tools import RED, weather
 from ellmer_conformance.scenarios.messages import Image, Reply, Text
 from ellmer_conformance.scenarios.script import Answer, Call, Refuse, Say
 
@@ -120,6 +120,28 @@ def test_a_value_that_can_be_read_is_what_the_tool_returned(text):
 @pytest.mark.parametrize("text", ['{"output": "{\\"city\\": \\"Zürich\\"}"}', '{"output": "{\'city\': 1}"}'])
 def test_a_part_of_a_value_is_not_what_the_tool_returned(text):
     assert verdict(book.rules["PAIR-033"], returned(FORECAST, text)).violations
+
+
+@pytest.mark.parametrize(("words", "fine"), [("2 hits", True), ("no hits", False)])
+def test_a_text_beside_media_may_be_a_document(words, fine):
+    """haystack sends the texts of a list as documents of the type `text/plain`, and Gemini and Anthropic read them."""
+    shown = [
+        {"type": "document", "source": {"type": "text", "media_type": "text/plain", "data": words}},
+        {"type": "image", "source": {"type": "base64", "media_type": "image/png", "data": RED.data}},
+    ]
+    run = over_anthropic(
+        {
+            "role": "assistant",
+            "content": [{"type": "tool_use", "id": "c1", "name": "get_weather", "input": PARIS[2]}],
+        },
+        {
+            "role": "user",
+            "content": [{"type": "tool_result", "tool_use_id": "c1", "content": shown}],
+        },
+    )
+    run = replace(run, tool_runs=[ToolRun(*PARIS[1:], value=["2 hits", RED])])
+
+    assert bool(verdict(book.rules["PAIR-033"], run).violations) is not fine
 
 
 @pytest.mark.parametrize("write", [str, json.dumps, lambda text: json.dumps(text, ensure_ascii=False)])

@@ -14,6 +14,7 @@ from ellmer_conformance.scenarios.script import Answer, Call, Cut, Say, Script, 
 from ellmer_conformance.server import StrictServer
 from ellmer_conformance.server.chat_api_lookup import CHAT_APIS
 from ellmer_conformance.server.chat_apis.base import WRONG_KEY, WRONG_MODEL, FailureKind, Ticket
+from ellmer_conformance.server.chat_apis.providers.perplexity import PerplexityAgent
 
 SONNET = "us.anthropic.claude-sonnet-4-5-20250929-v1:0"
 THINKING = {"additionalModelRequestFields": {"thinking": {"type": "enabled", "budget_tokens": 1024}}}
@@ -95,6 +96,18 @@ def test_every_api_has_words_for_every_trouble(api):
     assert set(api.failures) == set(get_args(FailureKind))
     assert writer.no_model("gpt-5.6-terra") is None
     assert writer.no_model("gpt-nonexistent").status in {400, 404}
+
+
+def test_perplexity_announces_a_search_as_a_call():
+    asked = Request("openai-responses", "perplexity", {"input": "Hi", "tools": [{"type": "web_search"}]})
+    frames = PerplexityAgent(Ticket(asked, "any", 0)).frames(Answer((Say("Hello"),)))
+    events = [json.loads(frame.data.removeprefix(b"data: ")) for frame in frames]
+    begun, sought, found, done = events[2:6]
+    assert (begun["item"]["name"], begun["item"]["type"]) == ("search_web", "function_call")
+    assert sought["type"] == "response.reasoning.search_queries"
+    assert found["type"] == "response.reasoning.search_results"
+    assert sought["call_id"] == found["call_id"] == begun["item"]["call_id"]
+    assert (done["item"]["type"], done["output_index"]) == ("search_results", begun["output_index"])
 
 
 # keys -----------------------------------------------------------------------------------------------------

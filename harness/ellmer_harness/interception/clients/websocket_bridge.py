@@ -17,17 +17,19 @@ from base64 import b64decode, b64encode
 from collections.abc import Callable
 from contextlib import ExitStack, suppress
 from functools import partial
-from socket import SHUT_RDWR
+from socket import SHUT_RD, SHUT_RDWR, SO_LINGER, SOL_SOCKET
+from struct import pack
 from typing import Any
 from urllib.parse import urlsplit
 
 from websockets.datastructures import Headers
-from websockets.exceptions import ConnectionClosed, InvalidHandshake, InvalidStatus
+from websockets.exceptions import ConnectionClosed, InvalidHandshake, InvalidStatus, SecurityError
 from websockets.frames import Close, CloseCode, Frame, Opcode
 from websockets.http11 import Request, Response
 from websockets.protocol import Protocol, State
 from websockets.sync.client import ClientConnection, connect
 from websockets.sync.server import Server, ServerConnection, serve
+from websockets.utils import accept_key
 
 from ...exchange.messages import Failure
 from .. import network_guard
@@ -41,6 +43,8 @@ _PROTOCOL = "sec-websocket-protocol"
 _OF_THE_WIRE = (*_HANDSHAKE, "content-", "transfer-encoding", "date", "server")
 _UNREADABLE = "RemoteProtocolError"
 _RAW = "received_raw"
+_ACCEPT = "{accept}"
+"""In a recorded answer that no client accepts, the value that fits the key of the request."""
 _LINES = "application/x-ndjson"
 _MOMENT = 2  # seconds
 _BRIEFLY = 0.2
@@ -104,7 +108,10 @@ class Bridge:
         try:
             self._take.begin_reply()
         except BrokenError as broken:
-            return _no_answer(connection) if broken.error == _UNREADABLE else _unreachable(str(broken))
+            if broken.error != _UNREADABLE:
+                return _unreachable(str(broken))
+            refused = reply.failure.refused if reply.failure else ""
+            return _answer_raw(connection, refused.replace(_ACCEPT, _accept(request)).encode("latin-1"))
         if reply.status != 101:
             return Response(
                 reply.status,
@@ -117,6 +124,7 @@ class Bridge:
     def _connected(self, connection: ServerConnection, request: Request) -> Response | None:
         headers = {n: v for n, v in request.headers.raw_items() if not n.lower().startswith(_HANDSHAKE)}
         offered = request.headers.get("Sec-WebSocket-Protocol", "")
+        opening: list[_Real] = []
         try:
             opened = _CONNECT(
                 self._target,
@@ -126,19 +134,21 @@ class Bridge:
                 ping_interval=None,
                 max_size=None,
                 compression=None,
-                create_connection=_Real,
+                create_connection=partial(_opening, opening, request.headers["Sec-WebSocket-Key"]),
             )
             self._real = self._stack.enter_context(opened)
-        except InvalidStatus as refused:
-            answer = refused.response
+        except InvalidStatus as error:
+            answer = error.response
             pairs = [(name.lower(), value) for name, value in answer.headers.raw_items()]
             self._take.answered(answer.status_code, answer.reason_phrase, pairs)
             self._take.chunk(bytes(answer.body or b""))
             self._take.eof()
             return answer
         except (InvalidHandshake, EOFError) as error:
-            self._take.broke(Failure(_UNREADABLE, str(error)))
-            return _no_answer(connection)
+            raw = b"" if isinstance(error, SecurityError) else opening[-1].frames.opening
+            refused = raw.decode("latin-1").replace(_accept(request), _ACCEPT)
+            self._take.broke(Failure(_UNREADABLE, str(error), refused))
+            return _answer_raw(connection, raw)
         except OSError as error:
             self._take.broke(Failure("ConnectError", str(error)))
             return _unreachable(str(error))
@@ -192,11 +202,12 @@ class Bridge:
                     if direction == "received" and self._passed_on_raw(closed, source, target):
                         return
                     self._note_end(direction, closed)
-                    _end(
-                        target,
-                        closed.rcvd.code if closed.rcvd else _GONE,
-                        closed.rcvd.reason if closed.rcvd else "",
-                    )
+                    if _is_reset(closed):
+                        _reset(target)
+                    elif closed.rcvd:
+                        _end(target, closed.rcvd.code, closed.rcvd.reason)
+                    else:
+                        _end(target, _GONE, "")
                     return
                 self._note(_line(direction, message))
                 target.send(message)
@@ -232,6 +243,8 @@ class Bridge:
         if (frame is not None and closed.rcvd_then_sent is False) or self._closing:
             return  # the answer to a close that came from the other side
         line = _closed(frame) if frame else {"closed": _GONE}
+        if _is_reset(closed):
+            line["reset"] = True
         self._note(line | ({"by": "client"} if direction == "sent" else {}))
 
     def _note(self, line: dict[str, Any]) -> None:
@@ -250,7 +263,10 @@ class Bridge:
         try:
             for line in lines:
                 if "closed" in line and line.get("by") != "client":
-                    _end(client, line["closed"], line.get("reason", ""))
+                    if line.get("reset"):
+                        _reset(client)
+                    else:
+                        _end(client, line["closed"], line.get("reason", ""))
                     return
                 if _RAW in line:
                     _send_raw(client, b64decode(line[_RAW]), waits=lines[-1].get("by") == "client")
@@ -306,12 +322,14 @@ class _Frames:
 
     def __init__(self, protocol: Protocol) -> None:
         self._protocol, self._receive, self._take_frame = protocol, protocol.receive_data, protocol.recv_frame
-        self._rest, self._message = bytearray(), bytearray()
+        self._rest, self._message, self.opening = bytearray(), bytearray(), b""
         vars(protocol).update(receive_data=self._data, recv_frame=self._frame)
 
     def _data(self, data: bytes) -> None:
         opening = self._protocol.state is State.CONNECTING
         self._rest += data
+        if opening:
+            self.opening += data
         if opening and (end := self._rest.find(b"\r\n\r\n")) >= 0:
             del self._rest[: end + 4]  # the head of the answer
         self._receive(data)
@@ -339,6 +357,13 @@ class _Real(ClientConnection):
     def __init__(self, socket: Any, protocol: Any, **options: Any) -> None:
         self.frames = _Frames(protocol)
         super().__init__(socket, protocol, **options)
+
+
+def _opening(made: list[_Real], key: str, socket: Any, protocol: Any, **options: Any) -> _Real:
+    """Returns the connection to the real server, which gets the client's own key, so that its answer fits the client, too."""
+    protocol.key = key
+    made.append(_Real(socket, protocol, **options))
+    return made[-1]
 
 
 class _Client(ServerConnection):
@@ -388,10 +413,29 @@ def _unreachable(why: str) -> Response:
     return Response(502, "Bad Gateway", Headers(), f"{why}\n".encode())
 
 
-def _no_answer(connection: ServerConnection) -> Response:
-    """Ends a connection before its handshake, as a server does that does not speak the protocol."""
-    connection.socket.shutdown(SHUT_RDWR)
+def _answer_raw(connection: ServerConnection, data: bytes) -> Response:
+    """Answers an opening request with what a server said that does not speak the protocol, and ends the connection."""
+    with suppress(OSError):  # the client has closed it already
+        connection.socket.sendall(data)
+        connection.socket.shutdown(SHUT_RDWR)
     return _unreachable("")  # nobody gets it
+
+
+def _accept(request: Request) -> str:
+    """Returns what the answer to an opening request must say, which depends on the random key of the request."""
+    return accept_key(request.headers["Sec-WebSocket-Key"])
+
+
+def _is_reset(closed: ConnectionClosed) -> bool:
+    return isinstance(closed.__cause__, ConnectionResetError)
+
+
+def _reset(connection: Any) -> None:
+    """Ends a connection as an operating system does that knows nothing of it."""
+    with suppress(OSError):  # the client has closed it already
+        connection.socket.setsockopt(SOL_SOCKET, SO_LINGER, pack("ii", 1, 0))
+        vars(connection).update(close_socket=connection.socket.close, send_data=lambda: None)
+        connection.socket.shutdown(SHUT_RD)  # its thread closes it, and says nothing before
 
 
 def _end(connection: Any, code: int, reason: str) -> None:

@@ -21,9 +21,15 @@ _HEX = re.compile("([0-9a-f]{2})+")
 
 def is_entry(value: Any) -> bool:
     """Tells whether a value looks like one exchange: a request with a URL."""
+    return address(value) is not None
+
+
+def address(value: Any) -> str | None:
+    """Returns the URL of the request of one exchange, or `None` if a value does not look like one."""
     value = _of_nock(value)
     request = value.get("request", value) if isinstance(value, dict) else None
-    return isinstance(request, dict) and isinstance(request.get("uri") or request.get("url"), str)
+    found = (request.get("uri") or request.get("url")) if isinstance(request, dict) else None
+    return found if isinstance(found, str) else None
 
 
 def entry(value: Json, place: str, folder: Path) -> Interaction:

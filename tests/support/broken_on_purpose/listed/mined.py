@@ -669,7 +669,7 @@ def listed(
     chunks: Mapping[str, Chunks] = {},
 ) -> dict[str, Mined]:
     """Returns the bugs of a list by name, with what each changes."""
-    rows = tomllib.loads((Path(__file__).parent / file).read_text("utf-8"))["bug"]
+    rows = tomllib.loads((Path(__file__).parent / "tables" / file).read_text("utf-8"))["bug"]
     names = [row["name"] for row in rows]
     how = {
         name: (changes.get(name), replies.get(name), answers.get(name), chunks.get(name)) for name in names

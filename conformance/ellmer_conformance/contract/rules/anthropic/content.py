@@ -57,6 +57,28 @@ def the_user_says_something(request: Request) -> Iterator[Finding]:
 
 
 @book.rule(
+    "EMP-011",
+    MUST,
+    REJECT,
+    source=[
+        "https://github.com/agentjido/req_llm/issues/711",
+        "https://github.com/BoltAI/BoltAI/issues/165",
+    ],
+    refusal=refused("system: text content blocks must contain non-whitespace text"),
+    examples=[body(ASK, system=[{"type": "text", "text": "Be brief."}])],
+    counterexamples=[body(ASK, system=[{"type": "text", "text": text} for text in ("Be brief.", "\n\n")])],
+)
+def blocks_of_the_prompt_have_text(request: Request) -> Iterator[Finding]:
+    """Each text block of the system prompt has at least one character that is not white space.
+
+    Why: a client that joins prompts by a block of white space is refused. Fix: leave empty blocks out.
+    """
+    for place, block in elements(request.body.get("system"), "/system"):
+        if block.get("type") == "text" and isinstance(block.get("text"), str):
+            yield met(place) if block["text"].strip() else broken(place, "the text is blank")
+
+
+@book.rule(
     "EMP-004",
     MUST,
     REJECT,

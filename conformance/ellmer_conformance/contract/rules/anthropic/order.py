@@ -17,8 +17,9 @@ NO_PREFILL = ["claude>=4.6"]
 MIDWAY = ["claude-opus-4-8*", "claude-opus-5*", "claude-sonnet-5*", "claude-fable-5*", "claude-mythos-5*"]
 #: They take no system message within the conversation.
 UNMOVED = [
-    *("claude-2*", "claude-3*", "claude-sonnet-4*", "claude-haiku-4*", "claude-opus-4-0", "claude-opus-4-2*"),
-    *("claude-opus-4-1*", "claude-opus-4-5*", "claude-opus-4-6*", "claude-opus-4-7*"),
+    *("claude-instant*", "claude-v2*", "claude-2*", "claude-3*", "claude-sonnet-4*", "claude-haiku-4*"),
+    *("claude-opus-4-0", "claude-opus-4-1*", "claude-opus-4-2*", "claude-opus-4-5*", "claude-opus-4-6*"),
+    "claude-opus-4-7*",
 ]
 BRIEF = {"role": "system", "content": "Be brief."}
 

@@ -118,7 +118,7 @@ enter(
         ignored=frozenset(
             {"anthropic_beta", "anthropic_version"}
         ),  # Vertex AI and Bedrock have them in the body
-        in_address=frozenset({("bedrock", "model"), ("vertex", "model")}),
+        differing=frozenset({("bedrock", "model"), ("vertex", "model")}),
         header="anthropic-version",
         undecided=[body(ASK, stop_sequences=None)],
     ),

@@ -210,7 +210,9 @@ BETAS: Mapping[str, Beta] = _read()
         "https://platform.claude.com/docs/en/api/beta-headers",
         "https://github.com/anthropics/claude-code/issues/53855",
         "https://github.com/QuantumNous/new-api/issues/2975",
+        "https://github.com/router-for-me/CLIProxyAPI/issues/4750 (the words of Bedrock)",
     ],
+    formerly=[refused("invalid beta flag")],
     refusal=refused(
         "Unexpected value(s) {names} for the `anthropic-beta` header. Please consult our documentation at "
         "docs.anthropic.com or try again without the header."

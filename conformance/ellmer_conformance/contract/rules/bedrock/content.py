@@ -106,7 +106,7 @@ _BLOCK_KEYS = (
     ],
 )
 def alternatives_exclude_each_other(request: Request) -> Iterator[Finding]:
-    """A tool of the list and a block of a message have one of their alternatives, such as `toolSpec` or `cachePoint`. Null counts.
+    """A tool of the list and a block of a message have one of their alternatives, such as `toolSpec` or `cachePoint`. A key with null counts, too.
 
     Fix: put a cache point into an element of its own.
     """

@@ -152,6 +152,30 @@ def usual_headers_are_there(run: Run) -> Iterator[Finding]:
 
 
 @book.rule(
+    "AUT-011",
+    MUST,
+    LOSS,
+    source=[
+        "https://github.com/dagucloud/dagu/issues/1574",
+        "https://github.com/httpie/cli/issues/1559 (OpenAI: Unsupported content type)",
+    ],
+)
+def bodies_are_declared_as_json(run: Run) -> Iterator[Finding]:
+    """A request with a JSON body says so: its `content-type` is `application/json`, with or without a `charset`.
+
+    Why: OpenAI refuses other types, and compatible servers do not read the body then: they answer that the model is missing. An HTTP
+    client declares a string as `text/plain` by itself. Fix: set the header, or hand the body over as JSON.
+    """
+    for index, exchange in enumerate(run.exchanges):
+        request = exchange.request
+        declared = next((v for k, v in request.headers.items() if k.lower() == "content-type"), "")
+        if declared and request.body:
+            kind = declared.partition(";")[0].strip().lower()
+            fine = kind == "application/json" or kind.endswith("+json")
+            yield found(fine, f"/exchanges/{index}/request", f"the body is declared as {declared}")
+
+
+@book.rule(
     "AUT-004",
     MUST,
     LOSS,

@@ -58,10 +58,14 @@ def a_budget_or_a_level(request: Request) -> Iterator[Finding]:
     "THK-016",
     MUST,
     REJECT,
-    source=GUIDE,
+    source=[GUIDE, "https://github.com/su-kaka/gcli2api/issues/108 (the words of Vertex AI)"],
     refusal=refused("{text}"),
     formerly=[
-        refused("The thinking budget {budget} is invalid. Please choose a value between {low} and {high}.")
+        refused("The thinking budget {budget} is invalid. Please choose a value between {low} and {high}."),
+        refused(
+            "Unable to submit request because thinking_budget is out of range; supported values are integers from {low} to {high}. "
+            "Learn more: https://cloud.google.com/vertex-ai/generative-ai/docs/model-reference/gemini"
+        ),
     ],
     models=["gemini-2.5-pro*", "gemini-2.5-flash*", *PREVIEWS],
     examples=[
@@ -115,10 +119,12 @@ def levels_came_with_gemini_3(request: Request) -> Iterator[Finding]:
         "https://ai.google.dev/gemini-api/docs/generate-content/latest-model",
         "https://github.com/dograh-hq/dograh/issues/689 (gemini-3.7-flash)",
         "https://github.com/BerriAI/litellm-docs/pull/1505 (gemini-3.8-flash)",
+        "https://github.com/fishjar/kiss-translator/issues/1048 (the words of the Interactions API)",
     ],
     refusal=refused(
         "Thinking level {level} is not supported for this model. Please retry with other thinking level."
     ),
+    formerly=[refused("'{level}' is not a supported thinking level for this model.")],
     models=[
         *("gemini-3-pro-preview*", "gemini-3.1-pro*", "gemini-3.7-flash*", "gemini-3.8-flash*"),
         *("gemini-4-argon*", "gemini-4-carbon*", "gemini-4-hydrogen*", "!*-lite*"),

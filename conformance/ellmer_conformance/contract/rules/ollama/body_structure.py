@@ -81,6 +81,11 @@ def messages_are_text(request: Request) -> Iterator[Finding]:
             yield met(f"/messages/{i}")
 
 
+#: What the server answers to arguments that are text, and to a list.
+_UNCLOSED = "Value looks like object, but can't find closing '}' symbol"
+_A_LIST = "json: cannot unmarshal array into Go value of type api.ToolCallFunctionArguments"
+
+
 @book.rule(
     "PAIR-009",
     MUST,
@@ -88,8 +93,9 @@ def messages_are_text(request: Request) -> Iterator[Finding]:
     source=[
         "https://github.com/openclaw/openclaw/pull/50749",
         "https://github.com/ollama/ollama/issues/12794 (until 2025: `json: cannot unmarshal string …`)",
+        "https://github.com/langchain-ai/langchain/issues/34790 (a list)",
     ],
-    refusal=Refusal("Value looks like object, but can't find closing '}}' symbol"),
+    refusal=Refusal("{text}"),
     formerly=[
         Refusal(
             "json: cannot unmarshal string into Go struct field ChatRequest.messages.tool_calls.function.arguments of type "
@@ -103,16 +109,18 @@ def messages_are_text(request: Request) -> Iterator[Finding]:
     counterexamples=[
         body(
             ASK, {"role": "assistant", "tool_calls": [{"function": {"name": "add", "arguments": '{"x": 2}'}}]}
-        )
+        ),
+        body(ASK, {"role": "assistant", "tool_calls": [{"function": {"name": "add", "arguments": [2]}}]}),
     ],
 )
 def arguments_are_objects(request: Request) -> Iterator[Finding]:
-    """A call's arguments are sent back as an object, not as JSON text."""
+    """A call's arguments are sent back as an object, not as JSON text or a list."""
     for place, function in _calls(request.body):
         if "arguments" in function:
-            text = isinstance(function["arguments"], str)
-            where = f"{place}/arguments"
-            yield broken(where, "the arguments are text") if text else met(where)
+            arguments, where = function["arguments"], f"{place}/arguments"
+            wrong = isinstance(arguments, str | list)
+            text = _UNCLOSED if isinstance(arguments, str) else _A_LIST
+            yield broken(where, "the arguments are no object", text=text) if wrong else met(where)
 
 
 @book.rule(

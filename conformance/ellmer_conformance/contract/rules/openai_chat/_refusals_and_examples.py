@@ -20,6 +20,13 @@ book = RuleBook("openai-chat", "openai", error_body(4))
 
 ASK = QUESTION
 TOOL = FUNCTION
+#: Parameters of Azure's own (https://learn.microsoft.com/azure/ai-services/openai/reference-preview); `dataSources` and
+#: `enhancements` are of 2023.
+AZURE_KEYS = frozenset({"dataSources", "data_sources", "enhancements", "user_security_context"})
+#: Recorded by others, in public.
+ADAPTERS = (
+    "https://github.com/withmartian/llm-adapters/blob/5c6dc2ad3f8d88187f3146b884fff18ef84ddfb5/tests/adapters"
+)
 IMAGE: Json = {"type": "image_url", "image_url": {"url": f"data:image/png;base64,{PNG}"}}
 
 

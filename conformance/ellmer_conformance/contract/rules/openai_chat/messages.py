@@ -25,7 +25,7 @@ from .._openai.refusals import (
     too_long,
     type_name,
 )
-from ._refusals_and_examples import ASK, MUST, REJECT, TOOL, body, book, call, result
+from ._refusals_and_examples import ASK, AZURE_KEYS, MUST, REJECT, TOOL, body, book, call, result
 
 # --- the body --------------------------------------------------------------------------------------------
 
@@ -90,6 +90,11 @@ def messages_are_there(request: Request) -> Iterator[Finding]:
     yield met("/messages") if "messages" in request.body else broken("", "`messages` is missing")
 
 
+def _keys(request: Request) -> frozenset[str]:
+    """Returns the parameters of a provider."""
+    return KEYS | AZURE_KEYS if request.provider == "azure" else KEYS
+
+
 @book.rule(
     "REQ-004",
     MUST,
@@ -122,7 +127,7 @@ def keys_are_known(request: Request) -> Iterator[Finding]:
     Why: the API refuses a parameter of another provider instead of ignoring it. Fix: keep such parameters in
     the provider's own module.
     """
-    keys = KEYS - DROPPED if request.model.startswith("gpt-5.6") else KEYS
+    keys = _keys(request) - (DROPPED if request.model.startswith("gpt-5.6") else set())
     keys -= _SEARCH if any(matches(request.model, pattern) for pattern in _BLIND) else set()
     for key in request.body:
         yield met(f"/{key}") if key in keys else broken(f"/{key}", f"`{key}` is not a parameter", key=key)
@@ -144,7 +149,7 @@ def arguments_are_recognized(request: Request) -> Iterator[Finding]:
     Why: the API refuses a parameter of another provider instead of ignoring it. Fix: keep such parameters in
     the provider's own module.
     """
-    strange = sorted(key for key in request.body if key not in KEYS)
+    strange = sorted(request.body.keys() - _keys(request))
     facts = {"s": "s" if len(strange) > 1 else "", "keys": ", ".join(strange)}
     for key in request.body:
         yield broken(f"/{key}", f"`{key}` is not a parameter", **facts) if key in strange else met(f"/{key}")

@@ -9,10 +9,23 @@ from ...readers.json_access import object_of
 from ...readers.openai_chat import messages, parts
 from ...rule import Finding, Refusal, broken, met
 from ...scope import generation
-from .._openai.refusals import CHAT_EFFORTS, LAZY, REASONING, THINKING, choices, listed, path, refused
-from ._refusals_and_examples import ASK, IMAGE, MUST, REJECT, TOOL, body, book
+from .._openai.refusals import (
+    CHAT_EFFORTS,
+    LAZY,
+    REASONING,
+    THINKING,
+    choices,
+    listed,
+    path,
+    refused,
+    undated,
+)
+from ._refusals_and_examples import ADAPTERS, ASK, IMAGE, MUST, REJECT, TOOL, body, book
 
 # --- models that do not chat -----------------------------------------------------------------------------
+
+_NO_CHATS = ("text-embedding-", "gpt-3.5-turbo-instruct")
+_RESPONSES_ONLY = ("o1-pro", "gpt-5.3-codex")
 
 
 @book.rule(
@@ -22,6 +35,8 @@ from ._refusals_and_examples import ASK, IMAGE, MUST, REJECT, TOOL, body, book
     source=[
         "https://github.com/mrdotb/req_llm/blob/edc2b8c4434c8c5024bb1ce15067c0083c0a0956/test/support/fixtures/openai/text_embedding_ada_002/basic.json",
         "https://github.com/enricoros/big-AGI/issues/169 (gpt-3.5-turbo-instruct)",
+        f"{ADAPTERS}/cassettes/test_stop/test_async%5Bopenai-openai-o1-pro%5D.yaml",
+        "https://github.com/egoist/chatwise-releases/issues/1256 (gpt-5.3-codex)",
     ],
     refusal=Refusal(
         "This is not a chat model and thus not supported in the v1/chat/completions endpoint. "
@@ -34,11 +49,15 @@ from ._refusals_and_examples import ASK, IMAGE, MUST, REJECT, TOOL, body, book
     counterexamples=[
         body(ASK, model="text-embedding-ada-002"),
         body(ASK, model="gpt-3.5-turbo-instruct"),
+        body(ASK, model="o1-pro"),
     ],
 )
 def the_model_chats(request: Request) -> Iterator[Finding]:
-    """The model is one that chats, not one for embeddings or completions."""
-    if request.model.startswith(("text-embedding-", "gpt-3.5-turbo-instruct")):
+    """The model is one that chats, not one for embeddings, for completions or for the Responses API alone.
+
+    Fix: send `o1-pro` and `gpt-5.3-codex` to the Responses API.
+    """
+    if request.model.startswith(_NO_CHATS) or undated(request.model) in _RESPONSES_ONLY:
         yield broken("/model", f"{request.model!r} does not chat")
     elif request.model:
         yield met("/model")
@@ -90,6 +109,8 @@ def reasoning_models_count_completion_tokens(request: Request) -> Iterator[Findi
         f"{_GENAI}aa47b9751581c36a786f0607f4733195a8400923/{_BOARD}gpt-5.5/GenStream-Stop.yaml",
         f"{_GENAI}9a06f3c5e5678ac2351cb5d76a334109352cf80f/{_BOARD}gpt-5.2-chat-latest/GenSync-Stop.yaml",
         "https://github.com/bolna-ai/bolna/pull/1019 (gpt-6-astra)",
+        f"{ADAPTERS}/cassettes/test_stop/test_async%5Bopenai-openai-o1-mini%5D.yaml (accepted)",
+        "https://github.com/withmartian/llm-adapters/blob/4e366a1775a8e736aac2afb5951b2787f0c50134/tests/adapters/cassettes/test_stop/test_async%5Bopenai-openai-o1-preview%5D.yaml",
     ],
     refusal=refused(
         "Unsupported parameter: 'stop' is not supported with this model.",
@@ -98,6 +119,7 @@ def reasoning_models_count_completion_tokens(request: Request) -> Iterator[Findi
     ),
     models=[
         "o1-mini*",
+        "o1-preview*",
         "o3",
         "o3-2025*",
         "o4-mini*",
@@ -110,16 +132,17 @@ def reasoning_models_count_completion_tokens(request: Request) -> Iterator[Findi
         *THINKING,
         *_NO_CHAT,
     ],
-    examples=[body(ASK, model="gpt-5-mini", stop=None)],
+    examples=[body(ASK, model="gpt-5-mini", stop=None), body(ASK, model="o1-mini", stop="\n")],
     counterexamples=[
         body(ASK, model="gpt-5.6-luna", stop=["\n"]),
         body(ASK, model="gpt-5.4", stop=["\n"]),
     ],
 )
 def reasoning_models_take_no_stop(request: Request) -> Iterator[Finding]:
-    """A reasoning model does not accept stop sequences."""
+    """A reasoning model does not accept stop sequences. Since February 2025, o1-mini accepts one that is not in a list."""
     if "stop" in request.body:
-        stops = request.body["stop"] not in (None, [])
+        stop = request.body["stop"]
+        stops = stop not in (None, []) and not (isinstance(stop, str) and request.model.startswith("o1-mini"))
         yield broken("/stop", "a reasoning model has no `stop`") if stops else met("/stop")
 
 
@@ -320,19 +343,20 @@ def the_effort_is_the_models(request: Request) -> Iterator[Finding]:
         "https://github.com/lfnovo/open-notebook/issues/107 (gpt-5, top_p)",
         "https://github.com/sigoden/aichat/issues/1144 (o1, temperature)",
         "https://github.com/npiv/chatblade/issues/100 (o3-mini, temperature)",
+        f"{ADAPTERS}_v7/cassettes/test_top_p_v7/test_async%5Bopenai-openai-o1-mini%5D.yaml (o1-mini, top_p)",
     ],
     refusal=refused(
         "Unsupported parameter: '{key}' is not supported with this model.",
         code="unsupported_parameter",
         param="{key}",
     ),
-    models=["gpt-5", "gpt-5-2025*", "gpt-5-mini*", "gpt-5-nano*", "o1", "o1-2024*", "o3-mini*"],
+    models=["gpt-5", "gpt-5-2025*", "gpt-5-mini*", "gpt-5-nano*", "o1", "o1-2024*", "o1-mini*", "o3-mini*"],
     examples=[body(ASK, model="gpt-5-mini", top_p=1, temperature=1)],
     counterexamples=[body(ASK, model="gpt-5", top_p=0.5), body(ASK, model="o3-mini", temperature=0)],
 )
 def some_models_are_not_sampled(request: Request) -> Iterator[Finding]:
-    """GPT-5 does not accept `top_p`; o1 and o3-mini do not accept `temperature` either."""
-    for key in ("top_p",) if request.model.startswith("gpt") else ("top_p", "temperature"):
+    """GPT-5 and o1-mini do not accept `top_p`; o1 and o3-mini do not accept `temperature` either."""
+    for key in ("top_p",) if request.model.startswith(("gpt", "o1-mini")) else ("top_p", "temperature"):
         set_to = request.body.get(key) not in (None, 1)
         yield broken(f"/{key}", f"this model has no {key}", key=key) if set_to else met("/model")
 

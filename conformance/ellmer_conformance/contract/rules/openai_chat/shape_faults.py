@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from .._openai.refusals import REFUSALS, say
 from .._shape_faults import FaultKind, Wording, enter
-from ._refusals_and_examples import ASK, IMAGE, TOOL, body, book, call, result
+from ._refusals_and_examples import ASK, AZURE_KEYS, IMAGE, TOOL, body, book, call, result
 
 _PART = {"type": "text", "text": "Hi"}
 
@@ -39,6 +39,7 @@ enter(
             ],
             FaultKind.OUT_OF_RANGE: [body(ASK, tools=[TOOL], frequency_penalty=5)],
         },
+        differing=frozenset(("azure", key) for key in AZURE_KEYS),
         undecided=[body({"role": "user", "content": [{**_PART, "bogus": 1}]})],
     ),
 )

@@ -38,7 +38,7 @@ from .._openai.schemas import (
     strict_findings,
     strict_tools_are_closed,
 )
-from ._refusals_and_examples import ASK, MUST, REJECT, TOOL, body, book, result
+from ._refusals_and_examples import ADAPTERS, ASK, MUST, REJECT, TOOL, body, book, result
 
 # --- definitions of tools --------------------------------------------------------------------------------
 
@@ -240,12 +240,15 @@ def strict_answers_are_closed(request: Request) -> Iterator[Finding]:
     "STO-001",
     MUST,
     REJECT,
-    source="recorded refusals",
+    source=[
+        "recorded refusals",
+        f"{ADAPTERS}/json/cassettes/test_json_output/test_async%5Bopenai-openai-o1-mini%5D.yaml",
+    ],
     refusal=refused(
         "Invalid parameter: 'response_format' of type '{type}' is not supported with this model.{more}",
         param="{param}",
     ),
-    models=["gpt-audio*", "gpt-3.5*", "gpt-4", "gpt-4-*"],
+    models=["gpt-audio*", "gpt-3.5*", "gpt-4", "gpt-4-*", "o1-mini*"],
     examples=[
         body(ASK, model="gpt-audio", modalities=["text", "audio"]),
         body(
@@ -258,13 +261,13 @@ def strict_answers_are_closed(request: Request) -> Iterator[Finding]:
     ],
 )
 def some_models_have_no_format(request: Request) -> Iterator[Finding]:
-    """Audio models do not support structured output. Models before GPT-4o do not support `json_schema`, and the first
-    GPT-4 does not support `json_object`."""
+    """Audio models do not support structured output. Models before GPT-4o do not support `json_schema`. The first
+    GPT-4 and o1-mini do not support `json_object`."""
     kind = object_of(request.body.get("response_format")).get("type")
     model, schema = request.model, kind == "json_schema"
     unknown = schema or (
         kind == "json_object"
-        and (model.startswith("gpt-audio") or model in {"gpt-4", "gpt-4-0613", "gpt-4-0314"})
+        and (model.startswith(("gpt-audio", "o1-mini")) or model in {"gpt-4", "gpt-4-0613", "gpt-4-0314"})
     )
     if not unknown:
         yield met("/response_format")

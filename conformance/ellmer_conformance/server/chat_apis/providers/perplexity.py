@@ -87,7 +87,9 @@ class Perplexity(Compatible):
 
 
 class PerplexityAgent(OpenAIResponses):
-    """The Agent API of the host api.perplexity.ai. Reasoning is not an item: it is in events, which are left out here."""
+    """The Agent API of the host api.perplexity.ai. A search is announced as a call of a function, and done as its results.
+    The events of a search and of reasoning are no items.
+    """
 
     provider: ClassVar[str] = "perplexity"
     carries: ClassVar[frozenset[str]] = frozenset()
@@ -123,9 +125,22 @@ class PerplexityAgent(OpenAIResponses):
                 yield from self.pieces(item, place | {"content_index": 0, "item_id": item["id"]})
             elif item["type"] == "function_call":
                 yield "call", "response.output_item.added", {"item": item, **place}
+            else:
+                yield from self.search(item, place)
             yield "close", "response.output_item.done", {"item": item, **place}
         status = self.status(answer)
         yield "end", f"response.{status}", {"response": self.response(status, items, answer)}
+
+    def search(self, found: Json, place: Json) -> Iterator[tuple[Kind, str, Json]]:
+        """Yields the events of a search up to its results."""
+        call, queries = self.id("call"), found["queries"]
+        asked = {"arguments": compact({"queries": queries}), "call_id": call, "id": self.id("fc")}
+        item = {**asked, "name": "search_web", "status": "completed", "type": "function_call"}
+        yield "open", "response.output_item.added", {"item": item, **place}
+        sought = {"call_id": call, "queries": queries, "thought": "Searching the web..."}
+        yield "open", "response.reasoning.search_queries", sought
+        pages = {"results": found["results"], "thought": f"Found {len(found['results'])} results"}
+        yield "open", "response.reasoning.search_results", {"call_id": call, **pages}
 
     def pieces(self, item: Json, place: Json) -> Iterator[tuple[Kind, str, Json]]:
         """Yields the events of a text."""

@@ -12,7 +12,7 @@ from ....counts import listed
 from ....observed.run import Run
 from ....rule import Finding, broken
 from .._rulebook import LOSS, MUST, book, found, stopped_by, texts_of, varied_at
-from .streams import cuts
+from .streams import cuts, same_as_plain
 
 _EARLY = {"length", "filter"}
 _SENTENCE = re.compile(rb'"(?:message|error)"\s*:\s*"((?:[^"\\]|\\.)+)"')
@@ -285,6 +285,24 @@ def pauses_are_not_stops(run: Run) -> Iterator[Finding]:
     Why: the answer is not complete, and the caller can continue it.
     """
     yield from _reasons(run, "STP-003")
+
+
+@book.rule(
+    "STP-008",
+    MUST,
+    LOSS,
+    source=[
+        "https://github.com/anomalyco/opencode/issues/14972",
+        "https://github.com/vercel/workflow/issues/1387",
+    ],
+)
+def calls_are_made_whatever_the_reason(run: Run) -> Iterator[Finding]:
+    """The calls of an answer are run, although its stop reason is `stop` (Chat Completions, Mistral).
+
+    Why: compatible servers end an answer with calls so. A client that looks at the reason alone takes the text before the calls for the
+    whole answer. Fix: run the calls that an answer has.
+    """
+    yield from same_as_plain(run, "STP-008")
 
 
 def _came_whole(run: Run) -> bool:

@@ -8,7 +8,8 @@ from __future__ import annotations
 
 import json
 import re
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
+from functools import partial
 
 from .....scenarios.messages import Reply
 from .....scenarios.script import Say
@@ -185,13 +186,15 @@ def calls_need_no_item_id(run: Run) -> Iterator[Finding]:
     source=[
         "https://github.com/NousResearch/hermes-agent/issues/11243",
         "https://github.com/mistralai/client-ts/pull/246",
+        "https://github.com/aaif-goose/goose/pull/7204 (Gemini)",
     ],
 )
 def text_in_parts_is_read(run: Run) -> Iterator[Finding]:
-    """Text that arrives as a list of parts is read as the same text, streamed or not (Mistral).
+    """Text that arrives as a list of parts is read as the same text, streamed or not (Mistral). A piece with a signature is text, too
+    (Gemini).
 
     Why: the content of an answer is a string or a list of parts, in which thoughts and references stand beside the text. A client
-    that expects a string takes the answer for an empty one.
+    that expects a string takes the answer for an empty one, and one that takes signed texts for thoughts hides them.
     """
     yield from same_as_plain(run, "STR-025")
 
@@ -227,18 +230,21 @@ def difference(plain: Run, other: Run) -> str:
         return other.trouble.text
     if other.misses:
         return f"another request was sent: {other.misses[0]}"
-    ran, ran_other = _ran(plain), _ran(other)
-    alike = sorted(ran, key=repr) == sorted(
-        ran_other, key=repr
-    )  # calls of one answer may run in several threads
+    ran = _ran(plain)
+    as_ran = partial(_place_in, ran)  # calls of one answer may run in several threads, in any order
     for name, before, after in (
         ("replies", _replies(plain), _replies(other)),
-        ("tool runs", ran, ran if alike else ran_other),
+        ("tool runs", sorted(ran, key=as_ran), sorted(_ran(other), key=as_ran)),
         ("transcript", normalised(plain.transcript), normalised(other.transcript)),
     ):
         if before != after:
             return f"the {name} were {_written(before)} and are {_written(after)}"
     return ""
+
+
+def _place_in(runs: Sequence[str], one: str) -> tuple[int, str]:
+    """Returns a key that sorts tool runs as the given ones; others come behind them."""
+    return (runs.index(one) if one in runs else len(runs), one)
 
 
 def same_as_plain(run: Run, rule: str) -> Iterator[Finding]:

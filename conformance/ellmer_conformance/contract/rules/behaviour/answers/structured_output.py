@@ -8,7 +8,7 @@ from typing import Any
 
 from .....scenarios.case import Ask
 from .....scenarios.messages import Reply
-from .....scenarios.script import Answer
+from .....scenarios.script import Answer, StructuredAnswer
 from ....observed.exchange import Json
 from ....observed.run import Run
 from ....readers.json_access import items_of, object_of
@@ -24,16 +24,18 @@ from ..requests.tool_schemas import lost_of, unknown_types
     source=[
         "https://developers.openai.com/api/docs/guides/structured-outputs",
         "https://platform.claude.com/docs/en/build-with-claude/structured-outputs",
+        "https://github.com/quarkiverse/quarkus-langchain4j/issues/1423",
     ],
 )
 def schemas_are_sent(run: Run) -> Iterator[Finding]:
     """A request for structured output sends the schema: as a response format, as a tool, or in words if the
     API supports neither.
 
-    Why: a model that does not get the schema answers in a form of its own.
+    Why: a model that does not get the schema answers in a form of its own. After tools have been called, the request that gets
+    the value has the schema, too.
     """
-    asked = [wanted.schema for _, wanted, _ in _asked(run) if wanted.schema]
-    for index, (schema, exchange) in enumerate(zip(asked, run.exchanges, strict=False)):
+    for index, schema in _due(run).items():
+        exchange = run.exchanges[index]
         body = json.dumps(exchange.request.body).replace("\\", "")  # also where it is JSON in a text
         missing = [name for name in schema.get("properties", ()) if f'"{name}"' not in body]
         problem = f"the request says nothing of {', '.join(missing)}"
@@ -81,6 +83,14 @@ def short_values_say_so(run: Run) -> Iterator[Finding]:
             )
             problem = f"it raises {reply.error!r}" if reply.error else f"{reply.value!r} was handed over"
             yield found(reply.error is not None and named, f"/replies/{index}", problem)
+
+
+def _due(run: Run) -> Mapping[int, Mapping[str, Any]]:
+    """Returns the requests that need a schema, with the schema: the first ones, and those that got the value."""
+    asked = [wanted.schema for _, wanted, _ in _asked(run) if wanted.schema]
+    with_value = (index for index, step in run.answered() if isinstance(step, StructuredAnswer))
+    due = {**dict(enumerate(asked)), **dict.fromkeys(with_value, asked[-1] if asked else {})}
+    return {index: schema for index, schema in due.items() if index < len(run.exchanges)}
 
 
 def _schemas_with(schema: Mapping[str, Any], body: Json) -> Iterator[Json]:

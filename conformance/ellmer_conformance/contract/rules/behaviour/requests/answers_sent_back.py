@@ -172,12 +172,21 @@ def _answered(wire: str, answer: bytes, kind: str) -> list[Json]:
     return [each for each in objects(events) if each.get("type") == kind]
 
 
-@book.rule("HIS-007", SHOULD, LOSS, source="https://github.com/TypeWhisper/typewhisper-win/pull/457")
+@book.rule(
+    "HIS-007",
+    SHOULD,
+    LOSS,
+    source=[
+        "https://github.com/TypeWhisper/typewhisper-win/pull/457",
+        "https://github.com/langchain-ai/langchainjs/issues/11357",
+    ],
+)
 def blocks_of_text_stay_apart(run: Run) -> Iterator[Finding]:
     """Separate texts of the user are not joined without a break, and the model's text blocks go back as
-    separate blocks.
+    separate blocks, each whole.
 
-    Why: without a break, the last word of one text and the first word of the next become one word.
+    Why: without a break, the last word of one text and the first word of the next become one word. A text that goes back in many
+    blocks, as its pieces arrived, is no longer found in the provider's cache.
     """
     for index, ask in enumerate(run.case.steps[:1] if run.sent_items else ()):
         texts = [part.text if isinstance(part, Text) else "" for part in ask.parts]
@@ -192,8 +201,9 @@ def blocks_of_text_stay_apart(run: Run) -> Iterator[Finding]:
             part.text for part in answers[0].parts if not isinstance(part, Think) and hasattr(part, "text")
         ]
         texts = [text for text in blocks if text]
-        if len(texts) > 1 and not answers[0].calls:
-            sent = [item.text for item in _new(run, index) if item.kind == "text"]
+        sent = [item.text for item in _new(run, index) if item.kind == "text"]
+        split = len(sent) > len(texts) and "".join(sent) == "".join(texts)
+        if split or (len(texts) > 1 and not answers[0].calls):
             yield found(sent == texts, f"/exchanges/{index + 1}/request", f"{texts} went back as {sent}")
 
 
@@ -207,10 +217,11 @@ def blocks_of_text_stay_apart(run: Run) -> Iterator[Finding]:
         "https://github.com/davidmigloz/ai_clients_dart/pull/296",
         "https://api-docs.deepseek.com/guides/thinking_mode: it must be fully passed back in all subsequent requests",
         "https://github.com/spring-projects/spring-ai/pull/6520",
+        "https://docs.cohere.com/docs/tool-use-overview: the tool_plan is appended with the calls",
     ],
 )
 def thoughts_before_calls_go_back(run: Run) -> Iterator[Finding]:
-    """Thinking before a tool call is sent back with the call, if the provider requires it (Anthropic, Bedrock, DeepSeek, Ollama).
+    """Thinking before a tool call is sent back with the call, if the provider requires it (Anthropic, Bedrock, DeepSeek, Ollama, and the plan of Cohere's models).
 
     Why: Anthropic refuses a call whose thinking is missing. Ollama's documentation requires it, because the model thinks again
     without it, and DeepSeek's, too: an empty `reasoning_content` is accepted, but the model has lost its thought. Gemini refuses a call without its signature, which Gemini's own rules check. OpenAI recommends it, and others do not
@@ -225,7 +236,8 @@ def thoughts_before_calls_go_back(run: Run) -> Iterator[Finding]:
             problem = (
                 f"the model thought before its call, and what goes back has no thought, but {listed(kinds)}"
             )
-            yield found("thinking" in kinds, f"/exchanges/{index + 1}/request", problem)
+            kept = "thinking" in kinds or (run.wire == "cohere" and "text" in kinds)  # a plan is a text there
+            yield found(kept, f"/exchanges/{index + 1}/request", problem)
 
 
 #: What an answer has if its thinking must go back.
@@ -234,6 +246,7 @@ _THOUGHT_OF = {
     "bedrock": b'"signature',
     "openai-chat/deepseek": b'"reasoning_content"',
     "ollama": b'"thinking"',
+    "cohere": b'"tool_plan"',
 }
 
 

@@ -176,6 +176,56 @@ def options_reach_the_provider(run: Run) -> Iterator[Finding]:
                 yield found(not _SENT[name](body, value), place, f"{name} was set for another turn")
 
 
+@book.rule(
+    "OPT-008",
+    MUST,
+    LOSS,
+    source=[
+        "https://github.com/LucieEveille/kiwi-mem/pull/43",
+        "https://github.com/MervinPraison/PraisonAI/pull/4780",
+    ],
+)
+def options_last(run: Run) -> Iterator[Finding]:
+    """What a request sets is set in the further requests of the turn, after results, retries and pauses, and in later turns for which the
+    caller asks the same.
+
+    Why: the last request of a turn gets the answer. Without the schema it is no value, and without the effort the model thinks less.
+    Only what is gone counts, at any depth: a library may change a value. Tools, the choice of a call and the prompt have rules of their own.
+    A shortened conversation is not judged, nor is a request that the API refused. Fix: build each request from the same options.
+    """
+    firsts: dict[str, Json] = {}
+    for index, exchange in enumerate(run.exchanges):
+        step = run.step_of(index)
+        refused = exchange.response is not None and 400 <= exchange.response.status < 429
+        if step is None or refused or any(ask.compacted for ask in run.case.steps):
+            continue
+        asked = run.case.steps[step]
+        first = firsts.setdefault(repr((asked.options, asked.schema)), exchange.request.body)
+        lost = ", ".join(_gone(first, exchange.request.body))
+        if first is not exchange.request.body:
+            problem = f"an earlier request of the same kind has {lost}, and this one has not"
+            yield found(not lost, f"/exchanges/{index}/request", problem)
+
+
+#: What other rules judge, and what names the conversation so far.
+_NO_OPTIONS = {
+    *("messages", "input", "contents", "system", "instructions", "systemInstruction", "system_instruction"),
+    *("tools", "tool_choice", "toolConfig", "parallel_tool_calls", "cache_control"),
+    *("stream", "stream_options", "previous_response_id", "conversation"),
+}
+
+
+def _gone(first: Json, later: Json, path: str = "") -> Iterator[str]:
+    """Yields the options of a request that a later one does not have, an object for all that it holds."""
+    for name, value in first.items():
+        if (not path and name in _NO_OPTIONS) or value in (None, {}, []):
+            continue
+        if later.get(name) is None:
+            yield path + name
+        elif isinstance(value, Mapping):
+            yield from _gone(dict(value), object_of(later[name]), f"{path}{name}.")
+
+
 def _requests_of_steps(run: Run) -> Iterator[tuple[int, Ask, bool]]:
     """Yields each request whose step is known, with the step and whether it is the first of it.
 
@@ -234,6 +284,8 @@ def _asked_for(steps: Sequence[Ask], items: Sequence[Item]) -> bool:
         "https://github.com/aebrer/dreb/issues/117",
         "https://github.com/SciPhi-AI/R2R/issues/1979",
         "https://github.com/rcourtman/Pulse/issues/1481",
+        "https://docs.mistral.ai/api/endpoint/chat (safe_prompt: whether to inject a safety prompt before all conversations)",
+        "https://docs.cohere.com/reference/chat (citation_options)",
     ],
 )
 def answers_are_not_cut_short(run: Run) -> Iterator[Finding]:
@@ -246,7 +298,8 @@ def answers_are_not_cut_short(run: Run) -> Iterator[Finding]:
     price and the place (`service_tier`, `speed`, a latency, a region), a stored conversation where the API stores none by itself
     (`store` in Chat Completions), filters (a guardrail, `safetySettings`), the sampling (`seed`, `top_p`, a penalty), the most
     thinking (an effort of `xhigh` or `max`), log probabilities, `metadata`, the name of the user (`user`,
-    `safety_identifier`), and how long Ollama keeps the model in memory (`keep_alive`, in place of the server's own setting). A `top_p` of 1 changes nothing where it is the default; the default is 0.95 at Gemini and 0.75 at Cohere.
+    `safety_identifier`), how long Ollama keeps the model in memory (`keep_alive`, in place of the server's own setting), Mistral's
+    own prompt before the caller's (`safe_prompt`), and answers of Cohere without their citations. A `top_p` of 1 changes nothing where it is the default; the default is 0.95 at Gemini and 0.75 at Cohere.
     OPT-001 judges larger limits and other options. Fix: send an option only if the caller set it.
     """
     if run.refused or any(ask.schema for ask in run.case.steps):
@@ -296,7 +349,7 @@ _IMAGE = {"url", "image_url", "file_id"}
 
 
 def _lowered(body: Json) -> Iterator[str]:
-    """Yields the options that reduce a default: calls, thinking, words, history, detail."""
+    """Yields the options that reduce a default: calls, thinking, words, history, citations, detail."""
     thinking = object_of(body.get("thinking"))
     config = object_of(object_of(body.get("generationConfig")).get("thinkingConfig"))
     effort = _effort(body)
@@ -313,6 +366,7 @@ def _lowered(body: Json) -> Iterator[str]:
             "an answer in the background": body.get("background") is True,
             "a shorter history": body.get("truncation") == "auto"
             or any(body.get(name) for name in ("transforms", "context_management")),
+            "no citations": str(object_of(body.get("citation_options")).get("mode")).upper() == "OFF",
             "low detail": any(
                 each.get("detail") == "low" and not _IMAGE.isdisjoint(each)
                 for each in objects(body.get("messages") or body.get("input"))
@@ -338,11 +392,7 @@ def _terms(wire: str, body: Json) -> Iterator[str]:
     yield from (f"{name}={body[name]}" for name in settings if body.get(name) not in (None, ""))
     if object_of(body.get("performanceConfig")).get("latency") == "optimized":
         yield "another latency"
-    yield from (
-        what
-        for name, what in {"guardrailConfig": "a guardrail", "prediction": "a predicted answer"}.items()
-        if body.get(name)
-    )
+    yield from (what for name, what in _ADDED.items() if body.get(name))
     holders = [body, *(object_of(body.get(name)) for name in _HELD)]
     for name, neutral in {**_NEUTRAL, **_TOP_P.get(wire, {})}.items():
         if any(holder.get(name) not in neutral for holder in holders):
@@ -358,6 +408,11 @@ def _terms(wire: str, body: Json) -> Iterator[str]:
         yield "no safety filters"
 
 
+_ADDED = {
+    "guardrailConfig": "a guardrail",
+    "prediction": "a predicted answer",
+    "safe_prompt": "a safety prompt",
+}
 _UNFILTERED = {"BLOCK_NONE", "OFF"}
 _MOST = {"xhigh", "max"}
 #: The names of `top_p` where the default is another one than 1.

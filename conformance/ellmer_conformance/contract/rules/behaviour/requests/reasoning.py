@@ -46,8 +46,13 @@ _SIGNED = re.compile(r'"(?:signature|thoughtSignature|encrypted_content)": ?"([^
         "https://github.com/microsoft/vscode/pull/320196",
         "https://github.com/vercel/ai/issues/16298",
         "https://github.com/lidge-jun/opencodex/pull/2229",
+        "https://github.com/anthropics/claude-code/issues/2746 (June 2025)",
     ],
     formerly=[
+        Refusal(
+            "When providing `thinking` or `redacted_thinking` blocks, the blocks must match the parameters during the original "
+            "request."
+        ),
         Refusal(
             "`thinking` or `redacted_thinking` blocks in the latest assistant message cannot be modified. These blocks must remain "
             "as they were in the original response."

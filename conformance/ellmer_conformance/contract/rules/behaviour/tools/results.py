@@ -157,10 +157,17 @@ def _texts_beside_media(run: Run) -> Iterator[Finding]:
             each.media for each in run.sent_items[index]
         )  # else the result may say that media cannot be shown
         if texts and shown and not item.error:
-            told = [each.text for each in run.sent_items[index] if each.role != "assistant"]
+            told = [_words(each) for each in run.sent_items[index] if each.role != "assistant"]
             lost = [text for text in texts if not any(text in each for each in told)]
             problem = f"the tool returned {_quoted(lost[0])} beside media, and no text has it" if lost else ""
             yield found(not lost, at(index, item), problem)
+
+
+def _words(item: Item) -> str:
+    """Returns the text of an item, or that of a document that is a text, such as a part of a Gemini response."""
+    if item.media and item.media.type.startswith("text/"):
+        return item.media.data.decode("utf-8", "replace")
+    return item.text
 
 
 def _texts(value: Any) -> Iterator[str]:

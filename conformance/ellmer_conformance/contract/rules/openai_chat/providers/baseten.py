@@ -75,7 +75,7 @@ add_feature_rules(
         ),
         UnsupportedFeature(
             "REQ-052",
-            "Images are sent to gpt-oss only before June 2026, when they were ignored.",
+            "From June 2026 on, gpt-oss does not accept images; before, it ignored them.",
             ("openai/gpt-oss*",),
             _refused(_BLIND),
             (
