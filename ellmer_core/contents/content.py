@@ -243,6 +243,9 @@ class ContentImage(Content):
     """
 
 
+DETAILS = ("", "auto", "low", "high", "original")
+
+
 @dataclass(frozen=True, eq=False, repr=False)
 class ContentImageRemote(ContentImage):
     """An image by its address: the provider fetches it.
@@ -266,7 +269,9 @@ class ContentImageRemote(ContentImage):
     def fault(self) -> str:
         """What is wrong with the address, as a clause; `""` if a provider may fetch it."""
         fetched = re.match(r"(?i)(https?|gs|s3)://[^\s/]|data:image/", self.url)
-        return "" if fetched else f"{self.url!r:.80} is not the address of an image on the web"
+        if not fetched or not self.url.isprintable():
+            return f"{self.url!r:.80} is not the address of an image on the web"
+        return "" if self.detail in DETAILS else f"its detail is {self.detail!r:.80}, not one of {DETAILS}"
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -490,7 +495,9 @@ def is_json(value: Any, depth: int = 0) -> bool:  # noqa: PLR0911 - one return p
             return depth < MAX_DEPTH and all(is_json(item, depth + 1) for item in value)
         case ContentText():
             return is_json(value.text)
-    return isinstance(value, ContentFile) or is_media(value)
+        case ContentFile():
+            return is_json(value.filename) and is_json(value.text)
+    return is_media(value)
 
 
 MAX_INTEGER_BITS = 10_000  # Python itself refuses to write integers of more than 4300 digits

@@ -188,7 +188,7 @@ def _written(history: History, settings: Settings, user: UserTurn | None) -> Loo
 
         tools = offered(settings.tools, sent.turns, native=settings.wire.searches)
     written = settings.written.request(
-        settings.wire, sent.turns, tools, stream=settings.stream, type=settings.type, mode=settings.mode
+        sent.wire, sent.turns, tools, stream=settings.stream, type=settings.type, mode=settings.mode
     )
     if sent.replaced:
         warn_replaced(settings, sent.replaced)

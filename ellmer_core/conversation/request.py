@@ -39,10 +39,11 @@ def request_turns(history: History, settings: Settings, user: UserTurn | None) -
     if expiring([*(turns[place] for place in special), *filter(None, [new])]):
         now: float = yield Clock(wall=True)
         turns, new = [sent_along(turn, now) for turn in turns], new and sent_along(new, now)
+    wire = for_images_of(settings.wire, [*(turns[place] for place in special), *filter(None, [new])])
     sent = sendable_to(
-        settings.wire, turns, special, new, tuple(settings.tools.values()), describes=settings.describes
+        wire, turns, special, new, tuple(settings.tools.values()), describes=settings.describes
     )
-    return Sendable(sent.turns, [*sent.replaced, *missed])
+    return sent._replace(replaced=[*sent.replaced, *missed])
 
 
 def _history_after_hooks(history: History, settings: Settings) -> list[Turn]:
@@ -160,15 +161,11 @@ EARLY = 60.0  # seconds: a file that is about to go may be gone when the provide
 
 def expiring(turns: Sequence[Turn]) -> bool:
     """Tells whether a turn refers to a file that expires and that could be sent itself."""
-    special = [turn for turn in turns if not turn.is_plain]  # nearly all turns have texts only
-    values = [
-        c.value if isinstance(c, ours.ContentToolResult) else c for turn in special for c in turn.contents
-    ]
     return any(
         isinstance(part, ours.ContentUploaded)
         and isinstance(part.source, ours.Content)
         and isinstance(part.expires_at, float | int)
-        for part in ours.contents_in(values)
+        for part in _parts(turns)
     )
 
 
@@ -197,10 +194,28 @@ def _content_at(content: ours.Content, now: float) -> ours.Content:
 
 
 class Sendable(NamedTuple):
-    """The turns to send, and the descriptions that replace content in them."""
+    """The turns to send, the descriptions that replace content in them, and the wire that they are for."""
 
     turns: list[Turn]
     replaced: list[str]
+    wire: Wire
+
+
+def for_images_of(wire: Wire, turns: Iterable[Turn]) -> Wire:
+    """Returns the wire for a request with the images in these turns: some models take only smaller ones if there are many."""
+    if not wire.profile.many_images:
+        return wire
+    most, pixels = wire.profile.many_images
+    images = [part for part in _parts(turns) if isinstance(part, ours.ContentImage | ours.ContentUploaded)]
+    return wire if len(images) <= most else replace(wire, profile=replace(wire.profile, pixels=pixels))
+
+
+def _parts(turns: Iterable[Turn]) -> Iterator[ours.Content]:
+    """Yields the contents of turns, and those in results."""
+    special = [turn for turn in turns if not turn.is_plain]  # nearly all turns have texts only
+    return ours.contents_in(
+        [c.value if isinstance(c, ours.ContentToolResult) else c for turn in special for c in turn.contents]
+    )
 
 
 def sendable_to(
@@ -237,7 +252,7 @@ def sendable_to(
         sent = list(map(_without_calls, sent))
     if not wire.profile.system:
         sent = _without_system(sent)
-    return Sendable(sent, replaced)
+    return Sendable(sent, replaced, wire)
 
 
 def _turn(wire: Wire, turn: Turn, replaced: list[str]) -> Turn:
@@ -264,7 +279,9 @@ def _printed(wire: Wire, content: ours.Content) -> ours.Content:
 
 def conversation_as_sent(wire: Wire, turns: Sequence[Turn]) -> list[Turn]:
     """Returns the turns of a conversation as the model gets them, for people."""
-    return [as_sent(wire, turn) for turn in repaired(turns).turns]
+    whole = repaired(turns).turns
+    wire = for_images_of(wire, whole)
+    return [as_sent(wire, turn) for turn in whole]
 
 
 def accepts(wire: Wire, turn: Turn | None) -> bool:

@@ -24,9 +24,9 @@ from .._chat.chat import Chat
 from .._chat.structured_output import Structured
 from ..base.log import warn
 from ..contents.json_serialization import contents_record
-from ..contents.turns import AssistantTurn, Turn, UserTurn
+from ..contents.turns import AssistantTurn, UserTurn
 from ..conversation.io_operations import Loop
-from ..conversation.request import request_turns, warn_replaced
+from ..conversation.request import Sendable, request_turns, warn_replaced
 from ..conversation.response import cut_short, turn_of
 from ..conversation.settings import Settings
 from ..models.prices.price_lookup import cost, log_usage
@@ -341,18 +341,21 @@ class Job:
 
     def bodies(self) -> dict[str, Json]:
         """Returns the requests by name."""
-        wire, type = self.chat.wire, self.wanted.sent if self.wanted else None
+        type = self.wanted.sent if self.wanted else None
         settings = self.chat._plan(stream=False, tool_mode="sequential")  # noqa: SLF001 - of this package
+        sent = [
+            self.sendable(fork, user, settings) for fork, user in zip(self.forks, self.users, strict=True)
+        ]
         return {
-            f"chat-{place}": wire.asking(self.turns(fork, user, settings), (), type=type, mode=self.mode).json
-            for place, (fork, user) in enumerate(zip(self.forks, self.users, strict=True))
+            f"chat-{place}": each.wire.asking(each.turns, (), type=type, mode=self.mode).json
+            for place, each in enumerate(sent)
         }
 
-    def turns(self, fork: Chat, user: UserTurn, settings: Settings) -> list[Turn]:
+    def sendable(self, fork: Chat, user: UserTurn, settings: Settings) -> Sendable:
         """Returns the turns in the form for the model, as a chat would send them."""
-        sent = self.run(request_turns(fork._history, settings, user))  # noqa: SLF001 - of this package
+        sent: Sendable = self.run(request_turns(fork._history, settings, user))  # noqa: SLF001 - of this package
         warn_replaced(settings, sent.replaced)
-        return list(sent.turns)
+        return sent
 
     def run(self, loop: Loop[Any]) -> Any:
         return run(loop, self.chat._connection)  # noqa: SLF001 - of this package

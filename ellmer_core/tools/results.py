@@ -14,6 +14,7 @@ from pathlib import PurePath
 from types import NoneType
 from typing import Any, NamedTuple
 
+from ..base.printable_text import printable
 from ..contents.content import (
     MAX_DEPTH,
     MAX_INTEGER_BITS,
@@ -139,7 +140,7 @@ def _missing(media: Content) -> str:
     kinds = {ContentImage: "an image", ContentPDF: "a PDF document", ContentUploaded: "an uploaded file"}
     kind = next((kind for cls, kind in kinds.items() if isinstance(media, cls)), "a file")
     kind += f" ({media.type})" if isinstance(media, ContentFile) else ""
-    where = f" at {media.url}" if isinstance(media, ContentImageRemote) else ""
+    where = f" at {printable(media.url)}" if isinstance(media, ContentImageRemote) else ""
     return f"[The tool returned {kind}{where} here, which this model cannot be shown.]"
 
 
@@ -285,7 +286,12 @@ class _Check(NamedTuple):
                 return value if any(contents_in(value)) else replaced(content, value=value)
             case ContentImageInline() | ContentImageRemote() | ContentPDF() | ContentFile() if content.fault:
                 raise self.error(path, content, f"A model cannot read it, because {content.fault}.")
-            case _ if is_media(content) or isinstance(content, ContentFile):
+            case ContentFile(filename=filename, text=text):
+                texts = {"filename": filename, "text": text}
+                return replaced(
+                    content, **{name: self.text(each, f"{path}.{name}") for name, each in texts.items()}
+                )
+            case _ if is_media(content):
                 return content
         raise self.error(
             path, content, "Only text, JSON, images, PDFs, files and uploaded files can be tool results."

@@ -354,7 +354,7 @@ class Wire(Value, ABC):
                 there = ", ".join(profile.images or IMAGES)
                 return f"{type} is not one of {there}, which {who} accepts"
             case ours.ContentImageInline() if profile.pixels and max(value.size or (0,)) > profile.pixels:
-                return f"it has more than {profile.pixels:,} pixels in a row or column, which {who} does not accept"
+                return f"it has more than {profile.pixels:,} pixels in a row or column, which {who} does not accept in this request"
             case ours.ContentImageRemote(url=url) if not self.fetches_from(url):
                 return f"{self.provider} does not fetch URLs; send the bytes of {url} instead, or set fetch='https'"
             case ours.ContentFile(type=type, text=text) if not text and not self.file(value):

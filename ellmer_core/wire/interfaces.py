@@ -262,6 +262,7 @@ class Profile(Value):
         forced_thinking: Whether a tool call can be forced while the model thinks. Default: `True`.
         images: The accepted media types of images, such as `"image/png"`. Default: `None`.
         pixels: The largest accepted width and height of an image, in pixels. Default: `None`.
+        many_images: A number of images, and the `pixels` of a request with more of them. Default: `()`.
         pdfs: Whether it accepts PDFs. Default: `None`.
         audio: Whether it accepts audio. Default: `None`.
         tools: Whether it accepts tools. Default: `True`.
@@ -299,6 +300,7 @@ class Profile(Value):
     forced_thinking: bool = True
     images: tuple[str, ...] | None = None
     pixels: int | None = None
+    many_images: tuple[int, ...] = ()
     pdfs: bool | None = None
     audio: bool | None = None
     tools: bool = True

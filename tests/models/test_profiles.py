@@ -1,18 +1,20 @@
 """The capabilities of a model: the tables, `thinking=`, and parameters that are left out with one warning."""
 
 import re
+import warnings
 from base64 import b64encode
 from dataclasses import replace
 from datetime import date
 from io import BytesIO
 from urllib.parse import urlsplit
 
+import httpx
 import pytest
 from PIL import Image
 from wires.every_provider import WIRES
 
 from ellmer_core.contents.content import ContentImageInline
-from ellmer_core.contents.turns import UserTurn
+from ellmer_core.contents.turns import AssistantTurn, UserTurn
 from ellmer_core.errors import ContentError, EllmerWarning, UsageError
 from ellmer_core.models.profiles import profile_of, rows
 from ellmer_core.models.unsupported_parameters import Asked, fitted
@@ -49,6 +51,24 @@ def test_an_image_with_more_pixels_than_the_model_accepts():
         chat.chat("What is this?", too_wide)
     assert not chat.wire.refuses(png(8000))
     assert not chat_openai(api_key="k").wire.refuses(too_wide)
+
+
+@pytest.mark.parametrize(("images", "shown"), [(20, 20), (21, 0)])
+def test_many_images_may_have_fewer_pixels(images, shown):
+    bodies = []
+
+    def answer(request):
+        bodies.append(request.content.decode())
+        return httpx.Response(200, json={"type": "message", "content": [], "stop_reason": "end_turn"})
+
+    chat = claude(client=httpx.Client(transport=httpx.MockTransport(answer)))
+    for _ in range(images):
+        chat.add_turn(UserTurn([png(2001)]), AssistantTurn(["Yes."]))
+    with warnings.catch_warnings(action="ignore"):
+        chat.chat("And now?")
+
+    assert bodies[0].count('"type":"image"') == shown
+    assert str(chat).count("[inline image]") == shown
 
 
 def png(width):

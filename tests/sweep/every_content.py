@@ -95,6 +95,9 @@ WHOLE: Mapping[str, ec.Content] = {
 }
 BROKEN: Mapping[str, ec.Content] = {
     "no base64": ec.ContentImageInline("image/png", "no base64!"),
+    "a file with half a character": ec.ContentFile("text/plain", "aGk=", "a.txt", "a\ud800"),
+    "an address with half a character": ec.ContentImageRemote("https://example.com/\ud800.png"),
+    "an unknown detail": ec.ContentImageRemote("https://example.com/a.png", "sharp"),
     "no bytes": ec.ContentImageInline("image/png", ""),
     "another type": ec.ContentImageInline("image/jpeg", PNG),
     "no image": ec.ContentImageInline("text/html", "SGk="),

@@ -26,6 +26,7 @@ ROWS: list[dict[str, Any]] = [
         "provider": ["Anthropic", "AWS/Bedrock", "Posit"],
         "model": "claude",
         "pixels": 8000,
+        "many_images": [20, 2000],
         "source": "https://platform.claude.com/docs/en/build-with-claude/vision.md",
     },
     {
