@@ -205,12 +205,17 @@ class ContentText(Content):
         return id if isinstance(id, str) else None
 
 
-class _Data:
-    """A medium whose bytes are sent with the request: its `type`, and its `data` in standard base64."""
+class _Data(Content):
+    """A medium whose bytes are sent with the request: its `type` in lower case, and its `data` in standard base64."""
 
     only: ClassVar[str] = ""  # the one media type of the class, if it has one
     type: str
     data: str
+
+    def __post_init__(self) -> None:
+        super().__post_init__()
+        if not self.type.islower():  # RFC 2045, 5.1: the case does not matter; providers refuse capitals
+            object.__setattr__(self, "type", self.type.lower())
 
     @cached_property
     def fault(self) -> str:
@@ -221,10 +226,10 @@ class _Data:
             bytes = b64decode(self.data, validate=True)
         except ValueError:
             return "its data is not standard base64"
-        type, actual = self.type.lower(), sniffed(bytes) or sniffed(bytes, AUDIO)
-        if self.only and type != self.only:
+        actual = sniffed(bytes) or sniffed(bytes, AUDIO)
+        if self.only and self.type != self.only:
             return f"its type is {self.type!r:.80}, not {self.only}"
-        if type not in {**SIGNATURES, **AUDIO} or actual == type:
+        if self.type not in {**SIGNATURES, **AUDIO} or actual == self.type:
             return ""
         return f"its bytes are {actual}, not {self.type}" if actual else f"its bytes are not {self.type}"
 
@@ -285,9 +290,16 @@ class ContentImageInline(ContentImage, _Data):
     data: str = field(default="", repr=False)
     extra: Mapping[str, Any] = field(default_factory=dict, repr=False, compare=False)
 
+    @cached_property
+    def size(self) -> tuple[int, int] | None:
+        """The width and height in pixels, or `None` if the bytes do not tell."""
+        from .image_size import image_size  # noqa: PLC0415 - few chats have images
+
+        return None if self.fault else image_size(self.type, b64decode(self.data))
+
 
 @dataclass(frozen=True, eq=False, repr=False)
-class ContentPDF(Content, _Data):
+class ContentPDF(_Data):
     """A PDF whose bytes are sent with the request. `content_pdf_file()` makes one from a path.
 
     Args:
@@ -325,7 +337,7 @@ class ContentJson(Content):
 
 
 @dataclass(frozen=True, eq=False, repr=False)
-class ContentFile(Content, _Data):
+class ContentFile(_Data):
     """A document, audio or video file that is sent with the request. `content_file()` makes one from a path.
 
     Args:
@@ -511,7 +523,8 @@ def replaced(content: C, **changes: Any) -> C:
     `__init__`.
     """
     changed = copy(content)
-    vars(changed).pop("fault", None)
+    for computed in ("fault", "size"):
+        vars(changed).pop(computed, None)
     for name, value in changes.items():
         object.__setattr__(changed, name, value)
     return changed
@@ -744,7 +757,7 @@ def _check_closed(cls: type[Content]) -> None:
         )
 
 
-for _class in [*Content.__subclasses__(), *ContentImage.__subclasses__()]:
+for _class in [*Content.__subclasses__(), *ContentImage.__subclasses__(), *_Data.__subclasses__()]:
     _check_closed(_class)
 
 

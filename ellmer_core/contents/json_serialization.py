@@ -44,7 +44,7 @@ OURS: dict[str, type[Any]] = {
     name: cls
     for module in (content, turns)
     for name, cls in vars(module).items()
-    if isinstance(cls, type) and issubclass(cls, (ours.Content, Turn, Tokens))
+    if isinstance(cls, type) and issubclass(cls, (ours.Content, Turn, Tokens)) and name[0] != "_"
 }
 
 

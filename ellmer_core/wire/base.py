@@ -350,9 +350,11 @@ class Wire(Value, ABC):
                 return f"{who} does not accept PDFs"
             case ours.ContentImage() if not self.supports.images or profile.images == ():
                 return f"{who} does not accept images"
-            case ours.ContentImageInline(type=type) if type.lower() not in (profile.images or IMAGES):
+            case ours.ContentImageInline(type=type) if type not in (profile.images or IMAGES):
                 there = ", ".join(profile.images or IMAGES)
                 return f"{type} is not one of {there}, which {who} accepts"
+            case ours.ContentImageInline() if profile.pixels and max(value.size or (0,)) > profile.pixels:
+                return f"it has more than {profile.pixels:,} pixels in a row or column, which {who} does not accept"
             case ours.ContentImageRemote(url=url) if not self.fetches_from(url):
                 return f"{self.provider} does not fetch URLs; send the bytes of {url} instead, or set fetch='https'"
             case ours.ContentFile(type=type, text=text) if not text and not self.file(value):

@@ -261,6 +261,7 @@ class Profile(Value):
         forced: Whether a tool call can be forced. Default: `True`.
         forced_thinking: Whether a tool call can be forced while the model thinks. Default: `True`.
         images: The accepted media types of images, such as `"image/png"`. Default: `None`.
+        pixels: The largest accepted width and height of an image, in pixels. Default: `None`.
         pdfs: Whether it accepts PDFs. Default: `None`.
         audio: Whether it accepts audio. Default: `None`.
         tools: Whether it accepts tools. Default: `True`.
@@ -297,6 +298,7 @@ class Profile(Value):
     forced: bool = True
     forced_thinking: bool = True
     images: tuple[str, ...] | None = None
+    pixels: int | None = None
     pdfs: bool | None = None
     audio: bool | None = None
     tools: bool = True

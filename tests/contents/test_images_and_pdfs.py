@@ -46,6 +46,35 @@ def opened(content):
 # images -----------------------------------------------------------------------------------------------------
 
 
+@pytest.mark.parametrize(
+    ("format", "options"),
+    [
+        ("PNG", {}),
+        ("GIF", {}),
+        ("JPEG", {}),
+        ("JPEG", {"progressive": True, "comment": b"x" * 500}),
+        ("WEBP", {}),
+        ("WEBP", {"lossless": True}),
+        ("WEBP", {"exif": b"Exif\0\0II*\0"}),
+    ],
+)
+def test_the_size_of_an_image(format, options):
+    data = b64encode(image_bytes(format, **options)).decode()
+
+    assert ContentImageInline(f"image/{format.lower()}", data).size == (600, 300)
+
+
+def test_an_image_whose_bytes_do_not_tell_its_size():
+    assert ContentImageInline("image/tiff", "SUkqAA==").size is None
+    assert ContentImageInline("image/jpeg", b64encode(b"\xff\xd8\xff\xe0").decode()).size is None
+    assert ContentImageInline("image/png", "no base64!").size is None
+
+
+def test_a_media_type_has_no_capitals():
+    assert ContentImageInline("IMAGE/PNG", "").type == "image/png"
+    assert not ContentPDF("Application/PDF", b64encode(PDF).decode()).fault
+
+
 @pytest.mark.parametrize("format", ["PNG", "JPEG", "GIF", "WEBP"])
 def test_a_file_is_sent_as_it_is(tmp_path, format):
     path = image_file(tmp_path, "no-extension", format=format)

@@ -1,16 +1,19 @@
 """The capabilities of a model: the tables, `thinking=`, and parameters that are left out with one warning."""
 
 import re
+from base64 import b64encode
 from dataclasses import replace
 from datetime import date
+from io import BytesIO
 from urllib.parse import urlsplit
 
 import pytest
+from PIL import Image
 from wires.every_provider import WIRES
 
 from ellmer_core.contents.content import ContentImageInline
 from ellmer_core.contents.turns import UserTurn
-from ellmer_core.errors import EllmerWarning, UsageError
+from ellmer_core.errors import ContentError, EllmerWarning, UsageError
 from ellmer_core.models.profiles import profile_of, rows
 from ellmer_core.models.unsupported_parameters import Asked, fitted
 from ellmer_core.providers.anthropic import Anthropic, chat_anthropic
@@ -37,6 +40,21 @@ def sent(chat, *without):
 
 def claude(**options):
     return chat_anthropic(**{"api_key": "k", "model": "claude-sonnet-5", **options})
+
+
+def test_an_image_with_more_pixels_than_the_model_accepts():
+    chat, too_wide = claude(), png(8001)
+
+    with pytest.raises(ContentError, match="more than 8,000 pixels in a row or column"):
+        chat.chat("What is this?", too_wide)
+    assert not chat.wire.refuses(png(8000))
+    assert not chat_openai(api_key="k").wire.refuses(too_wide)
+
+
+def png(width):
+    out = BytesIO()
+    Image.new("1", (width, 1)).save(out, "PNG")
+    return ContentImageInline("image/png", b64encode(out.getvalue()).decode())
 
 
 def test_every_row_of_the_tables_names_its_source_and_compiles():

@@ -166,7 +166,6 @@ def test_a_command_has_the_time_once_more_for_each_variation():
 
 ADAPTER = """
 import time
-from dataclasses import replace
 from ellmer_conformance.adapters.ellmer_core import EllmerCore, Session
 
 class Blocking(EllmerCore):

@@ -23,6 +23,12 @@ ROWS: list[dict[str, Any]] = [
         "source": "https://platform.claude.com/docs/en/models/fable-5-1/migration-guide",
     },
     {
+        "provider": ["Anthropic", "AWS/Bedrock", "Posit"],
+        "model": "claude",
+        "pixels": 8000,
+        "source": "https://platform.claude.com/docs/en/build-with-claude/vision.md",
+    },
+    {
         "provider": ["Anthropic", "Posit"],
         "model": "claude",
         "on": {"thinking": {"display": "summarized"}},

@@ -308,7 +308,7 @@ class Gemini(GeminiResponse):
                 part = legal(data, _PART, self.name) if data else None
             case ours.ContentUploaded(wire=wire) if wire != self.name:
                 part = {"text": content_parts.placeholder(content)}
-            case ours.ContentImageInline(type=type) if type.lower() not in (self.profile.images or IMAGES):
+            case ours.ContentImageInline(type=type) if type not in (self.profile.images or IMAGES):
                 part = {"text": content_parts.placeholder(content)}
             case ours.ContentImageInline() | ours.ContentPDF() | ours.ContentUploaded() | ours.ContentJson():
                 part = {**self.content(content), **signature}

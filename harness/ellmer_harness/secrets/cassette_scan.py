@@ -109,7 +109,11 @@ def _told_once(hits: Iterable[Hit]) -> list[Hit]:
 
 
 def _repeats(hit: Hit, secrets: Mapping[str, set[str]]) -> bool:
-    pieces = [piece for word in _APART.split(hit.secret) for piece in (word, word.partition("=")[2])]
+    pieces = [
+        piece
+        for word in _APART.split(hit.secret)
+        for piece in (word, word.partition("=")[2], word.partition("/")[0])
+    ]
     others = set(pieces).intersection(*(secrets[at] for at in hit.pointers)) - {hit.secret}
     rest = hit.secret
     for other in sorted(others, key=len, reverse=True):

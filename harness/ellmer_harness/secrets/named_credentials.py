@@ -234,6 +234,9 @@ request sends it, or only by a name that other values have, too.
 """
 _NUMBERED = re.compile(r"(?:[a-z]{2,9}_)?[0-9a-fA-F-]+")  # as ids of sessions are
 _OBJECT = re.compile(r"[A-Z]{2}[0-9a-f]{32}")  # Twilio's string identifier: `AP…` is an application
+_CSRF_COOKIE = re.compile(
+    r"(?i)[\w.-]{0,40}[cx]srf[\w.-]{0,40}=[^;]*(?:;\s*(?:expires|max-age|domain|path|samesite|secure|httponly)\b[^;]*)*"
+)
 _IMPOSSIBLE = re.compile(
     r"(?i)[0-9a-f]{8}-[0-9a-f]{4}-(?:[09a-f][0-9a-f]{3}-[0-9a-f]{4}|[0-9a-f]{4}-[0-7ef][0-9a-f]{3})-.*"
 )  # RFC 9562
@@ -317,7 +320,8 @@ def evidence(name: str, value: str) -> Evidence:
     if in_link and _OPENS_FILES.match(name[1:]):
         return "place"
     is_object = last[-1:] == ["sid"] and _OBJECT.fullmatch(value)
-    if is_object or _is_of_others(name, last) or _IMPOSSIBLE.fullmatch(value):
+    opens_nothing = is_object or _CSRF_COOKIE.fullmatch(value) or _IMPOSSIBLE.fullmatch(value)
+    if opens_nothing or _is_of_others(name, last):
         return "name"
     if "".join(last).endswith(("sessionid", "sessid")):
         return "name" if _NUMBERED.fullmatch(value) and not in_link else "place"
@@ -456,8 +460,8 @@ _ATTRIBUTE = re.compile(r"[ \t]*=[ \t]*(?:\"([^\"<>]{4,4000})\"|'([^'<>]{4,4000}
 _PART = re.compile(r"\"?(?:\r?\n[^\r\n]+)*\r?\n\r?\n([^\r\n]{4,4000})")
 _IN_URL = re.compile(r"://[^\s:/@\"'<>?#]*:([^\s/@\"'<>]{3,200})@")
 _USER_IN_URL = re.compile(
-    r"://([^\s:/@\"'<>?#]{16,400})(?::[^\s/@\"'<>]{0,200})?@"
-)  # a token alone: `https://ghp_…@github.com`
+    r"://([^\s:/@\"'<>?#]{16,400})(?::([^\s/@\"'<>]{0,200}))?@"
+)  # a token alone: `https://ghp_…@github.com`; beside a random password, it only names who asks
 _BASIC = re.compile(r"(?<=\b[Bb])asic\s+([\w+/=-]{8,400})")
 _BEARER = re.compile(r"(?<=\b[Bb])earer\s+([\w.~+/=-]{16,8000})")
 _NETRC = re.compile(r"login[ ]\S{1,200}\s+password\s+(\S{4,200})")
@@ -691,6 +695,7 @@ def _known_forms(text: str) -> Iterator[tuple[str, str, int]]:
         for found in _USER_IN_URL.finditer(text):
             if (
                 drawn(found[1])
+                and not drawn(found[2] or "")
                 and not made_of_words(found[1])
                 and not _SENTRY.match(text, found.start(1) - 8)
             ):

@@ -4,6 +4,7 @@ import asyncio
 import contextlib
 import dataclasses
 import gzip
+import inspect
 import json
 import re
 import threading
@@ -380,3 +381,9 @@ def test_a_decorator_without_a_path_or_of_a_class_says_so(tmp_path):
             wrong()
     with pytest.raises(TypeError, match="Suite is a class: mark it with"):
         use_cassette(tmp_path / "c.json")(type("Suite", (), {}))
+
+
+def test_help_shows_the_parameters_that_it_takes():
+    shown, constructor = (inspect.signature(each) for each in (use_cassette, use_cassette.__new__))
+    assert [*shown.parameters][:2] == ["path", "mode"]
+    assert [*constructor.parameters] == ["cls", *shown.parameters]

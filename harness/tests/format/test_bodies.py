@@ -291,11 +291,14 @@ def test_the_serializer_takes_text_and_none_as_vcrpy_gives_them(tmp_path):
 @given(values)
 @example([{"small": [1e-05, -3e-07, 0.0001], "large": 1e22}, [[], {}, "a,\n]"]])
 @example([[], {}, "a,\n]", ["\ud800"], {"": {"a": [{}]}}])
+@example([1e-07, 'x, 1e-7, \\"', {"[0.00001]": -2.5e-06, "1e-05,": 'y" : 0.00002,'}, 1e16, "é\x7f"])
 def test_text_is_that_of_json(value):
     assert compact(value) == json.dumps(value, ensure_ascii=False, separators=(",", ":"))
     assert spell(value, "indent2") == json.dumps(value, ensure_ascii=False, indent=2)
     assert spell(value, "spaced") == json.dumps(value, ensure_ascii=False)
     assert spell(value, "colon") == json.dumps(value, ensure_ascii=False, separators=(",", ": "))
+    assert spell(value, "indent4 ascii") == json.dumps(value, indent=4)
+    assert spell(value, "ascii") == json.dumps(value, separators=(",", ":"))
 
 
 def test_numbers_with_exponents_are_written_once():

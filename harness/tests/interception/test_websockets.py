@@ -4,8 +4,9 @@ import asyncio
 import contextlib
 import json
 import re
+import struct
 import threading
-from socket import SHUT_RDWR, create_server
+from socket import SHUT_RDWR, SO_LINGER, SOL_SOCKET, create_server
 
 import aiohttp
 import pytest
@@ -245,7 +246,8 @@ def odd_server(listening, ends):
                 connection.sendall(sent)
                 continue
             key = re.search(r"(?i)sec-websocket-key: (\S+)", head)[1]
-            accept = f"sec-websocket-accept: {accept_key(key)}\r\nsec-websocket-protocol: two\r\nx-id: 7"
+            chosen = "other" if sent == NOT_OFFERED else "two"
+            accept = f"sec-websocket-accept: {accept_key(key)}\r\nsec-websocket-protocol: {chosen}\r\nx-id: 7"
             start = "HTTP/1.1 101 Switching Protocols\r\nupgrade: websocket\r\nconnection: Upgrade"
             connection.sendall(f"{start}\r\n{accept}\r\n\r\n".encode() + sent)
             if answer is not None:
@@ -253,6 +255,7 @@ def odd_server(listening, ends):
                 connection.sendall(answer)
 
 
+NOT_OFFERED = b"\x81\x01b"
 ENDS = {  # each begins with a proper message
     "unknown": (b"\x81\x01a\x83\x01x", b""),
     "compressed": (b"\x81\x01a\xc1\x01x", b""),
@@ -265,6 +268,8 @@ ENDS = {  # each begins with a proper message
     "other": (b"\x81\x01a", b"\x88\x09\x03\xe8ok then"),
     "silent": (b"\x81\x01a", b""),
     "dropped": (b"", b""),
+    "garbage": (b"hello\r\n\r\n", b""),
+    "not-offered": (NOT_OFFERED, None),
 }
 
 
@@ -305,7 +310,7 @@ def ending_of_aiohttp(url, closes):
                     last = await socket.receive()
                     return [*heard, last.type, str(last.data), last.extra, socket.close_code]
             except aiohttp.ClientError as error:
-                return [*heard, type(error), str(error)]
+                return [*heard, type(error), re.sub(r"127\.0\.0\.1:\d+", "here", str(error))]
 
     return asyncio.run(talk())
 
@@ -327,3 +332,36 @@ def test_a_server_that_breaks_the_protocol_or_does_not_echo(client, end, odd, tm
         assert client(f"{API}/{end}", closes) == expected
     with use_cassette(tmp_path / "c.json", keep_headers=["x-id"]):
         assert client(f"{API}/{end}", closes) == expected
+
+
+def test_a_reset_is_one_again(tmp_path):
+    """The server ends the connection by a reset after the client has answered its only message."""
+
+    def serve(listening):
+        for _ in range(2):
+            connection, _ = listening.accept()
+            with connection:
+                key = re.search(r"(?i)sec-websocket-key: (\S+)", connection.recv(4000).decode())[1]
+                start = "HTTP/1.1 101 Switching Protocols\r\nupgrade: websocket\r\nconnection: Upgrade"
+                connection.sendall(f"{start}\r\nsec-websocket-accept: {accept_key(key)}\r\n\r\n".encode())
+                connection.recv(4000)
+                connection.setsockopt(SOL_SOCKET, SO_LINGER, struct.pack("ii", 1, 0))
+
+    def talk(url):
+        with websockets.sync.client.connect(url, proxy=None) as client:
+            client.send("a")
+            with pytest.raises(websockets.exceptions.ConnectionClosedError) as closed:
+                client.recv()
+            return type(closed.value.__cause__), str(closed.value)
+
+    with create_server(("127.0.0.1", 0)) as listening:
+        threading.Thread(target=serve, args=(listening,), daemon=True).start()
+        here = f"127.0.0.1:{listening.getsockname()[1]}"
+        expected = talk(f"ws://{here}/")
+        assert expected[0] is ConnectionResetError
+        with use_cassette(
+            tmp_path / "c.json", mode="rewrite", routes={API: f"http://{here}"}, recorded_from="it"
+        ):
+            assert talk(f"{API}/") == expected
+    with use_cassette(tmp_path / "c.json"):
+        assert talk(f"{API}/") == expected

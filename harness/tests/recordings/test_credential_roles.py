@@ -20,6 +20,7 @@ BOTH = f"{COOKIE}; {OTHERS}"
 TICKET = f"https://api.example.com/?ticket=ST-8852493-{KEY[:20]}-ap2"
 SESSION = "9f8b7c6d-1a2b-4c3d-8e4f-5a6b7c8d9e0f"
 OBJECT = "AP5c39e67b56459410e9d2f6426125cb16"  # of Twilio
+AWS = f"AWS4-HMAC-SHA256 Credential=AKIA{OTHER[:16].upper()}/20150607/eu-west-1/ec2/aws4_request, SignedHeaders=host, Signature={32 * 'a7'}"
 AUTH = {"Authorization": [f"Bearer {OTHER}"]}
 API = "https://api.example.com/v1/items"
 JSON = "application/json"
@@ -76,6 +77,7 @@ LOGIN = {"method": "POST", "headers": {}, "body": form(username="ann", password=
         ([sent(headers={}, Location=[TICKET]), sent(TICKET, {})], 0, 2),
         ([sent(headers={}, Location=[TICKET]), sent(TICKET)], 2, 0),
         ([sent(**LOGIN, **{"Set-Cookie": [COOKIE]})], 1, 0),
+        ([sent(**LOGIN, **{"Set-Cookie": [f"XSRF-TOKEN={KEY}; path=/; Secure"]})], 0, 1),
         ([sent(headers={"X-Session-Id": [SESSION]})], 0, 1),
         ([sent(**{"Mcp-Session-Id": [SESSION]}), sent(headers={"Mcp-Session-Id": [SESSION]})], 2, 0),
         ([sent(method="POST", body=form(user="ann", signature=KEY))], 0, 1),
@@ -98,6 +100,9 @@ LOGIN = {"method": "POST", "headers": {}, "body": form(username="ann", password=
         ([sent("https://ann:my_app_password@api.example.com/v1")], 0, 0),
         ([sent("https://admin:admin@api.example.com/v1")], 0, 1),
         ([sent("https://admin:Administrator@api.example.com/v1")], 1, 0),
+        ([sent(f"https://{KEY}:{OTHER}@api.example.com/v1"), got(account_sid=OBJECT)], 1, 1),
+        ([sent(f"https://{KEY}:@api.example.com/v1")], 1, 0),
+        ([sent(headers={"Signed": [AWS]})], 1, 0),
         ([sent(f"https://{KEY}:{KEY}@api.example.com/v1")], 1, 0),
         ([sent(headers={"X-Login": ["Basic cHNjX2FwcDpwc2NfYXBw"]})], 0, 1),
         ([sent(method="POST", body=form(ApplicationSid=OBJECT))], 0, 1),

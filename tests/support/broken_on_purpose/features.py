@@ -9,11 +9,12 @@ from typing import Any
 import httpx
 
 import ellmer_core as ec
+from ellmer_conformance.adapters import Capabilities
 from ellmer_conformance.contract.observed.exchange import Json
 from ellmer_conformance.scenarios.messages import Approve, Reply, Tool
 
 from .answer_events import objects, rewritten
-from .base import BrokenAdapter
+from .base import BrokenAdapter, is_result
 
 
 class AsksNobody(BrokenAdapter):
@@ -127,6 +128,20 @@ class HidesRefusals(BrokenAdapter):
 
     def reply(self, reply: Reply) -> Reply:
         return replace(reply, text="", stop="stop") if reply.stop == "filter" else reply
+
+
+class SetsOptionsOnce(BrokenAdapter):
+    """Sends the options of a turn with its first request, and not with its results."""
+
+    case, caught_by, on = "thinking_asked_for", ("OPT-008",), ("anthropic", "openai-responses")
+
+    def capabilities(self, wire: str, provider: str) -> Capabilities:
+        return replace(super().capabilities(wire, provider), thinking="native")
+
+    def body(self, body: Json) -> Json:
+        has_results = any(is_result(each) for each in objects(body))
+        gone = {"thinking", "reasoning", "output_config"} if has_results else set()
+        return {name: value for name, value in body.items() if name not in gone}
 
 
 class SendsText(BrokenAdapter):

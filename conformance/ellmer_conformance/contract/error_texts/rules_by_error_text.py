@@ -136,7 +136,7 @@ def _templates(match: Match) -> list[str]:
 def _providers_named(text: str, known: set[str]) -> set[str]:
     """Returns the providers that a text names, by a host or by one of the known names."""
     near = f"{text[:COMPARED]}\n{text[-COMPARED:]}".lower()
-    named = {name for found in _PROVIDER.findall(near) for name in found if name}
+    named: set[str] = {name for found in _PROVIDER.findall(near) for name in found if name}
     hosts = {name for host, name in _HOSTS.items() if host in near}
     told = {name for name in known - {"openai"} if re.search(rf"\b{re.escape(name)}\b", near)}
     return ({_ALSO.get(name, name) for name in named} - {""}) | hosts | told

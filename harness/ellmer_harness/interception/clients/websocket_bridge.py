@@ -3,7 +3,7 @@ records messages.
 
 A conversation is one interaction of a cassette: a GET with the status 101. Its body has one line for each
 message, `{"sent": …}` or `{"received": …}`. The last line is `{"closed": 1000}`, with `"by": "client"` if the
-client closed. A message of compact JSON is stored as a value (`"style": "spaced"` if it has spaces), and
+client closed, or `"reset": true` if the server's system knew nothing of the connection any more. A message of compact JSON is stored as a value (`"style": "spaced"` if it has spaces), and
 bytes as `sent_base64` and `received_base64`. What is no proper frame, because the server broke the protocol, is
 `received_raw`.
 """
@@ -146,8 +146,8 @@ class Bridge:
             return answer
         except (InvalidHandshake, EOFError) as error:
             raw = b"" if isinstance(error, SecurityError) else opening[-1].frames.opening
-            refused = raw.decode("latin-1").replace(_accept(request), _ACCEPT)
-            self._take.broke(Failure(_UNREADABLE, str(error), refused))
+            said = raw.decode("latin-1").replace(_accept(request), _ACCEPT)
+            self._take.broke(Failure(_UNREADABLE, str(error), said))
             return _answer_raw(connection, raw)
         except OSError as error:
             self._take.broke(Failure("ConnectError", str(error)))

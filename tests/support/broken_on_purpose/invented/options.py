@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Mapping
 from dataclasses import replace
 from typing import Any, ClassVar
@@ -67,17 +66,3 @@ class GoesOnAtTheLimit(_Sets):
 
     def turn_options(self, options: Mapping[str, Any]) -> Mapping[str, Any]:
         return {name: value for name, value in options.items() if name != "requests"}
-
-
-class SetsOptionsOnce(_Sets):
-    """Sends the options of a turn with its first request, and not with its results."""
-
-    case, caught_by, on = "thinking_asked_for", ("OPT-008",), ("anthropic", "openai-responses")
-
-    def body(self, body: Json) -> Json:
-        answers = '"tool_result"' in json.dumps(body) or '"function_call_output"' in json.dumps(body)
-        return {
-            k: v
-            for k, v in body.items()
-            if not answers or k not in {"thinking", "reasoning", "output_config"}
-        }

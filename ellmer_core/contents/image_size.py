@@ -1,0 +1,63 @@
+"""The width and height of an image, from the first bytes of its file."""
+
+from __future__ import annotations
+
+#: The markers of a JPEG's frames: all of C0 to CF but those of tables.
+_FRAMES = {*range(0xC0, 0xD0)} - {0xC4, 0xC8, 0xCC}
+
+
+def image_size(type: str, data: bytes) -> tuple[int, int] | None:
+    """Returns the width and height of a PNG, GIF, JPEG or WebP in pixels, or `None` if its bytes do not tell.
+
+    Args:
+        type: Media type of the bytes.
+        data: The bytes of the file.
+
+    Returns:
+        The width and the height.
+
+    Examples:
+        >>> image_size("image/gif", b"GIF89a" + bytes([2, 1, 3, 0]))
+        (258, 3)
+    """
+    match type:
+        case "image/png":
+            return _big(data, 16, 4), _big(data, 20, 4)
+        case "image/gif":
+            return _little(data, 6, 2), _little(data, 8, 2)
+        case "image/jpeg":
+            return _of_jpeg(data)
+        case "image/webp":
+            return _of_webp(data)
+    return None
+
+
+def _of_jpeg(data: bytes) -> tuple[int, int] | None:
+    """Looks for the first frame, behind the segments before it."""
+    at = 2
+    while data[at : at + 1] == b"\xff":
+        if _big(data, at + 1, 1) in _FRAMES:
+            return _big(data, at + 7, 2), _big(data, at + 5, 2)
+        at += 2 + _big(data, at + 2, 2)
+    return None
+
+
+def _of_webp(data: bytes) -> tuple[int, int] | None:
+    """Reads the first chunk: with a canvas, without loss, or with loss."""
+    match data[12:16]:
+        case b"VP8X":
+            return _little(data, 24, 3) + 1, _little(data, 27, 3) + 1
+        case b"VP8L":
+            bits = _little(data, 21, 4)
+            return bits % 2**14 + 1, (bits >> 14) % 2**14 + 1
+        case b"VP8 ":
+            return _little(data, 26, 2) % 2**14, _little(data, 28, 2) % 2**14
+    return None
+
+
+def _big(data: bytes, at: int, size: int) -> int:
+    return int.from_bytes(data[at : at + size], "big")
+
+
+def _little(data: bytes, at: int, size: int) -> int:
+    return int.from_bytes(data[at : at + size], "little")
