@@ -36,10 +36,12 @@ def request_turns(history: History, settings: Settings, user: UserTurn | None) -
     if settings.fetched:
         turns = [inlined(turn, settings.fetched) for turn in turns]
         new = user and inlined(user, settings.fetched)
-    if expiring([*(turns[place] for place in special), *filter(None, [new])]):
+    parts = _parts([*(turns[place] for place in special), *filter(None, [new])])
+    uploads = [part for part in parts if isinstance(part, ours.ContentUploaded)]
+    if uploads and expiring(uploads):
         now: float = yield Clock(wall=True)
         turns, new = [sent_along(turn, now) for turn in turns], new and sent_along(new, now)
-    wire = for_images_of(settings.wire, [*(turns[place] for place in special), *filter(None, [new])])
+    wire = for_images_of(settings.wire, parts) if settings.wire.profile.many_images else settings.wire
     sent = sendable_to(
         wire, turns, special, new, tuple(settings.tools.values()), describes=settings.describes
     )
@@ -159,13 +161,10 @@ T = TypeVar("T", bound=Turn)
 EARLY = 60.0  # seconds: a file that is about to go may be gone when the provider looks for it
 
 
-def expiring(turns: Sequence[Turn]) -> bool:
-    """Tells whether a turn refers to a file that expires and that could be sent itself."""
+def expiring(uploads: Iterable[ours.ContentUploaded]) -> bool:
+    """Tells whether a file expires that could be sent itself."""
     return any(
-        isinstance(part, ours.ContentUploaded)
-        and isinstance(part.source, ours.Content)
-        and isinstance(part.expires_at, float | int)
-        for part in _parts(turns)
+        isinstance(file.source, ours.Content) and isinstance(file.expires_at, float | int) for file in uploads
     )
 
 
@@ -201,21 +200,22 @@ class Sendable(NamedTuple):
     wire: Wire
 
 
-def for_images_of(wire: Wire, turns: Iterable[Turn]) -> Wire:
-    """Returns the wire for a request with the images in these turns: some models take only smaller ones if there are many."""
+def for_images_of(wire: Wire, parts: Iterable[ours.Content]) -> Wire:
+    """Returns the wire for a request with these images: some models take only smaller ones if there are many."""
     if not wire.profile.many_images:
         return wire
     most, pixels = wire.profile.many_images
-    images = [part for part in _parts(turns) if isinstance(part, ours.ContentImage | ours.ContentUploaded)]
+    images = [part for part in parts if isinstance(part, ours.ContentImage | ours.ContentUploaded)]
     return wire if len(images) <= most else replace(wire, profile=replace(wire.profile, pixels=pixels))
 
 
-def _parts(turns: Iterable[Turn]) -> Iterator[ours.Content]:
-    """Yields the contents of turns, and those in results."""
+def _parts(turns: Iterable[Turn]) -> list[ours.Content]:
+    """Returns the contents of turns, and those in results."""
     special = [turn for turn in turns if not turn.is_plain]  # nearly all turns have texts only
-    return ours.contents_in(
-        [c.value if isinstance(c, ours.ContentToolResult) else c for turn in special for c in turn.contents]
-    )
+    values = [
+        c.value if isinstance(c, ours.ContentToolResult) else c for turn in special for c in turn.contents
+    ]
+    return list(ours.contents_in(values))
 
 
 def sendable_to(
@@ -280,7 +280,7 @@ def _printed(wire: Wire, content: ours.Content) -> ours.Content:
 def conversation_as_sent(wire: Wire, turns: Sequence[Turn]) -> list[Turn]:
     """Returns the turns of a conversation as the model gets them, for people."""
     whole = repaired(turns).turns
-    wire = for_images_of(wire, whole)
+    wire = for_images_of(wire, _parts(whole))
     return [as_sent(wire, turn) for turn in whole]
 
 

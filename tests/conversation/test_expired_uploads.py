@@ -34,8 +34,6 @@ def test_a_file_that_is_still_there_stays_a_name():
 
 
 def test_only_a_file_with_an_end_and_a_source_is_looked_after():
-    assert expiring([UserTurn([GOES])])
-    assert not expiring([UserTurn([STAYS]), UserTurn("Hi")])
-    assert not expiring(
-        [UserTurn([ContentUploaded("file-3", "application/pdf", "openai-responses", expires_at=1000.0)])]
-    )
+    assert expiring([STAYS, GOES])
+    assert not expiring([STAYS])
+    assert not expiring([ContentUploaded("file-3", "application/pdf", "openai-responses", expires_at=1000.0)])
