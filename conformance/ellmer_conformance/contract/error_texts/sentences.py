@@ -92,7 +92,7 @@ _MORE = re.compile(r"(?:\b\w+(?: \w+){0,2}: ?)?https?://[^\s\"'}]+")
 _NAME = re.compile(r"[^\W_]+")
 #: A place in a template, a quoted name or value, a number, a path. What is longer is no value: the quotation mark is one of something else.
 _VALUE = re.compile(
-    r"\{\w*\}|'[^']{0,80}'|\"[^\"]{0,80}\"|`[^`]{0,80}`|\b\w*\d[\w.-]*|[\w$]++(?>(?:[.\[][\w\].$\[]++)+)"
+    r"\{\w*\}|'[^']{0,80}'|\"[^\"]{0,80}\"|`[^`]{0,80}`|\b\w*\d[\w.-]*|(?<![\w$])[\w$]++(?>(?:[.\[][\w\].$\[]++)+)"
 )
 WORD = re.compile(r"[^\W\d_]+|\*")
 #: A bit for each word of a known text. The words that two texts share are the bits that both have.
