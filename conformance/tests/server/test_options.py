@@ -53,7 +53,7 @@ def test_most_formats_carry_media_in_results():
     }
 
 
-@pytest.mark.parametrize("mode", ["sync", "stream"])
+@pytest.mark.parametrize("mode", ["sync", pytest.param("stream", marks=pytest.mark.slow)])
 @pytest.mark.parametrize("case", MEDIA)
 @pytest.mark.parametrize(("wire", "provider"), NATIVE)
 def test_media_inside_results_arrive_whole_and_in_order(wire, provider, case, mode, server):

@@ -119,6 +119,7 @@ def received(history, wire, answer):
         raise
 
 
+@pytest.mark.slow
 @absent
 @pytest.mark.filterwarnings("ignore:.*It is not sent back:UserWarning")
 @pytest.mark.parametrize("recorded_answers", by_family(answers()))

@@ -9,6 +9,7 @@ from traffic.recorded import absent, by_family, judge
 from ellmer_core.contents.content import ContentText
 
 
+@pytest.mark.slow
 @absent
 @pytest.mark.parametrize("streams", by_family(STREAMED))
 def test_a_stream_may_be_cut_into_chunks_anywhere(streams):
