@@ -247,8 +247,9 @@ def test_an_error_of_the_program_itself_stays():
     def broken(_progress):
         raise ValueError("mine")
 
+    chat = ec.chat_openai(api_key="k", model="m", base_url="http://127.0.0.1:9", max_tries=1)
     with pytest.raises(ValueError, match="mine"):
-        ec.parallel_chat(CHAT, ["a"], progress=broken, max_active=1)
+        ec.parallel_chat(chat, ["a"], progress=broken, max_active=1)
 
 
 @pytest.mark.parametrize(

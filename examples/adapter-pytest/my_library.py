@@ -31,7 +31,7 @@ class Chat:
             message, stop = completion.choices[0].message, completion.choices[0].finish_reason
             if stop is None:
                 raise EOFError("the answer broke off")
-            if stop != "tool_calls":
+            if stop not in {"tool_calls", "stop"} or not message.tool_calls:
                 self.messages.append({"role": "assistant", "content": words(message)})
                 return completion
             self.messages.append(message.to_dict())

@@ -432,9 +432,15 @@ def _is_reset(closed: ConnectionClosed) -> bool:
 
 def _reset(connection: Any) -> None:
     """Ends a connection as an operating system does that knows nothing of it."""
+
+    def close() -> None:
+        real_close()
+        connection.recv_messages.close()  # whoever waits for a message waits no longer
+
+    real_close = connection.socket.close
     with suppress(OSError):  # the client has closed it already
         connection.socket.setsockopt(SOL_SOCKET, SO_LINGER, pack("ii", 1, 0))
-        vars(connection).update(close_socket=connection.socket.close, send_data=lambda: None)
+        vars(connection).update(close_socket=close, send_data=lambda: None)
         connection.socket.shutdown(SHUT_RD)  # its thread closes it, and says nothing before
 
 
