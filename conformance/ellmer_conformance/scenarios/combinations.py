@@ -284,7 +284,7 @@ def combined(row: Combination) -> Case:
 
 
 _PROMPT = (
-    " ".join(["You are brief, and you call the user Ada."] * 3) + "\n\n    100 % of the time, {{always}}.\n"
+    " ".join(["You are brief, and you call the user Ada."] * 3) + "\n\n    100 % of the time, {{always}}."
 )
 _CHANGED_PROMPT = "You are verbose, and you call the user Bo."
 #: What a template, a formatter or an editor changes: signs of formats, escapes, spaces at the end and the beginning of lines.
