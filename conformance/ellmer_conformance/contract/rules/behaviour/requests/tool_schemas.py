@@ -236,13 +236,15 @@ def added_to(wanted: Json, sent: Json, root: Json, place: str) -> Iterator[str]:
     if not closed:
         return
     yield from (
-        f"{place} has a property {name}, which the tool does not take" for name in properties.keys() - has
+        f"{place} has a property {name}, which the tool does not take"
+        for name in properties
+        if name not in has
     )
     yield from (
         f"{place} requires {name}, which it does not declare"
-        for name in _required(branches) - {*properties, *has}
+        for name in sorted(_required(branches) - {*properties, *has})
     )
-    for name in properties.keys() & has.keys():
+    for name in (name for name in properties if name in has):
         inner, given = has[name], properties[name]
         if isinstance(inner, dict) and isinstance(given, dict) and "properties" in inner:
             yield from added_to(inner, given, root, f"{place}.{name}")
