@@ -376,10 +376,11 @@ class ChatMessages(SDKSession, ABC):
         choice = completion.choices[0]
         message, usage = choice.message, completion.usage
         calls = message.tool_calls or []
+        stop = _CHAT_STOPS.get(choice.finish_reason, choice.finish_reason)
         return ModelAnswer(
             words(message),
             [self.history_message(message)],
-            _CHAT_STOPS.get(choice.finish_reason, choice.finish_reason),
+            "tool" if calls and stop == "stop" else stop,
             [(call.id, call.function.name, call.function.arguments) for call in calls],
             {"input": usage.prompt_tokens, "output": usage.completion_tokens} if usage else {},
         )
