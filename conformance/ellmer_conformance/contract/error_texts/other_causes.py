@@ -81,7 +81,7 @@ _CAUSES = {
     ),
     OtherCause("the address is not one of the API", "Check the base URL and the endpoint."): (
         r"\b404\b.{0,30}not found|invalid url\b|unknown (?:request )?url|method not allowed|resource (?:you requested )?(?:was |could )?not (?:be )?found"
-        r"|not supported (?:by|with|in|on) (?:the |this )?(?:responses|chat|v1/)|/v\d[\w/]{0,60} is not supported|api_not_supported|requested api"
+        r"|not supported (?:by|with|in|on) (?:the |this )?(?:responses|chat|v1/)|/v\d\w*+(?:/\w++){0,4} is not supported|api_not_supported|requested api"
     ),
     OtherCause("the model's chat template refused the messages", "Compare them with the template."): (
         r"jinja|chat[ _]template\b|prompt template|raise_exception|template (?:error|render)"
