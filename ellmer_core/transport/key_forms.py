@@ -8,7 +8,7 @@ from urllib.parse import quote
 
 HIDDEN = "[key]"
 #: Words, each in one case: letters of a secret are seldom so.
-_READABLE = re.compile(r"(?>(?:(?:[A-Za-z][a-z]{0,9}|[A-Z]{1,10})\d{0,2}[-_.])*)")
+_READABLE = re.compile(r"(?>(?:(?:[A-Za-z][a-z]{0,11}|[A-Z]{1,12})\d{0,2}[-_.])*)")
 
 
 class HiddenText(str):

@@ -122,15 +122,16 @@ def _forms(key: str) -> tuple[str, ...]:
 @lru_cache(64)
 def _shown(keys: tuple[str, ...]) -> re.Pattern[str]:
     """Returns a pattern of the beginnings and ends of keys, also masked."""
-    mask, rest = r"(?:[*•●·…⋯█#]|\.{2,}|[xX]{4,}) ?", r"[\w\-/+=]*"
+    mask = r"(?:[*•●·…⋯█#]|\.{2,}|[xX]{4,}) ?"
     patterns: list[str] = []
     for key in keys:
+        rest = rf"[\w\-/+=]{{0,{len(key) + SHOWN}}}"  # not all of an image, which has any four letters
         first, end = len(readable(key)) + EDGE, re.escape(key[-EDGE:])
         patterns += [
             re.escape(key[: max(first, SHOWN)]) + rest,
             re.escape(key[:first]) + rf"{rest}{mask}{rest}",
         ]
-        patterns += [rf"{mask}[\w\-/+=]*?{end}(?![\w\-])", re.escape(key[-SHOWN:])]
+        patterns += [rf"{mask}{rest}?{end}(?![\w\-])", re.escape(key[-SHOWN:])]
     return re.compile("|".join(patterns))
 
 

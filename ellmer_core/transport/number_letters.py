@@ -11,8 +11,10 @@ __all__ = ["Letters", "in_numbers"]
 
 LEAST = 10  # letters that are searched
 LONGEST = 8  # digits of a number that is a letter
+FAR = 40  # characters between two numbers that do not belong together
 
-_NUMBER = re.compile(r"\d+", re.ASCII)
+#: A number, without the beginning of `0x73` and `0o163`.
+_NUMBER = re.compile(r"(?!0[box])\d+", re.ASCII | re.IGNORECASE)
 #: Letters as digits without anything between them: the base, the digits of each letter, and ten letters or more.
 _JOINED = (
     (10, 3, re.compile(r"(?:0(?:4[5-9]|[5-9]\d)|1[01]\d|12[0-2]){10,}", re.ASCII)),
@@ -21,7 +23,6 @@ _JOINED = (
 )
 #: Bytes in hexadecimal: alone, or behind the letter with which a language begins an escape.
 _BYTES = re.compile(r"(?:(?<![0-9A-Za-z])|(?<=[hHuUxX]))(?>(?:[0-9a-fA-F]{2})+)(?![0-9a-fA-F])")
-_ASCII = bytes(range(128)) + b" " * 128
 
 
 class Letters(NamedTuple):
@@ -33,38 +34,43 @@ class Letters(NamedTuple):
 
 
 def in_numbers(text: str) -> Iterator[Letters]:
-    """Yields the letters that the numbers of a text say, in each base, and a space for what says no letter of ASCII."""
+    """Yields the letters that the numbers of a text say, in each base: ten or more, one behind the other. A number that says no letter
+    ends them, because any long text has some numbers that do.
+    """
     numbers = [found.span() for found in _NUMBER.finditer(text)]
-    if len(numbers) >= LEAST:
-        starts, ends = [start for start, _ in numbers], [end for _, end in numbers]
-        yield from (Letters(_said(text, starts, ends, base), starts, ends) for base in (10, 8, 2))
+    for base in (10, 8, 2) if len(numbers) >= LEAST else ():
+        yield from _said(text, numbers, base)
     long = [span for span in numbers if span[1] - span[0] >= 3 * LEAST]
     for base, width, joined in _JOINED if long else ():
         runs = [found.span() for start, end in long for found in joined.finditer(text, start, end)]
-        starts, ends = _apart(runs, width)
-        if starts:
-            yield Letters(_said(text, starts, ends, base), starts, ends)
-    runs = [found.span() for found in _BYTES.finditer(text)]
-    said = bytes.fromhex("".join([text[slice(*run)] for run in runs])).translate(_ASCII).decode("ascii")
-    if len(said) >= LEAST:
-        yield Letters(said, *_apart(runs, 2))
+        yield from _said(text, _apart(runs, width), base)
+    yield from _said(text, _apart([found.span() for found in _BYTES.finditer(text)], 2), 16)
 
 
-def _apart(runs: list[tuple[int, int]], width: int) -> tuple[list[int], list[int]]:
-    """Returns where the letters in runs of digits begin and end, each of which has so many digits."""
-    starts = [*chain.from_iterable(range(start, stop, width) for start, stop in runs)]
-    return starts, [start + width for start in starts]
+def _apart(runs: list[tuple[int, int]], width: int) -> list[tuple[int, int]]:
+    """Returns the places of the numbers in runs of digits, each of which has so many digits."""
+    starts = chain.from_iterable(range(start, stop, width) for start, stop in runs)
+    return [(start, start + width) for start in starts]
 
 
-def _said(text: str, starts: list[int], ends: list[int], base: int) -> str:
-    numbers = [text[start:end] for start, end in zip(starts, ends, strict=True)]
+def _said(text: str, places: list[tuple[int, int]], base: int) -> Iterator[Letters]:
+    """Yields the letters that numbers say in a base, as long as they follow one another."""
+    numbers = [text[start:end] for start, end in places]
     letters = {each: _letter(each, base) for each in set(numbers)}
-    return "".join([letters[each] for each in numbers])
+    begin = 0
+    for at in range(len(numbers) + 1):
+        said = at < len(numbers) and letters[numbers[at]]
+        if said and (at == begin or places[at][0] - places[at - 1][1] <= FAR):
+            continue
+        if at - begin >= LEAST:
+            starts, ends = zip(*places[begin:at], strict=True)
+            yield Letters("".join([letters[each] for each in numbers[begin:at]]), [*starts], [*ends])
+        begin = at if said else at + 1
 
 
 def _letter(number: str, base: int) -> str:
-    """Returns the letter of ASCII that a number says, or a space."""
-    if len(number) > LONGEST or number.strip("0123456789"[:base]):
-        return " "
+    """Returns the printable letter of ASCII that a number says, or nothing. Of two bytes for a letter, one is zero."""
+    if len(number) > LONGEST or number.strip("0123456789"[:base] if base < 16 else "0123456789abcdefABCDEF"):
+        return ""
     code = int(number, base)
-    return chr(code) if code < 128 else " "
+    return chr(code) if 32 < code < 127 or (code == 0 and base == 16) else ""

@@ -432,6 +432,15 @@ def test_an_answer_has_no_beginning_and_no_end_of_the_key(text):
     assert HIDDEN in keys.hidden_in_events(body, [{"text": text}], last=True)[0]["text"]
 
 
+def test_an_image_with_any_letters_of_a_key_stays():
+    """Two megabytes of base64 have any four letters, and four times an x somewhere behind them."""
+    keys = SentKeys({"authorization": "Bearer 9f8e7d6c5b4a39281706f5e4d3c2b1a0"})
+    numbers = " ".join(f"{each} and so on" for each in (57, 102, 56, 101, 55, 100, 54, 99, 53, 98))
+    for text in (f"AAAA9f8e{'B' * 300}xxxx{'C' * 300}", f"xxxx{'B' * 300}b1a0", f"{'D' * 300} {numbers}"):
+        event = {"text": text}
+        assert keys.hidden_in_events(json.dumps(event).encode(), [event], last=True) == [{"text": text}]
+
+
 @pytest.mark.parametrize(
     "text", ["A key begins with sk-proj-...", "sk-...", "the word 7f3A", "and so on...", "sk-proj-"]
 )
