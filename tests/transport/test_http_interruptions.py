@@ -22,7 +22,7 @@ def test_no_answer_at_all(server, reply, make, talk):
     hold = threading.Event()
     server.answers(_Silent(hold))
     with pytest.raises(TimeoutError, match="idle") as caught:
-        talk(make(timeout=0.05, max_tries=3), "Hi")
+        talk(make(timeout=0.3, max_tries=3), "Hi")
     hold.set()
     assert caught.value.phase == "idle"
     assert len(server.asked) == 1
