@@ -139,6 +139,7 @@ def test_a_frame_in_a_notebook_is_as_high_as_its_page(chat, page):
     page.set_content(chat._repr_html_())
     frame = page.frames[-1]
     higher = "before => document.documentElement.offsetHeight > before + 20 && frameElement.clientHeight === document.documentElement.offsetHeight"
+    frame.wait_for_load_state()  # what arrives later changes the height, too
     frame.wait_for_function(higher, arg=0)
     before = frame.evaluate("document.documentElement.offsetHeight")
 
