@@ -14,7 +14,10 @@ from ellmer_conformance.contract.error_texts.described_faults import described
 from ellmer_conformance.contract.error_texts.other_causes import other_cause
 from ellmer_conformance.contract.error_texts.refusals import known_texts
 from ellmer_conformance.contract.error_texts.rules_by_error_text import matches
+from ellmer_conformance.contract.error_texts.similarity import nearest
 from ellmer_conformance.contract.error_texts.templates import has as has_template
+from ellmer_conformance.contract.rule import Kind, Level, Refusal
+from ellmer_conformance.contract.rulebook import RuleBook
 
 TEXTS = {
     "An assistant message with 'tool_calls' must be followed by tool messages responding to each 'tool_call_id'. "
@@ -594,6 +597,17 @@ def test_a_text_that_no_rule_knows_is_said_to_be_unknown_with_the_nearest():
         in told.output
     )
     assert " The nearest is " in told.output
+
+
+def test_the_first_text_of_a_process_is_compared_with_the_words_that_only_a_refusal_has():
+    """It got no bits for them, because the refusals were read after it: `explain` said that no rule is near."""
+    words = "The zyzzyva must not quibble with its own parallelogram."
+    book = RuleBook("my-format")
+    book.rule("REQ-900", Level.MUST, Kind.REJECT, source=("https://example.com",), refusal=Refusal(words))(
+        lambda request: iter(())
+    )
+
+    assert [each.rule.id for each in nearest(words, [book])] == ["REQ-900"]
 
 
 def test_a_wrong_id_is_told_with_the_nearest():

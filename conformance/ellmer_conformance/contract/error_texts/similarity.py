@@ -49,9 +49,9 @@ def nearest(text: str, books: Iterable[RuleBook], least: float = 0.0) -> list[Ma
     """
     if len(text) > 2 * COMPARED:
         text = f"{text[:COMPARED]}\n{text[-COMPARED:]}"
+    refusals = refusals_of(books)  # first: a text gets the bits of the words that are known by then
     parted = [(each, sentences(each)) for each in texts_in(text)]
     wanted = [said(part) for each, parts in parted for part in (each, *parts)]
-    refusals = refusals_of(books)
     parts = _weighed(wanted, refusals.weigh)
     longer = {each for each, parts in parted if parts}
     told = [0.0 if part.text in longer else refusals.weigh(part.named.all) for part in wanted]
