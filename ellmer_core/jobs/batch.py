@@ -22,6 +22,7 @@ from .. import errors
 from .._chat.answers import contents_of
 from .._chat.chat import Chat
 from .._chat.structured_output import Structured
+from ..base.file_replacement import replace_file
 from ..base.log import warn
 from ..contents.json_serialization import contents_record
 from ..contents.turns import AssistantTurn, UserTurn
@@ -36,7 +37,6 @@ from ..wire.base import StructuredMode, Wire, answer_of
 from ..wire.batches_and_files import Batches, Steps
 from ..wire.interfaces import Json
 from .job_files import explained, held, read
-from .job_files import replace as replace_file
 from .prompts_and_results import (
     Outcome,
     Prompt,

@@ -14,6 +14,7 @@ from stat import S_ISREG
 from typing import IO, Any
 
 from .._chat.chat import Chat
+from ..base.file_replacement import replace_file
 from ..contents.content import ContentToolResult
 from ..contents.json_serialization import contents_record, contents_replay
 from ..contents.turns import Turn, UserTurn
@@ -38,21 +39,6 @@ def _opened(path: Path) -> Iterator[IO[bytes]]:
         if not S_ISREG(os.fstat(file.fileno()).st_mode):
             raise OSError("it is a device or a pipe")
         yield file
-
-
-def replace(path: Path, data: bytes) -> None:
-    """Writes a file so that readers find either the old or the new content, even after a crash. The caller holds it."""
-    new = path.with_name(f"{path.name}.new")
-    try:
-        with new.open("wb") as file:
-            file.write(data)
-            file.flush()
-            os.fsync(file.fileno())
-        new.replace(path)
-    except OSError:
-        with suppress(OSError):  # a part of it would fill the disk for the next try
-            new.unlink()
-        raise
 
 
 UNSENT = "Nothing was sent. Make room, or use a path in a folder that can be written, and call again"
@@ -151,7 +137,7 @@ class Journal:
         self.lines: dict[int, int] = {}
         with explained(self.path):
             if not self.path.exists():
-                replace(self.path, _line({"version": VERSION, "asked": dict(asked)}))
+                replace_file(self.path, _line({"version": VERSION, "asked": dict(asked)}))
             elif (end := self._read(asked)) < self.path.stat().st_size:
                 os.truncate(self.path, end)
 

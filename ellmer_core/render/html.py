@@ -7,13 +7,13 @@ from __future__ import annotations
 import json
 import re
 from collections.abc import Sequence
-from contextlib import suppress
 from functools import cache, singledispatch
 from html import escape
 from importlib.resources import files
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, assert_never
 
+from ..base.file_replacement import replace_file
 from ..contents.content import (
     Content,
     ContentCitation,
@@ -357,7 +357,7 @@ def export(chat: Any, path: str | Path, *, title: str = "Chat", overwrite: bool 
             raise UsageError(f"A chat is exported to .md or .html, not {suffix!r} ({path}).")
     data = text.encode("utf-8", "backslashreplace")
     if overwrite and path.is_file():
-        _replace(path.resolve(), data)
+        replace_file(path.resolve(), data, mode=path.stat().st_mode & 0o777)
         return path
     try:
         with path.open("wb" if overwrite else "xb") as file:
@@ -365,15 +365,3 @@ def export(chat: Any, path: str | Path, *, title: str = "Chat", overwrite: bool 
     except FileExistsError as error:
         raise UsageError(f"{path} already exists. Pass overwrite=True to replace it.") from error
     return path
-
-
-def _replace(path: Path, data: bytes) -> None:
-    """Writes a file that takes the place of another one. An error, as of a full disk, leaves the other one."""
-    new = path.with_name(f".{path.name}.new")
-    try:
-        new.write_bytes(data)
-        new.chmod(path.stat().st_mode & 0o777)
-        new.replace(path)
-    finally:
-        with suppress(OSError):
-            new.unlink()

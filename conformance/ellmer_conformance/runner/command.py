@@ -378,6 +378,8 @@ _TRANSCRIPT = "the command prints no transcript"
 class Driver:
     """A command as an adapter. Its session is a process, so it is not opened like other sessions."""
 
+    starts_processes = True
+
     def __init__(self, command: str, *, timeout: float = _TIMEOUT) -> None:
         self.command, self.timeout = shlex.split(command), timeout
         self.name = Path(self.command[-1]).stem

@@ -28,7 +28,6 @@ from types import FrameType
 from typing import TextIO, TypeVar
 
 from ..contract.observed.run import Run, Trouble
-from .command import Driver
 from .selection import Play
 
 #: Seconds for a play with all its variations, which for a library in this process takes some five at most.
@@ -259,7 +258,9 @@ def limited(play_it: Callable[[Play], Run], seconds: float, play: Play) -> Run:
     """Returns the observed run of a case. If it does not end in time, the run has only that to judge. A command gets the time once more
     for each variation, because each starts a process, which takes seconds on a busy machine.
     """
-    if isinstance(play.adapter, Driver):
+    if getattr(
+        play.adapter, "starts_processes", False
+    ):  # its module imports the server, which replay does not need
         seconds *= 1 + len(play.case.variations)
     try:
         return within(seconds, lambda: play_it(play))

@@ -437,11 +437,14 @@ def _is_http(item: Any) -> bool:
 
 def _entries(items: list[Any], place: str, path: Path) -> list[Interaction]:
     """Returns the exchanges over HTTP. vcr-langchain also stores calls of tools, with addresses such as `tool://BashProcess/run`."""
+    found: list[Interaction] = []
     for at, item in enumerate(items):
-        if not is_entry(item):
+        url = address(item)
+        if url is None:
             raise ValueError(f"{place}/{at} is not a request with a URL and its answer")
-    found = [(at, item) for at, item in enumerate(items) if not _ELSEWHERE.match(address(item) or "")]
-    return [entry(item, f"{place}/{at}", path.parent) for at, item in found]
+        if not _ELSEWHERE.match(url):
+            found.append(entry(item, f"{place}/{at}", path.parent))
+    return found
 
 
 #: The beginning of an address that is not one of HTTP or WebSocket.

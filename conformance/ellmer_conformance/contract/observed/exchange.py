@@ -57,3 +57,8 @@ class Exchange:
     request: Request
     response: Response | None = None
     verdicts: Sequence[Verdict] = ()
+
+    @property
+    def refused(self) -> bool:
+        """Whether the answer has a status that blames the request. 429 and what is behind it blame the time."""
+        return self.response is not None and 400 <= self.response.status < 429

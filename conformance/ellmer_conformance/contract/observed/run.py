@@ -136,7 +136,7 @@ class Run:
         """
         steps = iter(self.case.script)
         for index, exchange in enumerate(self.exchanges):
-            if exchange.response is not None and 400 <= exchange.response.status < 429:
+            if exchange.refused:
                 continue
             step = next(steps, None)
             if step is not None:

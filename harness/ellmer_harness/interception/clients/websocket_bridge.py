@@ -43,8 +43,7 @@ _PROTOCOL = "sec-websocket-protocol"
 _OF_THE_WIRE = (*_HANDSHAKE, "content-", "transfer-encoding", "date", "server")
 _UNREADABLE = "RemoteProtocolError"
 _RAW = "received_raw"
-_ACCEPT = "{accept}"
-"""In a recorded answer that no client accepts, the value that fits the key of the request."""
+_ACCEPT = "{accept}"  # in a recorded answer that no client accepts: what fits the key of the request
 _LINES = "application/x-ndjson"
 _MOMENT = 2  # seconds
 _BRIEFLY = 0.2

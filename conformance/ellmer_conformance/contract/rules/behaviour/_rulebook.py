@@ -131,8 +131,7 @@ def taken(run: Run) -> list[tuple[int, list[Item]]]:
 
 def _is_refused(exchange: Exchange) -> bool:
     """Tells whether the provider refused a request for a reason that a rule names, if the verdicts are known."""
-    refused = exchange.response is not None and 400 <= exchange.response.status < 429
-    return refused and (
+    return exchange.refused and (
         not exchange.verdicts or any(verdict.outcome == "fail" for verdict in exchange.verdicts)
     )
 

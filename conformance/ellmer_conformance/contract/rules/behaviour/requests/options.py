@@ -195,14 +195,13 @@ def options_last(run: Run) -> Iterator[Finding]:
     """
     firsts: dict[str, Json] = {}
     for index, exchange in enumerate(run.exchanges):
-        step = run.step_of(index)
-        refused = exchange.response is not None and 400 <= exchange.response.status < 429
-        if step is None or refused or any(ask.compacted for ask in run.case.steps):
+        step, body = run.step_of(index), exchange.request.body
+        if step is None or exchange.refused or any(ask.compacted for ask in run.case.steps):
             continue
         asked = run.case.steps[step]
-        first = firsts.setdefault(repr((asked.options, asked.schema)), exchange.request.body)
-        lost = ", ".join(_gone(first, exchange.request.body))
-        if first is not exchange.request.body:
+        first = firsts.setdefault(repr((asked.options, asked.schema)), body)
+        if first is not body:
+            lost = ", ".join(_gone(first, body))
             problem = f"an earlier request of the same kind has {lost}, and this one has not"
             yield found(not lost, f"/exchanges/{index}/request", problem)
 
@@ -222,8 +221,8 @@ def _gone(first: Json, later: Json, path: str = "") -> Iterator[str]:
             continue
         if later.get(name) is None:
             yield path + name
-        elif isinstance(value, Mapping):
-            yield from _gone(dict(value), object_of(later[name]), f"{path}{name}.")
+        elif isinstance(value, dict):
+            yield from _gone(value, object_of(later[name]), f"{path}{name}.")
 
 
 def _requests_of_steps(run: Run) -> Iterator[tuple[int, Ask, bool]]:
