@@ -23,7 +23,6 @@ from .formats.har import har_entry, is_http
 from .formats.httprr import MAGIC
 from .formats.httprr import exchanges as traced
 from .formats.json_lines import exchanges
-from .formats.vcr import address, entry, is_entry
 from .formats.mock_servers import (
     is_httpmock,
     is_mockserver,
@@ -32,6 +31,7 @@ from .formats.mock_servers import (
     of_mockserver,
     of_wiremock,
 )
+from .formats.vcr import address, entry, is_entry
 from .interaction import Interaction, json_bytes
 from .untrusted_files import (
     Unreadable,
