@@ -506,7 +506,7 @@ DEFECTS = {
     "messages-of-mcp-servers": Defect(
         "A message of an MCP server may have any size.",
         3,
-        "ellmer_core.mcp",
+        "ellmer_core.mcp.client",
         'program.encoding == "utf-8"',
         "False",
         ("tests/hostile/test_hostile_mcp.py", "-k", "too_large"),
@@ -634,7 +634,7 @@ DEFECTS = {
     "mcp-servers-quote-their-keys": Defect(
         "What an MCP server says is passed on with its keys.",
         6,
-        "ellmer_core.mcp",
+        "ellmer_core.mcp.client",
         "        shown = self._keys.hidden_in_value(told, failed=failed)\n",
         "        shown = told\n",
         ("tests/hostile/test_keys_elsewhere.py", "-k", "quotes_its_key"),
@@ -706,7 +706,7 @@ DEFECTS = {
     "connection-that-broke": Defect(
         "The end of a connection to an MCP server that broke before is an error of the program.",
         3,
-        "ellmer_core.mcp",
+        "ellmer_core.mcp.client",
         "        except Exception as error:  # noqa: BLE001 - of any transport\n",
         "        except ZeroDivisionError as error:\n",
         ("tests/hostile/test_hostile_mcp.py", "-k", "fails_alone"),

@@ -402,7 +402,7 @@ def test_a_call_that_fails_fails_alone(call, said):
 
 
 def test_a_server_that_does_not_let_go_is_left(monkeypatch):
-    monkeypatch.setattr("ellmer_core.mcp.CLOSING", 0.05)
+    monkeypatch.setattr("ellmer_core.mcp.client.CLOSING", 0.05)
     left, held = Event(), []
     with over_http(answering(many_in_json), lambda seconds: held.append(left.wait(seconds))) as (url, _):
         with mcp_tools(url, protocol="legacy"):

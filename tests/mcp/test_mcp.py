@@ -28,7 +28,8 @@ pytest.importorskip("mcp")
 
 from mcp.types import CallToolResult
 
-from ellmer_core.mcp import blocks_of, mcp_server, mcp_tools, result_of
+from ellmer_core.mcp import mcp_server, mcp_tools
+from ellmer_core.mcp.conversion import blocks_of, result_of
 from ellmer_core.schemas.type_functions import arguments_of
 
 PEER = [sys.executable, str(Path(__file__).with_name("mcp_peer.py"))]
