@@ -89,7 +89,9 @@ def texts_of(book: RuleBook, rule: Rule) -> list[Said]:
 def _said_in(text: str) -> list[Said]:
     """Returns what a known text and its sentences say, unless it does not say what is wrong."""
     texts = [text, *(texts_in(text) if text[:1] == "[" else ())]
-    told = [part for each in texts for part in (each, *sentences(each)) if part == each or not _ADVICE.match(part)]
+    told = [
+        part for each in texts for part in (each, *sentences(each)) if part == each or not _ADVICE.match(part)
+    ]
     return [said(part, known=True) for part in dict.fromkeys(told) if other_cause(part) is not SAYS_NOTHING]
 
 

@@ -200,7 +200,7 @@ def _judged(fault: Described, close: list[Match], refusals: Refusals) -> list[Ma
             or any_field
         )
         if not first and not close:
-            first = _of_only_book(fault, refusals)
+            first = _of_only_book(fault, refusals) or _of_this_field(fault, refusals)
         return [*first, *(each for each in close if each not in first)] if first else []
     judged = [(book, *judging(book, fault)) for book in likely]
     if not any(placed for _, placed, _ in judged) and not naming:
@@ -248,6 +248,17 @@ def _of_only_book(fault: Described, refusals: Refusals) -> list[Match]:
     """Returns the rules that refuse a wrong value of a field that only one wire format has."""
     having = [book for book in _formats(refusals) if fault.what is What.WRONG and has_field(book, fault)]
     return _judging(fault, *having) if len(having) == 1 else []
+
+
+def _of_this_field(fault: Described, refusals: Refusals) -> list[Match]:
+    """Returns the rules that say the same, and refuse this unknown field and not any one: it has another name in their wire format."""
+    if fault.what is not What.UNKNOWN:
+        return []
+    found = []
+    for book in _formats(refusals):
+        of_any = judging(book, fault.unnamed())[1]
+        found += [each for each in _judging(fault, book) if each.rule not in of_any]
+    return [each for each in found if _saying(each, fault)]
 
 
 def _only_book(fault: Described, refusals: Refusals) -> list[RuleBook]:
