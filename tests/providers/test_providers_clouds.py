@@ -4,7 +4,7 @@ import json
 from types import SimpleNamespace
 
 import pytest
-from wires.every_provider import made
+from wires.every_provider import WIRES, made
 
 import ellmer_core
 from ellmer_core.contents.content import ContentImageRemote, ContentToolResult
@@ -49,6 +49,14 @@ def test_vertex_knows_no_ids_and_fetches_files():
     assert vertex().content(photo) == {
         "fileData": {"mimeType": "image/png", "fileUri": "gs://bucket/photo.png"}
     }
+
+
+@pytest.mark.parametrize(
+    ("address", "reader"), [("gs://bucket/a.png", "Google/Vertex"), ("s3://bucket/a.png", "AWS/Bedrock")]
+)
+def test_a_cloud_reads_its_own_storage_only(address, reader):
+    """OpenAI refuses such an address: a chat with one in its history would never be answered again."""
+    assert {wire.provider for wire in WIRES if wire(model="m").fetches_from(address)} == {reader}
 
 
 # Credentials that clouds keep -------------------------------------------------------------------------------
