@@ -67,5 +67,5 @@ def interpolate_file(path: str | Path, /, **values: Any) -> str:
     try:
         template = Path(path).read_text(encoding="utf-8")
     except (OSError, UnicodeDecodeError) as error:
-        raise UsageError(f"{path} cannot be read: {error}") from error
+        raise UsageError(f"{path} cannot be read: {getattr(error, 'strerror', None) or error}.") from error
     return interpolate(template, **values)

@@ -249,7 +249,7 @@ class Job:
         inputs = all_inputs(prompts)
         self.forks = [chat.fork() for _ in inputs]
         self.users = [f._history.reply(contents_of(i)) for f, i in zip(self.forks, inputs, strict=True)]  # noqa: SLF001 - of this package
-        asked = fingerprints(chat, contents_record(self.users), wanted)
+        asked = fingerprints(chat, wanted, contents_record(self.users))
         self.state: Json = {
             "version": VERSION,
             "stage": "new",
