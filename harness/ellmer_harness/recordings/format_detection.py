@@ -17,12 +17,12 @@ from ellmer_core.base.budget import RECORDING
 
 from ..format.blobs import bounded_bodies
 from ..format.serializer import OURS, Serializer
+from .formats.azure_and_datadog import IS_REC, is_test_proxy, of_rec, of_test_proxy
 from .formats.cassetter import of_cassetter
 from .formats.har import har_entry, is_http
 from .formats.httprr import MAGIC
 from .formats.httprr import exchanges as traced
 from .formats.json_lines import exchanges
-from .formats.test_proxy_and_rec import IS_REC, is_test_proxy, of_rec, of_test_proxy
 from .formats.vcr import address, entry, is_entry
 from .formats.wiremock_and_httpmock import is_httpmock, is_wiremock, of_httpmock, of_wiremock
 from .interaction import Interaction, json_bytes
