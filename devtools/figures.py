@@ -23,6 +23,7 @@ PAGES = {
         r"\| rules, over eight wire formats \| (?P<rules>[\d,]+) \|",
     ),
     "docs/index.md": (r"checked against \[(?P<exchanges>[\d,]+) exchanges\]",),
+    "docs/tested/index.md": (r"None refuses one of the \[(?P<exchanges>[\d,]+) recorded exchanges\]",),
 }
 
 

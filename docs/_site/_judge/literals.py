@@ -39,6 +39,7 @@ _BRACKET = re.compile(
 )
 #: Calls that make a list or a dictionary: in PHP, R and Python.
 _MAKERS = re.compile(r"(?:array|list|dict)(?=\()")
+_KEYED = re.compile(rf"{_TABLE}|(?=\s*[A-Za-z_]\w*\s*=)")
 _LOOSE = re.compile(r"\s*[;\n]\s*")
 #: What TypeScript says about the type of a value.
 _TYPED = re.compile(r"(?:as|satisfies)\s+[\w.<>\[\]]{1,80}")
@@ -229,9 +230,12 @@ def _named(text: str, at: int, depth: int, failed: set[int]) -> tuple[Any, int]:
     (`Message(role="user")`). It is `None` for other names and calls, such as `NOT_GIVEN` and `Timeout(5)`.
     """
     if maker := _MAKERS.match(text, at):
-        begin = maker.end() + 1
-        keyed = re.compile(rf"{_TABLE}|(?=\s*[A-Za-z_]\w*\s*=)").match(text, begin)
-        return (_entries(text, begin, ")", depth, failed)) if keyed else _list(text, begin, depth, failed)
+        begin, keyed = maker.end() + 1, _KEYED.match(text, maker.end() + 1)
+        return (
+            (_entries(text, begin, ")", depth + 1, failed))
+            if keyed
+            else _list(text, begin, depth + 1, failed)
+        )
     if not (match := _NAME.match(text, at)):
         raise ValueError("no value")
     end = match.end()

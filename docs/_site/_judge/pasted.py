@@ -133,7 +133,7 @@ def _plain(text: str) -> str:
         text = html.unescape(text)
     if encoded := re.match(r"(?:[\w-]+=)?(?=%7[Bb])", text):
         text = unquote_plus(text[encoded.end() :].partition("&")[0])
-    if '"' not in text and re.match(r"[{\[]\s*[{\[]?\s*[\u201c\u201d]", text):
+    if '"' not in text and re.match(r"[{\[][{\[\s]{0,20}[\u201c\u201d]", text):
         text = text.translate(dict.fromkeys(map(ord, "\u201c\u201d"), '"'))
     return _from_base64(text) or text
 

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Iterator
+from functools import lru_cache
 from itertools import islice
 
 __all__ = ["assigned", "commands", "data_before", "here_document", "posix", "powershell_word"]
@@ -41,8 +42,14 @@ def here_document(text: str) -> str:
 def assigned(text: str, word: str) -> str:
     """Returns the value that a script gives a variable, if the word is one (`$BODY`, `${BODY}`); else the word."""
     name = re.fullmatch(r"\$\{?(\w+)\}?", word)
-    given = re.search(rf"(?<![\w$]){name[1]}=(?=['\"$])", text) if name else None
-    return next(iter(posix(text[given.end() :])), word) if given else word
+    return _variables(text).get(name[1], word) if name else word
+
+
+@lru_cache(maxsize=2)
+def _variables(text: str) -> dict[str, str]:
+    """Returns the values of a script's variables by name."""
+    begins = islice(re.finditer(r"(?<![\w$])(\w+)=(?=['\"$])", text), _MOST)
+    return {begin[1]: next(iter(posix(text[begin.end() :])), "") for begin in begins}
 
 
 def _here(text: str) -> re.Match[str] | None:
