@@ -28,7 +28,7 @@ _CAUSES = {
         of_api=False,
     ): (
         r"\A\s*(?:Traceback[\s\S]*\n)?[\w.]*\b(?:(?:pydantic[\w.]*|jsonschema[\w.]*)\.ValidationError|JSONDecodeError"
-        r"|(?:Attribute|Key|Index|Type|Name|Import|ModuleNotFound|UnboundLocal|RequestValidation|Assertion|Recursion|Reference|Range"
+        r"|(?:Attribute|Key|Index|Type|Name|Import|ModuleNotFound|UnboundLocal|(?:Request|Response)Validation|Assertion|Recursion|Reference|Range"
         r"|Syntax|AI_InvalidResponseData|AI_TypeValidation|OutputParser\w*|Unicode\w+)(?:Error|Exception))\b"
         r"|AI_\w{0,40}Error: (?:Unsupported|Invalid|Type)|\[type=\w+, input_value="
     ),
