@@ -100,13 +100,16 @@ def all_inputs(prompts: Iterable[Prompt]) -> list[tuple[Input, ...]]:
 
 
 def _inputs(place: int, prompt: Prompt) -> tuple[Input, ...]:
-    inputs = tuple(prompt) if isinstance(prompt, list | tuple) else (prompt,)
-    for value in inputs:
-        if not isinstance(value, str | Content):
-            raise UsageError(
-                f"prompts[{place}] must be a string, a content or a list of them, not {value!r:.60} ({type(value).__name__})."
-            )
-    return inputs
+    values = prompt if isinstance(prompt, list | tuple) else [prompt]
+    return tuple(_input(place, value) for value in values)
+
+
+def _input(place: int, value: object) -> Input:
+    if isinstance(value, str | Content):
+        return value
+    raise UsageError(
+        f"prompts[{place}] must be a string, a content or a list of them, not {value!r:.60} ({type(value).__name__})."
+    )
 
 
 def results(outcomes: Sequence[Outcome], cost: float | None) -> PromptResults[Any]:
