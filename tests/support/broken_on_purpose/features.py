@@ -185,7 +185,7 @@ class VersionTwice(BrokenAdapter):
 class AsksAgainIfEmpty(BrokenAdapter):
     """Asks again if an answer is empty."""
 
-    case, caught_by, also = "empty_answer", ("ERR-013",), ("TXT-005",)
+    case, caught_by, also, gently = "empty_answer", ("ERR-013",), ("TXT-005",), True
 
     def exchange(self, transport: httpx.BaseTransport, request: httpx.Request) -> httpx.Response:
         response = transport.handle_request(request)

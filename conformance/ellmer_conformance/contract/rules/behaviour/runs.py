@@ -63,8 +63,8 @@ def calls_do_not_crash(run: Run) -> Iterator[Finding]:
     ],
 )
 def requests_go_to_the_path_of_the_api(run: Run) -> Iterator[Finding]:
-    """A request goes to the path of the API below the base URL, with nothing between or behind: to `/v1/chat/completions`, and not to
-    `/v1/v1/chat/completions`.
+    """A request for an answer goes to the path of the API below the base URL, with nothing between: to `/v1/chat/completions`, and not
+    to `/v1/v1/chat/completions`. Requests to other ends, such as a list of models, are not judged.
 
     Why: the provider answers another path with 404. Fix: add the version to a base URL that has none, and only then.
     """
@@ -73,13 +73,17 @@ def requests_go_to_the_path_of_the_api(run: Run) -> Iterator[Finding]:
         return
     for index, exchange in enumerate(run.exchanges):
         path = _BASE.sub("", urlsplit(exchange.request.url).path)
-        if path:
+        if _FOR_AN_ANSWER.search(path):
             problem = f"it goes to {path}, which the API does not have"
             yield found(pattern.fullmatch(path), f"/exchanges/{index}/request", problem)
 
 
 #: The base URL of a case on the strict server.
 _BASE = re.compile(r"^/c/[^/]+/[^/]+")
+#: The end of a path where a model answers.
+_FOR_AN_ANSWER = re.compile(
+    r"/(?:chat|completions|responses|messages|converse(?:-stream)?)/?$|[gG]enerateContent$"
+)
 _PATHS = {
     (wire, provider): re.compile(path)
     for wire, provider, path in (

@@ -105,7 +105,7 @@ def nothing_is_tried_again_after_output(run: Run) -> Iterator[Finding]:
 
 @book.rule(
     "ERR-013",
-    MUST,
+    SHOULD,
     LOSS,
     source=[
         "https://github.com/cline/cline/pull/12858",
@@ -115,8 +115,8 @@ def nothing_is_tried_again_after_output(run: Run) -> Iterator[Finding]:
 def whole_answers_are_not_asked_for_again(run: Run) -> Iterator[Finding]:
     """A request that was answered completely is not sent again within a turn, also if the answer is empty.
 
-    Why: the caller pays for the second answer, and does not learn what the first one said. Fix: return the answer, with the
-    stop reason, and let the caller decide.
+    Why: the caller pays for the second answer, and does not learn what the first one said. Some clients do it on purpose, so
+    it is no MUST. Fix: return the answer, with the stop reason, and let the caller decide.
     """
     if len(run.case.speakers) > 1 or run.misses:
         return
