@@ -11,6 +11,7 @@ from threading import Lock
 from typing import Any, NamedTuple
 
 from ...base.budget import PRICES
+from ...base.regular_files import opened
 from ...contents.turns import AssistantTurn, Tokens
 from ...errors import UsageError
 from ...wire.base import Wire
@@ -165,7 +166,7 @@ def read_table(source: str | Path, max_bytes: int) -> Table:
         return {str(provider): [_row(row) for row in rows] for provider, rows in providers.items()}
     except (OSError, ValueError, LookupError, TypeError, AttributeError, RecursionError, re.error) as error:
         raise UsageError(
-            f"{source} is not a table of prices: {error!r}. See prices.json of this package."
+            f"{source} is not a table of prices: {error!r:.200}. See prices.json of this package."
         ) from error
 
 
@@ -176,7 +177,7 @@ def _content(source: str | Path, most: int) -> bytes:
     if str(source).startswith(("https://", "http://")):
         content = _download(str(source), most)
     else:
-        with Path(source).open("rb") as file:
+        with opened(source) as file:
             content = file.read(most + 1)
     if len(content) > most:
         raise ValueError(f"it is larger than {most:,} bytes (`max_bytes`)")
