@@ -445,7 +445,7 @@ def _state(path: Path, wanted: Mapping[str, str], *, tagged: bool) -> Json:
             _check(stage, state[HOLDS[stage]])
     except (OSError, ValueError, LookupError, TypeError, RecursionError) as error:
         raise errors.UsageError(
-            f"{path} is not the state of a batch: {error!r}. The file was not changed."
+            f"{path} is not the state of a batch: {error!r:.200}. The file was not changed."
         ) from error
     if version != VERSION:
         raise errors.UsageError(

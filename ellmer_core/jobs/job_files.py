@@ -10,11 +10,11 @@ import sys
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
 from pathlib import Path
-from stat import S_ISREG
 from typing import IO, Any
 
 from .._chat.chat import Chat
 from ..base.file_replacement import explained, replace_file
+from ..base.regular_files import opened
 from ..contents.content import ContentToolResult
 from ..contents.json_serialization import contents_record, contents_replay
 from ..contents.turns import Turn, UserTurn
@@ -23,22 +23,10 @@ from ..errors import UsageError
 # --- One file --------------------------------------------------------------------------------------------
 
 
-_READING = os.O_RDONLY | getattr(os, "O_NONBLOCK", 0) | getattr(os, "O_BINARY", 0)  # a pipe is not waited for
-
-
 def read(path: Path) -> bytes:
     """Returns the bytes of a file. Raises `OSError`, also for a device or a pipe."""
-    with _opened(path) as file:
+    with opened(path) as file:
         return file.read()
-
-
-@contextmanager
-def _opened(path: Path) -> Iterator[IO[bytes]]:
-    """Opens a file for reading. Raises `OSError`, also for a device or a pipe."""
-    with os.fdopen(os.open(path, _READING), "rb") as file:
-        if not S_ISREG(os.fstat(file.fileno()).st_mode):
-            raise OSError("it is a device or a pipe")
-        yield file
 
 
 UNSENT = "Nothing was sent. Make room, or use a path in a folder that can be written, and call again"
@@ -152,7 +140,7 @@ class Journal:
     def restored(self, place: int, fork: Chat) -> None:
         """Adds an answer to its fork."""
         tools = list(fork.get_tools().values())
-        with _opened(self.path) as file:
+        with opened(self.path) as file:
             file.seek(self.lines[place])
             record = json.loads(file.readline())["turns"]
         turns = [turn for turn in contents_replay(record, tools=tools) if isinstance(turn, Turn)]
@@ -164,14 +152,14 @@ class Journal:
     def _read(self, asked: Mapping[str, str]) -> int:
         """Reads the places of the answers. Returns the end of the last complete line."""
         try:
-            with _opened(self.path) as file:
+            with opened(self.path) as file:
                 head = json.loads(file.readline())
                 version, found = head["version"], head["asked"]
                 differ = [name for name, value in asked.items() if found.get(name) != value]
                 end, same = self._find_lines(file)
         except (OSError, ValueError, LookupError, TypeError, AttributeError, RecursionError) as error:
             raise UsageError(
-                f"{self.path} has no answers of parallel prompts: {error!r}. The file was not changed."
+                f"{self.path} has no answers of parallel prompts: {error!r:.200}. The file was not changed."
             ) from error
         if version != VERSION:
             raise UsageError(
