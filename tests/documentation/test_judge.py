@@ -4,14 +4,16 @@
 """
 
 import ast
+import gzip
 import html
 import importlib.util
 import json
 import re
 import sys
 import time
+from base64 import b64encode
 from pathlib import Path
-from urllib.parse import quote
+from urllib.parse import quote, quote_plus
 
 import pydantic_core
 import pytest
@@ -62,6 +64,8 @@ BACKSLASHED = SENT.replace("\\", "\\\\").replace('"', '\\"')
 CARETS = re.sub(r"[^\w\s:=+~'/.;()*-]", r"^\g<0>", BACKSLASHED)
 BACKTICKS = SENT.replace("`", "``").replace('"', '`"')
 DOUBLED = SENT.replace("'", "''")
+QUOTE = "'\\''"
+INDENTED = json.dumps(BODY, indent=2).splitlines()
 FORMS = {
     "curl": f"curl {URL} -H 'content-type: application/json' -d '{QUOTED}'",
     "curl as people paste it": f"$ curl -sS -X POST \\\n  {URL} \\\n  --data-raw '{QUOTED}'",
@@ -100,6 +104,47 @@ FORMS = {
     "a collection of Postman": json.dumps(
         {"item": [{"name": "a", "item": [{"request": {"url": {"raw": URL}, "body": {"raw": SENT}}}]}]}
     ),
+    "curl with a variable": f"BODY='{QUOTED}'\ncurl {URL} -d \"$BODY\"",
+    "curl with a here-string": f"curl {URL} -d @- <<< '{QUOTED}'",
+    "curl that reads jq": f"jq -n '{QUOTED}' | curl {URL} --json @-",
+    "curl with a variable as the host": f"curl ${{BASE_URL}}/chat/completions -d '{QUOTED}'",
+    "wget": f"wget -qO- --post-data='{QUOTED}' {URL}",
+    "HTTPie": f"http POST {URL} 'Authorization:Bearer k' model=gpt-4.1 messages:='{json.dumps(BODY['messages']).replace(chr(39), QUOTE)}'",
+    "HTTPie with a whole body": f"https api.openai.com/v1/chat/completions --raw '{QUOTED}'",
+    "HTTPie that reads echo": f"echo '{QUOTED}' | http POST {URL}",
+    "PowerShell with a table": f"$body = @{{\n  model = 'gpt-4.1'\n  messages = @(\n    @{{ role = 'user'; content = 'It''s \"you\"' }}\n  )\n}} | ConvertTo-Json\nirm {URL} -Body $body",
+    "PowerShell with a table of options": f"$asked = @{{\n  Uri = '{URL}'\n  Body = '{DOUBLED}'\n}}\nInvoke-RestMethod @asked",
+    "HTTP with its answer": f"POST /v1/chat/completions HTTP/1.1\nHost: api.openai.com\n\n{SENT}\n\nHTTP/1.1 400 Bad Request\n\n{{}}",
+    "HTTP in chunks": f"POST /v1/chat/completions HTTP/1.1\r\nHost: api.openai.com\r\n\r\n{len(SENT):x}\r\n{SENT}\r\n0\r\n\r\n",
+    "HTTP/2": f":method: POST\n:authority: api.openai.com\n:path: /v1/chat/completions\n\n{SENT}",
+    "an entry of a HAR": json.dumps(ENTRY),
+    "entries of a HAR": json.dumps([ENTRY]),
+    "the request of a HAR": json.dumps(ENTRY["request"]),
+    "an interaction of a cassette": f"- request:\n    method: POST\n    uri: {URL}\n    body: '{DOUBLED}'\n    headers: {{}}\n  response:\n    status: {{code: 400, message: Bad}}\n    headers: {{}}\n    body: {{string: ''}}",
+    "base64": b64encode(SENT.encode()).decode(),
+    "base64 of gzip": b64encode(gzip.compress(SENT.encode())).decode(),
+    "a data URL": "data:application/json;base64," + b64encode(SENT.encode()).decode(),
+    "base64 in an event": json.dumps({"path": "/v1", "body": b64encode(SENT.encode()).decode()}),
+    "JSON around a string": json.dumps({"name": "chat", "attributes": {"request_data": SENT}}),
+    "YAML": 'model: gpt-4.1\nmessages:\n- role: user\n  content: It\'s "you"\n',
+    "the lines of a mail": "\n".join(f"> {line}" for line in INDENTED),
+    "the lines of a diff": "\n".join(f"+{line}" for line in INDENTED),
+    "numbered lines": "\n".join(f"{at:3} {line}" for at, line in enumerate(INDENTED, 1)),
+    "the lines of a container": "\n".join(f"app-1  | {line}" for line in INDENTED),
+    "a form": f"body={quote_plus(SENT)}",
+    "a hash of Ruby": SENT.replace('": ', '" => '),
+    "an array of PHP": "$body = ['model' => 'gpt-4.1', 'messages' => [['role' => 'user', 'content' => 'It\\'s \"you\"']]];",
+    "a string of C#": 'var json = @"{""model"": ""gpt-4.1"", ""messages"": [{""role"": ""user"", ""content"": ""It\'s \\""you\\""""}]}";',
+    "objects of Python": "Request(model='gpt-4.1', messages=[Message(role='user', content='It\\'s \"you\"')])",
+    "a variable of Python": f"said = {BODY['messages']!r}\nclient.chat.completions.create(model='gpt-4.1', messages=said)",
+    "a variable of JavaScript": "const messages = [{ role: 'user', content: 'It\\'s \"you\"' }] as const;\nask({ model: 'gpt-4.1', messages });",
+    "a string of Java in parts": f'String body = "{BACKSLASHED[:40]}" +\n  "{BACKSLASHED[40:]}";',
+    "a log with a margin": "\n".join(f"Oct 01 10:00:00 host app[1]: {line}" for line in INDENTED),
+    "a map of Go": 'map[string]any{"model": "gpt-4.1", "messages": []map[string]any{{"role": "user", "content": "It\'s \\"you\\""}}}',
+    "a dictionary of Swift": '["model": "gpt-4.1", "messages": [["role": "user", "content": "It\'s \\"you\\""]]]',
+    "a table of Lua": """{ model = "gpt-4.1", messages = { { role = "user", content = 'It\\'s "you"' } } }""",
+    "a list of R": """list(model = "gpt-4.1", messages = list(list(role = "user", content = 'It\\'s "you"')))""",
+    "YAML under a key": 'ask:\n  model: gpt-4.1\n  messages:\n  - role: user\n    content: It\'s "you"\n',
     "log in JSON": f"2026-11-22 INFO POST {URL}\nrequest body: {SENT}\n",
 }
 
@@ -117,13 +162,12 @@ TOLD = {
     '{"model": "gpt-4.1" "messages": []}': "line 1, column 21",
     "DEBUG Request options: {'json_data': {'messages': [{'ro": "cannot be read",
     f"Invoke-RestMethod -Uri {URL} -Body $body": "ConvertTo-Json",
-    "http POST api.openai.com/v1/chat/completions model=gpt-4.1": "--offline",
     'data: {"choices": [{"delta": {}}]}': "an answer",
     '{"object": "chat.completion", "choices": []}': "an answer",
     URL: "only a URL",
     "[HumanMessage(content='hi')]": "LangChain",
-    "model: gpt-4.1\nmessages:\n  - role: user": "YAML",
-    "eyJtb2RlbCI6" * 9: "base64",
+    "model: gpt-4.1\nmessages:\n  - role: 'user": "YAML",
+    "bW9kZWw6IGdw" * 9: "base64",
     "{'message': 'Incorrect API key provided: sk-x'}": "the key",
     "Error code: 429 - {'message': 'You exceeded your current quota'}": "no money or quota left",
     "This model's maximum context length is 8192 tokens": "longer than",

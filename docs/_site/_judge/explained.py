@@ -15,9 +15,6 @@ _KINDS = {
     r"\b(?:Invoke-(?:RestMethod|WebRequest)|irm|iwr)\b": (
         "The command of PowerShell has its body in a variable. Paste what `$body | ConvertTo-Json -Depth 20` prints."
     ),
-    r"(?:https?|xh)\s+(?:-\S+\s+)*POST\s": (
-        "The command of HTTPie has its body in parts. Run it with `--offline --print=B`, and paste what it prints."
-    ),
     r"data:\s*\{|event:\s*\w": "This is the stream of an answer. Paste the request that was sent before it.",
     r"https?://\S+\Z": "This is only a URL. Paste the request with its body, or the error text.",
     r"\[?(?:System|Human|AI|Tool)Message\(": (

@@ -11,6 +11,7 @@ from collections.abc import Mapping
 from dataclasses import replace
 from typing import Any
 
+from commands import UNKNOWN_HOST
 from explained import another_refusal
 from literals import dictionaries
 from pasted import Pasted, pasted
@@ -115,7 +116,8 @@ def _found(recording: Recording, wire: str, provider: str, model: str) -> Reques
     """Returns the request, with what was chosen in place of what was found, or the reason why it is not judged."""
     found = request_of(recording) if recording.url else Skip("the URL is unknown")
     if not isinstance(found, Skip) and wire in ("", found.wire):
-        return replace(found, provider=provider or found.provider, model=model or found.model)
+        provider = provider or _provider_of(found)
+        return replace(found, provider=provider, model=model or found.model)
     body = _body(recording)
     if isinstance(body, str):
         return body
@@ -123,6 +125,12 @@ def _found(recording: Recording, wire: str, provider: str, model: str) -> Reques
         return found.reason
     wire = wire or wire_of(body)
     return _bare(recording, body, wire, provider, model)
+
+
+def _provider_of(request: Request) -> str:
+    """Returns the provider that the URL names; the format's own one if the URL begins with a variable."""
+    unknown = UNKNOWN_HOST in request.url
+    return rules.book(request.wire).provider if unknown else request.provider
 
 
 def _body(recording: Recording) -> Json | str:

@@ -1,7 +1,7 @@
 """Reads what a person pastes into the page of the judge: a request in any usual form, or an error text.
 
-The forms are a command (`curl`, PowerShell), a raw HTTP request, a HAR or any recording that the harness reads, a debug
-log of an SDK, and the JSON of a body alone.
+The forms are a command (`curl`, HTTPie, PowerShell), a raw HTTP request, a HAR or any recording that the harness reads, a part
+of one, a debug log of an SDK, a part of a program, and a body alone, as JSON, YAML or base64.
 """
 
 from __future__ import annotations
@@ -9,17 +9,24 @@ from __future__ import annotations
 import html
 import json
 import re
+import zlib
+from base64 import b64decode
+from collections.abc import Iterator
 from dataclasses import dataclass, field
+from itertools import islice
 from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import Any
-from urllib.parse import unquote, urljoin
+from urllib.parse import unquote_plus, urljoin
 
+import yaml
+from commands import CURL, curl, httpie, json_of, powershell, raw, raw_request, with_scheme
 from explained import unreadable
-from literals import dictionaries
-from shells import commands, data_before, here_document, powershell_word
+from literals import dictionaries, literal, strings
 
 from ellmer_conformance.recordings.recorded_requests import Recording, read
+from ellmer_harness.recordings import Unreadable
+from ellmer_harness.recordings.untrusted_files import bounded_yaml
 
 __all__ = ["Pasted", "pasted"]
 
@@ -51,15 +58,17 @@ def pasted(text: str) -> Pasted:
         ValueError: If it begins like one of the forms, but cannot be read. The message says why.
     """
     text = _plain(text)
-    if match := _RAW.match(text):
-        return Pasted("an HTTP request", [raw(match)])
-    if found := recorded(text):
+    if match := raw.match(text):
+        return Pasted("an HTTP request", [raw_request(match)])
+    if found := recorded(_whole(text)):
         return Pasted("a recording", found)
     value = json_of(text)
-    if found := json_body(value):
+    if found := json_body(value if value is not None else literal(text) or yaml_of(text)):
         return found
     if found := collected(value):
         return Pasted("a collection of Postman", found)
+    if value is None and (command := httpie(text)) and isinstance(json_of(command.body.decode()), dict):
+        return Pasted("a command", [command])
     return _within(text, value)
 
 
@@ -68,13 +77,30 @@ def _within(text: str, value: Any) -> Pasted:
     command = powershell(text) or curl(text)
     if command and isinstance(json_of(command.body.decode()), dict):
         return Pasted("a command", [command])
-    if value is None and (found := logged(text) or logged(_ESCAPE.sub(r"\1", text))):
+    if value is None and (found := next(filter(None, map(logged, _unquoted(text))), [])):
         return Pasted("a log or a part of a program", found)
+    if found := [alone(body) for body in islice(bodies_in(value), _MOST)]:
+        return Pasted("JSON with a request in it", found)
     if problem := unreadable(text, value):
         raise ValueError(problem)
-    if command or _CURL.match(text):
+    if command or CURL.match(text):
         raise ValueError(_unread(command))
     return Pasted("an error text", error=text)
+
+
+_ESCAPE = re.compile(r"\\([\"\\])")
+
+
+def _unquoted(text: str) -> Iterator[str]:
+    """Yields a text as it is, its strings, and the text as the content of a string, of a string in a string, of a string of C#
+    (`@"{""a"": 1}"`), and without a margin.
+    """
+    yield text
+    yield from strings(text)
+    yield (once := _ESCAPE.sub(r"\1", text))
+    yield _ESCAPE.sub(r"\1", once)
+    yield text.replace('""', '"')
+    yield _without_margin(text)
 
 
 def json_body(value: Any) -> Pasted | None:
@@ -87,18 +113,71 @@ def json_body(value: Any) -> Pasted | None:
     return Pasted("the body of a request", [alone(body)]) if body else None
 
 
+#: What a mail, a diff or an editor writes before each line.
+_PREFIXES = [
+    re.compile(r"(?:>[ ]?){1,9}"),
+    re.compile(r"\+"),
+    re.compile(r"[ ]{0,8}\d{1,6}(?:[:|]|(?=[ ]|$))[ ]?"),
+]
+
+
 def _plain(text: str) -> str:
-    """Returns the paste without the marks around it: of Markdown, of a terminal's colours, of a word processor."""
+    """Returns the paste without what is around it: the marks of Markdown, the colours of a terminal, the prefixes of its lines,
+    an encoding.
+    """
     text = re.sub(r"\x1b\[[\d;]*m", "", text).strip().removeprefix("\ufeff")
     if fenced := re.search(r"^(`{3,}|~{3,})\w*\n(.*?)\n\1", text, re.DOTALL | re.MULTILINE):
         text = fenced[2].strip()
+    text = _without_prefixes(text)
     if "&quot;" in text and '"' not in text:
         text = html.unescape(text)
-    if text.startswith(("%7B", "%7b")):
-        text = unquote(text)
-    if text.startswith(("{\u201c", "{ \u201c", "{\n")) and "\u201c" in text and '"' not in text:
+    if encoded := re.match(r"(?:[\w-]+=)?(?=%7[Bb])", text):
+        text = unquote_plus(text[encoded.end() :].partition("&")[0])
+    if '"' not in text and re.match(r"[{\[]\s*[{\[]?\s*[\u201c\u201d]", text):
         text = text.translate(dict.fromkeys(map(ord, "\u201c\u201d"), '"'))
+    return _from_base64(text) or text
+
+
+def _without_prefixes(text: str) -> str:
+    lines = text.splitlines()
+    for prefix in _PREFIXES:
+        if len(lines) > 1 and all(prefix.match(line) for line in lines if line.strip()):
+            return "\n".join(prefix.sub("", line, count=1) for line in lines).strip()
     return text
+
+
+_OPENS = re.compile(r"(?=.{0,100}[{\[]\s*$).*?(?=[{\[]\s*$)")
+
+
+def _without_margin(text: str) -> str:
+    """Returns the text from the first line that opens a bracket at its end, without the margin that a log, an editor or a diff
+    writes before each line; an empty string if there is none.
+    """
+    lines = text.splitlines()
+    for at, line in enumerate(lines[:_MOST]):
+        if (margin := _OPENS.match(line)) and margin[0].strip():
+            return "\n".join(each[margin.end() :] for each in lines[at:])
+    return ""
+
+
+_BASE64 = re.compile(r"(?:data:[\w/+.-]{1,60};base64,)?([A-Za-z0-9+/_\s=-]{40,})")
+_UNPACKED = 10_000_000
+
+
+def _from_base64(text: str) -> str:
+    """Returns the JSON that a text is in base64, compressed with gzip or not; an empty string if it is none."""
+    if not (match := _BASE64.fullmatch(text)):
+        return ""
+    try:
+        data = b64decode(
+            "".join(match[1].split()).rstrip("=") + "==",
+            altchars=b"-_" if re.search("[-_]", match[1]) else None,
+        )
+        data = zlib.decompressobj(31).decompress(data, _UNPACKED) if data.startswith(b"\x1f\x8b") else data
+        found = data.decode().strip()
+    except (ValueError, zlib.error):
+        return ""
+    return found if found.startswith(("{", "[")) else ""
 
 
 def _unread(command: Recording | None) -> str:
@@ -112,110 +191,6 @@ def _unread(command: Recording | None) -> str:
     except ValueError as error:
         return f"The data of the curl command are not JSON: {error}."
     return "The data of the curl command are no JSON object."
-
-
-# A command and a raw request -------------------------------------------------------------------------------------
-
-_RAW = re.compile(
-    r"POST (?P<path>\S+)(?: HTTP/[\d.]+)?\r?\n(?P<head>(?:[\w-]+:[^\n]*\n)*)\r?\n(?P<body>.+)", re.DOTALL
-)
-_CURL = re.compile(r"(\$\s*)?curl(\.exe)?\s")
-_DATA = {"-d", "--data", "--data-raw", "--data-binary", "--data-ascii", "--json"}
-#: Options of curl with a value that is no part of the request.
-_VALUED = {
-    "-o",
-    "--output",
-    "-u",
-    "--user",
-    "-m",
-    "--max-time",
-    "-w",
-    "--write-out",
-    "-x",
-    "--proxy",
-    "--retry",
-}
-_VALUED |= {"-A", "--user-agent", "-b", "--cookie", "-e", "--referer", "--connect-timeout", "--cacert", "-c"}
-
-
-def curl(text: str) -> Recording | None:
-    """Returns the request of the `curl` command in a text, as the first shell reads it to whom its data are JSON."""
-    here = here_document(text) or data_before(text)
-    found = [_command(words[1:], here) for words in commands(text)]
-    return next(
-        (each for each in found if json_of(each.body.decode()) is not None), found[0] if found else None
-    )
-
-
-def _command(given: list[str], here: str) -> Recording:
-    """Returns the request of the words of a command. Shell variables and files stay as they are written."""
-    words = iter(given)
-    method, url, headers, data = "", "", {}, []
-    for word in words:
-        option, value = _split(word)
-        if option in _DATA:
-            data.append(value if value is not None else next(words, ""))
-        elif option in {"-H", "--header"}:
-            name, _, content = (value if value is not None else next(words, "")).partition(":")
-            headers[name.strip().lower()] = content.strip()
-        elif option in {"-X", "--request"}:
-            method = value if value is not None else next(words, "")
-        elif option == "--url" or not word.startswith("-"):
-            url = url or (word if option != "--url" else value or next(words, ""))
-        elif option in _VALUED and value is None:
-            next(words, "")
-    return Recording("", method or "POST", _with_scheme(url), headers, _data("&".join(data), here).encode())
-
-
-def _data(text: str, here: str) -> str:
-    """Returns the data of a command: standard input is the text before it. Of an escape for programs on Windows
-    (`'{\\"model\\": …}'` in PowerShell 5), the escape is removed.
-    """
-    if here and text.startswith(("@", "$(")):
-        return here
-    if text.startswith('{\\"') and json_of(text) is None:
-        return _ESCAPE.sub(r"\1", text)
-    return text
-
-
-_ESCAPE = re.compile(r"\\([\"\\])")
-
-
-_POWERSHELL = re.compile(r"\b(?:Invoke-(?:RestMethod|WebRequest)|irm|iwr)\b", re.IGNORECASE)
-
-
-def powershell(text: str) -> Recording | None:
-    """Returns the request of PowerShell's own command."""
-    if not _POWERSHELL.search(text):
-        return None
-    uri, body = (re.search(rf"-{name}[:\s]\s*", text, re.IGNORECASE) for name in ("Uri", "Body"))
-    if not body:
-        return None
-    url = powershell_word(text, uri.end()) if uri else ""
-    return Recording("", "POST", url, {}, powershell_word(text, body.end()).encode())
-
-
-def _split(word: str) -> tuple[str, str | None]:
-    """Returns an option and the value in the same word: `--data={}`, `-XPOST`."""
-    if word.startswith("--"):
-        option, equals, value = word.partition("=")
-        return option, value if equals else None
-    if len(word) > 2 and word[:2] in {"-X", "-H", "-d"}:
-        return word[:2], word[2:]
-    return word, None
-
-
-def raw(match: re.Match[str]) -> Recording:
-    """Returns an HTTP request as it is on the wire."""
-    pairs = (line.split(":", 1) for line in match["head"].splitlines())
-    headers = {name.strip().lower(): value.strip() for name, value in pairs}
-    url = urljoin(f"https://{headers.get('host', 'localhost')}", match["path"])
-    return Recording("", "POST", url, headers, match["body"].strip().encode())
-
-
-def _with_scheme(url: str) -> str:
-    url = re.sub(r"^\$\{?\w+\}?", "https://localhost", url)
-    return url if "://" in url else f"https://{url}"
 
 
 # Recordings and bodies -------------------------------------------------------------------------------------------
@@ -236,11 +211,35 @@ def recorded(text: str) -> list[Recording]:
         return [each for each in read(file) or () if each.url]
 
 
-def json_of(text: str) -> Any:
-    """Returns the value of a JSON text, or `None` if it is not JSON."""
+def _whole(text: str) -> str:
+    """Returns a part of a recording as a whole one: an entry of a HAR, its request, or the interactions of a cassette."""
+    if re.match(r"- request:", text):
+        return f"interactions:\n{text}\nversion: 1\n"
+    value = json_of(text)
+    if isinstance(value, dict) and "postData" in value:
+        value = {"request": value}
+    entries = value if isinstance(value, list) else [value]
+    if not all(isinstance(each, dict) and "postData" in _object(each.get("request")) for each in entries):
+        return text
+    answer = {"status": 0, "headers": [], "content": {"text": ""}}
+    return json.dumps(
+        {"log": {"version": "1.2", "entries": [{"response": answer, **each} for each in entries]}}
+    )
+
+
+def _object(value: Any) -> Json:
+    return value if isinstance(value, dict) else {}
+
+
+def yaml_of(text: str) -> Any:
+    """Returns the body that a text is in YAML, or `None`."""
+    if _SHORTENED.search(text) or not re.search(
+        r"^[ ]{0,20}(?:messages|contents|input):", text, re.MULTILINE
+    ):
+        return None
     try:
-        return json.loads(text)
-    except (ValueError, RecursionError):
+        return next(bodies_in(yaml.safe_load(bounded_yaml(text))), None)
+    except (yaml.YAMLError, Unreadable, ValueError):
         return None
 
 
@@ -263,6 +262,23 @@ def body_of(value: Any, depth: int = 0) -> Json | None:
     return next((body for each in values if (body := body_of(each, depth + 1))), None)
 
 
+_MOST = 50  # requests in one value
+#: Keys whose values are answers.
+_ANSWERED = {"response", "responses", "output", "answer", "result", "completion"}
+
+
+def bodies_in(value: Any, depth: int = 0) -> Iterator[Json]:
+    """Yields the bodies anywhere in a JSON value, also in its strings, except in answers."""
+    if isinstance(value, str):
+        value = json_of(_from_base64(value) or value) if len(value) > 2 else None
+    if body := body_of(value, _DEEPEST):
+        yield body
+    elif depth < _DEEPEST:
+        inner = [v for k, v in value.items() if k not in _ANSWERED] if isinstance(value, dict) else value
+        for each in inner if isinstance(inner, list) else ():
+            yield from bodies_in(each, depth + 1)
+
+
 def collected(value: Any, depth: int = 0) -> list[Recording]:
     """Returns the requests of a collection of Postman: in its items, and in the folders among them."""
     found: list[Recording] = []
@@ -274,7 +290,7 @@ def collected(value: Any, depth: int = 0) -> list[Recording]:
             url = request.get("url")
             url = str(url.get("raw") if isinstance(url, dict) else url)
             name = str(item.get("name") or "")
-            found.append(Recording(name, "POST", _with_scheme(url), {}, body["raw"].encode()))
+            found.append(Recording(name, "POST", with_scheme(url), {}, body["raw"].encode()))
         found += collected(item, depth + 1)
     return found
 
@@ -284,7 +300,7 @@ _HOLDERS = ("json_data", "json", "body", "data", "request", "kwargs", "params", 
 
 def _responses(value: Json) -> bool:
     return (
-        "input" in value
+        isinstance(value.get("input"), (str, list))
         and ("model" in value or "previous_response_id" in value)
         and "embedding" not in str(value.get("model"))
     )
@@ -308,21 +324,21 @@ _LOGGERS = {
 
 def logged(text: str) -> list[Recording]:
     """Returns the requests in a log: every JSON object or Python dictionary that holds a body."""
-    found = []
+    found, said = [], []
     for start, end, value in dictionaries(text):
         if (body := body_of(value)) and not _SHORTENED.search(text, start, end):
+            line = f"line {text.count(chr(10), 0, start) + 1}"
             url = _url_of(value, text[:start], text[end:])
-            found.append(
-                Recording(
-                    f"line {text.count(chr(10), 0, start) + 1}",
-                    "POST",
-                    url,
-                    _headers(value),
-                    json.dumps(body).encode(),
-                    _status(text[end:]),
-                )
-            )
-    return found
+            sent = json.dumps(body).encode()
+            found.append(Recording(line, "POST", url, _headers(value), sent, _status(text[end:])))
+            said.append(body)
+    return [each for each, body in zip(found, said, strict=True) if not _part_of_another(body, said)]
+
+
+def _part_of_another(body: Json, others: list[Json]) -> bool:
+    """Tells whether a body is only the list of messages that a call after it sends."""
+    same = [each for each in others if each.get("messages") == body.get("messages")]
+    return body.keys() == {"messages"} and len(same) > 1 and body is not same[-1]
 
 
 def _url_of(value: Json, before: str, after: str) -> str:

@@ -9,10 +9,10 @@ import re
 from collections.abc import Callable, Iterator
 from itertools import islice
 
-__all__ = ["commands", "data_before", "here_document", "powershell_word"]
+__all__ = ["assigned", "commands", "data_before", "here_document", "posix", "powershell_word"]
 
 _NAMED = {"n": "\n", "t": "\t", "r": "\r", "0": "\0"}
-_CURL = re.compile(r"(?<![\w./:@-])curl(?P<exe>\.exe)?(?=[\s^`\\])")
+_CURL = re.compile(r"(?<![\w./:@-])(?:curl(?P<exe>\.exe)?|wget)(?=[\s^`\\])")
 _MOST = 20  # places where something may begin, each of which is read to its end
 _HERE = re.compile(r"<<-?\s*(['\"]?)(\w+)\1[ \t]*\n(.*?)\n[ \t]*\2\b", re.DOTALL)
 
@@ -32,8 +32,17 @@ def commands(text: str) -> Iterator[list[str]]:
 
 
 def here_document(text: str) -> str:
-    """Returns the text between `<<EOF` and `EOF`, or an empty string."""
+    """Returns the text between `<<EOF` and `EOF`, or the word after `<<<`, or an empty string."""
+    if word := re.search(r"<<<[ \t]*(?=['\"$])", text):
+        return next(iter(posix(text[word.end() :])), "")
     return match[3] if (match := _here(text)) else ""
+
+
+def assigned(text: str, word: str) -> str:
+    """Returns the value that a script gives a variable, if the word is one (`$BODY`, `${BODY}`); else the word."""
+    name = re.fullmatch(r"\$\{?(\w+)\}?", word)
+    given = re.search(rf"(?<![\w$]){name[1]}=(?=['\"$])", text) if name else None
+    return next(iter(posix(text[given.end() :])), word) if given else word
 
 
 def _here(text: str) -> re.Match[str] | None:
@@ -42,10 +51,10 @@ def _here(text: str) -> re.Match[str] | None:
 
 
 def data_before(text: str) -> str:
-    """Returns the JSON that `echo` or `printf` writes into the `curl` after it, or an empty string."""
-    before, pipe, _ = text.partition("| curl")
-    begins = islice(re.finditer(r"\b(?:echo|printf)\b", before if pipe else ""), _MOST)
-    found = (posix(before[match.start() :]) for match in begins)
+    """Returns the JSON that `echo`, `printf` or `jq -n` writes into the command after it, or an empty string."""
+    pipe = re.search(r"\|\s*(?:curl|wget|https?|xhs?)\b", text)
+    begins = islice(re.finditer(r"\b(?:echo|printf|jq)\b", text[: pipe.start()] if pipe else ""), _MOST)
+    found = (posix(text[match.start() :]) for match in begins)
     return next((word for words in found for word in words if word.startswith(("{", "["))), "")
 
 

@@ -5,7 +5,8 @@ import { pathToFileURL } from "node:url";
 
 async function main(runtime, archive, snapshot, evidence) {
   const { loadPyodide } = await import(pathToFileURL(`${runtime}/pyodide.mjs`));
-  const python = await loadPyodide({ indexURL: `${runtime}/`, _makeSnapshot: true });
+  const env = { HOME: "/home/pyodide", PYTHONNODEBUGRANGES: "1" }; // no columns for tracebacks: nobody reads one here
+  const python = await loadPyodide({ indexURL: `${runtime}/`, env, _makeSnapshot: true });
   python.FS.writeFile("/lib/judge.zip", new Uint8Array(readFileSync(archive)));
   python.globals.set("evidence", readFileSync(evidence, "utf-8"));
   python.runPython(`
