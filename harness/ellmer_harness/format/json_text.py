@@ -184,10 +184,10 @@ def _in_ascii(value: Any, encode: Callable[[Any], str], indent: int | None = Non
     """Returns the JSON text of `encode`, with escapes instead of letters beyond ASCII."""
     plain = _quickly(value, encode, indent, comma)
     coded = plain.encode("ascii", "backslashreplace")
-    if (
-        b"\\U" in coded or b"\\x" in coded
-    ):  # JSON writes other escapes for letters of 8 and of more than 16 bits
+    if b"\\U" in coded or "\\x" in plain:  # JSON has other escapes for letters of more than 16 bits
         coded = plain.encode("ascii", _ESCAPING)
+    else:
+        coded = coded.replace(b"\\x", b"\\u00")
     return coded.replace(b"\x7f", b"\\u007f").decode("ascii")
 
 
