@@ -73,6 +73,7 @@ INVARIANTS = (
             "tests/jobs/test_parallel_journal.py",
             "tests/jobs/test_job_files.py",
             "conformance/tests/test_files.py",
+            "tests/hostile/test_full_disk.py",
         ),
     ),
     Invariant(

@@ -168,6 +168,7 @@ def failure(status: int, message: str = "The scripted model failed.") -> Failure
     return Failure(status, message)
 
 
+@spelt
 def tool_call(name: str, /, **arguments: Any) -> ContentToolRequest:
     """Makes a call of a tool, as an answer of a `ScriptedModel`.
 
@@ -469,8 +470,8 @@ def assert_tool_called(
     found = [call for call in tool_calls(turns, name) if arguments.items() <= dict(call.arguments).items()]
     if len(found) != times if times is not None else not found:
         wanted = ", ".join(f"{key}={value!r}" for key, value in arguments.items())
-        often = "" if times is None else f" {times} times"
-        _fail(f"{name}({wanted}) was called {len(found)} times, not{often or ' at all'}", turns)
+        often = "at least once" if times is None else f"{times} times"
+        _fail(f"{name}({wanted}) was called {len(found)} times, not {often}", turns)
 
 
 @spelt

@@ -199,7 +199,7 @@ def call_wrongly(name, function, tried):
             lambda: ec.chat_openai(api_key="k", ask_before=3),
             "ask_before= must be names, True or a function, not 3.",
         ),
-        (lambda: ec.chat_fallback(5), "chats= of chat_fallback() must be Sequence, not 5 (int)."),
+        (lambda: ec.chat_fallback(5), "chats= of chat_fallback() must be a list, not 5 (int)."),
         (lambda: ec.parallel_chat(5, ["a"]), "chat= of parallel_chat() must be Chat, not 5 (int)."),
         (
             lambda: ec.parallel_chat(CHAT, ["a"], rpm="x"),
@@ -217,16 +217,31 @@ def call_wrongly(name, function, tried):
         (lambda: ec.tool(len, name=5), "name= of tool() must be str or None, not 5 (int)."),
         (
             lambda: ec.type_from_schema(5),
-            "text= of type_from_schema() must be str, Mapping or None, not 5 (int).",
+            "text= of type_from_schema() must be str, a dictionary or None, not 5 (int).",
         ),
-        (lambda: ec.UserTurn(5), "contents= of UserTurn() must be str, Content or Iterable, not 5 (int)."),
+        (lambda: ec.UserTurn(5), "contents= of UserTurn() must be str, Content or a list, not 5 (int)."),
         (lambda: ec.AssistantTurn("a", tokens=5), "tokens= must be Tokens(…), not 5."),
         (
             lambda: ec.Timeouts(connect="x"),
             "connect= must be a number of seconds, 0 or more, or None, not 'x'.",
         ),
         (lambda: ec.Limits(answer="x"), "answer= must be a number, 0 or more, or None, not 'x'."),
-        (lambda: CHAT.set_turns(5), "turns= of set_turns() must be Iterable, not 5 (int)."),
+        (lambda: ec.parallel_chat(CHAT, "hi"), "prompts= of parallel_chat() must be a list, not 'hi' (str)."),
+        (
+            lambda: ec.parallel_chat_text(CHAT, ["hi", ["a", 5]]),
+            "prompts[1] must be a string, a content or a list of them, not 5 (int).",
+        ),
+        (
+            lambda: ec.batch_chat(CHAT, [5], "batch.json"),
+            "prompts[0] must be a string, a content or a list of them, not 5 (int).",
+        ),
+        (lambda: ec.parallel_chat(CHAT, ["a"], rpm=0), "rpm= must be more than 0, not 0."),
+        (lambda: ec.parallel_chat(CHAT, ["a"], max_active=0), "max_active= must be 1 or more, not 0."),
+        (
+            lambda: ec.refresh_prices("none.json"),
+            "none.json is not a table of prices: No such file or directory. See prices.json of this package.",
+        ),
+        (lambda: CHAT.set_turns(5), "turns= of set_turns() must be a list, not 5 (int)."),
         (lambda: CHAT.upload(5), "path= of upload() must be str or a path, not 5 (int)."),
     ],
 )
@@ -234,6 +249,38 @@ def test_a_wrong_type_names_the_parameter(wrong, said):
     with pytest.raises(UsageError) as error:
         wrong()
     assert str(error.value) == said
+
+
+@pytest.mark.parametrize(
+    ("wrong", "said"),
+    [
+        (
+            lambda: ec.parallel_chat(CHAT, ["a"], 5),
+            "parallel_chat() has too many arguments; name them: `chat=`,",
+        ),
+        (lambda: CHAT.set_model("a", "b", "c"), "set_model() has too many arguments; name them: `model=`"),
+        (lambda: ec.Timeouts(1, 2, 3, 4), "Timeouts() has too many arguments; name them: `connect=`"),
+        (lambda: ec.StreamController(5), "StreamController() has too many arguments; it takes none."),
+        (lambda: ec.token_usage(5), "token_usage() has too many arguments; it takes none."),
+    ],
+)
+def test_too_many_arguments_are_said_with_the_names(wrong, said):
+    with pytest.raises(TypeError) as error:
+        wrong()
+    assert str(error.value).startswith(said)
+
+
+def test_an_error_inside_of_a_function_is_left_alone():
+    def add(x):
+        return x
+
+    def on_history(turns):
+        return add(turns, 1)
+
+    chat = ec.testing.ScriptedModel("Hi").chat()
+    chat.on_history(on_history)
+    with pytest.raises(TypeError, match=r"add\(\) takes 1 positional argument but 2 were given"):
+        chat.chat("Hello")
 
 
 def test_a_field_of_a_content_is_named():

@@ -214,10 +214,20 @@ def _better(
         r"got an unexpected keyword argument|missing \d+ required ", str(error)
     )
     if hasattr(error, "__notes__") or not (told or isinstance(error, UsageError)):
-        return None
+        return _too_many(error, function, name)
     known, any_name = _keywords(function)
     unknown = [each for each in kwargs if each not in known]
     return wrong_keyword(unknown[0], name, known) if unknown and (told or not any_name) else None
+
+
+def _too_many(error: Exception, function: Callable[..., Any], name: str) -> TypeError | None:
+    """Returns the error for a call with too many arguments without names, or `None` if `error` is another one."""
+    if not re.match(rf"[\w.]*\b{re.escape(function.__name__)}\(\) takes .* positional argument", str(error)):
+        return None
+    known = ", ".join(f"`{each}=`" for each in _keywords(function)[0])
+    return TypeError(
+        f"{name}() has too many arguments; " + (f"name them: {known}." if known else "it takes none.")
+    )
 
 
 def _keywords(function: Callable[..., Any]) -> tuple[list[str], bool]:
@@ -335,7 +345,13 @@ def _described(hint: Any) -> str:
     return f"{', '.join(words[:-1])} or {words[-1]}" if len(words) > 1 else words[0]
 
 
-_WORDS = {"NoneType": "None", "Callable": "a function", "Path": "a path", "PathLike": "a path"}
+_WORDS = {
+    "NoneType": "None",
+    "Callable": "a function",
+    **dict.fromkeys(("Path", "PathLike"), "a path"),
+    **dict.fromkeys(("Iterable", "Sequence", "Collection"), "a list"),
+    "Mapping": "a dictionary",
+}
 
 
 def _words(hint: Any) -> list[str]:

@@ -2,11 +2,42 @@
 
 from __future__ import annotations
 
+import errno
 import os
-from contextlib import suppress
+from collections.abc import Iterator
+from contextlib import contextmanager, suppress
 from pathlib import Path
 
-__all__ = ["replace_file"]
+__all__ = ["NO_ROOM", "explained", "replace_file"]
+
+#: A full disk, a full quota, a limit of the size of a file, and a file system that is only read.
+NO_ROOM = frozenset({errno.ENOSPC, errno.EDQUOT, errno.EFBIG, errno.EROFS})
+
+
+@contextmanager
+def explained(path: Path, advice: str, only: frozenset[int] | None = None) -> Iterator[None]:
+    """Raises an `OSError` of the block with the path of the file, and with what to do.
+
+    Args:
+        path: The file.
+        advice: What the reader should do, without a full stop.
+        only: The numbers of the errors that it is about. Default: `None`, all of them.
+
+    Raises:
+        OSError: The error of the block.
+
+    Examples:
+        >>> with explained(Path("a.html"), "Make room", NO_ROOM):
+        ...     raise OSError(errno.ENOSPC, "No space left on device")
+        Traceback (most recent call last):
+        OSError: [Errno 28] No space left on device. Make room: 'a.html'
+    """
+    try:
+        yield
+    except OSError as error:
+        if only is not None and error.errno not in only:
+            raise
+        raise type(error)(error.errno, f"{error.strerror}. {advice}", str(path)) from error
 
 
 def replace_file(path: Path, data: bytes, *, mode: int | None = None) -> None:

@@ -217,15 +217,28 @@ class _Data(Content):
         if not self.type.islower():  # RFC 2045, 5.1: the case does not matter; providers refuse capitals
             object.__setattr__(self, "type", self.type.lower())
 
-    @cached_property
+    @property
     def fault(self) -> str:
         """What is wrong with the data, as a clause; `""` if they are the bytes that `type` names."""
+        return self._checked[0]
+
+    @cached_property
+    def _checked(self) -> tuple[str, tuple[int, int] | None]:
+        """The fault, and the size of an image without one. The data are decoded once for both."""
         if not self.data:
-            return "its data is empty"
+            return "its data is empty", None
         try:
             bytes = b64decode(self.data, validate=True)
         except ValueError:
-            return "its data is not standard base64"
+            return "its data is not standard base64", None
+        fault = self._mismatch(bytes)
+        return fault, None if fault else self._size_in(bytes)
+
+    def _size_in(self, bytes: bytes) -> tuple[int, int] | None:  # noqa: ARG002 - as where there is none
+        return None
+
+    def _mismatch(self, bytes: bytes) -> str:
+        """Returns why these are not the bytes that `type` names, or `""`."""
         actual = sniffed(bytes) or sniffed(bytes, AUDIO)
         if self.only and self.type != self.only:
             return f"its type is {self.type!r:.80}, not {self.only}"
@@ -265,13 +278,33 @@ class ContentImageRemote(ContentImage):
     url: str
     detail: str = ""
 
-    @property
+    def __post_init__(self) -> None:
+        super().__post_init__()
+        scheme, colon, rest = self.url.partition(":")
+        if colon and not scheme.islower():  # RFC 3986, 3.1: the case does not matter; OpenAI refuses capitals
+            object.__setattr__(self, "url", f"{scheme.lower()}:{rest}")
+
+    @cached_property
     def fault(self) -> str:
-        """What is wrong with the address, as a clause; `""` if a provider may fetch it."""
-        fetched = re.match(r"(?i)(https?|gs|s3)://[^\s/]|data:image/", self.url)
-        if not fetched or not self.url.isprintable():
-            return f"{self.url!r:.80} is not the address of an image on the web"
-        return "" if self.detail in DETAILS else f"its detail is {self.detail!r:.80}, not one of {DETAILS}"
+        """What is wrong with the address, as a clause; `""` if a provider may fetch it, or if it has the bytes of an image."""
+        if self.url.startswith("data:"):
+            wrong = self._fault_of_data()
+        elif re.match(r"(https?|gs|s3)://[^\s/]", self.url) and self.url.isprintable():
+            wrong = ""
+        else:
+            wrong = f"{self.url!r:.80} is not the address of an image on the web"
+        if wrong or self.detail in DETAILS:
+            return wrong
+        return f"its detail is {self.detail!r:.80}, not one of {DETAILS}"
+
+    def _fault_of_data(self) -> str:
+        found = re.fullmatch(r"data:(image/[^;,]*);base64,(.*)", self.url, re.DOTALL)
+        if not found:
+            return f"{self.url!r:.80} is not data:image/…;base64,…"
+        if found[1] not in SIGNATURES:
+            known = ", ".join(type for type in SIGNATURES if type.startswith("image/"))
+            return f"its bytes are {found[1]!r:.80}, not one of {known}"
+        return ContentImageInline(found[1], found[2]).fault
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -295,12 +328,15 @@ class ContentImageInline(ContentImage, _Data):
     data: str = field(default="", repr=False)
     extra: Mapping[str, Any] = field(default_factory=dict, repr=False, compare=False)
 
-    @cached_property
+    @property
     def size(self) -> tuple[int, int] | None:
         """The width and height in pixels, or `None` if the bytes do not tell."""
+        return self._checked[1]
+
+    def _size_in(self, bytes: bytes) -> tuple[int, int] | None:
         from .image_size import image_size  # noqa: PLC0415 - few chats have images
 
-        return None if self.fault else image_size(self.type, b64decode(self.data))
+        return image_size(self.type, bytes)
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -530,7 +566,7 @@ def replaced(content: C, **changes: Any) -> C:
     `__init__`.
     """
     changed = copy(content)
-    for computed in ("fault", "size"):
+    for computed in ("fault", "_checked"):
         vars(changed).pop(computed, None)
     for name, value in changes.items():
         object.__setattr__(changed, name, value)

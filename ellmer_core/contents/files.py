@@ -72,8 +72,8 @@ def content_image_url(url: str, detail: str = "auto") -> ContentImageRemote | Co
     """
     if detail not in {"auto", "low", "high"}:
         raise UsageError(f'detail= must be "auto", "low" or "high", not {detail!r}.')
-    if url.startswith("data:"):
-        type, data = _data_url(url)
+    if url[:5].lower() == "data:":
+        type, data = _data_url(f"data:{url[5:]}")
         return ContentImageInline(_image_type(data, type, "the data: URL"), _base64(data))
     parts = url_parts(url)
     if parts.scheme not in {"http", "https"} or not parts.netloc:

@@ -6,6 +6,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
+from itertools import accumulate, chain
 from typing import NamedTuple, TypeVar
 
 from ..base.log import warn
@@ -36,12 +37,16 @@ def request_turns(history: History, settings: Settings, user: UserTurn | None) -
     if settings.fetched:
         turns = [inlined(turn, settings.fetched) for turn in turns]
         new = user and inlined(user, settings.fetched)
-    parts = _parts([*(turns[place] for place in special), *filter(None, [new])])
+    media = [*(turns[place] for place in special), *filter(None, [new])]
+    parts = _parts(media)
     uploads = [part for part in parts if isinstance(part, ours.ContentUploaded)]
     if uploads and expiring(uploads):
         now: float = yield Clock(wall=True)
         turns, new = [sent_along(turn, now) for turn in turns], new and sent_along(new, now)
-    wire = for_images_of(settings.wire, parts) if settings.wire.profile.many_images else settings.wire
+    wire = settings.wire
+    if wire.profile.many_images:
+        wire, older = for_images_of(wire, media)
+        turns = [without_images(turn, missed) if id(turn) in older else turn for turn in turns]
     sent = sendable_to(
         wire, turns, special, new, tuple(settings.tools.values()), describes=settings.describes
     )
@@ -200,13 +205,47 @@ class Sendable(NamedTuple):
     wire: Wire
 
 
-def for_images_of(wire: Wire, parts: Iterable[ours.Content]) -> Wire:
-    """Returns the wire for a request with these images: some models take only smaller ones if there are many."""
+def for_images_of(wire: Wire, turns: Sequence[Turn]) -> tuple[Wire, frozenset[int]]:
+    """Returns the wire for a request with the images of these turns, and the ids of turns whose images are left out. Some models take
+    only smaller images if there are many. If a large one is among the newest, these are sent, and all that are older are left out.
+    """
     if not wire.profile.many_images:
-        return wire
+        return wire, NONE
     most, pixels = wire.profile.many_images
-    images = [part for part in parts if isinstance(part, ours.ContentImage | ours.ContentUploaded)]
-    return wire if len(images) <= most else replace(wire, profile=replace(wire.profile, pixels=pixels))
+    images = [_images_of(turn) for turn in turns]
+    if sum(map(len, images)) <= most:
+        return wire, NONE
+    newest = sum(count <= most for count in accumulate(map(len, reversed(images))))
+    smaller, first = replace(wire, profile=replace(wire.profile, pixels=pixels)), len(turns) - newest
+    if any(map(smaller.refuses, chain.from_iterable(images[first:]))):
+        return wire, frozenset(map(id, turns[:first]))
+    return smaller, NONE
+
+
+NONE: frozenset[int] = frozenset()
+
+
+def _images_of(turn: Turn) -> list[ours.Content]:
+    return [part for part in _parts([turn]) if isinstance(part, ours.ContentImage | ours.ContentUploaded)]
+
+
+def without_images(turn: Turn, replaced: list[str]) -> Turn:
+    """Returns a turn of the user with words for its images, in results, too."""
+    if not isinstance(turn, UserTurn) or not _images_of(turn):
+        return turn
+    replaced.append("the oldest images (a request with large images may have only a few)")
+    return UserTurn([_without_image(content, "user gave") for content in turn.contents])
+
+
+def _without_image(content: ours.Content, who: str) -> ours.Content:
+    match content:
+        case ours.ContentImage():
+            return ours.ContentText(f"[The {who} an image here, which is not shown any more.]")
+        case ours.ContentToolResult(value=value):
+            return replaced(
+                content, value=ours.mapped(value, lambda c, _path: _without_image(c, "tool returned"))
+            )
+    return content
 
 
 def _parts(turns: Iterable[Turn]) -> list[ours.Content]:
@@ -280,8 +319,8 @@ def _printed(wire: Wire, content: ours.Content) -> ours.Content:
 def conversation_as_sent(wire: Wire, turns: Sequence[Turn]) -> list[Turn]:
     """Returns the turns of a conversation as the model gets them, for people."""
     whole = repaired(turns).turns
-    wire = for_images_of(wire, _parts(whole))
-    return [as_sent(wire, turn) for turn in whole]
+    wire, older = for_images_of(wire, whole)
+    return [as_sent(wire, without_images(turn, []) if id(turn) in older else turn) for turn in whole]
 
 
 def accepts(wire: Wire, turn: Turn | None) -> bool:

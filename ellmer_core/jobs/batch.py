@@ -22,7 +22,7 @@ from .. import errors
 from .._chat.answers import contents_of
 from .._chat.chat import Chat
 from .._chat.structured_output import Structured
-from ..base.file_replacement import replace_file
+from ..base.file_replacement import explained, replace_file
 from ..base.log import warn
 from ..contents.json_serialization import contents_record
 from ..contents.turns import AssistantTurn, UserTurn
@@ -36,7 +36,7 @@ from ..transport.single_requests import asked, asked_json, run, stepped
 from ..wire.base import StructuredMode, Wire, answer_of
 from ..wire.batches_and_files import Batches, Steps
 from ..wire.interfaces import Json
-from .job_files import explained, held, read
+from .job_files import UNSENT, held, read
 from .prompts_and_results import (
     Outcome,
     Prompt,
@@ -336,7 +336,7 @@ class Job:
 
     def begin(self) -> None:
         """Notes that the batch is about to be submitted."""
-        with explained(self.path):
+        with explained(self.path, UNSENT):
             self.save(stage="submitting", since=time.time())
 
     def bodies(self) -> dict[str, Json]:

@@ -14,7 +14,7 @@ from stat import S_ISREG
 from typing import IO, Any
 
 from .._chat.chat import Chat
-from ..base.file_replacement import replace_file
+from ..base.file_replacement import explained, replace_file
 from ..contents.content import ContentToolResult
 from ..contents.json_serialization import contents_record, contents_replay
 from ..contents.turns import Turn, UserTurn
@@ -45,22 +45,13 @@ UNSENT = "Nothing was sent. Make room, or use a path in a folder that can be wri
 
 
 @contextmanager
-def explained(path: Path, advice: str = UNSENT) -> Iterator[None]:
-    """Raises an `OSError` of the block with the path of the job's file, and with what to do."""
-    try:
-        yield
-    except OSError as error:
-        raise type(error)(error.errno, f"{error.strerror}. {advice}", str(path)) from error
-
-
-@contextmanager
 def held(path: str | Path) -> Iterator[None]:
     """Holds the file of a job, as long as the block runs. Raises `UsageError` if another call holds it, in any process.
 
     The lock is a file beside it, which is deleted at the end. The system lets go of the lock of a process that is killed.
     """
     lock = Path(f"{path}.lock")
-    with explained(Path(path)):
+    with explained(Path(path), UNSENT):
         file = _locked(lock)
     if file is None:
         raise UsageError(f"{path} is in use by another call. Wait until it has ended, or use another path.")
@@ -135,7 +126,7 @@ class Journal:
     def __init__(self, path: str | Path, asked: Mapping[str, str]) -> None:
         self.path = Path(path)
         self.lines: dict[int, int] = {}
-        with explained(self.path):
+        with explained(self.path, UNSENT):
             if not self.path.exists():
                 replace_file(self.path, _line({"version": VERSION, "asked": dict(asked)}))
             elif (end := self._read(asked)) < self.path.stat().st_size:

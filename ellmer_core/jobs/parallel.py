@@ -485,10 +485,10 @@ class Parallel:
         self.on_error, self.progress = options.get("on_error", "return"), options.get("progress", True)
         if self.on_error not in {"return", "continue", "stop"}:
             raise UsageError(f'on_error must be "return", "continue" or "stop", not {self.on_error!r}.')
-        if self.max_active < 1 or self.rpm <= 0:
-            raise UsageError(
-                f"max_active must be at least 1, and rpm must be more than 0, not {self.max_active} and {self.rpm}."
-            )
+        if self.max_active < 1:
+            raise UsageError(f"max_active= must be 1 or more, not {self.max_active}.")
+        if self.rpm <= 0:
+            raise UsageError(f"rpm= must be more than 0, not {self.rpm}.")
         self.budget = Budget(chat.usage_limits)
         if chat.usage_limits.per == "chat":
             self.budget.add(chat.get_turns())

@@ -96,11 +96,17 @@ def all_inputs(prompts: Iterable[Prompt]) -> list[tuple[Input, ...]]:
     """Returns each prompt as an input of `chat()`. A prompt of several contents is a list or a tuple."""
     if isinstance(prompts, str | Content) or not isinstance(prompts, Iterable):
         raise UsageError(f"Prompts must be a list, not {type(prompts).__name__}.")
-    return [_inputs(prompt) for prompt in prompts]
+    return [_inputs(place, prompt) for place, prompt in enumerate(prompts)]
 
 
-def _inputs(prompt: Prompt) -> tuple[Input, ...]:
-    return tuple(prompt) if isinstance(prompt, (list, tuple)) else (prompt,)  # type: ignore[return-value]  # checked by the chat
+def _inputs(place: int, prompt: Prompt) -> tuple[Input, ...]:
+    inputs = tuple(prompt) if isinstance(prompt, list | tuple) else (prompt,)
+    for value in inputs:
+        if not isinstance(value, str | Content):
+            raise UsageError(
+                f"prompts[{place}] must be a string, a content or a list of them, not {value!r:.60} ({type(value).__name__})."
+            )
+    return inputs
 
 
 def results(outcomes: Sequence[Outcome], cost: float | None) -> PromptResults[Any]:

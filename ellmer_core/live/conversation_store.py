@@ -12,6 +12,7 @@ from pathlib import Path
 from typing import Any
 from weakref import finalize
 
+from ..base.file_replacement import NO_ROOM
 from ..errors import UsageError
 
 TABLE = """
@@ -32,6 +33,8 @@ LISTED = 100
 
 #: Days that a deleted conversation can be brought back.
 KEPT = 7
+#: Errors of SQLite on a full disk, or on one that is only read.
+_NO_ROOM = {"SQLITE_FULL", "SQLITE_READONLY", "SQLITE_CANTOPEN", "SQLITE_IOERR_WRITE"}
 
 
 @dataclass(frozen=True)
@@ -69,7 +72,7 @@ class Store:
                     "DELETE FROM conversations WHERE deleted AND changed < ?", [time.time() - KEPT * 86400]
                 )
         except (OSError, sqlite3.Error) as error:
-            raise UsageError(f"store={str(path)!r} cannot be opened: {error}.") from error
+            raise UsageError(f"store={str(path)!r} cannot be opened: {error}.{_advice(error)}") from error
 
     def save(self, user: str, id: str, title: str, words: str, record: Any) -> None:
         """Writes a conversation. A title that is there already stays."""
@@ -121,4 +124,11 @@ class Store:
             with self._connection as connection:
                 yield connection
         except (sqlite3.Error, ValueError) as error:
-            raise UsageError(f"{self.path} cannot be used: {error}.") from error
+            raise UsageError(f"{self.path} cannot be used: {error}.{_advice(error)}") from error
+
+
+def _advice(error: Exception) -> str:
+    """Returns what to do if a file cannot be written."""
+    if getattr(error, "sqlite_errorname", "") in _NO_ROOM or getattr(error, "errno", None) in NO_ROOM:
+        return " What it has is unchanged. Make room, or use a path in a folder that can be written."
+    return ""

@@ -13,7 +13,7 @@ from importlib.resources import files
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, assert_never
 
-from ..base.file_replacement import replace_file
+from ..base.file_replacement import NO_ROOM, explained, replace_file
 from ..contents.content import (
     Content,
     ContentCitation,
@@ -342,6 +342,7 @@ def export(chat: Any, path: str | Path, *, title: str = "Chat", overwrite: bool 
 
     Raises:
         UsageError: The file exists, or its name has another suffix.
+        OSError: It cannot be written. An old file is as it was, and a new one is not there.
 
     Examples:
         >>> export([UserTurn("Hello"), AssistantTurn("Hi!")], "chat.md").name
@@ -355,13 +356,24 @@ def export(chat: Any, path: str | Path, *, title: str = "Chat", overwrite: bool 
             text = whole_page(chat, title)
         case suffix:
             raise UsageError(f"A chat is exported to .md or .html, not {suffix!r} ({path}).")
-    data = text.encode("utf-8", "backslashreplace")
-    if overwrite and path.is_file():
-        replace_file(path.resolve(), data, mode=path.stat().st_mode & 0o777)
-        return path
+    with explained(path, "What was there is unchanged. Make room, or choose another folder", NO_ROOM):
+        _write(path, text.encode("utf-8", "backslashreplace"), overwrite=overwrite)
+    return path
+
+
+def _write(path: Path, data: bytes, *, overwrite: bool) -> None:
+    """Writes a file whole, or not at all. A device and a pipe are written in place."""
+    if overwrite and path.exists() and not path.is_file():
+        path.write_bytes(data)
+        return
+    known = path.is_file()
     try:
-        with path.open("wb" if overwrite else "xb") as file:
-            file.write(data)
+        path.touch(exist_ok=overwrite)  # nobody else has the name then
     except FileExistsError as error:
         raise UsageError(f"{path} already exists. Pass overwrite=True to replace it.") from error
-    return path
+    try:
+        replace_file(path.resolve(), data, mode=path.stat().st_mode & 0o777)
+    except OSError:
+        if not known:
+            path.unlink()
+        raise

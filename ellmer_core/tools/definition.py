@@ -677,7 +677,8 @@ class _ToolOptions:
 
     def tool(self, function: Callable[..., Any]) -> ToolDef:
         if isinstance(function, ToolDef) or not callable(function):
-            raise UsageError(f"The first argument of tool() must be a function, not {function!r}.")
+            instead = " It is a tool already: give its function." if isinstance(function, ToolDef) else ""
+            raise UsageError(f"The first argument of tool() must be a function, not {function!r}.{instead}")
         if not (isinstance(self.request, type) and issubclass(self.request, ContentToolRequest)):
             raise UsageError(f"request= must be a subclass of ContentToolRequest, not {self.request!r}.")
         name = _checked_name(self.name or _name_of(function))

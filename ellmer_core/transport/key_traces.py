@@ -33,6 +33,7 @@ GRAM_IN_HEXADECIMAL = 8  # the same of a part in hexadecimal
 SHORTEST = 3  # characters of a piece beside a mask
 SHORT = 1_000  # characters of a text that is remembered
 LONGEST = 16  # characters of a word that are looked up before it is compared with the keys
+LINE = 64  # characters of a word that may go on in the next one of its length
 LAYERS = 2  # encodings inside of each other
 UNESCAPED = 3  # the same, of single letters
 
@@ -104,9 +105,8 @@ def _encodings_hidden(text: str, keys: tuple[str, ...], searches: Iterable[_Sear
     low = text.lower()
     for form in [form for key in keys for form in _forms(key) if form in low]:
         text = re.sub(re.escape(form), HIDDEN, text, flags=re.IGNORECASE)
-    for spans in searches or (_spans, _in_packed, _in_escaped_runs, _in_numbers):
-        text = _cut(text, _apart(spans(text, keys)))
-    return text
+    searches = searches or (_spans, _in_packed, _in_escaped_runs, _in_numbers)
+    return _cut(text, _apart([span for spans in searches for span in spans(text, keys)]))
 
 
 @lru_cache(64)
@@ -426,17 +426,17 @@ def _in_packed(text: str, keys: tuple[str, ...], layers: int = LAYERS) -> list[t
     encoded twice. All runs of a text are decoded at once, because there may be many.
     """
     runs, letters = _packed_runs(text)
+    spans = [[run] for run in runs]
     rows = _rows(text)
-    letters += [
-        (len(runs) + at, "".join([text[slice(*each)] for each in row])) for at, row in enumerate(rows)
-    ]
     told: set[int] = set()
-    for code in _CODES if letters else ():
+    for code in _CODES if letters or rows else ():
         places = [(place, run) for place, run in letters if code.runs.fullmatch(run)]
-        if places:
-            found = _in_code(code, [run for _, run in places], keys, layers)
-            told |= {places[each][0] for each in found}
-    spans = [*([run] for run in runs), *rows]
+        for row in rows:
+            words = [span for span in row if code.runs.fullmatch(text, *span)]  # no other words of a sentence
+            places.append((len(spans), "".join([text[slice(*span)] for span in words])))
+            spans.append(words)
+        found = _in_code(code, [run for _, run in places], keys, layers) if places else set[int]()
+        told |= {places[each][0] for each in found}
     return [span for each in sorted(told) for span in spans[each]]
 
 
@@ -460,9 +460,12 @@ def _packed_runs(text: str) -> tuple[list[tuple[int, int]], list[tuple[int, str]
 def _rows(text: str) -> list[list[tuple[int, int]]]:
     """Returns the places of words of one length, with the word behind them, which may be Base64 in lines, columns or quotes."""
     words = [found.span() for found in _ROW.finditer(text)]
+    words = [
+        (start + (text[start - 1 : start] == "\\"), stop) for start, stop in words
+    ]  # behind an escaped line end
     rows: dict[int, list[int]] = {}
     for at, (start, stop) in enumerate(words):
-        if stop - start < LONGEST:  # a longer one is a run
+        if stop - start < LINE:
             rows.setdefault(stop - start, []).append(at)
     return [
         [words[at] for at in row] + words[row[-1] + 1 : row[-1] + 2] for row in rows.values() if len(row) > 1

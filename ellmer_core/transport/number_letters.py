@@ -23,6 +23,8 @@ _JOINED = (
 )
 #: Bytes in hexadecimal: alone, or behind the letter with which a language begins an escape.
 _BYTES = re.compile(r"(?:(?<![0-9A-Za-z])|(?<=[hHuUxX]))(?>(?:[0-9a-fA-F]{2})+)(?![0-9a-fA-F])")
+#: A line end, as it is or escaped, and what is before the first number of the next line.
+_LINE_BEGINNING = re.compile(r"(?:\A|\n|\\n)[^\w\n]{0,8}+(?:0[xX])?")
 
 
 class Letters(NamedTuple):
@@ -39,12 +41,27 @@ def in_numbers(text: str) -> Iterator[Letters]:
     """
     numbers = [found.span() for found in _NUMBER.finditer(text)]
     for base in (10, 8, 2) if len(numbers) >= LEAST else ():
-        yield from _said(text, numbers, base)
+        for places in _readings(text, numbers):
+            yield from _said(text, places, base)
     long = [span for span in numbers if span[1] - span[0] >= 3 * LEAST]
     for base, width, joined in _JOINED if long else ():
         runs = [found.span() for start, end in long for found in joined.finditer(text, start, end)]
         yield from _said(text, _apart(runs, width), base)
-    yield from _said(text, _apart([found.span() for found in _BYTES.finditer(text)], 2), 16)
+    for places in _readings(text, [found.span() for found in _BYTES.finditer(text)]):
+        yield from _said(text, _apart(places, 2), 16)
+
+
+def _readings(text: str, numbers: list[tuple[int, int]]) -> Iterator[list[tuple[int, int]]]:
+    """Yields all numbers of a text; each second one, as in `"0": 115, "1": 107`, `115u8, 107u8` and `115.0, 107.0`; and those behind the
+    first one of each line, which is the address in a dump of bytes.
+    """
+    yield numbers
+    if len(numbers) >= 2 * LEAST:
+        yield numbers[::2]
+        yield numbers[1::2]
+    first = {found.end() for found in _LINE_BEGINNING.finditer(text)}
+    if not first.isdisjoint([start for start, _ in numbers]):
+        yield [span for span in numbers if span[0] not in first]
 
 
 def _apart(runs: list[tuple[int, int]], width: int) -> list[tuple[int, int]]:

@@ -168,7 +168,7 @@ def test_assertions_list_the_calls():
     assert_tool_called(chat, "add", times=2)
     assert_tool_not_called(chat, "delete")
     with pytest.raises(
-        AssertionError, match=r"add\(x=3\) was called 0 times, not at all\. .*\n  add\(x=1\)\n"
+        AssertionError, match=r"add\(x=3\) was called 0 times, not at least once\. .*\n  add\(x=1\)\n"
     ):
         assert_tool_called(chat, "add", x=3)
     with pytest.raises(AssertionError, match=r"add\(\) was called 2 times, not 1 times"):

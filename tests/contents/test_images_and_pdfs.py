@@ -14,7 +14,7 @@ import pytest
 from PIL import Image
 
 from ellmer_core.base.budget import Budget
-from ellmer_core.contents.content import ContentImageInline, ContentImageRemote, ContentPDF
+from ellmer_core.contents.content import ContentImageInline, ContentImageRemote, ContentPDF, replaced
 from ellmer_core.contents.files import (
     content_image_file,
     content_image_plot,
@@ -31,6 +31,9 @@ def image_bytes(format="PNG", size=(600, 300), mode="RGB", **options):
     out = BytesIO()
     Image.new(mode, size, 1).save(out, format, **options)
     return out.getvalue()
+
+
+PNG_DATA = b64encode(image_bytes(size=(9, 9))).decode()
 
 
 def image_file(tmp_path, name="cat.png", **options):
@@ -68,6 +71,47 @@ def test_an_image_whose_bytes_do_not_tell_its_size():
     assert ContentImageInline("image/tiff", "SUkqAA==").size is None
     assert ContentImageInline("image/jpeg", b64encode(b"\xff\xd8\xff\xe0").decode()).size is None
     assert ContentImageInline("image/png", "no base64!").size is None
+
+
+def test_the_data_of_an_image_are_decoded_once(monkeypatch):
+    decoded = []
+
+    def decode(data, **options):
+        decoded.append(data)
+        return b64decode(data, **options)
+
+    monkeypatch.setattr("ellmer_core.contents.content.b64decode", decode)
+    image = ContentImageInline("image/png", b64encode(image_bytes("PNG")).decode())
+
+    assert (image.fault, image.size, image.fault) == ("", (600, 300), "")
+    assert len(decoded) == 1
+    assert replaced(image, type="image/jpeg").fault == "its bytes are image/png, not image/jpeg"
+    assert replaced(image, data="").size is None
+
+
+def test_the_scheme_of_an_address_has_no_capitals():
+    """OpenAI refuses "HTTPS://…" as an image that cannot be downloaded."""
+    assert content_image_url("HTTPS://Example.com/A.png").url == "https://Example.com/A.png"
+    assert ContentImageRemote("HttpS://Example.com/A.png") == ContentImageRemote("https://Example.com/A.png")
+    assert content_image_url("DATA:image/png;base64," + PNG_DATA).type == "image/png"
+
+
+@pytest.mark.parametrize(
+    ("url", "fault"),
+    [
+        ("data:image/png;base64," + PNG_DATA, ""),
+        ("DATA:image/png;base64," + PNG_DATA, ""),
+        ("data:image/jpeg;base64," + PNG_DATA, "its bytes are image/png, not image/jpeg"),
+        ("data:image/png;base64,", "its data is empty"),
+        ("data:image/svg+xml;base64,PHN2Zy8+", "its bytes are 'image/svg+xml', not one of image/png"),
+        ("data:image/svg+xml,<svg/>", "is not data:image/…;base64,…"),
+        ("https://example.com/a b\n.png", "is not the address of an image on the web"),
+        ("ftp://example.com/a.png", "is not the address of an image on the web"),
+    ],
+)
+def test_what_is_wrong_with_an_address(url, fault):
+    found = ContentImageRemote(url).fault
+    assert found == "" if not fault else fault in found
 
 
 def test_a_media_type_has_no_capitals():

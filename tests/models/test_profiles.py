@@ -1,5 +1,6 @@
 """The capabilities of a model: the tables, `thinking=`, and parameters that are left out with one warning."""
 
+import json
 import re
 import warnings
 from base64 import b64encode
@@ -13,7 +14,7 @@ import pytest
 from PIL import Image
 from wires.every_provider import WIRES
 
-from ellmer_core.contents.content import ContentImageInline
+from ellmer_core.contents.content import ContentImageInline, ContentToolRequest, ContentToolResult
 from ellmer_core.contents.turns import AssistantTurn, UserTurn
 from ellmer_core.errors import ContentError, EllmerWarning, UsageError
 from ellmer_core.models.profiles import profile_of, rows
@@ -53,22 +54,50 @@ def test_an_image_with_more_pixels_than_the_model_accepts():
     assert not chat_openai(api_key="k").wire.refuses(too_wide)
 
 
-@pytest.mark.parametrize(("images", "shown"), [(20, 20), (21, 0)])
-def test_many_images_may_have_fewer_pixels(images, shown):
+@pytest.mark.parametrize(
+    ("widths", "shown"),
+    [
+        ([2001] * 20, 20),
+        ([2001] * 25, 20),  # the newest
+        ([9] * 30, 30),
+        ([2001] + [9] * 29, 29),  # only a large one that is old
+        ([9] * 29 + [2001], 20),
+    ],
+)
+@pytest.mark.parametrize("by", ["the user", "a tool"])
+def test_many_images_may_have_fewer_pixels(widths, shown, by):
     bodies = []
 
     def answer(request):
-        bodies.append(request.content.decode())
+        bodies.append(json.loads(request.content))
         return httpx.Response(200, json={"type": "message", "content": [], "stop_reason": "end_turn"})
 
     chat = claude(client=httpx.Client(transport=httpx.MockTransport(answer)))
-    for _ in range(images):
-        chat.add_turn(UserTurn([png(2001)]), AssistantTurn(["Yes."]))
-    with warnings.catch_warnings(action="ignore"):
+    for number, width in enumerate(widths):
+        chat.add_turn(*(given(png(width)) if by == "the user" else returned(f"c{number}", [png(width)])))
+    with warnings.catch_warnings(record=True, action="always") as warned:
         chat.chat("And now?")
 
-    assert bodies[0].count('"type":"image"') == shown
+    sent = json.dumps(bodies[0]["messages"])
+    assert sent.count('"type": "image"') == shown
     assert str(chat).count("[inline image]") == shown
+    assert len(warned) == (shown < len(widths))
+    if shown == 20 < len(widths):
+        assert sent.index("is not shown any more") < sent.index('"type": "image"')
+
+
+def given(image):
+    return UserTurn([image]), AssistantTurn(["Yes."])
+
+
+def returned(id, value):
+    call = ContentToolRequest(id, "look", {})
+    return UserTurn("Look."), AssistantTurn([call]), UserTurn([ContentToolResult(value, request=call)])
+
+
+def test_too_many_large_images_at_once_are_an_error():
+    with pytest.raises(ContentError, match="more than 2,000 pixels"):
+        claude().chat("What are these?", *[png(2001)] * 21)
 
 
 def png(width):

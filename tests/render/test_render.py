@@ -364,16 +364,23 @@ def test_an_existing_file_is_kept_unless_asked_otherwise(tmp_path):
     assert file.read_text() != "mine"
 
 
-def test_an_export_for_which_there_is_no_room_leaves_the_old_file(tmp_path):
-    file = export(TURNS, tmp_path / "chat.md")
-    old, limits = file.read_bytes(), resource.getrlimit(resource.RLIMIT_FSIZE)
+@pytest.mark.parametrize("there", [True, False])
+def test_an_export_for_which_there_is_no_room_leaves_what_was_there(tmp_path, there):
+    if there:
+        export(TURNS, tmp_path / "chat.md")
+    old, limits = (
+        {each: each.read_bytes() for each in tmp_path.iterdir()},
+        resource.getrlimit(resource.RLIMIT_FSIZE),
+    )
     resource.setrlimit(resource.RLIMIT_FSIZE, (1000, limits[1]))
     try:
-        with pytest.raises(OSError, match="File too large"):
-            export([UserTurn("a" * 5000)], file, overwrite=True)
+        with pytest.raises(
+            OSError, match=r"File too large\. What was there is unchanged\. Make room.*chat\.md"
+        ):
+            export([UserTurn("a" * 5000)], tmp_path / "chat.md", overwrite=there)
     finally:
         resource.setrlimit(resource.RLIMIT_FSIZE, limits)
-    assert {path: path.read_bytes() for path in tmp_path.iterdir()} == {file: old}
+    assert {path: path.read_bytes() for path in tmp_path.iterdir()} == old
 
 
 def test_an_export_to_something_else(tmp_path):

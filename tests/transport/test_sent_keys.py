@@ -1,7 +1,6 @@
 """A key that came in never goes out: whatever quotes it, in any form, it is replaced before anything reads the answer."""
 
 import json
-import time
 import traceback
 from base64 import b32encode, b64encode, encodebytes, urlsafe_b64encode
 from codecs import encode
@@ -28,6 +27,9 @@ def each_second(escaped):
     """Returns the key with each second letter escaped."""
     return "".join(letter if at % 2 else escaped(letter) for at, letter in enumerate(KEY))
 
+
+ROWS = [KEY.encode()[at : at + 16] for at in range(0, len(KEY), 16)]
+DUMPED = "\n".join(f"{16 * at:08x}  {row.hex(' '):<48}" for at, row in enumerate(ROWS))
 
 QUOTED = {
     "as it is": f"Incorrect API key provided: {KEY}.",
@@ -116,6 +118,18 @@ QUOTED = {
     "in words of hexadecimal": " ".join(f"0x{word}" for word in wrap(KEY.encode().hex(), 8)),
     "in Base64, in quotes": '" + "'.join(wrap(b64encode(KEY.encode()).decode(), 12)),
     "in Base32, in groups": "-".join(wrap(b32encode(KEY.encode()).decode(), 4)),
+    "in Base32, in groups, in a sentence": f"The key provided: {' '.join(wrap(b32encode(KEY.encode()).decode(), 8))} is invalid.",
+    "in Base32, in groups of 16": " ".join(wrap(b32encode(f"Bearer {KEY}".encode()).decode(), 16)),
+    "in Base64, in lines of 8, in a sentence": "provided: "
+    + "\n".join(wrap(b64encode(f"Bearer {KEY}".encode()).decode(), 8)),
+    "in numbers with their places": json.dumps({str(at): code for at, code in enumerate(KEY.encode())}),
+    "in numbers with their type": ", ".join(f"{code}u8" for code in KEY.encode()),
+    "in numbers with a fraction": " ".join(f"{code}.0" for code in KEY.encode()),
+    "in two bytes for each letter": ", ".join(f"{code}, 0" for code in KEY.encode()),
+    "in a dump of bytes": DUMPED,
+    "in a dump of bytes, in octal": "\n".join(
+        f"{16 * at:07o} " + " ".join(f"{code:03o}" for code in row) for at, row in enumerate(ROWS)
+    ),
     "with named marks": KEY.replace("-", "&hyphen;").replace("/", "&sol;"),
     "its beginning": f"Unknown key {KEY[:16]}",
     "its end": "The key that ends in Y7f3A was revoked.",
@@ -165,6 +179,16 @@ LEAKS = (
     '" + "'.join(wrap(b64encode(KEY.encode()).decode(), 12))[17:46],
     "-".join(wrap(b32encode(KEY.encode()).decode(), 4))[20:50],
     "\u200b".join(KEY)[20:40],
+    " ".join(wrap(b32encode(KEY.encode()).decode(), 8))[16:40],
+    " ".join(wrap(b32encode(f"Bearer {KEY}".encode()).decode(), 16))[40:60],
+    "\n".join(wrap(b64encode(f"Bearer {KEY}".encode()).decode(), 8))[30:50],
+    "".join(f'"{at}": {code}, ' for at, code in enumerate(KEY.encode()))[100:140],
+    ", ".join(f"{code}u8" for code in KEY.encode())[60:100],
+    " ".join(f"{code}.0" for code in KEY.encode())[60:100],
+    ", ".join(f"{code}, 0" for code in KEY.encode())[60:100],
+    ROWS[1].hex(" "),
+    ROWS[2].hex(" "),
+    " ".join(f"{code:03o}" for code in ROWS[2]),
 )
 SSE = {"content-type": "text/event-stream"}
 
@@ -257,16 +281,15 @@ def test_an_error_has_no_letter_of_the_key_however_each_is_escaped(forms):
 
 
 @pytest.mark.parametrize("unit", ["\\", "%25", "&amp;", "&#x0", "\\u{0", "\\u0073", "%73%6b-", KEY[:9], "a"])
-def test_escapes_are_read_in_linear_time(unit):
-    keys = SentKeys(BEARER)
-
-    def seconds(size):
-        began = time.process_time()
-        keys.hidden_in_error("Key: " + unit * (size // len(unit)))
-        return time.process_time() - began
-
-    few, many = (min(seconds(size) for _ in range(3)) for size in (5_000, 40_000))
-    assert many < 16 * few + 0.02
+def test_escapes_are_read_in_linear_time(unit, monkeypatch):
+    """Lines of Python are counted, and characters that are searched. `test_linear_patterns.py` counts what expressions do in a text."""
+    keys, texts = SentKeys(BEARER), ["Key: " + unit * (size // len(unit)) for size in (5_000, 10_000, 20_000)]
+    few, more, many = (lines_of(lambda text=text: keys.hidden_in_error(text)) for text in texts)
+    assert more < 2.3 * few + 1000
+    assert many < 2.3 * more + 1000
+    searches = [searched(unit, size, monkeypatch) for size in (5_000, 10_000, 20_000)]
+    assert [count for count, _ in searches] == [searches[0][0]] * 3
+    assert searches[2][1] < 2.3 * searches[1][1] < 5.3 * searches[0][1]
 
 
 @pytest.mark.parametrize("end", [KEY[:1], KEY[:14]])

@@ -175,9 +175,11 @@ def generation(model: str, family: str) -> tuple[int, int] | None:
     Examples:
         >>> generation("claude-sonnet-4-20250514", "claude"), generation("gpt-6.2-sol", "gpt")
         ((4, 0), (6, 2))
+        >>> generation("openai/gpt-oss-20b", "gpt") is None
+        True
     """
     model = model.replace("gpt-35", "gpt-3.5")  # Azure's name
-    number = r"-(?:[a-z]+-)?(\d{1,2})(?:[.-](\d{1,2})(?![\da-z]))?(?!\d)"
+    number = r"-(?:[a-z]+-)?(\d{1,2})(?:[.-](\d{1,2})(?![\da-z]))?(?!\d|b\b)"  # `20b` is a size
     found = re.search(rf"(?<![a-z\d]){family}{number}", model)
     return (int(found[1]), int(found[2] or 0)) if found else None
 

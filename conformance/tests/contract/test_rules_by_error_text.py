@@ -538,6 +538,9 @@ def test_a_fault_of_a_request_is_of_no_other_kind(text):
         ("tools[0]: missing field `function` at line 1 column 827", "missing", ("tools", "function")),
         ("`input[26]` missing required field `arguments`", "missing", ("input", "arguments")),
         ("messages[1].role: unknown variant `developer`, expected", "wrong", ("messages", "role")),
+        ("x is not one of ['user', 'tool'] - 'messages.['0].role' at", "wrong", ("messages", "role")),
+        ("Invalid type for 'input': expected a string, but got an object", "wrong", ("input",)),
+        ("`***.thinking: Field required`", "missing", ("somewhere-in-it", "thinking")),
     ],
 )
 def test_what_a_text_says_of_a_field_is_read(text, what, path):

@@ -23,6 +23,8 @@ from traffic.every_recorder import (
     httpmock,
     httprr,
     istr,
+    mockserver,
+    mockservers,
     nock,
     polly,
     ruby,
@@ -67,7 +69,7 @@ def test_a_log_is_read_line_by_line(tmp_path, name):
 
 @pytest.mark.parametrize(
     "write",
-    [vcr_yaml, ruby, har, polly, nock, httprr, httpmock, wiremock, braintrust, istr],
+    [vcr_yaml, ruby, har, polly, nock, httprr, httpmock, wiremock, mockserver, mockservers, braintrust, istr],
     ids=lambda write: write.__name__,
 )
 def test_the_answer_is_read_as_it_was(tmp_path, write):

@@ -164,8 +164,9 @@ def read_table(source: str | Path, max_bytes: int) -> Table:
         providers = table["providers"]
         return {str(provider): [_row(row) for row in rows] for provider, rows in providers.items()}
     except (OSError, ValueError, LookupError, TypeError, AttributeError, RecursionError, re.error) as error:
+        why = getattr(error, "strerror", None) or repr(error)
         raise UsageError(
-            f"{source} is not a table of prices: {error!r}. See prices.json of this package."
+            f"{source} is not a table of prices: {why}. See prices.json of this package."
         ) from error
 
 

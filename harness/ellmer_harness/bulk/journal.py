@@ -51,10 +51,11 @@ class Journal:
         self._versions: dict[str, str] = {}  # of the files under way
         self._saved = time.monotonic()
         try:
-            self._base = sqlite3.connect(path, check_same_thread=False)
-            finalize(self, self._base.close)
-            self._base.executescript(_TABLES)
-            self._begin(about)
+            with self._writing():
+                self._base = sqlite3.connect(path, check_same_thread=False)
+                finalize(self, self._base.close)
+                self._base.executescript(_TABLES)
+                self._begin(about)
         except sqlite3.DatabaseError as error:
             raise JournalError(f"{path} is not a file of --resume: {error}") from error
 

@@ -111,7 +111,7 @@ def replacing(path: Path) -> Iterator[BinaryIO]:
             os.fsync(file.fileno())
         staged.replace(path)
     except OSError as error:
-        if error.errno in _NO_ROOM:
+        if error.errno in _NO_ROOM and _UNCHANGED not in str(error):  # of a file within this block
             raise OSError(error.errno, f"{error.strerror}. {_UNCHANGED}", str(path)) from error
         raise
     finally:

@@ -2,8 +2,8 @@
 
 The supported formats are our cassettes, those of vcrpy (YAML and JSON, pytest-recording's too, with
 pydantic-ai's `parsed_body`, and langchain's gzipped YAML), of cassetter (YAML and TOML), of VCR for R, Ruby and Go, of the
-recorders of braintrust and Mastra, httprr's traces (Go), httpmock's YAML (Rust), WireMock's JSON, HAR files, recordings of Azure's test
-proxy, of llama-stack and of DataDog's Java tests (`.rec`), records of one exchange, pairs of files
+recorders of braintrust and Mastra, httprr's traces (Go), httpmock's YAML (Rust), WireMock's and MockServer's JSON, HAR files,
+recordings of Azure's test proxy, of llama-stack and of DataDog's Java tests (`.rec`), records of one exchange, pairs of files
 (`x.request.json`, `x.response.json`), and logs with one JSON value on each line. Any of them may be gzipped.
 """
 

@@ -42,7 +42,7 @@ def certain(interactions: Iterable[Interaction], findings: Sequence[Finding]) ->
     sent = {
         each.fingerprint
         for each, it, asked in placed
-        if it and asked and (_presents(each) or each.fingerprint in given)
+        if it and asked and (_presents(each, it) or each.fingerprint in given)
     } - public
     for each, it, asked in placed:
         yield it is None or _is_certain(each, it, asked=asked, sent=sent, public=public)
@@ -67,6 +67,16 @@ class _Exchange:
         return not self.only_reads and any(is_role(name) for name in _names(text))
 
     @cached_property
+    def is_local(self) -> bool:
+        """Tells whether the request is for a server of the test itself, by a name that no public host has."""
+        return bool(_LOCAL.fullmatch(urlsplit(self.it.url).hostname or ""))
+
+    @cached_property
+    def gets_a_token(self) -> bool:
+        """Tells whether the answer to this login is a token in the body. The cookies beside it are those of any visitor."""
+        return b"grant_type" in (self.it.body or b"") or "grant_type=" in self.it.url
+
+    @cached_property
     def only_reads(self) -> bool:
         return self.it.method.upper() in _READING
 
@@ -84,6 +94,10 @@ class _Exchange:
         )
 
 
+#: https://www.rfc-editor.org/rfc/rfc6761
+_LOCAL = re.compile(
+    r"localhost|127(?:\.\d{1,3}){3}|0\.0\.0\.0|::1?|(?:[\w-]{1,63}\.){0,9}(?:localhost|test|invalid|example|local)|host\.docker\.internal"
+)
 _Placed = tuple[Finding, _Exchange | None, bool]
 
 
@@ -99,8 +113,12 @@ def _placed(where: str, exchanges: dict[str, _Exchange]) -> tuple[_Exchange | No
 _DEEPEST = 8  # steps to an exchange
 
 
-def _presents(each: Finding) -> bool:
-    """Tells whether a value of a request is there as a credential: by its name, as a cookie, or in a header for a token."""
+def _presents(each: Finding, it: _Exchange) -> bool:
+    """Tells whether a value of a request is there as a credential: by its name, as a cookie, or in a header for a token. A password that
+    somebody chose for a server on the same machine protects nothing.
+    """
+    if each.evidence == "chosen" and it.is_local:
+        return False
     return each.evidence != "name" or _in_cookie(each) or bool(_TOKEN_HEADER.search(each.where))
 
 
@@ -120,8 +138,8 @@ def _is_certain(each: Finding, it: _Exchange, *, asked: bool, sent: set[str], pu
         return False
     if each.evidence == "form" or each.fingerprint in sent:
         return True
-    if each.evidence in ("role", "place") and not asked and it.is_login:
-        return True
+    if each.evidence in ("role", "place", "chosen") and not asked and it.is_login:
+        return not (_in_cookie(each) and it.gets_a_token)
     return each.evidence in ("role", "link") and not _in_cookie(each) and not it.is_for_everybody
 
 

@@ -23,8 +23,15 @@ from .formats.har import har_entry, is_http
 from .formats.httprr import MAGIC
 from .formats.httprr import exchanges as traced
 from .formats.json_lines import exchanges
+from .formats.mock_servers import (
+    is_httpmock,
+    is_mockserver,
+    is_wiremock,
+    of_httpmock,
+    of_mockserver,
+    of_wiremock,
+)
 from .formats.vcr import address, entry, is_entry
-from .formats.wiremock_and_httpmock import is_httpmock, is_wiremock, of_httpmock, of_wiremock
 from .interaction import Interaction, json_bytes
 from .untrusted_files import (
     Unreadable,
@@ -55,6 +62,7 @@ _MARKS = [
         (b"interactions|http_interactions", b"request|interactions|http_interactions"),
         (b"request|requests|when", b"uri|url|urlPath|path", b"response|responses|then"),
         (b"RequestUri", b"Entries|StatusCode"),
+        (b"httpRequest", b"httpResponse"),
     )
 ]
 _COMMENT = re.compile(rb"^[ \t]*//", re.MULTILINE)  # in JSON: people write settings so, and no recorder
@@ -229,6 +237,7 @@ _OWN_KEYS = {
     "HAR": rb"\"startedDateTime\"\s*:",
     "braintrust": rb"\"(matchKey|callIndex)\"\s*:",
     "VCR": rb"\"?http_interactions\"?\s*:",
+    "MockServer": rb"\"httpRe(quest|sponse)\"\s*:",
     "WireMock": rb"\"(bodyPatterns|urlPathPattern)\"\s*:",
     "DataDog's .rec": rb"-- begin request body --",
     "vcrpy": rb"\A(\{\s*)?\"?interactions\"?\s*:(?=[\s\S]*\brequest\b)",
@@ -302,6 +311,8 @@ def _found(value: Any, text: str, path: Path) -> Found | None:
         case {"log": {"entries": list(items)}} if all(isinstance(item, dict) for item in items):
             http = [(f"/log/entries/{at}", item) for at, item in enumerate(items) if is_http(item)]
             return Found("HAR", [har_entry(item, place, path.parent) for place, item in http])
+        case list(items) if items and all(map(is_mockserver, items)):
+            return Found("MockServer", [of_mockserver(item, f"/{at}") for at, item in enumerate(items)])
         case list(items):
             found = [_record(item, f"/{at}", path.parent) for at, item in enumerate(items)]
             every = [each for each in found if each]
@@ -361,6 +372,8 @@ def _cassette(value: Any, text: str, path: Path) -> Found | None:  # noqa: C901,
             return Found("WireMock", [of_wiremock(value, "", path.parent)])
         case {"http_interactions": list(items)}:
             return Found("VCR", _entries(items, "/http_interactions", path))
+        case {"httpRequest": _, "httpResponse": _} if is_mockserver(value):
+            return Found("MockServer", [of_mockserver(value, "")])
         case {"test_id": _, "request": {"url": str()}, "response": dict()}:
             return Found("llama-stack", [entry(value, "", path.parent)])
         case dict() if (answer := _answer_of(path)) is not None:

@@ -49,10 +49,10 @@ from .named_credentials import (
     Evidence,
     credential,
     evidence,
+    evidence_of_login,
     kind,
     literals,
     named,
-    repeats_its_user,
     without_visitors,
 )
 from .quick_search import ENTITY, LAYERS, has_key, has_name, layers, unquoted, utf8
@@ -374,9 +374,7 @@ def _by_name(parts: Sequence[_Part], whole: bytes, texts: Sequence[bytes]) -> It
     for what, found, at, name in named(text, whole.lower().decode("latin-1")):
         part = parts[bisect_right(starts, at) - 1]
         secret = found.encode("latin-1").decode("utf-8", "replace")
-        of_form: Evidence = (
-            "name" if what in _LOGINS and repeats_its_user(found, text[max(0, at - 90) : at]) else "form"
-        )
+        of_form = evidence_of_login(found, text[max(0, at - 90) : at]) if what in _LOGINS else "form"
         yield Hit(part.places(), what, secret, part.holder, evidence(name, secret) if name else of_form)
     for part in parts:
         if part.key and credential(kind(part.key), _of_users(part)) and not _names_a_thing(part):

@@ -17,7 +17,15 @@ from typing import Literal
 from urllib.parse import unquote
 
 from .service_keys import around, keys
-from .value_randomness import drawn, is_placeholder, is_typed, made_of_words, names_its_role, password
+from .value_randomness import (
+    drawn,
+    is_guessed,
+    is_placeholder,
+    is_typed,
+    made_of_words,
+    names_its_role,
+    password,
+)
 
 # --- Names -----------------------------------------------------------------------------------------------
 
@@ -105,6 +113,7 @@ _PARAMETERS = (
 _ROLES = {
     *("secret", "secrets", "api key", "apikey", "access token", "refresh token", "id token", "auth token"),
     *("session token", "security token", "csrf token", "xsrf token", "secret key", "private key"),
+    *("secret access key", "access key secret"),
     "code verifier",
     *("device code", "csrf", "xsrf", "saml response", "saml request", "samlart", "sam lart", "assertion"),
 }
@@ -228,9 +237,9 @@ def is_signature(name: str) -> bool:
     return any(" ".join(words[-many:]) in _SIGNATURES for many in (2, 1))
 
 
-Evidence = Literal["form", "role", "link", "place", "name"]
+Evidence = Literal["form", "role", "link", "place", "chosen", "name"]
 """Why a value is taken for a credential: by its own form, by a name that only credentials have, as a key in a link, by its name if a
-request sends it, or only by a name that other values have, too.
+request sends it, as a password that somebody chose, or only by a name that other values have, too.
 """
 _NUMBERED = re.compile(r"(?:[a-z]{2,9}_)?[0-9a-fA-F-]+")  # as ids of sessions are
 _OBJECT = re.compile(r"[A-Z]{2}[0-9a-f]{32}")  # Twilio's string identifier: `AP…` is an application
@@ -316,7 +325,9 @@ def evidence(name: str, value: str) -> Evidence:
     """
     last, in_link = [*filter(None, _words(name))][-2:], name.startswith(_IN_LINKS)
     if kind(name) in ("password", "number"):
-        return "role" if drawn(value) else "name" if _SELF_TOLD.search(value) else "place"
+        return "role" if drawn(value) else _of_chosen(value)
+    if last[-1:] == ["authorization"] and ":" in _coded_login(value):
+        return evidence_of_login(value, "")
     if in_link and _OPENS_FILES.match(name[1:]):
         return "place"
     is_object = last[-1:] == ["sid"] and _OBJECT.fullmatch(value)
@@ -325,9 +336,30 @@ def evidence(name: str, value: str) -> Evidence:
         return "name"
     if "".join(last).endswith(("sessionid", "sessid")):
         return "name" if _NUMBERED.fullmatch(value) and not in_link else "place"
-    if not is_role(name) and last[-1:] != ["authorization"]:
-        return "place"
-    return "link" if in_link and last[-1].endswith("key") else "role"
+    in_role = is_role(name) or last[-1:] == ["authorization"]
+    return "place" if not in_role else "link" if in_link and last[-1].endswith("key") else "role"
+
+
+def _of_chosen(password: str) -> Evidence:
+    return "name" if _SELF_TOLD.search(password) or is_guessed(password) else "chosen"
+
+
+def evidence_of_login(found: str, before: str) -> Evidence:
+    """Returns what tells that a login in Base64, or the password of a URL, is a credential.
+
+    Args:
+        found: The login, or the password.
+        before: The text before it.
+
+    Examples:
+        >>> evidence_of_login("admin", "https://admin:"), evidence_of_login("hackme", "https://admin:")
+        ('name', 'name')
+    """
+    if repeats_its_user(found, before):
+        return "name"
+    user, _, word = _coded_login(found).partition(":")
+    plain = word or user or found
+    return "form" if drawn(plain) else "name" if is_guessed(plain) else "chosen"
 
 
 def _is_of_others(name: str, last: list[str]) -> bool:
@@ -394,7 +426,7 @@ _OF_VISITORS = re.compile(
     r"|x-mapping-\w+|[\w.-]*server(?:_?id)?|ncbi_sid|trackid|bigipserver[^=]*|ts[0-9a-f]{6,8}|__kewlb"  # load balancers: Riverbed's, HAProxy's, F5's, Kemp's; NCBI's
     r"|awsalb\w*|awselb\w*|arraffinity\w*|datadome|_abck|bm_\w+|ak_bmsc|akacd_\w+|incap_ses_\w+|visid_incap_\w+|nlbi_\w+"
     r"|guest_id\w*|personalization_id|session_tracker|edgebucket|loid\w*|redesign_optout|csv|ahoy_visit(?:or)?|metabase\.device|_octo|logged_in|_fbp|_fbc|muid|muidb|optimizelyenduserid|ajs_anonymous_id|__stripe_[ms]id"
-    r"|_hjsession\w*|_uetsid|_uetvid|_pk_id\S*|_pk_ses\S*|__utm\w+|bcookie|lidc|x-ms-gateway-slice|stsservicecookie|fpc|geo\w*"
+    r"|bscookie|li_gc|li_mc|logged_out\w*|_hjsession\w*|_uetsid|_uetvid|_pk_id\S*|_pk_ses\S*|__utm\w+|bcookie|lidc|x-ms-gateway-slice|stsservicecookie|fpc|geo\w*"
     r"|browserid\w*|did(?:_compat)?|device_?id|(?:[a-z]{1,20}[_-])?(?:route(?:id)?|persist|sticky|affinity|backend|upstream|lb)|[\w.-]{1,40}(?==\"?\d+(?:\.\d+){2,3}\|[0-9a-f]{32})|(?=[\w$-]*?consent)[\w$-]*|visitor\w*|anonymous\w*|yuv|\w*uniq(?:ue)?_id|akavpau_\w+|gs_flow_control|__secure-rollout_token|ysc)="  # Salesforce's, Yelp's, Auth0's; balancers by their names, and by the value of that of nginx
 )
 """Cookies that a server gives to every visitor: counters, load balancers, checks for robots. They open nothing."""
@@ -448,7 +480,7 @@ _SPACED = re.compile(
 _SET = re.compile(r"\b(?:set|config)(?: --?\w+)* \Z")  # `aws configure set aws_secret_access_key …`
 _PARAMETER = re.compile(r"=(?!=)([^&\s\"'\\<>#;]{4,}+)")
 _ELEMENT = re.compile(
-    r"(?:\s[^<>]{0,300})?>\s*+(?>(?:<!\[CDATA\[\s*+)?)([^<>]{4,4000}?)\s*+(?>(?:\]\]>\s*+)?)</"
+    r"(?:\s[^<>\0]{0,300})?>\s*+(?>(?:<!\[CDATA\[\s*+)?)([^<>\0]{4,4000}?)\s*+(?>(?:\]\]>\s*+)?)</"
 )
 _NEXT_VALUE = re.compile(  # the name is the content of an element, or of an attribute
     r"(?i)(?:</[\w:.-]{1,40}>\s*<(?:string|value|data|td|dd)\b[^<>]{0,100}>(?>(?:\s*+<string>)?)|[\"']\s+(?:value|content)\s*=\s*[\"']|[\"']?\s*+[,;]?+\s*+[\"']?\bvalue[\"']?\s*[:=]\s*[\"']?"
@@ -551,7 +583,7 @@ def credential(what: Kind, value: str) -> bool:
 
 #: What an `Authorization` header has beside the key, if the client signs each request with it.
 _COMPUTED = re.compile(
-    r"(?i)\b(?:(?:oauth_)?(?:signature|nonce|timestamp|signature_method|version)|headers|signedheaders|algorithm)=(?:\"[^\"]*\"|[^\s,\"]+)"
+    r"(?i)\b(?:(?:oauth_)?(?:signature|nonce|timestamp|signature_method|version|body_hash)|headers|signedheaders|algorithm)=(?:\"[^\"]*\"|[^\s,\"]+)"
 )
 _SIGNED = re.compile(
     r"(?i)(?:[A-Z0-9]+-(?:HMAC|RSA|ECDSA)[\w-]*|OAuth|Signature|HMAC) .*?\b(?:oauth_)?signature="

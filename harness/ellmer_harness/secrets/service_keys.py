@@ -60,8 +60,16 @@ _DATA = re.compile(r"[\w+/-]*")
 _RUN = re.compile(r"[\w-]*", re.ASCII)
 
 
+_GLUED = 64  # characters before a key, without a break
+
+
 def _is_in_data(text: str, key: re.Match[str]) -> bool:
-    """Tells whether a match is inside of long Base64, such as that of an image, where chance makes the beginning of any key."""
+    """Tells whether a match is inside of long Base64, such as that of an image, where chance makes the beginning of any key, or is the rest of
+    a long reference.
+    """
+    before = text[max(0, key.start() - _GLUED) : key.start()]
+    if len(before) == _GLUED and _RUN.fullmatch(before) and random(before):
+        return True
     begin, end = key.start() - _BESIDE, key.end() + _BESIDE
     return begin >= 0 and end <= len(text) and bool(_DATA.fullmatch(text, begin, end))
 

@@ -91,6 +91,40 @@ def is_typed(text: str) -> bool:
     return is_placeholder(text) or bool(_ROLE_OF_PASSWORD.fullmatch(text))
 
 
+#: The words of passwords that everybody tries first, and of those that a test makes up.
+_TRIED = (
+    "pass passwd password passw word pwd secret login user username name admin administrator root toor guest demo test testing"
+    " tester tests hack change letmein let qwerty qwertz azerty asdf zxcv foo bar baz qux welcome hello world monkey dragon master"
+    " default docker postgres mysql redis vagrant jenkins tomcat rails rspec cucumber pytest development dev staging sandbox local"
+    " localhost integration super open sesame my me the this is a in not no real valid invalid wrong bad good fake dummy mock stub"
+    " sample example token key api here your some any abc abcd abcdef xyz temp tmp replace pk sk client"
+)
+_LONGEST_FIRST = "|".join(sorted(_TRIED.split(), key=len, reverse=True))
+_GUESSED = re.compile(rf"(?i)(?>(?:[\W\d_]*+(?>{_LONGEST_FIRST}))+)[\W\d_]{{0,5}}")
+_AS_DIGITS = str.maketrans("013457@$", "oieastas")
+_LEET = re.compile(r"(?<=[A-Za-z])[013457@$]{1,3}(?=[A-Za-z])")
+_ROWS = ("01234567890123456789", "98765432109876543210")
+
+
+def is_guessed(text: str) -> bool:
+    """Tells whether a password consists of words that everybody tries first, `Passw0rd1!`, or is a row of digits. It protects nothing.
+
+    Args:
+        text: A password.
+
+    Examples:
+        >>> is_guessed("hackme"), is_guessed("S3cret123"), is_guessed("12345678"), is_guessed("tr0ub4dor")
+        (True, True, True, False)
+    """
+    words = _LEET.sub(lambda found: found[0].translate(_AS_DIGITS), text)
+    return any(text in row for row in _ROWS) or (
+        len(text) <= _LONGEST_GUESS and bool(_GUESSED.fullmatch(words))
+    )
+
+
+_LONGEST_GUESS = 40
+
+
 def made_of_words(text: str) -> bool:
     """Tells whether a text consists of words, such as the name of a model: `claude-sonnet-4-5-20250929`. In random text, letters of one
     case stand together in twos.

@@ -99,7 +99,37 @@ LOGIN = {"method": "POST", "headers": {}, "body": form(username="ann", password=
         ([sent(headers={"Signed": [f"AWS {'A' * 20}:{KEY[:27]}="]})], 0, 0),
         ([sent("https://ann:my_app_password@api.example.com/v1")], 0, 0),
         ([sent("https://admin:admin@api.example.com/v1")], 0, 1),
-        ([sent("https://admin:Administrator@api.example.com/v1")], 1, 0),
+        ([sent("https://admin:Administrator@api.example.com/v1")], 0, 1),
+        ([sent("https://admin:tr0ub4dor@api.example.com/v1")], 1, 0),
+        ([sent("https://admin:tr0ub4dor@localhost:8080/v1")], 0, 1),
+        ([sent(f"https://admin:{KEY}@localhost:8080/v1")], 1, 0),
+        ([sent(headers={"Authorization": ["Basic YWRtaW46aGFja21l"]})], 0, 1),
+        ([sent(method="POST", body="user=ann&password=Passw0rd1!")], 0, 1),
+        ([sent(method="POST", body="user=ann&password=winter4x7q")], 1, 0),
+        ([sent(method="POST", body="user=ann&password=12345678")], 0, 1),
+        ([sent("http://127.0.0.1:3000/login", method="POST", body="user=ann&password=winter4x7q")], 0, 1),
+        ([got(secret_access_key=f"{KEY}{OTHER[:8]}")], 1, 0),
+        (
+            [
+                sent(
+                    headers={
+                        "Authorization": ["<AUTHORIZATION>"],
+                        "Accept": ["text/html </a> application/json, 9x8Kq2Lm4Zt7"],
+                    }
+                )
+            ],
+            0,
+            0,
+        ),
+        (
+            [
+                got(
+                    reference="CmRSAAAAUydvyOgiljHLAONyzNLGulgxJctym4A8j8O9xvMYXLOWb6RyCv9jue_0OzOpQGc2--hf_JYzCj8eZWfOOw0439LI615Hnl47hsREZ37j9"
+                )
+            ],
+            0,
+            0,
+        ),
         ([sent(f"https://{KEY}:{OTHER}@api.example.com/v1"), got(account_sid=OBJECT)], 1, 1),
         ([sent(f"https://{KEY}:@api.example.com/v1")], 1, 0),
         ([sent(headers={"Signed": [AWS]})], 1, 0),

@@ -9,7 +9,7 @@ import yaml
 
 from ellmer_harness import CassetteError, Miss, use_cassette
 from ellmer_harness.cli import main
-from ellmer_harness.recordings.formats.wiremock_and_httpmock import of_wiremock
+from ellmer_harness.recordings.formats.mock_servers import of_wiremock
 
 pytest_plugins = ["pytester"]
 API = "https://api.example.com"

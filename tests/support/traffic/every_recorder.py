@@ -208,6 +208,37 @@ def wiremock(folder, request):
     return path
 
 
+def mockserver(folder, request):
+    """Writes an expectation of MockServer, which has no host unless a header does."""
+    sent = {"contentType": "application/json", "type": "JSON", "json": request, "rawBytes": "e30="}
+    expectation = {
+        "httpRequest": {
+            "method": "POST",
+            "path": "/v1/chat/completions",
+            "headers": {"Host": ["api.openai.com"]},
+            "body": sent,
+        },
+        "httpResponse": {
+            "statusCode": 200,
+            "headers": {"Content-Type": ["application/json"], "Date": ["Wed, 04 Feb 2026 10:07:56 GMT"]},
+            "body": {"type": "STRING", "string": json.dumps(ANSWER)},
+        },
+    }
+    path = folder / "a.json"
+    path.write_text(json.dumps(expectation))
+    return path
+
+
+def mockservers(folder, request):
+    """Writes a list of expectations, whose names are in lists of objects and whose bodies are plain, as MockServer takes them, too."""
+    expectation = json.loads(mockserver(folder, request).read_text())
+    expectation["httpRequest"]["headers"] = [{"name": "host", "values": ["api.openai.com"]}]
+    expectation["httpRequest"] |= {"body": json.dumps(request), "path": {"value": "/v1/chat/completions"}}
+    path = folder / "a.json"
+    path.write_text(json.dumps([expectation]))
+    return path
+
+
 def braintrust(folder, request):
     entry = {
         "id": "1",
@@ -297,6 +328,6 @@ def istr(folder, request):
 
 WRITERS = [
     *(vcr_yaml, vcr_json, zipped, pydantic_ai, ruby, go, har, polly, nock, records, one_record, lines),
-    *(httprr, httpmock, httpmock_text, wiremock, braintrust, istr),
+    *(httprr, httpmock, httpmock_text, wiremock, mockserver, mockservers, braintrust, istr),
     *(braintrust_without_version, httprr_of_http_2, azure_test_proxy, rec, llama_stack, pair, redacted),
 ]

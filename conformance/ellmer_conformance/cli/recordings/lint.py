@@ -113,8 +113,8 @@ def command(
 
     PATHS are files or folders, local or in an object store (s3://bucket/prefix), or patterns of them
     (s3://bucket/2026/**). These formats are read, gzipped or not: cassettes of vcrpy (YAML, JSON, with
-    pydantic-ai's parsed bodies), of VCR for Ruby, R and Go, of braintrust and of Mastra; traces of httprr; stubs of httpmock
-    and WireMock; recordings of Azure's test proxy, llama-stack and DataDog (.rec); HAR files; single exchanges,
+    pydantic-ai's parsed bodies), of VCR for Ruby, R and Go, of braintrust and of Mastra; traces of httprr; stubs of
+    httpmock, WireMock and MockServer; recordings of Azure's test proxy, llama-stack and DataDog (.rec); HAR files; single exchanges,
     pairs of files (x.request.json, x.response.json) and JSON Lines. OpenTelemetry traces with captured messages
     are read too, but show less and never fail. The default is the folders in CONFORMANCE_TRAFFIC. In a folder, files
     that git ignores and folders like node_modules are left out.

@@ -5,7 +5,7 @@ unknown or missing, or that its value is wrong. The fault is put into an example
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from copy import deepcopy
 from enum import StrEnum
 from functools import reduce
@@ -50,6 +50,8 @@ _PHRASES = (
     ("field required", What.MISSING, True),
     ("is a required property", What.MISSING, True),
     ("cannot unmarshal", What.WRONG, False),
+    ("invalid type for", What.WRONG, False),
+    ("is not one of [", What.WRONG, True),
     (": value is '", What.WRONG, True),
     ("must be one of", What.WRONG, True),
     ("input should be", What.WRONG, True),
@@ -64,6 +66,11 @@ _VALUE = re.compile(r"""['"`]([^'"`]{1,60}+)['"`]""")
 _AT_A_PLACE = re.compile(r"""' \([^()]*\), \\?["']([^"'\\]*)""")
 #: The type that a server of Go could not read, and the field: `ChatRequest` is the type of the whole body.
 _UNMARSHALLED = re.compile(r" (\w+)(?: \S+)? into Go struct field \w+\.([\w.]+)")
+#: How a validator of JSON Schema ends: `x is not one of ['a', 'b'] - 'messages.['0].role'`.
+_PLACED_BEHIND = re.compile(r"[^\[\]]*\] - '(\S*)")
+_GOT = re.compile(r"[^.]*but got an? (?:empty )?(\w+)")
+#: The beginning of a path that somebody masked or cut: `***.thinking`, `…content.0.text`. What a path has then.
+_MASKED, _SOMEWHERE = re.compile(r"(?<!\*)\*{2,}+\.|…\.?"), "somewhere-in-it"
 #: A value of each type that a text tells.
 _TOLD: Mapping[str, Any] = {
     "null": None,
@@ -73,6 +80,7 @@ _TOLD: Mapping[str, Any] = {
     "number": 1,
     "bool": True,
     "boolean": True,
+    "integer": 1,
 }
 _NAMES = re.compile(r"[A-Za-z_$][\w$-]*+|(?<=\.)\*")
 #: What follows a phrase about a value that is not one of those that can be at its place.
@@ -98,13 +106,18 @@ class Described(NamedTuple):
     path: tuple[str, ...]
     value: Any = None
 
+    @property
+    def is_cut(self) -> bool:
+        """Whether the beginning of the path is not known."""
+        return self.path[:1] == (_SOMEWHERE,)
+
     def unnamed(self) -> Described:
         """Returns the same fault of a field that no API has, if it is one of an unknown field: a rule about any field refuses this, too."""
         is_unknown = self.what is What.UNKNOWN
         return self._replace(path=(*self.path[:-1], _OF_NO_API)) if is_unknown else self
 
     def __str__(self) -> str:
-        field = f"`{'.'.join(self.path)}`"
+        field = f"`{'.'.join(self.path).replace(_SOMEWHERE, '…')}`"
         match self.what:
             case What.UNKNOWN:
                 return f"the API does not take the field {field}"
@@ -115,23 +128,53 @@ class Described(NamedTuple):
 
 def described(text: str) -> Described | None:
     """Returns the first fault that a text describes."""
+    text = _MASKED.sub(f"{_SOMEWHERE}.", text)
     low = text.lower()
     for phrase, what, before in _PHRASES:
         at = low.find(phrase)
-        if at < 0:
-            continue
-        end = at + len(phrase)
-        if phrase == "cannot unmarshal":
-            if unread := _UNMARSHALLED.match(text, end):
-                return Described(what, phrase, tuple(unread[2].split(".")), _TOLD.get(unread[1], "?"))
-            continue
-        earlier, later = _tokens(text[max(at - _AROUND, 0) : at]), _tokens(text[end : end + _AROUND])
-        path = _path(earlier, later, before=before)
-        if phrase == ": only " and earlier[-2:-1] != ["invalid"]:
-            continue
-        if path and not (phrase == "input should be" and not _KINDS.match(text, end)):
-            return Described(what, phrase, *_valued(what, path, text[end : end + _AROUND]))
+        if at >= 0 and (found := _said_by(phrase, what, text, at, before=before)):
+            return found
     return None
+
+
+def _said_by(phrase: str, what: What, text: str, at: int, *, before: bool) -> Described | None:
+    """Returns the fault that a phrase at a place of a text tells, if the text names its field."""
+    end = at + len(phrase)
+    earlier, later = text[max(at - _AROUND, 0) : at], text[end : end + _AROUND]
+    if phrase in _READ_APART:
+        return _READ_APART[phrase](Described(what, phrase, ()), _tokens(earlier), text, end)
+    path = _path(_tokens(earlier), _tokens(later), before=before)
+    if phrase == ": only " and _tokens(earlier)[-2:-1] != ["invalid"]:
+        return None
+    if not path or (phrase == "input should be" and not _KINDS.match(text, end)):
+        return None
+    return Described(what, phrase, *_valued(what, path, later))
+
+
+def _unmarshalled(fault: Described, _: Sequence[str], text: str, end: int) -> Described | None:
+    unread = _UNMARSHALLED.match(text, end)
+    return unread and fault._replace(path=tuple(unread[2].split(".")), value=_TOLD.get(unread[1], "?"))
+
+
+def _one_of(fault: Described, earlier: Sequence[str], text: str, end: int) -> Described | None:
+    placed = _PLACED_BEHIND.match(text, end) if earlier else None
+    return placed and fault._replace(path=tuple(_NAMES.findall(placed[1])), value=earlier[-1])
+
+
+def _of_a_type(fault: Described, _: Sequence[str], text: str, end: int) -> Described | None:
+    """Returns the fault of `Invalid type for 'input': expected a string, but got an object instead`, if the field is one of the body."""
+    path = _path((), _tokens(text[end : end + _AROUND]), before=False)
+    got = _GOT.match(text, end, end + _AROUND)
+    value = _TOLD.get(got[1], "?") if got else 1
+    return fault._replace(path=path, value=value) if len(path) == 1 else None
+
+
+#: Phrases whose field and value stand at places of their own, and what reads them.
+_READ_APART: Mapping[str, Callable[[Described, Sequence[str], str, int], Described | None]] = {
+    "cannot unmarshal": _unmarshalled,
+    "is not one of [": _one_of,
+    "invalid type for": _of_a_type,
+}
 
 
 def _tokens(text: str) -> list[str]:
@@ -246,7 +289,14 @@ def _owners(
     value: Any, names: Sequence[str], steps: tuple[str | int, ...] = ()
 ) -> Iterator[tuple[str | int, ...]]:
     """Yields the keys that lead to the objects at a path. A name may also be the type or the role of the object before it."""
-    if isinstance(value, list):
+    if names and names[0] == _SOMEWHERE:
+        yield from _owners(value, names[1:], steps)
+        inner = (
+            enumerate(value) if isinstance(value, list) else value.items() if isinstance(value, dict) else ()
+        )
+        for key, each in inner:
+            yield from _owners(each, names, (*steps, key))
+    elif isinstance(value, list):
         for at, each in enumerate(value):
             yield from _owners(each, names, (*steps, at))
     elif isinstance(value, dict) and not names:

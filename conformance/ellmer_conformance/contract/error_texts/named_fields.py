@@ -76,6 +76,17 @@ class NamedFields:
         names = (_known_names(said.text) for said in texts_of(match.book, match.rule))
         return bool(self._fields) and all(map(self._fields.isdisjoint, names))
 
+    def omits(self, match: Match) -> bool:
+        """Tells whether each text of a rule quotes a path, such as `thinking.budget_tokens`, and the text has no name of them: a number
+        may stand in its place.
+        """
+        quoted = [
+            {_last(path) for path in _QUOTED_PATH.findall(said.text)}
+            for said in texts_of(match.book, match.rule)
+        ]
+        names = {*IDENTIFIER.findall(self._text)}
+        return all(each and names.isdisjoint(each) for each in quoted)
+
 
 @cache
 def _roots(refusals: Refusals) -> Mapping[str, set[str]]:

@@ -20,10 +20,11 @@ from .described_faults import Described, What, described, folded, has_field, jud
 from .named_fields import IDENTIFIER, SEVERAL, NamedFields
 from .other_causes import other_cause
 from .refusals import Refusals, refusals_of, texts_of
-from .sentences import PASSED_ON, is_sentence, texts_in, words
+from .sentences import FUNCTION_WORDS, PASSED_ON, WORD, is_sentence, texts_in, words
 from .similarity import BEHIND, COMPARED, LEAST, SHORT, WHOLE, Match, nearest
-from .templates import PLACE, containing, has, spelt
+from .templates import PLACE, alone, containing, has, reordered, spelt
 
+_SHORT_TEXT = 5  # telling words of a refusal that is not similar without its last one
 _SURE = 0.85  # the least similarity of a rule to a text that also has words of another cause
 _FEW = 0.3  # the least similarity with names of a rule whose text is not almost the same
 #: How a server of another program lists what its own types do not fit: no provider says so.
@@ -80,10 +81,14 @@ def matches(text: str, books: Iterable[RuleBook]) -> list[Match]:
         each for each in near if each.alike >= best - BEHIND or each.book.provider in providers or each in own
     ]
     close = [each for each in close if each.alike >= SHORT or fields.has_paths or not fields.lacks(each)]
+    told = {*WORD.findall(said.lower())}
+    close = [each for each in close if each.alike >= SHORT or _has_an_end(told, each)]
+    close = [each for each in close if each.alike >= WHOLE or not fields.omits(each)]
     if not cause and max((each.alike for each in close), default=0.0) < SHORT:
         close = _spelt(text, refusals) or close
     if not cause and not close:
-        close = [Match(0.0, 0.0, 0.0, book, rule) for book, rule in containing(plain, refusals)]
+        found = containing(plain, refusals) or alone(said, refusals) or reordered(said, refusals)
+        close = [Match(0.0, 0.0, 0.0, book, rule) for book, rule in found]
     if fault and fault.what is What.WRONG and len(fault.path) > 1:
         close = [each for each in close if not fields.foreign(each, {fault.path[0]})]
     if cause:
@@ -106,6 +111,17 @@ def matches(text: str, books: Iterable[RuleBook]) -> list[Match]:
         return close
     own.sort(key=lambda match: -match.named)
     return [*own, *(each for each in _judged(fault, close, refusals) if each not in own)]
+
+
+def _has_an_end(told: set[str], match: Match) -> bool:
+    """Tells whether a rule has a longer text, or one of a few words whose last one is in the text: it says what is wrong, as `found` of
+    `tool_call_id is not found` does.
+    """
+    known = [
+        [word for word in said.words.all if word not in FUNCTION_WORDS and word != "*"]
+        for said in texts_of(match.book, match.rule)
+    ]
+    return any(len(row) > _SHORT_TEXT or told.issuperset(row[-1:]) for row in known)
 
 
 def _has_of_its_own(text: str, fault: Described, match: Match) -> bool:
@@ -228,8 +244,11 @@ def _of_only_book(fault: Described, refusals: Refusals) -> list[Match]:
 
 
 def _only_book(fault: Described, refusals: Refusals) -> list[RuleBook]:
-    """Returns the book of the one wire format whose examples have a place for the fault, or none if there are several."""
-    placing = [book for book in _formats(refusals) if len(fault.path) > 1 and judging(book, fault)[0]]
+    """Returns the book of the one wire format whose examples have a place for the fault, or none if there are several. If the beginning of the
+    path is not known, its rules refuse the fault, too.
+    """
+    judged = [(book, *judging(book, fault)) for book in _formats(refusals)] if len(fault.path) > 1 else []
+    placing = [book for book, placed, rules in judged if placed and (rules or not fault.is_cut)]
     return placing if len(placing) == 1 else []
 
 

@@ -11,14 +11,19 @@ from functools import cache
 from ..rule import Rule
 from ..rulebook import RuleBook
 from .refusals import Refusals
-from .sentences import WORD
+from .sentences import FUNCTION_WORDS, WORD, words
 
-__all__ = ["PLACE", "containing", "has", "spelt"]
+__all__ = ["PLACE", "alone", "containing", "has", "reordered", "spelt"]
 
 PLACE = re.compile(r"\{\w*\}")
 _IN_A_PLACE = 200  # letters that stand in a place of a template at most
 _MOSTLY = 0.65  # the share of a sentence's letters that are compared
 _WHOLE = 18  # the least number of letters of a known text that a text has whole
+_FEWEST, _MANY = (
+    3,
+    5,
+)  # words of a refusal that stands alone, and of a shortened text whose words are all in a refusal
+_BETWEEN = re.compile(r": |[\n\"'{}]")
 _SPELT = 36  # the least number of letters of a sentence that are compared in a row
 
 
@@ -67,6 +72,36 @@ def containing(text: str, refusals: Refusals) -> list[tuple[RuleBook, Rule]]:
     whole = {known for known in refusals.texts if _told(known) >= _WHOLE and has(plain, known, wholly=False)}
     groups = [not whole.isdisjoint(texts) for texts in refusals.groups]
     return [(book, rule) for book, rule, at in refusals.rules if groups[at]]
+
+
+def alone(text: str, refusals: Refusals) -> list[tuple[RuleBook, Rule]]:
+    """Returns the rules whose whole refusal, of a few words, stands between a colon, a quotation mark or the end of a line and the next one."""
+    parts = {part.strip(" .,") for part in _BETWEEN.split(text.lower())}
+    return [
+        (book, rule)
+        for book, rule, _ in refusals.rules
+        for each in (rule.refusal, *rule.formerly)
+        if each and len(words(each.message)) >= _FEWEST and each.message.lower().strip(" .") in parts
+    ]
+
+
+def reordered(text: str, refusals: Refusals) -> list[tuple[RuleBook, Rule]]:
+    """Returns the rules with a known text that has all words of a text, some of them in a row: people shorten a refusal and say the field first."""
+    row = words(text)
+    told = {*row} - FUNCTION_WORDS - {"*"}
+    if not _MANY <= len(told) <= 2 * _MANY:
+        return []
+    runs = {*_runs(row)}
+    known = {
+        each for each in refusals.texts if told <= {*words(each)} and not runs.isdisjoint(_runs(words(each)))
+    }
+    groups = [not known.isdisjoint(texts) for texts in refusals.groups]
+    return [(book, rule) for book, rule, at in refusals.rules if groups[at]]
+
+
+def _runs(row: Sequence[str]) -> list[tuple[str, ...]]:
+    """Returns the words in a row of a text, three at a time, without values."""
+    return [run for run in zip(row, row[1:], row[2:], strict=False) if "*" not in run]
 
 
 @cache

@@ -7,13 +7,14 @@ from __future__ import annotations
 import json
 import re
 from collections import Counter
-from collections.abc import Iterator
+from collections.abc import Collection, Iterator
 from typing import Any, NamedTuple
 
 from ...observed.exchange import Json, Request
 from ...readers.gemini import declarations, get, key_of, repeated, snake
 from ...readers.json_access import items_of, object_of, words
 from ...rule import Finding, broken, met
+from ...scope import matches
 from .._references import dangling
 from .._samples import ADD
 from ._proto import Problem, findings, proto, unknown_field
@@ -84,11 +85,17 @@ def schemas_can_be_read(request: Request) -> Iterator[Finding]:
         "https://github.com/musistudio/claude-code-router/issues/475 (enum)",
         "https://github.com/anomalyco/opencode/issues/11889 (properties)",
         "https://github.com/browser-use/browser-use/issues/3786 (an object of an answer)",
+        f"{SDK}, Schema: an apartment number is an integer with an enum",
     ],
     refusal=refused("{text}"),
     examples=[
         body(ASK, tools=TOOLS),
         body(ASK, tools=_declared(properties={"x": {"type": "array", "items": {}}})),
+        body(
+            ASK,
+            named="gemini-3.5-flash",
+            tools=_declared(properties={"x": {"type": "integer", "enum": ["1"]}}),
+        ),
     ],
     counterexamples=[
         body(ASK, tools=_declared(properties={"x": {"type": "array"}})),
@@ -103,11 +110,13 @@ def schemas_can_be_read(request: Request) -> Iterator[Finding]:
 )
 def schemas_make_sense(request: Request) -> Iterator[Finding]:
     """In `parameters` and `responseSchema`, arrays have `items`, required names are properties, and only
-    strings have an `enum`. An object in `responseSchema` has properties.
+    strings have an `enum`; from Gemini 3 on, integers may have one, too. An object in `responseSchema` has properties.
 
     Fix: use `parametersJsonSchema` and `responseJsonSchema`, which accept JSON Schema.
     """
-    found = [each for schema, at in _schemas(request.body) for each in _senseless(schema, at)]
+    old = any(matches(request.model, each) for each in OLD)
+    listed = {"STRING"} if old else {"STRING", "INTEGER"}
+    found = [each for schema, at in _schemas(request.body) for each in _senseless(schema, at, listed)]
     yield from findings(
         [each._replace(message=f"* GenerateContentRequest.{each.message}") for each in found], end="\n"
     )
@@ -197,7 +206,8 @@ def _unreadable(schema: Json, at: _At) -> Iterator[Problem]:
             yield Problem(f"{at.pointer}/enum/{i}", "a value of `enum` is a number", message)
 
 
-def _senseless(schema: Json, at: _At) -> Iterator[Problem]:
+def _senseless(schema: Json, at: _At, listed: Collection[str]) -> Iterator[Problem]:
+    """Yields what makes no sense in a schema. `listed` has the types that may have an `enum`."""
     kind = str(schema.get("type")).upper()
     properties = object_of(schema.get("properties"))
     if kind == "ARRAY" and schema.get("items") is None:
@@ -216,7 +226,7 @@ def _senseless(schema: Json, at: _At) -> Iterator[Problem]:
     elif kind in TYPES and properties:
         message = f"{at.named}.properties: only allowed for OBJECT type"
         yield Problem(f"{at.pointer}/properties", f"a value of type {kind} cannot have `properties`", message)
-    if kind in TYPES - {"STRING"} and schema.get("enum"):
+    if kind in TYPES.difference(listed) and schema.get("enum"):
         message = f"{at.named}.enum: only allowed for STRING type"
         yield Problem(f"{at.pointer}/enum", f"a value of type {kind} cannot have `enum`", message)
 

@@ -224,7 +224,8 @@ def required_fields_are_there(request: Request) -> Iterator[Finding]:
     "REQ-005",
     MUST,
     REJECT,
-    source=SPEC,
+    source=[SPEC, "https://github.com/Runfusion/Fusion/issues/1261 (a server with fewer roles)"],
+    formerly=[refused("{role} is not one of ['system', 'assistant', 'user', 'tool', 'function'] - '{path}'")],
     refusal=refused(
         f"Invalid value: '{{role}}'. Supported values are: {listed(ROLES)}.",
         code="invalid_value",

@@ -94,7 +94,8 @@ def results_follow_calls(request: Request) -> Iterator[Finding]:
     together, or drop both.
     """
     for index, id in pairing(request).orphans:
-        yield broken(f"/messages/{index}", f"the result for {id!r} has no call before it", index=index)
+        problem = f"the result for {id!r} has no call before it"
+        yield broken(f"/messages/{index}", problem, id=id, index=index)
     for block in pairing(request).blocks:
         for index, _ in block.answers:
             yield met(f"/messages/{index}")

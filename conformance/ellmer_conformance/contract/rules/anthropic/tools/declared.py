@@ -14,6 +14,8 @@ from ....rule import Finding, broken, met
 from .._refusals_and_examples import ASK, MUST, REJECT, TOOL, body, book, refused
 
 NAME = re.compile(r"[a-zA-Z0-9_-]{1,128}")
+_PATTERN, _LONGEST = f"match pattern '^{NAME.pattern}$'", 128
+_TOO_LONG = f"have at most {_LONGEST} characters"
 
 
 @book.rule(
@@ -168,12 +170,16 @@ def tools_are_anthropics(request: Request) -> Iterator[Finding]:
     "SCH-002",
     MUST,
     REJECT,
-    source="https://github.com/modelcontextprotocol/modelcontextprotocol/issues/1345",
-    refusal=refused("tools.{index}.custom.name: String should match pattern '^[a-zA-Z0-9_-]{{1,128}}$'"),
+    source=[
+        "https://github.com/modelcontextprotocol/modelcontextprotocol/issues/1345",
+        "https://github.com/anthropics/claude-code/issues/96152 (a longer name)",
+    ],
+    refusal=refused("tools.{index}.custom.name: String should {rule}"),
     examples=[body(ASK, tools=[TOOL])],
     counterexamples=[
         body(ASK, tools=[{**TOOL, "name": "math.add"}]),
         body(ASK, tools=[{**TOOL, "name": ""}]),
+        body(ASK, tools=[{**TOOL, "name": "a" * 129}]),
     ],
 )
 def names_are_plain(request: Request) -> Iterator[Finding]:
@@ -182,7 +188,8 @@ def names_are_plain(request: Request) -> Iterator[Finding]:
         name, place = tool.get("name"), f"{pointer}/name"
         if isinstance(name, str):
             problem = f"{name!r} is not a valid name"
-            yield met(place) if NAME.fullmatch(name) else broken(place, problem, index=index)
+            rule = _TOO_LONG if len(name) > _LONGEST else _PATTERN
+            yield met(place) if NAME.fullmatch(name) else broken(place, problem, index=index, rule=rule)
 
 
 @book.rule(

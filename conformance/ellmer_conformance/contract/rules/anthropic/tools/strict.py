@@ -101,8 +101,14 @@ def strict_schemas_end(request: Request) -> Iterator[Finding]:
     "SCH-012",
     MUST,
     REJECT,
-    source=MATRIX,
+    source=[MATRIX, "https://github.com/vercel/ai/issues/13789 (schemas that are too large together)"],
     refusal=refused("{text}"),
+    formerly=[
+        refused(
+            "The compiled grammar is too large, which would cause performance issues. Simplify your tool schemas or "
+            "reduce the number of strict tools."
+        )
+    ],
     examples=[body(ASK, tools=[_strict(**_object(*MANY[:24], required=False))])],
     counterexamples=[
         body(ASK, tools=[_strict(**_object(*MANY, required=False))]),

@@ -29,11 +29,20 @@ _OPEN: dict[str, object] = {
     ),
     "source": ("https://github.com/MoonshotAI/kimi-cli/issues/2405",),
 }
+_UNKNOWN_ID: dict[str, object] = {
+    "refusal": refused("tool_call_id {id} is not found"),
+    "source": (
+        "https://github.com/langbot-app/LangBot/issues/1040 (an empty id)",
+        "https://github.com/Gentleman-Programming/gentle-pi/issues/1052 (kimi-k3, an empty id)",
+    ),
+}
 moonshot = elsewhere(
     "moonshot",
-    only=["PAIR-001", "ORD-002", "ORD-003"],
+    only=["PAIR-001", "PAIR-002", "PAIR-014", "ORD-002", "ORD-003"],
     without=["REQ-017"],
     PAIR_001=_OPEN,
+    PAIR_002=_UNKNOWN_ID,
+    PAIR_014=_UNKNOWN_ID,
     ORD_002=_OPEN,
     ORD_003=_OPEN,
 )

@@ -1,6 +1,7 @@
-"""Recordings for mock servers: httpmock's (Rust, YAML) and WireMock's (JSON). Neither format stores the host.
+"""Recordings for mock servers: httpmock's (Rust, YAML), WireMock's and MockServer's (JSON). None of them stores the host, unless a header does.
 
-https://docs.rs/httpmock/latest/httpmock/struct.MockServer.html, https://wiremock.org/docs/stubbing/
+https://docs.rs/httpmock/latest/httpmock/struct.MockServer.html, https://wiremock.org/docs/stubbing/,
+https://www.mock-server.com/mock_server/creating_expectations.html
 """
 
 from __future__ import annotations
@@ -121,3 +122,63 @@ def _files(folder: Path) -> Path:
     """Returns WireMock's folder of bodies, which is beside `mappings`. A mapping may be in a folder of `mappings`."""
     top = next((each for each in (folder, *folder.parents) if each.name == "mappings"), folder)
     return top.parent / "__files"
+
+
+# --- MockServer ------------------------------------------------------------------------------------------
+
+
+def is_mockserver(value: Any) -> bool:
+    """Tells whether a value is an expectation of MockServer: a request with a path, and its answer."""
+    if not isinstance(value, dict) or not isinstance(value.get("httpResponse"), dict):
+        return False
+    request = value.get("httpRequest")
+    return isinstance(request, dict) and str(_text_of(request.get("path"))).startswith("/")
+
+
+def of_mockserver(value: Json, place: str) -> Interaction:
+    """Returns the exchange."""
+    request, response = value["httpRequest"], value["httpResponse"]
+    sent, headers = _several(request.get("headers")), _several(response.get("headers"))
+    query = urlencode(_several(request.get("queryStringParameters"), lower=False))
+    path = _text_of(request["path"])
+    return Interaction(
+        place=place,
+        method=str(_text_of(request.get("method")) or "POST").upper(),
+        url=f"http://{value_of(sent, 'host')}{path}" + (f"?{query}" if query else ""),
+        sent=sent,
+        body=_of_a_type(request.get("body")),
+        status=response.get("statusCode", 200),
+        headers=headers,
+        content=_of_a_type(response.get("body")),
+        when=moment(value_of(headers, "date")),
+    )
+
+
+def _text_of(value: Any) -> Any:
+    """Returns a text that may be in an object: `{"value": "/chat"}`."""
+    return value.get("value") if isinstance(value, dict) else value
+
+
+def _several(named: Any, *, lower: bool = True) -> list[tuple[str, str]]:
+    """Returns names with values, which are an object with a list for each name, or a list of objects."""
+    if isinstance(named, list):
+        named = {each["name"]: each.get("values") for each in named}
+    return [
+        (name.lower() if lower else name, str(_text_of(each)))
+        for name, values in (named or {}).items()
+        for each in (values if isinstance(values, list) else [values])
+    ]
+
+
+def _of_a_type(body: Any) -> bytes | None:
+    """Returns a body: a text, a value in JSON, or an object that has it beside its type."""
+    match body:
+        case {"type": "JSON", "json": value} | {"json": value}:
+            return bytes(value, "utf-8", "surrogatepass") if isinstance(value, str) else json_bytes(value)
+        case {"string": str(text)} | str(text):
+            return bytes(text, "utf-8", "surrogatepass")
+        case {"base64Bytes": str(data)} | {"rawBytes": str(data)}:
+            return b64decode(data)
+        case dict() | list():
+            return json_bytes(body)
+    return None
