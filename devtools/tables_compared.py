@@ -22,8 +22,8 @@ hide: [toc]
 # Other tables, compared with the evidence
 
 `conformance facts --check FILE` compares a table of models with the recordings, rules and documents that are known here. This page
-is what it found in November 2026 and can be sent to the projects: {count} entries that are contradicted by a recorded request to the
-very model, by the provider's own document, or by the refusal of an output format at every model of the provider. Entries that only a
+lists {count} entries that were wrong in November 2026, and can be sent to the projects. Each is contradicted by a recorded request to the very
+model, by the provider's own document, or by the refusal of an output format at every model of the provider. Entries that only a
 rule or a profile about some models contradicts are left out. So are requests that a host accepted although it does not pass all of them on to the model.
 `python -m devtools.tables_compared` writes this page.
 """

@@ -59,7 +59,7 @@ _VERSIONS = {
 
 
 def knower(name: Name) -> str:
-    """Returns what knows a name, in words that lead to it, or an empty text."""
+    """Returns the place in this project that has a name, in words, or an empty text."""
     match name.kind:
         case "model":
             return "" if _NO_CHAT.search(name.name) else _profile(name) or _priced(name)

@@ -118,6 +118,9 @@ TIERS = {
     "changelog": REFERENCE,
 }
 
+#: Pages of tables. The search does not read them, which would take a fifth of the build; it has their names from `facts/`.
+TABLES = ("facts/family/", "facts/feature/")
+
 
 def boost(path: str) -> float:
     """Returns how much the search counts a page."""
@@ -131,7 +134,8 @@ def on_page_markdown(markdown: str, page: Page, **_: Any) -> str:
     search puts guides first.
     """
     progress(READ, page, "read")
-    page.meta.setdefault("search", {"boost": boost(page.file.src_uri)})
+    found = {"exclude": True} if page.file.src_uri.startswith(TABLES) else {"boost": boost(page.file.src_uri)}
+    page.meta.setdefault("search", found)
     shown = re.sub(
         r"<!-- (not run|ci|installs|serves|given|needs|part of|model|file|prints|exits)\b.*?-->\n?",
         "",

@@ -1,4 +1,4 @@
-"""What each reader of the three packages takes at most from a source that is not trusted: one `Budget` for each kind of source.
+"""The limits of what the three packages read from untrusted sources: one `Budget` for each kind of source.
 
 The harness and the suite import this module of the library, and no other one: it has numbers and a count, and judges nothing.
 """

@@ -314,7 +314,7 @@ def as_contents(value: str | Content | Iterable[str | Content]) -> tuple[Content
 
 
 def is_sendable(content: Content) -> bool:
-    """Tells whether wire formats have a form for a content, or describe it, in a message of the user."""
+    """Tells whether a message of the user may have a content: wire formats have a form for it, or describe it in words."""
     if isinstance(content, ContentJson):
         return is_json(content.value)
     return isinstance(content, AnyContent) and not isinstance(content, ContentCitation)

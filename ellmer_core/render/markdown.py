@@ -89,7 +89,7 @@ def turns_of(value: Any) -> list[Turn]:
 
 
 def turns_shown(value: Any) -> list[Turn]:
-    """Returns the turns as `turns_of()`, in a closed form: each request has its result, and a partial answer has a
+    """Returns the turns of a value, complete for display: each tool request has its result, and a partial answer has a
     note.
     """
     turns, history = turns_of(value), getattr(value, "_history", None)

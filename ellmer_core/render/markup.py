@@ -251,7 +251,7 @@ class Literal:
         return len(token["mark"] or "") >= 3 and BEFORE.fullmatch(self.line) is not None
 
     def _leave(self, token: re.Match[str]) -> None:
-        """Leaves a block of code if a line of less indent may end its list or quote."""
+        """Ends a block of code at a line with less indent, because such a line may end the list or quote around it."""
         if not self.fence or self.line or token["line"]:
             return
         far = len(self.indent.expandtabs(4)) >= len(self.fence.expandtabs(4)) - 1

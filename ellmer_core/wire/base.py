@@ -269,7 +269,7 @@ class Wire(Value, ABC):
         return parts
 
     def printed_inside(self, result: ours.ContentToolResult) -> list[ours.Content]:
-        """Returns a result whose media stay in it, as the model gets it, for people."""
+        """Returns the contents that are printed for a tool result whose media the model gets inside of it."""
         return [result]
 
     def keeps(self, result: ours.ContentToolResult) -> bool:

@@ -675,7 +675,7 @@ _RESULTS = 25_000  # GitHub takes no more
 
 
 class Sarif:
-    """SARIF 2.1.0 for code scanning. Agreed and expected complaints are left out.
+    """SARIF 2.1.0 for code scanning. Findings of the baseline and of agreed differences are left out.
 
     Unreadable files and errors in the baseline are notifications of a failed run.
     """

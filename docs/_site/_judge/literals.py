@@ -40,6 +40,7 @@ _BRACKET = re.compile(
 #: Calls that make a list or a dictionary: in PHP, R and Python.
 _MAKERS = re.compile(r"(?:array|list|dict)(?=\()")
 _KEYED = re.compile(rf"{_TABLE}|(?=\s*[A-Za-z_]\w*\s*=)")
+_SPREAD = re.compile(r"(?:\.\.\.|\*\*)[\w.]{1,80}")  # what another variable has is not known
 _LOOSE = re.compile(r"\s*[;\n]\s*")
 #: What TypeScript says about the type of a value.
 _TYPED = re.compile(r"(?:as|satisfies)\s+[\w.<>\[\]]{1,80}")
@@ -183,6 +184,9 @@ def _entries(text: str, at: int, ends: str, depth: int, failed: set[int]) -> tup
     brace = at - 1
     failed.add(brace)
     while not text.startswith(ends, at := _after_space(text, at)):
+        if spread := _SPREAD.match(text, at):
+            at = _after_comma(text, spread.end(), ends)
+            continue
         begin = at
         name, at = _key(text, at)
         at = _after_space(text, at)

@@ -271,6 +271,8 @@ def bodies_in(value: Any, depth: int = 0) -> Iterator[Json]:
     """Yields the bodies anywhere in a JSON value, also in its strings, except in answers."""
     if isinstance(value, str):
         value = json_of(_from_base64(value) or value) if len(value) > 2 else None
+    if isinstance(value, str) and depth < _DEEPEST:  # JSON in JSON
+        yield from bodies_in(value, depth + 1)
     if body := body_of(value, _DEEPEST):
         yield body
     elif depth < _DEEPEST:

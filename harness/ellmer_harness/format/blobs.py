@@ -45,8 +45,8 @@ _left: ContextVar[list[int] | None] = ContextVar("bytes_left_for_bodies", defaul
 
 @contextmanager
 def bounded_bodies(most: int = RECORDING.unpacked) -> Iterator[None]:
-    """Bounds the bodies of one recording, or of one body alone, that are compressed or in other files: few bytes may name the same
-    file often.
+    """Limits the bytes of all bodies of a recording that are compressed or in other files, because a short recording can name
+    a large file many times.
     """
     token = _left.set(_left.get() or [most])
     try:

@@ -115,7 +115,8 @@ def _holds(owner: Any, kinds: tuple[type, ...], depth: int = 2) -> bool:
 class _Own:
     """A transport of the program's own: an application in the same process, or another client.
 
-    What it sends through a client that is recorded itself is left to that one. A `MockTransport` is always left alone.
+    If it sends a request through another recorded client, that client records the request. A `MockTransport` is never
+    recorded.
     """
 
     def __init__(self, http: Any, transport: Any, cassette: Any) -> None:

@@ -113,8 +113,8 @@ def only_the_base_url_is_called(run: Run) -> Iterator[Finding]:
 def keys_are_sent_as_the_provider_has_it(run: Run) -> Iterator[Finding]:
     """The API key is in the header that the provider reads: `authorization`, `x-api-key` or `x-goog-api-key`.
 
-    Why: the provider reads the key only there. Before version 2026-10-21, Anthropic takes a bearer for the token of a login: as one, a
-    key is an "Invalid bearer token".
+    Why: the provider reads the key only there. Before version 2026-10-21, Anthropic takes only the token of a login as a
+    bearer token, and answers "Invalid bearer token" to a key.
     """
     for index, exchange in enumerate(run.exchanges):
         place, headers = f"/exchanges/{index}/request", exchange.request.headers

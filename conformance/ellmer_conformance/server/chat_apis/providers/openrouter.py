@@ -108,7 +108,7 @@ class OpenRouter(Compatible):
 
     @property
     def count(self) -> int:
-        """One, whatever `n` says."""
+        """The number of answers: one, because OpenRouter ignores `n`."""
         return 1
 
     @property

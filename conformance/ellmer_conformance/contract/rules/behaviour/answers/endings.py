@@ -315,8 +315,8 @@ def pauses_are_not_stops(run: Run) -> Iterator[Finding]:
 def calls_are_made_whatever_the_reason(run: Run) -> Iterator[Finding]:
     """The calls of an answer are run, although its stop reason is `stop` (Chat Completions, Mistral).
 
-    Why: compatible servers end an answer with calls so. A client that looks at the reason alone takes the text before the calls for the
-    whole answer. Fix: run the calls that an answer has.
+    Why: compatible servers give an answer with calls this stop reason. A client that looks at the reason alone takes the text
+    before the calls for the whole answer. Fix: run the calls that an answer has.
     """
     yield from same_as_plain(run, "STP-008")
 
