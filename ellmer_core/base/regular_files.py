@@ -5,8 +5,9 @@ from __future__ import annotations
 import os
 from collections.abc import Iterator
 from contextlib import contextmanager
+from errno import EISDIR
 from pathlib import Path
-from stat import S_ISREG
+from stat import S_ISDIR, S_ISREG
 from typing import IO
 
 __all__ = ["file_bytes", "opened"]
@@ -31,10 +32,16 @@ def opened(path: str | Path) -> Iterator[IO[bytes]]:
         ...     file.read()
         b'Hi'
     """
-    with os.fdopen(os.open(path, _READING), "rb") as file:
-        if not S_ISREG(os.fstat(file.fileno()).st_mode):
+    descriptor = os.open(path, _READING)
+    try:
+        if S_ISDIR(kind := os.fstat(descriptor).st_mode):
+            raise IsADirectoryError(EISDIR, os.strerror(EISDIR), str(path))
+        if not S_ISREG(kind):
             raise OSError("it is a device or a pipe")
-        yield file
+        with os.fdopen(descriptor, "rb", closefd=False) as file:
+            yield file
+    finally:
+        os.close(descriptor)
 
 
 def file_bytes(path: str | Path, most: int) -> bytes:
