@@ -21,6 +21,16 @@ SELF = {"capabilities": dict.fromkeys(SETTINGS, "native"), "features": ["convers
 #: The types of media that the API takes: https://developers.openai.com/api/docs/guides/images-vision
 ACCEPTED = {"image/png", "image/jpeg", "image/gif", "image/webp", "application/pdf"}
 
+#: The types of JSON Schema in Python.
+TYPES: dict[str, Any] = {
+    "string": str,
+    "integer": int,
+    "number": (int, float),
+    "boolean": bool,
+    "array": list,
+    "object": dict,
+}
+
 
 # ours -> theirs ---------------------------------------------------------------------------------------------
 
@@ -214,8 +224,8 @@ class Chat:
             value = json.loads(answer["message"].get("content") or "")
         except ValueError as error:
             raise ApiError(f"the value is not JSON: {error}") from error
-        kinds = {"string": str, "integer": int}
-        wrong = [k for k, s in schema["properties"].items() if not isinstance(value.get(k), kinds[s["type"]])]
+        fields = schema["properties"].items()
+        wrong = [name for name, field in fields if not isinstance(value.get(name), TYPES[field["type"]])]
         if wrong:
             raise ApiError(f"the value does not fit its schema: {', '.join(wrong)}")
         return reply(answer) | {"value": value}
