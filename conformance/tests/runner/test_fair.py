@@ -192,6 +192,24 @@ def test_an_object_whose_members_come_in_another_order_has_the_same_numbers():
     assert [outcome("UNI-003", each) for each in (swapped, signless)] == ["pass", "warn"]
 
 
+@pytest.mark.parametrize(
+    ("way", "number", "expected"),
+    [
+        ("server", 2**53 + 1, "pass"),
+        ("server", 2**53, "fail"),
+        ("command", 2**53, "pass"),
+        ("command", 2**53 + 4, "fail"),
+        ("command", str(2**53 + 1), "fail"),
+    ],
+)
+def test_a_value_may_be_rounded_only_by_a_program_of_another_language(way, number, expected):
+    case = CASES["structured_note"]
+    value = {**case.steps[0].value, "number": number}
+    run = replace(a_run(case, HI, replies=[Reply(value=value)]), way=way)
+
+    assert outcome("STO-002", run) == expected
+
+
 @pytest.mark.parametrize(("text", "expected"), [("[tool output omitted]", "pass"), ("(no output)", "fail")])
 def test_a_note_that_something_is_left_out_is_a_note(text, expected):
     case = CASES["tool_returns_image"]
