@@ -41,6 +41,13 @@ class Session(ChatMessages):
             self.pieces += whole.add(chunk)
         return self.answer(whole.completion())
 
+    def answer(self, completion: Any) -> ModelAnswer:
+        """Returns the answer. Where a filter ended it, `refusal` has a sentence of the library, which the model did not say."""
+        choice = completion.choices[0]
+        if choice.finish_reason == "content_filter":
+            choice.message.refusal = None
+        return super().answer(completion)
+
     def history_message(self, message: Any) -> Any:
         return message.model_dump(exclude_none=True) if hasattr(message, "model_dump") else _plain(message)
 
@@ -80,7 +87,7 @@ class Whole:
         delta = choice.delta.model_dump(include={"reasoning", "extra_content"}, exclude_none=True)
         self.thought += (delta.get("reasoning") or {}).get("content") or ""
         self.more |= delta.get("extra_content") or {}
-        self.says = self.says or bool(choice.delta.content)
+        self.says = self.says or bool(choice.delta.content) or choice.finish_reason == "content_filter"
         text = (choice.delta.content if self.says else choice.delta.refusal) or ""
         self.text += text
         return [text] if text else []

@@ -25,7 +25,7 @@ from ellmer_conformance.scenarios.canary_keys import about_planted_keys, environ
 from ellmer_conformance.scenarios.case import Case, ask
 from ellmer_conformance.scenarios.cases import all_cases, scripts
 from ellmer_conformance.scenarios.cases._media_and_tools import BLUE, RED, weather
-from ellmer_conformance.scenarios.messages import Image, Reply, Text
+from ellmer_conformance.scenarios.messages import Image, Reply, Text, Tool
 from ellmer_conformance.scenarios.script import Answer, Call, Cut, Failure, Refuse, Say, Script, Usage
 from ellmer_conformance.server import StrictServer
 from ellmer_conformance.server.engine import Engine
@@ -190,6 +190,44 @@ def test_an_object_whose_members_come_in_another_order_has_the_same_numbers():
     signless = replace(run, tool_runs=[ToolRun("keep", said | {"zero": 0.0}, "kept")])
 
     assert [outcome("UNI-003", each) for each in (swapped, signless)] == ["pass", "warn"]
+
+
+@pytest.mark.parametrize(("wire", "expected"), [("gemini", "pass"), ("openai-chat", "fail")])
+def test_only_geminis_dialect_writes_words_of_a_schema_with_underscores(wire, expected):
+    forms = [{"type": "string", "enum": ["cash", "card"]}, {"type": "integer"}]
+    days = {"type": "array", "items": {"type": "string"}, "minItems": 1}
+    until = {"type": ["string", "null"], "format": "date"}
+    wanted = {"type": "object", "properties": {"pay": {"anyOf": forms}, "days": days, "until": until}}
+    strings = {"type": "ARRAY", "items": {"type": "STRING"}, "min_items": 1}
+    sent = {"type": "OBJECT", "properties": {"pay": {"any_of": forms}, "days": strings, "until": until}}
+    tool = {"name": "book", "description": "Books.", "parameters": sent}
+    offered = {
+        "gemini": {"contents": [], "tools": [{"functionDeclarations": [tool]}]},
+        "openai-chat": {"messages": [], "tools": [{"type": "function", "function": tool}]},
+    }
+    case = Case([], [], tools=[Tool("book", "Books.", lambda **_: "booked", wanted)])
+    exchange = Exchange(Request(wire, "any", offered[wire]), Response(200))
+    run = Run(case, wire, "any", "sync", [exchange])
+
+    assert [outcome("SCH-026", run), outcome("SCH-028", run)] == [expected, "pass"]
+
+
+@pytest.mark.parametrize(
+    ("way", "number", "expected"),
+    [
+        ("server", 2**53 + 1, "pass"),
+        ("server", 2**53, "fail"),
+        ("command", 2**53, "pass"),
+        ("command", 2**53 + 4, "fail"),
+        ("command", str(2**53 + 1), "fail"),
+    ],
+)
+def test_a_value_may_be_rounded_only_by_a_program_of_another_language(way, number, expected):
+    case = CASES["structured_note"]
+    value = {**case.steps[0].value, "number": number}
+    run = replace(a_run(case, HI, replies=[Reply(value=value)]), way=way)
+
+    assert outcome("STO-002", run) == expected
 
 
 @pytest.mark.parametrize(("text", "expected"), [("[tool output omitted]", "pass"), ("(no output)", "fail")])

@@ -50,12 +50,20 @@ def schemas_are_sent(run: Run) -> Iterator[Finding]:
 def values_are_handed_over(run: Run) -> Iterator[Finding]:
     """A value that matches its schema reaches the caller unchanged.
 
-    Why: a changed value is wrong data, and no error says so.
+    Why: a changed value is wrong data, and no error says so. A program of `--command` may round whole numbers above 2^53, because its
+    language may have no others.
     """
     for index, wanted, reply in _asked(run):
         if wanted.outcome == "answered":
             problem = f"the value is {reply.value!r}, the model said {wanted.value!r} ({reply.error!r})"
-            yield found(reply.value == wanted.value, f"/replies/{index}", problem)
+            yield found(_same(run, reply.value, wanted.value), f"/replies/{index}", problem)
+
+
+def _same(run: Run, got: object, wanted: object) -> bool:
+    if run.way != "command":
+        return got == wanted
+    rounded, said = (json.loads(json.dumps(each), parse_int=float) for each in (got, wanted))
+    return bool(rounded == said)
 
 
 @book.rule("STO-003", MUST, LOSS, source="https://github.com/ValueCell-ai/valuecell/issues/218")

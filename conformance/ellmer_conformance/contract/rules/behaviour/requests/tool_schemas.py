@@ -9,6 +9,7 @@ from typing import Any, NamedTuple
 
 from ....observed.exchange import Json
 from ....observed.run import Run
+from ....readers.gemini import key_of
 from ....readers.json_access import items_of, object_of, read_once, text_of
 from ....rule import Finding, broken
 from .._rulebook import LOSS, MUST, SHOULD, book, found, objects, taken
@@ -185,11 +186,13 @@ def _means(schema: Json, word: str, value: Any) -> bool:
     """Tells whether a schema has a constraint. Gemini writes counts as text, and a constant is an enum of one value."""
     if word == "const" and schema.get("enum") == [value]:
         return True
-    as_text = word in _COUNTS and schema.get("type") in _IN_CAPITALS and schema.get(word) == str(value)
-    return as_text or (word in schema and schema[word] == value)
+    dialect = text_of(schema.get("type")) in _IN_CAPITALS
+    key = key_of(schema, word) if dialect else word
+    as_text = dialect and word in _COUNTS and schema.get(key) == str(value)
+    return as_text or (key in schema and schema[key] == value)
 
 
-#: Words whose numbers Gemini's own dialect, which has its types in capitals, writes as text.
+#: Words whose numbers Gemini's own dialect, which has its types in capitals, writes as text. It takes each word in both spellings.
 _COUNTS = {"minLength", "maxLength", "minItems", "maxItems", "minProperties", "maxProperties"}
 _IN_CAPITALS = {"STRING", "ARRAY", "OBJECT"}
 
@@ -272,6 +275,8 @@ def unknown_words(wanted: Json, schema: Json, place: str, body: Json) -> Iterato
         if (str(kind).lower() if dialect else kind) not in known:
             yield f"{place} has the type {kind!r}, which JSON Schema does not have"
     if not dialect:
+        if any(isinstance(each.get("any_of"), list) for each in objects(schema)):
+            yield f"{place} has several forms by `any_of`, which JSON Schema does not have"
         may_be_null = {name for name, inner in _properties(wanted) if _has_null(inner, wanted)}
         for name, inner in _properties(schema):
             if name in may_be_null and inner.get("nullable") is True and not _has_null(inner, schema):
@@ -407,13 +412,15 @@ def _branches(schema: Json, root: Json, depth: int = 0) -> Iterator[Json]:
     named = str(schema.get("$ref", "")).rpartition("/")[2]
     definitions = object_of(root.get("$defs")) | object_of(root.get("definitions"))
     inner = [definitions[named]] if named in definitions else []
-    inner += [each for key in ("anyOf", "oneOf", "allOf") for each in schema.get(key) or ()]
+    inner += [each for key in _COMBINED for each in items_of(schema.get(key))]
     for each in inner:
         if isinstance(each, dict):
             yield from _branches(each, root, depth + 1)
 
 
 _DEEPEST = 8
+#: The words for several forms; Gemini's own dialect takes the first in both spellings.
+_COMBINED = ("anyOf", "any_of", "oneOf", "allOf")
 
 
 @book.rule("SCH-007", SHOULD, LOSS, source="https://github.com/maximhq/bifrost/issues/3362")
