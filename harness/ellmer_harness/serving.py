@@ -158,7 +158,7 @@ class _Handler(BaseHTTPRequestHandler):
 
     protocol_version = "HTTP/1.1"
     timeout = SERVER.seconds  # that a client may say nothing, also within a request
-    server: CassetteServer
+    server: CassetteServer  # pyright: ignore[reportIncompatibleVariableOverride]  # no other server makes one
 
     def log_message(self, format: str, *args: Any) -> None:
         """Prints nothing; `missed` lists the requests without an answer."""

@@ -200,9 +200,9 @@ class CassetteState(Options):
 
     def __post_init__(self) -> None:
         self.path = Path(self.path)
-        self.mode: Mode = chosen_mode(self.mode)
+        self.mode: Mode = chosen_mode(self.mode)  # pyright: ignore[reportIncompatibleVariableOverride]  # it is chosen now
         self.clock.real |= self.delays == "real"
-        self.scrub: Scrub = self.scrub or Scrub.of(self.secrets, self.keep_headers)
+        self.scrub: Scrub = self.scrub or Scrub.of(self.secrets, self.keep_headers)  # pyright: ignore[reportIncompatibleVariableOverride]  # likewise
         store = os.environ.get("CASSETTE_STORE") if self.store is None else self.store
         self.shared = shared(store, Path(self.root).absolute()) if store else None
         self.before: bytes | None = None

@@ -63,12 +63,15 @@ class Part(Protocol):
 
     def replays(self, sent: Sent) -> bool:
         """Tells whether a request is replayed."""
+        ...
 
     def results(self, sent: Sent) -> Sequence[Result]:
         """Returns what a replayed request contains of the results of the other part."""
+        ...
 
     def answer(self, sent: Sent, body: bytes) -> str:
         """Returns what a recorded answer says and asks for, as text."""
+        ...
 
 
 def part_of(named: str | Part) -> Part:

@@ -422,7 +422,7 @@ def laid_body(form: Spelled, level: int) -> LaidBody:
     return LaidBody(_joined(text, "strict"), form.text, form.plain)
 
 
-def _joined(text: Sequence[Piece], errors: str) -> bytes:
+def _joined(text: Sequence[Any], errors: str) -> bytes:
     pieces: list[bytes] = []
     groups: Iterator[tuple[type, Iterator[Any]]] = groupby(text, type)
     for kind, group in groups:

@@ -76,7 +76,8 @@ def _guard() -> Any:
 def _host(address: bytes) -> tuple[str, int] | None:
     """Returns the host and port of the C library's address; `None` if it is not one of the Internet."""
     (family,) = unpack_from("=H", address)
-    start = {socket.AF_INET: 4, socket.AF_INET6: 8}.get(family)
+    starts: dict[int, int] = {socket.AF_INET: 4, socket.AF_INET6: 8}
+    start = starts.get(family)
     if start is None:
         return None
     host = ip_address(address[start : start + (4 if family == socket.AF_INET else 16)])

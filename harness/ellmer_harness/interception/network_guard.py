@@ -163,8 +163,8 @@ def _passes(cassette: Any, host: str, port: int | None) -> bool:
 # --- Clients in C and Rust, and child processes: a proxy ---------------------------------------------------
 
 
-_HTTP = ("http_proxy", "https_proxy", "all_proxy", "HTTP_PROXY", "HTTPS_PROXY", "ALL_PROXY")
-_DIRECT = ("no_proxy", "NO_PROXY")
+_HTTP: tuple[str, ...] = ("http_proxy", "https_proxy", "all_proxy", "HTTP_PROXY", "HTTPS_PROXY", "ALL_PROXY")
+_DIRECT: tuple[str, ...] = ("no_proxy", "NO_PROXY")
 _MOST = 65536  # bytes of the head of a request
 _POPEN = subprocess.Popen.__init__
 _SET: dict[str, str] = {}

@@ -254,30 +254,39 @@ class OpenCassette(Protocol):
     @property
     def offline(self) -> bool:
         """Whether sockets are blocked."""
+        ...
 
     def begin(self, http: Any, request: Any, body: bytes) -> RequestInFlight:
         """Looks up a request that is about to be sent. Raises `Miss` if it is not recorded."""
+        ...
 
     def holds(self, request: Any, body: bytes) -> bool:
         """Tells whether the cassette has an answer for a request."""
+        ...
 
     def routed(self, http: Any, request: Any) -> Any:
         """Returns the request that is really sent."""
+        ...
 
     def target(self, url: str) -> str:
         """Returns the URL that a request is sent to."""
+        ...
 
     def allows(self, host: str) -> bool:
         """Tells whether a host is reached as if there were no cassette."""
+        ...
 
     def takes(self, protocol: str) -> bool:
         """Tells whether the cassette can hold `websockets`, `grpc` or `mcp` (servers of MCP that are processes)."""
+        ...
 
     def plays_port(self, port: int) -> bool:
         """Tells whether the cassette has answers of a server on this port of this machine."""
+        ...
 
     def missed(self, text: str, kind: type[Miss] = Miss) -> Miss:
         """Returns a miss to raise, and notes it for the verdict."""
+        ...
 
 
 _ACTIVE: ContextVar[OpenCassette | None] = ContextVar("ellmer_harness_cassette", default=None)

@@ -43,6 +43,7 @@ class Store(Protocol):
             >>> open_store(".").get("weather.json")[:1]
             b'{'
         """
+        ...
 
     def put(self, key: str, data: bytes, over: bytes | None = None) -> bool:
         """Writes an object if the key still has the expected content.
@@ -61,6 +62,7 @@ class Store(Protocol):
             >>> store.put("a.json", b"{}"), store.put("a.json", b"[]")
             (True, False)
         """
+        ...
 
     def find(self, prefix: str = "") -> list[str]:
         """Returns all keys with a prefix, sorted.
@@ -73,6 +75,7 @@ class Store(Protocol):
             >>> open_store(".").find("st")
             ['stream.json']
         """
+        ...
 
 
 def open_store(url: str) -> Store:
@@ -126,10 +129,8 @@ def listing(store: Store) -> Iterator[Listed]:
         >>> sorted(each.key for each in listing(open_store(".")))
         ['stream.json', 'weather.json']
     """
-    if isinstance(store, Folder) or hasattr(store, "listing"):
-        yield from store.listing()
-        return
-    yield from map(Listed, store.find())
+    own = getattr(store, "listing", None)
+    yield from own() if own else map(Listed, store.find())
 
 
 def download(store: Store, key: str, path: Path, most: int | None = None) -> bool:
@@ -152,8 +153,8 @@ def download(store: Store, key: str, path: Path, most: int | None = None) -> boo
         >>> download(open_store("."), "weather.json", Path("copy.json"), most=1)
         True
     """
-    if isinstance(store, Folder) or hasattr(store, "download"):
-        return bool(store.download(key, path, most))
+    if own := getattr(store, "download", None):
+        return bool(own(key, path, most))
     data = store.get(key)
     if data is not None:
         path.write_bytes(data[:most])

@@ -21,9 +21,9 @@ from typing import Any
 from urllib.parse import quote, urlsplit
 
 import grpc
-from grpc import _channel as _blocking_channel
+from grpc import _channel as _blocking_channel  # pyright: ignore[reportAttributeAccessIssue]  # its stubs leave it out
 from grpc import aio
-from grpc.aio import _call, _channel
+from grpc.aio import _call, _channel  # pyright: ignore[reportAttributeAccessIssue]  # likewise
 
 from ...errors import Blocked
 from ...format.binary_messages import compact, form

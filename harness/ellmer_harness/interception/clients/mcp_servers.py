@@ -216,7 +216,7 @@ class RecordedServer(Process):
                 self._handshake.append(line)
             self._play(message, take)
             return
-        if self._real is None:
+        if not self._real:
             await self._start_late()
         if take is not None:
             self._follow(message, take)

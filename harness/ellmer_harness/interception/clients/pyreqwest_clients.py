@@ -131,11 +131,9 @@ def _note(take: RequestInFlight, response: Any) -> None:
     pairs = [
         (name.lower(), value) for name in dict.fromkeys(response.headers) for value in _values(response, name)
     ]
+    version: str = response.version
     take.answered(
-        response.status,
-        "",
-        pairs,
-        {"HTTP/2.0": "HTTP/2", "HTTP/3.0": "HTTP/3"}.get(response.version, response.version),
+        response.status, "", pairs, {"HTTP/2.0": "HTTP/2", "HTTP/3.0": "HTTP/3"}.get(version, version)
     )
 
 
