@@ -55,6 +55,7 @@ INVARIANTS = (
             "tests/hostile/test_under_load.py",
             "tests/hostile/test_forks_and_threads.py",
             "tests/hostile/test_compressed_answers.py",
+            "tests/hostile/test_every_reader.py",
             "harness/tests/format/test_untrusted_cassettes.py",
             "conformance/tests/recordings/test_hostile_files.py",
             "conformance/tests/server/http/test_hostile_requests.py",

@@ -241,6 +241,15 @@ def call_wrongly(name, function, tried):
             lambda: ec.refresh_prices("none.json"),
             "none.json is not a table of prices: No such file or directory. See prices.json of this package.",
         ),
+        (
+            lambda: ec.tool(len, name="size", timeout=0),
+            "timeout= must be a number of seconds above 0, not 0.",
+        ),
+        (lambda: ec.interpolate_file("none.md"), "none.md cannot be read: No such file or directory."),
+        (
+            lambda: ec.chat_app(CHAT, settings={"temperature": 1}),
+            "settings= has a list of values for each parameter; `temperature` has 1.",
+        ),
         (lambda: CHAT.set_turns(5), "turns= of set_turns() must be a list, not 5 (int)."),
         (lambda: CHAT.upload(5), "path= of upload() must be str or a path, not 5 (int)."),
     ],
@@ -261,6 +270,7 @@ def test_a_wrong_type_names_the_parameter(wrong, said):
         (lambda: CHAT.set_model("a", "b", "c"), "set_model() has too many arguments; name them: `model=`"),
         (lambda: ec.Timeouts(1, 2, 3, 4), "Timeouts() has too many arguments; name them: `connect=`"),
         (lambda: ec.StreamController(5), "StreamController() has too many arguments; it takes none."),
+        (lambda: ec.tool_context(5, 5), "tool_context() has too many arguments; name them: `deps=`,"),
         (lambda: ec.token_usage(5), "token_usage() has too many arguments; it takes none."),
     ],
 )

@@ -8,7 +8,6 @@ decides. Pillow (the extra `images`), python-docx and openpyxl (the extra `docum
 from __future__ import annotations
 
 import mimetypes
-import os
 import re
 import sys
 from base64 import b64decode, b64encode
@@ -16,11 +15,11 @@ from codecs import BOM_UTF16_BE, BOM_UTF16_LE
 from collections.abc import Iterator
 from io import BytesIO
 from pathlib import Path, PurePosixPath
-from stat import S_ISREG
 from typing import TYPE_CHECKING, Any
 from urllib.parse import unquote
 
 from ..base.budget import DOWNLOAD
+from ..base.regular_files import opened
 from ..errors import UsageError
 from .content import (
     AUDIO,
@@ -44,9 +43,6 @@ __all__ = [
 
 
 # --- images and PDFs -------------------------------------------------------------------------------------
-
-
-READING = os.O_RDONLY | getattr(os, "O_NONBLOCK", 0) | getattr(os, "O_BINARY", 0)  # a pipe is not waited for
 
 
 # images -----------------------------------------------------------------------------------------------------
@@ -239,9 +235,7 @@ def _pdf(data: bytes, source: str, filename: str) -> ContentPDF:
 def read_file(path: str | Path) -> bytes:
     """Returns the bytes of a file, 50 MB at most."""
     try:
-        with os.fdopen(os.open(path, READING), "rb") as file:
-            if not S_ISREG(os.fstat(file.fileno()).st_mode):
-                raise UsageError(f"{path} is not a regular file, but a device, a pipe or a folder.")
+        with opened(path) as file:
             data = file.read(DOWNLOAD.received + 1)
     except (OSError, ValueError) as error:
         raise UsageError(

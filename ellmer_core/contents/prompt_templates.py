@@ -6,6 +6,8 @@ import re
 from pathlib import Path
 from typing import Any
 
+from ..base.budget import SETTINGS
+from ..base.regular_files import file_bytes
 from ..errors import UsageError
 
 __all__ = ["interpolate", "interpolate_file"]
@@ -56,7 +58,7 @@ def interpolate_file(path: str | Path, /, **values: Any) -> str:
         The text.
 
     Raises:
-        UsageError: A name in the template has no value.
+        UsageError: A name in the template has no value, or the file cannot be read: it has 16 MB at most.
 
     Examples:
         >>> from pathlib import Path
@@ -65,7 +67,8 @@ def interpolate_file(path: str | Path, /, **values: Any) -> str:
         'Translate into French.'
     """
     try:
-        template = Path(path).read_text(encoding="utf-8")
-    except (OSError, UnicodeDecodeError) as error:
-        raise UsageError(f"{path} cannot be read: {error}") from error
+        template = file_bytes(path, SETTINGS.received).decode()
+    except (OSError, ValueError) as error:
+        why = getattr(error, "strerror", None) or f"{error!s:.200}"
+        raise UsageError(f"{path} cannot be read: {why}.") from error
     return interpolate(template, **values)

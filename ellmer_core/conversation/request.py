@@ -37,20 +37,25 @@ def request_turns(history: History, settings: Settings, user: UserTurn | None) -
     if settings.fetched:
         turns = [inlined(turn, settings.fetched) for turn in turns]
         new = user and inlined(user, settings.fetched)
-    media = [*(turns[place] for place in special), *filter(None, [new])]
-    parts = _parts(media)
+    parts = _parts(_chosen(turns, special, new))
     uploads = [part for part in parts if isinstance(part, ours.ContentUploaded)]
     if uploads and expiring(uploads):
         now: float = yield Clock(wall=True)
         turns, new = [sent_along(turn, now) for turn in turns], new and sent_along(new, now)
-    wire = settings.wire
-    if wire.profile.many_images:
-        wire, older = for_images_of(wire, media)
+    wire, older = for_images_of(settings.wire, _chosen(turns, special, new))
+    if older:
         turns = [without_images(turn, missed) if id(turn) in older else turn for turn in turns]
     sent = sendable_to(
         wire, turns, special, new, tuple(settings.tools.values()), describes=settings.describes
     )
     return sent._replace(replaced=[*sent.replaced, *missed])
+
+
+def _chosen(turns: Sequence[Turn], places: Iterable[int], new: Turn | None) -> Iterator[Turn]:
+    """Yields the turns at these places, and the new one."""
+    yield from (turns[place] for place in places)
+    if new is not None:
+        yield new
 
 
 def _history_after_hooks(history: History, settings: Settings) -> list[Turn]:
@@ -205,19 +210,20 @@ class Sendable(NamedTuple):
     wire: Wire
 
 
-def for_images_of(wire: Wire, turns: Sequence[Turn]) -> tuple[Wire, frozenset[int]]:
+def for_images_of(wire: Wire, turns: Iterable[Turn]) -> tuple[Wire, frozenset[int]]:
     """Returns the wire for a request with the images of these turns, and the ids of turns whose images are left out. Some models take
     only smaller images if there are many. If a large one is among the newest, these are sent, and all that are older are left out.
     """
     if not wire.profile.many_images:
         return wire, NONE
     most, pixels = wire.profile.many_images
+    turns = list(turns)
     images = [_images_of(turn) for turn in turns]
     if sum(map(len, images)) <= most:
         return wire, NONE
     newest = sum(count <= most for count in accumulate(map(len, reversed(images))))
     smaller, first = replace(wire, profile=replace(wire.profile, pixels=pixels)), len(turns) - newest
-    if any(map(smaller.refuses, chain.from_iterable(images[first:]))):
+    if any(smaller.refuses(image) > wire.refuses(image) for image in chain.from_iterable(images[first:])):
         return wire, frozenset(map(id, turns[:first]))
     return smaller, NONE
 

@@ -177,7 +177,7 @@ UNREADABLE = (ArithmeticError, AttributeError, LookupError, RecursionError, Type
 
 
 def _unreadable(wire: Wire, error: Exception) -> ResponseError:
-    return ResponseError(f"Cannot parse this response as {wire.name}: {error!r}")
+    return ResponseError(f"Cannot parse this response as {wire.name}: {error!r:.200}")
 
 
 def _no_json(body: bytes, media_type: str, error: ValueError) -> ResponseError:

@@ -249,7 +249,7 @@ class Job:
         inputs = all_inputs(prompts)
         self.forks = [chat.fork() for _ in inputs]
         self.users = [f._history.reply(contents_of(i)) for f, i in zip(self.forks, inputs, strict=True)]  # noqa: SLF001 - of this package
-        asked = fingerprints(chat, contents_record(self.users), wanted)
+        asked = fingerprints(chat, wanted, contents_record(self.users))
         self.state: Json = {
             "version": VERSION,
             "stage": "new",
@@ -445,7 +445,7 @@ def _state(path: Path, wanted: Mapping[str, str], *, tagged: bool) -> Json:
             _check(stage, state[HOLDS[stage]])
     except (OSError, ValueError, LookupError, TypeError, RecursionError) as error:
         raise errors.UsageError(
-            f"{path} is not the state of a batch: {error!r}. The file was not changed."
+            f"{path} is not the state of a batch: {error!r:.200}. The file was not changed."
         ) from error
     if version != VERSION:
         raise errors.UsageError(

@@ -7,14 +7,14 @@ from __future__ import annotations
 import json
 import os
 import sys
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
 from pathlib import Path
-from stat import S_ISREG
 from typing import IO, Any
 
 from .._chat.chat import Chat
 from ..base.file_replacement import explained, replace_file
+from ..base.regular_files import opened
 from ..contents.content import ContentToolResult
 from ..contents.json_serialization import contents_record, contents_replay
 from ..contents.turns import Turn, UserTurn
@@ -23,22 +23,10 @@ from ..errors import UsageError
 # --- One file --------------------------------------------------------------------------------------------
 
 
-_READING = os.O_RDONLY | getattr(os, "O_NONBLOCK", 0) | getattr(os, "O_BINARY", 0)  # a pipe is not waited for
-
-
 def read(path: Path) -> bytes:
     """Returns the bytes of a file. Raises `OSError`, also for a device or a pipe."""
-    with _opened(path) as file:
+    with opened(path) as file:
         return file.read()
-
-
-@contextmanager
-def _opened(path: Path) -> Iterator[IO[bytes]]:
-    """Opens a file for reading. Raises `OSError`, also for a device or a pipe."""
-    with os.fdopen(os.open(path, _READING), "rb") as file:
-        if not S_ISREG(os.fstat(file.fileno()).st_mode):
-            raise OSError("it is a device or a pipe")
-        yield file
 
 
 UNSENT = "Nothing was sent. Make room, or use a path in a folder that can be written, and call again"
@@ -115,16 +103,18 @@ VERSION = 1
 
 
 class Journal:
-    """The answers in one file of JSON lines. `asked` are the fingerprints that the file must have.
+    """The answers in one file of JSON lines. `asked` are the fingerprints that the file must have, and `prompts` those of the prompts.
 
-    The first line is `{"version": 1, "asked": …}`, with fingerprints of the prompts and the chat. Each other line is
-    `{"place": …, "turns": …}`, with the place of a prompt and the turns of its answer. A line that was cut is dropped.
+    The first line is `{"version": 1, "asked": …}`, with fingerprints of the chat. Each other line is
+    `{"place": …, "prompt": …, "turns": …}`, with the place of a prompt, its fingerprint, and the turns of its answer. So a job may
+    go on with more prompts. A line that was cut is dropped.
 
     The memory has one line at a time: `lines` says where in the file the line of a place begins.
     """
 
-    def __init__(self, path: str | Path, asked: Mapping[str, str]) -> None:
+    def __init__(self, path: str | Path, asked: Mapping[str, str], prompts: Sequence[str]) -> None:
         self.path = Path(path)
+        self.prompts = prompts
         self.lines: dict[int, int] = {}
         with explained(self.path, UNSENT):
             if not self.path.exists():
@@ -136,7 +126,8 @@ class Journal:
         """Adds the turns of a fork after the first `begun`, which it began with."""
         history = chat._history  # noqa: SLF001 - of this package
         unsent = [history.reply(())] if history.results else []  # of tools whose result is the answer
-        rest = _line({"place": place, "turns": contents_record([*history.turns[begun:], *unsent])})
+        turns = contents_record([*history.turns[begun:], *unsent])
+        rest = _line({"place": place, "prompt": self.prompts[place], "turns": turns})
         with self.path.open("ab", buffering=0) as file:
             end = file.tell()
             try:
@@ -149,7 +140,7 @@ class Journal:
     def restored(self, place: int, fork: Chat) -> None:
         """Adds an answer to its fork."""
         tools = list(fork.get_tools().values())
-        with _opened(self.path) as file:
+        with opened(self.path) as file:
             file.seek(self.lines[place])
             record = json.loads(file.readline())["turns"]
         turns = [turn for turn in contents_replay(record, tools=tools) if isinstance(turn, Turn)]
@@ -161,36 +152,39 @@ class Journal:
     def _read(self, asked: Mapping[str, str]) -> int:
         """Reads the places of the answers. Returns the end of the last complete line."""
         try:
-            with _opened(self.path) as file:
+            with opened(self.path) as file:
                 head = json.loads(file.readline())
                 version, found = head["version"], head["asked"]
                 differ = [name for name, value in asked.items() if found.get(name) != value]
-                end = self._find_lines(file)
+                end, same = self._find_lines(file)
         except (OSError, ValueError, LookupError, TypeError, AttributeError, RecursionError) as error:
             raise UsageError(
-                f"{self.path} has no answers of parallel prompts: {error!r}. The file was not changed."
+                f"{self.path} has no answers of parallel prompts: {error!r:.200}. The file was not changed."
             ) from error
         if version != VERSION:
             raise UsageError(
                 f"{self.path} is of version {version!r}; this release reads version {VERSION}. Update ellmer-core, or use another path."
             )
-        if differ:
+        if differ or not same:
+            what = ", ".join([*differ, *([] if same else ["prompts that were answered"])])
             raise UsageError(
-                f"{self.path} has the answers of another call: it differs in {', '.join(differ)}. Use another path."
+                f"{self.path} has the answers of another call: it differs in {what}. Use another path."
             )
         return end
 
-    def _find_lines(self, file: IO[bytes]) -> int:
-        """Notes where the lines of answers begin. Returns where the last whole line ends."""
-        start = file.tell()
+    def _find_lines(self, file: IO[bytes]) -> tuple[int, bool]:
+        """Notes where the lines of answers begin. Returns where the last whole line ends, and whether all of their prompts are asked."""
+        start, same = file.tell(), True
         for line in file:
             if not line.endswith(b"\n"):
                 break
             answer = json.loads(line)
             answer["turns"]  # all that was read is an answer
-            self.lines[answer["place"]] = start
+            place = answer["place"]
+            same = same and place < len(self.prompts) and answer["prompt"] == self.prompts[place]
+            self.lines[place] = start
             start += len(line)
-        return start
+        return start, same
 
 
 def _line(value: Any) -> bytes:

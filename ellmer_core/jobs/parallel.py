@@ -44,7 +44,7 @@ from .prompts_and_results import (
     chats,
     errors_of,
     fingerprints,
-    prompts_record,
+    prompt_fingerprints,
     texts,
     warn_of_failures,
 )
@@ -452,7 +452,7 @@ class Many(TypedDict, total=False):
       `"continue"` goes on with all; `"stop"` raises the error.
     - `progress`: whether to show a bar with the cost, in a terminal, where rich is installed; or a function that is called with a
       `PromptProgress` after each prompt. Default: a bar.
-    - `path`: file that keeps the answers as they arrive. The same call with the same file asks only what is missing. While one
+    - `path`: file that keeps the answers as they arrive. The same call with the same file asks only what is missing, also with more prompts at its end. While one
       call uses it, another one is refused, in any process. Default: none.
     """
 
@@ -528,7 +528,9 @@ class Parallel:
             reporting(len(asked), self.progress) as report,
         ):
             if self.path is not None:
-                self.journal = Journal(self.path, fingerprints(self.chat, prompts_record(asked), self.wanted))
+                self.journal = Journal(
+                    self.path, fingerprints(self.chat, self.wanted), prompt_fingerprints(asked)
+                )
             kept = self.journal.lines if self.journal else {}
             waiting = iter(sorted(enumerate(asked), key=lambda prompt: prompt[0] not in kept))
             done = failed = 0

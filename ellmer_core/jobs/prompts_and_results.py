@@ -100,13 +100,16 @@ def all_inputs(prompts: Iterable[Prompt]) -> list[tuple[Input, ...]]:
 
 
 def _inputs(place: int, prompt: Prompt) -> tuple[Input, ...]:
-    inputs = tuple(prompt) if isinstance(prompt, list | tuple) else (prompt,)
-    for value in inputs:
-        if not isinstance(value, str | Content):
-            raise UsageError(
-                f"prompts[{place}] must be a string, a content or a list of them, not {value!r:.60} ({type(value).__name__})."
-            )
-    return inputs
+    values = prompt if isinstance(prompt, list | tuple) else [prompt]
+    return tuple(_input(place, value) for value in values)
+
+
+def _input(place: int, value: object) -> Input:
+    if isinstance(value, str | Content):
+        return value
+    raise UsageError(
+        f"prompts[{place}] must be a string, a content or a list of them, not {value!r:.60} ({type(value).__name__})."
+    )
 
 
 def results(outcomes: Sequence[Outcome], cost: float | None) -> PromptResults[Any]:
@@ -162,21 +165,23 @@ def _row(outcome: Outcome) -> dict[str, Any]:
     return {**data, **dict(zip(ABOUT, about, strict=True))}
 
 
-def fingerprints(chat: Chat, prompts: Any, wanted: Structured | None) -> dict[str, str]:
-    """Returns fingerprints of the prompts, the model, the history and the type, for a file that belongs to them."""
+def fingerprints(chat: Chat, wanted: Structured | None, prompts: Any = None) -> dict[str, str]:
+    """Returns fingerprints of the model, the history, the type and the prompts (if there are any), for a file that belongs to them."""
     wire = chat.wire
     return {
         "provider": _hash([wire.name, wire.provider, wire.model, wire.base_url]),
         "parameters": _hash([dict(wire.params), dict(wire.api_args)]),
-        "prompts": _hash(prompts),
+        **({} if prompts is None else {"prompts": _hash(prompts)}),
         "history": _hash(contents_record(chat.get_turns(include_system_prompt=True))),
         "type": _hash(wire.schema(wanted.sent) if wanted else None),
     }
 
 
-def prompts_record(prompts: Iterable[tuple[Input, ...]]) -> list[Any]:
-    """Returns prompts as JSON."""
-    return [[contents_record(i) if isinstance(i, Content) else i for i in prompt] for prompt in prompts]
+def prompt_fingerprints(prompts: Iterable[tuple[Input, ...]]) -> list[str]:
+    """Returns a fingerprint of each prompt."""
+    return [
+        _hash([contents_record(i) if isinstance(i, Content) else i for i in prompt]) for prompt in prompts
+    ]
 
 
 def _hash(value: Any) -> str:

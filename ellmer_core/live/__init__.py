@@ -73,6 +73,11 @@ def chat_app(
         raise UsageError(
             'The chat app needs shiny and shinychat: pip install "ellmer-core[shiny]".'
         ) from error
+    for name, values in (settings or {}).items():
+        if isinstance(values, str) or not isinstance(values, Sequence):
+            raise UsageError(
+                f"settings= has a list of values for each parameter; `{name}` has {values!r:.60}."
+            )
     conversations = Store(store) if store is not None else None
     offered = Offered([*models], dict(settings or {}), on_feedback, stored=conversations is not None)
     look = look_of(title, greeting, brand or {})

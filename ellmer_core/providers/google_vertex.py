@@ -33,6 +33,7 @@ class GoogleVertex(Gemini):
 
     finish_numbers: ClassVar[Sequence[str]] = VERTEX_NUMBERS
     fetches: ClassVar[bool] = True
+    fetched: ClassVar[tuple[str, ...]] = (*Gemini.fetched, "gs:")
 
     base_url: str = ""
     bearer: bool = True

@@ -11,6 +11,8 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
+from ..base.budget import SETTINGS
+from ..base.regular_files import file_bytes
 from ..errors import UsageError
 from .json_schema import Definitions
 from .python_types import convert, known_type, type_of
@@ -214,9 +216,9 @@ def type_from_schema(
 
 def _read_schema(text: str | None, path: str | Path | None, source: str) -> Any:
     try:
-        return json.loads(Path(path).read_text(encoding="utf-8") if path is not None else text or "")
-    except (OSError, ValueError) as error:
-        raise UsageError(f"{source} does not contain a JSON Schema: {error}") from error
+        return json.loads(file_bytes(path, SETTINGS.received).decode() if path is not None else text or "")
+    except (OSError, ValueError, RecursionError) as error:
+        raise UsageError(f"{source} does not contain a JSON Schema: {error!s:.200}") from error
 
 
 def to_json_schema(type: Type) -> dict[str, Any]:

@@ -681,6 +681,8 @@ class _ToolOptions:
             raise UsageError(f"The first argument of tool() must be a function, not {function!r}.{instead}")
         if not (isinstance(self.request, type) and issubclass(self.request, ContentToolRequest)):
             raise UsageError(f"request= must be a subclass of ContentToolRequest, not {self.request!r}.")
+        if self.timeout is not None and self.timeout <= 0:
+            raise UsageError(f"timeout= must be a number of seconds above 0, not {self.timeout!r}.")
         name = _checked_name(self.name or _name_of(function))
         if isinstance(self.arguments, type):
             return self._of_model(function, name, self.arguments)

@@ -230,11 +230,17 @@ def _near(letters: bytes, grams: frozenset[int], length: int, size: int) -> list
 
 
 def _spans(text: str, keys: tuple[str, ...], *, overlapping: bool = False) -> list[tuple[int, int]]:
-    """Returns where parts of the keys begin and end in a text: each part if they may be `overlapping`, or what they cover."""
+    """Returns where parts of the keys begin and end in a text: each part if they may be `overlapping`, or what they cover. `\\n` is read as a
+    line end, and as a letter behind a mark.
+    """
+    marked = _NAMED_MARKS.sub(lambda found: " " * len(found[0]), text)
+    readings = [marked] if marked == text else [marked, text]
+    return [span for each in readings for span in _spans_of(each, keys, overlapping=overlapping)]
+
+
+def _spans_of(text: str, keys: tuple[str, ...], *, overlapping: bool) -> list[tuple[int, int]]:
     spans: list[tuple[int, int]] = []
-    parts, texts = _parts(keys), [_NAMED_MARKS.sub(lambda found: " " * len(found[0]), text)]
-    if not text.isascii():
-        texts[0] = _folded(texts[0])
+    parts, texts = _parts(keys), [text if text.isascii() else _folded(text)]
     for _ in range(UNESCAPED):
         found = _found(texts[-1], parts)
         spans += _in_text(found if overlapping else _apart(found), texts)
@@ -458,11 +464,18 @@ def _packed_runs(text: str) -> tuple[list[tuple[int, int]], list[tuple[int, str]
 
 
 def _rows(text: str) -> list[list[tuple[int, int]]]:
-    """Returns the places of words of one length, with the word behind them, which may be Base64 in lines, columns or quotes."""
+    """Returns the places of words of one length, with the word behind them, which may be Base64 in lines, columns or quotes. A hyphen at the
+    end of a word belongs to it, or to the line end.
+    """
     words = [found.span() for found in _ROW.finditer(text)]
     words = [
         (start + (text[start - 1 : start] == "\\"), stop) for start, stop in words
     ]  # behind an escaped line end
+    whole = [(start, stop - (text[stop - 1] == "-")) for start, stop in words]
+    return _of_one_length(words) + (_of_one_length(whole) if whole != words else [])
+
+
+def _of_one_length(words: list[tuple[int, int]]) -> list[list[tuple[int, int]]]:
     rows: dict[int, list[int]] = {}
     for at, (start, stop) in enumerate(words):
         if stop - start < LINE:

@@ -85,7 +85,9 @@ def counted(wire: Wire, turns: Sequence[Turn], tools: Sequence[ToolDef], type: T
     try:
         return wire.counted(response)
     except (AttributeError, LookupError, TypeError, ValueError) as error:
-        raise ResponseError(f"This response has no count of tokens ({error!r}): {response!r:.200}") from error
+        raise ResponseError(
+            f"This response has no count of tokens ({error!r:.200}): {response!r:.200}"
+        ) from error
 
 
 def uploaded(

@@ -90,7 +90,7 @@ def _headers(data: bytes) -> Iterator[tuple[str, str]]:
                 yield name, data[at : at + size].decode()
             at += size
     except (IndexError, KeyError, UnicodeDecodeError) as error:
-        raise ResponseError(f"The event stream has a header that cannot be read ({error!r}).") from error
+        raise ResponseError(f"The event stream has a header that cannot be read ({error!r:.200}).") from error
     if at > len(data):
         raise ResponseError("The event stream has a header whose value is cut.")
 

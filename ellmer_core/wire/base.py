@@ -76,6 +76,7 @@ class Wire(Value, ABC):
     ] = {}  # neutral parameter: its place in the body, `a.b` for {"a": {"b"}}
     supports: ClassVar[Supports] = Supports()
     fetches: ClassVar[bool] = True  # whether the API fetches an image from a URL
+    fetched: ClassVar[tuple[str, ...]] = ("https:", "http:", "data:")
     schema_limits: ClassVar[SchemaLimits] = SchemaLimits()
     #: What a result may have inside.
     media_in_results: ClassVar[tuple[type[ours.Content], ...]] = (
@@ -356,7 +357,8 @@ class Wire(Value, ABC):
             case ours.ContentImageInline() if profile.pixels and max(value.size or (0,)) > profile.pixels:
                 return f"it has more than {profile.pixels:,} pixels in a row or column, which {who} does not accept in this request"
             case ours.ContentImageRemote(url=url) if not self.fetches_from(url):
-                return f"{self.provider} does not fetch URLs; send the bytes of {url} instead, or set fetch='https'"
+                what = "from there" if self.fetches else "URLs"
+                return f"{self.provider} does not fetch {what}; send the bytes of {url} instead, or set fetch='https'"
             case ours.ContentFile(type=type, text=text) if not text and not self.file(value):
                 return f"{who} does not accept {type} over this API"
             case ours.ContentUploaded(source=ours.Content() as source) if not self.holds(value):
@@ -367,9 +369,9 @@ class Wire(Value, ABC):
                 return f"{who} cannot read files that were uploaded elsewhere ({wire})"
         return ""
 
-    def fetches_from(self, url: str) -> bool:  # noqa: ARG002 - a provider may fetch from some places only
-        """Tells whether the API downloads an image from there."""
-        return self.fetches
+    def fetches_from(self, url: str) -> bool:
+        """Tells whether the API downloads an image from there. A cloud's own storage (`gs:`, `s3:`) is read by that cloud only."""
+        return self.fetches and url.startswith(self.fetched)
 
     def namer(self, contents: Sequence[ours.Content]) -> Callable[[ours.ContentToolResult], str]:  # noqa: ARG002 - for formats without ids
         """Returns the function that names the call of a result in this turn, for the tags around its media."""

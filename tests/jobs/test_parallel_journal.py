@@ -50,6 +50,34 @@ def test_only_what_is_missing_is_asked_again(tmp_path):
     assert answers.asked == {**dict.fromkeys(PROMPTS, 1), "prompt 2": 2, "prompt 5": 2, "again": 1}
 
 
+SAME = [""] * 10_000  # fingerprints of prompts
+
+
+@pytest.mark.filterwarnings("ignore::ellmer_core.EllmerWarning")
+def test_a_job_goes_on_with_more_prompts(tmp_path):
+    """Also with another text for a prompt that failed."""
+    path, answers = tmp_path / "a", Answers("prompt 2")
+    with provider(answers) as url:
+        chat = chat_with(url)
+        parallel_chat(chat, PROMPTS[:3], rpm=1e6, on_error="continue", path=path)
+        more = [*PROMPTS[:2], "a better one", *PROMPTS[3:]]
+        texts = parallel_chat_text(chat, more, rpm=1e6, path=path)
+        assert parallel_chat_text(chat, more, rpm=1e6, path=path) == texts
+    assert texts == [prompt.upper() for prompt in more]
+    assert answers.asked == {**dict.fromkeys([*PROMPTS, *more], 1)}
+
+
+@pytest.mark.parametrize("changed", [PROMPTS[:-1], [*PROMPTS[:-1], "another"], PROMPTS[::-1]])
+def test_an_answer_is_never_that_of_another_prompt(tmp_path, changed):
+    path, answers = tmp_path / "a", Answers()
+    with provider(answers) as url:
+        parallel_chat(chat_with(url), PROMPTS, rpm=1e6, path=path)
+        before = path.read_bytes()
+        with pytest.raises(UsageError, match="differs in prompts that were answered"):
+            parallel_chat(chat_with(url), changed, rpm=1e6, path=path)
+    assert path.read_bytes() == before
+
+
 def test_a_line_that_was_cut_is_asked_again(tmp_path):
     path = tmp_path / "answers.jsonl"
     answers = Answers()
@@ -91,7 +119,7 @@ def test_data_are_read_again(tmp_path):
         ('{"version": 1, "asked": {}}\n{"place": [], "turns": []}\n', "no answers of parallel prompts"),
         ("[" * 100_000 + "\n", "no answers of parallel prompts"),
         ('{"version": 2, "asked": {}}\n', "version 2"),
-        ('{"version": 1, "asked": {"prompts": "x"}}\n', "another call: it differs in .*prompts"),
+        ('{"version": 1, "asked": {"provider": "x"}}\n', "another call: it differs in provider"),
     ],
 )
 def test_another_file_is_left_alone(tmp_path, text, words):
@@ -117,14 +145,14 @@ def test_a_line_that_the_disk_cuts_damages_no_other(tmp_path):
     path, asked = tmp_path / "a", {"prompts": "x"}
     chat = ScriptedModel("Hello!").chat()
     chat.chat("Hi")
-    journal = Journal(path, asked)
+    journal = Journal(path, asked, SAME)
     journal.add(0, chat, 0)
     for size in (0, 1, 20):
         with full_after(path, size), pytest.raises(OSError, match="large"):
             journal.add(1, chat, 0)
     journal.add(2, chat, 0)
 
-    assert Journal(path, asked).lines.keys() == {0, 2}
+    assert Journal(path, asked, SAME).lines.keys() == {0, 2}
 
 
 @pytest.mark.parametrize("on_error", ["return", "continue"])
@@ -144,13 +172,13 @@ def test_an_answer_that_cannot_be_written_is_returned(tmp_path, on_error):
 
 def test_the_memory_has_one_line_of_a_journal_at_a_time(tmp_path):
     path, asked = tmp_path / "a", {"prompts": "x"}
-    Journal(path, asked)
+    Journal(path, asked, SAME)
     with path.open("ab") as file:
         for place in range(200):
-            file.write(json.dumps({"place": place, "turns": ["x" * 20_000]}).encode() + b"\n")
+            file.write(json.dumps({"place": place, "prompt": "", "turns": ["x" * 20_000]}).encode() + b"\n")
     tracemalloc.start()
     try:
-        journal = Journal(path, asked)
+        journal = Journal(path, asked, SAME)
         peak = tracemalloc.get_traced_memory()[1]
     finally:
         tracemalloc.stop()

@@ -86,6 +86,13 @@ def test_many_images_may_have_fewer_pixels(widths, shown, by):
         assert sent.index("is not shown any more") < sent.index('"type": "image"')
 
 
+def test_a_broken_image_among_the_newest_leaves_the_others():
+    chat = claude()
+    for image in [png(9)] * 29 + [ContentImageInline("image/png", "")]:
+        chat.add_turn(*given(image))
+    assert str(chat).count("[inline image]") == 29
+
+
 def given(image):
     return UserTurn([image]), AssistantTurn(["Yes."])
 

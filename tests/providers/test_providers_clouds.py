@@ -4,7 +4,7 @@ import json
 from types import SimpleNamespace
 
 import pytest
-from wires.every_provider import made
+from wires.every_provider import WIRES, made
 
 import ellmer_core
 from ellmer_core.contents.content import ContentImageRemote, ContentToolResult
@@ -12,6 +12,7 @@ from ellmer_core.contents.turns import UserTurn
 from ellmer_core.errors import UsageError
 from ellmer_core.providers import _cloud
 from ellmer_core.providers._construction import chat
+from ellmer_core.providers.aws_bedrock import AWSBedrock
 
 pytestmark = pytest.mark.usefixtures("variables")
 
@@ -49,6 +50,21 @@ def test_vertex_knows_no_ids_and_fetches_files():
     assert vertex().content(photo) == {
         "fileData": {"mimeType": "image/png", "fileUri": "gs://bucket/photo.png"}
     }
+
+
+@pytest.mark.parametrize(
+    ("address", "reader"), [("gs://bucket/a.png", "Google/Vertex"), ("s3://bucket/a.png", "AWS/Bedrock")]
+)
+def test_a_cloud_reads_its_own_storage_only(address, reader):
+    """OpenAI refuses such an address: a chat with one in its history would never be answered again."""
+    assert {wire.provider for wire in WIRES if wire(model="m").fetches_from(address)} == {reader}
+
+
+@pytest.mark.parametrize(
+    "address", ["s3://b/a.png", "s3://Bucket/a.png", "s3://-bucket/a.png", "s3:///a.png"]
+)
+def test_bedrock_refuses_what_is_no_name_of_a_bucket(address):
+    assert not AWSBedrock(model="m").fetches_from(address)
 
 
 # Credentials that clouds keep -------------------------------------------------------------------------------

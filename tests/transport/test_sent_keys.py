@@ -122,6 +122,8 @@ QUOTED = {
     "in Base32, in groups of 16": " ".join(wrap(b32encode(f"Bearer {KEY}".encode()).decode(), 16)),
     "in Base64, in lines of 8, in a sentence": "provided: "
     + "\n".join(wrap(b64encode(f"Bearer {KEY}".encode()).decode(), 8)),
+    "with backslashes between": "\\".join(KEY[8:]),
+    "in Base64, hyphenated": "-\n".join(wrap(b64encode(f"Bearer {KEY}".encode()).decode(), 12)),
     "in numbers with their places": json.dumps({str(at): code for at, code in enumerate(KEY.encode())}),
     "in numbers with their type": ", ".join(f"{code}u8" for code in KEY.encode()),
     "in numbers with a fraction": " ".join(f"{code}.0" for code in KEY.encode()),
@@ -187,6 +189,8 @@ LEAKS = (
     " ".join(f"{code}.0" for code in KEY.encode())[60:100],
     ", ".join(f"{code}, 0" for code in KEY.encode())[60:100],
     ROWS[1].hex(" "),
+    "\\".join(KEY)[30:60],
+    "-\n".join(wrap(b64encode(f"Bearer {KEY}".encode()).decode(), 12))[30:50],
     ROWS[2].hex(" "),
     " ".join(f"{code:03o}" for code in ROWS[2]),
 )

@@ -178,11 +178,12 @@ def _stale(entry: Entry, name: str, pattern: str, judged: Sequence[Row]) -> str:
 FILE = "conformance-baseline.toml"
 SECONDS = 60.0  # for reading one: a key of many parts takes quadratic time
 _KEYS = {*NAMES, "reason", "issue", "until", "when"}
+SHOWN_FAULTS = 200  # of a file; who corrects them runs the command again
 _FLAKY_PLAYS = 20  # so often it must have been played before it may be called flaky
 
 
 class BaselineError(ValueError):
-    """The file has fields that are not allowed, or lacks required ones; the message lists every fault."""
+    """The file has fields that are not allowed, or lacks required ones; the message lists the first 200 faults."""
 
 
 def load(path: Path, *, today: date | None = None) -> Baseline:
@@ -213,7 +214,9 @@ def load(path: Path, *, today: date | None = None) -> Baseline:
             if not wrong:
                 entries.append(_entry(number, each, flaky=kind == "flaky"))
     if faults:
-        raise BaselineError("\n".join(f"{path}: {fault}" for fault in faults))
+        shown = [f"{path}: {fault}" for fault in faults[:SHOWN_FAULTS]]
+        more = [f"{path}: {len(faults) - SHOWN_FAULTS:,} more faults"] if faults[SHOWN_FAULTS:] else []
+        raise BaselineError("\n".join(shown + more))
     return Baseline(entries, today or date.today())  # noqa: DTZ011 - a day of the reader's calendar
 
 

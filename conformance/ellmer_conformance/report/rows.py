@@ -12,7 +12,7 @@ from typing import Any
 from ..adapters import Difference
 from ..contract.live_key_redaction import redacted, redacted_value
 from ..contract.observed.exchange import Exchange
-from ..contract.observed.run import Run, all_media_of
+from ..contract.observed.run import PROBE, Run, unrefused
 from ..contract.observed.transcripts import normalised
 from ..contract.rule import Verdict, Violation
 from .causes import died_at, undescribed
@@ -27,8 +27,6 @@ _PASSING = re.compile(
     r"\bhttp://127\.0\.0\.1:\d+(?:/c/[^/\s]+/[^/\s]+)?|\S+\.json\b|\b(?:\w*[_-])?(?=\w*\d)[0-9A-Za-z]{8,}\b"
 )
 
-#: The rule that looks into a refusal that the adapter declared.
-_PROBE = "TRM-010"
 #: The rule that forbids errors, and the rule about the text that the caller gets.
 _RAISED, _TEXT = "RUN-003", "TXT-005"
 #: The rules about calls without results, which a client may leave to the provider's error.
@@ -141,25 +139,15 @@ def _outcome(run: Run, verdict: Verdict) -> tuple[str, str]:
     message = redacted(_writable(verdict.violations[0].message)) if verdict.violations else ""
     if run.trouble and verdict.violations and run.trouble.rule == "RUN-001":
         return ("harness-error" if run.trouble.ours else "not-testable"), message
-    if run.refused and verdict.rule.id == _PROBE:
+    if run.refused and verdict.rule.id == PROBE:
         if verdict.outcome == "pass":
             return "refused-as-declared", ""
-        if not verdict.checked and set(run.refused) != {"dangling_call"} and not _has_no_media(run):
-            names = ", ".join(run.refused)
-            return (
-                "not-testable",
-                f"{names} is declared as refused, and nothing refused it: no error, no text in its place",
-            )
+        if not verdict.checked and (problem := unrefused(run)):
+            return "not-testable", problem
     raised = run.replies and run.replies[0].error
     if "dangling_call" in run.refused and verdict.rule.id in _OPEN_CALLS and raised and verdict.violations:
         return "refused-as-declared", ""
     return verdict.outcome, message
-
-
-def _has_no_media(run: Run) -> bool:
-    """Tells whether only media in results are refused, and no tool that was run returned any."""
-    results = all(name.endswith("_in_tool_result") for name in run.refused)
-    return results and not any(all_media_of(each.value) for each in run.tool_runs)
 
 
 def _pointed(run: Run, pointer: str) -> Exchange | None:

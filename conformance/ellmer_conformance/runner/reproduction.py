@@ -10,7 +10,7 @@ from typing import Any
 
 from ..adapters import Adapter
 from ..contract.observed.exchange import Exchange
-from ..contract.observed.run import Run
+from ..contract.observed.run import PROBE, Run, unrefused
 from ..scenarios import combinations
 from ..scenarios.case import Case
 from ..scenarios.cases import all_cases, scripts
@@ -33,11 +33,14 @@ def play_again(adapter: str, wire: str, provider: str, case: str, mode: str, *, 
         print(error, file=sys.stderr)  # noqa: T201 - what a script is for
         return 2
     run = _played(found, wire, provider, combinations.case_named(case) or all_cases()[case], mode)
-    broken = [v for verdict in judge(run) if verdict.rule.id == rule for v in verdict.violations]
-    for line in _shown(run.play_at(broken[0].pointer) if broken else run):
+    judged = [verdict for verdict in judge(run) if verdict.rule.id == rule]
+    broken = [(v.pointer, v.message) for verdict in judged for v in verdict.violations]
+    if rule == PROBE and run.refused and not any(verdict.checked for verdict in judged):
+        broken += [("/replies", problem)] if (problem := unrefused(run)) else []
+    for line in _shown(run.play_at(broken[0][0]) if broken else run):
         print(line)  # noqa: T201 - as above
-    for violation in broken:
-        print(violation.rule.id, violation.pointer, violation.message)  # noqa: T201 - as above
+    for pointer, message in broken:
+        print(rule, pointer, message)  # noqa: T201 - as above
     if not broken:
         print(f"{rule} is not broken in this run", file=sys.stderr)  # noqa: T201 - as above
     return int(not broken)

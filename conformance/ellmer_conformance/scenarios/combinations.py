@@ -20,7 +20,8 @@ from .script import Answer, Call, Cut, Delivery, Failure, Said, Say, Step, Think
 
 AREA = "combined"
 #: The combinations that are played unless all are asked for: the first rows of an array over all values, one of them with an empty
-#: prompt and one call at a time, and one with another model for a turn with several calls. They have a third of its pairs.
+#: prompt and one call at a time, one with another model for a turn with several calls, and one that is saved and restored with all that
+#: a conversation has. They have a third of its pairs.
 DEFAULT = tuple(
     f"combined_{letters}"
     for letters in (
@@ -31,6 +32,7 @@ DEFAULT = tuple(
         "cfadcabcebb",
         "cgbchacbcad",
         "bccafaababa",
+        "bddaabbcgbb",
     )
 )
 

@@ -117,6 +117,8 @@ def _answer(chunks: Sequence[Any]) -> ModelAnswer:
     usage = next((chunk.usage_metadata for chunk in reversed(chunks) if chunk.usage_metadata), None)
     calls = [part.function_call for part in parts if part.function_call]
     stop = _STOPS.get(reasons[-1].value, reasons[-1].value) if reasons else None
+    if any(chunk.prompt_feedback and chunk.prompt_feedback.block_reason for chunk in chunks):
+        stop = "filter"
     return ModelAnswer(
         "".join(part.text for part in parts if part.text and not part.thought),
         [types.Content(role="model", parts=parts)],

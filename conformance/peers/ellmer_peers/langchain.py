@@ -149,6 +149,8 @@ class Session:
         last, usage = self.messages[-1], self.messages[-1].usage_metadata
         metadata = last.response_metadata
         cut = (metadata.get("incomplete_details") or {}).get("reason")
+        if (metadata.get("prompt_feedback") or {}).get("block_reason"):
+            cut = "filter"
         stop = cut or metadata.get("finish_reason") or metadata.get("stop_reason") or metadata.get("status")
         return Reply(
             words_of(last),

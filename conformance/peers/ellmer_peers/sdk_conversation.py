@@ -12,9 +12,9 @@ from abc import ABC, abstractmethod
 from collections.abc import Generator, Iterator, Mapping, Sequence
 from contextlib import closing, contextmanager
 from dataclasses import dataclass, field
-from typing import Any
+from typing import Any, Literal
 
-from pydantic import BaseModel, create_model
+from pydantic import BaseModel, Field, create_model
 
 from ellmer_conformance.adapters import Endpoint
 from ellmer_conformance.contract.observed.exchange import Json
@@ -451,8 +451,18 @@ _TYPES: Mapping[str, type] = {"string": str, "integer": int, "number": float, "b
 
 def model_of(schema: Mapping[str, Any]) -> type[BaseModel]:
     """Returns the model for a flat schema, with every property required, as a caller would write it."""
-    fields: dict[str, Any] = {name: (_TYPES[of["type"]], ...) for name, of in schema["properties"].items()}
+    fields: dict[str, Any] = {
+        name: (_type_of(of), Field(description=of.get("description")))
+        for name, of in schema["properties"].items()
+    }
     return create_model("Value", **fields)
+
+
+def _type_of(schema: Mapping[str, Any]) -> Any:
+    """Returns the type of a property: one of several values, a list, or a plain type."""
+    if "enum" in schema:
+        return Literal[tuple(schema["enum"])]
+    return list[_type_of(schema["items"])] if schema["type"] == "array" else _TYPES[schema["type"]]  # type: ignore[misc]  # a type that a schema names
 
 
 class Parsing(SDKSession, ABC):

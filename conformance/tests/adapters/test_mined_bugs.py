@@ -20,6 +20,7 @@ from broken_on_purpose.listed import (
     trackers,
     turns,
     unlisted,
+    values,
 )
 from broken_on_purpose.listed.mined import CHANGES, MINED, REPLIES, MinedAdapter
 
@@ -45,6 +46,7 @@ BUGS = [
     *later.LATER.values(),
     *places.PLACES.values(),
     *turns.TURNS.values(),
+    *values.VALUES.values(),
 ]
 #: The part of the stream that is lost comes back in the whole text, so that only a SHOULD says it.
 GENTLE = {"pieces_lost"}
@@ -115,6 +117,7 @@ def test_every_listed_bug_is_there_and_has_a_form_of_its_own():
     assert {*later.LATER} == {*later.CHANGES, *later.REPLIES, *later.ANSWERS}
     assert {*places.PLACES} == {*places.CHANGES, *places.ANSWERS, *places.CHUNKS}
     assert {*turns.TURNS} == {*turns.CHANGES, *turns.REPLIES, *turns.ANSWERS}
+    assert {*values.VALUES} == {*values.CHANGES, *values.REPLIES, *values.ANSWERS, *values.CHUNKS}
     assert {*reported.REPORTED} == {
         *reported.CHANGES,
         *reported.REPLIES,
@@ -136,6 +139,7 @@ def test_threads_are_threads():
         *clients.CLIENTS.values(),
         *places.PLACES.values(),
         *turns.TURNS.values(),
+        *values.VALUES.values(),
     ]
     assert all(bug.thread for bug in from_trackers)
     linked = [bug.thread for bug in BUGS if bug.thread]

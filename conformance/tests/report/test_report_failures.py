@@ -6,14 +6,17 @@ import sys
 from dataclasses import replace
 
 import pytest
-from broken_runs.report import BROKEN, played, row
+from broken_runs.report import BROKEN, Ours, played, row
 
+from ellmer_conformance.adapters import Capabilities
 from ellmer_conformance.adapters.broken_on_purpose import ForgetsAnswers
 from ellmer_conformance.report import Report, Row
 from ellmer_conformance.report.report_diff import differences
 from ellmer_conformance.report.repro_scripts import NotReproducible, as_curl, as_python, row_of
 from ellmer_conformance.report.rows import excerpt, fingerprint
+from ellmer_conformance.runner import reproduction
 from ellmer_conformance.runner.reproduction import play_again
+from ellmer_conformance.scenarios.messages import Text
 
 
 def test_an_excerpt_marks_the_place_and_cuts_what_is_long():
@@ -128,6 +131,23 @@ def test_a_broken_request_is_reproduced_with_the_calls_of_the_library(tmp_path):
     assert "adapter.session(Endpoint(" in done.stdout
     assert done.stdout.count("session.send([Text(") > 1
     assert f"{broken.rule} {broken.pointer}" in done.stdout
+
+
+def test_a_declared_refusal_that_does_not_happen_is_shown_again(monkeypatch, capsys):
+    """It is no violation of a rule: the client leaves the images out and says nothing."""
+
+    class Forgetful(Ours):
+        def session(self, *given, **named):
+            told = self.inner.session(*given, **named)
+            send = told.send
+            told.send = lambda parts, **how: send([p for p in parts if isinstance(p, Text)], **how)
+            return told
+
+    forgetful = Forgetful(capabilities=lambda *_: Capabilities(image_in_user="refused"))
+    monkeypatch.setattr(reproduction, "find_adapter", lambda _: forgetful)
+
+    assert play_again("any", "anthropic", "anthropic", "image_from_user", "sync", rule="TRM-010") == 0
+    assert "TRM-010 /replies image_in_user is declared as refused" in capsys.readouterr().out
 
 
 def test_of_a_command_only_the_request_is_sent_again(report):

@@ -11,6 +11,7 @@ from threading import Lock
 from typing import Any, NamedTuple
 
 from ...base.budget import PRICES
+from ...base.regular_files import opened
 from ...contents.turns import AssistantTurn, Tokens
 from ...errors import UsageError
 from ...wire.base import Wire
@@ -166,7 +167,7 @@ def read_table(source: str | Path, max_bytes: int) -> Table:
     except (OSError, ValueError, LookupError, TypeError, AttributeError, RecursionError, re.error) as error:
         why = getattr(error, "strerror", None) or repr(error)
         raise UsageError(
-            f"{source} is not a table of prices: {why}. See prices.json of this package."
+            f"{source} is not a table of prices: {why:.200}. See prices.json of this package."
         ) from error
 
 
@@ -177,7 +178,7 @@ def _content(source: str | Path, most: int) -> bytes:
     if str(source).startswith(("https://", "http://")):
         content = _download(str(source), most)
     else:
-        with Path(source).open("rb") as file:
+        with opened(source) as file:
             content = file.read(most + 1)
     if len(content) > most:
         raise ValueError(f"it is larger than {most:,} bytes (`max_bytes`)")

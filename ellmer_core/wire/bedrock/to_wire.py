@@ -237,7 +237,8 @@ class Bedrock(BedrockResponse):
         return {**self.param_names, **self.family.params}
 
     def fetches_from(self, url: str) -> bool:
-        return url.startswith("s3://")
+        """Tells whether it is an object of S3: https://docs.aws.amazon.com/bedrock/latest/APIReference/API_runtime_S3Location.html"""
+        return re.match(r"s3://[a-z0-9][.\-a-z0-9]{1,61}[a-z0-9](/|\Z)", url) is not None
 
     def parameters(self) -> Json:
         family = self.family
@@ -491,7 +492,7 @@ class Bedrock(BedrockResponse):
 
     def remote(self, content: ours.Content, url: str) -> Json:
         """Returns an image by URL. Only images in S3 are downloaded."""
-        if url.startswith("s3://"):
+        if self.fetches_from(url):
             return self.image(content, url.rpartition(".")[2], {"s3Location": {"uri": url}})
         raise content_parts.refused(
             content, self.name, f"Bedrock does not fetch URLs; send the bytes of {url} instead"

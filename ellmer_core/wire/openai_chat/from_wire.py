@@ -199,7 +199,7 @@ class _Choice:
             if value and name not in _DELTAS:
                 self._keep(name, value, choice)
             elif (
-                value not in _NO_REASON and name == "finish_reason"
+                name == "finish_reason" and value not in _NO_REASON
             ):  # `false` or `0`: no reason that anyone lists
                 self.fields[name] = value
         delta = (choice["delta"] if "delta" in choice else choice.get("message")) or {}

@@ -355,7 +355,11 @@ def with_marks(body: Json, cache: Cache) -> Json:
 
 
 def pointed(body: Json, cache: Cache) -> Json:
-    """Returns a Bedrock request with a `cachePoint` after its system prompt and after its last message."""
+    """Returns a Bedrock request with a `cachePoint` after its system prompt and after its last message.
+
+    In that message, it stands before the documents at the end that are no PDFs: Claude is not given the point behind one
+    (https://github.com/strands-agents/harness-sdk/issues/1966).
+    """
     if cache == "none":
         return body
     point: Json = {"cachePoint": {"type": "default", **({"ttl": cache} if cache != "5m" else {})}}
@@ -363,8 +367,16 @@ def pointed(body: Json, cache: Cache) -> Json:
     return {
         **body,
         **({"system": [*system, point]} if system else {}),
-        "messages": _changed(body["messages"], lambda content: [*content, point]),
+        "messages": _changed(body["messages"], lambda content: _with_point(content, point)),
     }
+
+
+def _with_point(content: Sequence[Json], point: Json) -> list[Json]:
+    """Returns blocks with a point at the end, or before the last documents that are no PDFs. A point is never the first block."""
+    at = len(content)
+    while at and content[at - 1].get("document", {}).get("format", "pdf") != "pdf":
+        at -= 1
+    return [*content[:at], *([point] if at else []), *content[at:]]
 
 
 def _marked(content: Sequence[Json], mark: Json) -> list[Json]:

@@ -91,7 +91,7 @@ def sensible(read: Callable[[S, Any], R]) -> Callable[[S, Any], R]:
             return read(self, json)
         except (AttributeError, LookupError, RecursionError, TypeError, ValueError) as error:
             raise ResponseError(
-                f"This is not an answer in the expected format ({error!r}): {json!r:.200}"
+                f"This is not an answer in the expected format ({error!r:.200}): {json!r:.200}"
             ) from error
 
     return reading

@@ -103,7 +103,8 @@ def recordings(paths: Iterable[Path], doing: str) -> Iterator[tuple[Path, Found 
 def one(path: Path) -> Found:
     """Returns the recording in a file. Raises `Unreadable`."""
     if not path.is_file():
-        raise Unreadable(path, "it is a folder" if path.is_dir() else "there is no such file")
+        there = "it is a folder" if path.is_dir() else "it is a device or a pipe"
+        raise Unreadable(path, there if path.exists() else "there is no such file")
     found = _read_in_time(path)
     if found is None:
         raise Unreadable(path, "it is not a recording of HTTP")

@@ -412,4 +412,4 @@ def _damage(file: Path, value: Any) -> Iterator[str]:
     except CassetteError as error:
         yield str(error)
     except (KeyError, TypeError) as error:
-        yield f"an interaction is not complete: {error!r}"
+        yield f"an interaction is not complete: {error!r:.200}"

@@ -55,7 +55,7 @@ def decode(form: Form | None, blobs: Blobs) -> bytes:
         return _decoded(form, blobs)
     except _WRONG as error:
         raise CassetteError(
-            f"a body in the cassette cannot be read: {error!r} in {str(form)[:80]}…"
+            f"a body in the cassette cannot be read: {error!r:.200} in {str(form)[:80]}…"
         ) from error
 
 

@@ -38,4 +38,6 @@ def find(paths: Iterable[Path | str]) -> Iterator[Path]:
     for path in map(Path, paths):
         if not path.exists():
             raise Unreadable(path, "there is no such file or folder")
+        if not path.is_file() and not path.is_dir():
+            raise Unreadable(path, "it is a device or a pipe")
         yield from (path,) if path.is_file() else sorted(file for file in path.rglob("*") if file.is_file())

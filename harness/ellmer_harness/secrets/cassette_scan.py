@@ -29,7 +29,7 @@ from pydantic_core import from_json
 
 from ..format.alike_events import Alike
 from ..format.compression import undo, unzipped_part
-from ..format.json_text import searcher
+from ..format.json_text import LaidBody, compact, in_ascii, searcher
 from .json_strings import (
     FLAT,
     NUMBERS,
@@ -55,7 +55,7 @@ from .named_credentials import (
     named,
     without_visitors,
 )
-from .quick_search import ENTITY, LAYERS, has_key, has_name, layers, unquoted, utf8
+from .quick_search import ENTITY, LAYERS, has_key, has_name, has_nothing, layers, unquoted, utf8
 from .redaction import MASK, has_escaped_letters, letter_by_letter, spellings
 from .service_keys import has_rules, keys, maintained, runs
 from .tables import in_tables
@@ -137,11 +137,16 @@ def scan_written(
         where: The place of the value in the cassette.
     """
     bodies = {side: value.get(side, {}).get("body") for side in ("request", "response")}
-    said = text
+    large = {side: body for side, body in bodies.items() if isinstance(body, LaidBody)}
+    rest = {
+        **value,
+        **{side: {**value[side], "body": None} for side in large},
+    }  # they are searched by themselves
+    said = compact(rest).encode(errors="surrogatepass") if large else text
     for body in bodies.values():
         if isinstance(body, Alike):
             said = body.shortened(said)
-    if may_hold(said, secrets):
+    if may_hold(said, secrets) or any(may_hold(body.source, secrets, body.plain) for body in large.values()):
         yield from scan(from_json(text), secrets, where)
         return
     for side, body in bodies.items():
@@ -149,24 +154,35 @@ def scan_written(
             yield from _findings(_over_events({"body": body}, f"{where}/{side}", _labelled(secrets)))
 
 
-def may_hold(text: bytes, secrets: Iterable[tuple[str, str]] = ()) -> bool:
-    """Tells whether `scan` may find something in a value with this JSON text. Values that are split over events are not searched."""
+def may_hold(text: bytes, secrets: Iterable[tuple[str, str]] = (), plain: str = "") -> bool:
+    """Tells whether `scan` may find something in a value with this JSON text. Values that are split over events are not searched.
+
+    Args:
+        text: The JSON of the value.
+        secrets: (value, name) pairs to look for.
+        plain: The text in ASCII, as `in_ascii` returns it. Default: `""`, it is made.
+    """
     if has_rules():
         return True
     values = [secret for secret, _ in secrets]
     spelled = [utf8(form) for value in values for form in spellings(value)]
     encoded = [value.encode("utf-8", "replace") for value in values]
-    return any(_holds(layer, spelled, encoded) for layer in layers(text))
-
-
-def _holds(text: bytes, spelled: Sequence[bytes], encoded: Sequence[bytes]) -> bool:
-    """Tells whether there may be a secret in one layer of a JSON text. Keys and base64 are long words, and most words are short."""
-    words = b"\n".join(dict.fromkeys(runs(text, _IN_WORD, LEAST)))
-    return (
-        has_name(text)
-        or any(form in text for form in spelled)
-        or (bool(words) and (has_key(words) or _encodes(words, encoded)))
+    return any(
+        _holds(layer, plain if plain and layer is text else in_ascii(layer), spelled, encoded)
+        for layer in layers(text)
     )
+
+
+def _holds(text: bytes, plain: str, spelled: Sequence[bytes], encoded: Sequence[bytes]) -> bool:
+    """Tells whether there may be a secret in one layer of a JSON text. Keys and base64 are long words, and most words are short."""
+    if any(form in text for form in spelled):
+        return True
+    if _is_none_base64()(plain) and has_nothing(plain):
+        return False
+    if has_name(plain):
+        return True
+    words = b"\n".join(dict.fromkeys(runs(text, _IN_WORD, LEAST)))
+    return bool(words) and (has_key(words.decode("ascii")) or _encodes(words, encoded))
 
 
 def _encodes(words: bytes, secrets: Sequence[bytes]) -> bool:
@@ -180,8 +196,11 @@ def _encodes(words: bytes, secrets: Sequence[bytes]) -> bool:
 
 @cache
 def _is_none_base64() -> Callable[[str], bool]:
-    """Returns a function that tells whether words have no base64: each part is short, a number or an id."""
-    part, between = f"(?:{_HEX.pattern}|[A-Za-z0-9+/_-]{{0,{_LEAST_TOKEN - 1}}})", r"[.=~:\n]"
+    """Returns a function that tells whether a text has no base64: each word is short, a number or an id."""
+    part, between = (
+        f"(?:{_HEX.pattern}|[A-Za-z0-9+/_-]{{0,{_LEAST_TOKEN - 1}}})",
+        r"[\x00-\x7f--[A-Za-z0-9+/_-]]",
+    )
     return searcher(rf"\A(?:{part}{between})*{part}\z")
 
 
@@ -561,7 +580,7 @@ def _over_events(value: Any, where: str, secrets: Sequence[tuple[str, str]]) -> 
         split = dict(_columns(events, ""))
         wholes = {path: "".join(texts) for path, texts in split.items()}
         whole = _SEPARATOR.join(each.encode("utf-8", "replace") for each in wholes.values())
-        found = keys(_words(whole)) if has_key(whole) else ()
+        found = keys(_words(whole)) if has_key(in_ascii(whole)) else ()
         keys_found = _Known([(secret, what) for what, secret in found])
         for path, texts in split.items():
             wanted = [*keys_found.present(wholes[path]), *known.in_any_form(wholes[path])]
@@ -573,7 +592,7 @@ def _over_events(value: Any, where: str, secrets: Sequence[tuple[str, str]]) -> 
 def _may_be_split(events: Sequence[Any], known: _Known) -> bool:
     """Tells whether the joined texts of events may hold a key or a secret."""
     wholes = ["".join(texts) for _, texts in _columns(events, "")]
-    return has_key(_SEPARATOR.join(each.encode("utf-8", "replace") for each in wholes)) or any(
+    return has_key(in_ascii(_SEPARATOR.join(each.encode("utf-8", "replace") for each in wholes))) or any(
         known.in_any_form(each) for each in wholes
     )
 

@@ -160,9 +160,9 @@ _END_OF_ROLES = (
 )
 _SENTRY = re.compile(r"https://[0-9a-f]{32}@[\w.-]+/\d+")  # with the public key only
 # PostHog's key of a project, Datadog's token of a client, publishable keys of Stripe, Clerk and Mapbox, Crossref's in links to publishers, the
-# key of an application of Stack Exchange, which ends with `((`
+# key of an application of Stack Exchange, which ends with `((`, and the one key that BART gives to everybody
 _PUBLISHED = re.compile(
-    r"phc_\w+|pub[0-9a-f]{32}|pk_(?:live|test)_[\w$]+|pk\.eyJ[\w.-]+|crossref\.[0-9a-f]{32}|[\w*)(]{20,22}\(\("
+    r"phc_\w+|pub[0-9a-f]{32}|pk_(?:live|test)_[\w$]+|pk\.eyJ[\w.-]+|crossref\.[0-9a-f]{32}|[\w*)(]{20,22}\(\(|MW9S-E7SL-26DU-VV8V"
 )
 _NUMBER = re.compile(r"\S*\d\S*")
 _UUID = re.compile(r"[0-9a-fA-F]{8}(?:-[0-9a-fA-F]{4}){3}-[0-9a-fA-F]{12}")

@@ -13,7 +13,7 @@ from collections.abc import Callable, Iterable, Iterator
 from functools import cache
 from urllib.parse import unquote
 
-from ..format.json_text import searcher
+from ..format.json_text import in_ascii, searcher
 from .key_patterns import PATTERNS, Pattern
 from .named_credentials import AFTER, BINARY, NAMES, PARAMETERS, PASSWORDS
 
@@ -25,8 +25,6 @@ _ENTITY_IN_BYTES = re.compile(ENTITY.pattern.encode())
 _TELLING = 4  # characters of a literal that is rare enough to be searched alone
 _HEX_DIGITS = frozenset("0123456789abcdef")  # a literal of these is in many ids, which are shorter than keys
 _LONGEST_ID = 32
-_ALPHABET = bytes(min(code, 127) for code in range(256))
-"""Each byte beyond ASCII is a delete character, because expressions over ASCII are smaller by far."""
 
 
 def _but(characters: str) -> str:
@@ -140,11 +138,21 @@ def _keys() -> tuple[list[str], list[str]]:
 
 
 @cache
-def _engines() -> tuple[Callable[[str], bool], ...]:
-    """The expressions in three parts, because one engine has not the memory for all."""
-    named = f"(?i:{'|'.join(_names_and_values())})"
-    beginning, others = _keys()
-    return searcher(named), searcher("|".join(beginning)), searcher("|".join(others))
+def _engine(*parts: Callable[[], str]) -> Callable[[str], bool]:
+    """Returns a function that tells whether one of the expressions is in a text. One engine has not the memory for all three."""
+    return searcher("|".join(part() for part in parts))
+
+
+def _named() -> str:
+    return f"(?i:{'|'.join(_names_and_values())})"
+
+
+def _beginning() -> str:
+    return "|".join(_keys()[0])
+
+
+def _others() -> str:
+    return "|".join(_keys()[1])
 
 
 def layers(text: bytes) -> Iterator[bytes]:
@@ -183,23 +191,31 @@ def utf8(text: str) -> bytes:
     return text.encode("utf-8", "surrogatepass")
 
 
-def has_name(text: bytes) -> bool:
+def has_name(text: str) -> bool:
     """Tells whether there may be a credential with a name, or something that hides one, in one layer of a JSON text.
 
     Args:
-        text: JSON in UTF-8, with the escapes that it needs, and no others.
+        text: JSON in ASCII, as `in_ascii` returns it, with the escapes that it needs, and no others.
     """
-    return _engines()[0](_ascii(text))
+    return _engine(_named, _beginning)(text) and _engine(_named)(text)
 
 
-def has_key(text: bytes) -> bool:
+def has_key(text: str) -> bool:
     """Tells whether there may be a key of a service in a text.
 
     Args:
-        text: Any text in UTF-8.
+        text: Any text in ASCII.
     """
-    ascii_text = _ascii(text)
-    return any(is_match(ascii_text) for is_match in _engines()[1:])
+    return _engine(_beginning)(text) or _engine(_others)(text)
+
+
+def has_nothing(text: str) -> bool:
+    """Tells whether a text has for certain neither a credential with a name nor a key of a service.
+
+    Args:
+        text: JSON in ASCII, as for `has_name`.
+    """
+    return not (_engine(_named, _beginning)(text) or _engine(_others)(text))
 
 
 @cache
@@ -217,8 +233,4 @@ def has_name_in_binary(data: bytes) -> bool:
     Args:
         data: Any bytes.
     """
-    return _in_binary()(_ascii(data))
-
-
-def _ascii(text: bytes) -> str:
-    return (text if text.isascii() else text.translate(_ALPHABET)).decode("ascii")
+    return _in_binary()(in_ascii(data))

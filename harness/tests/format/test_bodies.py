@@ -291,6 +291,8 @@ def test_the_serializer_takes_text_and_none_as_vcrpy_gives_them(tmp_path):
 @given(values)
 @example([{"small": [1e-05, -3e-07, 0.0001], "large": 1e22}, [[], {}, "a,\n]"]])
 @example([[], {}, "a,\n]", ["\ud800"], {"": {"a": [{}]}}])
+@example([3, ":5e-7", {"a\\": 5e-7, "b": '\\": 5e-7', "c ": -5e-07, "[": 1e-09}, ': 5e-7, "'])
+@example(["\\x41 \xe9", "\\U0001f600 \U0001f600 \u2019", "\\\\x7f \x7f", 1e23])
 @example([1e-07, 'x, 1e-7, \\"', {"[0.00001]": -2.5e-06, "1e-05,": 'y" : 0.00002,'}, 1e16, "é\x7f"])
 def test_text_is_that_of_json(value):
     assert compact(value) == json.dumps(value, ensure_ascii=False, separators=(",", ":"))

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import json
+import re
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from typing import Any
@@ -167,3 +169,30 @@ def _no_calls_without_a_reason(events: Sequence[Json]) -> None:
     if any(found.get("finish_reason") == "stop" for found in objects(list(events))):
         for found in objects(list(events)):
             found.pop("tool_calls", None)
+
+
+class VersionTwice(BrokenAdapter):
+    """Adds the version to a base URL that has one."""
+
+    case, caught_by, on = "plain_text", ("RUN-004",), ("openai-chat", "anthropic", "gemini", "cohere")
+
+    def request(self, request: httpx.Request) -> httpx.Request:
+        path = re.sub(r"/(v1beta|v1|v2)/", r"/\1/\1/", request.url.path)
+        request.url = request.url.copy_with(path=path)
+        return request
+
+
+class AsksAgainIfEmpty(BrokenAdapter):
+    """Asks again if an answer is empty."""
+
+    case, caught_by, also, gently = "empty_answer", ("ERR-013",), ("TXT-005",), True
+
+    def exchange(self, transport: httpx.BaseTransport, request: httpx.Request) -> httpx.Response:
+        response = transport.handle_request(request)
+        words = [each for each in objects(json.loads(response.read())) if _says_something(each)]
+        return response if words else transport.handle_request(request)
+
+
+def _says_something(part: Json) -> bool:
+    """Tells whether a part of a whole answer has words or a call."""
+    return any(part.get(name) and isinstance(part[name], str) for name in ("text", "content"))

@@ -3,7 +3,13 @@
 import pytest
 
 from ellmer_core import chat_anthropic, chat_aws_bedrock
-from ellmer_core.contents.content import ContentThinking, ContentToolRequest, ContentToolResult
+from ellmer_core.contents.content import (
+    ContentFile,
+    ContentPDF,
+    ContentThinking,
+    ContentToolRequest,
+    ContentToolResult,
+)
 from ellmer_core.contents.turns import AssistantTurn, SystemTurn, UserTurn
 from ellmer_core.errors import UsageError
 from ellmer_core.wire.anthropic.to_wire import AnthropicMessages
@@ -11,6 +17,7 @@ from ellmer_core.wire.bedrock.to_wire import Bedrock
 
 CLAUDE = "us.anthropic.claude-sonnet-5"
 CALL = ContentToolRequest("c1", "draw")
+NOTES = ContentFile("text/markdown", "IyBOb3Rlcw==", "notes.md")
 TURNS = [SystemTurn("Be brief."), UserTurn("Draw."), AssistantTurn([CALL])]
 ANSWERED = [*TURNS, UserTurn([ContentToolResult("ok", request=CALL), "And now?"])]
 
@@ -51,6 +58,25 @@ def test_bedrock_has_points_of_their_own(ttl, point):
     assert body["system"] == [{"text": "Be brief."}, {"cachePoint": point}]
     assert body["messages"][-1]["content"][-1] == {"cachePoint": point}
     assert count(body, "cachePoint") == 2
+
+
+@pytest.mark.parametrize(
+    ("contents", "kinds"),
+    [
+        (["Sum up.", NOTES], ["text", "cachePoint", "document"]),
+        (["Sum up.", NOTES, NOTES], ["text", "cachePoint", "document", "document"]),
+        (
+            ["Sum up.", ContentPDF("application/pdf", "JVBERi0xLjQ=", "a.pdf")],
+            ["text", "document", "cachePoint"],
+        ),
+        ([NOTES, "Sum up."], ["document", "text", "cachePoint"]),
+    ],
+)
+def test_the_point_of_bedrock_is_not_behind_a_document_that_is_no_pdf(contents, kinds):
+    """Claude is not given the point there, and refuses the request: `messages.0.content.2.type: Field required`."""
+    body = Bedrock(model=CLAUDE, cache="5m").request([UserTurn(contents)]).json
+
+    assert [key for block in body["messages"][0]["content"] for key in block] == kinds
 
 
 @pytest.mark.parametrize("wire", [AnthropicMessages(model="m"), Bedrock(model=CLAUDE)], ids=lambda w: w.name)

@@ -76,6 +76,13 @@ class NamedFields:
         names = (_known_names(said.text) for said in texts_of(match.book, match.rule))
         return bool(self._fields) and all(map(self._fields.isdisjoint, names))
 
+    def is_of_others(self, match: Match) -> bool:
+        """Tells whether the text quotes the paths of fields, and the rule is about one other field, whatever the path to it: each `call_id`."""
+        ours = {*map(_last, _QUOTED_PATH.findall(ESCAPED.sub("", self._text)))}
+        known = known_texts(match.book, match.rule) if match.rule.id not in IDS else ()
+        theirs = {_last(path) for each in known for path in _QUOTED_PATH.findall(each)}
+        return bool(ours) and len(theirs) == 1 and theirs.isdisjoint(ours)
+
     def omits(self, match: Match) -> bool:
         """Tells whether each text of a rule quotes a path, such as `thinking.budget_tokens`, and the text has no name of them: a number
         may stand in its place.

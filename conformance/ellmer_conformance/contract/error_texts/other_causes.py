@@ -28,7 +28,7 @@ _CAUSES = {
         of_api=False,
     ): (
         r"\A\s*(?:Traceback[\s\S]*\n)?[\w.]*\b(?:(?:pydantic[\w.]*|jsonschema[\w.]*)\.ValidationError|JSONDecodeError"
-        r"|(?:Attribute|Key|Index|Type|Name|Import|ModuleNotFound|UnboundLocal|RequestValidation|Assertion|Recursion|Reference|Range"
+        r"|(?:Attribute|Key|Index|Type|Name|Import|ModuleNotFound|UnboundLocal|(?:Request|Response)Validation|Assertion|Recursion|Reference|Range"
         r"|Syntax|AI_InvalidResponseData|AI_TypeValidation|OutputParser\w*|Unicode\w+)(?:Error|Exception))\b"
         r"|AI_\w{0,40}Error: (?:Unsupported|Invalid|Type)|\[type=\w+, input_value="
     ),
@@ -89,6 +89,9 @@ _CAUSES = {
     OtherCause("the server was started without an option that this needs", "Start it with the option."): (
         r"requires --\w|--enable-\w"
     ),
+    OtherCause("the body is not JSON", "Look at how it was written, and at what cut it."): (
+        r"invalid json payload received\. (?:unexpected|expected|unable|closing)|could not parse the json body"
+    ),
     OtherCause("the server failed or was overloaded", "Send the request again later."): (
         r"overloaded|internal[ _]?server[ _]?error|service[ _](?:is |temporarily )*unavailable|serviceunavailable|bad gateway|gateway time-?out"
         r"|upstream connect|at capacity|model is (?:currently )?(?:loading|busy)|try again later|failed to initialize samplers|out of memory"
@@ -99,7 +102,7 @@ _CAUSES = {
     ),
     SAYS_NOTHING: (
         r"\bno body\b|messages parameter is illegal|参数非法。|invalid api parameter, please check|input validation error\W*\Z|(?:\A|: )invalid input\W*\Z"
-        r"|request contains an invalid argument|provider returned error\W*\Z|param incorrect|contains invalid parameters|check your request parameters"
+        r"|request contains an invalid argument|\A\W*invalid json payload received\W*\Z|provider returned error\W*\Z|param incorrect|contains invalid parameters|check your request parameters"
         r"|invalid parameter combination|\A\W*(?:\w*error\W*)?(?:[45]\d\d\W*)*(?:bad request|invalid[ _]request(?:[ _]error)?)\W*\Z"
     ),
 }

@@ -89,11 +89,10 @@ def texts_of(book: RuleBook, rule: Rule) -> list[Said]:
 def _said_in(text: str) -> list[Said]:
     """Returns what a known text and its sentences say, unless it does not say what is wrong."""
     texts = [text, *(texts_in(text) if text[:1] == "[" else ())]
-    told = [each for each in texts if other_cause(each) is not SAYS_NOTHING]
-    parts = dict.fromkeys(
-        part for each in told for part in (each, *sentences(each)) if part == each or not _ADVICE.match(part)
-    )
-    return [said(part, known=True) for part in parts]
+    told = [
+        part for each in texts for part in (each, *sentences(each)) if part == each or not _ADVICE.match(part)
+    ]
+    return [said(part, known=True) for part in dict.fromkeys(told) if other_cause(part) is not SAYS_NOTHING]
 
 
 _KNOWN: dict[tuple[Rule, str, str], list[str]] = {}

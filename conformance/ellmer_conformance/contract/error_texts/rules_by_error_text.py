@@ -18,9 +18,9 @@ from ..rulebook import RuleBook
 from ..rules._shape_faults import IDS
 from .described_faults import Described, What, described, folded, has_field, judging
 from .named_fields import IDENTIFIER, SEVERAL, NamedFields
-from .other_causes import other_cause
+from .other_causes import SAYS_NOTHING, other_cause
 from .refusals import Refusals, refusals_of, texts_of
-from .sentences import FUNCTION_WORDS, PASSED_ON, WORD, is_sentence, texts_in, words
+from .sentences import FUNCTION_WORDS, PASSED_ON, WORD, is_sentence, messages_in, texts_in, words
 from .similarity import BEHIND, COMPARED, LEAST, SHORT, WHOLE, Match, nearest
 from .templates import PLACE, alone, containing, has, reordered, spelt
 
@@ -64,7 +64,7 @@ def matches(text: str, books: Iterable[RuleBook]) -> list[Match]:
     equally similar, and so does a template that has the text's own quotation marks.
     """
     cause = other_cause(_raised(text))
-    if (cause and not cause.of_api) or _OF_A_VALIDATOR.search(text):
+    if (cause and not cause.of_api) or _OF_A_VALIDATOR.search(text) or _says_nothing(text):
         return []
     refusals = refusals_of(books)
     named = nearest(text, refusals.books, LEAST)
@@ -89,6 +89,7 @@ def matches(text: str, books: Iterable[RuleBook]) -> list[Match]:
     if not cause and not close:
         found = containing(plain, refusals) or alone(said, refusals) or reordered(said, refusals)
         close = [Match(0.0, 0.0, 0.0, book, rule) for book, rule in found]
+    close = [each for each in close if each.alike >= WHOLE or not fields.is_of_others(each)]
     if fault and fault.what is What.WRONG and len(fault.path) > 1:
         close = [each for each in close if not fields.foreign(each, {fault.path[0]})]
     if cause:
@@ -111,6 +112,12 @@ def matches(text: str, books: Iterable[RuleBook]) -> list[Match]:
         return close
     own.sort(key=lambda match: -match.named)
     return [*own, *(each for each in _judged(fault, close, refusals) if each not in own)]
+
+
+def _says_nothing(text: str) -> bool:
+    """Tells whether no message of an error body names a cause."""
+    said = messages_in(text)
+    return bool(said) and all(other_cause(each) is SAYS_NOTHING for each in said)
 
 
 def _has_an_end(told: set[str], match: Match) -> bool:
@@ -193,7 +200,7 @@ def _judged(fault: Described, close: list[Match], refusals: Refusals) -> list[Ma
             or any_field
         )
         if not first and not close:
-            first = _of_only_book(fault, refusals)
+            first = _of_only_book(fault, refusals) or _of_this_field(fault, refusals)
         return [*first, *(each for each in close if each not in first)] if first else []
     judged = [(book, *judging(book, fault)) for book in likely]
     if not any(placed for _, placed, _ in judged) and not naming:
@@ -241,6 +248,17 @@ def _of_only_book(fault: Described, refusals: Refusals) -> list[Match]:
     """Returns the rules that refuse a wrong value of a field that only one wire format has."""
     having = [book for book in _formats(refusals) if fault.what is What.WRONG and has_field(book, fault)]
     return _judging(fault, *having) if len(having) == 1 else []
+
+
+def _of_this_field(fault: Described, refusals: Refusals) -> list[Match]:
+    """Returns the rules that say the same, and refuse this unknown field and not any one: it has another name in their wire format."""
+    if fault.what is not What.UNKNOWN:
+        return []
+    found = []
+    for book in _formats(refusals):
+        of_any = judging(book, fault.unnamed())[1]
+        found += [each for each in _judging(fault, book) if each.rule not in of_any]
+    return [each for each in found if _saying(each, fault)]
 
 
 def _only_book(fault: Described, refusals: Refusals) -> list[RuleBook]:

@@ -18,6 +18,7 @@ __all__ = [
     "Said",
     "Words",
     "is_sentence",
+    "messages_in",
     "said",
     "sentences",
     "texts_in",
@@ -164,11 +165,20 @@ def texts_in(text: str) -> list[str]:
     gateway or a client does, and a text without a body is returned alone.
     """
     value = _object_in(text)
-    found = [each for each in _strings(value) if " " in each] if value is not None else _faults_in(text)
+    found = _found_in(value, text)
     inner = [each for string in found for each in texts_in(string)]
     is_whole = text.strip()[:1] in {"{", "["} or _LABEL.fullmatch(text.strip().partition("{")[0])
     around = text if value is None else _around(text)
     return [*inner, *([] if is_whole and found else [ESCAPED.sub("", around)])]
+
+
+def messages_in(text: str) -> list[str]:
+    """Returns the strings in an error body, and in those that its strings quote, without the text around them."""
+    return [each for string in _found_in(_object_in(text), text) for each in texts_in(string)]
+
+
+def _found_in(value: object, text: str) -> list[str]:
+    return [each for each in _strings(value) if " " in each] if value is not None else _faults_in(text)
 
 
 def _around(text: str) -> str:

@@ -236,6 +236,20 @@ def all_media_of(value: object) -> list[Media]:
     return [media for item in value for media in all_media_of(item)]
 
 
+#: The rule that looks into a refusal that the adapter declared.
+PROBE = "TRM-010"
+
+
+def unrefused(run: Run) -> str:
+    """Returns the message about capabilities that are declared as refused, if nothing in the run refused them and `PROBE` did not apply."""
+    results = all(name.endswith("_in_tool_result") for name in run.refused)
+    without_media = results and not any(all_media_of(each.value) for each in run.tool_runs)
+    if without_media or set(run.refused) == {"dangling_call"}:
+        return ""
+    names = ", ".join(run.refused)
+    return f"{names} is declared as refused, and nothing refused it: no error, no text in its place"
+
+
 def _direct_media_of(value: object) -> list[Media]:
     values = value if isinstance(value, list | tuple) else [value]
     return [_media(item) for item in values if isinstance(item, Audio | Image | PDF)]

@@ -316,7 +316,7 @@ def asked_again() -> Case:
 @case
 def equal_pieces() -> Case:
     """Pieces of a streamed answer are equal, blank, or line ends: each of them is part of the answer. The user asks the same
-    question twice.
+    question three times, and gets the same answer twice.
     """
     pieces = ("tick ", "tick ", "tick ", "\n", "\n", " ", " ", "tock", "!", "!")
     told, asked = "".join(pieces), "What does the clock say?"
@@ -325,7 +325,13 @@ def equal_pieces() -> Case:
         printed_alike=False,
         script=[
             Answer((Say(told, pieces),), usage=Usage(12, 10)),
-            Answer((Say("It stopped."),), usage=Usage(30, 3)),
+            *(Answer((Say("It stopped."),), usage=Usage(30, 3)) for _ in range(2)),
+            Answer((Say("At noon."),), usage=Usage(50, 3)),
         ],
-        steps=[ask(asked, text=told), ask(asked, text="It stopped.")],
+        steps=[
+            ask(asked, text=told),
+            ask(asked, text="It stopped."),
+            ask(asked, text="It stopped."),
+            ask("When?", text="At noon."),
+        ],
     )

@@ -12,6 +12,7 @@ from ._media_and_tools import weather
 _PARIS = "What's the weather in Paris?"
 _AGAIN = Answer((Say("Here again: all is well."),), usage=Usage(20, 8))
 _GOES_ON = ask("And now?", text="Here again: all is well.")
+_NO_FILTER = dict.fromkeys(("cohere", "mistral", "ollama"), "it has no stop reason for a filter")
 
 
 @case
@@ -92,9 +93,21 @@ def error_inside_the_answer() -> Case:
 def filtered_answer() -> Case:
     """A filter ends the answer: the text so far is returned, and the stop reason is `filter`."""
     return Case(
-        inexpressible=dict.fromkeys(("cohere", "mistral", "ollama"), "it has no stop reason for a filter"),
+        inexpressible=_NO_FILTER,
         script=[Answer((Say("I would rather"),), stop="filter", usage=Usage(12, 4))],
         steps=[ask("Tell me a secret.", text="I would rather")],
+    )
+
+
+@case
+def filtered_at_once() -> Case:
+    """A filter blocks the prompt or the whole answer: the caller gets the stop reason or an error, and the chat can continue."""
+    return Case(
+        on_server=True,
+        printed_alike=False,
+        inexpressible=_NO_FILTER,
+        script=[Answer((), stop="filter", usage=Usage(12, 0)), _AGAIN],
+        steps=[ask("Tell me a secret.", outcome="incomplete"), _GOES_ON],
     )
 
 

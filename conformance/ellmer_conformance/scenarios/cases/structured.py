@@ -20,6 +20,25 @@ _REPORT = {
     "additionalProperties": False,
 }
 _PARIS = {"place": "Paris", "degrees": 21}
+_NOTE = {
+    "type": "object",
+    "properties": {
+        "kind": {"type": "string", "enum": ["how-to", "reference"], "description": "What it is for."},
+        "text": {"type": "string", "description": "The note, in Markdown."},
+        "tags": {
+            "type": "array",
+            "items": {"type": "string"},
+            "description": "Its tags; none if there are none.",
+        },
+        "number": {"type": "integer", "description": "Its number."},
+        "open": {"type": "boolean", "description": "Whether it is open."},
+    },
+    "required": ["kind", "text", "tags", "number", "open"],
+    "additionalProperties": False,
+}
+#: Strings that look like the frame around a value, and a number that is not exact as a float.
+_FENCED = 'Send it so:\n```json\n{"as": "it is"}\n```\n  And "then"? \\n {{name}} <b>'
+_HOW_TO = {"kind": "how-to", "text": _FENCED, "tags": ["", "json"], "number": 2**53 + 1, "open": False}
 _NEEDS = frozenset({"structured"})
 _SYNC: tuple[Mode, ...] = ("sync", "async")
 
@@ -33,6 +52,21 @@ def structured_answer() -> Case:
         modes=_SYNC,
         script=[StructuredAnswer(_ADA, Usage(40, 12))],
         steps=[ask("Who wrote the first program?", schema=_PERSON, value=_ADA)],
+    )
+
+
+@case
+def structured_note() -> Case:
+    """A value has an enum, a list, descriptions, a large number, and a text with a fence: its schema is sent whole, and the value is
+    returned unchanged.
+    """
+    return Case(
+        on_server=True,
+        printed_alike=False,
+        needs=_NEEDS,
+        modes=_SYNC,
+        script=[StructuredAnswer(_HOW_TO, Usage(90, 40))],
+        steps=[ask("How is a request sent? As a note.", schema=_NOTE, value=_HOW_TO)],
     )
 
 

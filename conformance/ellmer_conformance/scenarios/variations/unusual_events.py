@@ -541,6 +541,8 @@ MEANING = (
         for reason, wires in {
             "pause_turn": frozenset({"anthropic"}),
             "model_context_window_exceeded": frozenset({"anthropic", "bedrock"}),
+            "ERROR": frozenset({"cohere"}),
+            "TIMEOUT": frozenset({"cohere"}),
         }.items()
     ),
     # not Ollama: its server leaves out what is 0

@@ -46,8 +46,9 @@ class Vertex(Gemini):
 
     def response(self, parts: Sequence[Json], answer: Answer | None, usage: Json) -> Json:
         response = super().response(parts, answer, usage)
-        for key in ("index", "finishMessage"):
-            response["candidates"][0].pop(key, None)
+        for candidate in response.get("candidates", ())[:1]:  # a blocked prompt has none
+            for key in ("index", "finishMessage"):
+                candidate.pop(key, None)
         id = response.pop("responseId")
         return response | {"createTime": self.ticket.moment("%Y-%m-%dT%H:%M:%S.000000Z"), "responseId": id}
 

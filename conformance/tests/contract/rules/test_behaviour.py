@@ -29,7 +29,7 @@ from ellmer_conformance.contract.observed.exchange import Response
 from ellmer_conformance.contract.observed.run import Run, ToolRun
 from ellmer_conformance.contract.rule import verdict
 from ellmer_conformance.contract.rules.behaviour import book
-from ellmer_conformance.contract.rules.behaviour.requests.tool_schemas import lost_of, unknown_types
+from ellmer_conformance.contract.rules.behaviour.requests.tool_schemas import lost_of, unknown_words
 from ellmer_conformance.scenarios.canary_keys import CANARY
 from ellmer_conformance.scenarios.case import Case, ask
 from ellmer_conformance.scenarios.cases._media_and_tools import RED, weather
@@ -544,8 +544,8 @@ def test_a_list_of_values_without_null_makes_an_optional_argument_needed():
 )
 def test_only_geminis_dialect_has_types_in_capitals(body, fine):
     schema = next(value for key, value in body.items() if key != "contents")
-    assert (not list(unknown_types({}, schema, "book", body))) is fine
-    assert not list(unknown_types(schema, schema, "book", body))  # the caller's own
+    assert (not list(unknown_words({}, schema, "book", body))) is fine
+    assert not list(unknown_words(schema, schema, "book", body))  # the caller's own
 
 
 @pytest.mark.parametrize(

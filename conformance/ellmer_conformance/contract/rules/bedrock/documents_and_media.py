@@ -126,6 +126,44 @@ def documents_come_with_text(request: Request) -> Iterator[Finding]:
             )
 
 
+POINT: Json = {"cachePoint": {"type": "default"}}
+NOTES: Json = {"document": {"format": "md", "name": "notes", "source": {"bytes": "IyBOb3Rlcw=="}}}
+
+
+@book.rule(
+    "ORD-018",
+    MUST,
+    REJECT,
+    source=[
+        "https://github.com/strands-agents/harness-sdk/issues/1966",
+        "https://github.com/strands-agents/harness-sdk/pull/2001 (a point before the document, or behind a PDF, is accepted)",
+        "https://github.com/pizza-bot-app/pizza-bot/pull/6",
+    ],
+    refusal=refused(f"{PASSED_ON}{{place}}.type: Field required"),
+    models=CLAUDE,
+    examples=[
+        body(user("Sum it up.", POINT, NOTES)),
+        body(user(NOTES, "Sum it up.", POINT)),
+        body(user("Sum it up.", PDF, POINT)),
+    ],
+    counterexamples=[body(user("Sum it up.", NOTES, POINT))],
+)
+def no_point_follows_a_text_document(request: Request) -> Iterator[Finding]:
+    """For Claude, no cache point stands directly behind a document that is not a PDF.
+
+    Why: Bedrock makes the point a mark of the block before it, and such a document has none. Fix: set the point before the document.
+    """
+    for pointer, message in messages(request.body):
+        before: object = None
+        for place, block in blocks(message, pointer):
+            if "cachePoint" in block:
+                document = before.get("document") if isinstance(before, dict) else None
+                is_text = isinstance(document, dict) and document.get("format") != "pdf"
+                problem = "the cache point stands behind a document that is not a PDF"
+                yield broken(place, problem, place=dotted(place)) if is_text else met(place)
+            before = block
+
+
 S3: Json = {"s3Location": {"uri": "s3://bucket/a"}}
 STORED_IMAGE: Json = {"image": {"format": "png", "source": S3}}
 STORED_PDF: Json = {"document": {"format": "pdf", "name": "report", "source": S3}}

@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import re
 import traceback
 from collections.abc import Iterator
 from pathlib import Path
+from urllib.parse import urlsplit
 
 from ...observed.run import Run
 from ...rule import Finding, broken, met
@@ -50,6 +52,51 @@ def calls_do_not_crash(run: Run) -> Iterator[Finding]:
         if wanted.outcome == "answered" and not run.refused and not refuses_media(run, index):
             error = reply.error if crashes(run, index) else None
             yield broken(f"/replies/{index}", _with_place(error)) if error else met(f"/replies/{index}")
+
+
+@book.rule(
+    "RUN-004",
+    MUST,
+    LOSS,
+    source=[
+        "https://github.com/harry0703/MoneyPrinterTurbo/issues/57 (OpenAI: Invalid URL)",
+    ],
+)
+def requests_go_to_the_path_of_the_api(run: Run) -> Iterator[Finding]:
+    """A request for an answer goes to the path of the API below the base URL, with nothing between: to `/v1/chat/completions`, and not
+    to `/v1/v1/chat/completions`. Requests to other ends, such as a list of models, are not judged.
+
+    Why: the provider answers another path with 404. Fix: add the version to a base URL that has none, and only then.
+    """
+    pattern = _PATHS.get((run.wire, run.provider))
+    if run.way not in {"server", "command"} or not pattern:
+        return
+    for index, exchange in enumerate(run.exchanges):
+        path = _BASE.sub("", urlsplit(exchange.request.url).path)
+        if _FOR_AN_ANSWER.search(path):
+            problem = f"it goes to {path}, which the API does not have"
+            yield found(pattern.fullmatch(path), f"/exchanges/{index}/request", problem)
+
+
+#: The base URL of a case on the strict server.
+_BASE = re.compile(r"^/c/[^/]+/[^/]+")
+#: The end of a path where a model answers.
+_FOR_AN_ANSWER = re.compile(
+    r"/(?:chat|completions|responses|messages|converse(?:-stream)?)/?$|[gG]enerateContent$"
+)
+_PATHS = {
+    (wire, provider): re.compile(path)
+    for wire, provider, path in (
+        ("openai-chat", "openai", "/v1/chat/completions/?"),
+        ("openai-responses", "openai", "/v1/responses/?"),
+        ("anthropic", "anthropic", "/v1/messages/?"),
+        ("gemini", "google", "/v1(beta|alpha)?/(models|tunedModels)/[^/:]+:(streamG|g)enerateContent"),
+        ("bedrock", "bedrock", "/model/[^/]+/converse(-stream)?"),
+        ("ollama", "ollama", "/api/chat/?"),
+        ("mistral", "mistral", "/v1/chat/completions/?"),
+        ("cohere", "cohere", "/v2/chat/?"),
+    )
+}
 
 
 def _with_place(error: BaseException) -> str:

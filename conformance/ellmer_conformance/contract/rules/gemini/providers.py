@@ -53,6 +53,13 @@ VERTEX = book.extend(
     THK_017={"preview": True},
     THK_018={"preview": True},
     REQ_027={"preview": True},
+    REQ_002={
+        "source": ("https://github.com/BerriAI/litellm/issues/9733",),
+        "refusal": refused(
+            "Unable to submit request because at least one contents field is required. Learn more: "
+            "https://cloud.google.com/vertex-ai/generative-ai/docs/model-reference/gemini"
+        ),
+    },
     EMP_004={
         "source": ("https://github.com/anomalyco/opencode/issues/17519",),
         "refusal": refused(

@@ -21,10 +21,11 @@ _SPANS = {"openai-chat", "openai-responses", "gemini", "cohere"}
     source=[
         "https://developers.openai.com/api/docs/guides/tools-web-search",
         "https://github.com/openai/openai-agents-python/pull/4222",
+        "https://github.com/openai/openai-agents-js/pull/1617 (each once)",
     ],
 )
 def sources_are_handed_over(run: Run) -> Iterator[Finding]:
-    """The caller gets the sources of an answer, each with its URL and the words that it supports.
+    """The caller gets the sources of an answer, each once, with its URL and the words that it supports.
 
     Why: the terms of the search tools ask for visible links, and an answer without them cannot be checked. Fix: read
     the annotations, citations or grounding metadata beside the text, streamed or not.
@@ -35,6 +36,10 @@ def sources_are_handed_over(run: Run) -> Iterator[Finding]:
                 told = [(got.url, got.cited) for got in reply.sources]
                 problem = f"{source.url} is the source of {source.cited!r}; the caller is told {told}"
                 yield found(_named(run, part, source, reply.sources), f"/replies/{index}", problem)
+        named = [source.url for part in _cited(run, ask.text) for source in part.sources]
+        twice = [got.url for got in reply.sources if reply.sources.count(got) > max(1, named.count(got.url))]
+        if named and ask.outcome == "answered" and not run.refused:
+            yield found(not twice, f"/replies/{index}", f"{', '.join(sorted({*twice}))} is handed over twice")
 
 
 def _cited(run: Run, text: str) -> list[Say]:

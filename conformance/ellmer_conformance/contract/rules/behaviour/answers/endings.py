@@ -177,7 +177,7 @@ def length_stops_run_nothing(run: Run) -> Iterator[Finding]:
     ],
 )
 def early_stops_are_reported(run: Run) -> Iterator[Finding]:
-    """An answer that the token limit or a content filter ended has the stop reason `length` or `filter`.
+    """An answer that the token limit or a content filter ended has the stop reason `length` or `filter`, also if it has no words.
 
     Why: without the reason, a caller mistakes a truncated or filtered answer for the whole one.
     """
@@ -187,6 +187,18 @@ def early_stops_are_reported(run: Run) -> Iterator[Finding]:
             fine = stopped_by(run, reply, ended[wanted.text]) or reply.error is not None
             problem = f"the caller got {_stop_of(reply)}, and that of the model was {ended[wanted.text]!r}"
             yield found(fine, f"/replies/{index}", problem)
+        elif reason := _ended_without_words(run, index):
+            fine = stopped_by(run, reply, reason) or reply.error is not None or not reply.complete
+            problem = f"the caller got {_stop_of(reply)}, and that of the model was {reason!r}"
+            yield found(fine, f"/replies/{index}", problem)
+
+
+def _ended_without_words(run: Run, step: int) -> str:
+    """Returns why the model said nothing to a step; empty if it said something, or if it is not known which answer is the step's."""
+    indices = {index for index in range(len(run.exchanges)) if run.step_of(index) == step}
+    given = [each for index, each in run.answered() if index in indices]
+    silent = [each.stop for each in given[-1:] if isinstance(each, Answer) and not each.parts]
+    return next((stop for stop in silent if stop in _EARLY), "") or ""
 
 
 @book.rule(
@@ -277,10 +289,14 @@ def new_reasons_are_not_stop(run: Run) -> Iterator[Finding]:
     "STP-003",
     MUST,
     LOSS,
-    source="https://platform.claude.com/docs/en/build-with-claude/handling-stop-reasons",
+    source=[
+        "https://platform.claude.com/docs/en/build-with-claude/handling-stop-reasons",
+        "https://docs.cohere.com/reference/chat (finish_reason)",
+        "https://github.com/ankit373/hydra/issues/976",
+    ],
 )
 def pauses_are_not_stops(run: Run) -> Iterator[Finding]:
-    """`pause_turn` and `model_context_window_exceeded` are handled or reported, but not as `stop`.
+    """`pause_turn` and `model_context_window_exceeded` are handled or reported, but not as `stop`. Neither are `ERROR` and `TIMEOUT` (Cohere).
 
     Why: the answer is not complete, and the caller can continue it.
     """

@@ -186,13 +186,16 @@ def empty_answers_are_answers(run: Run) -> Iterator[Finding]:
     """An empty answer gives a defined result, and the next request is valid.
 
     Why: a model may answer with nothing, for example after a tool's result, and providers refuse empty
-    messages.
+    messages. An answer that a filter emptied may be an error.
     """
-    empty = [index for index, step in run.answered() if isinstance(step, Answer) and not step.parts]
-    for index in empty:
+    empty = {
+        index: step.stop for index, step in run.answered() if isinstance(step, Answer) and not step.parts
+    }
+    for index, stop in empty.items():
         reply = run.replies[index] if index < len(run.replies) else None
         if reply is not None:
-            yield found(reply.error is None, f"/replies/{index}", f"it raises {reply.error!r}")
+            fine = reply.error is None or stop == "filter"
+            yield found(fine, f"/replies/{index}", f"it raises {reply.error!r}")
         if index + 1 < len(run.exchanges):
             after = run.exchanges[index + 1].response
             legal = after is None or after.status < 400

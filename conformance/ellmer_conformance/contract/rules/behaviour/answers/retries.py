@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from itertools import pairwise
 
-from .....scenarios.script import Failure
+from .....scenarios.script import Answer, Failure
 from ....counts import counted, passive, times
 from ....observed.exchange import Exchange, Response
 from ....observed.run import Run
@@ -101,6 +101,31 @@ def nothing_is_tried_again_after_output(run: Run) -> Iterator[Finding]:
         tries = len(run.exchanges)
         problem = f"{passive(tries, 'request', 'sent')} for {counted(len(run.case.steps), 'question')}"
         yield found(tries <= len(run.case.steps), "/exchanges", problem)
+
+
+@book.rule(
+    "ERR-013",
+    SHOULD,
+    LOSS,
+    source=[
+        "https://github.com/cline/cline/pull/12858",
+        "https://github.com/AstrBotDevs/AstrBot/pull/6735",
+    ],
+)
+def whole_answers_are_not_asked_for_again(run: Run) -> Iterator[Finding]:
+    """A request that was answered completely is not sent again within a turn, also if the answer is empty.
+
+    Why: the caller pays for the second answer, and does not learn what the first one said. Some clients do it on purpose, so
+    it is no MUST. Fix: return the answer, with the stop reason, and let the caller decide.
+    """
+    if len(run.case.speakers) > 1 or run.misses:
+        return
+    steps = {index for index, step in run.answered() if isinstance(step, Answer) and step.stop != "pause"}
+    for index, (first, second) in enumerate(pairwise(run.exchanges)):
+        answered = index in steps and first.response and first.response.status == 200 and first.response.ended
+        if answered and _same_step(run, index):
+            same = first.request.body == second.request.body
+            yield found(not same, f"/exchanges/{index + 1}/request", "the same request had been answered")
 
 
 @book.rule("ERR-012", MUST, LOSS, source="https://github.com/BerriAI/litellm/pull/7130")

@@ -14,7 +14,7 @@ from ....observed.run import Run
 from ....readers.json_access import items_of, object_of
 from ....rule import Finding
 from .._rulebook import LOSS, MUST, book, found, objects
-from ..requests.tool_schemas import lost_of, unknown_types
+from ..requests.tool_schemas import lost_of, unknown_words
 
 
 @book.rule(
@@ -42,7 +42,7 @@ def schemas_are_sent(run: Run) -> Iterator[Finding]:
         yield found(not missing, f"/exchanges/{index}/request", problem)
         for sent in () if missing else _schemas_with(schema, exchange.request.body):
             lost = list(lost_of(dict(schema), sent, _definitions(exchange.request.body), "the value"))
-            lost += unknown_types(dict(schema), sent, "the value", exchange.request.body)
+            lost += unknown_words(dict(schema), sent, "the value", exchange.request.body)
             yield found(not lost, f"/exchanges/{index}/request", "; ".join(lost[:3]))
 
 

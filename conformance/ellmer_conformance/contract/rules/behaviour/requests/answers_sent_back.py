@@ -305,7 +305,7 @@ def _texts(run: Run, index: int, answer: Answer) -> set[str]:
     """Returns the forms in which the text may be sent back. Cohere's models state a plan before their calls, which is
     text there. Claude may write a blank block, which the API refuses in requests. The words of a refusal are a text in Responses.
     """
-    planned = [answer.thinking + answer.text] if run.wire == "cohere" else []
+    planned = [answer.thinking + answer.text] if run.wire == "cohere" and answer.calls else []
     return {
         answer.text,
         answer.text + answer.refusal,

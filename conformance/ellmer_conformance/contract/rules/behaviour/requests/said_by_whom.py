@@ -46,8 +46,9 @@ def models_say_what_they_said(run: Run) -> Iterator[Finding]:
 
     Why: a model continues from what it reads as its own words. An invented, changed or repeated turn makes it continue a
     conversation that nobody had. The beginning of an answer that was cut or cancelled may be kept, as it came. A
-    placeholder without a word, such as the dot where Bedrock requires a text, does not count. Requests after a call that cannot
-    be sent back are not judged, because the library has to describe this call in its own words.
+    placeholder without a word, such as the dot where Bedrock requires a text, does not count. A bracket does: it begins an answer
+    that the model is to complete. Requests after a call that cannot be sent back are not judged, because the library has to
+    describe this call in its own words.
     Fix: send answers back as they came, and leave out what the model did not say.
     """
     if not _is_followed(run):
@@ -58,7 +59,8 @@ def models_say_what_they_said(run: Run) -> Iterator[Finding]:
             rest = _beyond(sent, [*_past(run, "assistant"), *_answers(run, index)])
             strange = _tail(_told(items, "assistant", "text"), rest)
             problem = f"the model did not say {strange[:80]!r} here"
-            yield found(not _has_words(rest), f"/exchanges/{index}/request", problem)
+            begun = any(each in rest for each in _BRACKETS)
+            yield found(not begun and not _has_words(rest), f"/exchanges/{index}/request", problem)
 
 
 @book.rule(
@@ -195,6 +197,10 @@ def _beyond(sent: str, texts: Sequence[_Said]) -> str:
         elif each.partly:
             rest = rest[_shared(rest, each.text) :]
     return rest
+
+
+#: What an answer in JSON or in markup begins with.
+_BRACKETS = "{[<"
 
 
 def _has_words(text: str) -> bool:

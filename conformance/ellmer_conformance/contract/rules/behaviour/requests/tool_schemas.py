@@ -35,6 +35,9 @@ def schemas_mean_the_same(run: Run) -> Iterator[Finding]:
         "https://json-schema.org/understanding-json-schema/reference/object#required",
         "https://github.com/maximhq/bifrost/issues/3362",
         "https://github.com/BerriAI/litellm/pull/34237 (types in capitals)",
+        "https://github.com/BerriAI/litellm/pull/24054 (nullable)",
+        "https://json-schema.org/draft/2020-12/json-schema-validation#section-6.5.3 (required: the elements are unique)",
+        "https://github.com/ComposioHQ/composio/pull/3028 (required twice)",
     ],
 )
 def schemas_arrive_whole(run: Run) -> Iterator[Finding]:
@@ -42,8 +45,9 @@ def schemas_arrive_whole(run: Run) -> Iterator[Finding]:
 
     Why: a model may leave out an argument that is not required, may invent a value if there is no enum, and may pass an argument
     that the tool does not take. A level has a type, properties, required names, enums, items and descriptions. Neither a property
-    that the tool does not have nor a required name without a property is added. A dialect may write a level differently: with
-    `$ref`, or with null for optional properties. Only Gemini's dialect has types in capitals. Fix: send the schema as the caller gave it.
+    that the tool does not have nor a required name without a property is added, and a name is required once. A dialect may write a
+    level differently: with `$ref`, or with null for optional properties. Only Gemini's dialect has types in capitals, and `nullable`:
+    in JSON Schema, null is a type. Fix: send the schema as the caller gave it.
     """
     wanted = {tool.name: dict(tool.parameters) for tool in run.case.tools}
     for schema in wanted.values():
@@ -53,7 +57,7 @@ def schemas_arrive_whole(run: Run) -> Iterator[Finding]:
         for name, schema in _schemas(body):
             lost = list(lost_of(wanted.get(name, {}), schema, schema, name))
             more = list(added_to(wanted[name], schema, schema, name)) if name in wanted else []
-            told = [*lost, *more, *unknown_types(wanted.get(name, {}), schema, name, body)]
+            told = [*lost, *more, *unknown_words(wanted.get(name, {}), schema, name, body)]
             yield found(not told, place, "; ".join(told[:3]))
         for name in _without_schema(body):
             if object_of(wanted.get(name, {}).get("properties")):
@@ -250,8 +254,9 @@ def added_to(wanted: Json, sent: Json, root: Json, place: str) -> Iterator[str]:
             yield from added_to(inner, given, root, f"{place}.{name}")
 
 
-def unknown_types(wanted: Json, schema: Json, place: str, body: Json) -> Iterator[str]:
-    """Yields the types of a schema that neither JSON Schema nor the caller has. Only the schemas of Gemini's own dialect have capitals.
+def unknown_words(wanted: Json, schema: Json, place: str, body: Json) -> Iterator[str]:
+    """Yields the types of a schema that neither JSON Schema nor the caller has, and null that only `nullable` allows. Only the schemas
+    of Gemini's own dialect have capitals and `nullable`. Names that are required twice are no JSON Schema in any dialect.
 
     Args:
         wanted: The schema.
@@ -266,6 +271,27 @@ def unknown_types(wanted: Json, schema: Json, place: str, body: Json) -> Iterato
     for kind in _named_types(schema):
         if (str(kind).lower() if dialect else kind) not in known:
             yield f"{place} has the type {kind!r}, which JSON Schema does not have"
+    if not dialect:
+        may_be_null = {name for name, inner in _properties(wanted) if _has_null(inner, wanted)}
+        for name, inner in _properties(schema):
+            if name in may_be_null and inner.get("nullable") is True and not _has_null(inner, schema):
+                yield f"{place} has null for {name} only by `nullable`, which JSON Schema does not have"
+    for required in (items_of(each.get("required")) for each in objects(schema)):
+        if twice := sorted({str(name) for name in required if required.count(name) > 1}):
+            yield f"{place} requires {', '.join(twice)} twice"
+
+
+def _properties(schema: Json) -> Iterator[tuple[str, Json]]:
+    """Yields each property of a schema, at any depth."""
+    for each in objects(schema):
+        for name, inner in object_of(each.get("properties")).items():
+            if isinstance(inner, dict):
+                yield name, inner
+
+
+def _has_null(schema: Json, root: Json) -> bool:
+    """Tells whether a schema allows null in the words of JSON Schema."""
+    return any(_allows_null({**each, "nullable": False}) for each in _branches(schema, root))
 
 
 def _named_types(schema: Json) -> list[Any]:

@@ -42,7 +42,7 @@ def user_media_arrive(run: Run) -> Iterator[Finding]:
 
 @book.rule("IMG-002", MUST, LOSS, source="https://github.com/earendil-works/pi/issues/8579")
 def user_parts_keep_their_order(run: Run) -> Iterator[Finding]:
-    """Text, images and audio of a user turn arrive once and in the order in which they were given.
+    """Text, images, documents and audio of a user turn arrive once and in the order in which they were given.
 
     Why: a caption describes the image that follows it. If a library documents that it takes texts and media
     separately, each kind must keep its own order.
@@ -51,7 +51,7 @@ def user_parts_keep_their_order(run: Run) -> Iterator[Finding]:
     if (
         run.refused
         or not run.sent_items
-        or not any(isinstance(p, Audio | Image) for p in parts)
+        or not any(isinstance(p, Audio | Image | PDF) for p in parts)
         or run.case.history
     ):
         return
