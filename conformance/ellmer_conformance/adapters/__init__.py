@@ -252,6 +252,7 @@ class Session(Protocol):
         Raises:
             Exception: Any error of the library.
         """
+        ...
 
     def asend(self, parts: Sequence[Part], *, stream: bool = False) -> Awaitable[Reply]:
         """Works as `send()`, for async code. It is called only if an async mode is among the modes.
@@ -263,9 +264,11 @@ class Session(Protocol):
         Returns:
             The reply, to be awaited.
         """
+        ...
 
     def transcript(self) -> str:
         """Returns the conversation as the library prints it for a person, or `""` if it prints none."""
+        ...
 
     def close(self) -> None:
         """Closes the connections."""
@@ -287,6 +290,7 @@ class Structured(Session, Protocol):
         Raises:
             Exception: Any error of the library.
         """
+        ...
 
     def aextract(self, parts: Sequence[Part], schema: Mapping[str, Any]) -> Awaitable[Reply]:
         """Works as `extract()`, for async code.
@@ -298,6 +302,7 @@ class Structured(Session, Protocol):
         Returns:
             The reply, to be awaited.
         """
+        ...
 
 
 @runtime_checkable
@@ -331,6 +336,7 @@ class Adapter(Protocol):
             wire: Name of the wire format.
             provider: Name of the provider.
         """
+        ...
 
     def session(
         self,
@@ -351,3 +357,4 @@ class Adapter(Protocol):
         Returns:
             The session.
         """
+        ...

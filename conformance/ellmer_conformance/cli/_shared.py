@@ -218,14 +218,17 @@ class Counts(Protocol):
     @property
     def count(self) -> int:
         """The number of files."""
+        ...
 
     @property
     def judged(self) -> int:
         """The number of requests that were judged."""
+        ...
 
     @property
     def violations(self) -> int:
         """The number of broken rules, or of requests that break one."""
+        ...
 
 
 @dataclass(frozen=True)

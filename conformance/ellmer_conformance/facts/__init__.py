@@ -194,7 +194,7 @@ def _examples(wires: Iterable[str]) -> dict[str, Any]:
 
 def _plain(cell: Cell) -> dict[str, Any]:
     """Returns a cell without empty fields."""
-    found = asdict(cell) | {"last_seen": cell.last_seen}
+    found: dict[str, Any] = asdict(cell) | {"last_seen": cell.last_seen}
     found["evidence"] = [{k: v for k, v in each.items() if v} for each in found["evidence"]]
     return {key: value for key, value in found.items() if value or key == "evidence"}
 

@@ -217,7 +217,7 @@ def pages() -> dict[str, Page]:
         >>> all(page.words for page in pages().values())
         True
     """
-    told = tomllib.loads(files(__package__).joinpath("pages.toml").read_text("utf-8"))["page"]
+    told = tomllib.loads(files("ellmer_conformance.facts").joinpath("pages.toml").read_text("utf-8"))["page"]
     return {each["link"]: _page(each) for each in told}
 
 

@@ -45,7 +45,7 @@ class LangChainConformance(ConformanceSuite):
 
     def __init_subclass__(cls, **options: Any) -> None:
         super().__init_subclass__(**options)
-        cls.adapter = staticmethod(lambda: _adapter(cls))
+        cls.adapter = staticmethod(lambda: _adapter(cls))  # pyright: ignore[reportAttributeAccessIssue]  # it needs no `self`
 
 
 def _adapter(cls: type[LangChainConformance]) -> LangChainModel:

@@ -254,15 +254,15 @@ def pytest_generate_tests(metafunc: pytest.Metafunc) -> None:
 
 def _plays(metafunc: pytest.Metafunc) -> list[Play]:
     """Returns the selected runs of the adapters in the options, or of the test class's adapter."""
-    option = metafunc.config.getoption
+    option = metafunc.config.option
     wanted, how = _selection(metafunc.config)
-    seconds = option("case_timeout")
+    seconds = option.case_timeout
     adapter = getattr(metafunc.cls, "adapter", None)
     if adapter is None:
-        return select(option("adapter"), wanted, **how, seconds=seconds)
+        return select(option.adapter, wanted, **how, seconds=seconds)
     if isinstance(adapter, str):
         return select([adapter], wanted, **how, seconds=seconds)
-    name = f"{metafunc.module.__name__}:{metafunc.cls.__qualname__}.adapter"
+    name = f"{metafunc.module.__name__}:{metafunc.cls.__qualname__}.adapter"  # pyright: ignore[reportOptionalMemberAccess]  # the adapter is one of the class
     return plays_of({name: find_adapter(adapter)}, wanted, **how)
 
 
@@ -285,20 +285,20 @@ def _server() -> Iterator[StrictServer]:
 @pytest.fixture(scope="class")
 def _play(request: pytest.FixtureRequest) -> Callable[[Play], Run]:
     """Returns the way of a run: from its cassette, or with the strict server."""
-    option = request.config.getoption
-    cassettes = Path(option("cassettes"))
-    if option("record"):
+    option = request.config.option
+    cassettes = Path(option.cassettes)
+    if option.record:
         server = request.getfixturevalue("_server")
         return partial(
             _from_cassette,
             cassettes,
             record=True,
             server=lambda case: server.url(case, str(next(_NUMBERS))),
-            live_url=option("live_base_url"),
+            live_url=option.live_base_url,
         )
-    if (option("against") or getattr(request.cls, "against", "cassettes")) == "cassettes":
+    if (option.against or getattr(request.cls, "against", "cassettes")) == "cassettes":
         return partial(_from_cassette, cassettes)
-    return _against(request.getfixturevalue("_server"), option("case_timeout"))
+    return _against(request.getfixturevalue("_server"), option.case_timeout)
 
 
 def _from_cassette(cassettes: Path, play: Play, **how: Any) -> Run:
@@ -333,12 +333,12 @@ def play_context(request: pytest.FixtureRequest, _play: Callable[[Play], Run]) -
         found.named = {play.adapter.name: play.asked}
         place = f"{play.adapter.name} {play.wire}/{play.provider}"
         found.capabilities = {place: abilities(play.adapter.capabilities(play.wire, play.provider))}
-        found.rows = [row for row in found.rows if is_chosen(row, config.getoption("rule"))]
+        found.rows = [row for row in found.rows if is_chosen(row, config.option.rule)]
         found.rows = [config.stash[_BASELINE].expected(row) for row in found.rows]
         request.node.stash[_KEPT] = found
         return found.rows
 
-    return PlayContext(partial(limited, _play, config.getoption("case_timeout")), report)
+    return PlayContext(partial(limited, _play, config.option.case_timeout), report)
 
 
 @pytest.fixture
@@ -402,7 +402,7 @@ class Collector:
         if not stack or not is_play(test):
             return False
         wanted, how = _selection(self.config)
-        plays = select(self.config.getoption("adapter"), wanted, **how)
+        plays = select(self.config.option.adapter, wanted, **how)
         play = next(play for play in plays if test.endswith(f"[{play.id}]"))
         run = unended(
             play, f"its process ended, because nothing could interrupt it; the stack then was\n{stack}"
@@ -440,13 +440,13 @@ class Collector:
         stopped = session.shouldstop or session.shouldfail or self.config.option.collectonly
         self.report.unjudged = [] if stopped else without_verdict(self.order, self._judged())
         played = dict.fromkeys((play.adapter, play.wire) for play in self.report.plays)
-        left = left_out(played, self.report.named, seconds=self.config.getoption("case_timeout"))
+        left = left_out(played, self.report.named, seconds=self.config.option.case_timeout)
         self.report.skipped += [*inexpressible(played), *left]
         whole = self.whole and not stopped and not self.report.unjudged
         if self.parts or self.report.unjudged:  # otherwise only other tests of the project ran
             baseline = self.config.stash[_BASELINE]
             self.report.rows, self.report.problems = baseline.settled(self.report.rows, whole=whole)
-        finished(self.report, self.config.getoption("spec_version"))
+        finished(self.report, self.config.option.spec_version)
         if self.report.exit_code and session.exitstatus in {pytest.ExitCode.OK, pytest.ExitCode.TESTS_FAILED}:
             session.exitstatus = self.report.exit_code
 
@@ -457,20 +457,20 @@ class Collector:
     def _judged(self) -> Collection[str]:
         """Returns the tests with a verdict. There are none if no selected rule checked anything."""
         met = any(row.rule != ALWAYS for part in self.parts.values() for row in part.rows)
-        return self.parts if met or not self.config.getoption("rule") else ()
+        return self.parts if met or not self.config.option.rule else ()
 
     def pytest_terminal_summary(self, terminalreporter: pytest.TerminalReporter) -> None:
         """Prints the matrix and writes all forms of the report."""
-        for crash in self.crashes if self.config.getoption("tbstyle") == "no" else ():
+        for crash in self.crashes if self.config.option.tbstyle == "no" else ():
             terminalreporter.write_line(redacted(crash))
         if not self.report.rows and not self.report.unjudged:
             return
         terminalreporter.ensure_newline()
         _add_to_last_line(terminalreporter, headline(self.report))
-        written = self.config.getoption("report")
+        written = self.config.option.report
         folder = Path(written) if written else None
-        to = console(terminalreporter._tw._file)  # noqa: SLF001 - no public way to its stream
-        print_report(self.report, to, folder, details=self.config.getoption("details"))
+        to = console(terminalreporter._tw._file)  # pyright: ignore[reportArgumentType]  # it always has one  # noqa: SLF001 - no public way to its stream
+        print_report(self.report, to, folder, details=self.config.option.details)
         if folder:
             self._write(folder, terminalreporter)
 
@@ -478,7 +478,7 @@ class Collector:
         """Writes all forms of the report to the folder."""
         from ..report import report_folder  # noqa: PLC0415 - HTML, Markdown and SARIF, if they are wanted
 
-        for path in report_folder.write(self.report, folder, cassettes=self.config.getoption("cassettes")):
+        for path in report_folder.write(self.report, folder, cassettes=self.config.option.cassettes):
             terminalreporter.write_line(f"wrote {path}")
 
 
@@ -509,17 +509,17 @@ def pytest_deselected(items: Sequence[pytest.Item]) -> None:
 @pytest.hookimpl(tryfirst=True)  # before JUnit's own reads where to write
 def pytest_configure(config: pytest.Config) -> None:
     """Registers the collector, except in workers, which only report."""
-    if config.getoption("report") and not config.getoption("xmlpath", None):
-        config.option.xmlpath = str(Path(config.getoption("report"), "junit.xml"))
+    if config.option.report and not config.getoption("xmlpath", None):
+        config.option.xmlpath = str(Path(config.option.report, "junit.xml"))
     try:
-        requirements(config.getoption("spec_version"))
-        check_rules(config.getoption("rule"))
+        requirements(config.option.spec_version)
+        check_rules(config.option.rule)
     except LookupError as error:
         raise pytest.UsageError(str(error)) from None
     for name, meaning in MARKS.items():
         config.addinivalue_line("markers", f"{name}: {meaning}")
-    Transcript.folder = config.rootpath / config.getoption("snapshots")
-    config.stash[_BASELINE] = _baseline(config.getoption("baseline"))
+    Transcript.folder = config.rootpath / config.option.snapshots
+    config.stash[_BASELINE] = _baseline(config.option.baseline)
     if not hasattr(config, "workerinput"):
         config.pluginmanager.register(Collector(config), "conformance-collector")
 

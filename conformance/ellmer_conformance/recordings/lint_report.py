@@ -330,9 +330,11 @@ class Form(Protocol):
 
     def file(self, file: FileReport) -> str:
         """Returns what the form says about a file."""
+        ...
 
     def end(self, totals: Totals) -> str:
         """Returns what the form says at the end."""
+        ...
 
 
 # --- Text ------------------------------------------------------------------------------------------------

@@ -409,7 +409,7 @@ def addressed(recording: Recording, assumed: Assumed = UNASSUMED) -> Recording:
     if has_address and not (assumed.wire and readers.detect(recording.url, None, recording.headers) is None):
         return recording
     body = _object(recording.body)
-    wire = body and (assumed.wire or _spoken(recording, body))
+    wire = (assumed.wire or _spoken(recording, body)) if body else ""
     if not wire:
         return recording
     model = body.get("model") or body.get("modelId") or _answering(recording)

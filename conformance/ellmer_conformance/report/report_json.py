@@ -164,7 +164,7 @@ def _document(path: Path) -> Any:
 
 def schema() -> dict[str, Any]:
     """Returns the JSON Schema of `report.json`."""
-    text = files(__package__).joinpath("report.schema.json").read_text(encoding="utf-8")
+    text = files("ellmer_conformance.report").joinpath("report.schema.json").read_text(encoding="utf-8")
     found: dict[str, Any] = json.loads(text)
     return found
 

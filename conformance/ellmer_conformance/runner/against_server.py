@@ -41,7 +41,7 @@ from .sessions import (
 from .watches import Answers, watching, watching_loops
 
 #: Rules that only a cassette can show.
-NO_CASSETTE = dict.fromkeys(
+NO_CASSETTE: dict[str, str] = dict.fromkeys(
     ("CAS-01", "CAS-02"), "the case ran against the strict server, and nothing was recorded"
 )
 #: Rules that a client cannot keep where it fetches an image itself: the image's address is not reached from a test.

@@ -29,7 +29,8 @@ class Replays:
     def __init__(
         self, adapter: Adapter, wire: str, provider: str, case: Case, mode: Mode, *, cassettes: Path
     ) -> None:
-        self.adapter, self.wire, self.provider, self.case, self.mode = adapter, wire, provider, case, mode
+        self.adapter, self.wire, self.provider, self.case = adapter, wire, provider, case
+        self.mode: Mode = mode
         self._frame: Any = None
         self._cassette = use_cassette(
             cassettes / cassette_path(wire, provider, case, mode),

@@ -181,9 +181,10 @@ def _in_usual_modes(plays: Sequence[Play]) -> Iterator[Play]:
 
 def _alternately(modes: Sequence[Mode], name: str) -> tuple[Mode, ...]:
     """Returns a whole mode and a streamed one, if there are both. The name decides which of them is async."""
-    sides = [mode for mode in modes if "stream" not in mode], [mode for mode in modes if "stream" in mode]
+    whole: Sequence[Mode] = [mode for mode in modes if "stream" not in mode]
+    streamed: Sequence[Mode] = [mode for mode in modes if "stream" in mode]
     ends = (0, -1) if crc32(name.encode()) % 2 else (-1, 0)
-    return tuple(side[end] for side, end in zip(sides, ends, strict=True) if side)
+    return tuple(side[end] for side, end in zip((whole, streamed), ends, strict=True) if side)
 
 
 def find_adapter(name: str | Adapter | Callable[[], Adapter], *, seconds: float | None = None) -> Adapter:
@@ -255,6 +256,7 @@ def left_out(
 
 def _imported(name: str, module: str, attribute: str) -> Any:
     """Returns the object that `package.module:name` names. Raises UnknownChoice."""
+    found: Any = None
     try:
         found = import_module(module)
         return attrgetter(attribute)(found)
@@ -263,9 +265,8 @@ def _imported(name: str, module: str, attribute: str) -> Any:
             f"the adapter {name!r} cannot be imported: {error}. Run this in the folder of the module, or install its library."
         ) from error
     except AttributeError as error:
-        raise UnknownChoice(
-            f"the adapter {name!r} cannot be imported: {error}{did_you_mean(attribute, vars(found))}"
-        ) from error
+        near = did_you_mean(attribute, vars(found)) if found else ""
+        raise UnknownChoice(f"the adapter {name!r} cannot be imported: {error}{near}") from error
     except (TypeError, ValueError) as error:  # what `import_module` says to `./lib.py`
         raise UnknownChoice(
             f"the adapter {name!r} cannot be imported: {error}. Give package.module:name."
@@ -328,7 +329,7 @@ def _plays(  # noqa: PLR0917 - a step of `plays_of`
                 continue
             modes = own(case) if own else able
             never = why_not(adapter, wire, provider, case, record=record)
-            for mode in dict.fromkeys([*modes, *MODES]):
+            for mode in dict.fromkeys((*modes, *MODES)):
                 if not _wanted(wanted, mode=mode):
                     continue
                 if reason := never or why_not_in(mode, modes, case, wire):
@@ -385,8 +386,9 @@ def did_you_mean(name: str, names: Iterable[str]) -> str:
 
 def _modes(able: Capabilities, *, record: bool) -> list[Mode]:
     """Returns the modes to run. For a recording, it is one for each cassette, because sync and async share theirs."""
-    modes = [mode for mode in MODES if mode in able.modes]
-    return list({"stream" in mode: mode for mode in reversed(modes)}.values()) if record else modes
+    modes: list[Mode] = [mode for mode in MODES if mode in able.modes]
+    ways: dict[bool, Mode] = {"stream" in mode: mode for mode in reversed(modes)}
+    return list(ways.values()) if record else modes
 
 
 def _check_filters(wanted: Mapping[str, Sequence[str]], adapters: Sequence[Adapter]) -> None:

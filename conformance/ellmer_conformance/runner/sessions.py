@@ -30,7 +30,8 @@ class CaseRun:
     """One run: the watched tools, and the results so far, also after an error."""
 
     def __init__(self, case: Case, mode: Mode, answers: Answers | None = None) -> None:
-        self.case, self.mode, self.answers = case, mode, answers
+        self.case, self.answers = case, answers
+        self.mode: Mode = mode
         self.sent: Callable[[], int] | None = answers.begun if answers else None
         self.begun: list[int] = []
         self.reloaded = False

@@ -131,7 +131,7 @@ def covering(values: Mapping[str, tuple[str, ...]], seed: str = "") -> list[Comb
 def _covering(values: tuple[tuple[str, tuple[str, ...]], ...], seed: str) -> tuple[Combination, ...]:
     from covertable import make  # type: ignore[import-untyped]  # it has no types  # noqa: PLC0415 - the usual selection does without it
 
-    rows: list[Combination] = make(dict(values), constraints=_CONSTRAINTS, salt=seed)
+    rows: Any = make(dict(values), constraints=_CONSTRAINTS, salt=seed)
     return tuple(rows)
 
 

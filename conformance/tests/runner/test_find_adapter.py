@@ -30,6 +30,16 @@ def test_a_bridge_is_found_in_a_clone_without_its_package_being_installed():
     assert type(adapter).__module__ == "ellmer_peers.openai"
 
 
+def test_a_module_that_fails_when_it_is_imported_is_told(tmp_path):
+    (tmp_path / "failing_adapter.py").write_text("import json\njson.no_such_name\n")
+    sys.path.append(str(tmp_path))
+
+    with pytest.raises(
+        UnknownChoice, match=r"cannot be imported: module 'json' has no attribute 'no_such_name'$"
+    ):
+        find_adapter("failing_adapter:ADAPTER")
+
+
 def test_each_name_has_its_module():
     names = tomllib.loads((PEERS / "pyproject.toml").read_text("utf-8"))["project"]
     points = names["entry-points"]["ellmer_conformance.adapters"]

@@ -54,7 +54,7 @@ def provider_changes() -> tuple[ProviderChange, ...]:
         >>> provider_changes()[0].day >= "2026"
         True
     """
-    text = files(__package__).joinpath("provider_changes.toml").read_text("utf-8")
+    text = files("ellmer_conformance.contract.changes").joinpath("provider_changes.toml").read_text("utf-8")
     return tuple(ProviderChange(**entry) for entry in tomllib.loads(text)["change"])
 
 

@@ -334,7 +334,7 @@ def _numeral_of(node: Any) -> Check:
 
 def shape(name: str) -> dict[str, Any]:
     """Returns the stored shape of a wire format or of a provider. Raises LookupError if there is none."""
-    found = files(__package__).joinpath(f"{name}.json")
+    found = files("ellmer_conformance.contract.shapes").joinpath(f"{name}.json")
     if not found.is_file():
         raise LookupError(f"there is no shape {name!r}")
     value: dict[str, Any] = json.loads(found.read_text(encoding="utf-8"))
@@ -343,7 +343,7 @@ def shape(name: str) -> dict[str, Any]:
 
 def names() -> list[str]:
     """Returns the names of the stored shapes."""
-    stored = (file.name for file in files(__package__).iterdir())
+    stored = (file.name for file in files("ellmer_conformance.contract.shapes").iterdir())
     return sorted(name.removesuffix(".json") for name in stored if name.endswith(".json"))
 
 

@@ -111,7 +111,7 @@ def deciding(name: str, fault: Fault, provider: str, request: Request | None = N
 @cache
 def facts(name: str) -> tuple[Fact, ...]:
     """Returns the facts of a shape: the accepted faults, then the refused ones."""
-    file = files(__package__) / "known_faults" / f"{name}.toml"
+    file = files("ellmer_conformance.contract.shapes") / "known_faults" / f"{name}.toml"
     told = tomllib.loads(file.read_text("utf-8")) if file.is_file() else {}
     return (*_read(told.get("accepted", ()), False), *_read(told.get("refused", ()), True))
 

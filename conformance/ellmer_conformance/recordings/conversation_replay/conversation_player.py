@@ -268,7 +268,8 @@ class ConversationPlayer:
     def _mode(self, recorded: RecordedCase) -> Mode:
         request = recorded.conversation.first
         able = self.adapter.capabilities(request.wire, self._provider(request)).modes
-        mode = next((mode for mode in recorded.case.modes if mode in self.modes and mode in able), None)
+        modes: Iterator[Mode] = (mode for mode in recorded.case.modes if mode in self.modes and mode in able)
+        mode = next(modes, None)
         if mode is None:
             raise CannotBeGiven("no mode of this conversation is both selected and supported by the adapter")
         return mode

@@ -21,7 +21,7 @@ from .terminal import MARKS
 
 def page(report: Report, folder: str) -> str:
     """Returns the page of the report in a folder."""
-    parts = files(__package__).joinpath("page")
+    parts = files("ellmer_conformance.report.formats").joinpath("page")
     program = parts.joinpath("page.js").read_text(encoding="utf-8")
     text = parts.joinpath("page.html").read_text(encoding="utf-8")
     for mark, content in (

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
+
 from ..case import Case, ask, case
 from ..messages import Source, Upload
 from ..script import Answer, Call, Say, Search, Usage
@@ -21,11 +23,11 @@ _NO_SEARCH = dict.fromkeys(
     "cohere": "it cites documents of the request and results of tools, which have no URL of their own",
     "openai-chat/deepseek": "its answers have no annotations",
 }
-_CITES_NO_RESULTS = dict.fromkeys(
+_CITES_NO_RESULTS: Mapping[str, str] = dict.fromkeys(
     ("openai-chat", "openai-responses", "anthropic", "gemini", "bedrock", "mistral", "ollama"),
     "its answers do not cite the results of tools that the caller runs",
 )
-_NO_PAUSE = dict.fromkeys(
+_NO_PAUSE: Mapping[str, str] = dict.fromkeys(
     ("openai-chat", "openai-responses", "gemini", "bedrock", "cohere", "mistral", "ollama"),
     "its answers do not pause: there is no stop reason that asks for the conversation back",
 )

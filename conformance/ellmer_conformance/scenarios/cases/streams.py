@@ -5,6 +5,8 @@ Without a stream, the same happens to the body: it stops in the middle, or the p
 
 from __future__ import annotations
 
+from collections.abc import Mapping
+
 from ..case import Case, ask, case
 from ..script import Answer, Call, Cut, Failure, Refuse, Say, Usage
 from ._media_and_tools import weather
@@ -12,7 +14,9 @@ from ._media_and_tools import weather
 _PARIS = "What's the weather in Paris?"
 _AGAIN = Answer((Say("Here again: all is well."),), usage=Usage(20, 8))
 _GOES_ON = ask("And now?", text="Here again: all is well.")
-_NO_FILTER = dict.fromkeys(("cohere", "mistral", "ollama"), "it has no stop reason for a filter")
+_NO_FILTER: Mapping[str, str] = dict.fromkeys(
+    ("cohere", "mistral", "ollama"), "it has no stop reason for a filter"
+)
 
 
 @case

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 
 from ..case import Case, ask, case
 from ..messages import Text, Tool, ToolCall, ToolResult, Turn
@@ -49,7 +49,7 @@ THINKERS = {
     "cohere": "command-a-reasoning-08-2025",
     "mistral": "magistral-medium-latest",
 }
-_THINKS_ANYWAY = dict.fromkeys(
+_THINKS_ANYWAY: Mapping[str, str] = dict.fromkeys(
     ("openai-chat", "openai-responses", "anthropic", "gemini", "ollama"), "thinking_with_tools shows it"
 )
 

@@ -167,9 +167,11 @@ class Handler(Protocol):
 
     def answer(self, request: HttpRequest) -> Reply | Awaitable[Reply]:
         """Returns the reply to a whole request, or an awaitable of it."""
+        ...
 
     def too_large(self, request: HttpRequest) -> Reply:
         """Returns the reply to a request whose body will not be read."""
+        ...
 
 
 class Connection(asyncio.Protocol):

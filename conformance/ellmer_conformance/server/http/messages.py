@@ -202,15 +202,19 @@ class Turns(Protocol):
 
     def asked(self, message: bytes) -> HttpRequest | Reply:
         """Returns the request that a message stands for, or its reply if it is not a request to the server."""
+        ...
 
     def event(self, data: bytes) -> str:
         """Returns the message for an event of the reply."""
+        ...
 
     def failed(self, reply: Reply) -> str:
         """Returns the message for an error."""
+        ...
 
     def over(self) -> str:
         """Returns the message at the end of the longest time that a connection may last."""
+        ...
 
 
 @dataclass(frozen=True, kw_only=True)

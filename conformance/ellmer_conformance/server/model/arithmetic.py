@@ -48,7 +48,7 @@ _LIKELY = re.compile(
 _ROOTS = ("sqrt", "oot", "urzel", "acine", "aíz", "sum of", "product of", "difference", "quotient")
 _LONGEST = 200  # characters of an expression
 _GREATEST = 100  # of an exponent
-_OPERATIONS: dict[type[ast.AST], Callable[..., float]] = {
+_OPERATIONS: dict[type[ast.AST], Callable[..., float]] = {  # pyright: ignore[reportAssignmentType]  # numbers are what `neg` and `pos` get here
     ast.Add: add,
     ast.Sub: sub,
     ast.Mult: mul,

@@ -715,12 +715,14 @@ def _distinct(values: list[Any], kind: str, options: Sequence[Any]) -> list[Any]
     """Returns values that differ: a repeated text gets a number, and a repeated number or option the next one."""
     found: list[Any] = []
     for value in values:
-        new, number = value, 2
+        new = value
         if options:
             new = next((each for each in [value, *options] if each not in found), _ABSENT)
-        while new in found and kind in {"string", "integer", "number"}:
-            new = f"{value} {number}" if kind == "string" else new + 1
-            number += 1
+        for number in range(2, len(found) + 2) if kind in {"string", "integer", "number"} else ():
+            if new not in found:
+                break
+            step = 1 if kind == "string" else max(1, abs(value) // 2**52)  # 1e300 + 1 is 1e300
+            new = f"{value} {number}" if kind == "string" else value + step * (number - 1)
         found += [new] if new is not _ABSENT else []
     return found
 

@@ -90,7 +90,7 @@ def page(headers: Mapping[str, str], mode: str) -> Reply:
 
 @cache
 def _live() -> str:
-    return files(__package__).joinpath("live.html").read_text("utf-8")
+    return files(__name__).joinpath("live.html").read_text("utf-8")
 
 
 def _curl(url: str, headers: Iterable[str], body: object) -> str:

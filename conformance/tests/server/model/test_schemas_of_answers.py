@@ -95,6 +95,7 @@ NODE = closed(value=TEXT, children=listed({"$ref": "#/$defs/Node"}))
     [
         {"$defs": {"Node": NODE}, "$ref": "#/$defs/Node"},
         closed(a=listed({"enum": ["a", "b", "c"]}, uniqueItems=True, minItems=2)),
+        closed(a=listed(NUMBER | {"minimum": 1e300}, uniqueItems=True, minItems=3)),  # 1e300 + 1 is 1e300
         closed(a={"type": "array", "contains": {"const": 5}, "items": WHOLE, "minItems": 2}),
         closed(a={"type": "array", "prefixItems": [NUMBER, TEXT], "items": False, "minItems": 2}),
         closed(a={"type": "object", "additionalProperties": WHOLE, "minProperties": 2}),

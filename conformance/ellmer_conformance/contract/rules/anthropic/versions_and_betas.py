@@ -190,11 +190,11 @@ class Beta(NamedTuple):
 
 @cache
 def _read() -> dict[str, Beta]:
-    told: dict[str, dict[str, Any]] = tomllib.loads((files(__package__) / "betas.toml").read_text("utf-8"))[
-        "beta"
-    ]
+    told: dict[str, dict[str, Any]] = tomllib.loads(
+        (files("ellmer_conformance.contract.rules.anthropic") / "betas.toml").read_text("utf-8")
+    )["beta"]
     return {
-        name: Beta(name, **each | {"unlocks": tuple(each.get("unlocks", ()))}) for name, each in told.items()
+        name: Beta(name, **{**each, "unlocks": tuple(each.get("unlocks", ()))}) for name, each in told.items()
     }
 
 

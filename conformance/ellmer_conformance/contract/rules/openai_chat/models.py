@@ -208,7 +208,8 @@ def thinking_models_are_not_sampled(request: Request) -> Iterator[Finding]:
 
 def _thinks_by_default(model: str) -> bool:
     """Tells whether a model reasons unless a request says `none`."""
-    return (generation(model, "gpt") or (0, 0)) >= (5, 6)
+    found = generation(model, "gpt")
+    return found is not None and found >= (5, 6)
 
 
 def _with_tools(instead: str) -> Refusal:

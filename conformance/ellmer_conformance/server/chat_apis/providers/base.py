@@ -5,6 +5,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
 from copy import copy
+from functools import cached_property
 from typing import Any, ClassVar, Self
 
 from ....contract.observed.exchange import Json
@@ -107,7 +108,7 @@ class Compatible(OpenAIChat):
     def event(self, rest: Json) -> bytes:
         return sse(compact(self.chunk_head | rest))
 
-    @property
+    @cached_property
     def chunk_head(self) -> Json:
         return {
             "id": self.id,

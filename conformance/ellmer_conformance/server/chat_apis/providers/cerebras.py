@@ -6,6 +6,7 @@ https://inference-docs.cerebras.ai/api-reference/chat-completions; order and nam
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
+from functools import cached_property
 from typing import ClassVar
 
 from ....contract.observed.exchange import Json
@@ -70,7 +71,7 @@ class Cerebras(Compatible):
             "time_info": {**times, "total_time": 0.038217, "created": self.ticket.created},
         }
 
-    @property
+    @cached_property
     def chunk_head(self) -> Json:
         return super().chunk_head | {"system_fingerprint": f"fp_{self.ticket.token('build', 20, HEX)}"}
 

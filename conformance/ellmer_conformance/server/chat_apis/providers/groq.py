@@ -6,6 +6,7 @@ https://console.groq.com/docs/api-reference; order and names as recorded.
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
+from functools import cached_property
 from typing import Any, ClassVar
 
 from ....contract.observed.exchange import Json
@@ -93,7 +94,7 @@ class Groq(Compatible):
             delta = delta | {"channel": "analysis"}
         return {"choices": [{"index": 0, "delta": delta, "logprobs": None, "finish_reason": finish}]}
 
-    @property
+    @cached_property
     def chunk_head(self) -> Json:
         return super().chunk_head | {"system_fingerprint": f"fp_{self.ticket.token('build', 10, HEX)}"}
 

@@ -6,6 +6,7 @@ https://openrouter.ai/docs/api/reference/streaming; order and names as recorded.
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
+from functools import cached_property
 from typing import Any, ClassVar
 
 from ....contract.observed.exchange import Json
@@ -111,7 +112,7 @@ class OpenRouter(Compatible):
         """The number of answers: one, because OpenRouter ignores `n`."""
         return 1
 
-    @property
+    @cached_property
     def chunk_head(self) -> Json:
         return super().chunk_head | {"provider": "OpenAI"}
 

@@ -8,6 +8,7 @@ from collections.abc import Iterator
 from itertools import pairwise
 from typing import Any
 
+from .....scenarios.messages import Text
 from .....scenarios.script import Failure
 from ....counts import listed
 from ....error_texts.error_bodies import own_message, read_error
@@ -108,7 +109,7 @@ def chats_go_on_after_errors(run: Run) -> Iterator[Finding]:
         if reply.error is not None and _is_unfinished(run):  # who tries once meets the failure that was left
             continue
         yield found(reply.error is None, f"/replies/{index + 1}", f"the chat did not go on: {reply.error!r}")
-        asked = [part.text for part in before.parts if hasattr(part, "text")]
+        asked = [part.text for part in before.parts if isinstance(part, Text)]
         texts = [item.text for item in run.sent_items[-1] if item.kind == "text"] if run.sent_items else []
         twice = [text for text in asked if texts.count(text) > 1]
         yield found(not twice, "/exchanges", f"{twice} is said twice")

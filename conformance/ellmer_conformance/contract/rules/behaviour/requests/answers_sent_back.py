@@ -9,7 +9,7 @@ from contextlib import suppress
 from itertools import groupby, pairwise, takewhile
 
 from .....scenarios.messages import Text
-from .....scenarios.script import Answer, AnswerByMedia, Call, Say, Search, Think, answers_of
+from .....scenarios.script import Answer, AnswerByMedia, Call, Refuse, Say, Search, Think, answers_of
 from ....counts import listed
 from ....observed.exchange import Item, Json
 from ....observed.run import Run, call_key
@@ -197,9 +197,7 @@ def blocks_of_text_stay_apart(run: Run) -> Iterator[Finding]:
                     not joined, f"/exchanges/{index}/request", f"{first + second!r} was made of two texts"
                 )
     for index, answers in _followed(run) if run.wire in _BLOCKS else ():
-        blocks = [
-            part.text for part in answers[0].parts if not isinstance(part, Think) and hasattr(part, "text")
-        ]
+        blocks = [part.text for part in answers[0].parts if isinstance(part, Say | Call | Refuse)]
         texts = [text for text in blocks if text]
         sent = [item.text for item in _new(run, index) if item.kind == "text"]
         split = len(sent) > len(texts) and "".join(sent) == "".join(texts)

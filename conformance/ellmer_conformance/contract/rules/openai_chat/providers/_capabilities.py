@@ -38,7 +38,11 @@ class Cell:
 @cache
 def cells() -> tuple[Cell, ...]:
     """Returns all cells."""
-    lines = (files(__package__) / "capabilities.jsonl").read_text("utf-8").splitlines()
+    lines = (
+        (files("ellmer_conformance.contract.rules.openai_chat.providers") / "capabilities.jsonl")
+        .read_text("utf-8")
+        .splitlines()
+    )
     return tuple(Cell(**json.loads(line)) for line in lines)
 
 
