@@ -14,7 +14,7 @@ from collections.abc import Iterable, Sequence
 from contextlib import suppress
 from typing import Any, NoReturn
 
-from inspect_ai import model as theirs
+import inspect_ai.model as theirs
 from inspect_ai.model import GenerateConfig, ModelAPI, modelapi
 from inspect_ai.solver import solver
 from inspect_ai.tool import ToolCall, ToolCallError
@@ -232,7 +232,7 @@ class EllmerModel(ModelAPI):  # type: ignore[misc]  # inspect-ai is not where ty
     ) -> None:
         super().__init__(model_name, base_url, api_key, [], config)
         keys = {"base_url": base_url, "api_key": api_key}
-        self.options = {name: value for name, value in keys.items() if value} | options
+        self.options: dict[str, Any] = {name: value for name, value in keys.items() if value} | options
 
     async def generate(
         self, input: list[Any], tools: list[Any], tool_choice: Any, config: GenerateConfig

@@ -10,7 +10,7 @@ from contextlib import aclosing, closing, contextmanager, nullcontext
 from dataclasses import dataclass
 from functools import partial
 from types import TracebackType
-from typing import TYPE_CHECKING, Any, Generic, Literal, Self, TypedDict, TypeVar
+from typing import TYPE_CHECKING, Any, Generic, Literal, Self, TypedDict, TypeVar, cast
 
 from ..base.argument_checks import caller
 from ..base.log import warn
@@ -57,7 +57,7 @@ def echo_mode(value: object) -> EchoMode:
     """Returns one of the three modes. `True` means `output`, and `False` means `none`."""
     match value:
         case "none" | "output" | "all":
-            return value
+            return cast("EchoMode", value)
         case bool():
             return "output" if value else "none"
     raise UsageError(f'echo must be "none", "output" or "all", not {value!r}.')

@@ -11,7 +11,7 @@ import re
 import shutil
 import sys
 from collections.abc import Callable
-from typing import Any, TextIO
+from typing import Any, TextIO, cast
 
 from ..base.printable_text import printable, revealed
 from ..contents.content import (
@@ -24,7 +24,7 @@ from ..contents.content import (
     ContentToolResult,
 )
 from ..contents.turns import AssistantTurn, Turn, UserTurn
-from ..conversation.approval import DEFER, Decide, Decision, DecisionLike
+from ..conversation.approval import DEFER, Decide, Decision
 from ..conversation.io_operations import Shown
 from ..errors import UsageError
 from ..tools.results import flatten
@@ -214,8 +214,7 @@ def approver(approve: Any) -> Decide | None:
         case "defer":
             return lambda _request: DEFER
         case _ if callable(approve):
-            decide: Callable[[ContentToolRequest], DecisionLike] = approve
-            return decide
+            return cast("Decide", approve)
     raise UsageError(f'approve must be a function, "console", "defer" or None, not {approve!r:.80}.')
 
 

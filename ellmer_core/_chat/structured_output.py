@@ -33,7 +33,7 @@ class Structured:
 
     def __init__(self, type: Any, *, convert: bool = True, frame: Library | None = None) -> None:
         self.convert = convert or frame is not None
-        self.frame = frame
+        self.frame: Library | None = frame
         self.columns = columns_of(type, array=True) if frame else []
         wanted = inner_type(type, "type=")
         self.type = wanted if frame else type  # rows are dicts, whatever class the type is

@@ -77,15 +77,13 @@ def spelt(function: F, of: str = "", *, makes: bool = False) -> F:
         function.__init__ = spelt(made, function.__name__, makes=True)  # type: ignore[misc]
         for base in function.__mro__:
             spelt_methods(base)
-        return function
+        return cast("F", function)
     if function.__globals__ is globals() and hasattr(function, "__wrapped__"):
         return function  # it was spelt before
-    function = _taking_names(function) if hasattr(function, "registry") else function
-    wrap = (
-        _spelt_async if function.__code__.co_flags & CO_COROUTINE else _spelt_maker if makes else _spelt_call
-    )
-    name = of or function.__qualname__.rpartition(".")[2]
-    return cast("F", wrap(function, name, _checks(function, name)))
+    called: Any = _taking_names(function) if hasattr(function, "registry") else function
+    wrap = _spelt_async if called.__code__.co_flags & CO_COROUTINE else _spelt_maker if makes else _spelt_call
+    name = of or called.__qualname__.rpartition(".")[2]
+    return cast("F", wrap(called, name, _checks(called, name)))
 
 
 def spelt_methods(kind: K) -> K:

@@ -887,7 +887,7 @@ def matched(request: ContentToolRequest, tool: ToolDef | None) -> ContentToolReq
     if tool is not None and not isinstance(request, tool.request):
         values = {field.name: getattr(request, field.name) for field in fields(ContentToolRequest)}
         try:
-            return tool.request(**values | {"tool": tool})
+            return tool.request(**{**values, "tool": tool})
         except Exception:  # noqa: BLE001 - as with a title: the call goes on without it
             logger.debug("tool %s: no %s", tool.name, tool.request.__name__, exc_info=True)
     return replaced(request, tool=tool)

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Generator, Mapping, Sequence
 from dataclasses import dataclass, field
 from types import MappingProxyType
-from typing import TYPE_CHECKING, Any, NamedTuple, TypeVar, get_args
+from typing import TYPE_CHECKING, Any, NamedTuple, TypeVar
 
 from ..base.values import Value
 from ..contents.content import Content, ContentToolRequest, ContentToolResult, ToolCallDelta
@@ -97,6 +97,6 @@ class Clock(NamedTuple):
 
 #: What is shown is yielded itself: a content, a whole turn, or a piece of a call.
 Shown = Content | Turn | ToolCallDelta
-SHOWN = get_args(Shown)  # `isinstance()` takes a third of the time of a union
+SHOWN = (Content, Turn, ToolCallDelta)  # `isinstance()` takes a third of the time of a union
 Effect = Shown | Send | ReadBody | ReadEvents | Finish | Fetch | CallTools | Decide | Notify | Wait | Clock
 Loop = Generator[Effect, Any, T]

@@ -222,7 +222,7 @@ def _answer_without_attachments(
         f"{settings.wire.provider} refused what it attached to earlier answers (signatures, encrypted reasoning, blocks of its "
         f"own), so they are sent without it: {error.message}"
     )
-    return turn
+    return turn  # pyright: ignore[reportReturnType]  # only a raised error leaves it None
 
 
 def _show(turn: AssistantTurn, *, streamed: bool) -> Loop[None]:

@@ -244,7 +244,8 @@ class Job:
         ignore_hash: bool = False,
     ) -> None:
         self.api = _api(chat.wire)
-        self.chat, self.path, self.wanted, self.mode = chat, Path(path), wanted, mode
+        self.chat, self.path, self.wanted = chat, Path(path), wanted
+        self.mode: StructuredMode | None = mode
         self.unwritten: OSError | None = None
         inputs = all_inputs(prompts)
         self.forks = [chat.fork() for _ in inputs]

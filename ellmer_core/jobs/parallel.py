@@ -554,7 +554,8 @@ class Parallel:
         whole = asyncio.gather(*tasks)
 
         def end(ended: asyncio.Future[Any]) -> None:
-            ended.cancelled() or ended.exception()  # it may be that nobody asks for it
+            if not ended.cancelled():
+                ended.exception()  # it may be that nobody asks for it
             arrived.put_nowait(None)
 
         whole.add_done_callback(end)

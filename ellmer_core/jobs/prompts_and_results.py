@@ -83,7 +83,7 @@ class Rows:
         self.columns = columns_of(type, array=False) if frame else []
         self.type = type_of(type) if frame else type  # rows are dicts, whatever class the type is
         self.convert = convert or frame is not None
-        self.frame = frame
+        self.frame: Library | None = frame
 
     def collected(self, outcomes: Sequence[Outcome], cost: float | None) -> Any:
         """Returns the data in a list, or in a data frame with a row for each outcome."""

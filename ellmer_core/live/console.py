@@ -210,7 +210,7 @@ class Suggested(Completer):
     def __init__(self, suggestions: list[str]) -> None:
         self.suggestions = suggestions
 
-    def get_completions(self, document: Document, _event: CompleteEvent) -> Iterable[Completion]:
+    def get_completions(self, document: Document, complete_event: CompleteEvent) -> Iterable[Completion]:  # noqa: ARG002 - their name
         typed = document.text
         for text in [*self.suggestions, *(COMMANDS if typed.startswith("/") else ())]:
             if text.lower().startswith(typed.lower()):

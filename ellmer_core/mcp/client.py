@@ -160,14 +160,15 @@ class McpTools:
 
         with ExitStack() as stack:
             portal = stack.enter_context(start_blocking_portal(name="ellmer_core mcp"))
-            failed: BaseException | None = None
+            opened: tuple[Client, list[Tool]] | BaseException
             try:
-                client, listed = stack.enter_context(portal.wrap_async_context_manager(self._connected()))
+                opened = stack.enter_context(portal.wrap_async_context_manager(self._connected()))
             except Exception as error:  # noqa: BLE001 - raised again as one of ours
-                failed = self._first(error)
-            if failed is not None:  # here, because it would have the frames of the SDK as its context there
-                why = f"{_in_words(failed, self.connect_timeout, 'connect_timeout')}{self._last_words()}"
-                raise self._failure(failed, f"No MCP server answers at {self._where}: {why}")
+                opened = self._first(error)
+            if isinstance(opened, BaseException):  # above, its context would have the frames of the SDK
+                why = f"{_in_words(opened, self.connect_timeout, 'connect_timeout')}{self._last_words()}"
+                raise self._failure(opened, f"No MCP server answers at {self._where}: {why}")
+            client, listed = opened
             self._open, self._session = stack.pop_all(), (portal, client)
         if twice := [name for name, times in Counter(each.name for each in listed).items() if times > 1]:
             self._close()

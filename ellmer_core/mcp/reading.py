@@ -34,12 +34,12 @@ class _LineDecoder(codecs.BufferedIncrementalDecoder):
         self._parts: list[str] = []
         self._length = 0
 
-    def _buffer_decode(self, data: Any, errors: str, final: bool) -> tuple[str, int]:
-        return codecs.utf_8_decode(data, errors, final)
+    def _buffer_decode(self, input: Any, errors: str, final: bool) -> tuple[str, int]:
+        return codecs.utf_8_decode(input, errors, final)
 
-    def decode(self, data: Any, final: bool = False) -> str:
+    def decode(self, input: Any, final: bool = False) -> str:
         """Returns the lines that end in these bytes."""
-        *ended, begun = super().decode(data, final).split("\n")
+        *ended, begun = super().decode(input, final).split("\n")
         return "".join([*map(self._ended, ended), self._added(begun)])
 
     def _ended(self, piece: str) -> str:

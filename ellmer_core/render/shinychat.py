@@ -13,7 +13,7 @@ from __future__ import annotations
 import os
 from collections.abc import Iterator, Sequence
 from functools import singledispatch
-from typing import Any, Literal, cast
+from typing import TYPE_CHECKING, Any, Literal, cast
 
 from ..contents.content import (
     Content,
@@ -41,12 +41,13 @@ try:
 
     from .shinychat_blocks import in_place, request_message, result_message
 except ImportError:  # an extra; the name can be imported all the same
+    if TYPE_CHECKING:
+        raise
 
     def _missing(*_args: Any, **_kwargs: Any) -> Any:
         raise UsageError('Chats in Shiny need shiny and shinychat: pip install "ellmer-core[shiny]".')
 
-    # Ignored below: the substitute for the class only raises an error.
-    HTML = Attachment = ChatMessage = in_place = request_message = result_message = _missing  # type: ignore[assignment,misc]
+    HTML = Attachment = ChatMessage = in_place = request_message = result_message = _missing  # type: ignore[misc]  # it only raises an error
 
 __all__ = ["contents_shinychat"]
 

@@ -263,8 +263,9 @@ def check_tool_result(name: str, value: Any) -> Any:
         return replaced(value, value=check.json(value.value))
     if not isinstance(value.error, (str, BaseException)):
         raise check.error("error", value.error, "An error is a string or an exception.")
-    plain = isinstance(value.error, str) and type(value.error) is not str
-    return replaced(value, error=str.__str__(value.error)) if plain else value
+    if isinstance(value.error, str) and type(value.error) is not str:
+        return replaced(value, error=str.__str__(value.error))
+    return value
 
 
 class _Check(NamedTuple):

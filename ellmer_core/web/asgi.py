@@ -30,11 +30,13 @@ class Speaks(Protocol):
 
     def read(self, request: bytes) -> WebRequest:
         """Reads a request."""
+        ...
 
     def stream(
         self, chat: Chat, asked: WebRequest, *, controller: StreamController | None = None
     ) -> AsyncGenerator[bytes, None]:
         """Streams an answer."""
+        ...
 
 
 @spelt

@@ -183,8 +183,8 @@ def content_of(type: str, data: str | bytes, name: object = "") -> ours.Content:
         if problem := ours.ContentFile(type, data).fault:
             raise UsageError(f"A file of type {type} cannot be read: {problem}.")
         data = b64decode(data)
-    name = re.split(r"[/\\]", str(name or ""))[-1][:100]
-    return content_of_bytes(data, type.lower(), name or f"file.{type.rpartition('/')[2]}")
+    shown = re.split(r"[/\\]", str(name or ""))[-1][:100]
+    return content_of_bytes(data, type.lower(), shown or f"file.{type.rpartition('/')[2]}")
 
 
 def call_of(id: Any, name: Any, arguments: Any) -> ours.ContentToolRequest:
@@ -249,21 +249,27 @@ class Encoder(Protocol):
 
     def begin(self) -> Iterator[Json]:
         """Yields the events before the first content."""
+        ...
 
     def continued(self, calls: Sequence[str]) -> None:
         """Notes the calls that the client shows already."""
+        ...
 
     def take(self, content: ours.Content | ours.ToolCallDelta) -> Iterator[Json]:
         """Yields the events of a content of `stream(content="deltas")`."""
+        ...
 
     def ask(self, requests: Sequence[ours.ContentToolRequest], turns: Sequence[Turn]) -> Iterator[Json]:
         """Yields the last events, if calls wait for a decision."""
+        ...
 
     def end(self, turns: Sequence[Turn], *, cancelled: bool) -> Iterator[Json]:
         """Yields the last events, after these new turns."""
+        ...
 
     def fail(self, words: str, turns: Sequence[Turn]) -> Iterator[Json]:
         """Yields the last events, after an error in plain words."""
+        ...
 
 
 async def answer(

@@ -485,7 +485,7 @@ class Wire(Value, ABC):
     # theirs → ours ----------------------------------------------------------------------------------------
 
     @abstractmethod
-    def turn(self, response: Json) -> AssistantTurn:
+    def turn(self, response: Json, /) -> AssistantTurn:
         """Returns a whole answer as a turn. Unknown blocks become `ContentUnknown`. Raises the typed
         `ProviderError` if the body of a status 200 is an error.
         """
@@ -595,11 +595,10 @@ def without_user(url: str, headers: Mapping[str, str]) -> tuple[str, Mapping[str
         return url, headers
     try:
         parts = urlsplit(url)
-        user, password = parts.username, parts.password
     except ValueError:  # no request will be sent there, but an error shows it
-        user = password = None
-    if user is None and password is None:
+        parts = None
+    if parts is None or (parts.username is None and parts.password is None):
         return re.sub(r"^([A-Za-z][\w+.-]*://)?[^/?#]*@", r"\1", url), headers
-    pair = f"{unquote(user or '')}:{unquote(password or '')}".encode()
+    pair = f"{unquote(parts.username or '')}:{unquote(parts.password or '')}".encode()
     basic = {"authorization": f"Basic {b64encode(pair).decode()}"}
     return parts._replace(netloc=parts.netloc.rpartition("@")[2]).geturl(), {**basic, **headers}

@@ -32,9 +32,11 @@ class Endpoint(Protocol):
     def api_headers(self) -> Mapping[str, str]: ...
     def headers(self) -> dict[str, str]:
         """Returns the headers with the key, if there is one."""
+        ...
 
     def get(self, url: str) -> Request:
         """Returns a request without a body."""
+        ...
 
 
 class StoredFile(NamedTuple):

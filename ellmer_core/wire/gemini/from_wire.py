@@ -187,7 +187,7 @@ def _put(container: Any, path: tuple[str | int, ...], value: Any) -> None:
             container.append(inner)
         elif isinstance(container, dict) and isinstance(step, str):
             container.setdefault(step, inner)
-        container = container[step]
+        container = container[step]  # pyright: ignore[reportCallIssue, reportArgumentType]  # a wrong step raises
 
 
 def _is_plain(part: Json) -> bool:

@@ -503,7 +503,7 @@ class OpenAIChatResponse(Wire):
             extra=self.own(**own) if own else {},
         )
 
-    def tokens(self, response: Json) -> Tokens:
+    def tokens(self, response: Json, /) -> Tokens:
         """Returns the usage, also in the places of Groq and Moonshot. If the total counts reasoning in addition to
         the completion (xAI), so do we.
         """

@@ -70,7 +70,7 @@ class ResponsesMerger(Merger):
                 self._calls.setdefault(str(content.get("name")), item)
         return ()
 
-    def _apart(self, event: Json, piece: ours.Content) -> ours.Content:
+    def _apart(self, event: Json, piece: Piece) -> Piece:
         """Returns a piece, with a blank line before it if it is the first text of a second message."""
         if not isinstance(piece, ours.ContentText):
             return piece

@@ -107,7 +107,7 @@ def in_band_error(body: object) -> errors.ProviderError:
     """Returns the typed error for an error inside a 200. Its `status` is the corresponding one, or `None` if it is
     unknown.
     """
-    facts = _facts(body) | {"body": body}
+    facts: dict[str, Any] = _facts(body) | {"body": body}
     facts["message"] = facts["message"] or f"The provider reported an error, {_quoted(body)}"
     facts["status"] = facts["status"] or STATUS_OF.get(facts["type"]) or STATUS_OF.get(facts["code"])
     return _kind(facts["status"], facts)(**facts)
