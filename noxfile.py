@@ -433,9 +433,10 @@ def lint(session: nox.Session) -> None:
 
 @nox.session
 def types(session: nox.Session) -> None:
-    """Check types: the sources with mypy (strict), and users' code with pyright and the installed wheel."""
+    """Check types: the sources with mypy (strict) and pyright, and users' code with pyright and the installed wheel."""
     session.install("-e", f".[{EXTRAS}]", *group("types"))
     session.run("mypy", *session.posargs)
+    session.run("pyright")
     session.run("pytest", "-q", "typing_tests/test_closed_union.py")
     user = Path("build/types")
     shutil.rmtree(user, ignore_errors=True)
