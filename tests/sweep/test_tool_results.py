@@ -16,7 +16,7 @@ from mcp.types import CallToolResult
 
 import ellmer_core as ec
 from ellmer_core import AssistantTurn, ContentToolRequest, ContentToolResult, UserTurn
-from ellmer_core.mcp import blocks_of, result_of
+from ellmer_core.mcp.conversion import blocks_of, result_of
 from ellmer_core.tool_execution import ainvoke, invoke
 
 sys.path.append(str(Path(__file__).parents[1]))  # the sweep is a package of these tests

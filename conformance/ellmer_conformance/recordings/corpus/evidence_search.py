@@ -124,7 +124,7 @@ def _public(path: Path) -> dict[str, str]:
         recorded = json.loads(path.read_text("utf-8"))["interactions"]
         sources = [(at, each["source"]) for at, each in enumerate(recorded)]
         return {f"/interactions/{at}": _link(source) for at, source in sources}
-    except (OSError, ValueError, TypeError, KeyError):
+    except (OSError, ValueError, TypeError, KeyError, RecursionError):
         return {}
 
 
