@@ -217,28 +217,15 @@ class _Data(Content):
         if not self.type.islower():  # RFC 2045, 5.1: the case does not matter; providers refuse capitals
             object.__setattr__(self, "type", self.type.lower())
 
-    @property
+    @cached_property
     def fault(self) -> str:
         """What is wrong with the data, as a clause; `""` if they are the bytes that `type` names."""
-        return self._checked[0]
-
-    @cached_property
-    def _checked(self) -> tuple[str, tuple[int, int] | None]:
-        """The fault, and the size of an image without one. The data are decoded once for both."""
         if not self.data:
-            return "its data is empty", None
+            return "its data is empty"
         try:
             bytes = b64decode(self.data, validate=True)
         except ValueError:
-            return "its data is not standard base64", None
-        fault = self._mismatch(bytes)
-        return fault, None if fault else self._size_in(bytes)
-
-    def _size_in(self, bytes: bytes) -> tuple[int, int] | None:  # noqa: ARG002 - as where there is none
-        return None
-
-    def _mismatch(self, bytes: bytes) -> str:
-        """Returns why these are not the bytes that `type` names, or `""`."""
+            return "its data is not standard base64"
         actual = sniffed(bytes) or sniffed(bytes, AUDIO)
         if self.only and self.type != self.only:
             return f"its type is {self.type!r:.80}, not {self.only}"
@@ -328,15 +315,12 @@ class ContentImageInline(ContentImage, _Data):
     data: str = field(default="", repr=False)
     extra: Mapping[str, Any] = field(default_factory=dict, repr=False, compare=False)
 
-    @property
+    @cached_property
     def size(self) -> tuple[int, int] | None:
         """The width and height in pixels, or `None` if the bytes do not tell."""
-        return self._checked[1]
-
-    def _size_in(self, bytes: bytes) -> tuple[int, int] | None:
         from .image_size import image_size  # noqa: PLC0415 - few chats have images
 
-        return image_size(self.type, bytes)
+        return None if self.fault else image_size(self.type, b64decode(self.data))
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -566,7 +550,7 @@ def replaced(content: C, **changes: Any) -> C:
     `__init__`.
     """
     changed = copy(content)
-    for computed in ("fault", "_checked"):
+    for computed in ("fault", "size"):
         vars(changed).pop(computed, None)
     for name, value in changes.items():
         object.__setattr__(changed, name, value)

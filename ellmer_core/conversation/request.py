@@ -37,25 +37,20 @@ def request_turns(history: History, settings: Settings, user: UserTurn | None) -
     if settings.fetched:
         turns = [inlined(turn, settings.fetched) for turn in turns]
         new = user and inlined(user, settings.fetched)
-    parts = _parts(_chosen(turns, special, new))
+    parts = _parts([*(turns[place] for place in special), *filter(None, [new])])
     uploads = [part for part in parts if isinstance(part, ours.ContentUploaded)]
     if uploads and expiring(uploads):
         now: float = yield Clock(wall=True)
         turns, new = [sent_along(turn, now) for turn in turns], new and sent_along(new, now)
-    wire, older = for_images_of(settings.wire, _chosen(turns, special, new))
-    if older:
-        turns = [without_images(turn, missed) if id(turn) in older else turn for turn in turns]
+    wire = settings.wire
+    if wire.profile.many_images:
+        wire, older = for_images_of(wire, [*(turns[place] for place in special), *filter(None, [new])])
+        if older:
+            turns = [without_images(turn, missed) if id(turn) in older else turn for turn in turns]
     sent = sendable_to(
         wire, turns, special, new, tuple(settings.tools.values()), describes=settings.describes
     )
     return sent._replace(replaced=[*sent.replaced, *missed])
-
-
-def _chosen(turns: Sequence[Turn], places: Iterable[int], new: Turn | None) -> Iterator[Turn]:
-    """Yields the turns at these places, and the new one."""
-    yield from (turns[place] for place in places)
-    if new is not None:
-        yield new
 
 
 def _history_after_hooks(history: History, settings: Settings) -> list[Turn]:

@@ -252,6 +252,7 @@ def in_a_process(use, bombs, folder):
     def tried():
         warnings.simplefilter("ignore")
         os.chdir(folder)
+        os.environ["CONFORMANCE_CORPUS"] = str(folder / "corpus")  # the user's own may be large
         before = int(Path("/proc/self/statm").read_text("utf-8").split()[0]) * resource.getpagesize()
         resource.setrlimit(resource.RLIMIT_AS, (before + MEMORY, before + MEMORY))
         for bomb in bombs:

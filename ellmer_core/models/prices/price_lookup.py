@@ -11,7 +11,6 @@ from threading import Lock
 from typing import Any, NamedTuple
 
 from ...base.budget import PRICES
-from ...base.regular_files import opened
 from ...contents.turns import AssistantTurn, Tokens
 from ...errors import UsageError
 from ...wire.base import Wire
@@ -178,6 +177,8 @@ def _content(source: str | Path, most: int) -> bytes:
     if str(source).startswith(("https://", "http://")):
         content = _download(str(source), most)
     else:
+        from ...base.regular_files import opened  # noqa: PLC0415 - few programs have prices of their own
+
         with opened(source) as file:
             content = file.read(most + 1)
     if len(content) > most:
