@@ -197,7 +197,7 @@ def error_text(book: RuleBook, rule: Rule) -> str:
     """Returns the provider's error text, with `…` for what differs from request to request. A text with few other words
     is that of an example. It is `""` if the provider does not refuse in words.
     """
-    templates = {each.message for each in (rule.refusal, *rule.formerly) if each}
+    templates = {each.message for each in rule.refusals}
     known = [worded(text) if text in templates else text for text in known_texts(book, rule)]
     plain = (text for text in known if word_count(text) > 3 and text.count("…") < 3)
     words = " ".join(next(plain, max(known, key=word_count, default="")).split())

@@ -261,6 +261,11 @@ class Rule:
         return self.id.partition("-")[0]
 
     @property
+    def refusals(self) -> tuple[Refusal, ...]:
+        """The provider's answers to a violation, now and formerly."""
+        return (*([self.refusal] if self.refusal else ()), *self.formerly)
+
+    @property
     def refuses(self) -> bool:
         """Whether the provider is known to refuse a request that breaks the rule."""
         return self.kind is Kind.REJECT and self.level is Level.MUST and not self.preview

@@ -30,7 +30,7 @@ class Refusals:
             (book.wire, id(rule)): (book, rule)
             for book in self.books
             for rule in book.rules.values()
-            if rule.refusal or rule.formerly
+            if rule.refusals
         }
         told = [(book, rule, texts_of(book, rule)) for book, rule in refusing.values()]
         self.texts = {each.text: each for *_, texts in told for each in texts}
@@ -107,8 +107,8 @@ def known_texts(book: RuleBook, rule: Rule) -> list[str]:
 
 
 def _templates_and_refusals(book: RuleBook, rule: Rule) -> Iterator[str]:
-    for refusal in (rule.refusal, *rule.formerly):
-        if refusal and len(words(refusal.message)) > 1:
+    for refusal in rule.refusals:
+        if len(words(refusal.message)) > 1:
             yield refusal.message
     for counterexample in rule.counterexamples:
         for violation in verdict(rule, book.request(counterexample)).violations[:1]:

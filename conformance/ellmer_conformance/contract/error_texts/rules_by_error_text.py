@@ -11,6 +11,7 @@ import re
 from collections import defaultdict
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from functools import cache
+from typing import Any, NamedTuple
 
 from .. import scope
 from ..rule import Rule
@@ -18,7 +19,7 @@ from ..rulebook import RuleBook
 from ..rules._shape_faults import IDS
 from .described_faults import Described, What, described, folded, has_field, judging
 from .named_fields import IDENTIFIER, SEVERAL, NamedFields
-from .other_causes import SAYS_NOTHING, other_cause
+from .other_causes import SAYS_NOTHING, OtherCause, other_cause
 from .refusals import Refusals, refusals_of, texts_of
 from .sentences import FUNCTION_WORDS, PASSED_ON, WORD, is_sentence, messages_in, texts_in, words
 from .similarity import BEHIND, COMPARED, LEAST, SHORT, WHOLE, Match, nearest
@@ -56,6 +57,19 @@ _HINT = 0.15
 _ALSO = {"validation": "bedrock", "gemini": "google", "claude": "anthropic", "x": "xai", "openai": ""}
 
 
+class _Read(NamedTuple):
+    """An error text, with what is known of it before a rule is compared."""
+
+    raw: str
+    said: str  # its messages, each on lines of its own
+    plain: str  # the same on one line
+    cause: OtherCause | None
+    fault: Described | None
+    fields: NamedFields
+    refusals: Refusals
+    providers: set[str]
+
+
 def matches(text: str, books: Iterable[RuleBook]) -> list[Match]:
     """Returns the rules whose refusals are most similar to the text, best first; an empty list if none is similar.
 
@@ -69,49 +83,72 @@ def matches(text: str, books: Iterable[RuleBook]) -> list[Match]:
     refusals = refusals_of(books)
     named = nearest(text, refusals.books, LEAST)
     best = max((each.alike for each in named), default=0.0)
-    providers = _providers_named(text, {each.book.provider for each in named if each.alike >= best - _HINT})
-    said = "\n".join(texts_in(text))
-    fields = NamedFields(said, refusals)
-    plain = " ".join(said.split())
-    fault = fault_in(text)
     near = [each for each in named if each.alike >= best - _HINT]
+    said, providers = "\n".join(texts_in(text)), _providers_named(text, {each.book.provider for each in near})
+    plain, fields = " ".join(said.split()), NamedFields(said, refusals)
+    read = _Read(text, said, plain, cause, fault_in(text), fields, refusals, providers)
     near = [each for each in near if each.named >= _FEW or each.alike >= WHOLE]
-    own = [each for each in near if fault and _has_of_its_own(plain, fault, each)]
+    own = [each for each in near if read.fault and _has_of_its_own(plain, read.fault, each)]
     close = [
         each for each in near if each.alike >= best - BEHIND or each.book.provider in providers or each in own
     ]
-    close = [each for each in close if each.alike >= SHORT or fields.has_paths or not fields.lacks(each)]
-    told = {*WORD.findall(said.lower())}
-    close = [each for each in close if each.alike >= SHORT or _has_an_end(told, each)]
-    close = [each for each in close if each.alike >= WHOLE or not fields.omits(each)]
-    if not cause and max((each.alike for each in close), default=0.0) < SHORT:
-        close = _spelt(text, refusals) or close
-    if not cause and not close:
-        found = containing(plain, refusals) or alone(said, refusals) or reordered(said, refusals)
-        close = [Match(0.0, 0.0, 0.0, book, rule) for book, rule in found]
-    close = [each for each in close if each.alike >= WHOLE or not fields.is_of_others(each)]
-    if fault and fault.what is What.WRONG and len(fault.path) > 1:
-        close = [each for each in close if not fields.foreign(each, {fault.path[0]})]
-    if cause:
-        close = [each for each in close if each.alike >= _SURE or _fits(plain, each, telling=True)]
-    likeliest = max((each.named for each in close), default=0.0)
-    named_in, models = _named_in(plain, close), {*_MODEL.findall(plain)}
-    close.sort(
-        key=lambda match: (
-            *fields(match),
-            not (match.book.provider in providers and match.named >= likeliest - _HINT),
-            not _fits(plain, match, wholly=True),
-            not _about_one_of(models, match.rule),
-            -round(match.covered * _STEPS),
-            _is_passed_on(match) and not PASSED_ON.search(text),
-            *_rank(match, named_in),
-            not _fits(plain, match),
-        )
-    )
-    if fault is None:
+    close = _ordered(read, _likely(read, close))
+    if read.fault is None:
         return close
     own.sort(key=lambda match: -match.named)
-    return [*own, *(each for each in _judged(fault, close, refusals) if each not in own)]
+    return [*own, *(each for each in _judged(read.fault, close, refusals) if each not in own)]
+
+
+def _likely(read: _Read, close: list[Match]) -> list[Match]:
+    """Returns the similar rules that say the same as the text. If there are none, these are rules with a part of the text, word for word."""
+    told = {*WORD.findall(read.said.lower())}
+    close = [each for each in close if _is_close(read, each, told)]
+    if not read.cause and max((each.alike for each in close), default=0.0) < SHORT:
+        close = _spelt(read.raw, read.refusals) or close
+    if not read.cause and not close:
+        found = (
+            containing(read.plain, read.refusals)
+            or alone(read.said, read.refusals)
+            or reordered(read.said, read.refusals)
+        )
+        close = [Match(0.0, 0.0, 0.0, book, rule) for book, rule in found]
+    close = [each for each in close if each.alike >= WHOLE or not read.fields.is_of_others(each)]
+    if read.fault and read.fault.what is What.WRONG and len(read.fault.path) > 1:
+        close = [each for each in close if not read.fields.foreign(each, {read.fault.path[0]})]
+    if read.cause:
+        close = [each for each in close if each.alike >= _SURE or _fits(read.plain, each, telling=True)]
+    return close
+
+
+def _is_close(read: _Read, match: Match, told: set[str]) -> bool:
+    """Tells whether the text says what a similar rule says: what is wrong, and of which field."""
+    if match.alike >= WHOLE:
+        return True
+    if match.alike < SHORT and (
+        (not read.fields.has_paths and read.fields.lacks(match)) or not _has_an_end(told, match)
+    ):
+        return False
+    return not read.fields.omits(match)
+
+
+def _ordered(read: _Read, close: list[Match]) -> list[Match]:
+    """Returns the rules, the best first."""
+    likeliest = max((each.named for each in close), default=0.0)
+    named_in, models = _named_in(read.plain, close), {*_MODEL.findall(read.plain)}
+
+    def rank(match: Match) -> tuple[Any, ...]:
+        return (
+            *read.fields(match),
+            not (match.book.provider in read.providers and match.named >= likeliest - _HINT),
+            not _fits(read.plain, match, wholly=True),
+            not _about_one_of(models, match.rule),
+            -round(match.covered * _STEPS),
+            _is_passed_on(match) and not PASSED_ON.search(read.raw),
+            *_rank(match, named_in),
+            not _fits(read.plain, match),
+        )
+
+    return sorted(close, key=rank)
 
 
 def _says_nothing(text: str) -> bool:
@@ -152,8 +189,7 @@ def _is_passed_on(match: Match) -> bool:
 
 def _templates(match: Match) -> list[str]:
     """Returns the texts of a rule's refusals, with their places."""
-    refusals = (match.rule.refusal, *match.rule.formerly)
-    return [each.message for each in refusals if each is not None]
+    return [each.message for each in match.rule.refusals]
 
 
 def _providers_named(text: str, known: set[str]) -> set[str]:

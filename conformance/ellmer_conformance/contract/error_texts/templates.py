@@ -19,10 +19,8 @@ PLACE = re.compile(r"\{\w*\}")
 _IN_A_PLACE = 200  # letters that stand in a place of a template at most
 _MOSTLY = 0.65  # the share of a sentence's letters that are compared
 _WHOLE = 18  # the least number of letters of a known text that a text has whole
-_FEWEST, _MANY = (
-    3,
-    5,
-)  # words of a refusal that stands alone, and of a shortened text whose words are all in a refusal
+_FEWEST = 3  # words of a refusal that stands alone
+_MANY = 5  # words of a shortened text whose words are all in a refusal
 _BETWEEN = re.compile(r": |[\n\"'{}]")
 _SPELT = 36  # the least number of letters of a sentence that are compared in a row
 
@@ -80,8 +78,8 @@ def alone(text: str, refusals: Refusals) -> list[tuple[RuleBook, Rule]]:
     return [
         (book, rule)
         for book, rule, _ in refusals.rules
-        for each in (rule.refusal, *rule.formerly)
-        if each and len(words(each.message)) >= _FEWEST and each.message.lower().strip(" .") in parts
+        for each in rule.refusals
+        if len(words(each.message)) >= _FEWEST and each.message.lower().strip(" .") in parts
     ]
 
 
