@@ -19,7 +19,7 @@ class Cerebras(ChatCompletions):
     default_model: ClassVar[str] = "gpt-oss-120b"
     key_vars: ClassVar[tuple[str, ...]] = ("CEREBRAS_API_KEY",)
     supports: ClassVar[Supports] = Supports(pdfs=False, native_tool_media=False)
-    fetches: ClassVar[bool] = False
+    fetches: ClassVar[tuple[str, ...]] = ()
 
     base_url: str = "https://api.cerebras.ai/v1"
 

@@ -32,8 +32,7 @@ class GoogleVertex(Gemini):
     )
 
     finish_numbers: ClassVar[Sequence[str]] = VERTEX_NUMBERS
-    fetches: ClassVar[bool] = True
-    fetched: ClassVar[tuple[str, ...]] = (*Gemini.fetched, "gs:")
+    fetches: ClassVar[tuple[str, ...]] = (*Wire.fetches, "gs:")
 
     base_url: str = ""
     bearer: bool = True

@@ -75,8 +75,11 @@ class Wire(Value, ABC):
         Mapping[str, str]
     ] = {}  # neutral parameter: its place in the body, `a.b` for {"a": {"b"}}
     supports: ClassVar[Supports] = Supports()
-    fetches: ClassVar[bool] = True  # whether the API fetches an image from a URL
-    fetched: ClassVar[tuple[str, ...]] = ("https:", "http:", "data:")
+    fetches: ClassVar[tuple[str, ...]] = (
+        "https:",
+        "http:",
+        "data:",
+    )  # the URLs from which the API takes an image
     schema_limits: ClassVar[SchemaLimits] = SchemaLimits()
     #: What a result may have inside.
     media_in_results: ClassVar[tuple[type[ours.Content], ...]] = (
@@ -371,7 +374,7 @@ class Wire(Value, ABC):
 
     def fetches_from(self, url: str) -> bool:
         """Tells whether the API downloads an image from there. A cloud's own storage (`gs:`, `s3:`) is read by that cloud only."""
-        return self.fetches and url.startswith(self.fetched)
+        return url.startswith(self.fetches)
 
     def namer(self, contents: Sequence[ours.Content]) -> Callable[[ours.ContentToolResult], str]:  # noqa: ARG002 - for formats without ids
         """Returns the function that names the call of a result in this turn, for the tags around its media."""

@@ -80,7 +80,7 @@ class Gemini(GeminiResponse):
 
     models_path: ClassVar[str] = "/models?pageSize=1000"
     schema_limits: ClassVar[SchemaLimits] = GEMINI_LIMITS
-    fetches: ClassVar[bool] = False
+    fetches: ClassVar[tuple[str, ...]] = ()
 
     base_url: str = "https://generativelanguage.googleapis.com/v1beta"
 

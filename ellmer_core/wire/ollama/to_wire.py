@@ -39,7 +39,7 @@ class OllamaChat(OllamaResponse):
     }
 
     supports: ClassVar[Supports] = Supports(pdfs=False)
-    fetches: ClassVar[bool] = False
+    fetches: ClassVar[tuple[str, ...]] = ()
 
     models_path: ClassVar[str] = "/api/tags"
 
