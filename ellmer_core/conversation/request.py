@@ -210,20 +210,17 @@ def for_images_of(wire: Wire, turns: Iterable[Turn]) -> tuple[Wire, frozenset[in
     only smaller images if there are many. If a large one is among the newest, these are sent, and all that are older are left out.
     """
     if not wire.profile.many_images:
-        return wire, NONE
+        return wire, frozenset()
     most, pixels = wire.profile.many_images
     turns = list(turns)
     images = [_images_of(turn) for turn in turns]
     if sum(map(len, images)) <= most:
-        return wire, NONE
+        return wire, frozenset()
     newest = sum(count <= most for count in accumulate(map(len, reversed(images))))
     smaller, first = replace(wire, profile=replace(wire.profile, pixels=pixels)), len(turns) - newest
     if any(smaller.refuses(image) > wire.refuses(image) for image in chain.from_iterable(images[first:])):
         return wire, frozenset(map(id, turns[:first]))
-    return smaller, NONE
-
-
-NONE: frozenset[int] = frozenset()
+    return smaller, frozenset()
 
 
 def _images_of(turn: Turn) -> list[ours.Content]:

@@ -34,7 +34,7 @@ LISTED = 100
 #: Days that a deleted conversation can be brought back.
 KEPT = 7
 #: Errors of SQLite on a full disk, or on one that is only read.
-_NO_ROOM = {"SQLITE_FULL", "SQLITE_READONLY", "SQLITE_CANTOPEN", "SQLITE_IOERR_WRITE"}
+_NOT_WRITTEN = {"SQLITE_FULL", "SQLITE_READONLY", "SQLITE_CANTOPEN", "SQLITE_IOERR_WRITE"}
 
 
 @dataclass(frozen=True)
@@ -129,6 +129,6 @@ class Store:
 
 def _advice(error: Exception) -> str:
     """Returns what to do if a file cannot be written."""
-    if getattr(error, "sqlite_errorname", "") in _NO_ROOM or getattr(error, "errno", None) in NO_ROOM:
+    if getattr(error, "sqlite_errorname", "") in _NOT_WRITTEN or getattr(error, "errno", None) in NO_ROOM:
         return " What it has is unchanged. Make room, or use a path in a folder that can be written."
     return ""

@@ -291,7 +291,7 @@ def notebook_html(value: Any) -> str | None:
 @cache
 def styles() -> str:
     """Returns the style sheet of exported pages and of notebooks."""
-    return files(__package__ or "").joinpath("www", "chat.css").read_text(encoding="utf-8")
+    return files("ellmer_core.render").joinpath("www", "chat.css").read_text(encoding="utf-8")
 
 
 # --- files -----------------------------------------------------------------------------------------------

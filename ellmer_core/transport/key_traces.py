@@ -467,10 +467,9 @@ def _rows(text: str) -> list[list[tuple[int, int]]]:
     """Returns the places of words of one length, with the word behind them, which may be Base64 in lines, columns or quotes. A hyphen at the
     end of a word belongs to it, or to the line end.
     """
-    words = [found.span() for found in _ROW.finditer(text)]
-    words = [
-        (start + (text[start - 1 : start] == "\\"), stop) for start, stop in words
-    ]  # behind an escaped line end
+    found = (each.span() for each in _ROW.finditer(text))
+    # Behind an escaped line end, the first letter is the one of the escape.
+    words = [(start + (text[start - 1 : start] == "\\"), stop) for start, stop in found]
     whole = [(start, stop - (text[stop - 1] == "-")) for start, stop in words]
     return _of_one_length(words) + (_of_one_length(whole) if whole != words else [])
 

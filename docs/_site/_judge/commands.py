@@ -20,6 +20,7 @@ __all__ = [
     "powershell",
     "raw",
     "raw_request",
+    "unescaped",
     "with_scheme",
 ]
 
@@ -36,30 +37,27 @@ def json_of(text: str) -> Any:
 
 CURL = re.compile(r"(\$\s*)?curl(\.exe)?\s")
 _DATA = {
-    "-d",
-    "--data",
-    "--data-raw",
-    "--data-binary",
-    "--data-ascii",
-    "--json",
-    "--post-data",
-    "--body-data",
+    *["-d", "--data", "--data-raw", "--data-binary", "--data-ascii", "--json", "--post-data", "--body-data"]
 }
 #: Options of curl with a value that is no part of the request.
 _VALUED = {
-    "-o",
-    "--output",
-    "-u",
-    "--user",
-    "-m",
-    "--max-time",
-    "-w",
-    "--write-out",
-    "-x",
-    "--proxy",
-    "--retry",
+    *[
+        "-A",
+        "--user-agent",
+        "-b",
+        "--cookie",
+        "-c",
+        "--cacert",
+        "--connect-timeout",
+        "-e",
+        "--referer",
+        "-m",
+        "--max-time",
+        "-o",
+        "--output",
+    ],
+    *["--retry", "-u", "--user", "-w", "--write-out", "-x", "--proxy"],
 }
-_VALUED |= {"-A", "--user-agent", "-b", "--cookie", "-e", "--referer", "--connect-timeout", "--cacert", "-c"}
 
 
 def curl(text: str) -> Recording | None:
@@ -98,11 +96,13 @@ def _data(text: str, here: str) -> str:
     if here and text.startswith(("@", "$(")):
         return here
     if text.startswith('{\\"') and json_of(text) is None:
-        return _ESCAPE.sub(r"\1", text)
+        return unescaped(text)
     return text
 
 
-_ESCAPE = re.compile(r"\\([\"\\])")
+def unescaped(text: str) -> str:
+    """Returns a text without the escapes of its quotation marks and backslashes."""
+    return re.sub(r"\\([\"\\])", r"\1", text)
 
 
 _POWERSHELL = re.compile(r"\b(?:Invoke-(?:RestMethod|WebRequest)|irm|iwr)\b", re.IGNORECASE)
@@ -145,17 +145,7 @@ _HTTPIE = re.compile(
 )
 #: Options of HTTPie with a value.
 _HTTPIE_VALUED = {
-    "-a",
-    "--auth",
-    "-A",
-    "--auth-type",
-    "-s",
-    "--style",
-    "-p",
-    "--print",
-    "-o",
-    "--output",
-    "--timeout",
+    *["-a", "--auth", "-A", "--auth-type", "-s", "--style", "-p", "--print", "-o", "--output", "--timeout"]
 }
 _ITEM = re.compile(r"([\w-]+)(:=@|=@|:=|==|=|:)(.*)", re.DOTALL)
 

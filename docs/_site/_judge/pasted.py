@@ -20,7 +20,7 @@ from typing import Any
 from urllib.parse import unquote_plus, urljoin
 
 import yaml
-from commands import CURL, curl, httpie, json_of, powershell, raw, raw_request, with_scheme
+from commands import CURL, curl, httpie, json_of, powershell, raw, raw_request, unescaped, with_scheme
 from explained import unreadable
 from literals import dictionaries, literal, strings
 
@@ -88,17 +88,14 @@ def _within(text: str, value: Any) -> Pasted:
     return Pasted("an error text", error=text)
 
 
-_ESCAPE = re.compile(r"\\([\"\\])")
-
-
 def _unquoted(text: str) -> Iterator[str]:
     """Yields a text as it is, its strings, and the text as the content of a string, of a string in a string, of a string of C#
     (`@"{""a"": 1}"`), and without a margin.
     """
     yield text
     yield from strings(text)
-    yield (once := _ESCAPE.sub(r"\1", text))
-    yield _ESCAPE.sub(r"\1", once)
+    yield (once := unescaped(text))
+    yield unescaped(once)
     yield text.replace('""', '"')
     yield _without_margin(text)
 

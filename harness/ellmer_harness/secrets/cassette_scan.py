@@ -141,7 +141,7 @@ def scan_written(
     rest = {
         **value,
         **{side: {**value[side], "body": None} for side in large},
-    }  # they are searched by themselves
+    }  # large bodies are searched alone
     said = compact(rest).encode(errors="surrogatepass") if large else text
     for body in bodies.values():
         if isinstance(body, Alike):
