@@ -1,7 +1,7 @@
 """What is true of LLM APIs: which feature a model has over a wire format at a provider, with the evidence.
 
 The cells are derived from the rules, from the profiles of models, from the days on which models are shut down, and from recordings
-(`recorded.json`, which `python -m devtools.recorded_facts` writes). No cell is kept by hand.
+(`recorded.json`, which `python -m devtools.facts.recorded_facts` writes). No cell is kept by hand.
 """
 
 from __future__ import annotations
