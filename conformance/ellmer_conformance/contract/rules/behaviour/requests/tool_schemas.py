@@ -87,8 +87,8 @@ def constraints_arrive(run: Run) -> Iterator[Finding]:
         strict = {tool.get("name") for tool in objects(body.get("tools")) if tool.get("strict") is True}
         for name, sent in _schemas(body):
             schema = wanted.get(name, {})
-            words = _CONSTRAINTS - ({"default"} if name in strict else set())
-            lost = list(_lost_constraints(Nested(schema, schema), Nested(sent, sent), name, words))
+            words = CONSTRAINTS - ({"default"} if name in strict else set())
+            lost = list(lost_constraints(Nested(schema, schema), Nested(sent, sent), name, words))
             yield found(not lost, f"/exchanges/{index}/request", "; ".join(lost[:3]))
 
 
@@ -154,8 +154,15 @@ class Nested(NamedTuple):
         return list(_branches(self.part, self.root))
 
 
-def _lost_constraints(wanted: Nested, sent: Nested, name: str, words: Collection[str]) -> Iterator[str]:
-    """Yields the constraints of a schema that were lost or changed, at all levels. What refers to itself is looked at once."""
+def lost_constraints(wanted: Nested, sent: Nested, name: str, words: Collection[str]) -> Iterator[str]:
+    """Yields the constraints of a schema that were lost or changed, at all levels. What refers to itself is looked at once.
+
+    Args:
+        wanted: The schema.
+        sent: What was sent of it.
+        name: What the schema is called.
+        words: The keywords that are compared.
+    """
     parts, seen = [(wanted, sent, name)], set[int]()
     for whole, told, place in parts:
         if id(whole.part) not in seen:
@@ -197,7 +204,8 @@ _COUNTS = {"minLength", "maxLength", "minItems", "maxItems", "minProperties", "m
 _IN_CAPITALS = {"STRING", "ARRAY", "OBJECT"}
 
 
-_CONSTRAINTS = {
+#: The keywords that say what a value may be, beside its type.
+CONSTRAINTS = {
     *("minimum", "maximum", "exclusiveMinimum", "exclusiveMaximum", "multipleOf", "minLength", "maxLength"),
     *("pattern", "format", "minItems", "maxItems", "uniqueItems", "default", "const"),
 }
