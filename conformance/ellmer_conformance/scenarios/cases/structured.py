@@ -70,7 +70,7 @@ def structured_note() -> Case:
     )
 
 
-_PERIOD = {"type": "object", "properties": {"from": {"type": "integer", "description": "A year."}}}
+_PERIOD = {"type": "object", "properties": {"since": {"type": "integer", "description": "A year."}}}
 _LIFE = {
     "type": "object",
     "properties": {
@@ -79,11 +79,11 @@ _LIFE = {
         "on": {"type": "string", "format": "date"},
         "works": {"type": "array", "items": {"type": "string"}, "minItems": 1, "maxItems": 3},
         "kind": {"anyOf": [{"type": "string", "enum": ["prose", "verse"]}, {"type": "null"}]},
-        "wrote": {"$ref": "#/$defs/period", "description": "When they wrote."},
+        "wrote": {"$ref": "#/$defs/period", "description": "Since when they wrote."},
     },
     "required": ["name", "born", "on", "works", "kind", "wrote"],
     "additionalProperties": False,
-    "$defs": {"period": {**_PERIOD, "required": ["from"], "additionalProperties": False}},
+    "$defs": {"period": {**_PERIOD, "required": ["since"], "additionalProperties": False}},
 }
 _ADAS = {
     "name": "Ada",
@@ -91,7 +91,7 @@ _ADAS = {
     "on": "1815-12-10",
     "works": ["Notes"],
     "kind": None,
-    "wrote": {"from": 1842},
+    "wrote": {"since": 1842},
 }
 
 
