@@ -223,10 +223,9 @@ def bare_references(schema: Any) -> Any:
 
 
 def _described(bare: Json, schema: Mapping[str, Any]) -> Json:
-    """Returns a bare reference, or a union of it alone that has the words which stood beside it: the model reads them."""
+    """Returns a bare reference, or a union of it alone with the words that stood beside it, which the model reads."""
     said = schema.get("description")
-    kept = {keyword: bare.pop(keyword) for keyword in ("$defs",) if keyword in bare} if said else {}
-    return {"anyOf": [bare], "description": said, **kept} if said else bare
+    return {"anyOf": [bare], "description": said} if said else bare
 
 
 #: https://developers.openai.com/api/docs/guides/structured-outputs#supported-schemas; `'uri' is not a valid format`

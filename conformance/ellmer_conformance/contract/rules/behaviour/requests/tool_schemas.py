@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Collection, Iterator, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from itertools import pairwise
 from typing import Any, NamedTuple
 
@@ -184,7 +184,7 @@ def _lost_in_part(wanted: Nested, sent: Nested, place: str, words: Collection[st
     opened = any(each.get("additionalProperties") is True for each in sent.branches)
     if opened and wanted.part.get("additionalProperties") is False:
         yield f"{place} may have other properties, which it excludes"
-    lost = _types(wanted.branches) - _types(sent.branches) - {"null"}
+    lost = _types(wanted.branches) - _types(sent.branches) - _types_of_values(sent.branches) - {"null"}
     if lost and len(wanted.branches) > 1:
         yield f"{place} can no longer be {' or '.join(sorted(lost))}"
 
@@ -387,6 +387,15 @@ def _types(branches: Sequence[Json]) -> set[str]:
     """Returns the types that a schema names, in small letters."""
     named = [each.get("type") for each in branches]
     return {str(each).lower() for one in named for each in (one if isinstance(one, list) else [one]) if each}
+
+
+def _types_of_values(branches: Sequence[Json]) -> set[str]:
+    """Returns the types of the values that a schema lists."""
+    values = [each for branch in branches for each in items_of(branch.get("enum"))]
+    return {_KIND_OF[type(each)] for each in values if type(each) in _KIND_OF}
+
+
+_KIND_OF: Mapping[type, str] = {str: "string", int: "integer", float: "number", bool: "boolean"}
 
 
 def _lost_types(wanted: Nested, branches: Sequence[Json], place: str) -> Iterator[str]:
