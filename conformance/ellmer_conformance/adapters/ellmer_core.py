@@ -579,7 +579,10 @@ class Session:
             turn.text,
             stop=_STOPS.get(stop, stop) if stop else None,
             complete=not isinstance(turn, ec.AssistantPartialTurn),
-            usage={name: getattr(turn.tokens, name) for name in ("input", "output", "cached", "reasoning")},
+            usage={
+                name: getattr(turn.tokens, name)
+                for name in ("input", "output", "cached", "cache_write", "reasoning")
+            },
             pieces=pieces,
             sources=[_source(text, each) for text in _texts(turn) for each in text.citations],
         )

@@ -149,6 +149,7 @@ class Usage:
         output: Tokens of the answer, including `reasoning`. Default: 5.
         cached: Tokens of the request that were read from a cache. Default: 0.
         reasoning: Tokens of the reasoning. Default: 0.
+        cache_write: Tokens of the request that were written to a cache; a part of `input`. Default: 0.
 
     Examples:
         >>> Usage(input=9, output=7).cached
@@ -159,6 +160,7 @@ class Usage:
     output: int = 5
     cached: int = 0
     reasoning: int = 0
+    cache_write: int = 0
 
 
 #: A part of an answer.

@@ -12,6 +12,8 @@ from abc import ABC, abstractmethod
 from collections.abc import Generator, Iterator, Mapping, Sequence
 from contextlib import closing, contextmanager
 from dataclasses import dataclass, field
+from functools import reduce
+from operator import or_
 from typing import Any, Literal
 
 from pydantic import BaseModel, Field, create_model
@@ -446,23 +448,49 @@ def json_of(arguments: Mapping[str, Any]) -> str:
 # --- Structured output with Pydantic models --------------------------------------------------------------
 
 
-_TYPES: Mapping[str, type] = {"string": str, "integer": int, "number": float, "boolean": bool}
+_TYPES: Mapping[str, Any] = {"string": str, "integer": int, "number": float, "boolean": bool, "null": None}
 
 
-def model_of(schema: Mapping[str, Any]) -> type[BaseModel]:
-    """Returns the model for a flat schema, with every property required, as a caller would write it."""
+#: What Pydantic calls the bounds of a value.
+_BOUNDS: Mapping[str, str] = {
+    "minimum": "ge",
+    "maximum": "le",
+    "minLength": "min_length",
+    "maxLength": "max_length",
+    "minItems": "min_length",
+    "maxItems": "max_length",
+    "pattern": "pattern",
+}
+
+
+def model_of(schema: Mapping[str, Any], name: str = "Value") -> type[BaseModel]:
+    """Returns the model for a schema, with every property required, as a caller would write it."""
+    defined = schema.get("$defs", {})
     fields: dict[str, Any] = {
-        name: (_type_of(of), Field(description=of.get("description")))
-        for name, of in schema["properties"].items()
+        name: (_type_of(of, defined), _field(of)) for name, of in schema["properties"].items()
     }
-    return create_model("Value", **fields)
+    return create_model(name, **fields)
 
 
-def _type_of(schema: Mapping[str, Any]) -> Any:
-    """Returns the type of a property: one of several values, a list, or a plain type."""
+def _field(schema: Mapping[str, Any]) -> Any:
+    """Returns the description and the bounds of a property."""
+    bounds: dict[str, Any] = {told: schema[word] for word, told in _BOUNDS.items() if word in schema}
+    more = {"format": schema["format"]} if "format" in schema else None
+    return Field(description=schema.get("description"), json_schema_extra=more, **bounds)
+
+
+def _type_of(schema: Mapping[str, Any], defined: Mapping[str, Any]) -> Any:
+    """Returns the type of a property: another model, one of several values or forms, a list, or a plain type."""
+    if "$ref" in schema:
+        named = schema["$ref"].rpartition("/")[2]
+        return model_of(defined[named], named.title())
     if "enum" in schema:
         return Literal[tuple(schema["enum"])]
-    return list[_type_of(schema["items"])] if schema["type"] == "array" else _TYPES[schema["type"]]  # type: ignore[misc]  # a type that a schema names
+    if "anyOf" in schema:
+        return reduce(or_, (_type_of(each, defined) for each in schema["anyOf"]))
+    if schema["type"] == "array":
+        return list[_type_of(schema["items"], defined)]  # type: ignore[misc]  # a type that a schema names
+    return _TYPES[schema["type"]]
 
 
 class Parsing(SDKSession, ABC):

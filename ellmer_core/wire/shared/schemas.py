@@ -215,8 +215,17 @@ def bare_references(schema: Any) -> Any:
         return [bare_references(item) for item in schema]
     if not isinstance(schema, Mapping):
         return schema
-    alone = isinstance(schema.get("$ref"), str)
-    return {k: v if k in DATA else bare_references(v) for k, v in schema.items() if not alone or k[:1] == "$"}
+    if isinstance(schema.get("$ref"), str):
+        return _described(
+            {k: v if k in DATA else bare_references(v) for k, v in schema.items() if k[:1] == "$"}, schema
+        )
+    return {k: v if k in DATA else bare_references(v) for k, v in schema.items()}
+
+
+def _described(bare: Json, schema: Mapping[str, Any]) -> Json:
+    """Returns a bare reference, or a union of it alone with the words that stood beside it, which the model reads."""
+    said = schema.get("description")
+    return {"anyOf": [bare], "description": said} if said else bare
 
 
 #: https://developers.openai.com/api/docs/guides/structured-outputs#supported-schemas; `'uri' is not a valid format`
@@ -293,7 +302,8 @@ def _tightened(schema: Any) -> Any:
     if not isinstance(schema, Mapping):
         return schema
     if "$ref" in schema:
-        return {k: v if k == "$ref" else _by_name(v) for k, v in schema.items() if k in {"$ref", "$defs"}}
+        bare = {k: v if k == "$ref" else _by_name(v) for k, v in schema.items() if k in {"$ref", "$defs"}}
+        return _described(bare, schema)
     strict = {
         "anyOf" if k == "oneOf" else k: _within(k, v) for k, v in schema.items() if k != "discriminator"
     }

@@ -176,6 +176,7 @@ ANSWERS = {
             "STR-023": "stop-beside-text",
             "STR-025": "text-in-parts",
             "STR-026": "no-item-ids",
+            "STR-027": "reasoning-late",
             "USG-002": "counted-at-the-start",
         }.items()
     },

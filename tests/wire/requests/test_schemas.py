@@ -64,3 +64,26 @@ def test_an_optional_json_schema_may_be_null():
     x = {"$ref": "#/$defs/x", "$defs": {"x": {"type": "string"}}}
     type = TypeObject(properties={"a": TypeJsonSchema(required=False, schema=x)})
     assert CHAT.schema(type)["properties"]["a"] == {"anyOf": [{"$ref": "#/$defs/x"}, {"type": "null"}]}
+
+
+@every_wire
+def test_the_words_beside_a_reference_are_sent(wire):
+    place = {"type": "object", "properties": {"city": {"type": "string"}}, "required": ["city"]}
+    closed = {**place, "additionalProperties": False}
+    home = {"$ref": "#/$defs/place", "description": "Where it is."}
+    whole = {"type": "object", "properties": {"home": home}, "required": ["home"], "$defs": {"place": closed}}
+    type = TypeJsonSchema(schema={**whole, "additionalProperties": False})
+
+    body = wire.request([UserTurn("hi")], type=type).json
+
+    assert "Where it is." in str(body)
+    if wire.name != "anthropic":
+        assert "{'anyOf': [{'$ref': '#/$defs/place'}], 'description': 'Where it is.'}" in str(body)
+
+
+def test_a_whole_schema_that_is_a_reference_is_an_object_with_its_words():
+    schema = {"$ref": "#/$defs/x", "description": "All.", "$defs": {"x": {"type": "object"}}}
+
+    said = CHAT.schema(TypeJsonSchema(schema=schema))
+
+    assert (said["type"], said["description"]) == ("object", "All.")

@@ -107,6 +107,34 @@ def unlike_calls() -> Case:
     )
 
 
+#: The longest name that all APIs take.
+_LONG = "a_name" + "_of_a_tool" * 5 + "_of_64_c"
+
+
+@case
+def long_tool_names() -> Case:
+    """The names of two tools have capitals, a hyphen, digits, and all 64 characters that APIs take: they are declared, called and
+    sent back as they are.
+    """
+    look = Tool(
+        "look-Up_2", "Looks a word up.", lambda word: f"{word}: a word", string_argument("word", "It.")
+    )
+    count = Tool(
+        _LONG, "Counts letters.", lambda word: f"{len(word)} letters", string_argument("word", "Of it.")
+    )
+    return Case(
+        on_server=True,
+        printed_alike=False,
+        modes=_BLOCKING,
+        tools=[look, count],
+        script=[
+            Answer((Call("look-Up_2", {"word": "ant"}), Call(_LONG, {"word": "bee"})), usage=Usage(90, 40)),
+            Answer((Say("Two small ones."),), usage=Usage(150, 4)),
+        ],
+        steps=[ask("Look up ant, and count bee.", text="Two small ones.")],
+    )
+
+
 _BOUNDED: Mapping[str, Any] = {
     "type": "object",
     "properties": {
@@ -118,7 +146,7 @@ _BOUNDED: Mapping[str, Any] = {
             "format": "date",
             "description": "The last day, if it is known.",
         },
-        "room": {"$ref": "#/$defs/room"},
+        "room": {"$ref": "#/$defs/room", "description": "The room, by its floor."},
         "pay": {
             "description": "How to pay: by a name, or by a voucher's number.",
             "anyOf": [{"type": "string", "enum": ["cash", "card"]}, {"type": "integer"}],
@@ -137,7 +165,7 @@ _BOUNDED: Mapping[str, Any] = {
     "$defs": {
         "room": {
             "type": "object",
-            "description": "Which room.",
+            "description": "A room of the house.",
             "properties": {"floor": {"type": "integer", "description": "Its floor."}},
             "required": ["floor"],
         }
@@ -222,7 +250,7 @@ def odd_text() -> Case:
 #: Text that templates, escaping, normalization and the stripping of spaces change.
 _TEMPLATE = "Dear {{name}}, {0} & <b>you</b> &amp; \\n %s ${HOME}: Zoe\u0308, \ufb01ne, \u2460."
 _FENCED = f"```text\n{_TEMPLATE}\n```"
-_FILE = f"  two spaces before\r\n\tand a tab\n\n\n{_TEMPLATE}\n\x1b[31mred\x1b[0m <!-- hidden --> ada@example.com\n\n"
+_FILE = f"  two spaces before\r\n\tand a tab\n\n\n{_TEMPLATE}\n\x1b[31mred\x1b[0m <!-- hidden --> ada@example.com [IMAGE:data:image/png;base64,iVBORw0KGgo=]\n\n"
 
 
 @case

@@ -88,6 +88,12 @@ def not_an_answer() -> Case:
 
 
 @case
+def late_thoughts() -> Case:
+    """The model's reasoning is complete only after the call that follows it has begun: both go back."""
+    return _again(thinking_with_tools, of_rules("STR-027"))
+
+
+@case
 def redacted_thoughts() -> Case:
     """The thinking of the model is redacted: it is a block of opaque data, which is sent back unchanged."""
     return _again(thinking_with_tools, of_rules("THK-002"))

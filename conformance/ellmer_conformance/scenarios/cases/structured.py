@@ -70,6 +70,44 @@ def structured_note() -> Case:
     )
 
 
+_PERIOD = {"type": "object", "properties": {"since": {"type": "integer", "description": "A year."}}}
+_LIFE = {
+    "type": "object",
+    "properties": {
+        "name": {"type": "string", "pattern": "^[A-Z]", "minLength": 2, "maxLength": 40},
+        "born": {"type": "integer", "minimum": 1700, "maximum": 2100, "description": "The year."},
+        "on": {"type": "string", "format": "date"},
+        "works": {"type": "array", "items": {"type": "string"}, "minItems": 1, "maxItems": 3},
+        "kind": {"anyOf": [{"type": "string", "enum": ["prose", "verse"]}, {"type": "null"}]},
+        "wrote": {"$ref": "#/$defs/period", "description": "Since when they wrote."},
+    },
+    "required": ["name", "born", "on", "works", "kind", "wrote"],
+    "additionalProperties": False,
+    "$defs": {"period": {**_PERIOD, "required": ["since"], "additionalProperties": False}},
+}
+_ADAS = {
+    "name": "Ada",
+    "born": 1815,
+    "on": "1815-12-10",
+    "works": ["Notes"],
+    "kind": None,
+    "wrote": {"since": 1842},
+}
+
+
+@case
+def structured_within_bounds() -> Case:
+    """The schema of a value has bounds, a pattern, a format, null, and words beside a reference: the model gets all of it."""
+    return Case(
+        on_server=True,
+        printed_alike=False,
+        needs=_NEEDS,
+        modes=("sync",),
+        script=[StructuredAnswer(_ADAS, Usage(120, 40))],
+        steps=[ask("Who wrote the first program?", schema=_LIFE, value=_ADAS)],
+    )
+
+
 @case
 def structured_misfit() -> Case:
     """A value that does not match its schema is an error, never a value of a wrong type."""

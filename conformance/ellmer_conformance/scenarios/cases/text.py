@@ -74,3 +74,18 @@ def counted_in_parts() -> Case:
         script=[Answer((Say("Counted."),), usage=Usage(input=1200, output=60, cached=1024, reasoning=32))],
         steps=[ask("Count me.", text="Counted.")],
     )
+
+
+@case
+def counted_cache_writes() -> Case:
+    """A part of the input was read from a cache, and another one is written to it: both are input, and each is counted once."""
+    usage = Usage(input=3000, output=60, cached=1024, cache_write=1900)
+    others = ("openai-chat", "gemini", "ollama", "mistral", "cohere")
+    return Case(
+        on_server=True,
+        printed_alike=False,
+        modes=("sync", "stream"),
+        inexpressible=dict.fromkeys(others, "its counts do not say what was written to a cache"),
+        script=[Answer((Say("Counted."),), usage=usage)],
+        steps=[ask("Count me.", text="Counted.")],
+    )

@@ -110,6 +110,15 @@ def _stop_beside_text(_: str, events: list[Event]) -> Sequence[Event] | None:
     return None
 
 
+def _reason_throughout(it: VariedAnswer) -> VariedAnswer:
+    """Gives each chunk the stop reason of the answer, as older models of Gemini and gateways do."""
+
+    def change(o: dict[str, Any]) -> dict[str, Any]:
+        return {"finishReason": "STOP", **o} if "content" in o and "index" in o else o
+
+    return each(it, lambda data: everywhere(data, change))
+
+
 def _calls_beside_the_end(_: str, events: list[Event]) -> Sequence[Event] | None:
     """Sends the calls of the answer in the line that ends it, as Ollama does for some models."""
     found = deepcopy(list(events))
@@ -203,6 +212,12 @@ def _crosswise(wire: str, events: list[Event]) -> Sequence[Event] | None:
     rest = [chunk for chunk in events[first:] if not any(chunk is other for other in of_calls)]
     turns = [chunk for turn in zip_longest(*calls.values()) for chunk in turn if chunk is not None]
     return _renumbered([*events[:first], *turns, *rest])
+
+
+def _reasoning_late(wire: str, events: list[Event]) -> Sequence[Event] | None:
+    """Completes the reasoning after the item that follows it has begun, as OpenRouter does."""
+    kinds = [((chunk.get("data") or {}).get("item") or {}).get("type") for chunk in events]
+    return _crosswise(wire, events) if "reasoning" in kinds else None
 
 
 def _renumbered(events: Sequence[Event]) -> list[Event]:
@@ -385,6 +400,13 @@ MEANING = (
         description="the events of parallel calls are interleaved",
     ),
     Variation(
+        "reasoning-late",
+        "STR-027",
+        lambda it: changed(it, _reasoning_late),
+        wires=frozenset({"openai-responses"}),
+        description="reasoning is complete after the next item has begun",
+    ),
+    Variation(
         "same-index",
         "STR-013",
         _same_index,
@@ -456,6 +478,13 @@ MEANING = (
         lambda it: changed(it, _stop_beside_text),
         wires=_CHAT,
         description="the last text is in the chunk that has the stop reason",
+    ),
+    Variation(
+        "reason-throughout",
+        "STR-023",
+        _reason_throughout,
+        wires=frozenset({"gemini"}),
+        description="each chunk has the stop reason",
     ),
     Variation(
         "calls-beside-the-end",
@@ -541,8 +570,15 @@ MEANING = (
         for reason, wires in {
             "pause_turn": frozenset({"anthropic"}),
             "model_context_window_exceeded": frozenset({"anthropic", "bedrock"}),
+            "malformed_model_output": frozenset({"bedrock"}),
+            "malformed_tool_use": frozenset({"bedrock"}),
             "ERROR": frozenset({"cohere"}),
             "TIMEOUT": frozenset({"cohere"}),
+            "BLOCKLIST": frozenset({"gemini"}),
+            "PROHIBITED_CONTENT": frozenset({"gemini"}),
+            "SPII": frozenset({"gemini"}),
+            "OTHER": frozenset({"gemini"}),
+            "model_length": frozenset({"mistral"}),
         }.items()
     ),
     # not Ollama: its server leaves out what is 0

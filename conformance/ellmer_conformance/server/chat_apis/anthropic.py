@@ -150,7 +150,10 @@ class Anthropic(ChatApi):
             ),
             "usage": {
                 **input_usage(usage),
-                "cache_creation": {"ephemeral_5m_input_tokens": 0, "ephemeral_1h_input_tokens": 0},
+                "cache_creation": {
+                    "ephemeral_5m_input_tokens": usage.cache_write,
+                    "ephemeral_1h_input_tokens": 0,
+                },
                 **written,
                 "service_tier": "standard",
                 "inference_geo": "not_available",
@@ -347,10 +350,10 @@ def deltas(part: Said, whole: Json) -> Iterator[Json]:
 
 
 def input_usage(usage: Usage) -> Json:
-    """Returns the input tokens. Cached tokens are counted separately."""
+    """Returns the input tokens. Those that were read from a cache or written to it are counted separately."""
     return {
-        "input_tokens": usage.input - usage.cached,
-        "cache_creation_input_tokens": 0,
+        "input_tokens": usage.input - usage.cached - usage.cache_write,
+        "cache_creation_input_tokens": usage.cache_write,
         "cache_read_input_tokens": usage.cached,
     }
 

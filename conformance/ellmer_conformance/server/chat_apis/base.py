@@ -186,6 +186,10 @@ class ChatApi(ABC):
     def broken(self, kind: FailureKind, before: Sequence[Frame]) -> Iterator[bytes]:
         """Yields the rest of a stream if the provider fails after the frames `before`."""
 
+    def error_body(self, kind: FailureKind, body: bytes) -> bytes:  # noqa: ARG002 - Gemini uses it
+        """Returns the body of an error with what the provider says of this kind of failure beside its words."""
+        return body
+
     # refusals (the error bodies around them are the rule books') ------------------------------------------
 
     @abstractmethod

@@ -301,16 +301,16 @@ GUARD_UNITS = (
 
 
 def token_counts(usage: Usage, *, cached: bool) -> Json:
-    """Returns the token counts. Cached tokens are counted separately; some models always name them."""
+    """Returns the token counts. Those of the cache are counted separately; some models always name them."""
     counts = {
         "cacheReadInputTokenCount": usage.cached,
         "cacheReadInputTokens": usage.cached,
-        "cacheWriteInputTokenCount": 0,
-        "cacheWriteInputTokens": 0,
+        "cacheWriteInputTokenCount": usage.cache_write,
+        "cacheWriteInputTokens": usage.cache_write,
     }
     return {
         **(counts if cached or usage.cached else {}),
-        "inputTokens": usage.input - usage.cached,
+        "inputTokens": usage.input - usage.cached - usage.cache_write,
         "outputTokens": usage.output,
         "serverToolUsage": {},
         "totalTokens": usage.input + usage.output,

@@ -332,6 +332,16 @@ class Gemini(ChatApi):
         if not self.sse:
             yield b"]\n"
 
+    def error_body(self, kind: FailureKind, body: bytes) -> bytes:
+        """Adds when to come back, which the host says in no header:
+        https://github.com/maruel/genai/blob/84a8982/providers/gemini/testdata/TestClient/ErrorResponse.yaml
+        """
+        if kind != "rate-limit" or self.provider != "google":
+            return body
+        told = json.loads(body)
+        wait = {"@type": "type.googleapis.com/google.rpc.RetryInfo", "retryDelay": "1.25s"}
+        return escaped(pretty({"error": {**told["error"], "details": [wait]}}))
+
     # refusals ---------------------------------------------------------------------------------------------
 
     def locked(self, headers: Mapping[str, str], query: Mapping[str, str]) -> Refusal | None:

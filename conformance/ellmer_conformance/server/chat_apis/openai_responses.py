@@ -439,7 +439,7 @@ def usage(usage: Usage) -> Json:
     """Returns the token counts, which include their parts."""
     return {
         "input_tokens": usage.input,
-        "input_tokens_details": {"cache_write_tokens": 0, "cached_tokens": usage.cached},
+        "input_tokens_details": {"cache_write_tokens": usage.cache_write, "cached_tokens": usage.cached},
         "output_tokens": usage.output,
         "output_tokens_details": {"reasoning_tokens": usage.reasoning},
         "total_tokens": usage.input + usage.output,

@@ -29,7 +29,13 @@ from ellmer_conformance.contract.observed.exchange import Response
 from ellmer_conformance.contract.observed.run import Run, ToolRun
 from ellmer_conformance.contract.rule import verdict
 from ellmer_conformance.contract.rules.behaviour import book
-from ellmer_conformance.contract.rules.behaviour.requests.tool_schemas import lost_of, unknown_words
+from ellmer_conformance.contract.rules.behaviour.requests.tool_schemas import (
+    CONSTRAINTS,
+    Nested,
+    lost_constraints,
+    lost_of,
+    unknown_words,
+)
 from ellmer_conformance.scenarios.canary_keys import CANARY
 from ellmer_conformance.scenarios.case import Case, ask
 from ellmer_conformance.scenarios.cases._media_and_tools import RED, weather
@@ -521,6 +527,16 @@ def test_schemas_are_compared_behind_references_and_in_alternatives(place, key, 
     part[key] = value
 
     assert list(lost_of(BOOKED, sent, sent, "book"))
+
+
+@pytest.mark.parametrize(("sent", "fine"), [({"enum": ["cash"]}, True), ({"enum": [1]}, False), ({}, False)])
+def test_a_list_of_values_says_their_type(sent, fine):
+    wanted = {"anyOf": [{"type": "string", "enum": ["cash"]}, {"type": "null"}]}
+    told = {"anyOf": [sent, {"type": "null"}]}
+
+    lost = [*lost_constraints(Nested(wanted, wanted), Nested(told, told), "pay", CONSTRAINTS)]
+
+    assert lost == ([] if fine else ["pay can no longer be string"])
 
 
 def test_a_list_of_values_without_null_makes_an_optional_argument_needed():

@@ -1,4 +1,5 @@
-"""Bugs that trackers reported in 2025 and 2026: values and their schemas, equal turns, denied calls, pieces, and answers that a filter or an error ended.
+"""Bugs that trackers reported in 2025 and 2026: values and their schemas, equal turns, denied calls, pieces, thoughts in blocks, counts of caches, waits,
+and answers that a filter or an error ended.
 `tables/values.toml` lists them.
 
 They were planted before anybody looked whether a rule sees them. As those of `mined.py`, each is one change of a request or of an answer.
@@ -17,7 +18,7 @@ from ellmer_conformance.scenarios.messages import Reply
 
 from ..answer_events import Rewrite, objects, pieces
 from ..neutral_requests import Body, Slot
-from .mined import Change, Chunks, listed, schemas, without
+from .mined import Change, Chunks, arguments, listed, schemas, without
 from .strangers import everywhere
 
 # --- Schemas and values ----------------------------------------------------------------------------------
@@ -158,8 +159,85 @@ def _hours_after_minutes(body: Body) -> None:
         blocks[-1]["cache_control"] = {"type": "ephemeral", "ttl": "1h"}
 
 
+# --- Thoughts, names and references ------------------------------------------------------------------------
+
+
+def _thoughts_in_one(body: Body) -> None:
+    """Joins thoughts that follow one another, and keeps the last signature."""
+    for turn in body.turns:
+        blocks = body.blocks(turn)
+        for at in range(len(blocks) - 1, 0, -1):
+            first, second = blocks[at - 1], blocks[at]
+            if first.get("type") == second.get("type") == "thinking":
+                blocks[at - 1 : at + 1] = [{**second, "thinking": first["thinking"] + second["thinking"]}]
+
+
+def _thoughts_first(body: Body) -> None:
+    for turn in body.turns:
+        if turn.get("role") == "assistant":
+            body.blocks(turn).sort(
+                key=lambda b: "reasoningContent" not in b and "thinking" not in str(b.get("type"))
+            )
+
+
+def _cached_after_thoughts(body: Body) -> None:
+    for turn in body.turns:
+        blocks = body.blocks(turn)
+        for at in [at for at, block in enumerate(blocks) if "reasoningContent" in block][::-1]:
+            blocks.insert(at + 1, {"cachePoint": {"type": "default"}})
+
+
+def _states_of_thoughts(body: Body) -> None:
+    for turn in body.turns:
+        if turn.get("type") == "reasoning":
+            turn["status"] = None
+
+
+def _plain_names(body: Body) -> None:
+    for tool in body.tools():
+        tool["name"] = tool["name"].replace("-", "_")[:48]
+    for call in body.calls():
+        call.name.value = call.name.value.replace("-", "_")[:48]
+
+
+def _bare_references(schema: Json) -> Json:
+    return {"$ref": schema["$ref"]} if "$ref" in schema else schema
+
+
+def _images_told(body: Body) -> None:
+    """Takes what looks like an image in a result for one."""
+    for result in body.results():
+        if isinstance(result.text.value, str):
+            result.text.value = re.sub(r"\[IMAGE:[^\]]*\]", "", result.text.value)
+
+
+def _no_tools_beside_schemas(body: Body) -> None:
+    if [*_value_schemas(body)]:
+        for key in ("tools", "toolConfig", "tool_choice"):
+            body.body.pop(key, None)
+
+
+def _nulls_are_blank(value: Any) -> Any:
+    if isinstance(value, dict):
+        return {key: _nulls_are_blank(inner) for key, inner in value.items()}
+    return "" if value is None else value
+
+
+_BOUNDS = ("minimum", "maximum", "minLength", "maxLength", "minItems", "maxItems", "pattern")
+
+
 #: What each bug changes of a request.
 CHANGES: Mapping[str, Change] = {
+    "thoughts_in_one_block": _thoughts_in_one,
+    "thoughts_before_all": _thoughts_first,
+    "cached_after_thoughts": _cached_after_thoughts,
+    "states_of_thoughts_sent": _states_of_thoughts,
+    "names_without_hyphens": _plain_names,
+    "references_without_words": schemas(everywhere(_bare_references)),
+    "values_without_bounds": _of_values(without(*_BOUNDS)),
+    "images_in_results_found": _images_told,
+    "no_tools_beside_a_value": _no_tools_beside_schemas,
+    "nulls_of_calls_are_blank": arguments(_nulls_are_blank),
     "defaults_lost_later": _later(schemas(without("default", "examples", "pattern"))),
     "definitions_lost_later": _later(schemas(lambda s: {k: v for k, v in s.items() if k != "$defs"})),
     "nullable_in_json_schema": _later(schemas(everywhere(_nullable))),
@@ -200,8 +278,79 @@ def _errors_are_complete(events: Sequence[Json]) -> None:
             each["finish_reason"] = "COMPLETE"
 
 
+def _late_thoughts_lost(events: Sequence[Json]) -> None:
+    """Knows one item at a time: reasoning that is complete after the next item has begun has lost its seal."""
+    begun, late = [], False
+    for event in events:
+        if event.get("type") == "response.output_item.added":
+            begun.append(event["output_index"])
+        done = event.get("type") == "response.output_item.done" and event["item"].get("type") == "reasoning"
+        if done and begun[-1:] != [event["output_index"]]:
+            late = True
+    for each in objects(list(events)) if late else ():
+        each.pop("encrypted_content", None)
+
+
+def _without_cache_writes(events: Sequence[Json]) -> None:
+    for each in objects(list(events)):
+        for name in ("cache_creation_input_tokens", "cacheWriteInputTokens"):
+            if name in each:
+                each[name] = 0
+
+
+def _cache_writes_twice(events: Sequence[Json]) -> None:
+    for each in objects(list(events)):
+        if "input_tokens" in each:
+            each["input_tokens"] += each.get("cache_creation_input_tokens") or 0
+
+
+def _reasons(told: str, *others: str) -> Rewrite:
+    """Returns a change of stop reasons: one for all others."""
+
+    def change(events: Sequence[Json]) -> None:
+        for each in objects(list(events)):
+            for name in ("finishReason", "stopReason"):
+                if each.get(name) in others:
+                    each[name] = told
+
+    return change
+
+
+def _until_the_first_reason(events: Sequence[Json]) -> None:
+    ended = False
+    for each in objects(list(events)):
+        if ended and "content" in each:
+            each["content"] = {"role": "model", "parts": []}
+        ended = ended or "finishReason" in each
+
+
+def _calls_of_one_chunk(events: Sequence[Json]) -> None:
+    called: list[int] = []
+    for at, event in enumerate(events):
+        for part in objects(event):
+            if "functionCall" in part:
+                called.append(at)
+                if called[0] != at:
+                    del part["functionCall"]
+                    part["text"] = ""
+
+
+def _text_beside_the_reason_lost(events: Sequence[Json]) -> None:
+    for each in objects(list(events)):
+        if each.get("finish_reason") and isinstance(each.get("delta"), dict) and each["delta"].get("content"):
+            each["delta"]["content"] = ""
+
+
 #: What each bug changes of an answer before the client reads it.
 ANSWERS: Mapping[str, Rewrite] = {
+    "late_thoughts_lost": _late_thoughts_lost,
+    "cache_writes_uncounted": _without_cache_writes,
+    "cache_writes_twice": _cache_writes_twice,
+    "other_filters_are_stops": _reasons("STOP", "BLOCKLIST", "PROHIBITED_CONTENT", "SPII"),
+    "malformed_output_is_an_end": _reasons("end_turn", "malformed_model_output", "malformed_tool_use"),
+    "until_the_first_reason": _until_the_first_reason,
+    "calls_of_one_chunk": _calls_of_one_chunk,
+    "text_beside_the_reason_lost": _text_beside_the_reason_lost,
     "overlaps_removed": _no_overlaps,
     "blocked_prompts_are_empty_answers": _blocked_is_empty,
     "errors_of_cohere_are_complete": _errors_are_complete,
@@ -224,7 +373,15 @@ def _frames(stream: bytes) -> Iterator[bytes]:
         stream = stream[length:]
 
 
+def _without_waits(chunks: list[bytes]) -> list[bytes]:
+    """Reads no wait in the body of an error."""
+    return [re.sub(rb'"retryDelay": ?"[^"]*"', b'"retryDelay": ""', b"".join(chunks))]
+
+
 #: How each bug reads the bytes of an answer.
-CHUNKS: Mapping[str, Chunks] = {"exceptions_in_streams_ignored": _without_exceptions}
+CHUNKS: Mapping[str, Chunks] = {
+    "exceptions_in_streams_ignored": _without_exceptions,
+    "waits_in_bodies_ignored": _without_waits,
+}
 
 VALUES = listed("values.toml", CHANGES, REPLIES, ANSWERS, CHUNKS)

@@ -209,13 +209,14 @@ def _ended_without_words(run: Run, step: int) -> str:
         "https://github.com/openclaw/openclaw/issues/102321",
         "https://github.com/langchain4j/langchain4j/pull/6114",
         "https://github.com/NousResearch/hermes-agent/pull/83886",
+        "https://github.com/BerriAI/litellm/issues/39203 (the words of a streamed refusal)",
     ],
 )
 def refusals_are_told(run: Run) -> Iterator[Finding]:
     """A refusal, or an answer without a call because the model failed to write it, is not returned as a complete answer without words.
 
-    Why: an empty answer says nothing, and the caller believes that the task is done. The caller gets the whole words of the refusal, an error, or
-    a stop reason other than `stop`. Gemini reports a call that was not written as `MALFORMED_FUNCTION_CALL`. A client may ask again for
+    Why: an empty answer says nothing, and the caller believes that the task is done. The caller gets the whole words of the refusal, as
+    the text or in an error (or its cause), or a stop reason other than `stop`. Gemini reports a call that was not written as `MALFORMED_FUNCTION_CALL`. A client may ask again for
     this call: then the caller gets the words of the next answer. Fix: read `refusal` beside `content`, whole and in pieces, and
     report an unknown finish reason as it is.
     """
@@ -227,9 +228,10 @@ def refusals_are_told(run: Run) -> Iterator[Finding]:
             problem = f"the model {did}, and the caller got the text {reply.text!r} as a complete answer"
             yield found(told or reply.stop not in {None, "", "stop"}, f"/replies/{index}", problem)
             refused = any(answer.refusal for answer in failed)
-            if refused and reply.text and reply.error is None:
-                problem = f"the refusal is {wanted.text!r}, and the caller gets {reply.text!r}"
-                yield found((wanted.text or "") in reply.text, f"/replies/{index}", problem)
+            if refused and (reply.text or reply.error is not None):
+                got = [reply.text, *texts_of(reply.error)]
+                problem = f"the refusal is {wanted.text!r}, and the caller gets {got[-1]!r}"
+                yield found(any(wanted.text in text for text in got), f"/replies/{index}", problem)
 
 
 def _stop_of(reply: Reply) -> str:
@@ -293,10 +295,17 @@ def new_reasons_are_not_stop(run: Run) -> Iterator[Finding]:
         "https://platform.claude.com/docs/en/build-with-claude/handling-stop-reasons",
         "https://docs.cohere.com/reference/chat (finish_reason)",
         "https://github.com/ankit373/hydra/issues/976",
+        "https://ai.google.dev/api/generate-content#FinishReason",
+        "https://github.com/NousResearch/hermes-agent/pull/53610 (Gemini)",
+        "https://docs.aws.amazon.com/bedrock/latest/APIReference/API_runtime_ConverseResponse.html",
+        "https://github.com/agentjido/req_llm/pull/1033 (Bedrock)",
+        "https://docs.mistral.ai/api/endpoint/chat (finish_reason)",
     ],
 )
 def pauses_are_not_stops(run: Run) -> Iterator[Finding]:
-    """`pause_turn` and `model_context_window_exceeded` are handled or reported, but not as `stop`. Neither are `ERROR` and `TIMEOUT` (Cohere).
+    """A stop reason that the API documents beside the usual ones is handled or reported, but not as `stop`: `pause_turn`,
+    `model_context_window_exceeded`, `ERROR` and `TIMEOUT` (Cohere), the filters and `OTHER` of Gemini, malformed output of Bedrock,
+    `model_length` (Mistral).
 
     Why: the answer is not complete, and the caller can continue it.
     """

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator
 from itertools import pairwise
 
@@ -22,10 +23,13 @@ _FINAL = {400, 401, 403, 404, 413, 422}
     source=[
         "https://www.rfc-editor.org/rfc/rfc9110#section-10.2.3",
         "https://platform.claude.com/docs/en/api/rate-limits",
+        "https://github.com/googleapis/googleapis/blob/master/google/rpc/error_details.proto (RetryInfo)",
+        "https://github.com/dcdpr/jp/pull/1061 (Gemini)",
     ],
 )
 def retries_wait_as_told(run: Run) -> Iterator[Finding]:
-    """A retry waits at least as long as the provider asked (`retry-after`, `retry-after-ms`).
+    """A retry waits at least as long as the provider asked: in `retry-after` or `retry-after-ms`, or in the `retryDelay` of Gemini's
+    error, which may have fractions of seconds.
 
     Why: the provider may limit a client for longer if it comes back too early.
     """
@@ -182,8 +186,15 @@ def _most(run: Run) -> int:
 
 def _floor(response: Response | None) -> float | None:
     """Returns the seconds after which the provider wants a retry."""
-    headers = response.headers if response else {}
+    headers, body = (response.headers, response.body) if response else ({}, b"")
     if "retry-after-ms" in headers:
         return float(headers["retry-after-ms"]) / 1000
     after = headers.get("retry-after", "")
-    return float(after) if after.replace(".", "", 1).isdigit() else None
+    if after.replace(".", "", 1).isdigit():
+        return float(after)
+    told = _RETRY_DELAY.search(body)
+    return float(told[1]) if told else None
+
+
+#: The wait in the details of Google's errors, a duration of Protocol Buffers.
+_RETRY_DELAY = re.compile(rb'"retryDelay": ?"(\d+(?:\.\d{1,9})?)s"')

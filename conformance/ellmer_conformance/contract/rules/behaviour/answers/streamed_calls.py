@@ -6,7 +6,8 @@ from collections.abc import Iterator
 
 from ....observed.run import Run
 from ....rule import Finding
-from .._rulebook import LOSS, MUST, SHOULD, book
+from .._rulebook import LOSS, MUST, SHOULD, book, varied_at
+from ..requests.reasoning import signed_calls_go_back_signed
 from .streams import same_as_plain
 
 
@@ -49,6 +50,28 @@ def no_arguments_are_an_empty_object(run: Run) -> Iterator[Finding]:
     Why: an empty string is not JSON, so a client that parses it fails on every tool without parameters.
     """
     yield from same_as_plain(run, "STR-014")
+
+
+@book.rule(
+    "STR-027",
+    MUST,
+    LOSS,
+    source=[
+        "https://developers.openai.com/api/reference/resources/responses/streaming-events (output_index)",
+        "https://github.com/earendil-works/pi/issues/6009",
+    ],
+)
+def late_reasoning_is_kept(run: Run) -> Iterator[Finding]:
+    """Reasoning that is complete only after the item that follows it has begun goes back, too (Responses).
+
+    Why: OpenRouter completes items out of order. A client that knows one item at a time loses the encrypted reasoning, and the model
+    thinks again. Fix: find the item of an event by its `output_index`.
+    """
+    yield from same_as_plain(run, "STR-027")
+    for varied in run.varied:
+        if varied.variation.rule == "STR-027":
+            for finding in signed_calls_go_back_signed(varied.run):
+                yield finding._replace(pointer=varied_at(varied))
 
 
 @book.rule("STR-020", SHOULD, LOSS, source="https://github.com/vercel/ai/pull/14737")

@@ -155,12 +155,15 @@ def what_follows_the_end_is_ignored(run: Run) -> Iterator[Finding]:
         "https://github.com/maximhq/bifrost/issues/4963",
         "https://github.com/vllm-project/vllm/pull/36944",
         "https://github.com/0xPlaygrounds/rig/issues/1308",
+        "https://github.com/0xPlaygrounds/rig/pull/2328 (an early reason of Gemini)",
     ],
 )
 def stops_beside_text_are_read(run: Run) -> Iterator[Finding]:
-    """A stop reason that arrives with the last piece of an answer is read, and so is the piece. At Ollama, that can be the calls.
+    """A stop reason that arrives with the last piece of an answer is read, and so is the piece. At Ollama, that can be the calls. What
+    follows a chunk with a stop reason is read (Gemini).
 
-    Why: OpenAI sends the stop reason in a chunk without text, but compatible servers send both in one chunk.
+    Why: OpenAI sends the stop reason in a chunk without text, but compatible servers send both in one chunk. Gemini and gateways
+    before it give several chunks a reason. Fix: read to the end of the stream.
     """
     yield from same_as_plain(run, "STR-023")
 

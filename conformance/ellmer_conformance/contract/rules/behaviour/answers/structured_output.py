@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterator, Mapping
+from contextlib import suppress
 from typing import Any
 
 from .....scenarios.case import Ask
@@ -14,7 +15,7 @@ from ....observed.run import Run
 from ....readers.json_access import items_of, object_of
 from ....rule import Finding
 from .._rulebook import LOSS, MUST, book, found, objects
-from ..requests.tool_schemas import lost_of, unknown_words
+from ..requests.tool_schemas import CONSTRAINTS, Nested, lost_constraints, lost_of, unknown_words
 
 
 @book.rule(
@@ -25,6 +26,8 @@ from ..requests.tool_schemas import lost_of, unknown_words
         "https://developers.openai.com/api/docs/guides/structured-outputs",
         "https://platform.claude.com/docs/en/build-with-claude/structured-outputs",
         "https://github.com/quarkiverse/quarkus-langchain4j/issues/1423",
+        "https://github.com/stella/stella/pull/1548 (bounds)",
+        "https://github.com/pydantic/pydantic-ai/pull/6590 (words beside a reference)",
     ],
 )
 def schemas_are_sent(run: Run) -> Iterator[Finding]:
@@ -32,7 +35,8 @@ def schemas_are_sent(run: Run) -> Iterator[Finding]:
     API supports neither.
 
     Why: a model that does not get the schema answers in a form of its own. After tools have been called, the request that gets
-    the value has the schema, too.
+    the value has the schema, too. A bound, a pattern or another constraint may be told in a description, for an API that does not take
+    its keyword; so may the words beside a reference, where an API takes none, at what it refers to.
     """
     for index, schema in _due(run).items():
         exchange = run.exchanges[index]
@@ -41,7 +45,10 @@ def schemas_are_sent(run: Run) -> Iterator[Finding]:
         problem = f"the request says nothing of {', '.join(missing)}"
         yield found(not missing, f"/exchanges/{index}/request", problem)
         for sent in () if missing else _schemas_with(schema, exchange.request.body):
-            lost = list(lost_of(dict(schema), sent, _definitions(exchange.request.body), "the value"))
+            root = _definitions(exchange.request.body)
+            lost = list(lost_of(dict(schema), sent, root, "the value"))
+            whole = Nested(dict(schema), dict(schema)), Nested(sent, root)
+            lost += lost_constraints(*whole, "the value", CONSTRAINTS - {"default"})
             lost += unknown_words(dict(schema), sent, "the value", exchange.request.body)
             yield found(not lost, f"/exchanges/{index}/request", "; ".join(lost[:3]))
 
@@ -107,7 +114,9 @@ def _schemas_with(schema: Mapping[str, Any], body: Json) -> Iterator[Json]:
     """
     wanted = {*schema.get("properties", ())}
     elsewhere = {"messages", "input", "contents"}
-    held = list(objects({key: value for key, value in body.items() if key not in elsewhere}))
+    held = list(
+        objects([{key: value for key, value in body.items() if key not in elsewhere}, *_parsed(body)])
+    )
     has = [
         (
             len(wanted & {*object_of(each.get("properties"))}),
@@ -121,8 +130,18 @@ def _schemas_with(schema: Mapping[str, Any], body: Json) -> Iterator[Json]:
 
 def _definitions(body: Json) -> Json:
     """Returns all named schemas of a request. A schema may be one of them, and refer to another."""
-    named = [object_of(each.get(key)) for each in objects(body) for key in ("$defs", "definitions")]
+    held = objects([body, *_parsed(body)])
+    named = [object_of(each.get(key)) for each in held for key in ("$defs", "definitions")]
     return {"$defs": {name: schema for each in named for name, schema in each.items()}}
+
+
+def _parsed(body: Json) -> Iterator[Json]:
+    """Yields a schema that a request has as JSON text (Bedrock)."""
+    held = object_of(object_of(object_of(body.get("outputConfig")).get("textFormat")).get("structure"))
+    text = object_of(held.get("jsonSchema")).get("schema")
+    if isinstance(text, str):
+        with suppress(ValueError):
+            yield object_of(json.loads(text))
 
 
 def _asked(run: Run) -> Iterator[tuple[int, Ask, Reply]]:

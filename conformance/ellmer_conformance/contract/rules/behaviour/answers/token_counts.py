@@ -80,13 +80,13 @@ def streamed_counts_are_asked_for(run: Run) -> Iterator[Finding]:
     source="https://github.com/laravel/ai/pull/1021",
 )
 def parts_of_counts_are_kept(run: Run) -> Iterator[Finding]:
-    """Cached tokens are reported as part of the input, and reasoning tokens as part of the output.
+    """Tokens that were read from a cache or written to it are reported as parts of the input, and reasoning tokens as part of the output.
 
     Why: providers count differently, and costs are wrong if a count means something else for each of them.
     """
     for index, (wanted, reply) in enumerate(zip(run.case.steps, run.replies, strict=False)):
         usage = next((a.usage for a in answers_to(run, wanted.text)[-1:]), None)
-        for name in ("cached", "reasoning") if usage and reply.error is None else ():
+        for name in _PARTS if usage and reply.error is None else ():
             want, got = getattr(usage, name), reply.usage.get(name)
             if not want or name not in reply.usage or not _provider_counted(run, name):
                 continue
@@ -129,16 +129,32 @@ def _is_counted(got: Mapping[str, int | None], usages: Sequence[Usage]) -> bool:
     without.
     """
     return any(
-        got["input"] in (total["input"], total["input"] - sum(each.cached for each in some))
+        got["input"] in _inputs(total["input"], some)
         and got["output"] in (total["output"], total["output"] - sum(each.reasoning for each in some))
         for some in (usages[-1:], usages)
         for total in [_counts(some)]
     )
 
 
+def _inputs(total: int, usages: Sequence[Usage]) -> tuple[int, int, int]:
+    """Returns the counts of the input that are right: with all its parts, without what was read from a cache, and also without what
+    was written to one.
+    """
+    uncached = total - sum(each.cached for each in usages)
+    return total, uncached, uncached - sum(each.cache_write for each in usages)
+
+
+#: The parts of the counts, each with the names that providers give it.
+_PARTS = {
+    "cached": rb"cache",
+    "reasoning": rb"reasoning_tokens|thinking_tokens|thoughtsTokenCount",
+    "cache_write": rb"cache_?(creation|write)",
+}
+
+
 def _provider_counted(run: Run, name: str) -> bool:
     """Tells whether the provider's answer has counts. Not every format has them."""
-    key = {"cached": rb"cache", "reasoning": rb"reasoning_tokens|thinking_tokens|thoughtsTokenCount"}[name]
+    key = _PARTS[name]
     bodies = [e.response.body for e in run.exchanges if e.response]
     return any(re.search(key, body, re.IGNORECASE) for body in bodies)
 

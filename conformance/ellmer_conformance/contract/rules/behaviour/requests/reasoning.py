@@ -17,7 +17,7 @@ from ....observed.run import Run, call_key
 from ....readers.anthropic import PRESERVES_THINKING, drops_stale_thoughts
 from ....readers.json_access import items_of, object_of, read_once, text_of
 from ....rule import Finding, Refusal, broken
-from .._rulebook import LOSS, MUST, SHOULD, book, found, new, objects, taken, varied_at
+from .._rulebook import LOSS, MUST, SHOULD, book, found, new, objects, varied_at
 
 #: Signatures that Gemini's documentation gives for calls of other models. The field holds bytes, so an SDK may send them encoded.
 _PLACEHOLDERS = {
@@ -210,25 +210,34 @@ def _shows(body: bytes, signature: str) -> bool:
     source=[
         "https://ai.google.dev/gemini-api/docs/thought-signatures",
         "https://developers.openai.com/api/docs/guides/reasoning",
+        "https://platform.claude.com/docs/en/build-with-claude/thinking#preserving-thinking-blocks",
+        "https://github.com/simonw/llm-anthropic/pull/87 (thoughts that were merged)",
     ],
 )
 def signed_calls_go_back_signed(run: Run) -> Iterator[Finding]:
-    """A call that came with a signature (Gemini) or after encrypted reasoning (Responses) is sent back with it.
+    """A call that came with a signature (Gemini), after encrypted reasoning (Responses) or after signed thoughts (Anthropic, Bedrock) is
+    sent back with all of them.
 
-    Why: without it, the model thinks again from the beginning. Gemini's placeholders are only for calls of other models. Not
-    judged if no call is sent back, because a turn that ended in an error may be left out.
+    Why: without them, the model thinks again from the beginning. Gemini's placeholders are only for calls of other models. Not
+    judged if no call is sent back, because a turn that ended in an error may be left out. Fix: keep each thought as it came; two
+    thoughts in one block have one signature.
     """
-    if run.wire not in {"gemini", "openai-responses"} or run.way == "recordings":
+    if run.wire not in _SIGNING or run.way == "recordings":
         return
-    accepted = {
-        index for index, _ in taken(run)
-    }  # what else is wrong with a refused request follows from that
     for index, calls in run.calls():
-        follows = index + 1 in accepted and new(run, index + 1, "call")
+        follows = index + 1 < len(run.exchanges) and new(run, index + 1, "call")
         if calls and follows and (sealed := _sealed(run.exchanges[index])):
             lost = _lost(sealed, run.exchanges[index + 1].request.body)
+            if lost == len(sealed) and run.wire in _THINKING_BACK:  # HIS-008 reports it
+                continue
             problem = f"{counted(lost, 'signature')} of the answer did not go back"
             yield found(not lost, f"/exchanges/{index + 1}/request", problem)
+
+
+#: Wire formats for which another rule reports that no thought went back.
+_THINKING_BACK = {"anthropic", "bedrock"}
+#: Wire formats whose answers have signatures.
+_SIGNING = {"gemini", "openai-responses", *_THINKING_BACK}
 
 
 def _lost(sealed: Mapping[str, set[str]], following: Json) -> int:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Collection, Iterator, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from itertools import pairwise
 from typing import Any, NamedTuple
 
@@ -87,8 +87,8 @@ def constraints_arrive(run: Run) -> Iterator[Finding]:
         strict = {tool.get("name") for tool in objects(body.get("tools")) if tool.get("strict") is True}
         for name, sent in _schemas(body):
             schema = wanted.get(name, {})
-            words = _CONSTRAINTS - ({"default"} if name in strict else set())
-            lost = list(_lost_constraints(Nested(schema, schema), Nested(sent, sent), name, words))
+            words = CONSTRAINTS - ({"default"} if name in strict else set())
+            lost = list(lost_constraints(Nested(schema, schema), Nested(sent, sent), name, words))
             yield found(not lost, f"/exchanges/{index}/request", "; ".join(lost[:3]))
 
 
@@ -154,8 +154,15 @@ class Nested(NamedTuple):
         return list(_branches(self.part, self.root))
 
 
-def _lost_constraints(wanted: Nested, sent: Nested, name: str, words: Collection[str]) -> Iterator[str]:
-    """Yields the constraints of a schema that were lost or changed, at all levels. What refers to itself is looked at once."""
+def lost_constraints(wanted: Nested, sent: Nested, name: str, words: Collection[str]) -> Iterator[str]:
+    """Yields the constraints of a schema that were lost or changed, at all levels. What refers to itself is looked at once.
+
+    Args:
+        wanted: The schema.
+        sent: What was sent of it.
+        name: What the schema is called.
+        words: The keywords that are compared.
+    """
     parts, seen = [(wanted, sent, name)], set[int]()
     for whole, told, place in parts:
         if id(whole.part) not in seen:
@@ -177,7 +184,7 @@ def _lost_in_part(wanted: Nested, sent: Nested, place: str, words: Collection[st
     opened = any(each.get("additionalProperties") is True for each in sent.branches)
     if opened and wanted.part.get("additionalProperties") is False:
         yield f"{place} may have other properties, which it excludes"
-    lost = _types(wanted.branches) - _types(sent.branches) - {"null"}
+    lost = _types(wanted.branches) - _types(sent.branches) - _types_of_values(sent.branches) - {"null"}
     if lost and len(wanted.branches) > 1:
         yield f"{place} can no longer be {' or '.join(sorted(lost))}"
 
@@ -197,7 +204,8 @@ _COUNTS = {"minLength", "maxLength", "minItems", "maxItems", "minProperties", "m
 _IN_CAPITALS = {"STRING", "ARRAY", "OBJECT"}
 
 
-_CONSTRAINTS = {
+#: The keywords that say what a value may be, beside its type.
+CONSTRAINTS = {
     *("minimum", "maximum", "exclusiveMinimum", "exclusiveMaximum", "multipleOf", "minLength", "maxLength"),
     *("pattern", "format", "minItems", "maxItems", "uniqueItems", "default", "const"),
 }
@@ -379,6 +387,15 @@ def _types(branches: Sequence[Json]) -> set[str]:
     """Returns the types that a schema names, in small letters."""
     named = [each.get("type") for each in branches]
     return {str(each).lower() for one in named for each in (one if isinstance(one, list) else [one]) if each}
+
+
+def _types_of_values(branches: Sequence[Json]) -> set[str]:
+    """Returns the types of the values that a schema lists."""
+    values = [each for branch in branches for each in items_of(branch.get("enum"))]
+    return {_KIND_OF[type(each)] for each in values if type(each) in _KIND_OF}
+
+
+_KIND_OF: Mapping[type, str] = {str: "string", int: "integer", float: "number", bool: "boolean"}
 
 
 def _lost_types(wanted: Nested, branches: Sequence[Json], place: str) -> Iterator[str]:
