@@ -80,6 +80,11 @@ _MESSAGE = re.compile(
     r"""['"](?:message|errorMessage|error_message|error|detail|msg)['"]: ?"""
     r"""(?:"([^"{}](?:[^"{}]|"(?!\s*(?:[,:}\])]|$)))+)"?|'([^'{}]{8,})'?)"""
 )
+#: A number in a JSON pointer, and the keyword of a schema before what its validator says.
+_INDEX, _KEYWORD = (
+    re.compile(r"/(\d+)(?=/|$)"),
+    re.compile(r"^(?:type|required|enum|[a-z]+Properties|[a-z]+Of): "),
+)
 _PART_OF_PLACE = re.compile(r"\w+")
 #: What stands before a body and says no more than its status: "Error: 400", "API Error: 400", "Error code: 400 -".
 _LABEL = re.compile(r"[\w. ]{0,40}[:(]? ?[45]\d\d\)?:?(?: -)?\s*")
@@ -213,7 +218,8 @@ def _strings(value: object) -> Iterator[str]:
         case {"loc": [*names], "msg": str(said)}:
             yield f"{'.'.join(map(str, names))}: {said}"
         case {"message": str(said), "param": str(place)} if place[:1] == "/":
-            yield f"{place[1:].replace('/', '.')}: {said}"
+            path = _INDEX.sub(r"[\1]", place[1:]).replace("/", ".")
+            yield f"{path}: {_KEYWORD.sub('', said)}"
         case str():
             yield value
         case dict():
