@@ -28,6 +28,7 @@ class What(StrEnum):
     WRONG = "wrong"
 
 
+_TOO_LONG = "string too long"
 #: Phrases of refusals, what they say, and whether the field stands before them. Longer ones come first.
 _PHRASES = (
     ("extra inputs are not permitted, field", What.UNKNOWN, False),
@@ -58,6 +59,7 @@ _PHRASES = (
     (': value is "', What.WRONG, True),
     ("must be one of", What.WRONG, True),
     ("input should be", What.WRONG, True),
+    (_TOO_LONG, What.WRONG, True),
     ("unknown variant", What.WRONG, True),
     (": data did not match any variant", What.WRONG, True),
     ("input tag", What.WRONG, True),
@@ -95,6 +97,8 @@ TYPES, _BEFORE = frozenset({"value", "custom"}), frozenset({"property", "field",
 _ENTRY, _ANY_KEY = re.compile(r"\[\d+\]\.value\b"), "*"
 #: Keywords of a schema that contain schemas.
 _OF_SCHEMAS = frozenset({"properties", "items", "prefixItems", "anyOf", "oneOf", "allOf", _ANY_KEY})
+#: Longer than any field that has a limit in characters.
+_LONG_STRING = "x" * 2000
 _OF_NO_API = "field_of_no_api"
 #: Values of a field that is unknown whatever its value is.
 _ANY: Sequence[Any] = ("?", 1, True, [], {})
@@ -152,6 +156,8 @@ def _said_by(phrase: str, what: What, text: str, at: int, *, before: bool) -> De
         return None
     if not path or (phrase == "input should be" and not _KINDS.match(text, end)):
         return None
+    if phrase == _TOO_LONG:
+        return Described(what, phrase, path, _LONG_STRING)
     return Described(what, phrase, *_valued(what, path, later))
 
 

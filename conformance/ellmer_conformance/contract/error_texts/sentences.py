@@ -91,6 +91,8 @@ _LABEL = re.compile(r"[\w. ]{0,40}[:(]? ?[45]\d\d\)?:?(?: -)?\s*")
 #: What pydantic says of a kind of fault.
 _FAULTS = {"extra_forbidden": "Extra inputs are not permitted", "missing": "Field required"}
 ESCAPED = re.compile(r"(?<!\\)\\+(?=['\"])")
+#: A quotation mark or an angle bracket by its number, as JSON of a web page has it: `\\u0027`.
+_NUMBERED = re.compile(r"\\+u00(2[27]|3[ce]|60)", re.IGNORECASE)
 _END = re.compile(r"(?<=[.!?:;])\s+|\n+|\s[·|•]\s|[：，。；！？（）]")
 _LINK = re.compile(r"https?://")
 #: Where to read more, as any refusal may say.
@@ -174,7 +176,12 @@ def texts_in(text: str) -> list[str]:
     inner = [each for string in found for each in texts_in(string)]
     is_whole = text.strip()[:1] in {"{", "["} or _LABEL.fullmatch(text.strip().partition("{")[0])
     around = text if value is None else _around(text)
-    return [*inner, *([] if is_whole and found else [ESCAPED.sub("", around)])]
+    return [*inner, *([] if is_whole and found else [_unescaped(around)])]
+
+
+def _unescaped(text: str) -> str:
+    """Returns a text, perhaps a part of JSON, with its quotation marks as they are."""
+    return ESCAPED.sub("", _NUMBERED.sub(lambda found: chr(int(found[1], 16)), text))
 
 
 def messages_in(text: str) -> list[str]:
@@ -193,7 +200,7 @@ def _around(text: str) -> str:
 
 def _faults_in(text: str) -> list[str]:
     """Returns what a body that was cut short says: the faults that a validator lists, with their places, or else its messages."""
-    plain = ESCAPED.sub("", text)
+    plain = _unescaped(text)
     faults = [
         f"{'.'.join(_PART_OF_PLACE.findall(place))}: {_FAULTS[kind]}"
         for kind, place in _FAULT.findall(plain)
