@@ -291,9 +291,9 @@ AUTUMN = {
     # deepseek-ai/DeepSeek-V3/issues/1376
     '{"error":{"message":"Thinking mode does not support this tool_choice","type":"invalid_request_error"}}': "openai-chat THK-011",
     # MiniMax-AI/MiniMax-M2/issues/76
-    "HTTP 400 invalid_request_error: invalid params, tool result's tool id(call_function_g094w5htkglv_1) not found (2013)": "",
+    "HTTP 400 invalid_request_error: invalid params, tool result's tool id(call_function_g094w5htkglv_1) not found (2013)": "openai-chat PAIR-002",
     # QwenLM/qwen-code/issues/11834
-    "[API Error: 400 invalid params, function parameters is empty (2013)]": "",
+    "[API Error: 400 invalid params, function parameters is empty (2013)]": "openai-chat SCH-032",
     # BigPizzaV3/CodexPlusPlus/issues/267
     '{"type":"error","error":{"type":"bad_request_error","message":"invalid params, chat content has invalid message role: system (2013)","http_code":"400"},"request_id":"0660b098"}': "",
     # QwenLM/qwen-code/issues/2360
@@ -431,7 +431,7 @@ COLLECTED = {
     'Error: 400 Error from provider:\n {"error":{"message":"Invalid\n request:\n tools.function.parameters is not\n a valid moonshot flavored '
     'json\n schema, details: \\u003cAt path\n \'properties.source\': type is not\n\n defined\\u003e","type":"invalid_r\n equest_error"}}': "openai-chat SCH-030",
     "400 tools.function.parameters is not a valid moonshot flavored json schema,\ndetails: <At path 'root': when using anyOf, type should be "
-    "defined in anyOf items instead of the parent schema>": "openai-chat SCH-030",
+    "defined in anyOf items instead of the parent schema>": "openai-chat SCH-031",
     'litellm.BadRequestError: Hosted_vllmException - {"error":{"code":400,"message":"Cannot have 2 or more assistant messages at the end of '
     'the list.","type":"invalid_request_error"}}': "openai-chat ORD-015",
     "v4.1.28 HTTP 400: Built-in tools ({google_search}) and Custom tools (Function Calling) cannot be combined in the same request. Please "

@@ -5,7 +5,7 @@ unknown or missing, or that its value is wrong. The fault is put into an example
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from copy import deepcopy
 from enum import StrEnum
 from functools import reduce
@@ -28,6 +28,7 @@ class What(StrEnum):
     WRONG = "wrong"
 
 
+_TOO_LONG = "string too long"
 #: Phrases of refusals, what they say, and whether the field stands before them. Longer ones come first.
 _PHRASES = (
     ("extra inputs are not permitted, field", What.UNKNOWN, False),
@@ -36,6 +37,7 @@ _PHRASES = (
     ("argument not supported on this model", What.UNKNOWN, False),
     ("argument not supported", What.UNKNOWN, False),
     ("does not support parameter", What.UNKNOWN, False),
+    ("this model doesn't support the", What.UNKNOWN, False),
     ("unsupported parameter(s)", What.UNKNOWN, False),
     ("unsupported parameter", What.UNKNOWN, False),
     ("unknown parameter", What.UNKNOWN, False),
@@ -47,14 +49,17 @@ _PHRASES = (
     ("missing required parameter", What.MISSING, False),
     ("missing required field", What.MISSING, False),
     ("missing field", What.MISSING, False),
+    ("required properties [", What.MISSING, False),
     ("field required", What.MISSING, True),
     ("is a required property", What.MISSING, True),
     ("cannot unmarshal", What.WRONG, False),
     ("invalid type for", What.WRONG, False),
     ("is not one of [", What.WRONG, True),
     (": value is '", What.WRONG, True),
+    (': value is "', What.WRONG, True),
     ("must be one of", What.WRONG, True),
     ("input should be", What.WRONG, True),
+    (_TOO_LONG, What.WRONG, True),
     ("unknown variant", What.WRONG, True),
     (": data did not match any variant", What.WRONG, True),
     ("input tag", What.WRONG, True),
@@ -65,7 +70,7 @@ _TOKEN = re.compile(r"[\w$.\[\]-]++")
 _VALUE = re.compile(r"""['"`]([^'"`]{1,60}+)['"`]""")
 _AT_A_PLACE = re.compile(r"""' \([^()]*\), \\?["']([^"'\\]*)""")
 #: The type that a server of Go could not read, and the field: `ChatRequest` is the type of the whole body.
-_UNMARSHALLED = re.compile(r" (\w+)(?: \S+)? into Go struct field \w+\.([\w.]+)")
+_UNMARSHALLED = re.compile(r" (\w+)(?: \S+)? into Go struct field \w*\.([\w.]+)")
 #: How a validator of JSON Schema ends: `x is not one of ['a', 'b'] - 'messages.['0].role'`.
 _PLACED_BEHIND = re.compile(r"[^\[\]]*\] - '(\S*)")
 _GOT = re.compile(r"[^.]*but got an? (?:empty )?(\w+)")
@@ -82,6 +87,7 @@ _TOLD: Mapping[str, Any] = {
     "boolean": True,
     "integer": 1,
 }
+_UNTIL_QUOTE = re.compile("['\"]")
 _NAMES = re.compile(r"[A-Za-z_$][\w$-]*+|(?<=\.)\*")
 #: What follows a phrase about a value that is not one of those that can be at its place.
 _KINDS = re.compile(r" (?:'|a valid )")
@@ -91,6 +97,8 @@ TYPES, _BEFORE = frozenset({"value", "custom"}), frozenset({"property", "field",
 _ENTRY, _ANY_KEY = re.compile(r"\[\d+\]\.value\b"), "*"
 #: Keywords of a schema that contain schemas.
 _OF_SCHEMAS = frozenset({"properties", "items", "prefixItems", "anyOf", "oneOf", "allOf", _ANY_KEY})
+#: Longer than any field that has a limit in characters.
+_LONG_STRING = "x" * 2000
 _OF_NO_API = "field_of_no_api"
 #: Values of a field that is unknown whatever its value is.
 _ANY: Sequence[Any] = ("?", 1, True, [], {})
@@ -148,6 +156,8 @@ def _said_by(phrase: str, what: What, text: str, at: int, *, before: bool) -> De
         return None
     if not path or (phrase == "input should be" and not _KINDS.match(text, end)):
         return None
+    if phrase == _TOO_LONG:
+        return Described(what, phrase, path, _LONG_STRING)
     return Described(what, phrase, *_valued(what, path, later))
 
 
@@ -207,7 +217,9 @@ def _path(earlier: Sequence[str], later: Sequence[str], *, before: bool) -> tupl
 def _valued(what: What, path: tuple[str, ...], later: str) -> tuple[tuple[str, ...], Any]:
     """Returns the path and the value that the text tells, or one that fits nowhere."""
     told = _VALUE.findall(later) if what is What.WRONG else []
-    if (kind := later.partition("'")[0]) in _TOLD and what is What.WRONG:  # `Value is 'null' but should be`
+    if (
+        kind := _UNTIL_QUOTE.split(later, 1)[0]
+    ) in _TOLD and what is What.WRONG:  # `Value is 'null' but should be`
         return path, _TOLD[kind]
     if told and "found using" in later:  # `Input tag 'x' found using 'type'`
         return (*path, *told[1:2]), told[0]
@@ -232,7 +244,7 @@ def judging(book: RuleBook, fault: Described) -> tuple[bool, list[Rule]]:
         fault = fault._replace(
             path=(*fault.path[:-2], fault.path[-1])
         )  # a schema in it has the same keywords
-    for body, steps, key in islice(_places(book, fault), _BODIES):
+    for body, steps, key in islice(_likely_places(book, fault), _BODIES):
         placed = True
         pointer = "".join(f"/{step}" for step in (*steps, key))
         already = _refusing(book, body, pointer)
@@ -267,6 +279,12 @@ def _changed(body: Json, steps: Sequence[str | int], key: str, fault: Described)
         if fault.what is What.MISSING:
             del owner[key]
         yield changed
+
+
+def _likely_places(book: RuleBook, fault: Described) -> Iterable[tuple[Json, Sequence[str | int], str]]:
+    """Returns the places for a fault. A wrong value is put where a field has one, if an example has the field."""
+    having = [*_places(book, fault._replace(what=What.MISSING))] if fault.what is What.WRONG else []
+    return having or _places(book, fault)
 
 
 def _places(book: RuleBook, fault: Described) -> Iterator[tuple[Json, Sequence[str | int], str]]:

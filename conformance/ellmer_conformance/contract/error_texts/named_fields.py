@@ -15,7 +15,7 @@ from .sentences import ESCAPED, words
 from .similarity import Match
 from .templates import PLACE, has
 
-__all__ = ["IDENTIFIER", "SEVERAL", "NamedFields"]
+__all__ = ["IDENTIFIER", "SEVERAL", "NamedFields", "with_last_names"]
 
 _LONG = 15  # words of a sentence that no other rule has, whatever stands in its places
 #: The distance of a rule that is about other names, and the number of names of a rule that may be about any.
@@ -93,6 +93,11 @@ class NamedFields:
         ]
         names = {*IDENTIFIER.findall(self._text)}
         return all(each and names.isdisjoint(each) for each in quoted)
+
+
+def with_last_names(text: str) -> str:
+    """Returns a text with the last name of each quoted path in the path's place: `'reasoning.bogus'` is about `bogus`."""
+    return _QUOTED_PATH.sub(lambda path: _last(path[1]), text)
 
 
 @cache

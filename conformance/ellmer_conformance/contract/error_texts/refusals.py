@@ -17,7 +17,10 @@ __all__ = ["Refusals", "Weights", "known_texts", "refusals_of", "texts_of"]
 
 _ANY = 0.1  # the weight of a name, path or number
 #: The beginning of a sentence that any refusal may have: it says what to do, and not what is wrong.
-_ADVICE = re.compile(r"(?:Please |Or )?(?:check|try again|retry|see|refer|consult|contact)\b", re.IGNORECASE)
+_ADVICE = re.compile(
+    r"(?:Please |Or )?(?:(?:check|try again|retry|see|refer|consult|contact)\b|remove \S+ and try again)",
+    re.IGNORECASE,
+)
 _LITTLE = 0.6  # the weight of a word that any sentence may have
 
 

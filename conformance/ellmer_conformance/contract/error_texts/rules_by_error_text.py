@@ -18,7 +18,7 @@ from ..rule import Rule
 from ..rulebook import RuleBook
 from ..rules._shape_faults import IDS
 from .described_faults import Described, What, described, folded, has_field, judging
-from .named_fields import IDENTIFIER, SEVERAL, NamedFields
+from .named_fields import IDENTIFIER, SEVERAL, NamedFields, with_last_names
 from .other_causes import SAYS_NOTHING, OtherCause, other_cause
 from .refusals import Refusals, refusals_of, texts_of
 from .sentences import FUNCTION_WORDS, PASSED_ON, WORD, is_sentence, messages_in, texts_in, words
@@ -96,7 +96,8 @@ def matches(text: str, books: Iterable[RuleBook]) -> list[Match]:
     if read.fault is None:
         return close
     own.sort(key=lambda match: -match.named)
-    return [*own, *(each for each in _judged(read.fault, close, refusals) if each not in own)]
+    judged = _judged(read.fault, close, refusals) or [each for each in close if _has_template(plain, each)]
+    return [*own, *(each for each in judged if each not in own)]
 
 
 def _likely(read: _Read, close: list[Match]) -> list[Match]:
@@ -216,9 +217,18 @@ def _fits(text: str, match: Match, *, wholly: bool = False, telling: bool = Fals
     return any(has(plain, said.text, wholly=wholly) for said in known)
 
 
+def _has_template(text: str, match: Match) -> bool:
+    """Tells whether the text contains a whole template of a rule."""
+    return any(has(text.replace("`", ""), each, wholly=False) for each in _templates(match))
+
+
 def fault_in(text: str) -> Described | None:
-    """Returns the fault of a field that a text or an error body describes, if it does."""
-    return next((fault for each in texts_in(text) if (fault := described(each))), None)
+    """Returns the fault of a field that a text or an error body describes, if it does. Of those at one place and inside of it, the innermost
+    tells most: a validator says of each place around it, too, what it might have been.
+    """
+    told = [fault for each in texts_in(text) if (fault := described(each))]
+    inner = [each for each in told if each.path[: len(told[0].path)] == told[0].path]
+    return max(inner, key=lambda fault: len(fault.path), default=None)
 
 
 def _judged(fault: Described, close: list[Match], refusals: Refusals) -> list[Match]:
@@ -236,7 +246,12 @@ def _judged(fault: Described, close: list[Match], refusals: Refusals) -> list[Ma
             or any_field
         )
         if not first and not close:
-            first = _of_only_book(fault, refusals) or _of_this_field(fault, refusals)
+            first = (
+                _of_only_book(fault, refusals)
+                or _of_this_field(fault, refusals)
+                or _naming(fault, refusals)
+                or _of_any_field(fault, refusals)
+            )
         return [*first, *(each for each in close if each not in first)] if first else []
     judged = [(book, *judging(book, fault)) for book in likely]
     if not any(placed for _, placed, _ in judged) and not naming:
@@ -297,18 +312,38 @@ def _of_this_field(fault: Described, refusals: Refusals) -> list[Match]:
     return [each for each in found if _saying(each, fault)]
 
 
+def _naming(fault: Described, refusals: Refusals) -> list[Match]:
+    """Returns the rules whose refusals say the same of this field, however little the text says beside it."""
+    found = [Match(0.0, 0.0, 0.0, book, rule) for book, rule, _ in refusals.rules]
+    return [each for each in found if _names_field(each, fault)]
+
+
+def _of_any_field(fault: Described, refusals: Refusals) -> list[Match]:
+    """Returns the rules that say the same of any field, and refuse this one."""
+    if fault.what is not What.UNKNOWN:
+        return []
+    found = [each for book in _formats(refusals) for each in _judging(fault.unnamed(), book)]
+    return [each for each in found if any(map(_ANY_FIELD.search, _saying(each, fault)))]
+
+
 def _only_book(fault: Described, refusals: Refusals) -> list[RuleBook]:
     """Returns the book of the one wire format whose examples have a place for the fault, or none if there are several. If the beginning of the
     path is not known, its rules refuse the fault, too.
     """
     judged = [(book, *judging(book, fault)) for book in _formats(refusals)] if len(fault.path) > 1 else []
-    placing = [book for book, placed, rules in judged if placed and (rules or not fault.is_cut)]
-    return placing if len(placing) == 1 else []
+    placing = [(book, rules) for book, placed, rules in judged if placed and (rules or not fault.is_cut)]
+    if len(placing) > 1 and fault.what is What.WRONG:
+        placing = [(book, rules) for book, rules in placing if rules][:1]
+    return [book for book, _ in placing] if len(placing) == 1 else []
 
 
 def _formats(refusals: Refusals) -> Iterable[RuleBook]:
     """Returns the first book of each wire format."""
-    return {book.wire: book for book in reversed(refusals.books) if not book.author}.values()
+    first = dict[str, RuleBook]()
+    for book in refusals.books:
+        if not book.author:
+            first.setdefault(book.wire, book)
+    return first.values()
 
 
 def _says(match: Match, fault: Described) -> bool:
@@ -335,7 +370,9 @@ def _saying(match: Match, fault: Described) -> list[str]:
 
 def _names_field(match: Match, fault: Described) -> bool:
     """Tells whether a refusal of a rule says the same of this field."""
-    names = {folded(name) for text in _saying(match, fault) for name in IDENTIFIER.findall(text)}
+    names = {
+        folded(name) for text in _saying(match, fault) for name in IDENTIFIER.findall(with_last_names(text))
+    }
     return folded(fault.path[-1]) in names
 
 

@@ -80,12 +80,19 @@ _MESSAGE = re.compile(
     r"""['"](?:message|errorMessage|error_message|error|detail|msg)['"]: ?"""
     r"""(?:"([^"{}](?:[^"{}]|"(?!\s*(?:[,:}\])]|$)))+)"?|'([^'{}]{8,})'?)"""
 )
+#: A number in a JSON pointer, and the keyword of a schema before what its validator says.
+_INDEX, _KEYWORD = (
+    re.compile(r"/(\d+)(?=/|$)"),
+    re.compile(r"^(?:type|required|enum|[a-z]+Properties|[a-z]+Of): "),
+)
 _PART_OF_PLACE = re.compile(r"\w+")
 #: What stands before a body and says no more than its status: "Error: 400", "API Error: 400", "Error code: 400 -".
 _LABEL = re.compile(r"[\w. ]{0,40}[:(]? ?[45]\d\d\)?:?(?: -)?\s*")
 #: What pydantic says of a kind of fault.
 _FAULTS = {"extra_forbidden": "Extra inputs are not permitted", "missing": "Field required"}
 ESCAPED = re.compile(r"(?<!\\)\\+(?=['\"])")
+#: A quotation mark or an angle bracket by its number, as JSON of a web page has it: `\\u0027`.
+_NUMBERED = re.compile(r"\\+u00(2[27]|3[ce]|60)", re.IGNORECASE)
 _END = re.compile(r"(?<=[.!?:;])\s+|\n+|\s[·|•]\s|[：，。；！？（）]")
 _LINK = re.compile(r"https?://")
 #: Where to read more, as any refusal may say.
@@ -169,7 +176,12 @@ def texts_in(text: str) -> list[str]:
     inner = [each for string in found for each in texts_in(string)]
     is_whole = text.strip()[:1] in {"{", "["} or _LABEL.fullmatch(text.strip().partition("{")[0])
     around = text if value is None else _around(text)
-    return [*inner, *([] if is_whole and found else [ESCAPED.sub("", around)])]
+    return [*inner, *([] if is_whole and found else [_unescaped(around)])]
+
+
+def _unescaped(text: str) -> str:
+    """Returns a text, perhaps a part of JSON, with its quotation marks as they are."""
+    return ESCAPED.sub("", _NUMBERED.sub(lambda found: chr(int(found[1], 16)), text))
 
 
 def messages_in(text: str) -> list[str]:
@@ -188,7 +200,7 @@ def _around(text: str) -> str:
 
 def _faults_in(text: str) -> list[str]:
     """Returns what a body that was cut short says: the faults that a validator lists, with their places, or else its messages."""
-    plain = ESCAPED.sub("", text)
+    plain = _unescaped(text)
     faults = [
         f"{'.'.join(_PART_OF_PLACE.findall(place))}: {_FAULTS[kind]}"
         for kind, place in _FAULT.findall(plain)
@@ -213,7 +225,8 @@ def _strings(value: object) -> Iterator[str]:
         case {"loc": [*names], "msg": str(said)}:
             yield f"{'.'.join(map(str, names))}: {said}"
         case {"message": str(said), "param": str(place)} if place[:1] == "/":
-            yield f"{place[1:].replace('/', '.')}: {said}"
+            path = _INDEX.sub(r"[\1]", place[1:]).replace("/", ".")
+            yield f"{path}: {_KEYWORD.sub('', said)}"
         case str():
             yield value
         case dict():

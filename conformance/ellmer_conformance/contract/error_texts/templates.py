@@ -21,7 +21,7 @@ _MOSTLY = 0.65  # the share of a sentence's letters that are compared
 _WHOLE = 18  # the least number of letters of a known text that a text has whole
 _FEWEST = 3  # words of a refusal that stands alone
 _MANY = 5  # words of a shortened text whose words are all in a refusal
-_BETWEEN = re.compile(r": |[\n\"'{}]")
+_BETWEEN = re.compile(r": |[\n\"'`{}]")
 _SPELT = 36  # the least number of letters of a sentence that are compared in a row
 
 

@@ -33,6 +33,8 @@ from ._refusals_and_examples import (
     user,
 )
 
+_GROK = "global.xai.grok-4.6"
+
 
 @book.rule(
     "REQ-024",
@@ -182,6 +184,31 @@ def some_models_do_not_stop(request: Request) -> Iterator[Finding]:
             if config.get("stopSequences")
             else met(place)
         )
+
+
+@book.rule(
+    "REQ-148",
+    MUST,
+    REJECT,
+    source=[
+        "https://github.com/NousResearch/hermes-agent/issues/111043 (Grok 4.6)",
+        "https://github.com/aws-samples/sample-kolya-br-proxy/pull/104 (Grok 4.6)",
+        "https://github.com/activepieces/activepieces/issues/15261 (GPT-5.6 Luna, with 1 and 0)",
+    ],
+    refusal=refused("This model doesn't support the temperature field. Remove temperature and try again."),
+    models=["*xai.grok-4*", "*openai.gpt-5.6*"],
+    examples=[body(ASK, inferenceConfig={"maxTokens": 9}, model=_GROK)],
+    counterexamples=[body(ASK, inferenceConfig={"temperature": 1}, model=_GROK)],
+)
+def some_models_have_one_temperature(request: Request) -> Iterator[Finding]:
+    """Grok 4 and GPT-5.6 do not accept `temperature`, not even 1.
+
+    Fix: leave the temperature out.
+    """
+    config, place = object_of(request.body.get("inferenceConfig")), "/inferenceConfig"
+    if config:
+        set = config.get("temperature") is not None
+        yield broken(f"{place}/temperature", "a temperature is set") if set else met(place)
 
 
 @book.rule(

@@ -3,9 +3,13 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
+from ....observed.exchange import Request
+from ....readers.json_access import object_of
+from ....readers.openai_chat import calls_of, messages
+from ....rule import Finding, broken, met
 from ....rulebook import ErrorBody, RuleBook, UnsupportedFeature
 from ..._openai.refusals import refused
 from ..._shape_faults import IDS as RULES_OF_SHAPES
@@ -74,3 +78,30 @@ def refuses_images(*models: str, example: str, source: str) -> UnsupportedFeatur
         body({"role": "user", "content": [IMAGE]}, model=example),
         preview=True,
     )
+
+
+def arguments_are_json(request: Request) -> Iterator[Finding]:
+    """The arguments of a call are JSON, because the server parses them for its templates.
+
+    Fix: send `{}` if the model wrote anything else.
+    """
+    for pointer, message in messages(request.body):
+        for index, tool_call in enumerate(calls_of(message)):
+            arguments = object_of(tool_call.get("function")).get("arguments")
+            if isinstance(arguments, str) and arguments:
+                place = f"{pointer}/tool_calls/{index}/function/arguments"
+                error = _unparsed(arguments)
+                yield (
+                    broken(place, "it is not JSON", text=error, id=tool_call.get("id"))
+                    if error
+                    else met(place)
+                )
+
+
+def _unparsed(text: str) -> str:
+    """Returns the error of Python's JSON decoder for a text, or an empty string if the text is JSON."""
+    try:
+        json.loads(text)
+    except ValueError as error:
+        return str(error)
+    return ""

@@ -12,6 +12,7 @@ from ....rulebook import UnsupportedFeature, add_feature_rules
 from ..._openai.refusals import refused
 from .._refusals_and_examples import ASK, IMAGE, body, result
 from ..features import a_part
+from ._chat_templates import add_template_rules
 from ._elsewhere import compact, elsewhere
 
 #: Recorded by others, in public.
@@ -181,3 +182,4 @@ add_feature_rules(
         ),
     ],
 )
+add_template_rules(llamacpp, lambda said: Refusal(f"Jinja Exception: {said}", 500, "server_error"))

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from datetime import date
 
 from ....observed.exchange import Json, Request
 from ....readers.json_access import object_of
@@ -39,7 +40,7 @@ _UNKNOWN_ID: dict[str, object] = {
 moonshot = elsewhere(
     "moonshot",
     only=["PAIR-001", "PAIR-002", "PAIR-014", "ORD-002", "ORD-003"],
-    without=["REQ-017"],
+    without=["REQ-017", "SCH-001"],
     PAIR_001=_OPEN,
     PAIR_002=_UNKNOWN_ID,
     PAIR_014=_UNKNOWN_ID,
@@ -229,10 +230,31 @@ def _typed(schema: Json) -> dict[str, object]:
     return {"type": "function", "function": {"name": "show", "parameters": parameters}}
 
 
+_INVALID = "tools.function.parameters is not a valid moonshot flavored json schema, details: "
 _UNTYPED = "type is not defined"
 _TWICE = "when using anyOf, type should be defined in anyOf items instead of the parent schema"
 #: Keywords that say the type of a schema, or where it is said.
 _TYPES = {"type", "anyOf", "oneOf", "allOf", "$ref"}
+
+
+@moonshot.rule(
+    "SCH-001",
+    MUST,
+    REJECT,
+    source="https://github.com/14790897/MiqroForge-Desktop/issues/1165 (kimi-k3 and kimi-k2.6, with and without the type)",
+    refusal=refused('tools.function.parameters.type is required and must be "object"'),
+    examples=[body(ASK, tools=[TOOL])],
+    counterexamples=[
+        body(ASK, tools=[{"type": "function", "function": {"name": "now", "parameters": {"properties": {}}}}])
+    ],
+)
+def parameters_are_an_object(request: Request) -> Iterator[Finding]:
+    """The `parameters` of a function, if given, have the type `object`."""
+    for pointer, tool in tools(request.body):
+        schema, where = object_of(tool.get("function")).get("parameters"), f"{pointer}/function/parameters"
+        if isinstance(schema, dict):
+            typed = schema.get("type") == "object"
+            yield met(where) if typed else broken(where, f"the type is {schema.get('type')}")
 
 
 @moonshot.rule(
@@ -242,44 +264,55 @@ _TYPES = {"type", "anyOf", "oneOf", "allOf", "$ref"}
     source=[
         "https://github.com/MoonshotAI/kimi-cli/pull/2030 (a property without a type)",
         "https://github.com/anomalyco/opencode/issues/40127 (a property without a type)",
-        "https://github.com/MoonshotAI/kimi-code/issues/2661 (a type beside `anyOf`)",
-        "https://github.com/nicobailon/pi-subagents/issues/127 (a type beside `anyOf`)",
     ],
-    refusal=refused(
-        "tools.function.parameters is not a valid moonshot flavored json schema, details: <At path '{place}': {fault}>"
-    ),
-    formerly=[
-        refused(
-            f"tools.function.parameters is not a valid moonshot flavored json schema, details: <At path '{{place}}': {fault}>"
-        )
-        for fault in (_UNTYPED, _TWICE)
-    ],
+    refusal=refused(f"{_INVALID}<At path '{{place}}': {_UNTYPED}>"),
     examples=[
         body(ASK, tools=[_typed({"type": "string", "enum": ["text", "raw"]})]),
         body(ASK, tools=[_typed({"anyOf": [{"type": "string"}, {"type": "null"}]})]),
     ],
-    counterexamples=[
-        body(ASK, tools=[_typed({"enum": ["text", "raw"]})]),
-        body(ASK, tools=[_typed({"type": "string", "anyOf": [{"maxLength": 3}]})]),
-    ],
+    counterexamples=[body(ASK, tools=[_typed({"enum": ["text", "raw"]})])],
 )
-def schemas_say_their_types(request: Request) -> Iterator[Finding]:
-    """In a tool's schema, each property has a type, and a schema with `anyOf` has its types in the branches.
+def properties_say_their_types(request: Request) -> Iterator[Finding]:
+    """In a tool's schema, each property has a type, or a keyword with the types of its branches.
 
-    Why: servers of MCP leave out the type beside an `enum`, or write it beside `anyOf`. Fix: write the type into each property or branch.
+    Why: servers of MCP leave out the type beside an `enum`. Fix: write the type into each property.
     """
+    for where, context, inner in _schemas(request):
+        if context[-2:-1] == ("properties",) and inner:
+            typed = bool(_TYPES & inner.keys())
+            place = ".".join(context)
+            yield met(where) if typed else broken(where, f"{place} has no type of its own", place=place)
+
+
+@moonshot.rule(
+    "SCH-031",
+    MUST,
+    REJECT,
+    source=[
+        "https://github.com/MoonshotAI/kimi-code/issues/2661 (August 2026)",
+        "https://github.com/nicobailon/pi-subagents/issues/127 (April 2026)",
+        "https://github.com/14790897/MiqroForge-Desktop/issues/1165 (kimi-k3 and kimi-k2.6 accept it on 2026-09-21)",
+    ],
+    until=date(2026, 9, 21),
+    refusal=refused(f"{_INVALID}<At path '{{place}}': {_TWICE}>"),
+    examples=[body(ASK, tools=[_typed({"anyOf": [{"type": "string"}, {"type": "null"}]})])],
+    counterexamples=[body(ASK, tools=[_typed({"type": "string", "anyOf": [{"maxLength": 3}]})])],
+)
+def branches_say_their_types(request: Request) -> Iterator[Finding]:
+    """Until September 2026, a schema with `anyOf` had its types in the branches, and none beside them.
+
+    Fix: write the type into each branch.
+    """
+    for where, context, inner in _schemas(request):
+        if "anyOf" in inner:
+            place = ".".join(context) or "root"
+            twice = "type" in inner
+            yield broken(where, f"{place} has a type beside `anyOf`", place=place) if twice else met(where)
+
+
+def _schemas(request: Request) -> Iterator[tuple[str, tuple[str, ...], Json]]:
+    """Yields the schemas in the parameters of each tool: the place of the parameters, the path in them, and the schema."""
     for pointer, tool in tools(request.body):
-        schema, where = object_of(tool.get("function")).get("parameters"), f"{pointer}/function/parameters"
+        schema = object_of(tool.get("function")).get("parameters")
         for context, inner in nested_schemas(schema):
-            untyped = context[-2:-1] == ("properties",) and bool(inner) and not _TYPES & inner.keys()
-            twice = "anyOf" in inner and "type" in inner
-            if untyped or twice:
-                place = ".".join(context) or "root"
-                yield broken(
-                    where,
-                    f"{place} has no type of its own",
-                    place=place,
-                    fault=_UNTYPED if untyped else _TWICE,
-                )
-            elif context:
-                yield met(where)
+            yield f"{pointer}/function/parameters", context, inner

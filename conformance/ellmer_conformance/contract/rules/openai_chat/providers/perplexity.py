@@ -11,6 +11,7 @@ from ....rulebook import UnsupportedFeature, add_feature_rules
 from ..._openai.refusals import coded_error_body
 from .._refusals_and_examples import ASK, MUST, REJECT, TOOL, body
 from ..features import functions
+from ._chat_templates import sides_alternate
 from ._elsewhere import elsewhere
 
 perplexity = elsewhere("perplexity", error_body=coded_error_body)
@@ -23,7 +24,7 @@ def _misordered(what: str) -> Refusal:
     return Refusal(f"After the (optional) system message(s), {what}", type="invalid_message", code=400)
 
 
-@perplexity.rule(
+perplexity.rule(
     "ORD-009",
     MUST,
     REJECT,
@@ -34,25 +35,7 @@ def _misordered(what: str) -> Refusal:
         body({"role": "system", "content": "Be brief."}, ASK, {"role": "assistant", "content": "5"}, ASK)
     ],
     counterexamples=[body(ASK, ASK), body({"role": "assistant", "content": "5"}, ASK)],
-)
-def sides_alternate(request: Request) -> Iterator[Finding]:
-    """After the system messages, user and assistant messages alternate, starting with the user.
-
-    Fix: merge consecutive user messages.
-    """
-    found = [(pointer, message.get("role")) for pointer, message in messages(request.body)]
-    while found and found[0][1] == "system":
-        found.pop(0)
-    before = "assistant"
-    for pointer, role in found:
-        side = "assistant" if role == "assistant" else "user"
-        wrong = side == before and role != "tool"
-        yield (
-            broken(pointer, f"a message of the role {role} follows one of the role {before}")
-            if wrong
-            else met(pointer)
-        )
-        before = side
+)(sides_alternate)
 
 
 @perplexity.rule(

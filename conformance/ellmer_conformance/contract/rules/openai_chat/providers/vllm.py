@@ -2,17 +2,14 @@
 
 from __future__ import annotations
 
-import json
-from collections.abc import Iterator, Mapping
+from collections.abc import Mapping
 
-from ....observed.exchange import Request
-from ....readers.json_access import object_of
-from ....readers.openai_chat import calls_of, messages
-from ....rule import Finding, Refusal, broken, met
+from ....rule import Refusal
 from ....rulebook import UnsupportedFeature, add_feature_rules
 from .._refusals_and_examples import ASK, IMAGE, MUST, REJECT, body, call, result
 from ..features import a_part
-from ._elsewhere import compact, elsewhere
+from ._chat_templates import add_template_rules
+from ._elsewhere import arguments_are_json, compact, elsewhere
 
 
 def _numbered(refusal: Refusal) -> tuple[Mapping[str, str], bytes]:
@@ -49,7 +46,7 @@ add_feature_rules(
 )
 
 
-@vllm.rule(
+vllm.rule(
     "PAIR-021",
     MUST,
     REJECT,
@@ -63,25 +60,6 @@ add_feature_rules(
     counterexamples=[
         body(ASK, {"role": "assistant", "tool_calls": [{"function": {"name": "add", "arguments": "{"}}]})
     ],
-)
-def arguments_are_json(request: Request) -> Iterator[Finding]:
-    """The arguments of a call are JSON, because the server parses them for its templates.
+)(arguments_are_json)
 
-    Fix: send `{}` if the model wrote anything else.
-    """
-    for pointer, message in messages(request.body):
-        for index, tool_call in enumerate(calls_of(message)):
-            arguments = object_of(tool_call.get("function")).get("arguments")
-            if isinstance(arguments, str) and arguments:
-                place = f"{pointer}/tool_calls/{index}/function/arguments"
-                error = _unparsed(arguments)
-                yield broken(place, "it is not JSON", text=error) if error else met(place)
-
-
-def _unparsed(text: str) -> str:
-    """Returns the error of Python's JSON decoder for a text, or an empty string if the text is JSON."""
-    try:
-        json.loads(text)
-    except ValueError as error:
-        return str(error)
-    return ""
+add_template_rules(vllm, lambda said: Refusal(said, type="BadRequestError"))

@@ -1,0 +1,109 @@
+"""What the chat templates of open models ask of the messages. Each server that renders them refuses in the template's words, within its own."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+
+from ....observed.exchange import Request
+from ....readers.openai_chat import messages
+from ....rule import Finding, Refusal, broken, met
+from ....rulebook import RuleBook
+from .._refusals_and_examples import ASK, MUST, REJECT, body
+
+_SAID = {"role": "assistant", "content": "5"}
+_BRIEF = {"role": "system", "content": "Be brief."}
+_GEMMA, _QWEN = "google/gemma-3-27b-it", "Qwen/Qwen3.6-27B"
+
+
+def add_template_rules(book: RuleBook, worded: Callable[[str], Refusal]) -> None:
+    """Adds the rules of chat templates to the book of a server.
+
+    Args:
+        book: The book of the server.
+        worded: A function that returns the server's answer for the words of a template.
+    """
+    book.rule(
+        "ORD-009",
+        MUST,
+        REJECT,
+        source=[
+            "https://github.com/nextai-translator/raycast-openai-translator/issues/34 (gemma-3-27b-it)",
+            "https://github.com/idiap/sdialog/issues/122 (gemma3 and ministral3)",
+            "https://github.com/mistralai/mistral-vibe/issues/1006 (Devstral Small 2 and Mistral Small)",
+            "https://github.com/vllm-project/vllm/issues/12742 (deepseek-vl2, a template of this kind)",
+        ],
+        refusal=worded("Conversation roles must alternate user/assistant/user/assistant/..."),
+        formerly=[
+            worded(
+                "After the optional system message, conversation roles must alternate user and assistant roles except for tool calls and results."
+            )
+        ],
+        models=[f"*{family}*" for family in ("gemma-3", "gemma3", "devstral", "Devstral", "inistral")],
+        examples=[body(_BRIEF, ASK, _SAID, ASK, model=_GEMMA)],
+        counterexamples=[body(ASK, ASK, model=_GEMMA)],
+    )(sides_alternate)
+    book.rule(
+        "SYS-008",
+        MUST,
+        REJECT,
+        source=[
+            "https://github.com/vllm-project/vllm/issues/41114 (Qwen3.6-27B)",
+            "https://github.com/intuitem/ciso-assistant-community/issues/4679 (Qwen3.5 122B)",
+        ],
+        refusal=worded("System message must be at the beginning."),
+        models=[f"*{family}*" for family in ("wen3.5", "wen3.6")],
+        examples=[body(_BRIEF, ASK, model=_QWEN)],
+        counterexamples=[body(ASK, _SAID, _BRIEF, ASK, model=_QWEN)],
+    )(the_system_prompt_is_first)
+    book.rule(
+        "REQ-149",
+        MUST,
+        REJECT,
+        source=[
+            "https://github.com/langgenius/dify/issues/33152 (Qwen3.5-27B)",
+            "https://huggingface.co/Qwen/Qwen3.5-27B/blob/main/chat_template.jinja",
+        ],
+        refusal=worded("No user query found in messages."),
+        models=[f"*{family}*" for family in ("wen3.5", "wen3.6")],
+        examples=[body(ASK, model=_QWEN)],
+        counterexamples=[body(_BRIEF, model=_QWEN)],
+    )(the_user_asks)
+
+
+def sides_alternate(request: Request) -> Iterator[Finding]:
+    """After the system messages, user and assistant messages alternate, starting with the user.
+
+    Fix: merge consecutive user messages.
+    """
+    found = [(pointer, message.get("role")) for pointer, message in messages(request.body)]
+    while found and found[0][1] == "system":
+        found.pop(0)
+    before = "assistant"
+    for pointer, role in found:
+        side = "assistant" if role == "assistant" else "user"
+        wrong = side == before and role != "tool"
+        yield (
+            broken(pointer, f"a message of the role {role} follows one of the role {before}")
+            if wrong
+            else met(pointer)
+        )
+        before = side
+
+
+def the_system_prompt_is_first(request: Request) -> Iterator[Finding]:
+    """A system message is the first message.
+
+    Fix: put the text into the system prompt, or into a message of the user.
+    """
+    for index, (pointer, message) in enumerate(messages(request.body)):
+        if message.get("role") == "system":
+            yield broken(pointer, "messages stand before it") if index else met(pointer)
+
+
+def the_user_asks(request: Request) -> Iterator[Finding]:
+    """At least one message is the user's.
+
+    Fix: when you shorten the history, keep the last question.
+    """
+    asked = any(message.get("role") == "user" for _, message in messages(request.body))
+    yield met("/messages") if asked else broken("/messages", "no message is the user's")
