@@ -83,7 +83,7 @@ def tests(session: nox.Session) -> None:
     """Run the tests of the library, the harness and the suite (`-- --changed`: only those that reach the change)."""
     session.install("-e", f".[{EXTRAS}]", *group("tests"))
     if session.posargs[:1] == ["--changed"]:
-        session.run("python", "-m", "devtools.changed", *session.posargs[1:], env=OFFLINE)
+        session.run("python", "-m", "devtools.test_selection.changed", *session.posargs[1:], env=OFFLINE)
     else:
         session.run("pytest", *(session.posargs or WORKERS), env=OFFLINE)
 
@@ -172,7 +172,7 @@ def testers(session: nox.Session) -> None:
     session.install("-e", ".[conformance]", "llm-comply")
     tools = Path("build/testers").absolute()
     session.run("npm", "install", "--silent", "--prefix", str(tools), "compatcanary", external=True)
-    session.run("python", "-m", "devtools.testers", str(tools), env=OFFLINE)
+    session.run("python", "-m", "devtools.comparisons.testers", str(tools), env=OFFLINE)
 
 
 #: The examples that need nothing but a language: its tool, how the example is built, and how it is run.
@@ -374,8 +374,8 @@ def mutants_of_code(session: nox.Session) -> None:
     """Change lines of code, one at a time, and see that a test fails (`-- --sample 30 --seed 2 --only wire/`)."""
     session.install("-e", f".[{EXTRAS}]", *group("tests"))
     if not Path("build/reach.sqlite").is_file():
-        session.run("python", "-m", "devtools.reach", *WORKERS, env=OFFLINE)
-    session.run("python", "-m", "devtools.mutants", *session.posargs, env=OFFLINE)
+        session.run("python", "-m", "devtools.test_selection.reach", *WORKERS, env=OFFLINE)
+    session.run("python", "-m", "devtools.mutation.mutants", *session.posargs, env=OFFLINE)
 
 
 @nox.session(default=False)

@@ -162,7 +162,7 @@ DEFECTS = {
     "number-in-a-path": Defect(
         "A key in UTF-16 in a path is not found.",
         6,
-        "ellmer_core.transport.key_traces",
+        "ellmer_core.transport.keys_in_errors",
         "pieces = _PIECES.findall(",
         "pieces = re.findall(r'$^', ",
         ("tests/hostile/test_quoted_keys.py", "-k", "searched_as_one"),
@@ -218,7 +218,7 @@ DEFECTS = {
     "masks-and-words": Defect(
         "A mask after a long word of an error takes quadratic time.",
         2,
-        "ellmer_core.transport.key_traces",
+        "ellmer_core.transport.keys_in_errors",
         r"""rf"(?<![\w\-/+=~.]){_RUN}(?>""",
         r"""rf"{_RUN}(?>""",
         ("tests/transport/test_sent_keys.py", "-k", "linear_time"),
@@ -410,7 +410,7 @@ DEFECTS = {
     "key-in-escaped-letters": Defect(
         "A key whose letters are escaped one by one is shown.",
         6,
-        "ellmer_core.transport.key_traces",
+        "ellmer_core.transport.keys_in_errors",
         "        following = _ESCAPED.sub(lambda found: _letter(found[0]), texts[-1])\n",
         "        following = texts[-1]\n",
         ("tests/transport/test_sent_keys.py", "-k", "however_each_is_escaped or no_error_has_the_key"),
@@ -418,7 +418,7 @@ DEFECTS = {
     "key-in-lines-of-base64": Defect(
         "A key in Base64 or Base32 is shown if it is cut off, over several lines, or encoded twice.",
         6,
-        "ellmer_core.transport.key_traces",
+        "ellmer_core.transport.keys_in_errors",
         "searches or (_spans, _in_packed, _in_escaped_runs, _in_numbers)",
         "searches or (_spans, _in_escaped_runs, _in_numbers)",
         ("tests/transport/test_sent_keys.py", "-k", "no_error_has_the_key"),
@@ -426,7 +426,7 @@ DEFECTS = {
     "key-with-marks-between": Defect(
         "A key is shown if something is between its letters, or between those of its hexadecimal form.",
         6,
-        "ellmer_core.transport.key_traces",
+        "ellmer_core.transport.keys_in_errors",
         "    letters = _letters(text)\n",
         "    letters = text\n",
         ("tests/transport/test_sent_keys.py", "-k", "no_error_has_the_key"),
@@ -434,7 +434,7 @@ DEFECTS = {
     "pieces-beside-a-mask": Defect(
         "A piece of a key beside a mask is shown.",
         6,
-        "ellmer_core.transport.key_traces",
+        "ellmer_core.transport.keys_in_errors",
         "in (_MASKED, _tells_masked), *(",
         "in (",
         ("tests/transport/test_sent_keys.py", "-k", "no_error_has_the_key"),
@@ -650,7 +650,7 @@ DEFECTS = {
     "words-from-each-letter": Defect(
         "Eight words are looked for from each letter of a value.",
         2,
-        "ellmer_harness.secrets.value_randomness",
+        "ellmer_harness.secrets.random_values",
         r"|(?<!\S)(?:\S+\s+){8}",
         r"|(?:\S+\s+){8}",
         ("tests/hostile/test_linear_patterns.py", "-k", "back_and_forth and harness"),
@@ -730,7 +730,7 @@ DEFECTS = {
     "key-from-behind": Defect(
         "A key in Base64 is not found from behind.",
         6,
-        "ellmer_core.transport.key_traces",
+        "ellmer_core.transport.keys_in_errors",
         "    text = from_behind[::-1].replace(HIDDEN[::-1], HIDDEN)\n",
         "",
         ("tests/transport/test_sent_keys.py", "-k", "no_error_has_the_key and behind"),
@@ -746,7 +746,7 @@ DEFECTS = {
     "rows-with-other-words": Defect(
         "Base32 in groups is not read if a sentence has a word of the same length.",
         6,
-        "ellmer_core.transport.key_traces",
+        "ellmer_core.transport.keys_in_errors",
         "[span for span in row if code.runs.fullmatch(text, *span)]",
         "row if code.runs.fullmatch(''.join([text[slice(*span)] for span in row])) else []",
         ("tests/transport/test_sent_keys.py", "-k", "sentence"),
@@ -754,7 +754,7 @@ DEFECTS = {
     "numbers-with-their-places": Defect(
         "Numbers are not read as letters if each has another number beside it.",
         6,
-        "ellmer_core.transport.number_letters",
+        "ellmer_core.transport.character_codes",
         "    if len(numbers) >= 2 * LEAST:\n",
         "    if len(numbers) < 0:\n",
         ("tests/transport/test_sent_keys.py", "-k", "places"),
@@ -762,7 +762,7 @@ DEFECTS = {
     "found-before-the-rest-is-read": Defect(
         "What one search has found is cut out before the next one reads the text, so the end of a dump of bytes stays.",
         6,
-        "ellmer_core.transport.key_traces",
+        "ellmer_core.transport.keys_in_errors",
         "    return _cut(text, _apart([span for spans in searches for span in spans(text, keys)]))\n",
         "    for spans in searches:\n        text = _cut(text, _apart(spans(text, keys)))\n    return text\n",
         ("tests/transport/test_sent_keys.py", "-k", "dump"),

@@ -12,7 +12,7 @@ import re
 import sys
 from pathlib import Path
 
-from .reach import ROOT
+from .test_selection.reach import ROOT
 
 COMMAND = "nox -s figures"
 #: The pages, and the words around each figure. `(?P<name>…)` is the figure of that name.

@@ -72,7 +72,7 @@ use: in November 2026, 1,829 of 2,310 are known, 366 are inferred (≈), and 115
 6,564 are inferred, and 50,183 are unknown; of 1,613 of these a rule or the library's table says something, but no page of it was opened. A document is quoted with the day
 on which its words were read, on the page or in a stored copy of it, which may be older than that day.
 
-`python -m devtools.drawn_facts --seed 20261150` draws a hundred known answers at random and opens what proves each; `--inferred` draws the others. A recording must have the
+`python -m devtools.facts.drawn_facts --seed 20261150` draws a hundred known answers at random and opens what proves each; `--inferred` draws the others. A recording must have the
 model, the feature and the answer, and a rule must find the example wrong. What was read on the page of a rule is kept with its day. On 28 November 2026, eleven
 draws of a hundred were read, one after the other; what did not support its answer was changed for all answers of its kind before the next draw.
 The first ten had 97, 98, 99, 98, 97, 97, 98, 99, 98 and 99 answers that their evidence supports, the eleventh (seed 20261150) has a hundred: 56 recordings that were read again, 21 pages with

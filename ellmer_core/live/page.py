@@ -15,7 +15,7 @@ from shiny import Inputs, Session, reactive
 from shinychat.types import ChatMessage
 
 from .._chat.chat import Chat
-from .._chat.errors_in_words import Explanation
+from .._chat.error_messages import Explanation
 from ..contents.content import Content, ContentImageInline, ContentPDF, ContentText, ContentToolRequest
 from ..contents.turns import UserTurn
 from ..conversation.approval import Decision

@@ -14,7 +14,7 @@ from uuid import uuid4
 from shinychat.types import ChatMessage
 
 from .._chat.chat import Chat
-from .._chat.errors_in_words import Explanation, in_plain_words
+from .._chat.error_messages import Explanation, in_plain_words
 from ..contents.content import Content, ContentText, ContentThinking, ContentToolRequest
 from ..contents.json_serialization import contents_record, contents_replay
 from ..contents.turns import AssistantPartialTurn, AssistantTurn, Turn, UserTurn

@@ -1,7 +1,7 @@
 """The keys that a request sends, replaced in all that comes back: error bodies, headers, events, answers.
 
 A provider or a gateway may quote a key, and its words end up in exceptions, logs, traces, records and saved chats. So the
-key is replaced before anything else reads the answer: as it is, and in its encoded forms. In errors, `key_traces` also finds
+key is replaced before anything else reads the answer: as it is, and in its encoded forms. In errors, `keys_in_errors` also finds
 parts and masked forms of it. A stream may bring a key in pieces: an event that ends with the beginning of a key is held back until the
 text goes on.
 
@@ -245,7 +245,7 @@ class SentKeys:
         """Returns a text of an error without the keys, their parts, their masked forms, and other encodings."""
         if not self._keys:
             return text
-        from .key_traces import hidden_traces  # noqa: PLC0415 - few answers are errors, and few have a key
+        from .keys_in_errors import hidden_traces  # noqa: PLC0415 - few answers are errors, and few have a key
 
         return hidden_traces(text, self._keys)
 
@@ -261,7 +261,7 @@ class SentKeys:
         return self._hidden(text)
 
     def _hidden(self, text: str) -> str:
-        from .key_traces import hidden_in_answer  # noqa: PLC0415 - as above
+        from .keys_in_errors import hidden_in_answer  # noqa: PLC0415 - as above
 
         return hidden_in_answer(text, self._answered)
 
@@ -431,7 +431,7 @@ def _hide_in_record(record: logging.LogRecord) -> bool:
 
 def _hidden_in_log(text: str, sent: tuple[tuple[str, ...], ...]) -> str:
     """Returns a line of a log without the keys."""
-    from .key_traces import hidden_traces  # noqa: PLC0415 - few programs log what clients do
+    from .keys_in_errors import hidden_traces  # noqa: PLC0415 - few programs log what clients do
 
     for keys in sent:
         text = hidden_traces(text, keys)

@@ -22,7 +22,7 @@ from uuid import uuid4
 from .._chat.answers import AsyncStream, picker
 from .._chat.chat import Chat
 from .._chat.console import approver
-from .._chat.errors_in_words import in_plain_words
+from .._chat.error_messages import in_plain_words
 from ..base.log import log_raised
 from ..base.values import Value
 from ..contents import content as ours

@@ -6,7 +6,7 @@ import logging
 import pytest
 
 from ellmer_core import tool
-from ellmer_core._chat.errors_in_words import in_plain_words
+from ellmer_core._chat.error_messages import in_plain_words
 from ellmer_core.contents import files
 from ellmer_core.contents.content import (
     ContentImageInline,

@@ -88,7 +88,7 @@ class Project:
             (folder / name).parent.mkdir(parents=True, exist_ok=True)
             (folder / name).write_text(text, "utf-8")
         shutil.copytree(ROOT / "devtools", folder / "devtools", ignore=shutil.ignore_patterns("__pycache__"))
-        (folder / "devtools" / "survivors.toml").write_text("", "utf-8")
+        (folder / "devtools/mutation/survivors.toml").write_text("", "utf-8")
         self.git("init", "--quiet")
         self.git("add", ".")
         self.git("-c", "user.name=a", "-c", "user.email=a@b", "commit", "--quiet", "--no-verify", "-m", "all")
@@ -120,7 +120,7 @@ class Project:
 def mapped(tmp_path_factory):
     """The project with its map."""
     project = Project(tmp_path_factory.mktemp("project"))
-    done = project.run("reach")
+    done = project.run("test_selection.reach")
     assert done.returncode == 0, done.stdout + done.stderr
     return project
 

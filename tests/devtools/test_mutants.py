@@ -11,7 +11,7 @@ ROOT = Path(__file__).parents[2]
 
 @pytest.fixture(scope="module")
 def tool():
-    return import_module("devtools.mutations")
+    return import_module("devtools.mutation.mutations")
 
 
 def mutants(tool, source):
@@ -65,7 +65,7 @@ posix = pytest.mark.skipif(sys.platform == "win32", reason="it ends processes as
 
 @posix
 def test_a_small_project(project):
-    done = project.run("mutants", "--sample", "99", "--workers", "1")
+    done = project.run("mutation.mutants", "--sample", "99", "--workers", "1")
 
     assert done.returncode == 1, done.stdout + done.stderr
     lines = [line for line in done.stdout.splitlines() if "/__init__.py:" in line]
@@ -81,7 +81,7 @@ def test_a_small_project(project):
 
 @pytest.fixture(scope="module")
 def program(tool):
-    return import_module("devtools.mutants")
+    return import_module("devtools.mutation.mutants")
 
 
 def test_the_sample_is_the_same_for_the_same_seed(program):

@@ -5,7 +5,7 @@ from pathlib import Path
 
 import httpx
 
-from devtools.recorded_answers import Answer, Outcome, continued, lost
+from devtools.recordings.recorded_answers import Answer, Outcome, continued, lost
 from ellmer_core import AssistantTurn, ContentText, ContentToolRequest
 
 CALL = {

@@ -20,7 +20,7 @@ import pytest
 from code_blocks import ROOT
 
 from ellmer_conformance.contract import rules
-from ellmer_harness.format import alike_events, json_text
+from ellmer_harness.format import json_text, uniform_events
 
 FOLDER = ROOT / "docs" / "_site" / "_judge"
 BODY = {"model": "gpt-4.1", "messages": [{"role": "user", "content": 'It\'s "you"'}]}
@@ -313,11 +313,11 @@ TEXTS = [
 
 def test_without_a_validator_each_event_is_parsed(fallback, monkeypatch):
     events = "".join(f'data: {{"n":{number},"text":"a word"}}\n\n' for number in range(200)).encode()
-    assert alike_events.parse(events)
-    alike_events._lines.cache_clear()
+    assert uniform_events.parse(events)
+    uniform_events._lines.cache_clear()
     monkeypatch.setattr(json_text, "SchemaValidator", fallback.SchemaValidator)
     monkeypatch.setattr(json_text, "core_schema", fallback.core_schema)
-    assert alike_events.parse(events) is None
+    assert uniform_events.parse(events) is None
 
 
 @pytest.mark.parametrize("text", TEXTS, ids=[text[:20] for text in TEXTS])

@@ -11,8 +11,8 @@ import pytest
 
 import ellmer_core as ec
 from ellmer_core.base.budget import CLIENT_ERROR
-from ellmer_core.transport import key_traces
-from ellmer_core.transport.key_traces import HIDDEN
+from ellmer_core.transport import keys_in_errors
+from ellmer_core.transport.keys_in_errors import HIDDEN
 from ellmer_core.transport.sent_keys import SentKeys
 
 KEY = "sk-proj-Ab3dE7gH9kL2mN5pQ8rT1uW4xY7f3A"
@@ -117,9 +117,9 @@ def test_the_log_of_the_http_client_has_no_key(caplog, level):
 @pytest.fixture
 def searched(monkeypatch):
     """The sizes of the texts that are searched for keys."""
-    sizes, real = [], key_traces.hidden_traces
+    sizes, real = [], keys_in_errors.hidden_traces
     monkeypatch.setattr(
-        key_traces, "hidden_traces", lambda text, keys: sizes.append(len(text)) or real(text, keys)
+        keys_in_errors, "hidden_traces", lambda text, keys: sizes.append(len(text)) or real(text, keys)
     )
     return sizes
 

@@ -15,8 +15,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import ellmer_core as ec
-from ellmer_core.transport import key_traces
-from ellmer_core.transport.key_traces import HIDDEN
+from ellmer_core.transport import keys_in_errors
+from ellmer_core.transport.keys_in_errors import HIDDEN
 from ellmer_core.transport.sent_keys import SentKeys
 
 KEY = "sk-proj-Ab3/dE7+gH9=kL2mN5pQ8rT1uW4xY7f3A"
@@ -328,9 +328,9 @@ MEGABYTES = {
 
 def searched(unit, size, monkeypatch):
     """Returns how many texts of an error are searched for parts of the key, and how many characters they have."""
-    sizes, real = [], key_traces._spans
+    sizes, real = [], keys_in_errors._spans
     monkeypatch.setattr(
-        key_traces,
+        keys_in_errors,
         "_spans",
         lambda text, *words, **options: sizes.append(len(text)) or real(text, *words, **options),
     )

@@ -1,7 +1,7 @@
 """What is true of LLM APIs: which feature a model has over a wire format at a provider, with the evidence.
 
 The cells are derived from the rules, from the profiles of models, from the days on which models are shut down, and from recordings
-(`recorded.json`, which `python -m devtools.recorded_facts` writes). No cell is kept by hand.
+(`recorded.json`, which `python -m devtools.facts.recorded_facts` writes). No cell is kept by hand.
 """
 
 from __future__ import annotations
@@ -17,10 +17,10 @@ from itertools import product
 from typing import Any
 
 from . import pages
-from .alike import ModelKey, Spot, alike, one_model, with_alike
 from .cell import Cell, Evidence, cell_at, family_of
 from .examples import example
 from .features import BY_NAME, FEATURES
+from .related_models import ModelKey, Spot, from_related, one_model, with_related
 from .sources.calendars import betas, retired
 from .sources.documents import Document, documents, of_documents
 from .sources.profiles import DatedProfile, dated_profiles, of_profiles
@@ -67,10 +67,10 @@ def _cells_at(places: Iterable[ModelKey], features: Iterable[str]) -> list[Cell]
     """Returns the cells of these models and features. Nothing else is computed but what they can be inferred from."""
     spots = sorted(product(places, features))
     told: dict[tuple[str, str, str, str], list[Cell]] = defaultdict(list)
-    for cell in _from_all_sources(with_alike(spots, _names(), known_places())):
+    for cell in _from_all_sources(with_related(spots, _names(), known_places())):
         told[cell.place].append(_if_opened(cell))
     known = {place: _joined(each) for place, each in told.items()}
-    known = {**alike(known, spots, _names()), **known}
+    known = {**from_related(known, spots, _names()), **known}
     return [known.get((*place, feature)) or cell_at(feature, place, "unknown") for place, feature in spots]
 
 

@@ -188,36 +188,44 @@ class BaselineError(ValueError):
 
 def load(path: Path, *, today: date | None = None) -> Baseline:
     """Returns the baseline in a file. Raises BaselineError with all its errors."""
+    value = _toml(path)
+    faults = [
+        f"unknown key {key!r} in the baseline; use [[expect]] and [[flaky]]"
+        for key in value.keys() - {"expect", "flaky"}
+    ]
+    found = [each for kind in ("expect", "flaky") for each in _listed(kind, value.get(kind, []))]
+    faults += [each for each in found if isinstance(each, str)]
+    if faults:
+        shown = [f"{path}: {fault}" for fault in faults[:SHOWN_FAULTS]]
+        more = [f"{path}: {len(faults) - SHOWN_FAULTS:,} more faults"] if faults[SHOWN_FAULTS:] else []
+        raise BaselineError("\n".join(shown + more))
+    entries = [each for each in found if not isinstance(each, str)]
+    return Baseline(entries, today or date.today())  # noqa: DTZ011 - a day of the reader's calendar
+
+
+def _toml(path: Path) -> dict[str, Any]:
     try:
         text = file_text(path)
         with time_limit(SECONDS):
-            value = tomllib.loads(text)
+            return tomllib.loads(text)
     except OSError as error:
         raise BaselineError(f"{path} cannot be read: {error.strerror}") from error
     except (TooLarge, TooSlow) as error:
         raise BaselineError(f"{path} cannot be read: {error}") from error
     except (ValueError, RecursionError) as error:
         raise BaselineError(f"{path} is not TOML: {error}") from error
-    faults = [
-        f"unknown key {key!r} in the baseline; use [[expect]] and [[flaky]]"
-        for key in value.keys() - {"expect", "flaky"}
-    ]
-    entries: list[Entry] = []
-    for kind in ("expect", "flaky"):
-        listed = value.get(kind, [])
-        if not isinstance(listed, list) or not all(isinstance(each, dict) for each in listed):
-            faults.append(f"{kind} must be tables, each under [[{kind}]]")
-            continue
-        for number, each in enumerate(listed, 1):
-            wrong = list(_faults(each, flaky=kind == "flaky"))
-            faults += [f"{kind} entry {number} ({each.get('rule', 'no rule')}): {fault}" for fault in wrong]
-            if not wrong:
-                entries.append(_entry(number, each, flaky=kind == "flaky"))
-    if faults:
-        shown = [f"{path}: {fault}" for fault in faults[:SHOWN_FAULTS]]
-        more = [f"{path}: {len(faults) - SHOWN_FAULTS:,} more faults"] if faults[SHOWN_FAULTS:] else []
-        raise BaselineError("\n".join(shown + more))
-    return Baseline(entries, today or date.today())  # noqa: DTZ011 - a day of the reader's calendar
+
+
+def _listed(kind: str, listed: Any) -> Iterator[Entry | str]:
+    """Yields each entry under `[[kind]]`, or its faults."""
+    if not isinstance(listed, list) or not all(isinstance(each, dict) for each in listed):
+        yield f"{kind} must be tables, each under [[{kind}]]"
+        return
+    for number, each in enumerate(listed, 1):
+        wrong = list(_faults(each, flaky=kind == "flaky"))
+        yield from (f"{kind} entry {number} ({each.get('rule', 'no rule')}): {fault}" for fault in wrong)
+        if not wrong:
+            yield _entry(number, each, flaky=kind == "flaky")
 
 
 def _faults(entry: Mapping[str, Any], *, flaky: bool) -> Iterator[str]:

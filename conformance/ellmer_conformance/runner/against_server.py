@@ -157,16 +157,14 @@ def _play(adapter: Adapter, conversation: Conversation, mode: Mode) -> Run:
     case_run = CaseRun(
         case, mode, Answers(lambda: len(conversation.entries), lambda: conversation.abandoned, left)
     )
-    originals = (
-        deepcopy(case.history),
-        [replace(t, parameters=deepcopy(t.parameters)) for t in case_run.tools],
-    )
+    history = deepcopy(case.history)
+    tools = [replace(tool, parameters=deepcopy(tool.parameters)) for tool in case_run.tools]
     with ExitStack() as stack:
         stack.enter_context(planted(conversation.place.key_vars))
         elsewhere = stack.enter_context(watching(conversation.server.port))
         waits = stack.enter_context(without_waiting(adapter))
         where = replace(conversation.endpoint, max_retries=case.max_retries)
-        sessions = opened(adapter, where, case, originals[1], originals[0])
+        sessions = opened(adapter, where, case, tools, history)
         stack.callback(close_all, sessions)
         blocking = stack.enter_context(watching_loops())
         case_run.play_steps(sessions)
@@ -177,7 +175,7 @@ def _play(adapter: Adapter, conversation: Conversation, mode: Mode) -> Run:
         conversation.exchanges,
         refused=refused,
         elsewhere=[place for place in elsewhere if place not in fetched],
-        altered=_altered(case, *originals),
+        altered=_altered(case, history, tools),
         waits=waits,
         apart=takes_apart(adapter, wire, provider),
         model=conversation.endpoint.model,

@@ -12,7 +12,7 @@ import pytest
 
 from ellmer_conformance import facts
 from ellmer_conformance.facts import changes, feed, pages
-from ellmer_conformance.facts.alike import one_model
+from ellmer_conformance.facts.related_models import one_model
 
 pytestmark = pytest.mark.slow
 

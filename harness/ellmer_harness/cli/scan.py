@@ -93,37 +93,29 @@ def arguments(parser: argparse.ArgumentParser) -> None:
 def run(options: argparse.Namespace) -> int:
     """Runs the command and returns its exit code."""
     totals = _Totals(frozenset(options.accept), set(Scrub.of(None).values.values()), strict=options.strict)
-    found = (each for each in _sources(options.paths) if not _hidden(each, options.paths))
-    with ExitStack() as stack:
-        work = Work(searched, _died, unfinished=_is_unfinished)
-        journal = stack.enter_context(_journal(options.resume)) if options.resume else None
-        try:
-            results = worked(
-                work,
-                found,
-                (vars, _from_json),
-                jobs=options.jobs or os.cpu_count() or 1,
-                engine=options.engine,
-                journal=journal,
-            )
-            for result in progress(results, "scanned"):
+    try:
+        with ExitStack() as stack:
+            for result in progress(_results(options, stack), "scanned"):
                 totals.tell(result)
-        except (EngineMissing, EngineLost) as error:
-            raise HarnessError(str(error)) from error
-        except KeyboardInterrupt:
-            say(f"Interrupted after {totals.files:,} files.")
-            return 130
-    orphans = totals.orphans(options.paths)
-    sums = [(totals.files, "file"), (totals.problems, "problem"), (orphans, "orphan blob")]
-    searched_, *rest = (f"{number} {name}{'s' * (number != 1)}" for number, name in sums)
-    say(f"{searched_}: {', '.join(rest)}")
-    if totals.possible:
-        one = totals.possible == 1
-        values, used = ("value is", "it") if one else ("values are", "them")
-        say(
-            f"{totals.possible} {values} named like a credential, but no request uses {used} as one: see --strict"
-        )
+    except (EngineMissing, EngineLost) as error:
+        raise HarnessError(str(error)) from error
+    except KeyboardInterrupt:
+        say(f"Interrupted after {totals.files:,} files.")
+        return 130
+    totals.summarize(totals.orphans(options.paths))
     return 1 if totals.problems else 0
+
+
+def _results(options: argparse.Namespace, stack: ExitStack) -> Iterator[Searched]:
+    """Searches all files, and yields what was found in each."""
+    return worked(
+        Work(searched, _died, unfinished=_is_unfinished),
+        (each for each in _sources(options.paths) if not _hidden(each, options.paths)),
+        (vars, _from_json),
+        jobs=options.jobs or os.cpu_count() or 1,
+        engine=options.engine,
+        journal=stack.enter_context(_journal(options.resume)) if options.resume else None,
+    )
 
 
 def _sources(paths: Iterable[str]) -> Iterator[Source]:
@@ -324,6 +316,17 @@ class _Totals:
         for text in texts:
             self.problems += 1
             say(one_line(f"{file.path}: {text}"))
+
+    def summarize(self, orphans: int) -> None:
+        """Prints the counts of all files, with the number of blobs that no cassette uses."""
+        sums = [(self.files, "file"), (self.problems, "problem"), (orphans, "orphan blob")]
+        files, *rest = (f"{number} {name}{'s' * (number != 1)}" for number, name in sums)
+        say(f"{files}: {', '.join(rest)}")
+        if self.possible:
+            values, used = ("value is", "it") if self.possible == 1 else ("values are", "them")
+            say(
+                f"{self.possible} {values} named like a credential, but no request uses {used} as one: see --strict"
+            )
 
     def orphans(self, paths: Iterable[str]) -> int:
         """Prints the blobs that no cassette uses, and returns their number."""

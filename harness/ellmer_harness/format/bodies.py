@@ -15,9 +15,9 @@ from functools import partial
 from typing import Any
 
 from ..errors import CassetteError
-from . import alike_events, aws_event_stream, compression, json_text, sse_and_ndjson
-from .alike_events import Alike
+from . import aws_event_stream, compression, json_text, sse_and_ndjson, uniform_events
 from .blobs import AT_LEAST, Blobs, bounded_bodies, inside, outside
+from .uniform_events import Uniform
 
 Form = dict[str, Any]
 # Errors of the codecs for a malformed form.
@@ -31,16 +31,16 @@ _CHARSET = re.compile(r"charset=\"?([\w-]+)")
 def encode(body: bytes, content_type: str, coding: str, blobs: Blobs) -> Form | None:
     """Returns the form of a body, or `None` for an empty body. `coding` is its content-encoding."""
     form = written(body, content_type, coding, blobs)
-    return form.form() if isinstance(form, Alike) else form
+    return form.form() if isinstance(form, Uniform) else form
 
 
-def written(body: bytes, content_type: str, coding: str, blobs: Blobs) -> Form | Alike | None:
+def written(body: bytes, content_type: str, coding: str, blobs: Blobs) -> Form | Uniform | None:
     """Returns the form of a body. For some streams, returns the text, which takes less time."""
     if not body:
         return None
     if not coding or coding == "identity":
-        alike = alike_events.parse(body) if _is_stream(content_type, body) else None
-        return alike if alike and not _has_long_strings(body) else _plain(body, content_type, blobs)
+        uniform = uniform_events.parse(body) if _is_stream(content_type, body) else None
+        return uniform if uniform and not _has_long_strings(body) else _plain(body, content_type, blobs)
     if redone := compression.recipe(body, coding):
         plain, how = redone
         return {**_plain(plain, content_type, blobs), "coding": how}

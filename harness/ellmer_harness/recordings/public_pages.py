@@ -9,7 +9,7 @@ from collections.abc import Iterable
 from urllib.parse import parse_qsl, urlsplit
 
 from ..secrets.named_credentials import is_credential, kind, without_visitors
-from ..secrets.value_randomness import drawn
+from ..secrets.random_values import drawn
 from .interaction import Interaction, value_of
 
 _HTML = re.compile(r"(?i)\s*(?:text/html|application/xhtml\+xml)\b")

@@ -27,9 +27,9 @@ from urllib.parse import unquote
 
 from pydantic_core import from_json
 
-from ..format.alike_events import Alike
 from ..format.compression import undo, unzipped_part
 from ..format.json_text import LaidBody, compact, in_ascii, searcher
+from ..format.uniform_events import Uniform
 from .json_strings import (
     FLAT,
     NUMBERS,
@@ -43,7 +43,7 @@ from .json_strings import (
     readable,
     strings,
 )
-from .many_words import Spans, all_spans
+from .multi_word_search import Spans, all_spans
 from .named_credentials import (
     NAMED,
     Evidence,
@@ -56,10 +56,10 @@ from .named_credentials import (
     without_visitors,
 )
 from .quick_search import ENTITY, LAYERS, has_key, has_name, has_nothing, layers, unquoted, utf8
+from .random_values import LEAST, drawn
 from .redaction import MASK, has_escaped_letters, letter_by_letter, spellings
 from .service_keys import has_rules, keys, maintained, runs
 from .tables import in_tables
-from .value_randomness import LEAST, drawn
 
 # --- Findings --------------------------------------------------------------------------------------------
 
@@ -131,7 +131,7 @@ def scan_written(
     """Yields what `scan` finds in a JSON value that is about to be written. The value is searched only if its text may hold a secret.
 
     Args:
-        value: The value. Streams in it may be an `Alike`.
+        value: The value. Streams in it may be an `Uniform`.
         text: The JSON of the value.
         secrets: (value, name) pairs to look for.
         where: The place of the value in the cassette.
@@ -144,13 +144,13 @@ def scan_written(
     }  # large bodies are searched alone
     said = compact(rest).encode(errors="surrogatepass") if large else text
     for body in bodies.values():
-        if isinstance(body, Alike):
+        if isinstance(body, Uniform):
             said = body.shortened(said)
     if may_hold(said, secrets) or any(may_hold(body.source, secrets, body.plain) for body in large.values()):
         yield from scan(from_json(text), secrets, where)
         return
     for side, body in bodies.items():
-        if isinstance(body, Alike) or (isinstance(body, dict) and not _EVENTS_IN.isdisjoint(body)):
+        if isinstance(body, Uniform) or (isinstance(body, dict) and not _EVENTS_IN.isdisjoint(body)):
             yield from _findings(_over_events({"body": body}, f"{where}/{side}", _labelled(secrets)))
 
 
@@ -572,7 +572,7 @@ def _over_events(value: Any, where: str, secrets: Sequence[tuple[str, str]]) -> 
     """
     known = _known(tuple(secrets))
     for place, events in _streams(value, where):
-        if isinstance(events, Alike):
+        if isinstance(events, Uniform):
             if not _may_be_split(events.samples, known):
                 continue
             events = events.form()["sse"]  # noqa: PLW2901  # its events from here on
@@ -597,7 +597,7 @@ def _may_be_split(events: Sequence[Any], known: _Known) -> bool:
     )
 
 
-def _streams(value: Any, where: str) -> Iterator[tuple[Location, list[Any] | Alike]]:
+def _streams(value: Any, where: str) -> Iterator[tuple[Location, list[Any] | Uniform]]:
     """Yields the events of each stream: of a cassette's own form, and of bodies in bytes."""
     left: list[tuple[Location, Any]] = [((where, None), value)]
     while left:
@@ -606,7 +606,7 @@ def _streams(value: Any, where: str) -> Iterator[tuple[Location, list[Any] | Ali
             for name, inner in item.items():
                 if name in _EVENTS and isinstance(inner, list):
                     yield (at, name), inner
-                elif isinstance(inner, Alike):
+                elif isinstance(inner, Uniform):
                     yield ((at, name), "sse"), inner
                 elif type(inner) not in FLAT:
                     left.append(((at, name), inner))

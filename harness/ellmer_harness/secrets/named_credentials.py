@@ -16,8 +16,7 @@ from functools import lru_cache
 from typing import Literal
 from urllib.parse import unquote
 
-from .service_keys import around, keys
-from .value_randomness import (
+from .random_values import (
     drawn,
     is_guessed,
     is_placeholder,
@@ -26,6 +25,7 @@ from .value_randomness import (
     names_its_role,
     password,
 )
+from .service_keys import around, keys
 
 # --- Names -----------------------------------------------------------------------------------------------
 

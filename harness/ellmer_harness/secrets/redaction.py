@@ -24,7 +24,7 @@ from urllib.parse import quote, quote_plus, unquote, unquote_plus, urlsplit, url
 from ..exchange.messages import Headers
 from ..exchange.reply import Reply
 from ..format.compression import is_coded
-from .many_words import Spans, spans
+from .multi_word_search import Spans, spans
 from .named_credentials import is_credential, is_signature, kind
 
 # --- The replacement of values ---------------------------------------------------------------------------

@@ -14,7 +14,7 @@ from functools import cache
 from typing import Any
 
 from .key_patterns import PATTERNS
-from .value_randomness import pretended, random
+from .random_values import pretended, random
 
 # --- Keys of the list -------------------------------------------------------------------------------------
 

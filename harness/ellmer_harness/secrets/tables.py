@@ -8,7 +8,7 @@ from collections.abc import Iterator
 from contextlib import suppress
 
 from .named_credentials import Kind, credential, hinted, kind, telling
-from .value_randomness import made_of_words
+from .random_values import made_of_words
 
 _HEAD = re.compile(r"(?=[^A-Za-z]*[A-Za-z])[\w .-]{1,40}")  # a row with a number is no head
 _LONGEST = 1000  # characters of a row

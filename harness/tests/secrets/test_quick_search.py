@@ -10,10 +10,10 @@ import pytest
 from hypothesis import Phase, example, given, settings
 from hypothesis import strategies as st
 
-from ellmer_harness.format.alike_events import Alike
 from ellmer_harness.format.blobs import Blobs
 from ellmer_harness.format.bodies import encode, written
 from ellmer_harness.format.json_text import laid_item, layout_bytes
+from ellmer_harness.format.uniform_events import Uniform
 from ellmer_harness.secrets.cassette_scan import may_hold, scan, scan_written
 from ellmer_harness.secrets.key_patterns import PATTERNS
 from ellmer_harness.secrets.quick_search import has_key
@@ -168,7 +168,7 @@ def test_a_key_that_is_split_over_alike_events_is_found(place, others, key):
     events[:0] = [{"role": "assistant", "n": number} for number in range(others)]
     body = "".join(f"data: {json.dumps(e, ensure_ascii=False, separators=(',', ':'))}\n\n" for e in events)
     form = written(body.encode(), "text/event-stream", "", Blobs(ROOT / "no-such-folder"))
-    assert isinstance(form, Alike)
+    assert isinstance(form, Uniform)
     response = {"response": {"body": form}}
     text = laid_item(response, 2)
     secrets = [("a-known-value-of-ours", "OURS")]
@@ -199,7 +199,7 @@ def test_a_credential_in_one_of_alike_events_is_found(frame, words, place):
     pairs[place] = words
     body = "".join(f"data: {frame % pair}\n\n" for pair in pairs)
     form = written(body.encode(), "text/event-stream", "", Blobs(ROOT / "no-such-folder"))
-    assert isinstance(form, Alike)
+    assert isinstance(form, Uniform)
     response = {"response": {"body": form}}
     found = [*scan_written(response, laid_item(response, 2))]
     assert [*map(str, found)] == [*map(str, scan({"response": {"body": form.form()}}))]

@@ -6,7 +6,7 @@ import re
 import signal
 import sys
 from collections import Counter
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from datetime import datetime
 from functools import cached_property
 from pathlib import Path
@@ -117,27 +117,36 @@ def command(
         server = started("proxy", record, "--record", options)
     else:
         server = started(cast("Mode", mode), upstream, "--upstream", options | {"script": script})
-    signal.signal(signal.SIGINT, signal.default_int_handler)  # a shell's background job starts without
-    signal.signal(signal.SIGTERM, lambda *_: signal.raise_signal(signal.SIGINT))  # `kill` is Ctrl-C, too
     server.engine.watch = log
-    try:
-        server.serve_forever(lambda: click.echo(greeting(server.origin, server.engine.mode)))
-    except PortInUse as error:
-        raise click.UsageError(f"{error.strerror}, with --port.") from error
-    except OSError as error:
-        raise click.UsageError(f"cannot listen on {host}:{port}: {error.strerror}") from error
+    _serve(server, lambda: greeting(server.origin, server.engine.mode))
     if record and script:
         from ...server.scripts.script_recording import write_script  # noqa: PLC0415 - only a recording needs it
 
         count = write_script(server.requests, script)
         click.echo(f"wrote {count} answers to {script}")
     if report:
-        seen, count = server.engine.journal.all()
-        if count > len(seen):
-            click.echo(
-                f"The report covers only the last {len(seen):,} of {count:,} requests; earlier ones are not stored."
-            )
-        write(seen, server.engine.mode, report)
+        _report(server, report)
+
+
+def _serve(server: StrictServer, told: Callable[[], str]) -> None:
+    """Serves until Ctrl-C or `kill`. Prints `told()` as soon as the server listens."""
+    signal.signal(signal.SIGINT, signal.default_int_handler)  # a shell's background job starts without
+    signal.signal(signal.SIGTERM, lambda *_: signal.raise_signal(signal.SIGINT))
+    try:
+        server.serve_forever(lambda: click.echo(told()))
+    except PortInUse as error:
+        raise click.UsageError(f"{error.strerror}, with --port.") from error
+    except OSError as error:
+        raise click.UsageError(f"cannot listen at {server.origin}: {error.strerror}") from error
+
+
+def _report(server: StrictServer, folder: Path) -> None:
+    seen, count = server.engine.journal.all()
+    if count > len(seen):
+        click.echo(
+            f"The report covers only the last {len(seen):,} of {count:,} requests; earlier ones are not stored."
+        )
+    write(seen, server.engine.mode, folder)
 
 
 def _attack(seed: str, port: int, host: str) -> None:
@@ -147,12 +156,7 @@ def _attack(seed: str, port: int, host: str) -> None:
 
     prepare()
     server = StrictServer(port=port, host=host, handler=HostileProvider(seed))
-    signal.signal(signal.SIGINT, signal.default_int_handler)
-    signal.signal(signal.SIGTERM, lambda *_: signal.raise_signal(signal.SIGINT))
-    try:
-        server.serve_forever(lambda: click.echo(f"a hostile provider (seed {seed}) at {server.origin}"))
-    except OSError as error:
-        raise click.UsageError(f"cannot listen on {host}:{port}: {error.strerror}") from error
+    _serve(server, lambda: f"a hostile provider (seed {seed}) at {server.origin}")
 
 
 class CaseScripts(Mapping[str, Script]):

@@ -9,8 +9,8 @@ from functools import cache
 from importlib.resources import files
 from typing import Any
 
-from ..alike import ModelKey, Spot
 from ..cell import Answer, Cell, Evidence, cell_at
+from ..related_models import ModelKey, Spot
 from .recordings import known_places
 
 

@@ -8,8 +8,8 @@ from datetime import date
 from functools import cache
 from typing import Any, NamedTuple
 
-from ..alike import Spot
 from ..cell import Answer, Cell, Evidence, cell_at
+from ..related_models import Spot
 
 #: The names that profiles have for the providers.
 _NAMES = {

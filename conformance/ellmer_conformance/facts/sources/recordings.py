@@ -7,8 +7,8 @@ from collections.abc import Iterator
 from functools import cache
 from importlib.resources import files
 
-from ..alike import ModelKey, Spot
 from ..cell import Answer, Cell, Evidence, cell_at
+from ..related_models import ModelKey, Spot
 
 
 @cache

@@ -10,10 +10,10 @@ from typing import Any
 
 from ...contract.observed.exchange import Json, Request
 from .. import pages
-from ..alike import Spot
 from ..cell import Answer, Cell, Evidence, cell_at, family_of
 from ..examples import example, foreign
 from ..features import BY_NAME, FEATURES
+from ..related_models import Spot
 from .recordings import known_places
 
 

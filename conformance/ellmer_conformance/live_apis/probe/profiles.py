@@ -1,4 +1,4 @@
-"""The requests of well-known clients, as they were recorded: `client_requests.json`, which `python -m devtools.client_requests` writes."""
+"""The requests of well-known clients, as they were recorded: `client_requests.json`, which `python -m devtools.recordings.client_requests` writes."""
 
 from __future__ import annotations
 

@@ -192,28 +192,33 @@ def _back(body: Json, steps: list[Json], stored: StoredObjects, api: ChatApi, re
     answer_steps = _answer_steps(
         value, summaries=object_of(body.get("generation_config")).get("thinking_summaries") == "auto"
     )
-    moment = api.ticket.moment("%Y-%m-%dT%H:%M:%SZ")
-    named = {name: body[name] for name in ("model", "agent", "previous_interaction_id") if body.get(name)}
-    interaction: Json = {
-        "created": moment,
-        "id": f"v1_{api.ticket.token(f'interaction {stored.count}', 60)}",
-        **named,
-        "object": "interaction",
-        "service_tier": "standard",
-        "status": _status(value, answer_steps),
-        "steps": answer_steps,
-        "updated": moment,
-        "usage": _usage(object_of(value.get("usageMetadata"))),
-    }
+    id = f"v1_{api.ticket.token(f'interaction {stored.count}', 60)}"
+    interaction = _interaction(id, api.ticket.moment("%Y-%m-%dT%H:%M:%SZ"), body, value, answer_steps)
     stored_interaction = Interaction(
         interaction, [*steps, *answer_steps], background=body.get("background") is True
     )
     if body.get("store") is not False:
-        stored.interactions[interaction["id"]] = stored_interaction
+        stored.interactions[id] = stored_interaction
     if body.get("stream") is True:
         headers = (("content-type", "text/event-stream"), *reply.headers[1:])
         return replace(reply, headers=headers, writes=list(events(stored_interaction.value)), length=None)
     return replace(plain(200, reply.headers, compact(stored_interaction.shown).encode()), ending=reply.ending)
+
+
+def _interaction(id: str, moment: str, body: Json, answer: Json, steps: list[Json]) -> Json:
+    """Returns the interaction that answers a request: `answer` is the one of generateContent, and `steps` are its steps."""
+    named = {name: body[name] for name in ("model", "agent", "previous_interaction_id") if body.get(name)}
+    return {
+        "created": moment,
+        "id": id,
+        **named,
+        "object": "interaction",
+        "service_tier": "standard",
+        "status": _status(answer, steps),
+        "steps": steps,
+        "updated": moment,
+        "usage": _usage(object_of(answer.get("usageMetadata"))),
+    }
 
 
 def _answer_steps(value: Json, *, summaries: bool) -> list[Json]:

@@ -121,28 +121,11 @@ class Bridge:
         return None
 
     def _connected(self, connection: ServerConnection, request: Request) -> Response | None:
-        headers = {n: v for n, v in request.headers.raw_items() if not n.lower().startswith(_HANDSHAKE)}
-        offered = request.headers.get("Sec-WebSocket-Protocol", "")
         opening: list[_Real] = []
         try:
-            opened = _CONNECT(
-                self._target,
-                additional_headers=headers,
-                user_agent_header=None,
-                subprotocols=[each.strip() for each in offered.split(",")] if offered else None,
-                ping_interval=None,
-                max_size=None,
-                compression=None,
-                create_connection=partial(_opening, opening, request.headers["Sec-WebSocket-Key"]),
-            )
-            self._real = self._stack.enter_context(opened)
+            self._real = self._stack.enter_context(_connection_to(self._target, request, opening))
         except InvalidStatus as error:
-            answer = error.response
-            pairs = [(name.lower(), value) for name, value in answer.headers.raw_items()]
-            self._take.answered(answer.status_code, answer.reason_phrase, pairs)
-            self._take.chunk(bytes(answer.body or b""))
-            self._take.eof()
-            return answer
+            return self._refused(error.response)
         except (InvalidHandshake, EOFError) as error:
             raw = b"" if isinstance(error, SecurityError) else opening[-1].frames.opening
             said = raw.decode("latin-1").replace(_accept(request), _ACCEPT)
@@ -151,12 +134,19 @@ class Bridge:
         except OSError as error:
             self._take.broke(Failure("ConnectError", str(error)))
             return _unreachable(str(error))
-        pairs = [(name.lower(), value) for name, value in self._real.response.headers.raw_items()]
+        pairs = _pairs(self._real.response.headers)
         kept = [
             (name, value) for name, value in pairs if name == _PROTOCOL or not name.startswith(_OF_THE_WIRE)
         ]
         self._take.answered(101, "Switching Protocols", [("content-type", _LINES), *kept])
         return None
+
+    def _refused(self, answer: Response) -> Response:
+        """Records an answer that is not 101, and returns it for the client."""
+        self._take.answered(answer.status_code, answer.reason_phrase, _pairs(answer.headers))
+        self._take.chunk(bytes(answer.body or b""))
+        self._take.eof()
+        return answer
 
     def _accepted(self, _: ServerConnection, __: Request, response: Response) -> None:
         """Gives the client the headers of the real server's answer, or of the recorded one."""
@@ -356,6 +346,26 @@ class _Real(ClientConnection):
     def __init__(self, socket: Any, protocol: Any, **options: Any) -> None:
         self.frames = _Frames(protocol)
         super().__init__(socket, protocol, **options)
+
+
+def _connection_to(target: str, request: Request, opening: list[_Real]) -> Any:
+    """Opens a connection to the real server with the headers of the client's request."""
+    headers = {n: v for n, v in request.headers.raw_items() if not n.lower().startswith(_HANDSHAKE)}
+    offered = request.headers.get("Sec-WebSocket-Protocol", "")
+    return _CONNECT(
+        target,
+        additional_headers=headers,
+        user_agent_header=None,
+        subprotocols=[each.strip() for each in offered.split(",")] if offered else None,
+        ping_interval=None,
+        max_size=None,
+        compression=None,
+        create_connection=partial(_opening, opening, request.headers["Sec-WebSocket-Key"]),
+    )
+
+
+def _pairs(headers: Headers) -> list[tuple[str, str]]:
+    return [(name.lower(), value) for name, value in headers.raw_items()]
 
 
 def _opening(made: list[_Real], key: str, socket: Any, protocol: Any, **options: Any) -> _Real:

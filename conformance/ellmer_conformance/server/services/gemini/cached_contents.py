@@ -21,6 +21,7 @@ from ..service_request import ServiceRequest, StoredObjects
 
 _KIND = "cachedContents"
 _LEAST = 1024  # tokens of a cache; larger models want more: https://ai.google.dev/gemini-api/docs/caching
+_NOTHING = [{"role": "user", "parts": [{"text": "."}]}]
 _READ = ("systemInstruction", "tools", "toolConfig")
 
 
@@ -62,18 +63,9 @@ def create(service: ServiceRequest) -> Reply:
             Refusal("CachedContent.model and its contents are required.", 400, "INVALID_ARGUMENT")
         )
     asked: Json = {field: value for field in ("contents", *_READ) if (value := get(body, field)) is not None}
-    path = f"/v1beta/models/{model}:generateContent"
-    counted = (
-        asked
-        if asked.get("contents")
-        else {**asked, "contents": [{"role": "user", "parts": [{"text": "."}]}]}
-    )
-    if refusal := service.objection(path, counted):
-        return service.refuse(refusal)
-    count = service.tokens(path, counted)
-    if count < _LEAST:
-        sentence = f"Cached content is too small. total_token_count={count}, min_total_token_count={_LEAST}"
-        return service.refuse(Refusal(sentence, 400, "INVALID_ARGUMENT"))
+    count = _tokens(service, model, asked)
+    if isinstance(count, Refusal):
+        return service.refuse(count)
     id = service.fresh("cache", 26, ALNUM[26:])
     shown = {
         "name": f"{_KIND}/{id}",
@@ -86,6 +78,17 @@ def create(service: ServiceRequest) -> Reply:
     }
     service.stored.kept.setdefault(_KIND, {})[id] = {"asked": asked, "shown": shown}
     return _reply(service, shown)
+
+
+def _tokens(service: ServiceRequest, model: str, asked: Json) -> int | Refusal:
+    """Returns the number of tokens of contents, or why they cannot be cached."""
+    path = f"/v1beta/models/{model}:generateContent"
+    counted = asked if asked.get("contents") else asked | {"contents": _NOTHING}
+    if refusal := service.objection(path, counted):
+        return refusal
+    count = service.tokens(path, counted)
+    sentence = f"Cached content is too small. total_token_count={count}, min_total_token_count={_LEAST}"
+    return count if count >= _LEAST else Refusal(sentence, 400, "INVALID_ARGUMENT")
 
 
 def caches(service: ServiceRequest) -> Reply:

@@ -1,6 +1,6 @@
-"""Derives what recordings prove about models: `python -m devtools.recorded_facts`.
+"""Derives what recordings prove about models: `python -m devtools.facts.recorded_facts`.
 
-It reads the corpus, the folders of `CONFORMANCE_TRAFFIC`, and the repositories that `devtools.public_recordings` fetched
+It reads the corpus, the folders of `CONFORMANCE_TRAFFIC`, and the repositories that `devtools.recordings.public_recordings` fetched
 into the folder `CONFORMANCE_PUBLIC`. It writes `facts/recorded.json`, which has no bodies: for each model and feature, whether
 the API accepted or refused it, where that was recorded, on which day, and the error's text. It writes `facts/most_used.json`,
 too: the thirty models that the recordings of most projects use.
@@ -26,10 +26,10 @@ from ellmer_conformance.recordings.corpus import pins
 from ellmer_conformance.recordings.recorded_requests import Recording, Skip, opened, read, refusal, request_of
 from ellmer_harness.recordings import Unreadable, find
 
+from ..recordings.public_recordings import PINS
 from . import answer_facts
-from .public_recordings import PINS
 
-FILE = Path(__file__).parents[1] / "conformance/ellmer_conformance/facts/recorded.json"
+FILE = Path(__file__).parents[2] / "conformance/ellmer_conformance/facts/recorded.json"
 #: Texts of refusals that say that a model or an API does not have something, and not that a value is wrong.
 _LACKS = re.compile(
     r"support|unknown (parameter|name|field)|unrecognized|extra inputs|not permitted|deprecated|not available|is not allowed"
@@ -180,7 +180,7 @@ def _listed() -> Iterator[str]:
     """Yields the models that the newest SDKs name, so that what is unknown of them is shown. Google's names Claude, which
     Vertex AI serves in Anthropic's format.
     """
-    known = tomllib.loads((Path(__file__).parent / "news/known.toml").read_text("utf-8"))["known"]
+    known = tomllib.loads((Path(__file__).parents[1] / "news/known.toml").read_text("utf-8"))["known"]
     for provider, places in _WIRES.items():
         for names in known.get(provider, {}).get("model", {}).values():
             for name in names:

@@ -1,4 +1,4 @@
-"""Runs testers of other projects against the strict server: `python -m devtools.testers FOLDER_OF_NPM`.
+"""Runs testers of other projects against the strict server: `python -m devtools.comparisons.testers FOLDER_OF_NPM`.
 
 Each finding that is not in `DISPUTED` fails. A disputed one contradicts what the real API was recorded to send.
 """

@@ -1,6 +1,6 @@
 """The map of tests: which test reaches which line, how long it takes, and which files it reads.
 
-`python -m devtools.reach` makes it from one run of the whole suite with coverage: some five minutes on two cores. It is
+`python -m devtools.test_selection.reach` makes it from one run of the whole suite with coverage: some five minutes on two cores. It is
 kept in `build/reach.sqlite`, with the sources as they were. So lines are found again after the files have changed.
 """
 
@@ -21,7 +21,7 @@ from pathlib import Path
 
 from coverage.numbits import numbits_to_nums
 
-ROOT = Path(__file__).parent.parent
+ROOT = Path(__file__).parents[2]
 MAP = Path("build/reach.sqlite")
 #: The packages whose lines are mapped.
 PACKAGES = ("ellmer_core", "harness/ellmer_harness", "conformance/ellmer_conformance")
@@ -123,7 +123,7 @@ def make(folder: Path, path: Path, arguments: Iterable[str]) -> int:
         "COVERAGE_PROCESS_START": str(folder / "coveragerc"),
         "PYTHONPATH": os.pathsep.join([str(folder / "site"), str(ROOT), os.environ.get("PYTHONPATH", "")]),
     }
-    command = [sys.executable, "-m", "pytest", "-p", "devtools.reach_recorder", *arguments]
+    command = [sys.executable, "-m", "pytest", "-p", "devtools.test_selection.reach_recorder", *arguments]
     done = subprocess.run(command, cwd=ROOT, env=os.environ | environment, check=False)
     write(path, folder)
     return done.returncode

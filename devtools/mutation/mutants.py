@@ -28,11 +28,11 @@ from dataclasses import dataclass
 from pathlib import Path
 from queue import SimpleQueue
 
-from . import chosen_tests
-from .changed import git, in_turns, still_there
-from .lines import function_at, tests_of
+from ..test_selection import chosen_tests
+from ..test_selection.changed import git, in_turns, still_there
+from ..test_selection.lines import function_at, tests_of
+from ..test_selection.reach import PACKAGES, ROOT, Reach, then
 from .mutations import Mutation, mutations
-from .reach import PACKAGES, ROOT, Reach, then
 
 SURVIVORS = Path(__file__).with_name("survivors.toml")
 FOLDER = ROOT / "build" / "mutants"

@@ -1,6 +1,6 @@
 """Reads answers that other projects recorded into our client, continues each conversation, and judges the next request.
 
-    python -m devtools.recorded_answers FOLDER [--mirrors DIR] [--only TEXT]
+    python -m devtools.recordings.recorded_answers FOLDER [--mirrors DIR] [--only TEXT]
 
 `recorded_answers.json` pins the repositories, and names for each folder the function that makes the chat. The answers stay
 in FOLDER and are never committed. An answer is read well if the next request is valid and holds each text and each
@@ -24,7 +24,7 @@ from typing import Any
 import httpx
 
 import ellmer_core
-from devtools.public_recordings import fetched
+from devtools.recordings.public_recordings import fetched
 from ellmer_conformance.contract import readers
 from ellmer_conformance.contract.rule import Level
 from ellmer_conformance.contract.rules import book
@@ -94,7 +94,7 @@ def answers(folder: Path, mirrors: Path | None) -> Iterator[Answer]:
 
     Args:
         folder: Where the files go.
-        mirrors: A folder with bare repositories, used instead of GitHub, as for `devtools.public_recordings`.
+        mirrors: A folder with bare repositories, used instead of GitHub, as for `devtools.recordings.public_recordings`.
 
     Yields:
         The answers, in the order of the pins.

@@ -18,8 +18,8 @@ from itertools import accumulate, compress
 from typing import NamedTuple
 from unicodedata import normalize
 
+from .character_codes import in_numbers
 from .key_forms import HIDDEN, readable, written_forms
-from .number_letters import in_numbers
 
 __all__ = ["HIDDEN", "hidden_in_answer", "hidden_traces"]
 

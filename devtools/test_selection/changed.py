@@ -1,6 +1,6 @@
 """Runs the tests that reach what has changed: `nox -s tests -- --changed [REV]` (default: HEAD).
 
-The map of the tests (`devtools.reach`) says which they are. Without a map, or if a quarter of the files has changed since
+The map of the tests (`devtools.test_selection.reach`) says which they are. Without a map, or if a quarter of the files has changed since
 it was made, all tests run, and this run makes the map again. If the chosen tests take longer than some ten seconds, one of
 each function runs first, and the rest is left out until `--all`. A change that no test reaches is an error.
 

@@ -1,6 +1,6 @@
-"""Draws cells of the facts at random and opens their evidence: `python -m devtools.drawn_facts [--seed 42] [--count 100] [--inferred]`.
+"""Draws cells of the facts at random and opens their evidence: `python -m devtools.facts.drawn_facts [--seed 42] [--count 100] [--inferred]`.
 
-It reads the recordings as `devtools.recorded_facts` does. A recording is opened: the request at the link has the model, uses
+It reads the recordings as `devtools.facts.recorded_facts` does. A recording is opened: the request at the link has the model, uses
 the feature, and was answered or refused as the cell says. The example of a rule is judged again, its page must be in
 `facts/pages.toml`, where what was read is kept, and show this very thing; if the page is a recording of this machine, it is opened, too.
 A document must be quoted. `--inferred` draws the inferred cells instead, whose evidence is about another model or another field.

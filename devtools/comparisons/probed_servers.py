@@ -1,7 +1,7 @@
 """Prints the results of `conformance probe` as a table, for docs/conformance/servers-probed.md.
 
     conformance probe URL --wire FORMAT --model MODEL --name "NAME VERSION" --report FOLDER/NAME-FORMAT
-    python -m devtools.probed_servers FOLDER > docs/conformance/servers-probed.md
+    python -m devtools.comparisons.probed_servers FOLDER > docs/conformance/servers-probed.md
 
 FOLDER has one report for each server and wire format.
 """
@@ -18,7 +18,7 @@ from typing import Any
 Json = dict[str, Any]
 HEAD = """# Servers that were probed
 
-`python -m devtools.probed_servers` made this page of the reports of `conformance probe`. [The page of the probe](probe.md) tells what the
+`python -m devtools.comparisons.probed_servers` made this page of the reports of `conformance probe`. [The page of the probe](probe.md) tells what the
 verdicts mean. Each server ran on the local machine with a time limit of ten seconds for each answer.
 
 A mock without a model ignores forced tools and schemas, and answers for any model. This is a broken contract for a client, and may be what

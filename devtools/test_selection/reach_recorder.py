@@ -1,6 +1,6 @@
 """A plugin of pytest that notes for each test its seconds, the lines it reaches and the files it reads.
 
-`devtools.reach` starts it in every worker, together with coverage. Coverage writes the lines. This plugin tells it
+`devtools.test_selection.reach` starts it in every worker, together with coverage. Coverage writes the lines. This plugin tells it
 the running test, and writes the rest to `$REACH_FOLDER`. Processes that a test starts get its name in `$REACH_TEST`.
 """
 
@@ -17,7 +17,7 @@ from pathlib import Path
 import pytest
 from coverage import Coverage
 
-ROOT = f"{Path(__file__).parent.parent}{os.sep}"
+ROOT = f"{Path(__file__).parents[2]}{os.sep}"
 #: What is read from here is not a part of the repository.
 OUTSIDE = tuple(f"{ROOT}{name}{os.sep}" for name in (".git", ".venv", ".nox", "build"))
 #: Files that coverage notes itself, or that are made from others.

@@ -1,6 +1,6 @@
 """Records what well-known clients send, for the profiles of `conformance probe`.
 
-    python -m devtools.client_requests [--port 8087]
+    python -m devtools.recordings.client_requests [--port 8087]
 
 The strict server starts. Run each client against it with any key, in an empty home, and stop the server with Ctrl-C. The first request of
 each client and format is written to `client_requests.json` beside the probe: its header names and fields as they were, ids

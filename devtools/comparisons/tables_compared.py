@@ -1,6 +1,6 @@
 """Writes the page with what other projects' tables say of models, and evidence contradicts:
 
-    python -m devtools.tables_compared "LiteLLM 1.110.2=FILE" "models.dev of 16 August 2026=FILE" "LangChain=FOLDER"
+    python -m devtools.comparisons.tables_compared "LiteLLM 1.110.2=FILE" "models.dev of 16 August 2026=FILE" "LangChain=FOLDER"
 
 The files come from the projects' packages. None of their content is kept but the claims that are contradicted.
 """
@@ -14,7 +14,7 @@ from pathlib import Path
 from ellmer_conformance.facts import comparison
 from ellmer_conformance.facts.comparison import Difference
 
-PAGE = Path(__file__).parents[1] / "docs/conformance/tables-compared.md"
+PAGE = Path(__file__).parents[2] / "docs/conformance/tables-compared.md"
 HEAD = """---
 hide: [toc]
 ---
@@ -25,7 +25,7 @@ hide: [toc]
 lists {count} entries that were wrong in November 2026, and can be sent to the projects. Each is contradicted by a recorded request to the very
 model, by the provider's own document, or by the refusal of an output format at every model of the provider. Entries that only a
 rule or a profile about some models contradicts are left out. So are requests that a host accepted although it does not pass all of them on to the model.
-`python -m devtools.tables_compared` writes this page.
+`python -m devtools.comparisons.tables_compared` writes this page.
 """
 ROW = "| table says | of | but | proof |\n|---|---|---|---|"
 _KINDS = {

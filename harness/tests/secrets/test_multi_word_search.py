@@ -7,7 +7,7 @@ from sys import setprofile
 import pytest
 
 from ellmer_harness.secrets.cassette_scan import masks
-from ellmer_harness.secrets.many_words import FEW, all_spans, branches, spans
+from ellmer_harness.secrets.multi_word_search import FEW, all_spans, branches, spans
 
 
 @pytest.mark.parametrize("letters", ["ab", "ab\n.*é", "abcdefghij"])

@@ -1,6 +1,6 @@
 """Lints the recordings of public repositories: what was judged in which format, crashes, false exits, false alarms.
 
-    python -m devtools.public_recordings FOLDER [--mirrors DIR] [--only NAME …] [--table FILE]
+    python -m devtools.recordings.public_recordings FOLDER [--mirrors DIR] [--only NAME …] [--table FILE]
 
 `public_recordings.json` pins each repository to a commit. Its content stays in FOLDER and is never committed. A
 violation in a request that the recorded API accepted is a false alarm, and so the table counts and names each. A loss is

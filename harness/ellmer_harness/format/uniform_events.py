@@ -33,9 +33,9 @@ _NAME = re.compile(rb'"[^"\\]*":"\Z')
 
 
 @dataclass(slots=True)
-class Alike(Laid):
+class Uniform(Laid):
     """The text of the form of a stream, with its layout. `samples` are values like its events, with all that they say, piece by piece.
-    `said` is the text of the events, each of alike ones as its values that differ, behind their names.
+    `said` is the text of the events, each of uniform ones as its values that differ, behind their names.
     """
 
     samples: Sequence[Any]
@@ -55,7 +55,7 @@ class Alike(Laid):
 
 @dataclass
 class _Frame:
-    """What alike events have in common: the field before the data, and the text between the values that differ."""
+    """What uniform events have in common: the field before the data, and the text between the values that differ."""
 
     name: bytes | None
     between: list[bytes]
@@ -78,7 +78,7 @@ class _Frame:
         return self.between[-1]
 
 
-def parse(body: bytes) -> Alike | None:
+def parse(body: bytes) -> Uniform | None:
     """Returns the text of the form of a stream, or `None` if it is another kind of stream, or has too few events."""
     if len(body) < _SHORTEST * _LEAST or b"\r" in body or not body.endswith(_BORDER):
         return None
@@ -131,12 +131,12 @@ def _common(values: Sequence[Any]) -> Any:
     return _TEXT if isinstance(first, str) else _WHOLE
 
 
-def _parsed(body: bytes, frame: _Frame) -> Alike:
+def _parsed(body: bytes, frame: _Frame) -> Uniform:
     """Returns the text of the form. Raises `ValueError` if too few events are alike."""
     runs = _runs(body, frame)
-    alike = [part for run in runs if isinstance(run, list) for part in run]
+    uniform = [part for run in runs if isinstance(run, list) for part in run]
     others = sum(isinstance(run, dict) for run in runs)
-    if len(alike) < _LEAST + _FEW * others:
+    if len(uniform) < _LEAST + _FEW * others:
         raise ValueError("too few are alike")
     samples: list[Any] = []
     text, said = list[bytes](), list[bytes]()
@@ -151,11 +151,11 @@ def _parsed(body: bytes, frame: _Frame) -> Alike:
             samples.append(run)
             text.append(compact(run).encode())
             said.append(text[-1])
-    return Alike(b'{"sse": [\n' + b",\n".join(text) + b"\n]}", samples, b",\n".join(said))
+    return Uniform(b'{"sse": [\n' + b",\n".join(text) + b"\n]}", samples, b",\n".join(said))
 
 
 def _runs(body: bytes, frame: _Frame) -> list[list[bytes] | Form]:
-    """Returns the events in order: of alike ones what differs, in a list, and of each other one its form."""
+    """Returns the events in order: of uniform ones what differs, in a list, and of each other one its form."""
     begin, end = frame.begin, frame.end
     after, before = len(begin), -len(end)
     events = body[: -len(_BORDER)].split(_BORDER)
@@ -164,10 +164,10 @@ def _runs(body: bytes, frame: _Frame) -> list[list[bytes] | Form]:
         return [differing]
     least = len(begin) + len(end)
     runs: list[list[bytes] | Form] = []
-    for alike, group in groupby(
+    for uniform, group in groupby(
         events, lambda event: event.startswith(begin) and event.endswith(end) and len(event) >= least
     ):
-        if alike:
+        if uniform:
             runs.append([event[after:before] for event in group])
         else:
             runs += [plain_event(event.decode() + "\n\n") for event in group]
@@ -192,7 +192,7 @@ def _columns(run: Sequence[bytes], frame: _Frame) -> list[Sequence[bytes]]:
 
 
 def _samples(columns: Sequence[Sequence[bytes]], frame: _Frame, *, alone: bool) -> list[Any]:
-    """Returns two events with all that differs in alike ones: texts are joined. If all events are alike, it returns only the texts."""
+    """Returns two events with all that differs in uniform ones: texts are joined. If all events are uniform, it returns only the texts."""
     texts = [b"text" in kind for kind in frame.kinds]
     first = [b"" if text else each[0] for text, each in zip(texts, columns, strict=True)]
     whole = [b"".join(each) if text else each[0] for text, each in zip(texts, columns, strict=True)]
@@ -207,7 +207,7 @@ def _samples(columns: Sequence[Sequence[bytes]], frame: _Frame, *, alone: bool) 
 
 
 def _first_event_and_other_texts(columns: Sequence[Sequence[bytes]], frame: _Frame) -> bytes | None:
-    """Returns the first of alike events, and of the others the texts that differ, with their names; `None` if one has no name."""
+    """Returns the first of uniform events, and of the others the texts that differ, with their names; `None` if one has no name."""
     said = [frame.written + _filled(frame.between, [each[0] for each in columns]) + b"}"]
     for before, kind, column in zip(frame.between, frame.kinds, columns, strict=False):
         if b"text" not in kind:

@@ -23,7 +23,7 @@ _DATED = re.compile(r"-(20\d{6}|20\d\d-\d\d-\d\d|0613|0125)$")
 _ALIAS = re.compile(r"-(latest|0)$")
 
 
-def alike(
+def from_related(
     known: Mapping[tuple[str, str, str, str], Cell], spots: Iterable[Spot], names: Mapping[str, str]
 ) -> dict[tuple[str, str, str, str], Cell]:
     """Returns what is known of a model because it is recorded with the same model under another name (`gpt-5` and
@@ -41,13 +41,13 @@ def alike(
     for (wire, provider, model), feature in spots:
         same = named[wire, provider, names[model], feature]
         others = formal[wire, provider, family_of(model), feature] if feature in _FORMAL else []
-        if alike := _as_the_same(same, model) or _as_the_format(others, model):
-            found[alike.place] = alike
+        if inferred := _as_the_same(same, model) or _as_the_format(others, model):
+            found[inferred.place] = inferred
     return found
 
 
-def with_alike(spots: Iterable[Spot], names: Mapping[str, str], places: Iterable[ModelKey]) -> list[Spot]:
-    """Adds the places that `alike` reads: those of other names of the model and, for the form of a request, of models of its family."""
+def with_related(spots: Iterable[Spot], names: Mapping[str, str], places: Iterable[ModelKey]) -> list[Spot]:
+    """Adds the places that `from_related` reads: those of other names of the model and, for the form of a request, of models of its family."""
     named: dict[ModelKey, list[ModelKey]] = defaultdict(list)
     families: dict[ModelKey, list[ModelKey]] = defaultdict(list)
     for place in places:

@@ -1,6 +1,6 @@
 """Runs each feature of docs/conformance/mocks-compared.md against the strict server and aimock, and prints the page.
 
-python -m devtools.mocks_compared FOLDER_OF_NPM > docs/conformance/mocks-compared.md
+python -m devtools.comparisons.mocks_compared FOLDER_OF_NPM > docs/conformance/mocks-compared.md
 """
 
 from __future__ import annotations
@@ -228,7 +228,7 @@ _HEAD = """\
 # Mock servers compared
 
 Each cell was run: the same request went to the strict server and to aimock VERSION, each with a script of three
-answers. `python -m devtools.mocks_compared` runs them again and writes this page. *No* means that the server answered
+answers. `python -m devtools.comparisons.mocks_compared` runs them again and writes this page. *No* means that the server answered
 with an error or without the feature. For a request that the real API refuses, *no* means that it was answered. This project
 chose the features and wrote both scripts: a *no* of aimock may be a script that its authors would write differently.
 

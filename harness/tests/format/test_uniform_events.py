@@ -6,7 +6,7 @@ import pytest
 from hypothesis import example, given
 from hypothesis import strategies as st
 
-from ellmer_harness.format import alike_events
+from ellmer_harness.format import uniform_events
 from ellmer_harness.format.json_text import layout_bytes
 from ellmer_harness.format.sse_and_ndjson import parse, write
 
@@ -68,7 +68,7 @@ def test_alike_events_have_the_form_and_the_layout_of_others(frame, words, other
     for place, other in others:
         events.insert(place, other if other.endswith("\n") else event(frame, 7, other))
     body = "".join(events).encode()
-    found = alike_events.parse(body)
+    found = uniform_events.parse(body)
     if found is not None:
         assert found.form() == parse(body)
         assert layout_bytes({"body": found}) == layout_bytes({"body": parse(body)})
@@ -83,7 +83,7 @@ def test_streams_of_language_models_are_alike(name, data):
     plain = "".join(f"{name}data: {data.replace('%d', str(at))}\n\n" for at in range(150)).encode()
     start, end = b'event: start\ndata: {"role":"assistant"}\n\n', b"data: [DONE]\n\n"
     for body in (plain, start + plain, plain + end, start + plain + start + plain + end):
-        assert alike_events.parse(body)
+        assert uniform_events.parse(body)
 
 
 @pytest.mark.parametrize(
@@ -101,5 +101,5 @@ def test_streams_of_language_models_are_alike(name, data):
 )
 def test_what_json_does_not_restore_is_not_alike(data):
     body = "".join(f"data: {data.replace('%d', str(at))}\n\n" for at in range(1, 150)).encode()
-    assert alike_events.parse(body) is None
-    assert alike_events.parse(body.decode().encode("latin-1").replace(b"data", b"d\xe9ta")) is None
+    assert uniform_events.parse(body) is None
+    assert uniform_events.parse(body.decode().encode("latin-1").replace(b"data", b"d\xe9ta")) is None

@@ -1,0 +1,1 @@
+"""Pages that compare this project with others: mock servers, tables of features, testers of servers."""

@@ -1,0 +1,1 @@
+"""Public recordings: fetched, judged, played into this library; and the requests of other clients."""
