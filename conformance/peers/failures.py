@@ -27,7 +27,7 @@ CONTROL = {
 OWN = {("litellm", "anthropic"), ("litellm", "gemini"), *(("ai-sdk", wire) for wire in WIRES)}
 
 #: Messages that tell of an exception.
-RAISED = re.compile(r"\bit raises\b|\bsend raised\b|^\w*(Error|Exception|Behavior|Exceeded)\b: ")
+RAISED = re.compile(r"\bit raises\b|\b(?:send|the call) raised\b|^\w*(Error|Exception|Behavior|Exceeded)\b: ")
 
 Json = dict[str, Any]
 

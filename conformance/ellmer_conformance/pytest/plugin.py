@@ -8,7 +8,7 @@ from __future__ import annotations
 import os
 import pickle
 from collections.abc import Callable, Collection, Generator, Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from fnmatch import fnmatchcase
 from functools import partial
 from itertools import count
@@ -331,6 +331,8 @@ def play_context(request: pytest.FixtureRequest, _play: Callable[[Play], Run]) -
     def report(run: Run, verdicts: Sequence[Verdict]) -> list[Row]:
         found = judged(play.adapter.name, run, verdicts, getattr(play.adapter, "differences", ()))
         found.named = {play.adapter.name: play.asked}
+        if run.case.name != play.case.name:
+            found.plays = [replace(each, combination=play.case.name) for each in found.plays]
         place = f"{play.adapter.name} {play.wire}/{play.provider}"
         found.capabilities = {place: abilities(play.adapter.capabilities(play.wire, play.provider))}
         found.rows = [row for row in found.rows if is_chosen(row, config.option.rule)]

@@ -141,8 +141,9 @@ def _share_a_case(one: Cause, other: Cause) -> bool:
 def headline(report: Report) -> str:
     """Returns `3 causes, 101 runs`, or `""` if nothing failed."""
     found = causes(report)
-    plays = {row.place for cause in found for row in cause.rows}
-    return f"{counted(len(found), 'cause')}, {counted(len(plays), 'run')}" if found else ""
+    places = {row.place for cause in found for row in cause.rows}
+    runs = sum(play.place in places for play in report.plays) or len(places)
+    return f"{counted(len(found), 'cause')}, {counted(runs, 'run')}" if found else ""
 
 
 def consequences(report: Report) -> dict[str, str]:

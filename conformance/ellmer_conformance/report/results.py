@@ -124,6 +124,7 @@ class Play:
     recorded_from: str = ""  # "live", "strict-server", or "" where nothing was opened
     transcript: str = ""  # which of the report's transcripts
     way: str = "cassette"  # how it was played: as `Run.way`
+    combination: str = ""  # the case that was asked for, if this is its smallest failing part
 
     @property
     def place(self) -> str:

@@ -20,6 +20,7 @@ from ..adapters import Adapter, Endpoint
 from ..adapters.endpoints import address_for, address_of, endpoint
 from ..contract import readers
 from ..contract.observed.exchange import Exchange
+from ..contract.observed.raised import with_place
 from ..contract.observed.run import Run, ToolRun, Trouble, Varied, all_media_of
 from ..scenarios.canary_keys import about_planted_keys, planted
 from ..scenarios.case import Case, Mode
@@ -102,9 +103,10 @@ class Conversation:
         may = all(ask.outcome == "refused" for ask in self.case.steps) and all(raised)
         if self.exchanges or refused or may:
             return None
-        errors = "".join(f"\nsend raised {error!r}" for error in raised if error)
-        told = f"no request reached the given base URL{errors}"
-        return Trouble(f"{told}{about_planted_keys(errors, self.place.key_vars)}", ours=False)
+        error = next(filter(None, raised), None)
+        how = f": {with_place(error)}" if error else ""
+        told = f"no request reached the given base URL{how}"
+        return Trouble(f"{told}{about_planted_keys(how, self.place.key_vars)}", ours=False)
 
 
 def play_direct(

@@ -122,7 +122,7 @@ def _answer(chunks: Sequence[Any]) -> ModelAnswer:
     return ModelAnswer(
         "".join(part.text for part in parts if part.text and not part.thought),
         [types.Content(role="model", parts=parts)],
-        "tool" if calls and stop == "stop" else stop,
+        stop,
         [(call.id or call.name, call.name, call.args or {}) for call in calls],
         _counts(usage) if usage else {},
     )

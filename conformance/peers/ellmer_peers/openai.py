@@ -196,7 +196,7 @@ class Responses(_OpenAISession):
     def _answer(self, response: Any) -> ModelAnswer:
         calls = [item for item in response.output if item.type == "function_call"]
         cut = response.incomplete_details
-        stop = _RESPONSES_STOPS.get(cut.reason, cut.reason) if cut else "tool" if calls else "stop"
+        stop = _RESPONSES_STOPS.get(cut.reason, cut.reason) if cut else "stop"
         usage = response.usage
         parts = [part for item in response.output if item.type == "message" for part in item.content]
         refusal = "".join(part.refusal for part in parts if part.type == "refusal")

@@ -172,7 +172,7 @@ def _nested(value: Any, place: str = "value", depth: int = 0) -> Iterator[str]:
 @dataclass(frozen=True)
 class ModelAnswer:
     """An answer of the model. `messages` are the SDK's own, for the next request. A call's arguments may be JSON
-    text.
+    text. Its calls are run, also where `stop` says that it is whole, as some compatible servers do.
     """
 
     text: str
@@ -180,6 +180,10 @@ class ModelAnswer:
     stop: str | None = None
     calls: Sequence[tuple[str, str, Any]] = ()  # id, name, arguments
     usage: Mapping[str, int | None] = field(default_factory=dict)
+
+    def __post_init__(self) -> None:
+        if self.calls and self.stop == "stop":
+            object.__setattr__(self, "stop", "tool")
 
 
 @dataclass(frozen=True)
@@ -378,11 +382,10 @@ class ChatMessages(SDKSession, ABC):
         choice = completion.choices[0]
         message, usage = choice.message, completion.usage
         calls = message.tool_calls or []
-        stop = _CHAT_STOPS.get(choice.finish_reason, choice.finish_reason)
         return ModelAnswer(
             words(message),
             [self.history_message(message)],
-            "tool" if calls and stop == "stop" else stop,
+            _CHAT_STOPS.get(choice.finish_reason, choice.finish_reason),
             [(call.id, call.function.name, call.function.arguments) for call in calls],
             {"input": usage.prompt_tokens, "output": usage.completion_tokens} if usage else {},
         )

@@ -10,6 +10,8 @@ from pathlib import Path
 import pytest
 from packaging.requirements import Requirement
 
+from ellmer_conformance.scenarios.messages import Text, Tool
+
 PEERS = Path(__file__).parents[2] / "peers"
 RESULTS = sorted((PEERS / "results").glob("*.json"))
 
@@ -112,3 +114,22 @@ def test_every_cause_of_the_libraries_that_were_read_has_its_line(page):
         assert [cause for cause, entry in pairs if entry is None] == []
         assert len(pairs) == sum(entry["peer"] == peer for entry in entries), peer
     assert {entry["state"] for entry in entries} <= set(findings.STATES)
+
+
+def test_the_loop_for_sdks_runs_the_calls_of_an_answer_that_says_stop(monkeypatch):
+    monkeypatch.syspath_prepend(PEERS)
+    conversation = importlib.import_module("ellmer_peers.sdk_conversation")
+    answers = [
+        conversation.ModelAnswer("", ["called"], "stop", [("a", "get_weather", "{}")]),
+        conversation.ModelAnswer("Rain.", ["answered"], "stop"),
+    ]
+    fakes = {"user": lambda _, results, parts: [r.value for r in results], "assistant": None, "aask": None}
+    scripted = type(
+        "Scripted", (conversation.SDKSession,), {**fakes, "ask": lambda _, stream: answers.pop(0)}
+    )
+    weather = Tool("get_weather", "The weather.", run=lambda: "9C")
+
+    session = scripted(None, None, [weather], [])
+
+    assert session.send([Text("Well?")]).stop == "stop"
+    assert session.messages == ["called", "9C", "answered"]

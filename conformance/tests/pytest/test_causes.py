@@ -23,3 +23,15 @@ def test_one_bug_is_one_cause_everywhere(tmp_path):
     assert done.output.splitlines()[-1].startswith(f"{told}, ")
     assert f'name="causes" value="{told}"' in (tmp_path / "out" / "junit.xml").read_text("utf-8")
     assert f"## Conformance: ✗ broken ({told})" in (tmp_path / "out" / "summary.md").read_text("utf-8")
+
+
+def test_combinations_that_have_one_smallest_part_are_counted_one_by_one(tmp_path):
+    chosen = ("--wire", "openai-chat", "--case", "combined_*", "--mode", "sync")
+    done = run_in(
+        tmp_path, "run", "--adapter", DEMONSTRATION, "--against", "server", *chosen, "--report", "out"
+    )
+
+    document = json.loads((tmp_path / "out" / "report.json").read_text("utf-8"))
+    runs = len(document["plays"])
+    assert len({play["case"] for play in document["plays"]}) < runs
+    assert done.output.splitlines()[-1].startswith(f"1 cause, {runs} runs, {runs} failed")

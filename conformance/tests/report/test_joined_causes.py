@@ -51,8 +51,8 @@ RAISED = failed(
 UNSENT = failed(
     "RUN-001",
     "/trouble",
-    "no request reached the given base URL\n"
-    "send raised TypeError('Object of type ToolError is not JSON serializable')",
+    "no request reached the given base URL: the call raised TypeError: Object of type ToolError is not JSON serializable\n"
+    "  raised at json/encoder.py:180 in default()",
     case="unsent",
 )
 ZERO = "the replies were 'Rain' (stopped by stop, 115 input, 28 output) and are 'Rain' (stopped by stop, 0 input, 0 output)"
@@ -194,7 +194,7 @@ def test_two_sides_of_one_mistake_are_one_cause(one, other):
             INVENTED, replace(IN_A_TURN, message="the model did not say 'Hi' here"), id="another text"
         ),
         pytest.param(MISREAD, replace(GOES_BACK, seen="b2"), id="another change"),
-        pytest.param(RAISED, replace(UNSENT, message="send raised TypeError('no')"), id="another error"),
+        pytest.param(RAISED, replace(UNSENT, message="the call raised TypeError: no"), id="another error"),
         pytest.param(
             UNKNOWN_EVENT, replace(NO_CHOICES, message="the replies were 'a' and are 'b'"), id="a text"
         ),

@@ -2,6 +2,7 @@
 
 from dataclasses import replace
 from itertools import combinations as of_size
+from types import SimpleNamespace
 
 import pytest
 from broken_on_purpose import BROKEN
@@ -98,10 +99,31 @@ def test_a_failing_combination_is_reduced_to_its_smallest_part():
             return play_direct(one.adapter, one.wire, one.provider, one.case, one.mode, server=server)
 
         run = play_it(play)
-        smallest = reduced(play_it, play, run, judge(run))
+        smallest = reduced(play_it, play, run, broken_by(run), broken_by)
 
     assert row_of(smallest.case) == {**PLAIN, "tools": "one"}
-    assert {v.rule.id for v in judge(smallest) if v.outcome == "fail"} == {"OPT-006"}
+    assert broken_by(smallest) == {"OPT-006"}
+
+
+def broken_by(run):
+    return {verdict.rule.id for verdict in judge(run) if verdict.outcome == "fail"}
+
+
+def test_a_part_that_breaks_only_some_of_the_rules_does_not_stand_for_the_whole():
+    row = {**PLAIN, "tools": "nested", "event": "cut"}
+    play = Play(None, "openai-chat", "openai", combined(row), "sync", frozen=False, asked="x")
+    shown = {"nested": "SCH-026", "cut": "STR-007"}
+
+    def play_it(one):
+        return SimpleNamespace(case=one.case, trouble=None)
+
+    def broken_by(run):
+        return {rule for value, rule in shown.items() if value in row_of(run.case).values()}
+
+    run = play_it(play)
+
+    assert reduced(play_it, play, run, {"SCH-026", "STR-007"}, broken_by) is run
+    assert row_of(reduced(play_it, play, run, {"STR-007"}, broken_by).case) == {**PLAIN, "event": "cut"}
 
 
 def test_a_combination_that_passes_is_left_alone():
@@ -111,7 +133,7 @@ def test_a_combination_that_passes_is_left_alone():
     with StrictServer() as server:
         run = play_direct(play.adapter, play.wire, play.provider, play.case, play.mode, server=server)
 
-    assert reduced(lambda _: pytest.fail("it is played again"), play, run, judge(run)) is run
+    assert reduced(lambda _: pytest.fail("it is played again"), play, run, broken_by(run), broken_by) is run
     assert replace(play, case=case).id.endswith("[sync]")
 
 

@@ -190,8 +190,8 @@ def failure(group: Sequence[Row], folder: Path | None, width: int, fix: str = ""
     told: dict[str, Any] = {name: printable(getattr(group[0], name)) for name in _SAID}
     row = replace(group[0], **told)
     text = Text().append(MARKS[row.verdict][0], style=MARKS[row.verdict][1])
-    head = f" {row.rule} ({row.verdict}) "
-    text.append(head, style="bold").append(_wrapped(_cut(row.message), width, len(text) + len(head)))
+    text.append(f" {row.rule} ({row.verdict}) ", style="bold")
+    text.append(_wrapped(_cut(row.message), width, len(text)))
     text.append(f"\n    at {row.pointer}")
     if row.excerpt:
         lines = [cut(f"    {line}", width) for line in row.excerpt.splitlines()]
@@ -321,8 +321,7 @@ def verdict(report: Report) -> Text:
         return Text(f"✗ {counted(len(report.unjudged), 'run')} without a verdict", style="bold red")
     if report.problems:
         return Text(f"✗ {counted(len(report.problems), 'problem')} of the baseline", style="bold red")
-    plays = counted(len({play.place for play in report.plays}), "run")
-    return Text(f"✓ nothing failed in {plays}", style="green")
+    return Text(f"✓ nothing failed in {counted(len(report.plays), 'run')}", style="green")
 
 
 def summary(report: Report) -> Iterator[str]:

@@ -3,24 +3,21 @@
 from __future__ import annotations
 
 import re
-import traceback
 from collections.abc import Iterator
-from pathlib import Path
 from urllib.parse import urlsplit
 
+from ...observed.raised import with_place
 from ...observed.run import Run
 from ...rule import Finding, broken, met
 from ._rulebook import LOSS, MUST, book, crashes, found, refuses_media
-
-_SUITE = "ellmer_conformance/runner/"
 
 
 @book.rule("RUN-001", MUST, LOSS, source="This project decided it.")
 def plays_can_be_judged(run: Run) -> Iterator[Finding]:
     """The case runs to its end: the session opens and closes, and its requests pass through the recorder.
 
-    Why: an adapter whose requests are not seen would pass every rule. Fix: send the requests to the base URL of the session. An
-    adapter in Python sends them through httpx or httpx2, and raises errors from `send`, not from `session`, `transcript` or `close`. A
+    Why: an adapter whose requests are not seen would pass every rule. Fix: if an error was raised, open the line that the message
+    names, and otherwise send the requests to the base URL of the session. An adapter in Python sends them through httpx or httpx2, and raises errors from `send`, not from `session`, `transcript` or `close`. A
     program of `--command` may use any HTTP client. It sends them to the base URL that it gets.
     """
     wrong = run.trouble if run.trouble and run.trouble.rule == "RUN-001" else None
@@ -51,7 +48,7 @@ def calls_do_not_crash(run: Run) -> Iterator[Finding]:
     for index, (wanted, reply) in enumerate(zip(run.case.steps, run.replies, strict=False)):
         if wanted.outcome == "answered" and not run.refused and not refuses_media(run, index):
             error = reply.error if crashes(run, index) else None
-            yield broken(f"/replies/{index}", _with_place(error)) if error else met(f"/replies/{index}")
+            yield broken(f"/replies/{index}", with_place(error)) if error else met(f"/replies/{index}")
 
 
 @book.rule(
@@ -97,21 +94,3 @@ _PATHS = {
         ("cohere", "cohere", "/v2/chat/?"),
     )
 }
-
-
-def _with_place(error: BaseException) -> str:
-    """Returns the exception, the line in the adapter's code, and the deepest line below it."""
-    frames = [each for each in traceback.extract_tb(error.__traceback__) if _SUITE not in each.filename]
-    sentence = f"the call raised {type(error).__name__}: {error}"
-    if not frames:
-        return sentence
-    file = frames[0].filename
-    own = [each for each in frames if each.filename == file][-1]
-    lines = [f"  the adapter at {_place(own)}: {own.line}"]
-    if frames[-1] is not own:
-        lines.append(f"  raised at {_place(frames[-1])} in {frames[-1].name}(): {frames[-1].line}")
-    return "\n".join([sentence, *lines])
-
-
-def _place(frame: traceback.FrameSummary) -> str:
-    return f"{'/'.join(Path(frame.filename).parts[-2:])}:{frame.lineno}"
