@@ -31,7 +31,7 @@ from ..transport.sent_keys import SentKeys, is_secret, keys_in
 from ..wire.base import HiddenHeaders
 from .conversion import content_of_resource, result_of, turns_of
 from .questions import Asking, all_that_is_asked, answer
-from .reading import LINES, ErrorOutput, bounded_answer
+from .reading import LINES, ErrorOutput, bounded_answer, few_requests
 
 if TYPE_CHECKING:
     from anyio.from_thread import BlockingPortal
@@ -383,7 +383,7 @@ class McpTools:
         """Returns what the server's program wrote last to its standard error."""
         if self._stderr is None:
             return ""
-        said = self._stderr.last_lines(self._keys)
+        said = self._stderr.last_lines()
         return f". It wrote:\n{said}" if said else ". It wrote nothing: run it by hand to see why"
 
     @asynccontextmanager
@@ -426,9 +426,9 @@ class McpTools:
 
         if program.encoding == "utf-8":
             program = program.model_copy(update={"encoding": LINES})
-        self._stderr = ErrorOutput()
+        self._stderr = ErrorOutput(self._keys)
         stack.callback(self._stderr.file.close)
-        return stdio_client(program, errlog=self._stderr.file)
+        return few_requests(stdio_client(program, errlog=self._stderr.file))
 
     def _tool(self, portal: BlockingPortal, client: Client, tool: Tool) -> ours.ToolDef:
         def call(**arguments: Any) -> ours.ContentToolResult:
@@ -527,7 +527,7 @@ async def _over_http(
     open_transport: Any = streamable_http.streamable_http_client
     if hasattr(streamable_http, "DEFAULT_MAX_SSE_EVENT_SIZE"):  # since 2.3; it would be 1 MB
         open_transport = partial(open_transport, max_sse_event_size=MCP_SERVER.received)
-    return open_transport(url, http_client=opened)
+    return few_requests(open_transport(url, http_client=opened))
 
 
 # --- Keys in an address or a command -----------------------------------------------------------------------

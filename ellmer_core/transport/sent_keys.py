@@ -415,18 +415,35 @@ def _shortened(error: Any) -> Any:
 _sent: dict[tuple[str, ...], None] = {}
 _KNOWN = 64
 _OFTEN = 500  # characters of a line that may be the same as an earlier one: httpcore logs the same few for each request
-_CLIENTS = ("httpx", "httpx2", "hpack.hpack", "hpack.table", "mcp.client.streamable_http")
+_CLIENTS = ("httpx", "httpx2", "hpack.hpack", "hpack.table")
+_MCP = (
+    "mcp.client.stdio",
+    "mcp.client.streamable_http",
+    "mcp.client.client",
+    "mcp.shared.jsonrpc_dispatcher",
+    "client",
+)
 _PARTS_OF_CLIENTS = ("connection", "http11", "http2", "proxy", "socks")
 
 
 def _hide_in_record(record: logging.LogRecord) -> bool:
-    """Replaces the keys in what an HTTP client logs."""
+    """Replaces the keys in what an HTTP client or the SDK of MCP logs."""
+    if record.exc_info:
+        _hide_in_traceback(record)
     text = record.getMessage()
     hidden = _often_hidden if len(text) <= _OFTEN else _hidden_in_log
     shown = hidden(text, tuple(_sent))
     if shown != text:
         record.msg, record.args = shown, ()
     return True
+
+
+def _hide_in_traceback(record: logging.LogRecord) -> None:
+    """Replaces the keys in a logged exception. If it quotes one, only its text is left of it."""
+    text = logging.Formatter().formatException(record.exc_info)  # type: ignore[arg-type]  # it is not empty
+    shown = _hidden_in_log(text, tuple(_sent))
+    if shown != text:
+        record.exc_info, record.exc_text = None, shown
 
 
 def _hidden_in_log(text: str, sent: tuple[tuple[str, ...], ...]) -> str:
@@ -441,7 +458,7 @@ def _hidden_in_log(text: str, sent: tuple[tuple[str, ...], ...]) -> str:
 _often_hidden = lru_cache(256)(_hidden_in_log)
 
 
-for _name in (*_CLIENTS, *(f"httpcore{v}.{part}" for v in ("", "2") for part in _PARTS_OF_CLIENTS)):
+for _name in (*_CLIENTS, *_MCP, *(f"httpcore{v}.{part}" for v in ("", "2") for part in _PARTS_OF_CLIENTS)):
     logging.getLogger(_name).addFilter(_hide_in_record)
 
 

@@ -4,16 +4,21 @@ that was decoded counts.
 One recorded stream of each wire format, in many forms, is played in one piece, byte by byte, and in two parts.
 """
 
+import asyncio
 import gzip
+import json
 import os
 import random
+import re
 import zlib
+from itertools import pairwise
 from pathlib import Path
 
 import httpx
 import pytest
 
 import ellmer_core as ec
+from ellmer_core.web import ag_ui, endpoint, vercel
 from ellmer_harness.format.serializer import Serializer
 
 pytestmark = pytest.mark.invariants
@@ -87,12 +92,16 @@ def cuts(body):
         yield [body[:place], body[place:]]
 
 
-class Chunks(httpx.SyncByteStream):
+class Chunks(httpx.SyncByteStream, httpx.AsyncByteStream):
     def __init__(self, chunks):
         self.chunks = chunks
 
     def __iter__(self):
         return iter(self.chunks)
+
+    async def __aiter__(self):
+        for chunk in self.chunks:
+            yield chunk
 
 
 def played(name, chunks, headers):
@@ -170,3 +179,73 @@ def test_the_answer_does_not_depend_on_how_the_bytes_were_cut(name, form, header
         assert (whole[2], whole[4]) == (["Paris"], None)
     if "before the end" in form and (name, "JSON" in form) != ("cohere/cohere", False):
         assert whole[4] is not None
+
+
+# --- Web clients -----------------------------------------------------------------------------------------
+
+
+ASKED = {
+    vercel: {
+        "id": "chat-1",
+        "trigger": "submit-message",
+        "messages": [{"id": "m1", "role": "user", "parts": [{"type": "text", "text": "Zürich 😀?"}]}],
+    },
+    ag_ui: {
+        "threadId": "chat-1",
+        "runId": "r1",
+        "state": {},
+        "messages": [{"id": "m1", "role": "user", "content": "Zürich 😀?"}],
+        "tools": [],
+        "context": [],
+        "forwardedProps": {},
+    },
+}
+#: What differs in each run.
+RANDOM = re.compile(r'[0-9a-f]{8}-[0-9a-f-]{27}|[0-9a-f]{32}|"timestamp":\s*\d+')
+
+
+def answered(protocol, name, chunks, headers, asked):
+    """Returns the status and the events of a web client's request, which came in pieces, as the answer did."""
+    (_, second), kind = recorded_once(name)
+    answers = [(chunks, headers), *[([second], {})] * 3]
+
+    async def answer(_):
+        body, more = answers.pop(0)
+        return httpx.Response(200, headers={"content-type": kind, **more}, stream=Chunks(body))
+
+    chat = chat_of(name, httpx.AsyncClient(transport=httpx.MockTransport(answer)))
+
+    def get_weather(city: str) -> str:
+        return f"sunny in {city}"
+
+    chat.register_tool(ec.tool(get_weather, "Weather."))
+    pieces = [{"type": "http.request", "body": each, "more_body": True} for each in asked]
+    pieces.append({"type": "http.request"})
+    sent = []
+
+    async def receive():
+        return pieces.pop(0) if pieces else await asyncio.Event().wait()
+
+    async def send(piece):
+        sent.append(piece)
+
+    scope = {"type": "http", "method": "POST", "headers": [(b"content-type", b"application/json")]}
+    asyncio.run(endpoint(protocol, lambda *_: chat)(scope, receive, send))
+    events, known = b"".join(piece.get("body", b"") for piece in sent).decode(), {}
+    return sent[0]["status"], RANDOM.sub(lambda found: known.setdefault(found[0], f"#{len(known)}"), events)
+
+
+@pytest.mark.parametrize("protocol", ASKED, ids=["vercel", "ag_ui"])
+@pytest.mark.parametrize("name", MODELS)
+@pytest.mark.filterwarnings("ignore::ellmer_core.EllmerWarning")
+def test_the_events_for_a_web_client(protocol, name, record_property):
+    asked, lots, compared = json.dumps(ASKED[protocol], ensure_ascii=False).encode(), random.Random(name), 0
+    for form, headers, body in [*forms(name)][:: 1 if SPLITS > 4 else 3]:
+        whole = answered(protocol, name, [body], headers, [asked])
+        assert whole[0] == 200
+        for chunks in [*cuts(body)][1 : 3 if SPLITS == 4 else 12]:
+            places = [0, *sorted(lots.sample(range(len(asked)), 3)), len(asked)]
+            pieces = [asked[start:stop] for start, stop in pairwise(places)]
+            assert answered(protocol, name, chunks, headers, pieces) == whole, form
+            compared += 1
+    record_property("cases", compared)

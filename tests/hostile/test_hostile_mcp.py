@@ -6,7 +6,7 @@ import json
 import sys
 import tracemalloc
 import zlib
-from contextlib import contextmanager, suppress
+from contextlib import asynccontextmanager, contextmanager, suppress
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
 from threading import Event, Thread
@@ -27,9 +27,11 @@ pytest.importorskip("mcp")
 import anyio
 from mcp import MCPError, types
 from mcp.server import Server
+from mcp.shared.message import SessionMessage
 
 from ellmer_core.mcp import mcp_tools
 from ellmer_core.mcp.questions import Asking
+from ellmer_core.mcp.reading import few_requests
 
 HOSTILE = [sys.executable, str(Path(__file__).with_name("hostile_mcp_server.py"))]
 
@@ -129,6 +131,69 @@ def test_a_message_that_is_too_large_ends_its_call(how):
 
         assert "has more than 64,000,000 bytes or 500,000 values" in str(result.error)
         assert peak() < 4 * MCP_SERVER.received
+
+
+@pytest.mark.parametrize("how", ["pings", "long ids", "questions", "notices"])
+def test_what_a_server_sends_unasked_takes_no_memory(how):
+    with mcp_tools([*HOSTILE, how], timeout=0.5) as tools, traced() as peak:
+        assert "did not answer the call within 0.5 seconds" in str(called(tools).error)
+        assert peak() < 40_000_000
+
+
+def test_requests_are_read_again_when_others_have_their_answer():
+    async def played():
+        sending, reading_ = anyio.create_memory_object_stream(1000)
+        writing, answers = anyio.create_memory_object_stream(1000)
+
+        @asynccontextmanager
+        async def transport():
+            yield reading_, writing
+
+        def asked(number, method="ping", **more):
+            return SessionMessage(types.JSONRPCRequest(jsonrpc="2.0", id=number, method=method, **more))
+
+        def told(number):
+            return SessionMessage(types.JSONRPCResponse(jsonrpc="2.0", id=number, result={}))
+
+        async with few_requests(transport()) as (received, sent):
+            for number in range(MCP_CALL.events):
+                await sending.send(asked(number))
+                assert (await received.receive()).message.id == number
+            await sending.send(asked(0))  # the id of another one: it gets no answer
+            await sending.send(told(1))
+            assert (await received.receive()).message == told(1).message
+            await sending.send(asked(2000))
+            found = []
+
+            async def receive():
+                found.append(await received.receive())
+
+            async with anyio.create_task_group() as tasks:
+                tasks.start_soon(receive)
+                await anyio.wait_all_tasks_blocked()
+                assert found == []
+                await sent.send(told(5))
+            assert found[0].message.id == 2000
+            sending.close()
+            with pytest.raises(anyio.EndOfStream):
+                await received.receive()
+        assert answers.receive_nowait() == told(5)
+        for stream in (reading_, writing, answers):
+            stream.close()
+
+    anyio.run(played)
+
+
+def test_what_is_no_message_shows_no_key(caplog, capfd):
+    key = "q7RtLm29XzAb55VnKpWcZz"
+    with mcp_tools([*HOSTILE, "quotes its key"], env={"SERVICE_API_KEY": key}, timeout=20) as tools:
+        assert called(tools).value == "a note"
+    logged = "".join(f"{caplog.handler.format(each)}" for each in caplog.records)
+    shown = capfd.readouterr().err
+    assert "[key]" in logged
+    assert "\\x1b]0;[key]" in shown
+    assert key not in logged + shown
+    assert "\x1b" not in shown
 
 
 def test_a_tool_does_not_take_the_place_of_another_one_silently():

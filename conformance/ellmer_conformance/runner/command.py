@@ -89,7 +89,7 @@ class Declared:
 
 def declared(stdout: str) -> Declared:
     """Returns the declaration in the output, if there is one. Raises DeclaredWrongly."""
-    for line in stdout.splitlines():
+    for line in stdout.split("\n"):
         try:
             found = json.loads(line)
         except ValueError:

@@ -562,8 +562,10 @@ def _once_unpacked(data: bytes, most: int) -> bytes:
 
 _DEEPEST = 40
 _EVENTS = ("sse", "ndjson", "eventstream")
-_EVENTS_IN = frozenset((*_EVENTS, "reads"))
-_DATA = re.compile(rb"(?m)^(?:data:[ \t]*)?(\{.*\})[ \t]*\r?$")
+#: Bodies that may be a stream all the same: its lines end with CR, it is not UTF-8, or it was cut within a letter.
+_UNREAD = ("text", "base64")
+_EVENTS_IN = frozenset((*_EVENTS, *_UNREAD, "reads"))
+_DATA = re.compile(rb"(?m)^(?:data:[ \t]*)?(\{.*\})[ \t]*$")
 
 
 def _over_events(value: Any, where: str, secrets: Sequence[tuple[str, str]]) -> Iterator[Hit]:
@@ -608,12 +610,31 @@ def _streams(value: Any, where: str) -> Iterator[tuple[Location, list[Any] | Uni
                     yield (at, name), inner
                 elif isinstance(inner, Uniform):
                     yield ((at, name), "sse"), inner
+                elif name in _UNREAD and (found := _unread(name, inner)):
+                    yield (at, name), found
                 elif type(inner) not in FLAT:
                     left.append(((at, name), inner))
         elif isinstance(item, list | tuple):
             left += [((at, n), inner) for n, inner in enumerate(item) if type(inner) not in FLAT]
-        elif isinstance(item, bytes) and len(found := _DATA.findall(item)) > 1:
-            yield at, [parsed(each) for each in found]
+        elif isinstance(item, bytes) and (found := _data_of(item)):
+            yield at, found
+
+
+def _unread(kind: str, body: Any) -> list[Any]:
+    """Returns the data of a stream that is written as text or in Base64, or nothing."""
+    text = body if isinstance(body, str) else "".join(each for each in body or () if isinstance(each, str))
+    if kind == "text":
+        return _data_of(utf8(text)) if "{" in text else []
+    try:
+        return _data_of(b64decode(text))
+    except ValueError:
+        return []
+
+
+def _data_of(body: bytes) -> list[Any]:
+    """Returns the data of the events of a stream, or nothing if there are not two."""
+    found = _DATA.findall(body.replace(b"\r", b"\n") if b"\r" in body else body)
+    return [parsed(each.decode("utf-8", "replace")) for each in found] if len(found) > 1 else []
 
 
 def _columns(values: Sequence[Any], path: str) -> Iterator[tuple[str, list[str]]]:

@@ -197,7 +197,7 @@ def parsed(body: bytes | str) -> Any:
         return None
     try:
         return from_json(body)
-    except ValueError:
+    except (ValueError, TypeError):
         pass  # `json` takes half a surrogate, too
     try:
         return json.loads(body)

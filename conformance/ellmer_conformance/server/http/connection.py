@@ -39,6 +39,7 @@ if TYPE_CHECKING:
 # --- requests, from bytes in any pieces ------------------------------------------------------------------
 
 
+_AROUND = len(b": \r\n")  # bytes of a header beside its name and its value
 _DIGITS = 15  # of a content length; Python counts no further than some thousands
 
 
@@ -73,6 +74,7 @@ class Reader:
         self._between = True  # requests: the next byte begins one
         self._came: list[HttpRequest] = []  # of the bytes that are being read
         self._unfinished = 0  # bytes of a head, or around the pieces of a body, that have not become anything
+        self._became = False  # something, of the bytes that are being read
         self._body_size = 0
 
     def feed(self, data: bytes) -> None:
@@ -82,7 +84,7 @@ class Reader:
             self._receiver.came(request)
             return
         self._came.clear()
-        body = self._body_size
+        self._became = False
         try:
             self._parser.feed_data(data)
         except httptools.HttpParserUpgrade:
@@ -90,7 +92,7 @@ class Reader:
         except httptools.HttpParserError as error:
             self._receiver.nonsense(400, f"This is not HTTP/1.1: {error}\n")
             return
-        self._unfinished += len(data) if self._body_size == body else -self._unfinished
+        self._unfinished = 0 if self._became else self._unfinished + len(data)
         if self._unfinished > SERVER_HEAD.received and not self._between:
             self._receiver.nonsense(431, "The request's headers are larger than 64 KB.\n")
         if cache is not None and self._between and len(self._came) == 1:
@@ -103,9 +105,10 @@ class Reader:
         self._target = b""
         self._headers: dict[str, str] = {}
         self._body: list[bytes] = []
-        self._head_size = self._body_size = self._unfinished = 0
+        self._head_size = self._body_size = 0
 
     def on_url(self, url: bytes) -> None:
+        self._became = True
         self._target += url
         self._head_size += len(url)
         if len(self._target) > SERVER_TARGET.received:
@@ -115,7 +118,8 @@ class Reader:
     def on_header(self, name: bytes, value: bytes) -> None:
         key, text = _lower(name), value.decode("latin-1")
         self._headers[key] = f"{self._headers[key]}, {text}" if key in self._headers else text
-        self._head_size += len(name) + len(value)
+        self._became = True
+        self._head_size += len(name) + len(value) + _AROUND
         if self._head_size > SERVER_HEAD.received:
             self._receiver.nonsense(431, "The request's headers are larger than 64 KB.\n")
 
@@ -127,6 +131,7 @@ class Reader:
             self._receiver.waits()
 
     def on_body(self, body: bytes) -> None:
+        self._became = True
         self._body_size += len(body)
         if self._body_size <= SERVER.received:
             self._body.append(body)
@@ -136,7 +141,7 @@ class Reader:
 
     def on_message_complete(self) -> None:
         request = self._request()
-        self._between, self._unfinished = request.keep_alive, 0
+        self._between, self._became = request.keep_alive, True
         self._came.append(request)
         self._receiver.came(request)
 
