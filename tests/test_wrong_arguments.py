@@ -3,6 +3,7 @@
 import asyncio
 import inspect
 import re
+from pathlib import PurePosixPath
 
 import pytest
 
@@ -24,6 +25,11 @@ ELSEWHERE = {
     "google_vertex",
     "snowflake",
 }
+
+
+class Unprintable:
+    def __repr__(self):
+        raise ValueError
 
 
 def public():
@@ -234,6 +240,15 @@ def call_wrongly(name, function, tried):
         (
             lambda: ec.batch_chat(CHAT, [5], "batch.json"),
             "prompts[0] must be a string, a content or a list of them, not 5 (int).",
+        ),
+        (
+            lambda: CHAT.chat(PurePosixPath("notes.md")),
+            "A chat takes strings and contents, not PurePosixPath('notes.md') (PurePosixPath). content_file(path) reads the file.",
+        ),
+        (lambda: CHAT.chat(Unprintable()), "A chat takes strings and contents, not a Unprintable."),
+        (
+            lambda: CHAT.set_tools({"len": len}),
+            "The tools must be a list, not a dictionary: each has its own name.",
         ),
         (lambda: ec.parallel_chat(CHAT, ["a"], rpm=0), "rpm= must be more than 0, not 0."),
         (lambda: ec.parallel_chat(CHAT, ["a"], max_active=0), "max_active= must be 1 or more, not 0."),

@@ -9,10 +9,11 @@ from collections.abc import AsyncGenerator, AsyncIterator, Callable, Generator, 
 from contextlib import aclosing, closing, contextmanager, nullcontext
 from dataclasses import dataclass
 from functools import partial
+from pathlib import PurePath
 from types import TracebackType
 from typing import TYPE_CHECKING, Any, Generic, Literal, Self, TypedDict, TypeVar, cast
 
-from ..base.argument_checks import caller
+from ..base.argument_checks import caller, quoted
 from ..base.log import warn
 from ..contents.content import Content, ContentText, ContentToolResult, is_final
 from ..contents.turns import AssistantTurn, Turn
@@ -40,11 +41,16 @@ def contents_of(inputs: Sequence[Input]) -> list[Content]:
     """Returns what is sent to the model."""
     for value in inputs:
         if not isinstance(value, str | Content):
-            several = " Give its items, with a star: chat.chat(*…)" if isinstance(value, list | tuple) else ""
-            raise UsageError(
-                f"A chat takes strings and contents, not {type(value).__name__}: {value!r:.80}{several}"
-            )
+            advice = next((advice for kind, advice in _INSTEAD.items() if isinstance(value, kind)), "")
+            raise UsageError(f"A chat takes strings and contents, not {quoted(value)}.{advice}")
     return [ContentText(value) if isinstance(value, str) else value for value in inputs]
+
+
+#: What to do with other values.
+_INSTEAD: dict[Any, str] = {
+    (list, tuple): " Give its items, with a star: chat.chat(*…)",
+    PurePath: " content_file(path) reads the file.",
+}
 
 
 # --- What is printed meanwhile ---------------------------------------------------------------------------

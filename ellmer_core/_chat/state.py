@@ -74,6 +74,9 @@ class ChatState(Displayed):
                 self, name, value if name.startswith("_") else _attribute(type(self), name, value)
             )
 
+        def __getattr__(self, name: str) -> Any:  # of a name that was not found
+            raise AttributeError(_unread(type(self), name))
+
     # --- The history -----------------------------------------------------------------------------------------
 
     def get_turns(self, *, include_system_prompt: bool = False) -> list[Turn]:
@@ -589,14 +592,50 @@ def _attribute(of: type, name: str, value: Any) -> Any:
 
 
 def _unknown(of: type, name: str) -> str:
-    """Returns a sentence about an attribute that a chat does not have, with the one that was probably meant."""
-    from difflib import get_close_matches  # noqa: PLC0415 - only for mistakes
-
+    """Returns a sentence about an attribute that is set and that a chat does not have, with the one that was probably meant."""
     meant = {**{each: f"`{each}`" for each in _ATTRIBUTES}, "tools": "`register_tool()` or `set_tools()`"}
     meant |= {each[4:]: f"`{each}()`" for each in dir(of) if each.startswith("set_") and each != "set_tools"}
+    return _not_an_attribute(of, name, meant, f"it has {', '.join(meant.values())}.")
+
+
+def _unread(of: type, name: str) -> str:
+    """Returns a sentence about an attribute that is read and that a chat does not have, with what was probably meant."""
+    if name.startswith("_"):
+        return f"{of.__name__!r} object has no attribute {name!r}"
+    public = {each: getattr(of, each, None) for each in dir(of) if not each.startswith("_")}
+    meant = {each: f"`{each}()`" if callable(value) else f"`{each}`" for each, value in public.items()}
+    meant |= {each[4:]: f"`{each}()`" for each in public if each.startswith("get_")}
+    meant |= {each: f"`{each}`" for each in _ATTRIBUTES}
+    meant = {name: _ELSEWHERE[name]} if name in _ELSEWHERE else meant
+    return _not_an_attribute(of, name, meant, "dir() lists those that it has.")
+
+
+def _not_an_attribute(of: type, name: str, meant: Mapping[str, str], otherwise: str) -> str:
+    from difflib import get_close_matches  # noqa: PLC0415 - only for mistakes
+
     near = get_close_matches(name, meant, 1)
-    advice = f"did you mean {meant[near[0]]}?" if near else f"it has {', '.join(meant.values())}."
+    advice = f"did you mean {meant[near[0]]}?" if near else otherwise
     return f"`{name}` is not an attribute of {of.__name__}; {advice}"
+
+
+#: What other libraries call what a chat does or has.
+_ELSEWHERE = {
+    **dict.fromkeys(
+        ("invoke", "run", "run_sync", "ask", "send", "complete", "prompt", "generate"), "`chat()`"
+    ),
+    **dict.fromkeys(("ainvoke", "achat", "arun"), "`chat_async()`"),
+    **dict.fromkeys(("extract_data", "extract", "parse"), "`chat_structured()`"),
+    **dict.fromkeys(("messages", "history", "all_messages"), "`get_turns()`"),
+    **dict.fromkeys(("clear", "reset"), "`set_turns([])`"),
+    **dict.fromkeys(("usage", "token_usage"), "`get_tokens()`"),
+    **dict.fromkeys(("save", "to_json", "model_dump"), "`record()`"),
+    "astream": "`stream_async()`",
+    "add_tool": "`register_tool()`",
+    "provider": "`profile` or `get_model()`",
+    "app": "`live_browser(chat)`",
+    "console": "`live_console(chat)`",
+    "export": "`export(chat, path)`",
+}
 
 
 def _right_value(right: Callable[[Any], bool], words: str, name: str, value: Any) -> Any:
@@ -651,6 +690,8 @@ _REPLACED = "The tool {} was registered before; the new one replaces it."
 
 def _defined(tools: Iterable[ToolDef | Callable[..., Any]]) -> dict[str, ToolDef]:
     """Returns the tools by name."""
+    if isinstance(tools, Mapping):
+        raise UsageError("The tools must be a list, not a dictionary: each has its own name.")
     definitions = map(_definition, tools)
     return {definition.name: definition for definition in definitions}
 

@@ -13,7 +13,7 @@ from typing import Any, Literal, TypeVar, Union, cast, get_args, get_origin, get
 
 from ..errors import EllmerError, UsageError, forget_locals
 
-__all__ = ["caller", "check_spelling", "spelt", "spelt_methods", "takes", "wrong_keyword"]
+__all__ = ["caller", "check_spelling", "quoted", "spelt", "spelt_methods", "takes", "wrong_keyword"]
 
 _PACKAGE = __name__.partition(".")[0]
 
@@ -25,6 +25,7 @@ ELSEWHERE = {
     **dict.fromkeys(("data_model", "response_model", "output_type", "response_format", "schema"), "type"),
     **dict.fromkeys(("system", "instructions"), "system_prompt"),
     **dict.fromkeys(("func", "fn"), "function"),
+    **dict.fromkeys(("max_workers", "max_concurrency", "concurrency"), "max_active"),
     "echo_mode": "echo",
     "yield_all": "content",  # of the proposal for ellmer's stream(), which is `content="all"` here
 }
@@ -229,7 +230,9 @@ def _too_many(error: Exception, function: Callable[..., Any], name: str) -> Type
 
 
 def _keywords(function: Callable[..., Any]) -> tuple[list[str], bool]:
-    """Returns the names of a function's parameters, without those that have no name for a caller, and whether it takes any others."""
+    """Returns the names of a function's parameters, with its options and without those that have no name for a caller, and whether it
+    takes any others.
+    """
     import inspect  # noqa: PLC0415 - only for mistakes, as below
 
     unnamed = (
@@ -239,7 +242,16 @@ def _keywords(function: Callable[..., Any]) -> tuple[list[str], bool]:
     )
     parameters = inspect.signature(function).parameters.values()
     names = [each.name for each in parameters if each.kind not in unnamed and each.name != "self"]
+    if options := _options(function):
+        return [*names, *options.__annotations__], False
     return names, any(each.kind is inspect.Parameter.VAR_KEYWORD for each in parameters)
+
+
+def _options(function: Any) -> Any:
+    """Returns the class of `**options: Unpack[…]`, or `None`."""
+    written = map(str, function.__annotations__.values())
+    name = next((each[7:-1] for each in written if each.startswith("Unpack[")), "")
+    return function.__globals__.get(name)
 
 
 # --- wrong types -----------------------------------------------------------------------------------------
@@ -261,9 +273,7 @@ def _checks(function: Any, of: str) -> Wrong:
                 continue
             hint = hint_of(name)
             if not _may_be(value, hint):
-                return UsageError(
-                    f"{name}= of {of}() must be {_described(hint)}, not {_quoted(name, value)}."
-                )
+                return UsageError(f"{name}= of {of}() must be {_described(hint)}, not {quoted(value, name)}.")
             if not any(part in str(hint) for part in _OF_VALUES):
                 accepted.add((name, type(value)))
         return None
@@ -278,9 +288,9 @@ def _hint(function: Any, name: str) -> Any:
     code, written, scope = function.__code__, function.__annotations__, function.__globals__
     names = code.co_varnames[: code.co_argcount + code.co_kwonlyargcount]
     if name not in names:  # one of `**options: Unpack[Options]`
-        options = next((each[7:-1] for each in map(str, written.values()) if each.startswith("Unpack[")), "")
-        written = getattr(scope.get(options), "__annotations__", {})
-        scope = vars(sys.modules[scope[options].__module__]) if options in scope else scope
+        options = _options(function)
+        written = getattr(options, "__annotations__", {})
+        scope = vars(sys.modules[options.__module__]) if options else scope
     hints = SimpleNamespace(__annotations__={name: written.get(name, Any)})
     imported: dict[str, Any] = {}  # for type checkers only: the names of ours are public, the others Python's
     while True:
@@ -363,7 +373,8 @@ def _words(hint: Any) -> list[str]:
     return [_WORDS.get(name, name) + arguments.get(count, f" of {count} arguments")]
 
 
-def _quoted(parameter: str, value: Any) -> str:
+def quoted(value: Any, parameter: str = "") -> str:
+    """Returns a wrong value and its type, in words for an error. A parameter's name tells whether the value may be a key."""
     import inspect  # noqa: PLC0415 - only for mistakes
 
     kind = type(value).__name__

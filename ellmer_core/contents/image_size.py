@@ -1,9 +1,12 @@
-"""The width and height of an image, from the first bytes of its file."""
+"""The width and height of an image, from the first bytes of its file, and whether the file can be read to its end."""
 
 from __future__ import annotations
 
+import zlib
+
 #: The markers of a JPEG's frames: all of C0 to CF but those of tables.
 _FRAMES = {*range(0xC0, 0xD0)} - {0xC4, 0xC8, 0xCC}
+_CHUNKS = 100_000  # of a PNG that are looked at
 
 
 def image_size(type: str, data: bytes) -> tuple[int, int] | None:
@@ -32,10 +35,54 @@ def image_size(type: str, data: bytes) -> tuple[int, int] | None:
     return None
 
 
+def picture_fault(type: str, data: bytes) -> str:
+    """Returns what is wrong with the picture of a PNG or WebP, as a clause, or `""`. A download that broke off has the right first
+    bytes, and APIs refuse it ("Please make sure your image is valid").
+
+    Args:
+        type: Media type of the bytes.
+        data: The bytes of the file.
+
+    Returns:
+        The clause.
+
+    Examples:
+        >>> picture_fault("image/webp", b"RIFF" + bytes([9, 0, 0, 0]) + b"WEBP")
+        'its file is cut off'
+    """
+    if type == "image/webp":
+        return "its file is cut off" if len(data) < 8 + _little(data, 4, 4) else ""
+    return _fault_of_png(data) if type == "image/png" else ""
+
+
+def _fault_of_png(data: bytes) -> str:
+    place, kind, unpacked = 8, b"", False
+    for _ in range(_CHUNKS):
+        if kind == b"IEND" or place >= len(data):
+            break
+        size, kind = _big(data, place, 4), data[place + 4 : place + 8]
+        if len(data) < place + 12 + size:
+            return "its file is cut off"
+        if kind == b"IDAT" and not unpacked:
+            unpacked = _unpacks(data[place + 8 : place + 8 + size])
+            if not unpacked:
+                return "its pixels cannot be unpacked"
+        place += 12 + size
+    return ""
+
+
+def _unpacks(pixels: bytes) -> bool:
+    """Tells whether the first pixels can be unpacked."""
+    try:
+        return bool(zlib.decompressobj().decompress(pixels, 1 << 16))
+    except zlib.error:
+        return False
+
+
 def _of_jpeg(data: bytes) -> tuple[int, int] | None:
     """Looks for the first frame, behind the segments before it."""
     at = 2
-    while data[at : at + 1] == b"\xff":
+    while data[at : at + 1] == b"\xff" and at + 9 <= len(data):
         if _big(data, at + 1, 1) in _FRAMES:
             return _big(data, at + 7, 2), _big(data, at + 5, 2)
         at += 2 + _big(data, at + 2, 2)

@@ -189,12 +189,35 @@ class Pace:
 # --- The budget ------------------------------------------------------------------------------------------
 
 
+@dataclass(eq=False)
+class Use:
+    """What an answer, or a prompt, has used. `open` says that the prompt has begun, and not ended."""
+
+    requests: int = 0
+    tokens: int = 0
+    cost: float = 0.0
+    open: bool = False
+
+    def add(self, other: Use) -> None:
+        """Adds what another answer has used."""
+        self.requests += other.requests
+        self.tokens += other.tokens
+        self.cost += other.cost
+
+    def raise_to(self, other: Use) -> None:
+        """Raises each number to that of another use, if that is larger."""
+        self.requests = max(self.requests, other.requests)
+        self.tokens = max(self.tokens, other.tokens)
+        self.cost = max(self.cost, other.cost)
+
+
 @dataclass
 class Budget:
     """What all prompts have used, and, with `per="chat"`, their limits together.
 
-    What a request costs is known at its end. So that requests at the same time do not exceed a limit, each open one
-    is expected to cost as much as the dearest answer so far, and the first is waited for.
+    What a request costs is known at its end. So that requests at the same time do not exceed a limit, each open one is
+    expected to cost as much as the dearest answer so far. A prompt may take several requests. So that each prompt that
+    was begun can be finished, it is expected to use as much as the dearest prompt so far, and the first is waited for.
     """
 
     limits: UsageLimits
@@ -202,45 +225,61 @@ class Budget:
     tool_calls: int = 0
     tokens: int = 0
     cost: float | None = 0.0
-    largest: dict[str, float] = field(default_factory=dict)
+    largest: Use = field(default_factory=Use)  # of the answers
+    dearest: Use = field(default_factory=Use)  # of the prompts that have ended
+    prompts: list[Use] = field(default_factory=list)  # that are open
     unanswered: int = 0
     changed: asyncio.Event = field(default_factory=asyncio.Event)
 
-    def add(self, turns: Sequence[Turn]) -> None:
-        """Counts the answers among the turns."""
+    def add(self, turns: Sequence[Turn]) -> Use:
+        """Counts the answers among the turns, and returns what they have used together."""
+        prompt = Use()
         for turn in turns:
             if isinstance(turn, AssistantTurn) and not turn.lost:
-                self.count(turn)
+                self.count(turn, prompt)
+        return prompt
 
-    def count(self, turn: AssistantTurn) -> None:
-        """Counts an answer."""
-        tokens = (turn.tokens.input or 0) + (turn.tokens.output or 0)
+    def count(self, turn: AssistantTurn, prompt: Use) -> None:
+        """Counts an answer to a prompt."""
+        answer = Use(1, (turn.tokens.input or 0) + (turn.tokens.output or 0), turn.cost or 0.0)
         self.answers += 1
         self.tool_calls += len(turn.tool_requests)
-        self.tokens += tokens
+        self.tokens += answer.tokens
         self.cost = None if self.cost is None or turn.cost is None else self.cost + turn.cost
-        for name, used in (("tokens", tokens), ("cost", turn.cost or 0.0)):
-            self.largest[name] = max(self.largest.get(name, 0.0), used)
+        self.largest.raise_to(answer)
+        prompt.add(answer)
 
-    async def admit(self) -> None:
-        """Returns when another request fits into the limits. Raises `UsageLimitError` if one is reached."""
-        while not self.has_room():
+    async def admit(self, prompt: Use) -> None:
+        """Returns when another request of a prompt fits into the limits. Raises `UsageLimitError` if one is reached."""
+        while not self.has_room(prompt):
             self.changed.clear()
             await self.changed.wait()
+        if not prompt.open:
+            prompt.open = True
+            self.prompts.append(prompt)
         self.unanswered += 1
 
-    def has_room(self) -> bool:
-        """Tells whether another request fits beside those that are open."""
+    def has_room(self, prompt: Use) -> bool:
+        """Tells whether another request of a prompt fits beside what is open."""
         limits = self._limits()
         for name, used, limit in limits:
             if used >= limit:
                 raise UsageLimitError(
                     f"All prompts together have used {used:g} of {name}={limit:g}; the request was not sent."
                 )
-        return not self.unanswered or all(
-            used + (self.unanswered + 1) * self._expected(name, limit) <= limit
-            for name, used, limit in limits
-        )
+        if not (self.unanswered if prompt.open else self.prompts):
+            return True
+        return all(used + self._expected(name, prompt) <= limit for name, used, limit in limits)
+
+    def _expected(self, name: str, prompt: Use) -> float:
+        """Returns what the open prompts will still use, with another request of this one."""
+        if not (prompt.open or self.dearest.requests):
+            return float("inf")  # what a whole prompt uses, the first one tells
+        dearest: float = getattr(self.dearest, name)
+        requests: float = (self.unanswered + 1) * getattr(self.largest, name)
+        prompts = self.prompts if prompt.open else [*self.prompts, prompt]
+        left: float = sum(max(dearest - getattr(each, name), 0.0) for each in prompts)
+        return max(requests, left)
 
     def check_calls(self) -> None:
         """Raises `UsageLimitError` if the tool calls of the last answer are too many."""
@@ -256,6 +295,12 @@ class Budget:
         self.unanswered -= 1
         self.changed.set()
 
+    def end(self, prompt: Use) -> None:
+        """Counts a prompt as no longer open."""
+        self.prompts = [each for each in self.prompts if each is not prompt]
+        self.dearest.raise_to(prompt)
+        self.changed.set()
+
     def _limits(self) -> list[tuple[str, float, float]]:
         """Returns the name, the use and the limit of each limit that holds for all prompts together."""
         if self.limits.per != "chat":
@@ -267,9 +312,6 @@ class Budget:
         used = {"requests": self.answers, "tokens": self.tokens, "cost": self.cost or 0.0}
         limits = ((name, value, getattr(self.limits, name)) for name, value in used.items())
         return [(name, value, limit) for name, value, limit in limits if limit is not None]
-
-    def _expected(self, name: str, limit: float) -> float:
-        return 1.0 if name == "requests" else self.largest.get(name, limit)
 
 
 class PromptLimits(UsageLimits):
@@ -291,16 +333,16 @@ class PromptLimits(UsageLimits):
 class PromptConnection(Connection):
     """The connections of one prompt. A request waits until the pace and the budget allow it."""
 
-    def __init__(self, inner: Connection, pace: Pace, budget: Budget) -> None:
+    def __init__(self, inner: Connection, pace: Pace, budget: Budget, prompt: Use) -> None:
         super().__init__(inner.client, inner.timeouts, inner.limits)
-        self.inner, self.pace, self.budget = inner, pace, budget
+        self.inner, self.pace, self.budget, self.prompt = inner, pace, budget, prompt
         self.on_answer = self.answered
         self.reserved = self.unanswered = False
 
     async def concurrent(self) -> Any:
         """Returns the client when a request is allowed."""
         self.release()
-        await self.budget.admit()
+        await self.budget.admit(self.prompt)
         self.reserved = True
         await self.pace.admit()
         self.unanswered = True
@@ -328,16 +370,17 @@ def paced(fork: Chat, paces: Sequence[Pace], budget: Budget) -> Iterator[None]:
     runs.
     """
     own = fork._connection, fork.fallbacks, fork.usage_limits, fork._count  # noqa: SLF001 - of this package
+    prompt = Use()
     connections = [
-        PromptConnection(inner, pace, budget)
+        PromptConnection(inner, pace, budget, prompt)
         for inner, pace in zip((own[0], *(inner for _, inner in own[1])), paces, strict=True)
     ]
 
     def count(wire: Wire, turn: AssistantTurn) -> None:
         log_usage(wire, turn)
-        budget.count(turn)
+        budget.count(turn, prompt)
         for connection in connections:
-            connection.pace.limits.tokens = budget.largest["tokens"]
+            connection.pace.limits.tokens = budget.largest.tokens
             connection.release()
 
     fork._connection, fork._count = connections[0], count  # noqa: SLF001 - a fork is of this library's own class
@@ -351,4 +394,5 @@ def paced(fork: Chat, paces: Sequence[Pace], budget: Budget) -> Iterator[None]:
     finally:
         for connection in connections:
             connection.release()
+        budget.end(prompt)
         fork._connection, fork.fallbacks, fork.usage_limits, fork._count = own  # noqa: SLF001 - a fork is of this library's own class

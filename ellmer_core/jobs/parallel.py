@@ -26,7 +26,6 @@ from typing import TYPE_CHECKING, Any, Literal, TypedDict, TypeVar, Unpack, over
 from .._chat.answers import Input
 from .._chat.chat import Chat
 from .._chat.structured_output import Structured
-from ..base.argument_checks import wrong_keyword
 from ..base.log import warn
 from ..contents.turns import AssistantTurn
 from ..errors import ConversionError, NotSentError, UsageError, UsageLimitError
@@ -477,7 +476,7 @@ class Parallel:
 
     def __init__(self, chat: Chat, say: Say, options: Many, wanted: Structured | None = None) -> None:
         if unknown := options.keys() - Many.__annotations__.keys():
-            raise wrong_keyword(min(unknown), "parallel_chat", Many.__annotations__)
+            raise TypeError(f"got an unexpected keyword argument {min(unknown)!r}")  # `spelt()` words it
         self.chat, self.say, self.wanted = chat, say, wanted
         self.path = options.get("path")
         self.journal: Journal | None = None
@@ -613,7 +612,7 @@ class Parallel:
         """Returns the outcome whose answer is in the journal. It was paid from the same budget."""
         assert self.journal
         self.journal.restored(place, fork)
-        self.budget.add(fork._history.turns[begun:])  # noqa: SLF001 - of this package
+        self.budget.end(self.budget.add(fork._history.turns[begun:]))  # noqa: SLF001 - of this package
         if self.wanted is None:
             return fork, fork
         return self.wanted.value(fork.last_turn("assistant") or AssistantTurn()), fork

@@ -95,7 +95,7 @@ def mcp_tools(
 
     Raises:
         ConnectError: No server answers within `connect_timeout`.
-        UsageError: The server lists more than `max_tools` tools, or the SDK is not installed.
+        UsageError: `server` is neither a URL nor a command, it lists more than `max_tools` tools, or the SDK is not installed.
 
     Examples:
         >>> with mcp_tools(["uvx", "mcp-server-time"]) as tools:  # doctest: +SKIP
@@ -104,6 +104,10 @@ def mcp_tools(
     for name, given in (("headers", headers), ("env", env)):
         if not all(isinstance(each, str) for pair in (given or {}).items() for each in pair):
             raise UsageError(f"{name}= must have strings as names and as values.")
+    if isinstance(server, str) and "://" not in server:
+        raise UsageError(
+            'server= must be a URL, such as "https://example.com/mcp", or the words of a command in a list: ["uvx", "mcp-server-time"].'
+        )
     return McpTools(
         server,
         HiddenHeaders(headers or {}),
@@ -166,7 +170,8 @@ class McpTools:
             except Exception as error:  # noqa: BLE001 - raised again as one of ours
                 opened = self._first(error)
             if isinstance(opened, BaseException):  # above, its context would have the frames of the SDK
-                why = f"{_in_words(opened, self.connect_timeout, 'connect_timeout')}{self._last_words()}"
+                started = not isinstance(opened, FileNotFoundError | PermissionError)
+                why = f"{_in_words(opened, self.connect_timeout, 'connect_timeout')}{self._last_words() if started else ''}"
                 raise self._failure(opened, f"No MCP server answers at {self._where}: {why}")
             client, listed = opened
             self._open, self._session = stack.pop_all(), (portal, client)

@@ -48,6 +48,24 @@ def test_a_name_that_a_chat_does_not_have_is_refused(chat, name, meant):
     assert not hasattr(chat, name)
 
 
+@pytest.mark.parametrize(
+    ("name", "meant"),
+    [
+        ("model", r"did you mean `get_model\(\)`\?"),
+        ("messages", r"did you mean `get_turns\(\)`\?"),
+        ("turns", r"did you mean `get_turns\(\)`\?"),
+        ("invoke", r"did you mean `chat\(\)`\?"),
+        ("chat_structurd", r"did you mean `chat_structured\(\)`\?"),
+        ("approv", "did you mean `approve`"),
+        ("colour", r"dir\(\) lists"),
+    ],
+)
+def test_a_name_that_is_read_and_that_a_chat_does_not_have_says_what_was_meant(chat, name, meant):
+    with pytest.raises(AttributeError, match=f"^`{name}` is not an attribute of Chat; {meant}"):
+        getattr(chat, name)
+    assert getattr(chat, "_repr_pdf_", None) is None, "as notebooks ask"
+
+
 def test_a_method_is_called_and_not_set_but_a_test_may_replace_it(chat):
     with pytest.raises(AttributeError, match=r"`get_model\(\)` is a method of Chat; it is called, not set"):
         chat.get_model = "gpt-5"

@@ -31,7 +31,9 @@ WRONG = {
     "params": (lambda: ec.params(temprature=1), "params(); did you mean `temperature=`?"),
     "tool": (lambda: ec.tool(print, anotations={}), "tool(); did you mean `annotations=`?"),
     "nothing near": (lambda: ec.type_string(zzz=1), "it has `description=`, `required=`."),
-    "many prompts": (lambda: ec.parallel_chat(chat(), ["x"], max_actve=3), "did you mean `max_active=`?"),
+    "many prompts": (lambda: ec.parallel_chat(chat(), ["x"], max_actve=3), "parallel_chat(); did you mean `max_active=`?"),
+    "many texts": (lambda: ec.parallel_chat_text(chat(), ["x"], max_workers=3), "parallel_chat_text(); did you mean `max_active=`?"),
+    "what is not an option": (lambda: ec.parallel_chat(chat(), ["x"], zzz=3), "it has `chat=`, `prompts=`, `max_active=`"),
 }  # fmt: skip
 
 

@@ -81,6 +81,31 @@ def test_the_fault_and_the_size_of_an_image_follow_its_data():
     assert replaced(image, data="").size is None
 
 
+@pytest.mark.parametrize("format", ["PNG", "WEBP"])
+def test_a_picture_whose_download_broke_off_is_found(format):
+    whole = image_bytes(format)
+    cut = [
+        ContentImageInline(f"image/{format.lower()}", b64encode(whole[:-size]).decode()) for size in (1, 20)
+    ]
+
+    assert [image.fault for image in cut] == ["its file is cut off"] * 2
+    assert ContentImageInline(f"image/{format.lower()}", b64encode(whole + b"more").decode()).fault == ""
+
+
+def test_a_picture_whose_pixels_are_damaged_is_found():
+    whole = image_bytes("PNG")
+    at = whole.index(b"IDAT") + 4
+    damaged = b64encode(whole[:at] + bytes(8) + whole[at + 8 :]).decode()
+
+    assert ContentImageInline("image/png", damaged).fault == "its pixels cannot be unpacked"
+
+
+def test_the_size_of_a_photo_behind_long_metadata():
+    data = b64encode(image_bytes("JPEG", exif=b"Exif" + bytes(60_000))).decode()
+
+    assert ContentImageInline("image/jpeg", data).size == (600, 300)
+
+
 def test_the_scheme_of_an_address_has_no_capitals():
     """OpenAI refuses "HTTPS://…" as an image that cannot be downloaded."""
     assert content_image_url("HTTPS://Example.com/A.png").url == "https://Example.com/A.png"

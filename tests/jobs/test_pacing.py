@@ -74,6 +74,31 @@ def test_what_is_open_counts_as_much_as_the_dearest_answer():
     assert max(most) <= 3  # after the first answer: 4 more would be 25
 
 
+@pytest.mark.parametrize(
+    ("limits", "answered"), [({"tokens": 36}, 4), ({"requests": 6}, 3), ({"requests": 4}, 2)]
+)
+def test_a_prompt_that_has_begun_is_finished_before_another_begins(limits, answered):
+    """Each prompt takes two requests. A prompt that has no budget for its second one would have paid for nothing."""
+
+    @tool
+    def look() -> str:
+        """Looks."""
+        return "seen"
+
+    def answer(messages):
+        if messages[-1]["role"] == "tool":
+            return hello(messages)
+        call = {"id": "c", "type": "function", "function": {"name": "look", "arguments": "{}"}}
+        return {"role": "assistant", "content": None, "tool_calls": [call]}
+
+    with provider(answer) as url:
+        chat = priced(url, **limits, per="chat")
+        chat.register_tool(look)
+        with pytest.warns(EllmerWarning):
+            results = parallel_chat(chat, ["x"] * 8, on_error="continue")
+    assert len(results) - len(results.errors) == answered
+
+
 def test_the_history_counts_too_and_a_call_of_its_own_limit_does_not():
     with provider(hello) as url:
         chat = priced(url, requests=2, per="chat")

@@ -108,6 +108,8 @@ BROKEN: Mapping[str, ec.Content] = {
     "an empty sound": ec.ContentFile("audio/wav", "", "a.wav"),
     "a sound without base64": ec.ContentFile("audio/wav", "RIFF!", "a.wav"),
     "no address": ec.ContentImageRemote("file:///etc/passwd"),
+    "a picture whose download broke off": ec.ContentImageInline("image/png", PNG[:60]),
+    "a picture whose pixels are damaged": ec.ContentImageInline("image/png", PNG[:60] + "A" * 16 + PNG[76:]),
     "an empty address": ec.ContentImageRemote(""),
     "a citation of nothing": ec.ContentCitation(),
     "data that is no number": ec.ContentJson({"a": float("nan")}),
