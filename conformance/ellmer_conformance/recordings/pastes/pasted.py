@@ -20,13 +20,14 @@ from typing import Any
 from urllib.parse import unquote_plus, urljoin
 
 import yaml
-from commands import CURL, curl, httpie, json_of, powershell, raw, raw_request, unescaped, with_scheme
-from explained import unreadable
-from literals import dictionaries, literal, strings
 
-from ellmer_conformance.recordings.recorded_requests import Recording, read
 from ellmer_harness.recordings import Unreadable
 from ellmer_harness.recordings.untrusted_files import bounded_yaml
+
+from ..recorded_requests import Recording, read
+from .commands import CURL, curl, httpie, json_of, powershell, raw, raw_request, unescaped, with_scheme
+from .literals import dictionaries, literal, strings
+from .unreadable import unreadable
 
 __all__ = ["Pasted", "pasted"]
 

@@ -6,9 +6,7 @@ import json
 import re
 from typing import Any
 
-from ellmer_conformance.contract.error_texts.other_causes import other_cause
-
-__all__ = ["another_refusal", "unreadable"]
+__all__ = ["unreadable"]
 
 #: Pastes of another kind: how each is known, and what to do.
 _KINDS = {
@@ -28,16 +26,6 @@ _ANSWERS = {"choices", "candidates", "output", "stop_reason", "usage", "usageMet
 _ERROR = re.compile(r"\{\s*['\"]?(?:error|message|type|status|code)\b")
 _SHORTENED = re.compile(r"\[(?:Array|Object)\]")
 _REQUEST = re.compile(r"[\"']?\b(?:messages|contents|input)[\"']?\s*[:=]\s*\[")
-
-
-def another_refusal(text: str) -> str:
-    """Returns what an error text is about that no rule explains, and what to do. It is empty for an unknown one.
-
-    Args:
-        text: The error text.
-    """
-    cause = other_cause(text)
-    return f"The text says that {cause.what}. {cause.advice}" if cause else ""
 
 
 def unreadable(text: str, value: Any) -> str:

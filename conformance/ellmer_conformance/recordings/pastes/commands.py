@@ -7,9 +7,8 @@ import re
 from typing import Any
 from urllib.parse import urljoin
 
-from shells import assigned, commands, data_before, here_document, posix, powershell_word
-
-from ellmer_conformance.recordings.recorded_requests import Recording
+from ..recorded_requests import Recording
+from .shells import assigned, commands, data_before, here_document, posix, powershell_word
 
 __all__ = [
     "CURL",
