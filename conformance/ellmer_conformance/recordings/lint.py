@@ -262,9 +262,11 @@ def lint_paste(text: str, name: str = "-", assumed: Assumed = UNASSUMED) -> File
 def as_paste(report: FileReport, assumed: Assumed = UNASSUMED) -> FileReport:
     """Returns the report of a file that is not a recording, read as a paste; the same report if there is no request in it."""
     path = Path(report.path)
-    if report.form or report.problem or not path.is_file() or path.stat().st_size > _SMALL:
+    if report.judged or report.problem or not path.is_file() or path.stat().st_size > _SMALL:
         return report
     found = lint_paste(path.read_text("utf-8", errors="replace"), report.path, assumed)
+    if found.problem:
+        report.skipped = Counter({f"{NO_RECORDING}: {found.problem}": 1})
     return found if found.judged else report
 
 

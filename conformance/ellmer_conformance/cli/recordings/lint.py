@@ -172,7 +172,7 @@ def _with_pastes(
 ) -> Iterator[FileReport]:
     """Yields the reports. What the command names or gets, and is not a recording, is read as a paste."""
     if paths == ("-",):
-        yield lint_paste(click.get_text_stream("stdin").read(), assumed=assumed)
+        yield lint_paste(sys.stdin.read(), assumed=assumed)
     for report in found:
         yield as_paste(report, assumed) if report.path in paths else report
 
