@@ -385,7 +385,7 @@ LONG = {
 @pytest.mark.slow
 @pytest.mark.parametrize("name", LONG)
 def test_n_words_of_a_command_cost_n(judge, name):
-    from pasted import curl
+    from ellmer_conformance.recordings.pastes.commands import curl
 
     few, many = LONG[name](2000), LONG[name](8000)
     curl(few)
@@ -403,7 +403,7 @@ def test_n_words_of_a_command_cost_n(judge, name):
 
 def calls_for(number, opened, monkeypatch):
     monkeypatch.syspath_prepend(str(FOLDER))
-    from literals import dictionaries
+    from ellmer_conformance.recordings.pastes.literals import dictionaries
 
     count = 0
 

@@ -25,6 +25,8 @@ from ..contract.rule import Violation
 from ..contract.rulebook import RuleBook
 from ..report.formats.terminal_escaping import one_line
 from . import opentelemetry_spans
+from .pastes.pasted import pasted
+from .pastes.requests import request_in
 from .recorded_requests import (
     UNASSUMED,
     Assumed,
@@ -41,6 +43,7 @@ from .recorded_requests import (
 
 
 NO_RECORDING = "not a recording of HTTP"  # a file
+ERROR_TEXT = f"{NO_RECORDING}: perhaps an error text (`conformance explain` finds its rule)"
 Change = dict[str, str]  # an operation of JSON Patch (RFC 6902)
 Outcome = Literal["violation", "warning", "agreed", "expected"]
 
@@ -236,6 +239,37 @@ def lint_each(
         yield replace(report, path=one_line(report.path))
 
 
+def lint_paste(text: str, name: str = "-", assumed: Assumed = UNASSUMED) -> FileReport:
+    """Judges the requests in a text that somebody copied from a terminal, a program or a log. The body shows the wire format of a
+    request without a URL.
+    """
+    report = FileReport(name)
+    try:
+        with time_limit():
+            found = pasted(text)
+            report.form = found.form if found.recordings else ""
+            for recording in found.recordings:
+                _recorded(report, recording, request_in(recording, assumed))
+    except (TooSlow, ValueError) as error:
+        report.problem = str(error)
+    except Unreadable as error:
+        report.problem = error.problem
+    if not report.form and not report.problem:
+        report.skipped[ERROR_TEXT] += 1
+    return report
+
+
+def as_paste(report: FileReport, assumed: Assumed = UNASSUMED) -> FileReport:
+    """Returns the report of a file that is not a recording, read as a paste; the same report if there is no request in it."""
+    path = Path(report.path)
+    if report.judged or report.problem or not path.is_file() or path.stat().st_size > _SMALL:
+        return report
+    found = lint_paste(path.read_text("utf-8", errors="replace"), report.path, assumed)
+    if found.problem:
+        report.skipped = Counter({f"{NO_RECORDING}: {found.problem}": 1})
+    return found if found.judged else report
+
+
 def _died(source: Source) -> FileReport:
     """Returns the report of a file that ended the process that read it."""
     return FileReport(str(source), problem=f"{CRASHED}, perhaps because it had too little memory")
@@ -270,7 +304,7 @@ def _read(report: FileReport, path: Path, assumed: Assumed, most: int) -> None:
         report.form = found[0] if found else ""
         for recording in found[1] if found else ():
             count += 1
-            _recorded(report, recording, assumed)
+            _recorded(report, recording, request_of(recording, assumed))
             if len(report.complaints) > COMPLAINTS.events:
                 report.problem = (
                     f"it breaks rules in more than {COMPLAINTS.events:,} places; the rest is not judged"
@@ -332,8 +366,7 @@ def _traces(report: FileReport, path: Path, most: int) -> bool:
     return bool(found)
 
 
-def _recorded(report: FileReport, recording: Recording, assumed: Assumed) -> None:
-    request = request_of(recording, assumed)
+def _recorded(report: FileReport, recording: Recording, request: Request | Skip) -> None:
     if isinstance(request, Skip):
         report.skipped[request.reason] += 1
     else:

@@ -33,10 +33,7 @@ PLAIN, LARGE = ("pyodide.mjs", "pyodide.asm.mjs", "python_stdlib.zip"), "pyodide
 #: The bytes of a page of memory. Pages of zeros are left out.
 PAGE = 4096
 #: The modules in this folder that the page runs.
-OURS = (
-    *("judge.py", "pasted.py", "commands.py", "shells.py", "literals.py", "explained.py"),
-    "browser/pydantic_core.py",
-)
+OURS = ("judge.py", "browser/pydantic_core.py")
 #: Prints the files of the modules that the judge imports.
 TRACE = """
 import json, sys

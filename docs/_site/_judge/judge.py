@@ -8,21 +8,18 @@ from __future__ import annotations
 import json
 import re
 from collections.abc import Mapping
-from dataclasses import replace
 from typing import Any
 
-from commands import UNKNOWN_HOST
-from explained import another_refusal
-from literals import dictionaries
-from pasted import Pasted, pasted
-
-from ellmer_conformance.contract import readers, rules
+from ellmer_conformance.contract import rules
+from ellmer_conformance.contract.error_texts.other_causes import other_cause
 from ellmer_conformance.contract.error_texts.rules_by_error_text import matches
-from ellmer_conformance.contract.observed.exchange import Request
 from ellmer_conformance.contract.rule import Rule, Violation
 from ellmer_conformance.contract.rulebook import RuleBook
 from ellmer_conformance.contract.rules import behaviour
-from ellmer_conformance.recordings.recorded_requests import Recording, Skip, request_of, status_of
+from ellmer_conformance.recordings.pastes.literals import dictionaries
+from ellmer_conformance.recordings.pastes.pasted import Pasted, pasted
+from ellmer_conformance.recordings.pastes.requests import request_in
+from ellmer_conformance.recordings.recorded_requests import Assumed, Recording, Skip, status_of
 from ellmer_harness.recordings import Unreadable
 
 __all__ = ["judged", "ready"]
@@ -79,7 +76,7 @@ def judged(text: str, wire: str = "", provider: str = "", model: str = "") -> st
     answer = {"form": found.form, "requests": [_request(each, *chosen) for each in found.recordings]}
     answer |= _matches(found, wire, provider)
     if found.error and all(match["alike"] < _SURE for match in answer["matches"]):
-        problem = _NO_BODY if _LOGGED.search(found.error) else another_refusal(found.error)
+        problem = _NO_BODY if _LOGGED.search(found.error) else _another_refusal(found.error)
         return json.dumps({"problem": problem} if problem else answer)
     return json.dumps(answer)
 
@@ -93,9 +90,9 @@ _NO_BODY = (
 
 
 def _request(recording: Recording, wire: str, provider: str, model: str) -> Json:
-    request = _found(recording, wire, provider, model)
-    if isinstance(request, str):
-        return {"place": recording.place, "reason": request}
+    request = request_in(recording, Assumed(wire, provider), model)
+    if isinstance(request, Skip):
+        return {"place": recording.place, "reason": request.reason}
     book = rules.book(request.wire, request.provider)
     verdicts = book.judge(request)
     findings = [(verdict.outcome, violation) for verdict in verdicts for violation in verdict.violations]
@@ -110,45 +107,6 @@ def _request(recording: Recording, wire: str, provider: str, model: str) -> Json
         "body": request.body,
         "findings": [_finding(book, *each) for each in findings],
     }
-
-
-def _found(recording: Recording, wire: str, provider: str, model: str) -> Request | str:
-    """Returns the request, with what was chosen in place of what was found, or the reason why it is not judged."""
-    found = request_of(recording) if recording.url else Skip("the URL is unknown")
-    if not isinstance(found, Skip) and wire in ("", found.wire):
-        provider = provider or _provider_of(found)
-        return replace(found, provider=provider, model=model or found.model)
-    body = _body(recording)
-    if isinstance(body, str):
-        return body
-    if recording.url and isinstance(found, Skip) and not wire and not _chats(body):
-        return found.reason
-    wire = wire or wire_of(body)
-    return _bare(recording, body, wire, provider, model)
-
-
-def _provider_of(request: Request) -> str:
-    """Returns the provider that the URL names; the format's own one if the URL begins with a variable."""
-    unknown = UNKNOWN_HOST in request.url
-    return rules.book(request.wire).provider if unknown else request.provider
-
-
-def _body(recording: Recording) -> Json | str:
-    if not recording.body:
-        return "the body was not recorded"
-    try:
-        body = readers.parsed(recording.body)
-    except ValueError as error:
-        return f"the body is not JSON: {error}"
-    return body if isinstance(body, dict) else "the body is not a JSON object"
-
-
-def _bare(recording: Recording, body: Json, wire: str, provider: str, model: str) -> Request:
-    """Returns a request whose URL says nothing about its format."""
-    named = str(body.get("model") or body.get("modelId") or "").removeprefix("models/")
-    provider = provider or rules.book(wire).provider
-    stream = body.get("stream") is True
-    return Request(wire, provider, body, recording.url, "POST", recording.headers, model or named, stream)
 
 
 def _finding(book: RuleBook, outcome: str, violation: Violation) -> Json:
@@ -204,6 +162,12 @@ def _evidence(book: RuleBook, rule: Rule) -> list[str]:
     return found.get(book.provider, {}).get(rule.id) or own.get(rule.id) or []
 
 
+def _another_refusal(text: str) -> str:
+    """Returns what an error text is about that no rule explains, and what to do. It is empty for an unknown one."""
+    cause = other_cause(text)
+    return f"The text says that {cause.what}. {cause.advice}" if cause else ""
+
+
 def _matches(found: Pasted, wire: str, provider: str) -> Json:
     """Returns the rules behind an error text. The same refusal in several books appears once."""
     if not found.error:
@@ -226,53 +190,3 @@ def _error_of(text: str) -> str:
     """Returns the error body in a text, such as the one that the exception of an SDK prints; else the text."""
     inside = [value for _, _, value in dictionaries(text) if value.keys() & {"error", "message"}]
     return json.dumps(inside[-1]) if inside else text
-
-
-# The wire format of a body without a URL -------------------------------------------------------------------------
-
-#: A model's name, and the format in which it is usually asked.
-_MODELS = {
-    r"claude": "anthropic",
-    r"gpt|o\d|chatgpt|codex": "openai-chat",
-    r"command|c4ai": "cohere",
-    r"(open-)?(mistral|mixtral|ministral|magistral|codestral|devstral|pixtral|voxtral)": "mistral",
-    r"[\w.-]+:[\w.-]+$": "ollama",
-    r"(models/)?(gemini|gemma)": "openai-chat",
-}
-
-
-def wire_of(body: Json) -> str:
-    """Returns the wire format that a body has: by its own keys, then by its model, then by the fewest broken rules."""
-    if "contents" in body:
-        return "gemini"
-    if "input" in body:
-        return "openai-responses"
-    if body.keys() & {"modelId", "inferenceConfig", "toolConfig"} or _without_types(body):
-        return "bedrock"
-    if body.keys() & {"keep_alive", "options", "think"}:
-        return "ollama"
-    if "model" not in body:  # its URL names the model: on Vertex AI, or on Azure
-        return "anthropic" if "anthropic_version" in body else "openai-chat"
-    named = str(body.get("model") or "")
-    usual = next((wire for pattern, wire in _MODELS.items() if re.match(pattern, named)), "")
-    with_messages = [wire for wire in rules.WIRES if wire not in ("gemini", "openai-responses")]
-    return usual or min(with_messages, key=lambda wire: _broken(wire, body))
-
-
-def _without_types(body: Json) -> bool:
-    """Tells whether there are parts of content and none has a type, as on Bedrock."""
-    parts = [part for message in _objects(body.get("messages")) for part in _objects(message.get("content"))]
-    return bool(parts) and not any("type" in part for part in parts)
-
-
-def _objects(value: Any) -> list[Json]:
-    return [each for each in value if isinstance(each, dict)] if isinstance(value, list) else []
-
-
-def _broken(wire: str, body: Json) -> int:
-    book = rules.book(wire)
-    return sum(len(verdict.violations) for verdict in book.judge(book.request(body)))
-
-
-def _chats(body: Json) -> bool:
-    return bool(body.keys() & {"messages", "contents"})

@@ -15,7 +15,7 @@ from ellmer_harness.bulk.sources import NoRevision, Source, changed_since
 from ...contract.rules import WIRES
 from ...files import write_text, writing
 from ...recordings import lint_report
-from ...recordings.lint import FileReport, Totals, lint_each
+from ...recordings.lint import FileReport, Totals, as_paste, lint_each, lint_paste
 from ...recordings.lint_report import Expectations
 from ...recordings.recorded_requests import Assumed
 from ...report.baseline import Baseline, BaselineError, load
@@ -116,7 +116,8 @@ def command(
     pydantic-ai's parsed bodies), of VCR for Ruby, R and Go, of braintrust and of Mastra; traces of httprr; stubs of
     httpmock, WireMock and MockServer; recordings of Azure's test proxy, llama-stack and DataDog (.rec); HAR files; single exchanges,
     pairs of files (x.request.json, x.response.json) and JSON Lines. OpenTelemetry traces with captured messages
-    are read too, but show less and never fail. The default is the folders in CONFORMANCE_TRAFFIC. In a folder, files
+    are read too, but show less and never fail. A file that you name, or standard input (-), may also be a command such as
+    curl, a part of a program or of a log, or a request's body. The default is the folders in CONFORMANCE_TRAFFIC. In a folder, files
     that git ignores and folders like node_modules are left out.
 
     Exit code 0: no rule is broken, or the API refused the request as well, or the baseline expects it; 1: a
@@ -132,7 +133,8 @@ def command(
     with ExitStack() as stack, effort.explained(lambda: totals.count):
         journal = effort.journal(stack, f"lint {assumed}")
         advance = stack.enter_context(counted())
-        files = _changed(located(paths, exclude), since) if since else located(paths, exclude)
+        files = () if paths == ("-",) else located(paths, exclude)
+        files = _changed(files, since) if since else files
         found = lint_each(
             files,
             jobs=effort.jobs,
@@ -141,6 +143,7 @@ def command(
             journal=journal,
             most=effort.most,
         )
+        found = _with_pastes(found, paths, assumed)
         told = _counted(found, expected, totals, advance, warnings=warnings)
         _write(told, totals, (form, verbose), outputs)
     if since and not totals.count:
@@ -162,6 +165,16 @@ def _loaded(path: Path | None) -> Baseline:
         return load(path) if path else Baseline()
     except BaselineError as error:
         raise click.UsageError(str(error)) from error
+
+
+def _with_pastes(
+    found: Iterator[FileReport], paths: tuple[str, ...], assumed: Assumed
+) -> Iterator[FileReport]:
+    """Yields the reports. What the command names or gets, and is not a recording, is read as a paste."""
+    if paths == ("-",):
+        yield lint_paste(sys.stdin.read(), assumed=assumed)
+    for report in found:
+        yield as_paste(report, assumed) if report.path in paths else report
 
 
 def _changed(files: Iterable[Source], since: str) -> Iterator[Source]:

@@ -20,13 +20,27 @@ from typing import Any
 from urllib.parse import unquote_plus, urljoin
 
 import yaml
-from commands import CURL, curl, httpie, json_of, powershell, raw, raw_request, unescaped, with_scheme
-from explained import unreadable
-from literals import dictionaries, literal, strings
 
-from ellmer_conformance.recordings.recorded_requests import Recording, read
 from ellmer_harness.recordings import Unreadable
 from ellmer_harness.recordings.untrusted_files import bounded_yaml
+
+from ..recorded_requests import Recording, read
+from .commands import (
+    CURL,
+    aws,
+    curl,
+    http_file,
+    httpie,
+    json_of,
+    powershell,
+    raw,
+    raw_request,
+    text_of,
+    unescaped,
+    with_scheme,
+)
+from .literals import dictionaries, literal, strings
+from .unreadable import of_a_library, unreadable
 
 __all__ = ["Pasted", "pasted"]
 
@@ -58,24 +72,26 @@ def pasted(text: str) -> Pasted:
         ValueError: If it begins like one of the forms, but cannot be read. The message says why.
     """
     text = _plain(text)
-    if match := raw.match(text):
+    if problem := of_a_library(text):
+        raise ValueError(problem)
+    if match := raw.match(http_file(text)):
         return Pasted("an HTTP request", [raw_request(match)])
     if found := recorded(_whole(text)):
         return Pasted("a recording", found)
     value = json_of(text)
-    if found := json_body(value if value is not None else literal(text) or yaml_of(text)):
-        return found
+    if body := json_body(value if value is not None else literal(text) or yaml_of(text)):
+        return body
     if found := collected(value):
         return Pasted("a collection of Postman", found)
-    if value is None and (command := httpie(text)) and isinstance(json_of(command.body.decode()), dict):
+    if value is None and (command := httpie(text)) and isinstance(json_of(text_of(command)), dict):
         return Pasted("a command", [command])
     return _within(text, value)
 
 
 def _within(text: str, value: Any) -> Pasted:
     """Returns the request in a command, a log or a program, or the error text."""
-    command = powershell(text) or curl(text)
-    if command and isinstance(json_of(command.body.decode()), dict):
+    command = aws(text) or powershell(text) or curl(text)
+    if command and isinstance(json_of(text_of(command)), dict):
         return Pasted("a command", [command])
     if value is None and (found := next(filter(None, map(logged, _unquoted(text))), [])):
         return Pasted("a log or a part of a program", found)
@@ -110,6 +126,9 @@ def json_body(value: Any) -> Pasted | None:
     return Pasted("the body of a request", [alone(body)]) if body else None
 
 
+#: The lines around the values of a traceback that rich prints.
+_BOX = "│┃╭╮╰╯─━┏┓┗┛"
+_BOXED = re.compile(r"^\s{0,20}[│┃].*[│┃]\s{0,20}$", re.MULTILINE)
 #: What a mail, a diff or an editor writes before each line.
 _PREFIXES = [
     re.compile(r"(?:>[ ]?){1,9}"),
@@ -123,6 +142,8 @@ def _plain(text: str) -> str:
     an encoding.
     """
     text = re.sub(r"\x1b\[[\d;]*m", "", text).strip().removeprefix("\ufeff")
+    if len(_BOXED.findall(text)) > 1:
+        text = text.translate(dict.fromkeys(map(ord, _BOX), " ")).strip()
     if fenced := re.search(r"^(`{3,}|~{3,})\w*\n(.*?)\n\1", text, re.DOTALL | re.MULTILINE):
         text = fenced[2].strip()
     text = _without_prefixes(text)
@@ -181,7 +202,7 @@ def _unread(command: Recording | None) -> str:
     """Returns the reason why a command is no request."""
     if command is None:
         return "The curl command cannot be read: no closing quotation."
-    if command.body.startswith(b"@") or not command.body:
+    if not command.body or command.body.startswith(b"@"):
         return "The curl command has no data: paste the JSON of the request in place of the file."
     try:
         json.loads(command.body)
@@ -283,13 +304,13 @@ def collected(value: Any, depth: int = 0) -> list[Recording]:
     found: list[Recording] = []
     items = value.get("item") if isinstance(value, dict) and depth < _DEEPEST else ()
     for item in items if isinstance(items, list) else ():
-        request = item.get("request") if isinstance(item, dict) else None
-        body = request.get("body") if isinstance(request, dict) else None
-        if isinstance(body, dict) and isinstance(body.get("raw"), str):
+        request = _object(_object(item).get("request"))
+        body = _object(request.get("body")).get("raw")
+        if isinstance(body, str):
             url = request.get("url")
             url = str(url.get("raw") if isinstance(url, dict) else url)
             name = str(item.get("name") or "")
-            found.append(Recording(name, "POST", with_scheme(url), {}, body["raw"].encode()))
+            found.append(Recording(name, "POST", with_scheme(url), {}, body.encode()))
         found += collected(item, depth + 1)
     return found
 
@@ -325,7 +346,7 @@ def logged(text: str) -> list[Recording]:
     """Returns the requests in a log: every JSON object or Python dictionary that holds a body."""
     found, said = [], []
     for start, end, value in dictionaries(text):
-        if (body := body_of(value)) and not _SHORTENED.search(text, start, end):
+        if (body := _as_sent(body_of(value))) and not _SHORTENED.search(text, start, end):
             line = f"line {text.count(chr(10), 0, start) + 1}"
             url = _url_of(value, text[:start], text[end:])
             sent = json.dumps(body).encode()
@@ -334,20 +355,47 @@ def logged(text: str) -> list[Recording]:
     return [each for each, body in zip(found, said, strict=True) if not _part_of_another(body, said)]
 
 
+#: Options of Google's SDK that are fields of the body. The others are in its `generationConfig`.
+_OF_THE_BODY = {"tools", *("tool_config", "toolConfig", "system_instruction", "systemInstruction"), *("safety_settings", "safetySettings"),
+    *("cached_content", "cachedContent", "labels")}  # fmt: skip
+
+
+def _as_sent(body: Json | None) -> Json | None:
+    """Returns the body that Google's SDK makes of the arguments of a call; another body as it is."""
+    if not body or "contents" not in body or "config" not in body:
+        return body
+    config = _object(body["config"])
+    beside = {name: value for name, value in config.items() if name in _OF_THE_BODY}
+    inside = {
+        name: value
+        for name, value in config.items()
+        if name not in _OF_THE_BODY | {"http_options", "httpOptions"}
+    }
+    sent = {name: value for name, value in body.items() if name != "config"} | beside
+    return sent | ({"generationConfig": inside} if inside else {})
+
+
 def _part_of_another(body: Json, others: list[Json]) -> bool:
-    """Tells whether a body is only the list of messages that a call after it sends."""
-    same = [each for each in others if each.get("messages") == body.get("messages")]
-    return body.keys() == {"messages"} and len(same) > 1 and body is not same[-1]
+    """Tells whether a body is only the list of messages that a call after it sends, perhaps with others behind them."""
+    if body.keys() != {"messages"}:
+        return False
+    begun = body["messages"]
+    same = [
+        each
+        for each in others
+        if isinstance(each.get("messages"), list) and each["messages"][: len(begun)] == begun
+    ]
+    return len(same) > 1 and body is not same[-1]
 
 
 def _url_of(value: Json, before: str, after: str) -> str:
-    url = value.get("url") if isinstance(value.get("url"), str) else ""
+    url = text if isinstance(text := value.get("url"), str) else ""
     if "://" in url:
         return url
     if url:
         name = next((each for each in _LOGGERS if re.search(rf"\b{each}\b", before[-300:])), "")
         return urljoin(_LOGGERS.get(name, "https://localhost/"), url.lstrip("/"))
-    near = [*_URL.findall(before[-2000:])[-1:], *_URL.findall(after[:2000])[:1]]
+    near: list[str] = [*_URL.findall(before[-2000:])[-1:], *_URL.findall(after[:2000])[:1]]
     return near[0] if near else ""
 
 

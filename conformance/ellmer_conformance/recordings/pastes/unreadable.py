@@ -6,9 +6,7 @@ import json
 import re
 from typing import Any
 
-from ellmer_conformance.contract.error_texts.other_causes import other_cause
-
-__all__ = ["another_refusal", "unreadable"]
+__all__ = ["of_a_library", "unreadable"]
 
 #: Pastes of another kind: how each is known, and what to do.
 _KINDS = {
@@ -17,9 +15,12 @@ _KINDS = {
     ),
     r"data:\s*\{|event:\s*\w": "This is the stream of an answer. Paste the request that was sent before it.",
     r"https?://\S+\Z": "This is only a URL. Paste the request with its body, or the error text.",
-    r"\[?(?:System|Human|AI|Tool)Message\(": (
+    r"(?s)(?!.*\bError\b).*?\b(?:System|Human|AI|Tool)Message\(": (
         "These are messages of LangChain, which are not what is sent. Paste the request from the debug log of the "
         "provider's SDK, such as `OPENAI_LOG=debug` writes."
+    ),
+    r"\bgen_ai\.(?:input\.messages|prompt)\b": (
+        "This is a span of OpenTelemetry, which shows less than the request. `conformance lint FILE` judges what it shows."
     ),
     r"model\s*:\s*\S+\n(?:.*\n)*?messages\s*:": "The request is in YAML. Paste it as JSON.",
     r"[A-Za-z0-9+/\s]{60,}={0,2}\Z": "The text looks like base64. Decode it, and paste the result.",
@@ -30,14 +31,21 @@ _SHORTENED = re.compile(r"\[(?:Array|Object)\]")
 _REQUEST = re.compile(r"[\"']?\b(?:messages|contents|input)[\"']?\s*[:=]\s*\[")
 
 
-def another_refusal(text: str) -> str:
-    """Returns what an error text is about that no rule explains, and what to do. It is empty for an unknown one.
+_AI_SDK = re.compile(r"['\"]tool-(?:call|result)['\"]\s{0,40},\s{0,40}['\"]?toolCallId\b")
+
+
+def of_a_library(text: str) -> str:
+    """Returns what to paste in place of messages that a library turns into others. It is empty if they may be what is sent.
 
     Args:
-        text: The error text.
+        text: The paste.
     """
-    cause = other_cause(text)
-    return f"The text says that {cause.what}. {cause.advice}" if cause else ""
+    if not _AI_SDK.search(text) or "requestBodyValues" in text:
+        return ""
+    return (
+        "These are messages of the AI SDK, which are not what is sent. Paste the `requestBodyValues` of its error, or the "
+        "`request.body` of its result."
+    )
 
 
 def unreadable(text: str, value: Any) -> str:

@@ -23,34 +23,46 @@ _JOINED = re.compile(rf"{_SPACE.pattern}(?:[+.]{_SPACE.pattern})?", re.DOTALL)
 _STRING = re.compile(
     r"(?P<prefix>[bBrRuUfF]{0,2})(?P<quote>\"\"\"|'''|[\"'`])(?P<text>(?:[^\\]|\\.)*?)(?P=quote)", re.DOTALL
 )
-_NUMBER = re.compile(r"-?\d+(?:\.\d+)?(?:[eE][+-]?\d+)?")
+_NUMBER = re.compile(r"(-?\d+(?:\.\d+)?(?:[eE][+-]?\d+)?)(?:[fFmMdDlL]\b)?")
 _NAME = re.compile(r"[A-Za-z_$][\w$.]*")
 _KEYWORD = re.compile(r"([A-Za-z_]\w*)\s*=(?!=)\s*")
 #: Where something may begin: a dictionary, the keywords of a call in Python, a list of messages, an array of PHP or Swift.
-_TABLE = r"(?=\s*(?:'\w+'|\"\w+\")\s*(?:=>|:))"
+_TABLE = r"(?=\s*(?:'\w+'|\"\w+\")\s*(?:=>|:|->|to\b))"
 _BEGINS = re.compile(
-    rf"\{{|\(\s*(?=[A-Za-z_]\w*\s*=)|\bmessages\s*=\s*(?=\[)|\[{_TABLE}|\barray(?=\({_TABLE})"
+    rf"\{{|\(\s*(?=[A-Za-z_]\w*\s*=)|\bmessages\s*=\s*(?=\[)|\[{_TABLE}|\b(?:array|Dict|Map|mapOf)(?=\({_TABLE})"
 )
-#: What stands between a key and its value: in JSON, in Ruby and PHP, in PowerShell.
-_GIVES = re.compile(r":|=>|=(?!=)")
-#: A bracket after what says its type: `@{`, `[ordered]@{`, `%{`, `map[string]any{`, `[]string{`.
+#: What stands between a key and its value: in JSON, in Ruby and PHP, in PowerShell, in Scala, in Kotlin.
+_GIVES = re.compile(r":|=>|->|=(?!=)|to\b")
+#: A bracket after what says its type: `@{`, `[ordered]@{`, `%{`, `map[string]any{`, `[]string{`, `new object[] {`.
 _BRACKET = re.compile(
-    r"(?:\[\w{1,20}\]@|[@%]|(?:\[\])?map\[\w{1,20}\][\w.*]{1,40}(?:\{\})?(?=\{)|\[\][\w.]{1,40}(?=\{))?([{\[(])"
+    r"(?:new\b[\w<>\[\], ]{0,80}(?:\(\))?\s{0,40}(?=\{)|\[\w{1,20}\]@|[@%]|(?:\[\])?map\[\w{1,20}\][\w.*]{1,40}(?:\{\})?(?=\{)|\[\][\w.]{1,40}(?=\{))?([{\[(])"
 )
-#: Calls that make a list or a dictionary: in PHP, R and Python.
-_MAKERS = re.compile(r"(?:array|list|dict)(?=\()")
+#: Calls that make a list or a dictionary: in PHP, R, Python, Julia, Kotlin, Scala and Java.
+_MAKERS = re.compile(
+    r"(?:array|list|dict|Dict|Map|mapOf|mutableMapOf|List|listOf|arrayOf|List\.of|Map\.of)(?=\()"
+)
 _KEYED = re.compile(rf"{_TABLE}|(?=\s*[A-Za-z_]\w*\s*=)")
 _SPREAD = re.compile(r"(?:\.\.\.|\*\*)[\w.]{1,80}")  # what another variable has is not known
+_INDEXED = re.compile(r"\[\"(\w{1,60})\"\]")
 _LOOSE = re.compile(r"\s*[;\n]\s*")
 #: What TypeScript says about the type of a value.
 _TYPED = re.compile(r"(?:as|satisfies)\s+[\w.<>\[\]]{1,80}")
 _ASSIGNED = re.compile(r"(?<![\w.])\$?([A-Za-z_]\w*)(?::[^=\n]{0,60})?[ \t]*=[ \t]*(?=@?[\[{(]|[\"'`])")
+#: Where a program adds to a list: `messages.append({`, `messages += [`.
+_ADDS = re.compile(
+    r"\b(?P<name>[A-Za-z_]\w*)(?:\s*\+=\s*|\.(?:append|push|extend|add)\(\s*)(?=[\[{@]|[A-Za-z_.]+\()"
+)
 #: Keywords of a call whose value may be a variable.
 _NAMED = {"messages", "tools", "input", "contents", "system", "model", "instructions"}
 #: What a log has in place of an object: `<openai.Omit object at 0x7f>`, `[Array]`.
 _PRINTED = re.compile(r"<[^<>]*>|\[(?:Array|Object|Function[^\]]*|Circular[^\]]*)\]")
 _KNOWN = {"true": True, "True": True, "$true": True, "false": False, "False": False, "$false": False}
 _WRITERS = {"JSON.stringify", "json.dumps"}
+#: The classes of Google's SDK whose fields are those of the body, and the functions that make a part of one field.
+_SENT = re.compile(
+    r"(?:[\w.]+\.)?(?:Content|Part|FunctionCall|FunctionResponse|FunctionDeclaration|Tool|ToolConfig|Blob|FileData|Schema"
+    r"|FunctionCallingConfig|GenerateContentConfig|ThinkingConfig|Part\.from_(?P<field>text|function_call|function_response))"
+)
 _ESCAPES = {"n": "\n", "t": "\t", "r": "\r", "b": "\b", "f": "\f", "0": "\0", "\n": ""}
 _ESCAPED = re.compile(r"\\(?:u([0-9a-fA-F]{4})|U([0-9a-fA-F]{8})|x([0-9a-fA-F]{2})|(.))", re.DOTALL)
 
@@ -99,7 +111,7 @@ def _beginning(text: str, begin: re.Match[str], failed: set[int]) -> tuple[Json,
             return _keywords(text, begin.end(), 0, failed)
         if begin[0] == "[":
             return _table(text, begin.end(), 1, failed)
-        if begin[0] == "array":
+        if text.startswith("(", begin.end()):
             return _entries(text, begin.end() + 1, ")", 1, failed)
         messages, end = _list(text, begin.end() + 1, 1, failed)
     except ValueError:
@@ -133,10 +145,23 @@ def _variable(text: str, at: int) -> Any:
     """Returns the value that the program gives a variable before its name stands there, or `None`."""
     name = _NAME.match(text, at)
     before = [place for place in _assignments(text).get(name[0], ()) if place < at] if name else []
+    if not name or not before:
+        return None
     try:
-        return _value(text, before[-1], 2, set())[0] if before else None
+        value, end = _value(text, before[-1], 2, set())
+        return [*value, *_added(text, name[0], end, at)] if isinstance(value, list) else value
     except ValueError:
         return None
+
+
+def _added(text: str, name: str, begin: int, end: int) -> Iterator[Any]:
+    """Yields what a program adds to a list between two places: with `append`, `push`, `extend` or `+=`. What cannot be read is
+    `None`.
+    """
+    for match in islice(_ADDS.finditer(text, begin, end), _MOST):
+        if match["name"] == name:
+            value, _ = _value(text, match.end(), 2, set())
+            yield from value if isinstance(value, list) else [value]
 
 
 @lru_cache(maxsize=2)
@@ -163,13 +188,13 @@ def _value(text: str, at: int, depth: int, failed: set[int]) -> tuple[Any, int]:
     if match := _STRING.match(text, at):
         return _strings(text, match)
     if match := _NUMBER.match(text, at):
-        return json.loads(match[0]), match.end()
+        return json.loads(match[1]), match.end()
     return _named(text, at, depth, failed)
 
 
 def _object(text: str, at: int, depth: int, failed: set[int]) -> tuple[Any, int]:
-    """Returns the entries up to the closing brace, and the place after it. Braces in braces are a list of Go or Lua."""
-    if text.startswith("{", _after_space(text, at)):
+    """Returns the entries up to the closing brace, and the place after it. Braces in braces are a list of Go, Lua or C#."""
+    if text.startswith(("{", "new ", "new["), _after_space(text, at)):
         return _list(text, at, depth, failed)
     return _entries(text, at, "}", depth, failed)
 
@@ -208,6 +233,8 @@ def _entries(text: str, at: int, ends: str, depth: int, failed: set[int]) -> tup
 
 def _key(text: str, at: int) -> tuple[str, int]:
     """Returns the key at a place and the place after it."""
+    if indexed := _INDEXED.match(text, at):  # C#: `["role"] = "user"`
+        return indexed[1], indexed.end()
     if key := _STRING.match(text, at):
         return _strings(text, key)
     if key := _NAME.match(text, at + text.startswith(":", at)):  # Ruby: `:role=>`
@@ -234,22 +261,29 @@ def _named(text: str, at: int, depth: int, failed: set[int]) -> tuple[Any, int]:
     (`Message(role="user")`). It is `None` for other names and calls, such as `NOT_GIVEN` and `Timeout(5)`.
     """
     if maker := _MAKERS.match(text, at):
-        begin, keyed = maker.end() + 1, _KEYED.match(text, maker.end() + 1)
-        return (
-            (_entries(text, begin, ")", depth + 1, failed))
-            if keyed
-            else _list(text, begin, depth + 1, failed)
-        )
+        begin = maker.end() + 1
+        if _KEYED.match(text, begin):
+            return _entries(text, begin, ")", depth + 1, failed)
+        values, end = _list(text, begin, depth + 1, failed)
+        return (dict(zip(values[::2], values[1::2], strict=False)) if maker[0] == "Map.of" else values), end
     if not (match := _NAME.match(text, at)):
         raise ValueError("no value")
     end = match.end()
     if text.startswith("(", end):
         if _BEGINS.match(text, end) and _KEYWORD.match(text, end + 1):
             object_, end = _keywords(text, end + 1, depth + 1, failed)
-            return object_ if object_.keys() & {"role", "type"} else None, end
+            return _made(match[0], object_), end
         given, end = _list(text, end + 1, depth + 1, failed)
         return given[0] if given and match[0] in _WRITERS else None, end
     return _KNOWN.get(match[0]), end
+
+
+def _made(name: str, fields: Json) -> Json | None:
+    """Returns the object that a call makes of its keywords, if it is one that is sent."""
+    sent = _SENT.fullmatch(name)
+    if sent and sent["field"] not in (None, "text"):
+        return {sent["field"]: fields}
+    return fields if sent or fields.keys() & {"role", "type"} else None
 
 
 def _strings(text: str, match: re.Match[str]) -> tuple[str, int]:

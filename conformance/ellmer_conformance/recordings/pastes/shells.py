@@ -47,9 +47,19 @@ def assigned(text: str, word: str) -> str:
 
 @lru_cache(maxsize=2)
 def _variables(text: str) -> dict[str, str]:
-    """Returns the values of a script's variables by name."""
-    begins = islice(re.finditer(r"(?<![\w$])(\w+)=(?=['\"$])", text), _MOST)
-    return {begin[1]: next(iter(posix(text[begin.end() :])), "") for begin in begins}
+    """Returns the values of a script's variables by name: `BODY='…'`, in fish `set -x BODY '…'`."""
+    begins = islice(
+        re.finditer(r"(?<![\w$?&])(?:set[ \t]+(?:-\w+[ \t]+)?(\w+)[ \t]+|(\w+)=)(?=['\"$])", text), _MOST
+    )
+    return {begin[1] or begin[2]: _first_word(text[begin.end() :]) for begin in begins}
+
+
+def _first_word(text: str) -> str:
+    """Returns the first word of a text as a shell reads it; empty if a quotation has no end."""
+    try:
+        return next(iter(posix(text)), "")
+    except ValueError:
+        return ""
 
 
 def _here(text: str) -> re.Match[str] | None:

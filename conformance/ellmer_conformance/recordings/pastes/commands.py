@@ -5,21 +5,23 @@ from __future__ import annotations
 import json
 import re
 from typing import Any
-from urllib.parse import urljoin
+from urllib.parse import quote, urljoin
 
-from shells import assigned, commands, data_before, here_document, posix, powershell_word
-
-from ellmer_conformance.recordings.recorded_requests import Recording
+from ..recorded_requests import Recording
+from .shells import assigned, commands, data_before, here_document, posix, powershell_word
 
 __all__ = [
     "CURL",
     "UNKNOWN_HOST",
+    "aws",
     "curl",
+    "http_file",
     "httpie",
     "json_of",
     "powershell",
     "raw",
     "raw_request",
+    "text_of",
     "unescaped",
     "with_scheme",
 ]
@@ -31,6 +33,11 @@ def json_of(text: str) -> Any:
         return json.loads(text)
     except (ValueError, RecursionError):
         return None
+
+
+def text_of(recording: Recording) -> str:
+    """Returns the text of a recording's body."""
+    return (recording.body or b"").decode()
 
 
 # curl and wget -----------------------------------------------------------------------------------------------------
@@ -64,9 +71,7 @@ def curl(text: str) -> Recording | None:
     """Returns the request of the `curl` command in a text, as the first shell reads it to whom its data are JSON."""
     here = here_document(text) or data_before(text)
     found = [_command([assigned(text, word) for word in words[1:]], here) for words in commands(text)]
-    return next(
-        (each for each in found if json_of(each.body.decode()) is not None), found[0] if found else None
-    )
+    return next((each for each in found if json_of(text_of(each)) is not None), found[0] if found else None)
 
 
 def _command(given: list[str], here: str) -> Recording:
@@ -138,6 +143,41 @@ def _split(word: str) -> tuple[str, str | None]:
     return word, None
 
 
+# AWS ---------------------------------------------------------------------------------------------------------------
+
+_AWS = re.compile(r"\baws[ \t]+bedrock-runtime[ \t]+(converse(?:-stream)?)\b")
+_AWS_OPTIONS = {
+    "--messages": "messages",
+    "--system": "system",
+    "--tool-config": "toolConfig",
+    "--inference-config": "inferenceConfig",
+    "--additional-model-request-fields": "additionalModelRequestFields",
+}
+
+
+def aws(text: str) -> Recording | None:
+    """Returns the request of `aws bedrock-runtime converse`, whose options are the fields of the body."""
+    if not (match := _AWS.search(text)):
+        return None
+    words = iter(assigned(text, word) for word in posix(text[match.end() :]))
+    model = ""
+    body: dict[str, Any] = {}
+    for word in words:
+        option, value = _split(word)
+        given = value if value is not None else next(words, "")
+        if option == "--model-id":
+            model = given
+        elif option == "--cli-input-json":
+            body |= json_of(given) or {}
+        elif name := _AWS_OPTIONS.get(option):
+            body[name] = json_of(given)
+    model = model or str(body.pop("modelId", "unknown"))
+    path = f"model/{quote(model, safe='')}/{match[1]}"
+    return Recording(
+        "", "POST", f"https://bedrock-runtime.us-east-1.amazonaws.com/{path}", {}, json.dumps(body).encode()
+    )
+
+
 # HTTPie ------------------------------------------------------------------------------------------------------------
 
 _HTTPIE = re.compile(
@@ -147,7 +187,7 @@ _HTTPIE = re.compile(
 _HTTPIE_VALUED = {
     *["-a", "--auth", "-A", "--auth-type", "-s", "--style", "-p", "--print", "-o", "--output", "--timeout"]
 }
-_ITEM = re.compile(r"([\w-]+)(:=@|=@|:=|==|=|:)(.*)", re.DOTALL)
+_ITEM = re.compile(r"([\w-]+(?:\[\w*\])*)(:=@|=@|:=|==|=|:)(.*)", re.DOTALL)
 
 
 def httpie(text: str) -> Recording | None:
@@ -157,7 +197,8 @@ def httpie(text: str) -> Recording | None:
     if not (match := _HTTPIE.search(text)):
         return None
     words = iter([assigned(text, word) for word in posix(text[match.start() :])[1:]])
-    url, raw_body, items = "", here_document(text) or data_before(text), {}
+    url, raw_body = "", here_document(text) or data_before(text)
+    items: dict[str, Any] = {}
     for word in words:
         if word == "--raw" or word.startswith("--raw="):
             raw_body = word.partition("=")[2] or next(words, "")
@@ -166,9 +207,29 @@ def httpie(text: str) -> Recording | None:
         elif not url and not word.startswith("-") and word.upper() != "POST":
             url = word
         elif url and (item := _ITEM.fullmatch(word)) and item[2] in {"=", ":="}:
-            items[item[1]] = json_of(item[3]) if item[2] == ":=" else item[3]
-    body = raw_body or (json.dumps(items) if items else "")
+            _put(
+                items,
+                re.findall(r"[\w-]+|(?<=\[)(?=\])", item[1]),
+                json_of(item[3]) if item[2] == ":=" else item[3],
+            )
+    body = raw_body or (json.dumps(_with_lists(items)) if items else "")
     return Recording("", "POST", with_scheme(url), {}, body.encode()) if url else None
+
+
+def _put(items: dict[str, Any], steps: list[str], value: Any) -> None:
+    """Sets a value at `messages[0][role]`. An empty step is the next place of a list."""
+    for step in steps[:-1]:
+        inner = items.setdefault(step or str(len(items)), {})
+        items = inner if isinstance(inner, dict) else {}
+    items[steps[-1] or str(len(items))] = value
+
+
+def _with_lists(value: Any) -> Any:
+    """Returns a value in which objects whose keys are numbers are lists."""
+    if not isinstance(value, dict):
+        return value
+    inner = {key: _with_lists(each) for key, each in value.items()}
+    return [*inner.values()] if inner and all(key.isdigit() for key in inner) else inner
 
 
 # A raw request -----------------------------------------------------------------------------------------------------
@@ -179,12 +240,27 @@ raw = re.compile(
 )
 
 
+_SET = re.compile(r"^@([\w-]{1,60})[ \t]*=[ \t]*(\S{1,300})[ \t]*$", re.MULTILINE)
+_BEFORE = re.compile(r"(?:[ \t]*(?:@[^\n]*|\#[^\n]*|//[^\n]*)?\n)*(?=POST )")
+
+
+def http_file(text: str) -> str:
+    """Returns the first request of a file of an editor's HTTP client, with its variables (`@host = …`); other texts as they are."""
+    if not (before := _BEFORE.match(text)):
+        return text
+    values = dict(_SET.findall(before[0]))
+    return re.sub(
+        r"\{\{\s*([\w-]{1,60})\s*\}\}", lambda each: values.get(each[1], each[0]), text[before.end() :]
+    )
+
+
 def raw_request(match: re.Match[str]) -> Recording:
     """Returns an HTTP request as it is on the wire, without the answer that follows it."""
     pairs = (line.lstrip(":").split(":", 1) for line in match["head"].splitlines())
     headers = {name.strip().lower(): value.strip() for name, value in pairs}
     host = headers.get("host") or headers.get("authority") or "localhost"
-    url = urljoin(f"https://{host}", match["path"] or headers.get("path", "/"))
+    path = match["path"] or headers.get("path", "/")
+    url = with_scheme(path) if path.startswith("{{") else urljoin(f"https://{host}", path)
     return Recording("", "POST", url, headers, _first_json(match["body"]).encode())
 
 
