@@ -81,7 +81,7 @@ def broken_anywhere() -> Case:
 @case
 def not_an_answer() -> Case:
     """Each of these raises an error, and none crashes the client: a gateway's error page, an empty body, an error
-    with status 200, a redirect.
+    with status 200, an answer that failed, a redirect.
     """
     variations = of_rules("ERR-006", "ERR-007", "AUT-004")
     return _again(unicode_throughout, variations)

@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import json
 from dataclasses import replace
+from typing import Any
 
-from .event_rewriting import sizes
+from .event_rewriting import each, sizes
 from .variation import Variation, VariedAnswer
 
 _DISGUISED = {"error": {"message": "Something went wrong upstream.", "type": "server_error", "code": 500}}
@@ -59,7 +60,27 @@ def _failure(
     return Variation(name, rule, change, "broken", first=True, streamed=None, description=told)
 
 
+def _failed_whole(it: VariedAnswer) -> VariedAnswer:
+    """Says in a whole answer that it failed, which Responses does under status 200."""
+    error = {"code": "server_error", "message": "An error occurred while processing your request."}
+
+    def change(data: Any) -> Any:
+        return {**data, "status": "failed", "error": error, "output": [], "usage": None}
+
+    return each(it, change)
+
+
 FAILURES = (
+    Variation(
+        "failed-whole",
+        "ERR-007",
+        _failed_whole,
+        "broken",
+        first=True,
+        wires=frozenset({"openai-responses"}),
+        streamed=False,
+        description="the answer has failed, under status 200",
+    ),
     _failure("html-502", "ERR-006", 502, "text/html", _PAGE, told="a web page under status 502"),
     _failure("empty-500", "ERR-006", 500, "application/json", b"", told="an empty body under status 500"),
     _failure(
