@@ -10,6 +10,7 @@ from dataclasses import replace
 
 from ..case import MODES, Case, Mode, case
 from ..variations import of_rules
+from .errors import rate_limited
 from .text import counted_in_parts, unicode_throughout
 from .tools import text_then_tool, thinking_with_tools, tool_without_arguments, two_parallel_tools
 
@@ -91,6 +92,12 @@ def not_an_answer() -> Case:
 def late_thoughts() -> Case:
     """The model's reasoning is complete only after the call that follows it has begun: both go back."""
     return _again(thinking_with_tools, of_rules("STR-027"))
+
+
+@case
+def rate_limited_until() -> Case:
+    """There are too many requests, and the provider says as a date when to come back."""
+    return _again(rate_limited, of_rules("ERR-001"))
 
 
 @case
