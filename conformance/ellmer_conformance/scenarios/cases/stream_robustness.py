@@ -97,7 +97,7 @@ def late_thoughts() -> Case:
 @case
 def rate_limited_until() -> Case:
     """There are too many requests, and the provider says as a date when to come back."""
-    return _again(rate_limited, of_rules("ERR-001"))
+    return _again(rate_limited, of_rules("ERR-001"), ("sync",))
 
 
 @case
