@@ -63,7 +63,7 @@ def _failure(
     return Variation(name, rule, change, "broken", first=True, streamed=None, description=told)
 
 
-_WAIT = 4  # seconds
+_WAIT = 3  # seconds
 
 
 def _date_of_retry(it: VariedAnswer) -> VariedAnswer:
