@@ -5,7 +5,7 @@ limit.
 from __future__ import annotations
 
 from ..case import Case, Mode, ask, case
-from ..script import Answer, Call, Say, Usage
+from ..script import Answer, Call, Say, Think, Usage
 from ._media_and_tools import weather
 from .tools import THINKERS, THOUGHTS
 
@@ -148,4 +148,34 @@ def thinking_asked_for() -> Case:
             ask("Hi!", text="Hello!", options=wanted),
             ask("Is it warm in Rome?", text="It is warm: 27C.", options=wanted),
         ],
+    )
+
+
+@case
+def thoughts_in_blocks() -> Case:
+    """The model thinks twice, says something, thinks again and calls: each thought goes back in its place, by itself."""
+    wanted = {"thinking": True}
+    return Case(
+        on_server=True,
+        printed_alike=False,
+        modes=_MODES,
+        needs=frozenset({"thinking"}),
+        inexpressible=dict.fromkeys(
+            ("openai-chat", "ollama", "cohere"), "the reasoning of an answer is one text, or hidden"
+        ),
+        tools=[weather],
+        script=[
+            Answer(
+                (
+                    Think("It is about Rome. "),
+                    Think("There is a tool."),
+                    Say("Let me look. "),
+                    Think("The city is its argument."),
+                    Call("get_weather", {"city": "Rome"}),
+                ),
+                usage=Usage(40, 60, reasoning=30),
+            ),
+            Answer((Think("27C is warm."), Say("It is warm: 27C.")), usage=Usage(100, 22, reasoning=8)),
+        ],
+        steps=[ask("Is it warm in Rome?", text="It is warm: 27C.", options=wanted)],
     )

@@ -10,6 +10,7 @@ from dataclasses import replace
 
 from ..case import MODES, Case, Mode, case
 from ..variations import of_rules
+from .errors import rate_limited
 from .text import counted_in_parts, unicode_throughout
 from .tools import text_then_tool, thinking_with_tools, tool_without_arguments, two_parallel_tools
 
@@ -81,7 +82,7 @@ def broken_anywhere() -> Case:
 @case
 def not_an_answer() -> Case:
     """Each of these raises an error, and none crashes the client: a gateway's error page, an empty body, an error
-    with status 200, a redirect.
+    with status 200, an answer that failed, a redirect.
     """
     variations = of_rules("ERR-006", "ERR-007", "AUT-004")
     return _again(unicode_throughout, variations)
@@ -91,6 +92,12 @@ def not_an_answer() -> Case:
 def late_thoughts() -> Case:
     """The model's reasoning is complete only after the call that follows it has begun: both go back."""
     return _again(thinking_with_tools, of_rules("STR-027"))
+
+
+@case
+def rate_limited_until() -> Case:
+    """There are too many requests, and the provider says as a date when to come back."""
+    return _again(rate_limited, of_rules("ERR-001"), ("sync",))
 
 
 @case

@@ -70,7 +70,6 @@ def structured_note() -> Case:
     )
 
 
-_PERIOD = {"type": "object", "properties": {"since": {"type": "integer", "description": "A year."}}}
 _LIFE = {
     "type": "object",
     "properties": {
@@ -78,26 +77,16 @@ _LIFE = {
         "born": {"type": "integer", "minimum": 1700, "maximum": 2100, "description": "The year."},
         "on": {"type": "string", "format": "date"},
         "works": {"type": "array", "items": {"type": "string"}, "minItems": 1, "maxItems": 3},
-        "kind": {"anyOf": [{"type": "string", "enum": ["prose", "verse"]}, {"type": "null"}]},
-        "wrote": {"$ref": "#/$defs/period", "description": "Since when they wrote."},
     },
-    "required": ["name", "born", "on", "works", "kind", "wrote"],
+    "required": ["name", "born", "on", "works"],
     "additionalProperties": False,
-    "$defs": {"period": {**_PERIOD, "required": ["since"], "additionalProperties": False}},
 }
-_ADAS = {
-    "name": "Ada",
-    "born": 1815,
-    "on": "1815-12-10",
-    "works": ["Notes"],
-    "kind": None,
-    "wrote": {"since": 1842},
-}
+_ADAS = {"name": "Ada", "born": 1815, "on": "1815-12-10", "works": ["Notes"]}
 
 
 @case
 def structured_within_bounds() -> Case:
-    """The schema of a value has bounds, a pattern, a format, null, and words beside a reference: the model gets all of it."""
+    """The schema of a value has bounds, lengths, a pattern and a format: the model gets all of them."""
     return Case(
         on_server=True,
         printed_alike=False,
@@ -105,6 +94,38 @@ def structured_within_bounds() -> Case:
         modes=("sync",),
         script=[StructuredAnswer(_ADAS, Usage(120, 40))],
         steps=[ask("Who wrote the first program?", schema=_LIFE, value=_ADAS)],
+    )
+
+
+_PERIOD = {"type": "object", "properties": {"since": {"type": "integer", "description": "A year."}}}
+_WRITER = {
+    "type": "object",
+    "properties": {
+        "name": {"type": "string", "description": "The whole name."},
+        "kind": {"anyOf": [{"type": "string", "enum": ["prose", "verse"]}, {"type": "null"}]},
+        "wrote": {"$ref": "#/$defs/period", "description": "Since when they wrote."},
+    },
+    "required": ["name", "kind", "wrote"],
+    "additionalProperties": False,
+    "$defs": {"period": {**_PERIOD, "required": ["since"], "additionalProperties": False}},
+}
+_BYRON = {"name": "Lord Byron", "kind": "verse", "wrote": {"since": 1806}}
+_ALONE = (
+    "a strict schema has nothing beside a reference, and each client writes the words in a way of its own"
+)
+
+
+@case
+def structured_with_references() -> Case:
+    """The schema of a value has words beside a reference, and a value that may be null: the model gets both."""
+    return Case(
+        on_server=True,
+        printed_alike=False,
+        needs=_NEEDS,
+        modes=("sync",),
+        inexpressible=dict.fromkeys(("openai-chat", "openai-responses"), _ALONE),
+        script=[StructuredAnswer(_BYRON, Usage(120, 30))],
+        steps=[ask("Who was Ada's father?", schema=_WRITER, value=_BYRON)],
     )
 
 

@@ -3,9 +3,13 @@
 from __future__ import annotations
 
 import json
+import time
 from dataclasses import replace
+from email.utils import formatdate
+from http.client import TOO_MANY_REQUESTS
+from typing import Any
 
-from .event_rewriting import sizes
+from .event_rewriting import each, sizes
 from .variation import Variation, VariedAnswer
 
 _DISGUISED = {"error": {"message": "Something went wrong upstream.", "type": "server_error", "code": 500}}
@@ -59,7 +63,47 @@ def _failure(
     return Variation(name, rule, change, "broken", first=True, streamed=None, description=told)
 
 
+_WAIT = 3  # seconds
+
+
+def _date_of_retry(it: VariedAnswer) -> VariedAnswer:
+    """Says when to come back as a date, if too many requests were sent. RFC 9110 allows it beside seconds."""
+    if it.status != TOO_MANY_REQUESTS:
+        return it
+    now = time.time()
+    kept = {name: value for name, value in it.headers.items() if not name.lower().startswith("retry-after")}
+    dates = {"date": formatdate(now, usegmt=True), "retry-after": formatdate(now + _WAIT, usegmt=True)}
+    return replace(it, headers=kept | dates)
+
+
+def _failed_whole(it: VariedAnswer) -> VariedAnswer:
+    """Says in a whole answer that it failed, which Responses does under status 200."""
+    error = {"code": "server_error", "message": "An error occurred while processing your request."}
+
+    def change(data: Any) -> Any:
+        return {**data, "status": "failed", "error": error, "output": [], "usage": None}
+
+    return each(it, change)
+
+
 FAILURES = (
+    Variation(
+        "date-of-retry",
+        "ERR-001",
+        _date_of_retry,
+        streamed=None,
+        description="the time of the next try is a date",
+    ),
+    Variation(
+        "failed-whole",
+        "ERR-007",
+        _failed_whole,
+        "broken",
+        first=True,
+        wires=frozenset({"openai-responses"}),
+        streamed=False,
+        description="the answer has failed, under status 200",
+    ),
     _failure("html-502", "ERR-006", 502, "text/html", _PAGE, told="a web page under status 502"),
     _failure("empty-500", "ERR-006", 500, "application/json", b"", told="an empty body under status 500"),
     _failure(

@@ -217,6 +217,57 @@ def _no_tools_beside_schemas(body: Body) -> None:
             body.body.pop(key, None)
 
 
+def _answers_in_two(body: Body) -> None:
+    """Sends the text of an answer and its calls as two messages."""
+    for at in range(len(body.turns) - 1, -1, -1):
+        turn, blocks = body.turns[at], body.blocks(body.turns[at])
+        calls = [block for block in blocks if block.get("type") == "tool_use"]
+        rest = [block for block in blocks if block not in calls]
+        if turn.get("role") == "assistant" and calls and rest:
+            body.turns[at : at + 1] = [{**turn, "content": rest}, {**turn, "content": calls}]
+
+
+def _first_stop(body: Body) -> None:
+    for held in (body.body, body.options()):
+        for name in ("stop", "stop_sequences", "stopSequences"):
+            if isinstance(held.get(name), list):
+                held[name] = held[name][:1]
+
+
+def _stop_of_anthropic(body: Body) -> None:
+    if "stop" in body.body:
+        body.body["stop_sequences"] = body.body.pop("stop")
+
+
+def _limits_of_streams_lost(body: Body) -> None:
+    for name in ("temperature", "max_tokens", "max_completion_tokens", "maxOutputTokens", "maxTokens"):
+        body.options().pop(name, None)
+
+
+_FAILED = re.compile("error", re.IGNORECASE)
+
+
+def _failures_without_ids(body: Body) -> None:
+    for result in body.results():
+        if result.id is not None and _FAILED.search(str(result.text.value)):
+            result.id.value = ""
+
+
+def _failures_for_all(body: Body) -> None:
+    """Reports every call of a turn as failed if one is."""
+    told = [result for result in body.results() if isinstance(result.text.value, str)]
+    failed = [result for result in told if _FAILED.search(result.text.value)]
+    for result in told if failed else ():
+        if result not in failed:
+            result.text.value = "not run: another call failed"
+
+
+def _older_results_stripped(body: Body) -> None:
+    for result in body.results() if body.texts("assistant") else ():
+        if isinstance(result.text.value, str):
+            result.text.value = result.text.value.strip()
+
+
 def _nulls_are_blank(value: Any) -> Any:
     if isinstance(value, dict):
         return {key: _nulls_are_blank(inner) for key, inner in value.items()}
@@ -237,6 +288,13 @@ CHANGES: Mapping[str, Change] = {
     "values_without_bounds": _of_values(without(*_BOUNDS)),
     "images_in_results_found": _images_told,
     "no_tools_beside_a_value": _no_tools_beside_schemas,
+    "answers_in_two_messages": _answers_in_two,
+    "first_stop_alone": _first_stop,
+    "stop_of_anthropic": _stop_of_anthropic,
+    "limits_of_streams_lost": _limits_of_streams_lost,
+    "failures_without_their_ids": _failures_without_ids,
+    "failures_for_all_calls": _failures_for_all,
+    "older_results_stripped": _older_results_stripped,
     "nulls_of_calls_are_blank": arguments(_nulls_are_blank),
     "defaults_lost_later": _later(schemas(without("default", "examples", "pattern"))),
     "definitions_lost_later": _later(schemas(lambda s: {k: v for k, v in s.items() if k != "$defs"})),
@@ -316,6 +374,12 @@ def _reasons(told: str, *others: str) -> Rewrite:
     return change
 
 
+def _failed_is_complete(events: Sequence[Json]) -> None:
+    for each in objects(list(events)):
+        if each.get("status") == "failed" and "output" in each:
+            each |= {"status": "completed", "error": None}
+
+
 def _until_the_first_reason(events: Sequence[Json]) -> None:
     ended = False
     for each in objects(list(events)):
@@ -348,6 +412,7 @@ ANSWERS: Mapping[str, Rewrite] = {
     "cache_writes_twice": _cache_writes_twice,
     "other_filters_are_stops": _reasons("STOP", "BLOCKLIST", "PROHIBITED_CONTENT", "SPII"),
     "malformed_output_is_an_end": _reasons("end_turn", "malformed_model_output", "malformed_tool_use"),
+    "failed_is_complete": _failed_is_complete,
     "until_the_first_reason": _until_the_first_reason,
     "calls_of_one_chunk": _calls_of_one_chunk,
     "text_beside_the_reason_lost": _text_beside_the_reason_lost,

@@ -76,11 +76,21 @@ def odd_answers_are_errors(run: Run) -> Iterator[Finding]:
     yield from _typed(run, "ERR-006")
 
 
-@book.rule("ERR-007", MUST, LOSS, source="https://github.com/UKGovernmentBEIS/inspect_ai/issues/1534")
+@book.rule(
+    "ERR-007",
+    MUST,
+    LOSS,
+    source=[
+        "https://github.com/UKGovernmentBEIS/inspect_ai/issues/1534",
+        "https://developers.openai.com/api/reference/resources/responses (status: failed)",
+        "https://github.com/experientiallabs/experiential/pull/46 (Responses)",
+    ],
+)
 def errors_under_200_are_errors(run: Run) -> Iterator[Finding]:
-    """An error object with status 200 raises an error; it is not an empty answer.
+    """An error object with status 200 raises an error; it is not an empty answer. So does an answer whose own `status` is `failed`
+    (Responses).
 
-    Why: OpenRouter and other proxies report errors under status 200, and an empty answer hides them.
+    Why: OpenRouter and other proxies report errors under status 200, as OpenAI does of an answer that failed, and an empty answer hides them.
     """
     yield from _typed(run, "ERR-007")
 

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator
+from contextlib import suppress
+from email.utils import parsedate_to_datetime
 from itertools import pairwise
 
 from .....scenarios.script import Answer, Failure
@@ -11,7 +13,7 @@ from ....counts import counted, passive, times
 from ....observed.exchange import Exchange, Response
 from ....observed.run import Run
 from ....rule import Finding, met
-from .._rulebook import LOSS, MUST, SHOULD, book, found
+from .._rulebook import LOSS, MUST, SHOULD, book, found, varied_at
 
 _FINAL = {400, 401, 403, 404, 413, 422}
 
@@ -25,14 +27,23 @@ _FINAL = {400, 401, 403, 404, 413, 422}
         "https://platform.claude.com/docs/en/api/rate-limits",
         "https://github.com/googleapis/googleapis/blob/master/google/rpc/error_details.proto (RetryInfo)",
         "https://github.com/dcdpr/jp/pull/1061 (Gemini)",
+        "https://github.com/NousResearch/hermes-agent/pull/84762 (a date)",
     ],
 )
 def retries_wait_as_told(run: Run) -> Iterator[Finding]:
-    """A retry waits at least as long as the provider asked: in `retry-after` or `retry-after-ms`, or in the `retryDelay` of Gemini's
-    error, which may have fractions of seconds.
+    """A retry waits at least as long as the provider asked: in `retry-after`, as seconds or as a date, in `retry-after-ms`, or in the
+    `retryDelay` of Gemini's error, which may have fractions of seconds.
 
     Why: the provider may limit a client for longer if it comes back too early.
     """
+    yield from _waits(run)
+    for varied in run.varied:
+        if varied.variation.rule == "ERR-001":
+            for finding in _waits(varied.run):
+                yield finding._replace(pointer=varied_at(varied))
+
+
+def _waits(run: Run) -> Iterator[Finding]:
     waits = iter(run.waits or ())
     for index, (failed, _) in enumerate(retried(run)):
         floor, waited = _floor(failed.response), next(waits, None)
@@ -192,8 +203,17 @@ def _floor(response: Response | None) -> float | None:
     after = headers.get("retry-after", "")
     if after.replace(".", "", 1).isdigit():
         return float(after)
+    if after and headers.get("date"):
+        return _seconds_between(headers["date"], after)
     told = _RETRY_DELAY.search(body)
     return float(told[1]) if told else None
+
+
+def _seconds_between(now: str, then: str) -> float | None:
+    """Returns the whole seconds between two dates of HTTP, less one: they have no fractions."""
+    with suppress(ValueError):
+        return (parsedate_to_datetime(then) - parsedate_to_datetime(now)).total_seconds() - 1
+    return None
 
 
 #: The wait in the details of Google's errors, a duration of Protocol Buffers.
