@@ -94,7 +94,7 @@ ESCAPED = re.compile(r"(?<!\\)\\+(?=['\"])")
 #: A path that a terminal has broken: `messages.39.con     tent.0`.
 _BROKEN_PATH = re.compile(r"(\.\w++)\s{3,}+(\w++\.)")
 #: A quotation mark or an angle bracket by its number, as JSON of a web page has it: `\\u0027`.
-_NUMBERED = re.compile(r"\\+u00(2[27]|3[ce]|60)", re.IGNORECASE)
+_NUMBERED = re.compile(r"(?<!\\)\\++u00(2[27]|3[ce]|60)", re.IGNORECASE)
 _END = re.compile(r"(?<=[.!?:;])\s+|\n+|\s[·|•]\s|[：，。；！？（）]")
 _LINK = re.compile(r"https?://")
 #: Where to read more, as any refusal may say.
