@@ -352,6 +352,8 @@ def test_families_on_bedrock():
     assert profile_of(AWSBedrock(model="us.anthropic.claude-sonnet-5")).refuses
     assert not profile_of(AWSBedrock(model="us.anthropic.claude-sonnet-5")).fields
     assert profile_of(AWSBedrock(model="openai.gpt-oss-20b-1:0")).images == ()
+    assert "temperature" in profile_of(AWSBedrock(model="global.xai.grok-4.6")).refuses
+    assert "temperature" not in profile_of(AWSBedrock(model="us.amazon.nova-pro-v1:0")).refuses
 
 
 def test_the_rows_of_a_provider_are_those_that_name_it():

@@ -27,6 +27,18 @@ ROWS: list[dict[str, Any]] = [
     },
     {
         "provider": ["AWS/Bedrock"],
+        "model": r"openai\.gpt-5\.6",
+        "refuses": ["stop_sequences", "temperature"],
+        "source": "https://github.com/activepieces/activepieces/issues/15261",
+    },
+    {
+        "provider": ["AWS/Bedrock"],
+        "model": r"xai\.grok-4",
+        "refuses": ["temperature"],
+        "source": "https://github.com/NousResearch/hermes-agent/issues/111043",
+    },
+    {
+        "provider": ["AWS/Bedrock"],
         "model": r"deepseek\.|qwen\.(?!.*vl)|minimax\.|zai\.|nova-micro|nova-2-sonic|titan|mistral-7b|mixtral|mistral-large-24|moonshot\.kimi-k2-thinking",
         "images": [],
         "pdfs": False,

@@ -226,7 +226,7 @@ def fault_in(text: str) -> Described | None:
     """Returns the fault of a field that a text or an error body describes, if it does. Of those at one place and inside of it, the innermost
     tells most: a validator says of each place around it, too, what it might have been.
     """
-    told = [fault for each in texts_in(text) if (fault := described(each))]
+    told = [fault for each in texts_in(text) if (fault := described(" ".join(each.split())))]
     inner = [each for each in told if each.path[: len(told[0].path)] == told[0].path]
     return max(inner, key=lambda fault: len(fault.path), default=None)
 

@@ -91,8 +91,10 @@ _LABEL = re.compile(r"[\w. ]{0,40}[:(]? ?[45]\d\d\)?:?(?: -)?\s*")
 #: What pydantic says of a kind of fault.
 _FAULTS = {"extra_forbidden": "Extra inputs are not permitted", "missing": "Field required"}
 ESCAPED = re.compile(r"(?<!\\)\\+(?=['\"])")
+#: A path that a terminal has broken: `messages.39.con     tent.0`.
+_BROKEN_PATH = re.compile(r"(\.\w++)\s{3,}+(\w++\.)")
 #: A quotation mark or an angle bracket by its number, as JSON of a web page has it: `\\u0027`.
-_NUMBERED = re.compile(r"\\+u00(2[27]|3[ce]|60)", re.IGNORECASE)
+_NUMBERED = re.compile(r"(?<!\\)\\++u00(2[27]|3[ce]|60)", re.IGNORECASE)
 _END = re.compile(r"(?<=[.!?:;])\s+|\n+|\s[·|•]\s|[：，。；！？（）]")
 _LINK = re.compile(r"https?://")
 #: Where to read more, as any refusal may say.
@@ -180,8 +182,9 @@ def texts_in(text: str) -> list[str]:
 
 
 def _unescaped(text: str) -> str:
-    """Returns a text, perhaps a part of JSON, with its quotation marks as they are."""
-    return ESCAPED.sub("", _NUMBERED.sub(lambda found: chr(int(found[1], 16)), text))
+    """Returns a text, perhaps a part of JSON, with its quotation marks as they are, and its paths whole."""
+    whole = _BROKEN_PATH.sub(r"\1\2", text)
+    return ESCAPED.sub("", _NUMBERED.sub(lambda found: chr(int(found[1], 16)), whole))
 
 
 def messages_in(text: str) -> list[str]:

@@ -310,6 +310,34 @@ def long_marks_come_first(request: Request) -> Iterator[Finding]:
 
 
 @book.rule(
+    "REQ-150",
+    MUST,
+    REJECT,
+    source=[
+        "https://github.com/NousResearch/hermes-agent/issues/89886 (behind a gateway)",
+        "https://github.com/caozhiyuan/copilot-api/issues/241 (Claude at GitHub Copilot)",
+    ],
+    refusal=refused(
+        "{place}.cache_control: cache_control may not be specified within `tool_result.content`. Instead, place it directly on "
+        "`tool_result`"
+    ),
+    preview=True,
+    examples=[body(ASK, assistant(use("a")), user(result("a", [{"type": "text", "text": "5"}], **MARK)))],
+    counterexamples=[body(ASK, assistant(use("a")), user(result("a", [CACHED])))],
+)
+def results_are_cached_whole(request: Request) -> Iterator[Finding]:
+    """A cache breakpoint is on a tool result itself, and not on a block in its content.
+
+    A preview: both refusals came through other hosts, and none of Anthropic's own is on record.
+    Fix: move `cache_control` from the last block to the result.
+    """
+    for pointer, place, block in all_blocks(request.body):
+        if ".tool_result.content." in place:
+            marked, where = "cache_control" in block, place.rpartition(".")[0]
+            yield broken(pointer, "a breakpoint is in a result", place=where) if marked else met(pointer)
+
+
+@book.rule(
     "EMP-010",
     MUST,
     REJECT,

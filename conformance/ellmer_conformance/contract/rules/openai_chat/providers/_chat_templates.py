@@ -12,6 +12,7 @@ from .._refusals_and_examples import ASK, MUST, REJECT, body
 
 _SAID = {"role": "assistant", "content": "5"}
 _BRIEF = {"role": "system", "content": "Be brief."}
+_ANY_QWEN = "*[Qq]wen3.[56]*"
 _GEMMA, _QWEN = "google/gemma-3-27b-it", "Qwen/Qwen3.6-27B"
 
 
@@ -38,7 +39,7 @@ def add_template_rules(book: RuleBook, worded: Callable[[str], Refusal]) -> None
                 "After the optional system message, conversation roles must alternate user and assistant roles except for tool calls and results."
             )
         ],
-        models=[f"*{family}*" for family in ("gemma-3", "gemma3", "devstral", "Devstral", "inistral")],
+        models=["*gemma-3*", "*gemma3*", "*[Dd]evstral*", "*[Mm]inistral*"],
         examples=[body(_BRIEF, ASK, _SAID, ASK, model=_GEMMA)],
         counterexamples=[body(ASK, ASK, model=_GEMMA)],
     )(sides_alternate)
@@ -51,7 +52,7 @@ def add_template_rules(book: RuleBook, worded: Callable[[str], Refusal]) -> None
             "https://github.com/intuitem/ciso-assistant-community/issues/4679 (Qwen3.5 122B)",
         ],
         refusal=worded("System message must be at the beginning."),
-        models=[f"*{family}*" for family in ("wen3.5", "wen3.6")],
+        models=[_ANY_QWEN],
         examples=[body(_BRIEF, ASK, model=_QWEN)],
         counterexamples=[body(ASK, _SAID, _BRIEF, ASK, model=_QWEN)],
     )(the_system_prompt_is_first)
@@ -64,7 +65,7 @@ def add_template_rules(book: RuleBook, worded: Callable[[str], Refusal]) -> None
             "https://huggingface.co/Qwen/Qwen3.5-27B/blob/main/chat_template.jinja",
         ],
         refusal=worded("No user query found in messages."),
-        models=[f"*{family}*" for family in ("wen3.5", "wen3.6")],
+        models=[_ANY_QWEN],
         examples=[body(ASK, model=_QWEN)],
         counterexamples=[body(_BRIEF, model=_QWEN)],
     )(the_user_asks)
