@@ -63,8 +63,7 @@ def reports(report: Report) -> Iterator[tuple[str, str]]:
 
 
 def _without_baseline(report: Report) -> Report:
-    failed = [row for row in report.rows if row.verdict != "unexpected-pass"]
-    rows = [replace(row, verdict="fail") if row.verdict == "expected-fail" else row for row in failed]
+    rows = [replace(row, verdict="fail") if row.verdict == "expected-fail" else row for row in report.rows]
     return replace(report, rows=rows)
 
 
