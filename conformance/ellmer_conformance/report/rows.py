@@ -21,10 +21,10 @@ from .results import FINE, Play, Report, Row
 _LARGEST = 400_000  # characters of a body that a report keeps
 _WIDEST = 110  # characters of a line of an excerpt
 _BEFORE, _AFTER = 2, 3  # lines around the one that is pointed at
-#: The address of a conversation with the strict server; files; ids and digests.
-_READ = 10_000  # characters of a message in which they are looked for
+_READ = 10_000  # characters of a message in which what differs from run to run is looked for
+#: The address of a conversation with the strict server; files; the numbers of lines of code; ids and digests.
 _PASSING = re.compile(
-    r"\bhttp://127\.0\.0\.1:\d+(?:/c/[^/\s]+/[^/\s]+)?|\S+\.json\b|\b(?:\w*[_-])?(?=\w*\d)[0-9A-Za-z]{8,}\b"
+    r"\bhttp://127\.0\.0\.1:\d+(?:/c/[^/\s]+/[^/\s]+)?|\S+\.json\b|(?<=\.py:)\d+|\b(?:\w*[_-])?(?=\w*\d)[0-9A-Za-z]{8,}\b"
 )
 
 #: The rule that forbids errors, and the rule about the text that the caller gets.

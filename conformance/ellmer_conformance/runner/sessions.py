@@ -283,5 +283,5 @@ def our_trouble(error: Exception) -> Trouble:
     """Returns an error of the suite or the harness, with its place."""
     if isinstance(error, CassetteError):
         return Trouble(str(error), ours=True)
-    frames = traceback.format_exception(error)[-3:]
+    frames = traceback.format_tb(error.__traceback__)[-2:]
     return Trouble(f"{type(error).__name__}: {error}\n{''.join(frames)}", ours=True)

@@ -104,38 +104,39 @@ class Session:
         pieces: list[str] = []
         try:
             if not stream:
-                return _reply(self.agent.run(self._user_messages(parts), **_SESSION), pieces)
+                return self._heard_out(_reply(self.agent.run(self._user_messages(parts), **_SESSION), pieces))
             run = None
             for event in self.agent.run(self._user_messages(parts), **_SESSION, **_STREAM):
                 run = _heard(event, pieces) or run
         except Exception as error:  # noqa: BLE001 - whatever it raises is its reply
             return Reply("".join(pieces), complete=False, error=error, pieces=pieces)
-        return _reply(run, pieces)
+        return self._heard_out(_reply(run, pieces))
 
     async def asend(self, parts: Sequence[Part], *, stream: bool = False) -> Reply:
         pieces: list[str] = []
         try:
             if not stream:
-                return _reply(await self.agent.arun(self._user_messages(parts), **_SESSION), pieces)
+                run = await self.agent.arun(self._user_messages(parts), **_SESSION)
+                return self._heard_out(_reply(run, pieces))
             run = None
             async for event in self.agent.arun(self._user_messages(parts), **_SESSION, **_STREAM):
                 run = _heard(event, pieces) or run
         except Exception as error:  # noqa: BLE001 - whatever it raises is its reply
             return Reply("".join(pieces), complete=False, error=error, pieces=pieces)
-        return _reply(run, pieces)
+        return self._heard_out(_reply(run, pieces))
 
     def extract(self, parts: Sequence[Part], schema: Mapping[str, Any]) -> Reply:
         try:
-            return _value(
-                self.agent.run(self._user_messages(parts), **_SESSION, output_schema=model_of(schema))
-            )
+            run = self.agent.run(self._user_messages(parts), **_SESSION, output_schema=model_of(schema))
+            return self._heard_out(_value(run))
         except Exception as error:  # noqa: BLE001 - whatever it raises is its reply
             return Reply(complete=False, error=error)
 
     async def aextract(self, parts: Sequence[Part], schema: Mapping[str, Any]) -> Reply:
         try:
-            return _value(
-                await self.agent.arun(self._user_messages(parts), **_SESSION, output_schema=model_of(schema))
+            asked = self._user_messages(parts)
+            return self._heard_out(
+                _value(await self.agent.arun(asked, **_SESSION, output_schema=model_of(schema)))
             )
         except Exception as error:  # noqa: BLE001 - whatever it raises is its reply
             return Reply(complete=False, error=error)
@@ -147,8 +148,12 @@ class Session:
         """Does nothing, because the history is in memory."""
 
     def _user_messages(self, parts: Sequence[Part]) -> list[Any]:
-        before, self.before = self.before, []
-        return [*before, *_messages(parts, "user", self.names)]
+        return [*self.before, *_messages(parts, "user", self.names)]
+
+    def _heard_out(self, reply: Reply) -> Reply:
+        """Returns the reply of a run that the library keeps, with the foreign history: one that failed is forgotten."""
+        self.before = []
+        return reply
 
 
 _SESSION = {"session_id": "conformance"}

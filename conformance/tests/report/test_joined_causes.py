@@ -7,6 +7,7 @@ import pytest
 
 from ellmer_conformance.report import Report, Row
 from ellmer_conformance.report.causes import causes
+from ellmer_conformance.report.formats.terminal import verdict
 
 
 def failed(rule, pointer, message, wire="openai-chat", case="one_tool", *, mode="sync", kind="loss"):
@@ -234,3 +235,10 @@ def test_what_one_format_refuses_and_others_accept_is_one_cause():
     assert rules_of(refused, beside, elsewhere) == ["EMP-001+IMG-003"]
     assert rules_of(refused, replace(beside, pointer="/replies/0"), elsewhere) == ["EMP-001", "IMG-003"]
     assert rules_of(refused, replace(unseen, wire="anthropic"), unseen) == ["EMP-001", "TXT-005"]
+
+
+def test_what_passes_although_it_is_expected_to_fail_is_a_problem_of_the_baseline_and_no_cause():
+    report = Report([replace(END, verdict="unexpected-pass")], problems=["entry 1 is stale"])
+
+    assert causes(report) == []
+    assert str(verdict(report)) == "✗ 1 problem of the baseline"

@@ -37,6 +37,12 @@ def test_an_excerpt_marks_the_place_and_cuts_what_is_long():
     assert excerpt(body, "/replies/0") == ""
 
 
+def test_a_fingerprint_outlives_a_line_that_is_added_to_the_adapter():
+    told = "the call raised ValueError: no\n  the adapter at mine/adapter.py:{}: self.chat(text)"
+
+    assert len({fingerprint("RUN-003", "/replies/0", told.format(line)) for line in (92, 96)}) == 1
+
+
 def test_a_fingerprint_is_that_of_the_mistake():
     one = fingerprint("ORD-002", "/exchanges/0/request/messages/3", "no result for 'call_hB3qHHG01nzal'")
 

@@ -53,6 +53,21 @@ def test_a_report_says_each_thing_once():
     assert "Seen in 1 run: openai-chat." in text
 
 
+def test_a_loss_without_a_place_is_shown_in_the_last_messages_of_the_request():
+    place = ("theirs", "openai-chat", "openai", "plain_text", "sync")
+    row = Row(*place, "HIS-006", "MUST", "loss", "fail", 1, "/exchanges/1/request", "lost", exchange="sent")
+    messages = [{"role": "user", "content": f"{n} {'x' * 400}"} for n in range(10)]
+    report = Report([row, replace(row, rule="TXT-005", pointer="/replies/1", mode="stream")])
+    report.exchanges = {"sent": {"body": {"messages": messages}}}
+    [(_, of_a_request), (_, of_a_reply)] = reports(report)
+
+    lines = of_a_request.partition("The last messages of the request:")[2].splitlines()[3:11]
+    assert [line[:32] for line in lines] == [f'{{"role": "user", "content": "{n} x' for n in range(2, 10)]
+    assert all(len(line) == 240 for line in lines)
+    assert "The last messages" not in of_a_reply
+    assert "what the client makes of the answer" in of_a_reply
+
+
 def test_a_report_shows_no_line_that_would_end_its_block():
     place = ("theirs", "openai-chat", "openai", "plain_text", "sync")
     row = Row(

@@ -457,7 +457,9 @@ def _advice(rows: Sequence[Row]) -> Iterator[Text]:
             f"{printable(first[:200])} (in {counted(len(found), 'run')}, first {printable(found[0].case)}[{found[0].mode}])"
         )
     if len(groups) > _ADVICE:
-        yield Text(f"… and {len(groups) - _ADVICE} more rules of this kind are in the report", style="dim")
+        yield Text(
+            f"… the report has {counted(len(groups) - _ADVICE, 'more rule')} of this kind", style="dim"
+        )
 
 
 def _print_matrix(adapter: str, report: Report, to: Console) -> None:

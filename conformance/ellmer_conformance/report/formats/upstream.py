@@ -12,7 +12,7 @@ import re
 import shlex
 import subprocess
 from collections import Counter
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from contextlib import suppress
 from dataclasses import replace
 from functools import cache
@@ -27,6 +27,7 @@ from ...contract.rule import page_of
 from ..causes import Cause, causes
 from ..repro_scripts import NotReproducible, as_python
 from ..results import Report, Row
+from .terminal import cut
 from .terminal_escaping import printable
 
 __all__ = ["reports", "title_of"]
@@ -34,6 +35,8 @@ __all__ = ["reports", "title_of"]
 _TITLE = 80  # characters
 _LONGEST = 300  # characters of what happens
 _LINES = 8  # of the request
+_WIDEST = 240  # characters of a message of the request
+_HISTORY = ("messages", "input", "contents")  # the fields of a request that have its messages
 _QUOTES = '"""'
 _WORDS_OF_THE_MODEL = re.compile(r"[:,] the model said |, and no request asked for ")
 _SDKS = {"anthropic", "google-genai", "openai"}
@@ -60,8 +63,7 @@ def reports(report: Report) -> Iterator[tuple[str, str]]:
 
 
 def _without_baseline(report: Report) -> Report:
-    failed = [row for row in report.rows if row.verdict != "unexpected-pass"]
-    rows = [replace(row, verdict="fail") if row.verdict == "expected-fail" else row for row in failed]
+    rows = [replace(row, verdict="fail") if row.verdict == "expected-fail" else row for row in report.rows]
     return replace(report, rows=rows)
 
 
@@ -88,17 +90,30 @@ def _parts(report: Report, cause: Cause, rule: Mapping[str, Any]) -> Iterator[st
     yield f"{rule.get('sentence', row.rule)} Here, {told[:1].lower()}{told[1:]}" + "." * (
         not told.endswith(".")
     )
+    exchange = report.exchanges.get(row.exchange, {})
     if row.excerpt:
-        yield f"```\n{_excerpt(row)}\n```"
-    yield f"**What the API says.** {_of_the_api(row, report.exchanges.get(row.exchange, {}))}"
+        yield _block(row.excerpt.splitlines()[:_LINES])
+    elif sent := _messages(row, exchange):
+        yield f"The last messages of the request:\n\n{_block(sent)}"
+    yield f"**What the API says.** {_of_the_api(row, exchange)}"
     yield f"**To see it.** {_found(report, row)}\n\n{_program(report, row)}"
     yield f"**Versions.** {', '.join(_versions(report, row))}"
     yield f"**Rule.** [{row.rule}]({row.page or page_of(row.rule)}), which has its sources. {_plays(cause)}"
 
 
-def _excerpt(row: Row) -> str:
-    """Returns the lines of the request around the place, none of which ends a block of Markdown."""
-    return "\n".join(printable(line) for line in row.excerpt.splitlines()[:_LINES]).replace("```", "'''")
+def _block(lines: Iterable[str]) -> str:
+    """Returns lines of the request as a block of Markdown, which none of them ends."""
+    text = "\n".join(map(printable, lines)).replace("```", "'''")
+    return f"```\n{text}\n```"
+
+
+def _messages(row: Row, exchange: Mapping[str, Any]) -> list[str]:
+    """Returns the last messages of the request that a failure is about, each in a line: what is lost has no place in it."""
+    body = exchange.get("body")
+    if not row.pointer.startswith("/exchanges/") or not isinstance(body, dict):
+        return []
+    messages: list[Any] = next((body[name] for name in _HISTORY if isinstance(body.get(name), list)), [])
+    return [cut(json.dumps(each, ensure_ascii=False), _WIDEST) for each in messages[-_LINES:]]
 
 
 def _of_the_api(row: Row, exchange: Mapping[str, Any]) -> str:
@@ -109,6 +124,8 @@ def _of_the_api(row: Row, exchange: Mapping[str, Any]) -> str:
         return f"It answers {status}: `{_line(read_error(status, exchange['answer'].encode('utf-8', 'backslashreplace')).message)}`"
     if row.rule.startswith("RUN-"):
         return "Nothing: the client fails by itself."
+    if not row.pointer.startswith("/exchanges/"):
+        return "It accepts the request. What goes wrong is what the client makes of the answer."
     return "It accepts the request, so that nobody is told of the loss."
 
 
