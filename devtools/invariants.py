@@ -33,7 +33,11 @@ class Invariant:
 INVARIANTS = (
     Invariant(
         "The answer does not depend on how the bytes were cut.",
-        ("tests/hostile/test_cut_bytes.py", "tests/hostile/test_every_split.py"),
+        (
+            "tests/hostile/test_cut_bytes.py",
+            "tests/hostile/test_every_split.py",
+            "tests/hostile/test_every_piece.py",
+        ),
     ),
     Invariant(
         "n pieces cost O(n).",
@@ -52,6 +56,7 @@ INVARIANTS = (
             "tests/hostile/test_long_chunks.py",
             "tests/hostile/test_hostile_limits.py",
             "tests/hostile/test_hostile_heads.py",
+            "tests/hostile/test_slow_downloads.py",
             "tests/hostile/test_under_load.py",
             "tests/hostile/test_forks_and_threads.py",
             "tests/hostile/test_compressed_answers.py",

@@ -182,7 +182,8 @@ def _wait_in(loop: Any, answer: Any) -> Any:
 
 
 def _logged(result: ContentToolResult) -> ContentToolResult:
-    name, error = result.request.name if result.request else "", result.error
+    request, error = result.request, result.error
+    name = request.name if request and request.tool else "(unknown)"  # it may be any text of the model
     if error is None:
         logger.debug("tool %s: done", name)
     else:

@@ -57,7 +57,7 @@ CLIENT_ERROR = Budget(received=250_000, unpacked=250_000, values=4_000_000, dept
 #: A document or an image, at a URL or in a file. No provider takes a larger one.
 DOWNLOAD = Budget(received=50_000_000, unpacked=50_000_000, seconds=60.0)
 #: A table of prices.
-PRICES = Budget(received=10_000_000, unpacked=10_000_000, values=1_000_000)
+PRICES = Budget(received=10_000_000, unpacked=10_000_000, values=1_000_000, seconds=60.0)
 #: A request to `ellmer_core.web.endpoint()`.
 WEB = Budget(received=20_000_000, unpacked=20_000_000, values=4_000_000, depth=100)
 #: A message of the chat app's page, or a file that it uploads.

@@ -14,7 +14,8 @@ from typing import TYPE_CHECKING, Any
 from urllib.parse import SplitResult, urljoin, urlsplit
 
 from ..base.budget import DOWNLOAD
-from ..errors import ConnectError, UsageError
+from ..base.timed_reads import TRACE, Deadline, Late, ended_by
+from ..errors import ConnectError, EllmerError, UsageError
 
 if TYPE_CHECKING:
     import httpx
@@ -62,12 +63,13 @@ def _meant(address: Address) -> Iterator[IPv4Address]:
 
 def addresses_of(host: str, *, resolve: bool) -> list[Address]:
     """Returns the address that a host is, or the addresses that its name resolves to, if a lookup is allowed."""
+    host = host.rstrip(".")
     with suppress(ValueError):
         return [ip_address(host)]
     with suppress(OSError, ValueError):
         return [ip_address(socket.inet_aton(host))]  # the short forms: 127.1, 0x7f000001
     if not resolve:
-        return [ip_address("127.0.0.1")] if host == "localhost" else []
+        return [ip_address("127.0.0.1")] if host.rpartition(".")[2] == "localhost" else []
     try:
         return [ip_address(str(info[4][0]).partition("%")[0]) for info in socket.getaddrinfo(host, None)]
     except (OSError, ValueError) as error:
@@ -88,42 +90,64 @@ def download(
     """
     import httpx  # noqa: PLC0415 - imported when first needed
 
-    until = monotonic() + DOWNLOAD.seconds
-    with nullcontext(client) if client else httpx.Client(timeout=30) as http:
+    deadline = Deadline(monotonic() + DOWNLOAD.seconds)
+    with nullcontext(client) if client else httpx.Client(timeout=30) as http, ended_by(deadline):
         for _ in range(MAX_REDIRECTS + 1):
-            host = _host(url, schemes)
-            addresses = [] if allow_private else addresses_of(host, resolve=client is None)
-            if any(map(is_private, addresses)):
-                raise UsageError(
-                    f"{url} is inside a private network. If you trust it, pass allow_private=True."
-                )
             try:
-                where = _addressed_to(httpx.URL(url), addresses if client is None else [])
+                deadline.check()
+                where = _addressed_to(
+                    url, _addresses(url, client, allow_private, schemes), is_own=client is None
+                )
                 with http.stream("GET", **where, follow_redirects=False) as response:
                     if not response.has_redirect_location:
-                        return _body(response, until)
+                        return _body(response, deadline)
                     url = urljoin(url, response.headers["location"])
-            except (httpx.HTTPError, httpx.InvalidURL, ValueError) as error:
-                raise ConnectError(f"{url} could not be downloaded: {error}") from error
+            except (httpx.HTTPError, httpx.InvalidURL, ValueError, Late) as error:
+                raise _failure(url, error, deadline) from error
     raise UsageError(f"{url} redirected more than {MAX_REDIRECTS} times. Pass the address that it leads to.")
 
 
-def _addressed_to(url: httpx.URL, addresses: Sequence[IPv4Address | IPv6Address]) -> dict[str, Any]:
-    """Returns the request for a URL, addressed to the IP address that was checked, because the name may resolve to
-    another address later.
+def _failure(url: str, error: Exception, deadline: Deadline) -> EllmerError:
+    try:
+        deadline.check()
+    except Late:
+        return UsageError(
+            f"{url} took longer than {DOWNLOAD.seconds:g} seconds. Download it yourself, and pass the file."
+        )
+    return ConnectError(f"{url} could not be downloaded: {error}")
+
+
+def _addresses(
+    url: str, client: httpx.Client | None, allow_private: bool, schemes: Sequence[str]
+) -> list[Address]:
+    """Returns the addresses to ask: none if they do not matter. Raises `UsageError` for one that is not allowed."""
+    host = _host(url, schemes)
+    if allow_private:
+        return []
+    addresses = addresses_of(host, resolve=client is None)
+    if any(map(is_private, addresses)):
+        raise UsageError(f"{url} is inside a private network. If you trust it, pass allow_private=True.")
+    return addresses
+
+
+def _addressed_to(address: str, addresses: Sequence[Address], *, is_own: bool) -> dict[str, Any]:
+    """Returns the request for a URL. That of our own client is addressed to the IP address that was checked, because the name may resolve
+    to another address later.
     """
-    headers = {"accept-encoding": "gzip, deflate"}
-    if not addresses:
-        return {"url": url, "headers": headers}
+    import httpx  # noqa: PLC0415 - likewise
+
+    url, headers = httpx.URL(address), {"accept-encoding": "gzip, deflate"}
+    if not is_own or not addresses:
+        return {"url": url, "headers": headers, "extensions": TRACE}
     host = url.netloc.decode("ascii")
     return {
         "url": url.copy_with(host=str(addresses[0])),
         "headers": {"host": host, **headers},
-        "extensions": {"sni_hostname": url.host},
+        "extensions": {"sni_hostname": url.host, **TRACE},
     }
 
 
-def _body(response: httpx.Response, until: float) -> bytes:
+def _body(response: httpx.Response, deadline: Deadline) -> bytes:
     if not response.is_success:
         raise UsageError(
             f"{response.url} answered {response.status_code} {response.reason_phrase}. Check the address."
@@ -140,19 +164,19 @@ def _body(response: httpx.Response, until: float) -> bytes:
             raise UsageError(
                 f"{response.url} is larger than {DOWNLOAD.unpacked:,} bytes, the limit. Pass a smaller file."
             )
-        if monotonic() > until:
-            raise UsageError(
-                f"{response.url} took longer than {DOWNLOAD.seconds:g} seconds. Download it yourself, and pass the file."
-            )
+        deadline.check()
     return bytes(body)
 
 
 def _host(url: str, schemes: Sequence[str]) -> str:
+    """Returns the host of a URL, as httpx reads it: in the letters of a name or an address."""
+    import httpx  # noqa: PLC0415 - likewise
+
     parts = url_parts(url)
     if parts.scheme not in schemes or not parts.hostname:
         there = " or ".join(f"{scheme}:" for scheme in schemes)
         raise UsageError(f"A URL to download must start with {there}, not {url[:60]!r}.")
-    return parts.hostname
+    return httpx.URL(url).raw_host.decode("ascii")
 
 
 def url_parts(url: str) -> SplitResult:

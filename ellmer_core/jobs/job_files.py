@@ -4,6 +4,7 @@ new content. `Journal` is the file of parallel prompts; `batch` has its own.
 
 from __future__ import annotations
 
+import errno
 import json
 import os
 import sys
@@ -32,19 +33,33 @@ def read(path: Path) -> bytes:
 UNSENT = "Nothing was sent. Make room, or use a path in a folder that can be written, and call again"
 
 
+#: The errors of a folder that this process may only read.
+_ONLY_READ = frozenset({errno.EROFS, errno.EACCES, errno.EPERM})
+
+
 @contextmanager
-def held(path: str | Path) -> Iterator[None]:
+def held(path: str | Path) -> Iterator[OSError | None]:
     """Holds the file of a job, as long as the block runs. Raises `UsageError` if another call holds it, in any process.
 
-    The lock is a file beside it, which is deleted at the end. The system lets go of the lock of a process that is killed.
+    The lock is a file beside it, which is deleted at the end. The system lets go of the lock of a process that is killed. Where there can
+    be no lock because the folder is only read, but a file of a job, it yields the error: what is in the file can be used.
     """
-    lock = Path(f"{path}.lock")
-    with explained(Path(path), UNSENT):
-        file = _locked(lock)
+    lock, file = Path(f"{path}.lock"), None
+    only_read: OSError | None = None
+    try:
+        with explained(Path(path), UNSENT):
+            file = _locked(lock)
+    except OSError as error:
+        if error.errno not in _ONLY_READ or not Path(path).exists():
+            raise
+        only_read = error
+    if only_read is not None:
+        yield only_read
+        return
     if file is None:
         raise UsageError(f"{path} is in use by another call. Wait until it has ended, or use another path.")
     try:
-        yield
+        yield None
     finally:
         with suppress(OSError):  # Windows deletes no open file
             lock.unlink()

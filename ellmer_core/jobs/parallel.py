@@ -523,7 +523,7 @@ class Parallel:
     async def outcomes(self, asked: list[tuple[Input, ...]]) -> AsyncGenerator[tuple[int, Outcome], None]:
         """Yields each outcome once, as it arrives. Those in the journal come first, those that were not sent last."""
         with (
-            nullcontext() if self.path is None else held(self.path),
+            nullcontext() if self.path is None else held(self.path) as only_read,
             reporting(len(asked), self.progress) as report,
         ):
             if self.path is not None:
@@ -531,6 +531,8 @@ class Parallel:
                     self.path, fingerprints(self.chat, self.wanted), prompt_fingerprints(asked)
                 )
             kept = self.journal.lines if self.journal else {}
+            if only_read is not None and len(kept) < len(asked):
+                raise only_read
             waiting = iter(sorted(enumerate(asked), key=lambda prompt: prompt[0] not in kept))
             done = failed = 0
             async with aclosing(self.arriving(waiting, min(self.max_active, len(asked)))) as arriving:

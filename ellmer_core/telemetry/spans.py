@@ -35,6 +35,7 @@ if TYPE_CHECKING:
 
 
 CAPTURE = "OTEL_INSTRUMENTATION_GENAI_CAPTURE_MESSAGE_CONTENT"
+UNKNOWN = "(unknown)"  # for a name that no tool has, which is the model's text
 SCHEMA = "https://opentelemetry.io/schemas/1.37.0"
 
 
@@ -63,7 +64,7 @@ def traced_call(request: ContentToolRequest) -> Iterator[Callable[[ContentToolRe
         yield lambda result: result
         return
     with found.start_as_current_span(
-        f"execute_tool {request.name}",
+        f"execute_tool {_name(request)}",
         attributes=_call_attributes(request),
         record_exception=False,  # its message may be anything
         set_status_on_exception=False,
@@ -75,10 +76,14 @@ def traced_call(request: ContentToolRequest) -> Iterator[Callable[[ContentToolRe
             raise
 
 
+def _name(request: ContentToolRequest) -> str:
+    return request.name if request.tool or captures() else UNKNOWN
+
+
 def _call_attributes(request: ContentToolRequest) -> dict[str, str]:
     attributes = {
         "gen_ai.operation.name": "execute_tool",
-        "gen_ai.tool.name": request.name,
+        "gen_ai.tool.name": _name(request),
         "gen_ai.tool.call.id": request.id,
         "gen_ai.tool.type": "function",
         "gen_ai.tool.description": request.tool.description if request.tool else "",

@@ -14,11 +14,11 @@ from contextvars import copy_context
 from threading import Timer
 from typing import Any, TypeVar
 
+from ..base.timed_reads import TRACE, thread
 from ..contents.content import ContentImageInline
 from ..conversation import io_operations as io
 from ..conversation.approval import DecisionLike, ask_for_decision
 from ..errors import AsyncToolError
-from .http_clients import TRACE, thread
 from .http_exchange import LINGER, HttpExchange, hang_up, some_time
 
 T = TypeVar("T")

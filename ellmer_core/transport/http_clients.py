@@ -8,17 +8,15 @@ event loop has its own client, which is closed when the loop ends at the latest.
 from __future__ import annotations
 
 import os
-import time
 from collections.abc import AsyncGenerator, Callable, Mapping, MutableMapping
-from contextlib import suppress
 from dataclasses import dataclass, field
-from functools import cache, partial
-from threading import local
-from typing import TYPE_CHECKING, Any, Protocol
+from functools import cache
+from typing import TYPE_CHECKING, Any
 from weakref import WeakKeyDictionary, finalize
 
 from ..base.argument_checks import spelt
 from ..base.budget import CLIENT, CLIENT_ERROR
+from ..base.timed_reads import TRACE, read_in_time
 from ..base.values import Value
 from ..errors import UsageError
 from .key_forms import HiddenText
@@ -83,52 +81,6 @@ def _check_numbers(limits: Timeouts | Limits, what: str) -> None:
     for name, value in vars(limits).items():
         if value is not None and (isinstance(value, bool) or not isinstance(value, int | float) or value < 0):
             raise UsageError(f"{name}= must be {what}, 0 or more, or None, not {value!r}.")
-
-
-# --- Reads that end when an answer must be complete ------------------------------------------------------
-
-# httpcore reads a head without an end, byte by byte, for as long as each byte comes in time. So each connection's `read()` asks whether
-# the time of the thread's answer is over. Connections of our own clients do so from the beginning (`httpx_clients`); a caller's client
-# tells a `trace` of each new one.
-
-_OPENED = ("connect_tcp.complete", "connect_unix_socket.complete", "start_tls.complete")
-
-
-class Monitor(Protocol):
-    """Monitors one answer."""
-
-    ends: float | None  # when it must be complete, by time.monotonic()
-
-    def check(self) -> None:
-        """Raises an error if the answer took longer than allowed."""
-
-
-class _Thread(local):
-    monitor: Monitor | None = None  # of the answer that this thread reads
-
-
-thread = _Thread()
-
-
-def read_in_time(read: Callable[..., bytes], max_bytes: int, timeout: float | None = None) -> bytes:
-    """Reads from a connection as `read` does, but no longer than the thread's answer may take."""
-    monitor = thread.monitor
-    if monitor is not None and monitor.ends is not None:
-        monitor.check()
-        left = max(monitor.ends - time.monotonic(), 0.0)
-        timeout = left if timeout is None else min(timeout, left)
-    return read(max_bytes, timeout)
-
-
-def _traced(event: str, details: dict[str, Any]) -> None:
-    if event.endswith(_OPENED):
-        stream = details["return_value"]
-        with suppress(AttributeError):  # a network of the caller's own, which has slots
-            stream.read = partial(read_in_time, stream.read)
-
-
-#: The extension of a request that lets its connections be timed.
-TRACE = {"trace": _traced}
 
 
 # --- Clients ---------------------------------------------------------------------------------------------

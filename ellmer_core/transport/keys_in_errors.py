@@ -10,7 +10,7 @@ from __future__ import annotations
 import re
 import sys
 from base64 import b32encode, b64decode, b64encode, urlsafe_b64encode
-from bisect import bisect
+from bisect import bisect, bisect_left
 from codecs import encode
 from collections.abc import Callable, Iterable, Iterator
 from functools import lru_cache, partial
@@ -66,6 +66,7 @@ _IS_LETTER = bytes(code < 128 and chr(code).isalnum() for code in range(256))
 _IN_RUNS = bytes(ord("A") if re.match(r"[\w+/-]", chr(code), re.ASCII) else 0 for code in range(256))
 _OTHER_BYTES = bytes(range(128)) + b" " * 128
 _ROW = re.compile(r"[\w+/-]{4,}+", re.ASCII)
+_BEHIND = re.compile(r"[^\w+/=-]{1,8}+(?:\\[nr])?([\w+/-]{1,63}+)", re.ASCII)
 
 
 _Search = Callable[[str, tuple[str, ...]], list[tuple[int, int]]]
@@ -437,19 +438,34 @@ def _in_packed(text: str, keys: tuple[str, ...], layers: int = LAYERS) -> list[t
     if len(text) * _BITS < 8 * shortest:
         return []
     runs, letters = _packed_runs(text)
-    spans = [[run] for run in runs]
     rows = _rows(text)
-    told: set[int] = set()
+    told: set[tuple[int, int]] = set()
     for code in _CODES if letters or rows else ():
-        places = [(place, run) for place, run in letters if code.runs.fullmatch(run)]
+        read = [([runs[place]], run) for place, run in letters if code.runs.fullmatch(run)]
         for row in rows:
             words = [span for span in row if code.runs.fullmatch(text, *span)]  # no other words of a sentence
-            places.append((len(spans), "".join([text[slice(*span)] for span in words])))
-            spans.append(words)
-        places = [(place, run) for place, run in places if len(run) * code.bits >= 8 * shortest]
-        found = _in_code(code, [run for _, run in places], keys, layers) if places else set[int]()
-        told |= {places[each][0] for each in found}
-    return [span for each in sorted(told) for span in spans[each]]
+            read.append((words, "".join([text[slice(*span)] for span in words])))
+        read = [(words, run) for words, run in read if len(run) * code.bits >= 8 * shortest]
+        for each, start, stop in _in_code(code, [run for _, run in read], keys, layers) if read else ():
+            words = read[each][0]
+            told |= {*(words if len(words) == 1 else _pieces(text, code, words, (start, stop), keys))}
+    return sorted(told)
+
+
+def _pieces(
+    text: str, code: _Code, words: list[tuple[int, int]], place: tuple[int, int], keys: tuple[str, ...]
+) -> list[tuple[int, int]]:
+    """Returns those of several words that have a letter between two places in all of them, and the shorter word behind them, if it goes on."""
+    ends = [*accumulate(stop - start for start, stop in words)]
+    found = words[bisect(ends, place[0]) : bisect_left(ends, place[1]) + 1]
+    behind = _BEHIND.match(text, found[-1][1])
+    if behind and behind.span(1) not in words and code.runs.fullmatch(behind[1]):
+        begun = "".join([text[slice(*span)] for span in found])
+        if any(
+            stop > len(begun) for _, _, stop in _in_code(code, [begun + behind[1] + code.apart], keys, LAYERS)
+        ):
+            found.append(behind.span(1))
+    return found
 
 
 def _shortest(keys: tuple[str, ...]) -> int:
@@ -506,9 +522,11 @@ def _in_escaped_runs(text: str, keys: tuple[str, ...]) -> list[tuple[int, int]]:
     return spans
 
 
-def _in_code(code: _Code, runs: list[str], keys: tuple[str, ...], layers: int) -> set[int]:
-    """Returns the numbers of the runs that contain a part of a key. Each phase decodes all of them, from another letter on."""
-    joined, told = code.apart.join(runs), set[int]()
+def _in_code(code: _Code, runs: list[str], keys: tuple[str, ...], layers: int) -> set[tuple[int, int, int]]:
+    """Returns the numbers of the runs that contain a part of a key, and where it begins and ends. Each phase decodes all of them, from
+    another letter on.
+    """
+    joined, told = code.apart.join(runs), set[tuple[int, int, int]]()
     starts = list(accumulate((len(run) + len(code.apart) for run in runs), initial=0))
     for phase in range(min(code.phases, len(joined))):
         inner = code.decode(joined[phase:]).translate(_OTHER_BYTES).decode("ascii")
@@ -518,9 +536,10 @@ def _in_code(code: _Code, runs: list[str], keys: tuple[str, ...], layers: int) -
         ]
         spans += _in_packed(inner, keys, layers - 1) if layers > 1 else []
         for start, stop in spans:
-            first = bisect(starts, phase + start * 8 // code.bits)
-            if first == bisect(starts, phase + (stop * 8 - 1) // code.bits):  # not in two runs
-                told.add(first - 1)
+            first, last = phase + start * 8 // code.bits, phase + (stop * 8 - 1) // code.bits
+            run = bisect(starts, first) - 1
+            if run == bisect(starts, last) - 1:  # not in two runs
+                told.add((run, first - starts[run], last - starts[run] + 1))
     return told
 
 

@@ -9,10 +9,12 @@ server.missed  # what it asked for in vain
 
 from __future__ import annotations
 
+import io
 import socket
 import struct
 import sys
 import threading
+import time
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
@@ -153,12 +155,44 @@ def serving(
             cassette.misses.clear()  # they are answers here, and in `missed`
 
 
+class _TimedSocket(socket.SocketIO):
+    """A socket from which a request is read. Its time begins with its first bytes."""
+
+    def __init__(self, connection: socket.socket, seconds: float) -> None:
+        super().__init__(connection, "r")
+        self._connection, self._seconds = connection, seconds
+        self.ends = 0.0  # when the request must be complete, by time.monotonic(); 0 before its first bytes
+
+    def readinto(self, buffer: Any) -> int | None:
+        """Reads as many bytes as there are. Raises `TimeoutError` if the request takes too long."""
+        left = self.ends - time.monotonic() if self.ends else self._seconds
+        if left <= 0:
+            raise TimeoutError("the request took too long")
+        self._connection.settimeout(left)
+        size = super().readinto(buffer)
+        self._connection.settimeout(self._seconds)
+        self.ends = self.ends or time.monotonic() + self._seconds
+        return size
+
+
 class _Handler(BaseHTTPRequestHandler):
     """Handles one connection."""
 
     protocol_version = "HTTP/1.1"
-    timeout = SERVER.seconds  # that a client may say nothing, also within a request
+    timeout = SERVER.seconds  # that a client may say nothing, or that a request may take
     server: CassetteServer  # pyright: ignore[reportIncompatibleVariableOverride]  # no other server makes one
+
+    def setup(self) -> None:
+        """Lets the whole request come in time, not only each of its bytes."""
+        super().setup()
+        self.rfile.close()
+        self._timed = _TimedSocket(self.connection, self.timeout)
+        self.rfile = io.BufferedReader(self._timed)
+
+    def handle_one_request(self) -> None:
+        """Handles the next request of the connection."""
+        self._timed.ends = 0.0
+        super().handle_one_request()
 
     def log_message(self, format: str, *args: Any) -> None:
         """Prints nothing; `missed` lists the requests without an answer."""

@@ -90,7 +90,11 @@ def test_a_line_that_is_not_utf_8_is_an_error_of_its_own_request():
 def test_the_events_of_an_mcp_server_over_http(seed, record_property):
     random, compared = Random(seed), 0
     end = ("\n", "\r\n", "\r")[seed % 3]
-    body = "".join(f"event: message{end}data: {message(random)}{end}{end}" for _ in range(6)).encode()
+    told = [message(random) for _ in range(20)]
+    told = [
+        each for each in told if seed % 2 or len(each) < 250
+    ]  # in each other stream, no message is too large
+    body = "".join(f"event: message{end}data: {each}{end}{end}" for each in told).encode()
 
     def exceeded(chunks):
         count = reading._Count(streamed=True)
@@ -274,4 +278,4 @@ def test_many_requests_at_once_are_all_answered():
     one = b"POST / HTTP/1.1\r\nhost: a\r\ncontent-length: 1000\r\n\r\n" + b"b" * 1000
     many = one * (2 * SERVER_HEAD.received // len(one) + 2)
 
-    assert len(called([many[:-3], many[-3:]], cache=False)) == many.count(b"POST")
+    assert [call[0] for call in called([many[:-3], many[-3:]], cache=False)] == ["POST"] * many.count(b"POST")

@@ -105,6 +105,21 @@ def test_half_sent_requests_neither_stop_a_cassettes_server_nor_keep_it_open(cas
     assert time.monotonic() - began < 5
 
 
+@pytest.mark.parametrize(
+    "begin", [b"GET /x HTTP/1.1\r\nx: ", b"POST /x HTTP/1.1\r\nhost: a\r\ncontent-length: 9999\r\n\r\n"]
+)
+def test_a_request_that_drips_is_left_by_a_cassettes_server(cassette, monkeypatch, begin):
+    monkeypatch.setattr(_Handler, "timeout", 0.3)
+    with serving(cassette) as server:
+        place = server.server_name, server.server_port
+        with socket.create_connection(place, timeout=10) as client, suppress(ConnectionError):
+            client.sendall(begin)
+            while True:  # each byte comes in time
+                client.sendall(b"a")
+                time.sleep(0.02)
+        assert httpx.get(f"{server.url}/x").text == "hello"
+
+
 def test_a_restart_of_a_cassettes_server_under_load_leaves_answers_or_errors(cassette, capfd):
     stopped = Event()
 

@@ -1,5 +1,6 @@
 """The files of jobs: one call at a time uses one, in any process, and what is no file of a job is an error that names it."""
 
+import errno
 import os
 import signal
 import subprocess
@@ -14,6 +15,7 @@ from chats.many import provider
 
 import ellmer_core as ec
 from ellmer_core.errors import UsageError
+from ellmer_core.jobs import job_files
 from ellmer_core.jobs.job_files import held
 
 PROMPTS = [f"prompt {n}" for n in range(3)]
@@ -152,3 +154,23 @@ def test_what_is_no_file_of_a_job_is_named(work, make, tmp_path):
     with suppress(FileNotFoundError):
         Path(f"{path}.lock").unlink()
         pytest.fail("the lock is left")
+
+
+def test_a_folder_that_is_only_read_has_the_answers_of_a_finished_job_and_asks_nothing(tmp_path, monkeypatch):
+    path, answers = tmp_path / "answers.jsonl", Slow()
+    answers.released.set()
+    with provider(answers) as url:
+
+        def asked(*prompts):
+            chat = ec.chat_openai_completions(base_url=url, api_key="k", model="m", echo="none", max_tries=1)
+            return ec.parallel_chat_text(chat, prompts, path=path)
+
+        def only_read(lock):
+            raise OSError(errno.EROFS, "Read-only file system", str(lock))
+
+        assert asked("one", "two") == ["ONE", "TWO"]
+        monkeypatch.setattr(job_files, "_locked", only_read)
+        assert asked("one", "two") == ["ONE", "TWO"]
+        with pytest.raises(OSError, match=r"Read-only file system\. Nothing was sent"):
+            asked("one", "two", "three")
+    assert answers.asked == {"one": 1, "two": 1}

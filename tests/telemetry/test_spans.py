@@ -207,6 +207,7 @@ def test_what_is_said_is_in_no_span_and_no_log_if_it_is_not_asked_for(server, re
     secret = "canary-4711"
     refusal = json.dumps({"error": {"message": secret}}).encode()
     calls = call("c1", arguments=json.dumps({"x": secret, "y": 3})), call("c2", "fail", "{}")
+    calls += (call("c3", secret, "{}"),)  # no tool has this name, which is the model's text
     server.answers(
         reply([whole(secret, *calls, finish="tool_calls")]),
         reply([whole(secret)]),

@@ -549,3 +549,16 @@ def test_no_header_of_an_answer_has_the_key(failed):
     headers = {"x-request-id": f"id {KEY.encode().hex(':')}", "date": "Fri, 27 Nov 2026 23:00:00 GMT"}
     shown = SentKeys(BEARER).hidden_in_headers(headers, failed=failed)
     assert shown == headers | {"x-request-id": f"id {HIDDEN}"}
+
+
+@pytest.mark.parametrize("encoded", [b64encode, b32encode, lambda key: key.hex().encode()])
+@pytest.mark.parametrize("length", [4, 5, 6, 8])
+def test_words_of_the_length_of_a_key_s_pieces_stay(encoded, length):
+    before, behind = "with that model from your other gateway", "they said: please renew this request again"
+    pieces = wrap(encoded(KEY.encode()).decode().rstrip("="), length)
+
+    shown = SentKeys(BEARER).hidden_in_error(f"{before} {' '.join(pieces)} {behind}")
+
+    assert shown.startswith(f"{before} ")
+    assert shown.endswith(f" {behind}")
+    assert not {*shown.split()} & {*pieces[len("sk-proj-") * 2 // length + 1 :]}

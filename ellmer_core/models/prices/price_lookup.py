@@ -8,9 +8,11 @@ from collections.abc import Mapping
 from functools import cache, lru_cache
 from pathlib import Path
 from threading import Lock
+from time import monotonic
 from typing import Any, NamedTuple
 
 from ...base.budget import PRICES
+from ...base.timed_reads import TRACE, Deadline, Late, ended_by
 from ...contents.turns import AssistantTurn, Tokens
 from ...errors import UsageError
 from ...wire.base import Wire
@@ -191,12 +193,18 @@ def _download(url: str, most: int) -> bytes:
 
     content = bytearray()
     try:
-        with httpx.stream("GET", url, timeout=10, follow_redirects=True) as answer:
+        with (
+            ended_by(Deadline(monotonic() + PRICES.seconds)),
+            httpx.Client(timeout=10, follow_redirects=True) as client,
+            client.stream("GET", url, extensions=TRACE) as answer,
+        ):
             answer.raise_for_status()
             for chunk in answer.iter_bytes(65_536):
                 content += chunk
                 if len(content) > most:
                     break
+    except Late as error:
+        raise OSError(f"it took longer than {PRICES.seconds:g} seconds") from error
     except (httpx.HTTPError, httpx.InvalidURL) as error:
         raise OSError(str(error)) from error
     return bytes(content)

@@ -159,7 +159,7 @@ class Reader:
 # --- one client ------------------------------------------------------------------------------------------
 
 
-PATIENCE = SERVER.seconds  # seconds in which a request must come whole, and a silent client another one
+PATIENCE = SERVER.seconds  # seconds in which a request must come whole, a silent client another one, and a client read some of its reply
 LONGEST_WEBSOCKET = 3600.0  # seconds that OpenAI lets one last
 _LINGER = 5.0  # seconds in which a refused client may finish sending
 _PIPELINED = 16  # requests read ahead of a reply before the socket is left alone
@@ -196,6 +196,7 @@ class Connection(asyncio.Protocol):
         self._waiting: deque[HttpRequest] = deque()
         self._playing: asyncio.Task[None] | None = None
         self._writable: asyncio.Event | None = None
+        self._full = 0.0  # since when the client reads nothing, by the loop's clock, if it is not writable
         self._closing = self._half_closed = self._held = self._left = False
         self._silent = False  # nothing more is due from here: when the client's side ends, it has left
         self._written = 0  # bytes of the body that is being played
@@ -235,7 +236,7 @@ class Connection(asyncio.Protocol):
         return busy and not self._silent  # a client that half-closes still gets its reply
 
     def pause_writing(self) -> None:
-        self._writable = asyncio.Event()
+        self._writable, self._full = asyncio.Event(), self._loop.time()
 
     def resume_writing(self) -> None:
         if self._writable:
@@ -243,8 +244,12 @@ class Connection(asyncio.Protocol):
         self._writable = None
 
     def weary(self, now: float) -> None:
-        """Ends an idle connection: one with an incomplete request, or without any. A WebSocket may last longer."""
-        if self._socket:
+        """Ends an idle connection: one with an incomplete request, without any, or whose client does not read. A WebSocket may last
+        longer.
+        """
+        if self._writable and now - self._full > PATIENCE:
+            self.close()
+        elif self._socket:
             if now - self.heard > LONGEST_WEBSOCKET:
                 self._socket.expire()
         elif not self._playing and not self._waiting and now - self.heard > PATIENCE:

@@ -1,5 +1,6 @@
 """Hostile clients: the strict server stores a limited amount, and its reports are not public."""
 
+import asyncio
 import json
 import socket
 import time
@@ -197,6 +198,41 @@ def test_a_half_sent_request_is_left(monkeypatch):
             with socket.create_connection((server.host, server.port), timeout=20) as client:
                 client.sendall(half.replace(b"content-length: 1", b"content-length: 9"))
                 assert client.recv(1000) == b""
+
+
+class Full:
+    """A transport whose client reads nothing."""
+
+    def __init__(self):
+        self.ended = False
+
+    def get_extra_info(self, _):
+        return self
+
+    def setsockopt(self, *_):
+        pass
+
+    def abort(self):
+        self.ended = True
+
+
+def test_a_client_that_does_not_read_its_answer_is_left():
+    async def played():
+        transport, open_connections = Full(), set()
+        connection = served.Connection(None, open_connections)
+        connection.connection_made(transport)
+        connection._playing = asyncio.ensure_future(asyncio.Event().wait())
+        begun = asyncio.get_running_loop().time()
+        for reads in (True, False):
+            connection.pause_writing()
+            if reads:
+                connection.resume_writing()
+            connection.weary(begun + served.PATIENCE / 2)
+            assert not transport.ended
+        connection.weary(begun + 2 * served.PATIENCE)
+        assert transport.ended
+
+    asyncio.run(played())
 
 
 def test_names_are_short_where_they_are_remembered():
