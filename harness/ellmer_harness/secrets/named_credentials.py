@@ -603,8 +603,11 @@ _SIGNED = re.compile(
 )
 
 
-#: The id of a key and a signature, as S3 takes them (https://docs.aws.amazon.com/AmazonS3/latest/userguide/RESTAuthentication.html).
-_SIGNED_ALONE = re.compile(r"AWS [A-Za-z0-9_-]{16,128}:[A-Za-z0-9+/]{27}=")
+#: The id of a key and a signature, as S3 takes them (https://docs.aws.amazon.com/AmazonS3/latest/userguide/RESTAuthentication.html), and the name
+#: of an account and a signature, as Azure's storage does (https://learn.microsoft.com/rest/api/storageservices/authorize-with-shared-key).
+_SIGNED_ALONE = re.compile(
+    r"AWS [A-Za-z0-9_-]{16,128}:[A-Za-z0-9+/]{27}=|SharedKey(?:Lite)? [a-z0-9]{3,24}:[A-Za-z0-9+/]{43}="
+)
 
 
 _ADDRESS = ("https://", "http://")

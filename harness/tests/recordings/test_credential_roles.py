@@ -98,6 +98,7 @@ LOGIN = {"method": "POST", "headers": {}, "body": form(username="ann", password=
         ([got(client_secret=f"pi_{KEY[:24]}_secret_12345")], 0, 0),
         ([got(client_secret=f"pi_{KEY[:24]}_secret_{OTHER[:25]}")], 1, 0),
         ([sent(headers={"Signed": [f"AWS {'A' * 20}:{KEY[:27]}="]})], 0, 0),
+        ([sent(headers={"Authorization": [f"SharedKey accountofann:{(KEY + OTHER)[:43]}="]})], 0, 0),
         ([sent("https://ann:my_app_password@api.example.com/v1")], 0, 0),
         ([sent("https://admin:admin@api.example.com/v1")], 0, 1),
         ([sent("https://admin:Administrator@api.example.com/v1")], 0, 1),
