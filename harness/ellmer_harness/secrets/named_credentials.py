@@ -18,6 +18,7 @@ from urllib.parse import unquote
 
 from .random_values import (
     drawn,
+    in_letters,
     is_guessed,
     is_placeholder,
     is_typed,
@@ -347,9 +348,11 @@ def evidence(name: str, value: str) -> Evidence:
 
 
 def _of_chosen(password: str) -> Evidence:
-    if is_guessed(unquote(password)):
+    plain = in_letters(unquote(password))
+    rest = _SELF_TOLD.sub("", plain)
+    if is_guessed(plain) or (rest != plain and not drawn(rest)):
         return "name"
-    return "role" if drawn(password) else "name" if _SELF_TOLD.search(password) else "chosen"
+    return "role" if drawn(password) else "chosen"
 
 
 def evidence_of_login(found: str, before: str) -> Evidence:
@@ -586,6 +589,7 @@ def credential(what: Kind, value: str) -> bool:
         return chosen and (not value.startswith(_ADDRESS) or _opens(value))  # `"reset_password": "https://…"`
     if what == "" or _is_published(value):
         return False
+    value = _TEMPLATE.sub("", value)
     scheme, _, rest = value.partition(" ")
     if scheme.lower() == "basic" and ":" in _coded_login(rest):
         return _login(rest)
@@ -594,9 +598,12 @@ def credential(what: Kind, value: str) -> bool:
     return any(map(_is_secret_piece, _PIECES.split(_without_signature(value))))
 
 
+_TEMPLATE = re.compile(r"<%=[^%]{0,400}%>")  # of ERB, which VCR for Ruby fills in
+
+
 #: What an `Authorization` header has beside the key, if the client signs each request with it.
 _COMPUTED = re.compile(
-    r"(?i)\b(?:(?:oauth_)?(?:signature|nonce|timestamp|signature_method|version|body_hash)|headers|signedheaders|algorithm)=(?:\"[^\"]*\"|[^\s,\"]+)"
+    r"(?i)\b(?:(?:oauth_)?(?:signature|nonce|timestamp|signature_method|version|body_hash)|headers|signedheaders|algorithm|keyid)=(?:\"[^\"]*\"|[^\s,\"]+)"
 )
 _SIGNED = re.compile(
     r"(?i)(?:[A-Z0-9]+-(?:HMAC|RSA|ECDSA)[\w-]*|OAuth|Signature|HMAC) .*?\b(?:oauth_)?signature="

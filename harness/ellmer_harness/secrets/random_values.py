@@ -118,10 +118,22 @@ def is_guessed(text: str) -> bool:
         >>> is_guessed("hackme"), is_guessed("S3cret123"), is_guessed("12345678"), is_guessed("tr0ub4dor")
         (True, True, True, False)
     """
-    words = _LEET.sub(lambda found: found[0].translate(_AS_DIGITS), text)
     return any(text in row for row in _ROWS) or (
-        len(text) <= _LONGEST_GUESS and bool(_GUESSED.fullmatch(words))
+        len(text) <= _LONGEST_GUESS and bool(_GUESSED.fullmatch(in_letters(text)))
     )
+
+
+def in_letters(text: str) -> str:
+    """Returns a text with the letters for which digits and marks stand.
+
+    Args:
+        text: A password.
+
+    Examples:
+        >>> in_letters("my_s3cr3t_7")
+        'my_secret_7'
+    """
+    return _LEET.sub(lambda found: found[0].translate(_AS_DIGITS), text)
 
 
 _LONGEST_GUESS = 40
