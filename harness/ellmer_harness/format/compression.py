@@ -8,6 +8,7 @@ from __future__ import annotations
 import gzip
 import importlib
 import re
+import zipfile
 import zlib
 from collections.abc import Callable, Iterator
 from contextlib import suppress
@@ -139,6 +140,28 @@ def unzipped_part(body: bytes, most: int) -> bytes:
     with suppress(OSError, EOFError, zlib.error), gzip.open(BytesIO(body)) as file:
         while len(plain) < most and (piece := file.read1(min(_PIECE, most - len(plain)))):
             plain += piece
+    return bytes(plain)
+
+
+def archived_part(archive: bytes, most: int) -> bytes:
+    """Returns the first bytes of what the files of a ZIP archive contain, one after another, up to where it is damaged.
+
+    Args:
+        archive: The bytes.
+        most: The number of bytes after which it stops.
+    """
+    plain = bytearray()
+    with (
+        suppress(
+            OSError, EOFError, ValueError, zlib.error, zipfile.BadZipFile, NotImplementedError, RuntimeError
+        ),
+        zipfile.ZipFile(BytesIO(archive)) as files,
+    ):
+        for each in files.infolist():
+            with files.open(each) as file:
+                while len(plain) < most and (piece := file.read1(min(_PIECE, most - len(plain)))):
+                    plain += piece
+            plain += b"\n"
     return bytes(plain)
 
 

@@ -27,7 +27,7 @@ from urllib.parse import unquote
 
 from pydantic_core import from_json
 
-from ..format.compression import undo, unzipped_part
+from ..format.compression import archived_part, undo, unzipped_part
 from ..format.json_text import LaidBody, compact, in_ascii, searcher
 from ..format.uniform_events import Uniform
 from .json_strings import (
@@ -516,7 +516,7 @@ def _letter(escape: re.Match[str]) -> str:
 
 
 _RATIO = 100
-_PACKED = (b"\x1f\x8b", b"x\x01", b"x\x5e", b"x\x9c", b"x\xda", b"\x28\xb5")  # gzip, zlib, zstd
+_PACKED = (b"\x1f\x8b", b"x\x01", b"x\x5e", b"x\x9c", b"x\xda", b"\x28\xb5", b"PK")  # gzip, zlib, zstd, ZIP
 
 
 def _decoded(token: str, known: _Known) -> Iterator[tuple[str, str]]:
@@ -549,6 +549,8 @@ def _once_unpacked(data: bytes, most: int) -> bytes:
     with suppress(Exception):  # the codec's own error, or a bomb
         if data.startswith(b"\x1f\x8b"):
             return unzipped_part(data, most)
+        if data.startswith(b"PK"):
+            return archived_part(data, most)
         return (
             undo(data, "zstd")
             if data.startswith(b"\x28\xb5")
@@ -681,7 +683,9 @@ _READABLE_RUN = re.compile(
 )  # two less than are searched: the end of a token is left out
 _LETTER = rb"[\x01-\x7f]|[\xc2-\xdf][\x80-\xbf]|[\xe0-\xef][\x80-\xbf]{2}|[\xf0-\xf4][\x80-\xbf]{3}"
 _TEXT = re.compile(rb"\0\0\0(?:%s)+(?:[\xc2-\xf4][\x80-\xbf]{0,2})?(?=\0\0\0)" % _LETTER)
-_GZIP = re.compile(rb"\0\0\0(?:\x1f\x8b|x[\x01\x5e\x9c\xda]|\x28\xb5\x2f\xfd)")  # and zlib, zstd
+_GZIP = re.compile(
+    rb"\0\0\0(?:\x1f\x8b|x[\x01\x5e\x9c\xda]|\x28\xb5\x2f\xfd|PK\x03\x04)"
+)  # and zlib, zstd, ZIP
 
 
 def plain(token: str) -> str:

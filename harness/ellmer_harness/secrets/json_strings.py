@@ -15,7 +15,7 @@ from pydantic_core import from_json
 
 from ellmer_core.base.budget import RECORDING, has_more_values
 
-from ..format.compression import undo
+from ..format.compression import archived_part, undo
 from .named_credentials import hinted, is_of_a_visitor, telling
 from .quick_search import has_name_in_binary
 from .service_keys import runs
@@ -172,6 +172,8 @@ _MAGIC = ((b"\x1f\x8b", "gzip"), (b"\x28\xb5\x2f\xfd", "zstd"))
 
 
 def _of_bytes(data: bytes) -> list[Any]:
+    if data.startswith(b"PK\x03\x04"):
+        data = archived_part(data, RECORDING.unpacked) or data
     for magic, encoding in _MAGIC:
         if data.startswith(magic):
             with suppress(Exception):  # the codec's own error, or a bomb: the bytes are searched as they are

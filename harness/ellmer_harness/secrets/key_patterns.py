@@ -601,6 +601,7 @@ PATTERNS = (
         "configcat-sdk-1/{U22}/{U22}",
     ),
     Pattern("an Astra token", "AstraCS:", r"\bAstraCS:[A-Za-z]{20,}:[0-9a-f]{60,}", "AstraCS:{L24}:{H64}"),
+    Pattern("a Yandex token", "t1.", r"(?<![\w.])t1\.[\w-]{8,}={0,2}\.[\w-]{86}(?![\w-])", "t1.{U120}.{U86}"),
     Pattern("a Deno token", "ddp_", r"\bddp_[A-Za-z0-9]{36}\b", "ddp_{A36}"),
     Pattern("a DevCycle key", "dvc_server_", r"\bdvc_server_\w{16,}", "dvc_server_{H32}"),
     Pattern(

@@ -18,6 +18,7 @@ from urllib.parse import unquote
 
 from .random_values import (
     drawn,
+    in_letters,
     is_guessed,
     is_placeholder,
     is_typed,
@@ -49,6 +50,7 @@ _PASSWORDS = (
         *("totp code", "2fa code", "two factor code", "login code"),
     ),
     *("unlock code", "verification code", "psk", "bindpw", "snmp community", "recovery key"),
+    "bind credentials",  # of LDAP
 )
 # Of the passwords, these have a digit and no space: `data-event-name="menu.pin">move to sidebar` is none.
 _NUMBERS = {"pin", "otp", "totp"}
@@ -56,6 +58,7 @@ _END_OF_PASSWORDS = ("password", "passwd", "passphrase")
 # Drawn by lot, or containing something that was: only random values are one.
 _SECRETS = (
     *("secret", "secrets", "token", "jwt", "auth", "authorization", "credential", "credentials"),
+    "secret string",  # of AWS Secrets Manager
     *("cookie", "cookies", "apikey", "api key", "access key", "secret key", "private key", "signing key"),
     *(
         "account key",
@@ -148,6 +151,7 @@ _PUBLIC = {
         "evaluated key",
     ),
     "public key token",  # of an assembly of .NET
+    "s3 key",  # the name of an object
     "ncbi sid",  # of every visitor
     "model sessionid",  # Azure's servers that answered
 }
@@ -246,6 +250,7 @@ _OBJECT = re.compile(r"[A-Z]{2}[0-9a-f]{32}")  # Twilio's string identifier: `AP
 _CSRF_COOKIE = re.compile(
     r"(?i)[\w.-]{0,40}[cx]srf[\w.-]{0,40}=[^;]*(?:;\s*(?:expires|max-age|domain|path|samesite|secure|httponly)\b[^;]*)*"
 )
+_DIGEST = re.compile(r"Digest \w+=")  # its response is for one request (RFC 7616)
 _IMPOSSIBLE = re.compile(
     r"(?i)[0-9a-f]{8}-[0-9a-f]{4}-(?:[09a-f][0-9a-f]{3}-[0-9a-f]{4}|[0-9a-f]{4}-[0-7ef][0-9a-f]{3})-.*"
 )  # RFC 9562
@@ -325,13 +330,15 @@ def evidence(name: str, value: str) -> Evidence:
     """
     last, in_link = [*filter(None, _words(name))][-2:], name.startswith(_IN_LINKS)
     if kind(name) in ("password", "number"):
-        return "role" if drawn(value) else _of_chosen(value)
+        return _of_chosen(value)
     if last[-1:] == ["authorization"] and ":" in _coded_login(value):
         return evidence_of_login(value, "")
     if in_link and _OPENS_FILES.match(name[1:]):
         return "place"
     is_object = last[-1:] == ["sid"] and _OBJECT.fullmatch(value)
-    opens_nothing = is_object or _CSRF_COOKIE.fullmatch(value) or _IMPOSSIBLE.fullmatch(value)
+    opens_nothing = (
+        is_object or _DIGEST.match(value) or _CSRF_COOKIE.fullmatch(value) or _IMPOSSIBLE.fullmatch(value)
+    )
     if opens_nothing or _is_of_others(name, last):
         return "name"
     if "".join(last).endswith(("sessionid", "sessid")):
@@ -341,7 +348,11 @@ def evidence(name: str, value: str) -> Evidence:
 
 
 def _of_chosen(password: str) -> Evidence:
-    return "name" if _SELF_TOLD.search(password) or is_guessed(password) else "chosen"
+    plain = in_letters(unquote(password))
+    rest = _SELF_TOLD.sub("", plain)
+    if is_guessed(plain) or (rest != plain and not drawn(rest)):
+        return "name"
+    return "role" if drawn(password) else "chosen"
 
 
 def evidence_of_login(found: str, before: str) -> Evidence:
@@ -502,6 +513,11 @@ _PGPASS = re.compile(
     r"^(?=[^:\r\n]{0,100}[A-Za-z*])[\w.*-]{1,100}:(?:\d{4,5}|\*):(?!\d+:)[\w*.-]{1,60}:[\w*.@-]{1,60}:([^\s:]{4,200})[ \t]*$",
     re.MULTILINE,
 )
+#: A line of curl's file of cookies: host, whether for its subdomains, path, whether for TLS only, expiry, name, value.
+_COOKIE_FILE = re.compile(
+    r"^[^\t\r\n]{1,255}\t(?:TRUE|FALSE)\t/[^\t\r\n]{0,255}\t(?:TRUE|FALSE)\t\d{1,12}\t[^\t\r\n]{1,100}\t([^\t\r\n]{16,4000})$",
+    re.MULTILINE,
+)
 _HEX_PARTS = re.compile(r"[0-9a-fA-F:]+\s*")  # an id, such as `x-github-request-id`
 _OPTIONS = r"(?:[^\r\n]|\\\r?\n){0,400}?"
 _CHOSEN = r"[\"']?([^\s\"'\\]{4,200})"
@@ -573,6 +589,7 @@ def credential(what: Kind, value: str) -> bool:
         return chosen and (not value.startswith(_ADDRESS) or _opens(value))  # `"reset_password": "https://…"`
     if what == "" or _is_published(value):
         return False
+    value = _TEMPLATE.sub("", value)
     scheme, _, rest = value.partition(" ")
     if scheme.lower() == "basic" and ":" in _coded_login(rest):
         return _login(rest)
@@ -581,17 +598,23 @@ def credential(what: Kind, value: str) -> bool:
     return any(map(_is_secret_piece, _PIECES.split(_without_signature(value))))
 
 
+_TEMPLATE = re.compile(r"<%=[^%]{0,400}%>")  # of ERB, which VCR for Ruby fills in
+
+
 #: What an `Authorization` header has beside the key, if the client signs each request with it.
 _COMPUTED = re.compile(
-    r"(?i)\b(?:(?:oauth_)?(?:signature|nonce|timestamp|signature_method|version|body_hash)|headers|signedheaders|algorithm)=(?:\"[^\"]*\"|[^\s,\"]+)"
+    r"(?i)\b(?:(?:oauth_)?(?:signature|nonce|timestamp|signature_method|version|body_hash)|headers|signedheaders|algorithm|keyid)=(?:\"[^\"]*\"|[^\s,\"]+)"
 )
 _SIGNED = re.compile(
     r"(?i)(?:[A-Z0-9]+-(?:HMAC|RSA|ECDSA)[\w-]*|OAuth|Signature|HMAC) .*?\b(?:oauth_)?signature="
 )
 
 
-#: The id of a key and a signature, as S3 takes them (https://docs.aws.amazon.com/AmazonS3/latest/userguide/RESTAuthentication.html).
-_SIGNED_ALONE = re.compile(r"AWS [A-Za-z0-9_-]{16,128}:[A-Za-z0-9+/]{27}=")
+#: The id of a key and a signature, as S3 takes them (https://docs.aws.amazon.com/AmazonS3/latest/userguide/RESTAuthentication.html), and the name
+#: of an account and a signature, as Azure's storage does (https://learn.microsoft.com/rest/api/storageservices/authorize-with-shared-key).
+_SIGNED_ALONE = re.compile(
+    r"AWS [A-Za-z0-9_-]{16,128}:[A-Za-z0-9+/]{27}=|SharedKey(?:Lite)? [a-z0-9]{3,24}:[A-Za-z0-9+/]{43}="
+)
 
 
 _ADDRESS = ("https://", "http://")
@@ -748,6 +771,7 @@ def _of_hosts(text: str) -> Iterator[re.Match[str]]:
     for literal, form in (*([("login", _NETRC)] if hosts else []), *_COMMANDS.items()):
         yield from (it for it in around(text, literal, form) if password(it[1]) and it[1][0] not in "$<{")
     yield from (it for it in around(text, "curl", _SENT_COOKIE) if drawn(it[1]))
+    yield from (it for it in _COOKIE_FILE.finditer(text) if drawn(it[1]))
     for it in _PGPASS.finditer(text) if text.count(":") > 3 else ():
         if password(it[1]) and not it[1].isalpha() and not _HEX_PARTS.fullmatch(it[0]):
             yield it

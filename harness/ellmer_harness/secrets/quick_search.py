@@ -105,6 +105,7 @@ def _in_commands_and_tables(telling: str) -> Iterable[str]:
     yield rf"login[ ]{value}{_GAP}password"
     yield r":(?:[0-9]{4,5}|\*):[0-9A-Za-z_*.-]{1,60}:[0-9A-Za-z_*.@-]{1,60}:"
     yield r"(?:curl|sshpass|redis-cli)[ ]|(?:mysql|mariadb)[a-z]*[ ]-|[ ]login[ ]-|identified[ ]by[ ]'|convertto-securestring[ ]|::add-mask::"
+    yield r"\\t(?:TRUE|FALSE)\\t[0-9]{1,12}\\t"  # a file of cookies
     yield rf"{telling}(?:\\\")?(?:[,;]{cell}|\||\\t)"
     yield rf"{cell}(?:[,;]|\|[ `*]*|\\t)(?:\\\")?[0-9A-Za-z_.-]*{telling}"
 

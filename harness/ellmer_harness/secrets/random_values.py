@@ -65,7 +65,9 @@ def drawn(value: str) -> bool:
     plain = _ID_AND.sub("", _SCOPE.sub(r"\1", unquote(value)), count=1)
     drawn = len(plain) >= LEAST and random(plain) and not _code(plain) and not is_placeholder(plain)
     typed = drawn and (_is_slug(plain) or names_its_role(plain) or _ROLE_OF_PASSWORD.fullmatch(plain))
-    named = typed or (drawn and (_POSITION.match(plain) or _VERSION.fullmatch(plain)))
+    named = typed or (
+        drawn and (_POSITION.match(plain) or _VERSION.fullmatch(plain) or _is_numbered_name(plain))
+    )
     return drawn and not (named or _is_address(plain) or _is_documented(plain) or _is_coded_sentence(plain))
 
 
@@ -94,10 +96,10 @@ def is_typed(text: str) -> bool:
 #: The words of passwords that everybody tries first, and of those that a test makes up.
 _TRIED = (
     "pass passwd password passw word pwd secret login user username name admin administrator root toor guest demo test testing"
-    " tester tests hack change letmein let qwerty qwertz azerty asdf zxcv foo bar baz qux welcome hello world monkey dragon master"
+    " tester hack change letmein let qwerty qwertz azerty asdf zxcv foo bar baz qux welcome hello world monkey dragon master"
     " default docker postgres mysql redis vagrant jenkins tomcat rails rspec cucumber pytest development dev staging sandbox local"
     " localhost integration super open sesame my me the this is a in not no real valid invalid wrong bad good fake dummy mock stub"
-    " sample example token key api here your some any abc abcd abcdef xyz temp tmp replace pk sk client"
+    " sample example token key api here your some any abc abcd abcdef xyz temp tmp replace pk sk client very secure strong"
 )
 _LONGEST_FIRST = "|".join(sorted(_TRIED.split(), key=len, reverse=True))
 _GUESSED = re.compile(rf"(?i)(?>(?:[\W\d_]*+(?>{_LONGEST_FIRST}))+)[\W\d_]{{0,5}}")
@@ -116,10 +118,22 @@ def is_guessed(text: str) -> bool:
         >>> is_guessed("hackme"), is_guessed("S3cret123"), is_guessed("12345678"), is_guessed("tr0ub4dor")
         (True, True, True, False)
     """
-    words = _LEET.sub(lambda found: found[0].translate(_AS_DIGITS), text)
     return any(text in row for row in _ROWS) or (
-        len(text) <= _LONGEST_GUESS and bool(_GUESSED.fullmatch(words))
+        len(text) <= _LONGEST_GUESS and bool(_GUESSED.fullmatch(in_letters(text)))
     )
+
+
+def in_letters(text: str) -> str:
+    """Returns a text with the letters for which digits and marks stand.
+
+    Args:
+        text: A password.
+
+    Examples:
+        >>> in_letters("my_s3cr3t_7")
+        'my_secret_7'
+    """
+    return _LEET.sub(lambda found: found[0].translate(_AS_DIGITS), text)
 
 
 _LONGEST_GUESS = 40
@@ -184,19 +198,25 @@ def _is_slug(text: str) -> bool:
     return different and all(map(_VOWELS.search, words))
 
 
+def _is_numbered_name(text: str) -> bool:
+    """Tells whether a text is words with a long number behind them, `TestGetAccountReturnsOK1678702274`. Chance spreads the digits."""
+    return bool(_NUMBERED_NAME.fullmatch(text)) and made_of_words(text)
+
+
+_NUMBERED_NAME = re.compile(r"[A-Za-z]{16,}\d{6,}")
+
+
 def _is_coded_sentence(text: str) -> bool:
-    """Tells whether a text is words in Base64, `nice try`, and none of them a credential."""
+    """Tells whether a text is words in Base64, `nice try` or `testsecret`, and none of them a credential."""
     coded = _WHOLE_BASE64.fullmatch(text)
     said = b64decode(text).decode("latin-1") if coded and len(text) % 4 == 0 else ""
-    return (
-        " " in said
-        and said.isascii()
-        and said.isprintable()
-        and not any(map(drawn, re.split(r"[\s:=,;]+", said)))
-    )
+    if not (said and said.isascii() and said.isprintable()):
+        return False
+    is_sentence = " " in said and not any(map(drawn, re.split(r"[\s:=,;]+", said)))
+    return is_sentence or is_guessed(said)
 
 
-_WHOLE_BASE64 = re.compile(r"[A-Za-z0-9+/]{16,400}={0,2}")
+_WHOLE_BASE64 = re.compile(r"[A-Za-z0-9+/]{14,400}={0,2}")
 
 
 def _is_address(text: str) -> bool:

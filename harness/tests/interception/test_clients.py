@@ -4,6 +4,7 @@ import asyncio
 import gzip
 
 import aiohttp
+import httpx
 import pytest
 import requests
 import urllib3
@@ -127,6 +128,53 @@ def test_a_post_that_is_sent_elsewhere_is_a_post_there(client, server, record, t
         ("POST", "x", {"a": 1}),
         ("POST", "y", {"a": 1}),
     ]
+
+
+def generator():
+    yield b"abc"
+    yield b"def"
+
+
+async def async_generator():
+    for piece in generator():
+        yield piece
+
+
+def sent_on_by_httpx(url):
+    with pytest.raises(httpx.StreamConsumed) as refused, httpx.Client(follow_redirects=True) as client:
+        client.post(url, content=generator())
+    return str(refused.value)
+
+
+def sent_on_by_httpx_async(url):
+    async def ask():
+        async with httpx.AsyncClient(follow_redirects=True) as client:
+            with pytest.raises(httpx.StreamConsumed) as refused:
+                await client.post(url, content=async_generator())
+        return str(refused.value)
+
+    return asyncio.run(ask())
+
+
+def sent_on_by_aiohttp(url):
+    async def ask():
+        async with aiohttp.ClientSession() as session:
+            with pytest.raises(aiohttp.ClientPayloadError) as refused:
+                await session.post(url, data=async_generator())
+        return str(refused.value)
+
+    return asyncio.run(ask())
+
+
+@pytest.mark.parametrize("ask", [sent_on_by_httpx, sent_on_by_httpx_async, sent_on_by_aiohttp])
+def test_a_generator_is_not_sent_again_after_a_redirect(ask, server, record, tmp_path):
+    for _ in range(2):
+        server.whole({}, "application/json", "location: /y", status="308 Permanent Redirect")
+    expected = ask(f"{server.url}/x")
+    with use_cassette(tmp_path / "c.json", **record):
+        assert ask(f"{server.url}/x") == expected
+    with use_cassette(tmp_path / "c.json"):
+        assert ask(f"{server.url}/x") == expected
 
 
 def test_chunks_are_kept(server, record, tmp_path):

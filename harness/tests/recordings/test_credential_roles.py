@@ -21,6 +21,7 @@ TICKET = f"https://api.example.com/?ticket=ST-8852493-{KEY[:20]}-ap2"
 SESSION = "9f8b7c6d-1a2b-4c3d-8e4f-5a6b7c8d9e0f"
 OBJECT = "AP5c39e67b56459410e9d2f6426125cb16"  # of Twilio
 AWS = f"AWS4-HMAC-SHA256 Credential=AKIA{OTHER[:16].upper()}/20150607/eu-west-1/ec2/aws4_request, SignedHeaders=host, Signature={32 * 'a7'}"
+DIGEST = f'Digest username="ann", realm="a@example.com", nonce="{OTHER}", uri="/x", response="{32 * "a7"}", nc=00000001'
 AUTH = {"Authorization": [f"Bearer {OTHER}"]}
 API = "https://api.example.com/v1/items"
 JSON = "application/json"
@@ -97,6 +98,7 @@ LOGIN = {"method": "POST", "headers": {}, "body": form(username="ann", password=
         ([got(client_secret=f"pi_{KEY[:24]}_secret_12345")], 0, 0),
         ([got(client_secret=f"pi_{KEY[:24]}_secret_{OTHER[:25]}")], 1, 0),
         ([sent(headers={"Signed": [f"AWS {'A' * 20}:{KEY[:27]}="]})], 0, 0),
+        ([sent(headers={"Authorization": [f"SharedKey accountofann:{(KEY + OTHER)[:43]}="]})], 0, 0),
         ([sent("https://ann:my_app_password@api.example.com/v1")], 0, 0),
         ([sent("https://admin:admin@api.example.com/v1")], 0, 1),
         ([sent("https://admin:Administrator@api.example.com/v1")], 0, 1),
@@ -107,6 +109,13 @@ LOGIN = {"method": "POST", "headers": {}, "body": form(username="ann", password=
         ([sent(headers={"Authorization": ["Basic YWRtaW46aGFja21l"]})], 0, 1),
         ([sent(method="POST", body="user=ann&password=Passw0rd1!")], 0, 1),
         ([sent(method="POST", body="user=ann&password=winter4x7q")], 1, 0),
+        ([sent(method="POST", body="user=ann&password=Testpassword123%21")], 0, 2),
+        ([got(password="@V3ryS3cur3P@55w0rd")], 0, 1),
+        ([sent(method="POST", body=form(password="thiZ_is_v8ry_s3cret"))], 0, 1),
+        ([sent(method="POST", body=form(password=f"secret{KEY}"))], 1, 0),
+        ([sent(headers={"Authorization": ['Basic <%= Base64.encode64("a%40b:words").chomp %>']})], 0, 0),
+        ([sent(headers={"Authorization": [f'Signature keyId="{KEY}/{OTHER}",signature="{KEY}"']})], 0, 0),
+        ([sent(headers={"Authorization": [DIGEST]})], 0, 1),
         ([sent(method="POST", body="user=ann&password=12345678")], 0, 1),
         ([sent("http://127.0.0.1:3000/login", method="POST", body="user=ann&password=winter4x7q")], 0, 1),
         ([got(secret_access_key=f"{KEY}{OTHER[:8]}")], 1, 0),

@@ -1,8 +1,10 @@
 """Kinds of secrets in all places and encodings: all of them are found."""
 
 import gzip
+import io
 import json
 import re
+import zipfile
 import zlib
 from base64 import b64encode
 from html import escape
@@ -22,6 +24,14 @@ from ellmer_harness.secrets.key_patterns import ALPHABETS, PATTERNS
 from ellmer_harness.secrets.named_credentials import kind
 from ellmer_harness.secrets.redaction import letter_by_letter, spellings
 from ellmer_harness.secrets.service_keys import around, keys
+
+
+def _archive(text):
+    with io.BytesIO() as written:
+        with zipfile.ZipFile(written, "w", zipfile.ZIP_DEFLATED) as files:
+            files.writestr("config/.env", text)
+        return b64encode(written.getvalue()).decode()
+
 
 HEX, ALNUM, BASE64 = "0123456789abcdef", ascii_letters + digits, ascii_letters + digits + "+/"
 URLSAFE, UPPER = ascii_letters + digits + "-_", ascii_uppercase + digits
@@ -735,6 +745,10 @@ A_KEY = "dQ2vT9xL4mZ7rK1nB8wP3sHy"
         {"said": f"pip install git+https://{A_KEY}@github.example.com/a.git"},
         {"said": f"aws configure set aws_secret_access_key {A_KEY}"},
         {"headers": {"x-api-key-bin": [b64encode(A_KEY.encode()).decode()]}},
+        {"bindDN": "cn=ann", "bindCredentials": "Lm9!rMzax23J4"},
+        {"SecretString": A_KEY},
+        {"said": f".example.com\tTRUE\t/\tTRUE\t1796000000\tid\t{A_KEY}\n"},
+        {"base64": _archive(f"API_SECRET={A_KEY}\n" * 3)},
     ],
 )
 def test_keys_that_their_place_shows(value):
@@ -781,6 +795,9 @@ def test_keys_that_their_place_shows(value):
         },
         {"authorization": "Basic dGVzdDp0ZXN0cHdk", "x-rf-token": "bmljZSB0cnkgOikpKSk="},
         {"authorization": "Basic cmVhbGx5X2JhZF9hcGlfa2V5Og=="},
+        {"s3_key": "t5_2t5o6/t2_4cixf/a94a8fe5ccb19ba61c4c0873d391e987982fbbd3"},
+        {"secret": b64encode(b"testsecret").decode()},
+        {"api_key": "TestGetFastlyaccountreturnsOKresponse1678702274"},
         {"src": "https://inbox.example.com/api/xapp-message/tracking/dHJhY2tpbmdfaWQ9WHZReTk4NXdWdWVCT0RFTF"},
         {"uri": "https://api.example.com/data?username=ada&password=api_request"},
         {"x-github-request-id": "D5C6:5F3C:1A2B3C:2B3C4D:60C05CBB"},

@@ -27,6 +27,7 @@ from aiohttp import (
 )
 from aiohttp.client_proto import ResponseHandler
 from aiohttp.connector import Connection
+from aiohttp.payload import AsyncIterablePayload
 from yarl import URL
 
 from ...exchange.messages import Failure
@@ -85,6 +86,8 @@ async def _body(body: Any) -> bytes:
     if isinstance(body, bytes):
         return body
     data: bytes = await body.as_bytes()
+    if isinstance(body, AsyncIterablePayload):
+        body._consumed = True  # noqa: SLF001  # it keeps what it has read, and aiohttp would send that after a redirect
     return data
 
 

@@ -365,7 +365,9 @@ class _Recording:
         self._handle.options.pop(CurlOpt.HTTPHEADER, None)
         effective = _text(self._curl.getinfo(CurlInfo.EFFECTIVE_URL))
         if self._routed:
-            self._handle.told[CurlInfo.EFFECTIVE_URL] = (self._url if effective else effective).encode()
+            self._handle.told[CurlInfo.EFFECTIVE_URL] = (
+                _without_dots(self._url) if effective else ""
+            ).encode()
         if isinstance(error, CurlError):
             self._take.broke(_failure(error, bool(self._heads)))
         elif error is not None:
@@ -381,7 +383,15 @@ class _Recording:
 
 def _joined(url: str, location: str) -> str:
     """Returns the URL of a redirect. libcurl escapes the bytes that are not ASCII."""
-    return urljoin(url, "".join(each if each.isascii() else f"%{ord(each):02X}" for each in location))
+    coded = "".join(
+        "%20" if each == " " else each if each.isascii() else f"%{ord(each):02X}" for each in location
+    )
+    return urljoin(url, coded)
+
+
+def _without_dots(url: str) -> str:
+    """Returns a URL as libcurl asks for it: `/a/../b` is `/b`."""
+    return urljoin(url, urlsplit(url)._replace(scheme="", netloc="").geturl()) if "/." in url else url
 
 
 def _next(status: int, method: str, body: bytes) -> tuple[str, bytes]:
@@ -466,7 +476,7 @@ def _head(handle: _Handle, reply: Any) -> None:
 
 def _tell(handle: _Handle, url: str, reply: Any, history: list[bytes]) -> None:
     handle.told |= {
-        CurlInfo.EFFECTIVE_URL: url.encode(),
+        CurlInfo.EFFECTIVE_URL: _without_dots(url).encode(),
         CurlInfo.RESPONSE_CODE: reply.status,
         CurlInfo.HTTP_VERSION: _VERSIONS.get(reply.http_version, 2),
         CurlInfo.REDIRECT_COUNT: len(history),

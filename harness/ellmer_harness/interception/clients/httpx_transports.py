@@ -9,6 +9,7 @@ from __future__ import annotations
 import functools
 import time
 from collections.abc import AsyncIterator, Callable, Iterator, Sequence
+from contextlib import contextmanager
 from functools import cache
 from typing import Any
 
@@ -36,15 +37,15 @@ def _blocking(http: Any, real: Any) -> Any:
         if cassette is None or cassette.allows(request.url.host):
             return real(transport, request)
         body = b"".join(request.stream)
-        request.stream = http.ByteStream(body)
-        take = cassette.begin(http, request, body)
-        if take.reply is not None:
-            return take.response(streams(http).playing(take))
-        try:
-            response = real(transport, cassette.routed(http, request))
-        except BaseException as error:
-            take.failed(error)
-            raise
+        with _sending(http, request, body):
+            take = cassette.begin(http, request, body)
+            if take.reply is not None:
+                return take.response(streams(http).playing(take))
+            try:
+                response = real(transport, cassette.routed(http, request))
+            except BaseException as error:
+                take.failed(error)
+                raise
         _note(take, response)
         response.stream = streams(http).recording(response.stream, take)
         return response
@@ -58,20 +59,30 @@ def _async(http: Any, real: Any) -> Any:
         if cassette is None or cassette.allows(request.url.host):
             return await real(transport, request)
         body = b"".join([part async for part in request.stream])
-        request.stream = http.ByteStream(body)
-        take = cassette.begin(http, request, body)
-        if take.reply is not None:
-            return take.response(streams(http).playing(take))
-        try:
-            response = await real(transport, cassette.routed(http, request))
-        except BaseException as error:
-            take.failed(error)
-            raise
+        with _sending(http, request, body):
+            take = cassette.begin(http, request, body)
+            if take.reply is not None:
+                return take.response(streams(http).playing(take))
+            try:
+                response = await real(transport, cassette.routed(http, request))
+            except BaseException as error:
+                take.failed(error)
+                raise
         _note(take, response)
         response.stream = streams(http).recording_async(response.stream, take)
         return response
 
     return handle_async_request
+
+
+@contextmanager
+def _sending(http: Any, request: Any, body: bytes) -> Iterator[None]:
+    """Gives a request its body in one piece, and its own stream again afterwards: a generator that has been read cannot be sent again."""
+    stream, request.stream = request.stream, http.ByteStream(body)
+    try:
+        yield
+    finally:
+        request.stream = stream
 
 
 def _note(take: RequestInFlight, response: Any) -> None:
@@ -125,14 +136,14 @@ class _Own:
     def handle_request(self, request: Any) -> Any:
         """Replays the recorded answer, or asks the transport and records what it answers."""
         body = b"".join(request.stream)
-        request.stream = self._http.ByteStream(body)
-        if (
-            self._cassette.holds(request, body)
-            and (take := self._cassette.begin(self._http, request, body)).reply is not None
-        ):
-            return take.response(streams(self._http).playing(take))
-        sent = len(self._cassette.sent)
-        response = self._transport.handle_request(request)
+        with _sending(self._http, request, body):
+            if (
+                self._cassette.holds(request, body)
+                and (take := self._cassette.begin(self._http, request, body)).reply is not None
+            ):
+                return take.response(streams(self._http).playing(take))
+            sent = len(self._cassette.sent)
+            response = self._transport.handle_request(request)
         if (take := self._begun(request, body, sent)) is not None:
             _note(take, response)
             if not _is_read(take, response):
@@ -161,14 +172,14 @@ class _OwnAsync(_Own):
     async def handle_async_request(self, request: Any) -> Any:
         """Works like `handle_request`."""
         body = b"".join([part async for part in request.stream])
-        request.stream = self._http.ByteStream(body)
-        if (
-            self._cassette.holds(request, body)
-            and (take := self._cassette.begin(self._http, request, body)).reply is not None
-        ):
-            return take.response(streams(self._http).playing(take))
-        sent = len(self._cassette.sent)
-        response = await self._transport.handle_async_request(request)
+        with _sending(self._http, request, body):
+            if (
+                self._cassette.holds(request, body)
+                and (take := self._cassette.begin(self._http, request, body)).reply is not None
+            ):
+                return take.response(streams(self._http).playing(take))
+            sent = len(self._cassette.sent)
+            response = await self._transport.handle_async_request(request)
         if (take := self._begun(request, body, sent)) is not None:
             _note(take, response)
             if not _is_read(take, response):
