@@ -348,10 +348,10 @@ _LOGGERS = {
 
 #: The URLs of SDKs whose requests look like those of others, by what a program calls.
 _CALLS = {
-    r"\bollama\.(?:chat|Client|AsyncClient)\b": "http://localhost:11434/api/chat",
-    r"\bcohere\.(?:Async)?ClientV2\b": "https://api.cohere.com/v2/chat",
-    r"\bMistral\(": "https://api.mistral.ai/v1/chat/completions",
-    r"\b(?:Async)?Groq\(": "https://api.groq.com/openai/v1/chat/completions",
+    re.compile(r"\bollama\.(?:chat|Client|AsyncClient)\b"): "http://localhost:11434/api/chat",
+    re.compile(r"\bcohere\.(?:Async)?ClientV2\b"): "https://api.cohere.com/v2/chat",
+    re.compile(r"\bMistral\("): "https://api.mistral.ai/v1/chat/completions",
+    re.compile(r"\b(?:Async)?Groq\("): "https://api.groq.com/openai/v1/chat/completions",
 }
 
 
@@ -411,7 +411,7 @@ def _url_of(value: Json, before: str, after: str) -> str:
         name = next((each for each in _LOGGERS if re.search(rf"\b{each}\b", before[-300:])), "")
         return urljoin(_LOGGERS.get(name, "https://localhost/"), url.lstrip("/"))
     near: list[str] = [*_URL.findall(before[-2000:])[-1:], *_URL.findall(after[:2000])[:1]]
-    return near[0] if near else next((url for call, url in _CALLS.items() if re.search(call, before)), "")
+    return near[0] if near else next((url for call, url in _CALLS.items() if call.search(before)), "")
 
 
 def _headers(value: Json) -> dict[str, str]:
