@@ -2,7 +2,8 @@
 
 Everything is real: a strict server on this machine, its page in Chromium, and HTTP requests. The last frame is also
 saved as strict-server.png, and, cropped, as social-card.png. marked-message.png and marked-message-phone.png show the refused
-request in a narrow window, with two pixels for each of the page's, so that it can be read in the README.
+request in a narrow window, with two pixels for each of the page's, so that it can be read in the README, and
+marked-message-dark.png and marked-message-phone-dark.png do so in dark mode.
 """
 
 from __future__ import annotations
@@ -10,8 +11,9 @@ from __future__ import annotations
 import os
 import shutil
 from io import BytesIO
+from itertools import product
 from pathlib import Path
-from typing import Any
+from typing import Any, Literal
 
 import httpx
 from PIL import Image
@@ -22,8 +24,9 @@ from ellmer_conformance.server import StrictServer
 IMAGES = Path(__file__).parents[1] / "images"
 SIZE = {"width": 1240, "height": 900}
 CARD = (1200, 630)
-#: The widths in which the README shows the refused request, by file.
-WIDTHS = {"marked-message.png": 700, "marked-message-phone.png": 380}
+#: The widths in which the README shows the refused request, by file, and what is added to the name in each scheme of colours.
+WIDTHS = {"marked-message": 700, "marked-message-phone": 380}
+SCHEMES: dict[Literal["light", "dark"], str] = {"light": "", "dark": "-dark"}
 PAUSE = 2200  # milliseconds of a frame
 
 Message = dict[str, Any]
@@ -52,20 +55,23 @@ REQUESTS: tuple[list[Message], ...] = (
 
 
 def main() -> None:
-    """Takes the frames and writes the five files."""
+    """Takes the frames and writes the seven files."""
     browser_path = os.environ.get("CHROMIUM") or shutil.which("chromium")
     with StrictServer() as server, sync_playwright() as playwright:
         browser = playwright.chromium.launch(executable_path=browser_path, args=["--no-sandbox"])
         page = browser.new_page(viewport=SIZE, reduced_motion="reduce")
         page.goto(server.origin)
         frames = [frame(page), *(sent(page, server.origin, messages) for messages in REQUESTS)]
-        for file, width in WIDTHS.items():
+        for (name, width), scheme in product(WIDTHS.items(), SCHEMES):
             narrow = browser.new_page(
-                viewport={"width": width, "height": 1000}, device_scale_factor=2, reduced_motion="reduce"
+                viewport={"width": width, "height": 1000},
+                device_scale_factor=2,
+                reduced_motion="reduce",
+                color_scheme=scheme,
             )
             narrow.goto(server.origin)
             sent(narrow, server.origin, REQUESTS[1])
-            message(narrow).save(IMAGES / file, optimize=True)
+            message(narrow).save(IMAGES / f"{name}{SCHEMES[scheme]}.png", optimize=True)
         browser.close()
     save(frames)
 

@@ -846,14 +846,18 @@ class ToolDef(Displayed, Value):
         return revealed(f"<ToolDef {self.name}({', '.join(self.arguments.properties)})>", line=True)
 
     def provided(self, wire: str) -> dict[str, Any] | None:  # noqa: ARG002 - a function of ours is one everywhere
-        """Returns the definition of a provider's own tool (see `ToolBuiltIn`), or `None` if it is not one.
+        """Returns `None`: this tool is a function of yours. A provider's own tool, which is a `ToolBuiltIn`, returns its
+        definition.
 
         Args:
             wire: Name of the wire format.
 
         Examples:
-            >>> tool(len, "Counts.", name="count", arguments={"obj": type_string()}).provided("anthropic") is None
-            True
+            >>> def now() -> str:
+            ...     "Gets the time."
+            ...     return "12:00"
+            >>> print(tool(now).provided("anthropic"))
+            None
         """
         return None
 

@@ -218,9 +218,12 @@ def _parser() -> MarkdownIt:
     """
     try:
         from markdown_it import MarkdownIt  # noqa: PLC0415 - an extra
-    except ImportError as error:
-        raise UsageError('Markdown to HTML needs markdown-it-py: pip install "ellmer-core[html]".') from error
-    parser = formula_rules(MarkdownIt("commonmark", {"html": False}).enable("table"))
+
+        parser = formula_rules(MarkdownIt("commonmark", {"html": False}).enable("table"))
+    except ImportError as error:  # rich brings the parser without its plugins
+        raise UsageError(
+            'Markdown to HTML needs markdown-it-py and its plugins: pip install "ellmer-core[html]".'
+        ) from error
     parser.add_render_rule("table_open", lambda *_: f"{WIDE}<table>\n")
     parser.add_render_rule("table_close", lambda *_: "</table></div>\n")
     parser.add_render_rule("image", _image_in_text)

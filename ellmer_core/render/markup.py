@@ -99,10 +99,10 @@ def formula_html(tex: str, *, block: bool = False) -> str:
     `tex` is the source without its delimiters; `block` puts it on a line of its own. The result has no characters
     that Markdown would interpret.
     """
-    from latex2mathml.converter import convert_to_element  # noqa: PLC0415 - of the extras `html` and `shiny`
-
     display = "block" if block else "inline"
     try:
+        from latex2mathml.converter import convert_to_element  # noqa: PLC0415 - of the extras `html` and `shiny`
+
         return "".join(_written(convert_to_element(tex, display=display)))
     except Exception:  # noqa: BLE001 - it raises whatever it meets, RecursionError too; the source is shown then
         return f"<code>{_text(' '.join(tex.split()))}</code>"

@@ -10,7 +10,7 @@ from itertools import islice
 from time import process_time
 
 import pytest
-from pattern_attacks import applied, attacks, of_package, of_scripts, patterns
+from pattern_attacks import applied, attacks, of_package, patterns
 
 pytestmark = pytest.mark.invariants
 
@@ -23,7 +23,7 @@ PLACES = {
     "ellmer_core": lambda: of_package("ellmer_core"),
     "ellmer_harness": lambda: of_package("ellmer_harness"),
     "ellmer_conformance": lambda: of_package("ellmer_conformance"),
-    "the judge": lambda: of_scripts("docs/_site/_judge", leave_out=("build.py",)),
+    "the judge": lambda: of_package("ellmer_conformance.recordings.pastes"),
 }
 #: Expressions for texts that are short, that are cut before, or that are our own; and those that are matched at one place of a text, in a loop
 #: that this test does not see.

@@ -331,8 +331,10 @@ def test_a_notebook_that_shows_no_frames_shows_the_text():
     assert shown.endswith('<pre class="ellmer-text">&lt;Turn: user&gt;\nIs &lt;b&gt; *bold*?</pre>')
 
 
-def test_without_markdown_it_a_notebook_shows_the_markdown(monkeypatch):
-    monkeypatch.setitem(sys.modules, "markdown_it", None)
+@pytest.mark.parametrize("missing", ["markdown_it", "mdit_py_plugins.dollarmath"])
+def test_without_markdown_it_a_notebook_shows_the_markdown(monkeypatch, missing):
+    """rich brings markdown-it-py without the plugins."""
+    monkeypatch.setitem(sys.modules, missing, None)
     _parser.cache_clear()
 
     assert TURNS[1]._repr_html_() is None

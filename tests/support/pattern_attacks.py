@@ -8,8 +8,6 @@ import ast
 import importlib
 import pkgutil
 import re
-import runpy
-import sys
 from collections import deque
 from collections.abc import Callable, Iterator, Mapping
 from pathlib import Path
@@ -214,30 +212,6 @@ def of_package(package: str) -> Iterator[Used]:
         for method in methods.get(_owned(module.rpartition(".")[2], own), {"finditer"}):
             yield name, pattern, method
     yield from inline(package)
-
-
-def of_scripts(folder: str, leave_out: tuple[str, ...] = ()) -> Iterator[Used]:
-    """Yields the same of a folder of scripts: each text that is compiled, or used as an expression."""
-    methods = called(folder)
-    for path in sorted(Path(folder).glob("*.py")):
-        if path.name not in leave_out:
-            namespace = _run(path)
-            for name, value in namespace.items():
-                for pattern in _within(value, 2):
-                    for method in methods.get(_owned(path.stem, name), {"finditer"}):
-                        yield f"{path.name}: {name}", pattern, method
-            tables = [value for name, value in namespace.items() if name in {"_KINDS", "_REFUSALS"}]
-            yield from ((text, re.compile(text), "match") for table in tables for text in table)
-    yield from inline(folder)
-
-
-def _run(path: Path) -> dict[str, Any]:
-    """Returns the names of a script, which may import those beside it."""
-    sys.path.insert(0, str(path.parent))
-    try:
-        return runpy.run_path(str(path))
-    finally:
-        sys.path.remove(str(path.parent))
 
 
 def applied(pattern: re.Pattern[Any], method: str) -> Callable[[Any], Any]:

@@ -390,7 +390,7 @@ class AnswerEntry(_Strict):
         found = [answers, self.error is not None, self.raw is not None, bool(self.steps), self.ask_model]
         if sum(found) != 1:
             raise ValueError(
-                "an entry has one answer: text, thinking, calls and the like, or error, raw, steps, or ask_model: true"
+                "an entry needs one kind of answer: content (such as text, thinking or calls), error, raw, steps, or ask_model: true"
             )
         return self
 

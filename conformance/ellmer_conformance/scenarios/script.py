@@ -159,8 +159,8 @@ class AskModel:
     """The answer of the server's own model. It follows fixed rules: it calls tools, describes images and fills schemas.
 
     Examples:
-        >>> AskModel() == AskModel()
-        True
+        >>> Script((AskModel(), Answer((Say("Bye!"),)))).steps[0]
+        AskModel()
     """
 
 

@@ -21,6 +21,20 @@ PASTES = {
         'messages.append({"role": "tool", "tool_call_id": "c1", "content": "5"})\n'
         'client.chat.completions.create(model="gpt-4o", messages=messages)'
     ),
+    "a sum of lists": (
+        'history = [{"role": "user", "content": "Hi"}]\n'
+        'client.chat.completions.create(model="gpt-4o", messages=history + [{"role": "tool", "tool_call_id": "c1", "content": "5"}])'
+    ),
+    "a list in a list": (
+        'history = [{"role": "user", "content": "Hi"}]\n'
+        'client.chat.completions.create(model="gpt-4o", messages=[*history, {"role": "tool", "tool_call_id": "c1", "content": "5"}])'
+    ),
+    "a prompt of Python": f'>>> body = {{\n...     "model": "gpt-4o",\n...     "messages": {WRONG},\n... }}\n>>> post("{URL}", json=body)',
+    "a prompt of IPython": f'In [12]: body = {{"model": "gpt-4o",\n    ...:   "messages": {WRONG}}}\nIn [13]: post("{URL}")',
+    "a table of a log": (
+        '@timestamp,@message\n2025-11-03,"{""operation"":""chat"",""input"":{""sent"":{""model"":""gpt-4o"",""messages"":'
+        '[{""role"":""tool"",""tool_call_id"":""c1"",""content"":""5""}]}}}"'
+    ),
     "a traceback of rich": (
         "│ ╭──── locals ────╮ │\n"
         "│ │ payload = {'model': 'gpt-4o', │ │\n"
@@ -80,6 +94,12 @@ def test_calls_of_googles_sdk_are_what_it_sends():
     )
 
     assert [each.full_id for each in report.complaints] == ["gemini/PAR-003"]
+
+
+def test_a_call_of_an_sdk_shows_the_provider_if_no_url_does():
+    report = lint_paste('ollama.chat(model="llama3.2", messages=[{"role": "user", "content": "Hi"}])')
+
+    assert [*report.wires] == ["ollama"]
 
 
 def test_options_of_the_aws_command_are_fields_of_the_body():

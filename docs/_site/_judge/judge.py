@@ -178,7 +178,8 @@ def _matches(found: Pasted, wire: str, provider: str) -> Json:
         else [*map(rules.book, rules.WIRES), behaviour.book, *rules.books()]
     )
     told: dict[tuple[str, str], Json] = {}
-    for match in matches(_error_of(found.error), books):
+    texts = dict.fromkeys((_error_of(found.error), found.error))
+    for match in next(filter(None, (matches(text, books) for text in texts)), []):
         row = {**_rule(match.book, match.rule), "alike": round(match.alike, 2)}
         row["refused"] = next(iter(match.rule.counterexamples), None)
         row["says"] = match.rule.refusal.message if match.rule.refusal else ""

@@ -60,5 +60,5 @@ class Exchange:
 
     @property
     def refused(self) -> bool:
-        """Whether the answer has a status that blames the request. 429 and what is behind it blame the time."""
+        """Whether the answer's status says that the request is wrong: 400 to 428. From 429 on, the same request may succeed later."""
         return self.response is not None and 400 <= self.response.status < 429

@@ -42,7 +42,7 @@ _MAKERS = re.compile(
     r"(?:array|list|dict|Dict|Map|mapOf|mutableMapOf|List|listOf|arrayOf|List\.of|Map\.of)(?=\()"
 )
 _KEYED = re.compile(rf"{_TABLE}|(?=\s*[A-Za-z_]\w*\s*=)")
-_SPREAD = re.compile(r"(?:\.\.\.|\*\*)[\w.]{1,80}")  # what another variable has is not known
+_SPREAD = re.compile(r"(\.\.\.|\*{1,2})[A-Za-z_][\w.]{0,80}")  # what another variable has is not known
 _INDEXED = re.compile(r"\[\"(\w{1,60})\"\]")
 _LOOSE = re.compile(r"\s*[;\n]\s*")
 #: What TypeScript says about the type of a value.
@@ -137,8 +137,20 @@ def _keywords(text: str, at: int, depth: int, failed: set[int]) -> tuple[Json, i
         found[name], end = _value(text, at, depth + 1, failed)
         if found[name] is None and depth == 0 and name in _NAMED:
             found[name] = _variable(text, at)
+        if isinstance(found[name], list):
+            found[name], end = _with_others(text, found[name], end, failed)
         at = _after_comma(text, end, ")")
     return found, at + 1
+
+
+def _with_others(text: str, first: list[Any], at: int, failed: set[int]) -> tuple[list[Any], int]:
+    """Returns a list with those that `+` adds to it, and the place after them."""
+    while text.startswith("+", after := _after_space(text, at)):
+        begin = _after_space(text, after + 1)
+        value, at = _value(text, begin, 1, failed)
+        value = _variable(text, begin) if value is None else value
+        first = [*first, *(value if isinstance(value, list) else ())]
+    return first, at
 
 
 def _variable(text: str, at: int) -> Any:
@@ -247,6 +259,11 @@ def _list(text: str, at: int, depth: int, failed: set[int]) -> tuple[list[Any], 
     bracket = at - 1
     failed.add(bracket)
     while not text.startswith(("]", ")", "}"), at := _after_space(text, at)):
+        if spread := _SPREAD.match(text, at):
+            others = _variable(text, at + len(spread[1]))
+            found += others if isinstance(others, list) else []
+            at = _after_comma(text, spread.end(), "])}")
+            continue
         if keyword := re.compile(r"\w+\s*=\s*").match(text, at):  # of a call, such as Timeout(connect=5.0)
             at = keyword.end()
         value, at = _value(text, at, depth, failed)

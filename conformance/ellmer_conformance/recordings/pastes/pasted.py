@@ -146,7 +146,7 @@ def _plain(text: str) -> str:
         text = text.translate(dict.fromkeys(map(ord, _BOX), " ")).strip()
     if fenced := re.search(r"^(`{3,}|~{3,})\w*\n(.*?)\n\1", text, re.DOTALL | re.MULTILINE):
         text = fenced[2].strip()
-    text = _without_prefixes(text)
+    text = _without_prefixes(_PROMPT.sub("", text) if _PROMPT.match(text) else text)
     if "&quot;" in text and '"' not in text:
         text = html.unescape(text)
     if encoded := re.match(r"(?:[\w-]+=)?(?=%7[Bb])", text):
@@ -154,6 +154,10 @@ def _plain(text: str) -> str:
     if '"' not in text and re.match(r"[{\[][{\[\s]{0,20}[\u201c\u201d]", text):
         text = text.translate(dict.fromkeys(map(ord, "\u201c\u201d"), '"'))
     return _from_base64(text) or text
+
+
+#: What Python and IPython print before each line that a person types.
+_PROMPT = re.compile(r"^(?:>>> ?|\.\.\. ?|In \[\d{1,6}\]: ?|[ ]{1,12}\.\.\.: ?)", re.MULTILINE)
 
 
 def _without_prefixes(text: str) -> str:
@@ -342,11 +346,22 @@ _LOGGERS = {
 }
 
 
+#: The URLs of SDKs whose requests look like those of others, by what a program calls.
+_CALLS = {
+    re.compile(r"\bollama\.(?:chat|Client|AsyncClient)\b"): "http://localhost:11434/api/chat",
+    re.compile(r"\bcohere\.(?:Async)?ClientV2\b"): "https://api.cohere.com/v2/chat",
+    re.compile(r"\bMistral\("): "https://api.mistral.ai/v1/chat/completions",
+    re.compile(r"\b(?:Async)?Groq\("): "https://api.groq.com/openai/v1/chat/completions",
+}
+
+
 def logged(text: str) -> list[Recording]:
     """Returns the requests in a log: every JSON object or Python dictionary that holds a body."""
     found, said = [], []
     for start, end, value in dictionaries(text):
-        if (body := _as_sent(body_of(value))) and not _SHORTENED.search(text, start, end):
+        if (body := _as_sent(body_of(value) or next(bodies_in(value), None))) and not _SHORTENED.search(
+            text, start, end
+        ):
             line = f"line {text.count(chr(10), 0, start) + 1}"
             url = _url_of(value, text[:start], text[end:])
             sent = json.dumps(body).encode()
@@ -396,7 +411,7 @@ def _url_of(value: Json, before: str, after: str) -> str:
         name = next((each for each in _LOGGERS if re.search(rf"\b{each}\b", before[-300:])), "")
         return urljoin(_LOGGERS.get(name, "https://localhost/"), url.lstrip("/"))
     near: list[str] = [*_URL.findall(before[-2000:])[-1:], *_URL.findall(after[:2000])[:1]]
-    return near[0] if near else ""
+    return near[0] if near else next((url for call, url in _CALLS.items() if call.search(before)), "")
 
 
 def _headers(value: Json) -> dict[str, str]:

@@ -66,12 +66,14 @@ def _bare(recording: Recording, body: Json, wire: str, provider: str, model: str
 
 #: A model's name, and the format in which it is usually asked.
 _MODELS = {
-    r"claude": "anthropic",
-    r"gpt|o\d|chatgpt|codex": "openai-chat",
-    r"command|c4ai": "cohere",
-    r"(open-)?(mistral|mixtral|ministral|magistral|codestral|devstral|pixtral|voxtral)": "mistral",
-    r"[\w.-]+:[\w.-]+$": "ollama",
-    r"(models/)?(gemini|gemma)": "openai-chat",
+    re.compile(r"claude"): "anthropic",
+    re.compile(r"gpt|o\d|chatgpt|codex"): "openai-chat",
+    re.compile(r"command|c4ai"): "cohere",
+    re.compile(
+        r"(open-)?(mistral|mixtral|ministral|magistral|codestral|devstral|pixtral|voxtral)"
+    ): "mistral",
+    re.compile(r"\A[\w.-]{1,200}:[\w.-]{1,200}$"): "ollama",
+    re.compile(r"(models/)?(gemini|gemma)"): "openai-chat",
 }
 
 
@@ -88,7 +90,7 @@ def wire_of(body: Json) -> str:
     if "model" not in body:  # its URL names the model: on Vertex AI, or on Azure
         return "anthropic" if "anthropic_version" in body else "openai-chat"
     named = str(body.get("model") or "")
-    usual = next((wire for pattern, wire in _MODELS.items() if re.match(pattern, named)), "")
+    usual = next((wire for pattern, wire in _MODELS.items() if pattern.match(named)), "")
     with_messages = [wire for wire in rules.WIRES if wire not in ("gemini", "openai-responses")]
     return usual or min(with_messages, key=lambda wire: _broken(wire, body))
 

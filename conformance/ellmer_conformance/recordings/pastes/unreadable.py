@@ -9,21 +9,27 @@ from typing import Any
 __all__ = ["of_a_library", "unreadable"]
 
 #: Pastes of another kind: how each is known, and what to do.
-_KINDS = {
-    r"\b(?:Invoke-(?:RestMethod|WebRequest)|irm|iwr)\b": (
+_KINDS: dict[re.Pattern[str], str] = {
+    re.compile(r"\b(?:Invoke-(?:RestMethod|WebRequest)|irm|iwr)\b"): (
         "The command of PowerShell has its body in a variable. Paste what `$body | ConvertTo-Json -Depth 20` prints."
     ),
-    r"data:\s*\{|event:\s*\w": "This is the stream of an answer. Paste the request that was sent before it.",
-    r"https?://\S+\Z": "This is only a URL. Paste the request with its body, or the error text.",
-    r"(?s)(?!.*\bError\b).*?\b(?:System|Human|AI|Tool)Message\(": (
+    re.compile(
+        r"\A(?:data:\s*\{|event:\s*\w)"
+    ): "This is the stream of an answer. Paste the request that was sent before it.",
+    re.compile(
+        r"\Ahttps?://\S+\Z"
+    ): "This is only a URL. Paste the request with its body, or the error text.",
+    re.compile(r"\A(?!.*\bError\b).*?\b(?:System|Human|AI|Tool)Message\(", re.DOTALL): (
         "These are messages of LangChain, which are not what is sent. Paste the request from the debug log of the "
         "provider's SDK, such as `OPENAI_LOG=debug` writes."
     ),
-    r"\bgen_ai\.(?:input\.messages|prompt)\b": (
+    re.compile(r"\bgen_ai\.(?:input\.messages|prompt)\b"): (
         "This is a span of OpenTelemetry, which shows less than the request. `conformance lint FILE` judges what it shows."
     ),
-    r"model\s*:\s*\S+\n(?:.*\n)*?messages\s*:": "The request is in YAML. Paste it as JSON.",
-    r"[A-Za-z0-9+/\s]{60,}={0,2}\Z": "The text looks like base64. Decode it, and paste the result.",
+    re.compile(r"\Amodel\s*:\s*\S+\n(?:.*\n)*?messages\s*:"): "The request is in YAML. Paste it as JSON.",
+    re.compile(
+        r"\A[A-Za-z0-9+/\s]{60,}={0,2}\Z"
+    ): "The text looks like base64. Decode it, and paste the result.",
 }
 _ANSWERS = {"choices", "candidates", "output", "stop_reason", "usage", "usageMetadata", "done"}
 _ERROR = re.compile(r"\{\s*['\"]?(?:error|message|type|status|code)\b")
@@ -58,7 +64,7 @@ def unreadable(text: str, value: Any) -> str:
     if isinstance(value, dict) and value.keys() & _ANSWERS and "error" not in value:
         return "This is an answer of the API. Paste the request that was sent before it."
     for pattern, advice in _KINDS.items():
-        if re.match(pattern, text) or (pattern.startswith(r"\b") and re.search(pattern, text)):
+        if pattern.search(text):
             return advice
     if value is None and text.startswith(("{", "[")) and not _ERROR.match(text):
         return _not_json(text)
