@@ -73,8 +73,6 @@ def needs_decision(
 ) -> bool:
     """Tells whether a call needs a decision. A tool that requires one is never called without it."""
     notes = request.tool.annotations if request.tool else {}
-    if not notes and not ask_before:
-        return False
     names = [ask_before] if isinstance(ask_before, str) else ask_before
     if _asks(notes.get("needs_approval"), dict(request.arguments)):
         return True

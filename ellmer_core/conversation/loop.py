@@ -356,7 +356,8 @@ def _permitted(
     except errors.ToolReject as rejection:
         return ContentToolResult(error=rejection, request=request)
     if decision is None:
-        if not needs_decision(request, settings.ask_before, settings.approve):
+        may_ask = settings.ask_before or (request.tool and request.tool.annotations)
+        if not (may_ask and needs_decision(request, settings.ask_before, settings.approve)):
             return request
         decision = decision_of((yield Decide(request, settings.approve)))
         settings.controller.check()
