@@ -130,7 +130,7 @@ def two_parallel_tools() -> Case:
 
 @case
 def alternating_answer() -> Case:
-    """Texts and calls alternate in one answer: they go back in that order."""
+    """Texts, calls and a thought alternate in one answer: they go back in that order."""
     return Case(
         on_server=True,
         printed_alike=False,
@@ -145,10 +145,11 @@ def alternating_answer() -> Case:
                 (
                     Say("First Paris. "),
                     Call("get_weather", {"city": "Paris"}),
+                    Think("Now the other one."),
                     Say("Then Oslo. "),
                     Call("get_weather", {"city": "Oslo"}),
                 ),
-                usage=Usage(40, 40),
+                usage=Usage(40, 48, reasoning=8),
             ),
             Answer((Say("Paris is warmer."),), usage=Usage(120, 6)),
             Answer((Say("Oslo."),), usage=Usage(140, 3)),

@@ -40,7 +40,7 @@ from ellmer_conformance.scenarios.canary_keys import CANARY
 from ellmer_conformance.scenarios.case import Case, ask
 from ellmer_conformance.scenarios.cases._media_and_tools import RED, weather
 from ellmer_conformance.scenarios.messages import Image, Reply, Text
-from ellmer_conformance.scenarios.script import Answer, Call, Refuse, Say
+from ellmer_conformance.scenarios.script import Answer, Call, Refuse, Say, Think
 
 #: rule id: (a run that keeps it, how to break it)
 BREAKS = {**REQUESTS, **ANSWERS, **SESSIONS}
@@ -306,6 +306,26 @@ def test_only_the_tool_that_failed_is_marked(marked):
     runs = [ToolRun("get_weather", PARIS[2], error=KeyError("Paris")), ToolRun("get_time", PARIS[2], "9:00")]
     run = over_anthropic({"role": "assistant", "content": calls}, {"role": "user", "content": results})
     assert bool(verdict(book.rules["PAIR-010"], replace(run, tool_runs=runs)).violations) is not marked
+
+
+@pytest.mark.parametrize("thought", ["", "Hm."])
+def test_calls_may_go_back_behind_all_texts_but_no_thought_may_move(thought):
+    """Anthropic was seen to refuse a text behind a call, and a thought whose place had changed."""
+    calls = [{"type": "tool_use", "id": id, "name": name, "input": args} for id, name, args in (PARIS, OSLO)]
+    results = [{"type": "tool_result", "tool_use_id": id} for id in ("c1", "c2")]
+    thoughts = [{"type": "thinking", "thinking": thought, "signature": "s"}] * bool(thought)
+    texts = [{"type": "text", "text": text} for text in ("Paris. ", "Oslo.")]
+    content = [*thoughts, *texts, *calls]
+    run = over_anthropic({"role": "assistant", "content": content}, {"role": "user", "content": results})
+    paris, oslo = (Call(name, args) for _, name, args in (PARIS, OSLO))
+    said = (Say("Paris. "), paris, *[Think(thought)] * bool(thought), Say("Oslo."), oslo)
+    response = Response(200, body=json.dumps({"content": texts}).encode())
+    run = replace(
+        run,
+        case=replace(run.case, script=[Answer(said), run.case.script[1]]),
+        exchanges=[replace(run.exchanges[0], response=response), run.exchanges[1]],
+    )
+    assert bool(verdict(book.rules["HIS-006"], run).violations) is bool(thought)
 
 
 def test_a_blank_text_has_no_place_in_the_order():

@@ -22,6 +22,8 @@ from .._rulebook import LOSS, MUST, SHOULD, answer_refused, book, found, objects
 _BLOCKS = {"anthropic", "bedrock"}
 #: Formats in which texts, thoughts and calls of an answer have an order.
 _ORDERED = {"anthropic", "bedrock", "gemini", "openai-responses"}
+#: Formats of an API that was seen to refuse a text behind a call: clients move the calls to the end.
+_CALLS_MAY_BE_LAST = {"anthropic", "bedrock"}
 
 
 @book.rule(
@@ -31,6 +33,7 @@ _ORDERED = {"anthropic", "bedrock", "gemini", "openai-responses"}
     source=[
         "https://developers.openai.com/api/docs/guides/conversation-state",
         "https://github.com/langchain-ai/langchain-google/issues/1706",
+        "https://github.com/anthropics/claude-code/issues/473 (a text behind a call was refused: calls may go back last)",
     ],
 )
 def answers_go_back_as_they_came(run: Run) -> Iterator[Finding]:
@@ -55,7 +58,8 @@ def answers_go_back_as_they_came(run: Run) -> Iterator[Finding]:
             problem = (
                 f"the answer had {', then '.join(wanted)}, and what goes back has {', then '.join(sent)}"
             )
-            yield found(sent == wanted, f"/exchanges/{index + 1}/request", problem)
+            last = run.wire in _CALLS_MAY_BE_LAST and sent == ["text", "call"]
+            yield found(sent == wanted or last, f"/exchanges/{index + 1}/request", problem)
 
 
 @book.rule(
