@@ -300,7 +300,8 @@ def _replies(run: Run) -> list[str]:
 
 def _reply(reply: Reply) -> str:
     """Returns a reply as it is compared and told: its text, its end, and its token counts or the class of its error."""
-    usage = "".join(f", {count} {name}" for name, count in sorted(reply.usage.items()))
+    counts = [(name.replace("_", " "), count) for name, count in sorted(reply.usage.items())]
+    usage = "".join(f", {count} {name}" for name, count in counts if count is not None)
     stop = f"stopped by {reply.stop}" if reply.stop else "no stop reason"
     error = f", {type(reply.error).__name__}" if reply.error else ""
     return f"{reply.text!r} ({stop}{'' if reply.complete else ', incomplete'}{usage}{error})"
