@@ -427,11 +427,16 @@ _CODES = (
     _Code(re.compile(r"[0-9A-V]+|[0-9a-v]+"), 5, 8, "V" * 16, _extended_base32),
 )
 
+_BITS = max(code.bits for code in _CODES)
+
 
 def _in_packed(text: str, keys: tuple[str, ...], layers: int = LAYERS) -> list[tuple[int, int]]:
     """Returns where Base64, Base32 or hexadecimal has a part of a key in it: cut off, over several lines, in pieces, escaped before, or
     encoded twice. All runs of a text are decoded at once, because there may be many.
     """
+    shortest = _shortest(keys)
+    if len(text) * _BITS < 8 * shortest:
+        return []
     runs, letters = _packed_runs(text)
     rows = _rows(text)
     told: set[tuple[int, int]] = set()
@@ -440,14 +445,20 @@ def _in_packed(text: str, keys: tuple[str, ...], layers: int = LAYERS) -> list[t
         for row in rows:
             words = [span for span in row if code.runs.fullmatch(text, *span)]  # no other words of a sentence
             read.append((words, "".join([text[slice(*span)] for span in words])))
+        read = [(words, run) for words, run in read if len(run) * code.bits >= 8 * shortest]
         for each, start, stop in _in_code(code, [run for _, run in read], keys, layers) if read else ():
             words = read[each][0]
-            told |= {*(words if len(words) == 1 else _pieces(text, code, words, (start, stop), keys))}
+            told |= {*(words if len(words) == 1 else _pieces(text, code, words, (start, stop), keys, layers))}
     return sorted(told)
 
 
 def _pieces(
-    text: str, code: _Code, words: list[tuple[int, int]], place: tuple[int, int], keys: tuple[str, ...]
+    text: str,
+    code: _Code,
+    words: list[tuple[int, int]],
+    place: tuple[int, int],
+    keys: tuple[str, ...],
+    layers: int,
 ) -> list[tuple[int, int]]:
     """Returns those of several words that have a letter between two places in all of them, and the shorter word behind them, if it goes on."""
     ends = [*accumulate(stop - start for start, stop in words)]
@@ -456,10 +467,15 @@ def _pieces(
     if behind and behind.span(1) not in words and code.runs.fullmatch(behind[1]):
         begun = "".join([text[slice(*span)] for span in found])
         if any(
-            stop > len(begun) for _, _, stop in _in_code(code, [begun + behind[1] + code.apart], keys, LAYERS)
+            stop > len(begun) for _, _, stop in _in_code(code, [begun + behind[1] + code.apart], keys, layers)
         ):
             found.append(behind.span(1))
     return found
+
+
+def _shortest(keys: tuple[str, ...]) -> int:
+    """Returns the characters of the shortest text that is looked for: a part of a key, or a whole one."""
+    return min(PART, *map(len, keys)) if keys else PART
 
 
 def _packed_runs(text: str) -> tuple[list[tuple[int, int]], list[tuple[int, str]]]:
