@@ -448,24 +448,33 @@ def _in_packed(text: str, keys: tuple[str, ...], layers: int = LAYERS) -> list[t
         read = [(words, run) for words, run in read if len(run) * code.bits >= 8 * shortest]
         for each, start, stop in _in_code(code, [run for _, run in read], keys, layers) if read else ():
             words = read[each][0]
-            told |= {*(words if len(words) == 1 else _pieces(text, code, words, (start, stop), keys))}
+            told |= {
+                *(
+                    words
+                    if len(words) == 1
+                    else _with_rest(text, code, _between(words, start, stop), keys, layers)
+                )
+            }
     return sorted(told)
 
 
-def _pieces(
-    text: str, code: _Code, words: list[tuple[int, int]], place: tuple[int, int], keys: tuple[str, ...]
-) -> list[tuple[int, int]]:
-    """Returns those of several words that have a letter between two places in all of them, and the shorter word behind them, if it goes on."""
+def _between(words: list[tuple[int, int]], start: int, stop: int) -> list[tuple[int, int]]:
+    """Returns those of several words that have a letter between two places in all of them."""
     ends = [*accumulate(stop - start for start, stop in words)]
-    found = words[bisect(ends, place[0]) : bisect_left(ends, place[1]) + 1]
-    behind = _BEHIND.match(text, found[-1][1])
-    if behind and behind.span(1) not in words and code.runs.fullmatch(behind[1]):
-        begun = "".join([text[slice(*span)] for span in found])
-        if any(
-            stop > len(begun) for _, _, stop in _in_code(code, [begun + behind[1] + code.apart], keys, LAYERS)
-        ):
-            found.append(behind.span(1))
-    return found
+    return words[bisect(ends, start) : bisect_left(ends, stop) + 1]
+
+
+def _with_rest(
+    text: str, code: _Code, words: list[tuple[int, int]], keys: tuple[str, ...], layers: int
+) -> list[tuple[int, int]]:
+    """Returns words that are a key in pieces, and the shorter one behind them if it has the rest of the key."""
+    start, stop = words[-1]
+    behind = _BEHIND.match(text, stop)
+    if behind is None or len(behind[1]) >= stop - start or not code.runs.fullmatch(behind[1]):
+        return words
+    begun = "".join([text[slice(*span)] for span in words])
+    found = _in_code(code, [begun + behind[1] + code.apart], keys, layers)
+    return [*words, behind.span(1)] if any(end > len(begun) for _, _, end in found) else words
 
 
 def _shortest(keys: tuple[str, ...]) -> int:
