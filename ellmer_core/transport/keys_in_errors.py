@@ -426,11 +426,16 @@ _CODES = (
     _Code(re.compile(r"[0-9A-V]+|[0-9a-v]+"), 5, 8, "V" * 16, _extended_base32),
 )
 
+_BITS = max(code.bits for code in _CODES)
+
 
 def _in_packed(text: str, keys: tuple[str, ...], layers: int = LAYERS) -> list[tuple[int, int]]:
     """Returns where Base64, Base32 or hexadecimal has a part of a key in it: cut off, over several lines, in pieces, escaped before, or
     encoded twice. All runs of a text are decoded at once, because there may be many.
     """
+    shortest = _shortest(keys)
+    if len(text) * _BITS < 8 * shortest:
+        return []
     runs, letters = _packed_runs(text)
     spans = [[run] for run in runs]
     rows = _rows(text)
@@ -441,9 +446,15 @@ def _in_packed(text: str, keys: tuple[str, ...], layers: int = LAYERS) -> list[t
             words = [span for span in row if code.runs.fullmatch(text, *span)]  # no other words of a sentence
             places.append((len(spans), "".join([text[slice(*span)] for span in words])))
             spans.append(words)
+        places = [(place, run) for place, run in places if len(run) * code.bits >= 8 * shortest]
         found = _in_code(code, [run for _, run in places], keys, layers) if places else set[int]()
         told |= {places[each][0] for each in found}
     return [span for each in sorted(told) for span in spans[each]]
+
+
+def _shortest(keys: tuple[str, ...]) -> int:
+    """Returns the characters of the shortest text that is looked for: a part of a key, or a whole one."""
+    return min(PART, *map(len, keys)) if keys else PART
 
 
 def _packed_runs(text: str) -> tuple[list[tuple[int, int]], list[tuple[int, str]]]:
