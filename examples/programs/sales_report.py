@@ -7,6 +7,8 @@ It prints:
     on the page: a table, a picture
 """
 
+from typing import Any
+
 import polars as pl
 from matplotlib.figure import Figure
 
@@ -25,7 +27,8 @@ def monthly_sales(year: int) -> pl.DataFrame:
 def plot_sales(year: int) -> Figure:
     """Draws a chart of the sales of a year."""
     figure = Figure(figsize=(2, 2))
-    figure.gca().bar(SOLD["month"].to_list(), SOLD["sold"].to_list())  # pyright: ignore[reportUnknownMemberType]
+    axes: Any = figure.gca()
+    axes.bar(SOLD["month"].to_list(), SOLD["sold"].to_list())
     return figure
 
 
