@@ -245,7 +245,7 @@ class Budget:
         self.answers += 1
         self.tool_calls += len(turn.tool_requests)
         self.tokens += answer.tokens
-        self.cost = None if self.cost is None or turn.cost is None else self.cost + turn.cost
+        self.cost = None if self.cost is None or turn.cost is None else round(self.cost + turn.cost, 12)
         self.largest.raise_to(answer)
         prompt.add(answer)
 

@@ -82,14 +82,3 @@ def test_a_method_that_streams_asks_for_a_stream(asked, wire, method):
 @pytest.mark.parametrize("method", WHOLE)
 def test_a_method_that_returns_the_whole_asks_for_no_stream(asked, wire, method):
     assert not streams(asked(wire, method), wire)
-
-
-@pytest.mark.parametrize(
-    "name", [name for name in ellmer_core.__all__ if f"{name}_async" in ellmer_core.__all__]
-)
-def test_a_function_and_its_async_twin_have_one_signature(name):
-    twins = [inspect.signature(getattr(ellmer_core, one)).parameters for one in (name, f"{name}_async")]
-    blocking, concurrent = (
-        {p.name: (p.kind, p.default, p.annotation) for p in one.values()} for one in twins
-    )
-    assert blocking == concurrent

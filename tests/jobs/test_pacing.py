@@ -10,9 +10,10 @@ from datetime import UTC, datetime
 import pytest
 from chats.many import chat_with, provider
 
+from ellmer_core.contents.turns import AssistantTurn
 from ellmer_core.conversation.settings import UsageLimits
 from ellmer_core.errors import EllmerWarning, UsageLimitError
-from ellmer_core.jobs.pacing import Bucket, Pace, RateLimits, buckets, seconds_until
+from ellmer_core.jobs.pacing import Bucket, Budget, Pace, RateLimits, buckets, seconds_until
 from ellmer_core.jobs.parallel import parallel_chat, parallel_chat_text
 from ellmer_core.providers.openai_completions import chat_openai_completions
 from ellmer_core.tools.definition import tool
@@ -97,6 +98,12 @@ def test_a_prompt_that_has_begun_is_finished_before_another_begins(limits, answe
         with pytest.warns(EllmerWarning):
             results = parallel_chat(chat, ["x"] * 8, on_error="continue")
     assert len(results) - len(results.errors) == answered
+
+
+def test_the_cost_of_all_prompts_is_a_number_to_print():
+    budget = Budget(UsageLimits())
+    budget.add([AssistantTurn("a", cost=0.1)] * 3)
+    assert budget.cost == 0.3
 
 
 def test_the_history_counts_too_and_a_call_of_its_own_limit_does_not():

@@ -32,9 +32,11 @@ def run(tmp_path):
         env |= {
             "OPENAI_API_KEY": "any-key",
             "ANTHROPIC_API_KEY": "any-key",
+            "GEMINI_API_KEY": "any-key",
             "PYTHONWARNINGS": "error::UserWarning",
         }
         env |= {"OPENAI_BASE_URL": f"{server.origin}/v1", "ANTHROPIC_BASE_URL": server.origin}
+        env |= {"GOOGLE_GEMINI_BASE_URL": server.origin, "OLLAMA_BASE_URL": server.origin}
         env["PYTEST_ADDOPTS"] = "-p no:shiny-test -p no:recording -p no:cacheprovider"
 
         def process(*command):

@@ -117,6 +117,8 @@ class _Talk:
             else _last_user_texts(self.new) or _last_user_texts(self.before)
         )
         self.question = "\n".join(asked)[:_MOST_READ].strip()
+        begun = max((place for place, item in enumerate(items) if _is_said(item)), default=0)
+        self.called = {item.name for item in items[begun:] if item.kind == "call"}  # for this question
 
     def call_of(self, result: Item) -> Item | None:
         """Returns the call that a result answers."""
@@ -127,9 +129,14 @@ class _Talk:
 
 def _last_user_texts(items: Sequence[Item]) -> list[str]:
     """Returns the texts of the user's last message."""
-    texts = [item for item in items if item.kind == "text" and item.role == "user" and item.within is None]
-    texts = [item for item in texts if not _TAG.fullmatch(item.text) and item.text.strip()]
+    texts = [item for item in items if _is_said(item)]
     return [item.text for item in texts if item.turn == texts[-1].turn]
+
+
+def _is_said(item: Item) -> bool:
+    """Tells whether an item is a text of the user's, and no tag around media."""
+    by_user = item.kind == "text" and item.role == "user" and item.within is None
+    return by_user and bool(item.text.strip()) and not _TAG.fullmatch(item.text)
 
 
 # tools --------------------------------------------------------------------------------------------------
@@ -139,11 +146,14 @@ def _calls(talk: _Talk, options: Options) -> tuple[Said, ...]:
     """Returns the calls that the request demands or that the question asks for."""
     if not options.tools or (talk.results and not options.forced):
         return ()
-    tools = fitting(options.tools, talk.question)
+    offered = [tool for tool in options.tools if tool.name not in talk.called] or options.tools
+    tools = fitting(offered, talk.question)
     if not tools and (again := _calls_again(talk, options)):
         return tuple(again[: _MOST_CALLS if options.parallel else 1])
-    if not tools and (options.forced or (options.tools and _USE_A_TOOL.search(talk.question))):
-        tools = [options.tools[0]]
+    if not tools and (options.forced or _USE_A_TOOL.search(talk.question)):
+        tools = [
+            offered[-1 if talk.called else 0]
+        ]  # the tool for the answer is the last one in most libraries
     calls = [call for tool in tools for call in _calls_for(tool, about(tool, tools, talk.question), talk)]
     return tuple(calls[: _MOST_CALLS if options.parallel else 1])
 

@@ -141,6 +141,27 @@ def test_a_demanded_schema_is_filled_with_the_users_words(chat, wire):
 
 
 @EACH_WIRE
+@pytest.mark.parametrize("mode", ["tool", None])
+def test_data_are_given_after_the_calls_of_other_tools(chat, wire, mode):
+    """Some models are made to call any tool until they give the data. Each other tool that fits is called once."""
+
+    @ec.tool
+    def find_birth_year(name: str) -> int:
+        """Finds the year of birth."""
+        return 1815
+
+    @ec.tool
+    def find_birth_place(name: str) -> str:
+        """Finds the place of birth."""
+        return "London"
+
+    talk = chat(wire, max_tool_rounds=3)
+    talk.register_tools([find_birth_year, find_birth_place, get_weather])
+    found = talk.chat_structured("Find the birth year of Ada Lovelace, born in 1815.", type=Person, mode=mode)
+    assert isinstance(found, Person)
+
+
+@EACH_WIRE
 @STREAMED
 def test_an_answer_ends_at_the_limit_of_tokens(chat, wire, stream):
     talk = chat(wire)
