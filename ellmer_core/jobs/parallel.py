@@ -26,6 +26,7 @@ from typing import TYPE_CHECKING, Any, Literal, TypedDict, TypeVar, Unpack, over
 from .._chat.answers import Input
 from .._chat.chat import Chat
 from .._chat.structured_output import Structured
+from ..base.argument_checks import wrong_keyword
 from ..base.log import warn
 from ..contents.turns import AssistantTurn
 from ..errors import ConversionError, NotSentError, UsageError, UsageLimitError
@@ -476,7 +477,10 @@ class Parallel:
 
     def __init__(self, chat: Chat, say: Say, options: Many, wanted: Structured | None = None) -> None:
         if unknown := options.keys() - Many.__annotations__.keys():
-            raise TypeError(f"got an unexpected keyword argument {min(unknown)!r}")  # `spelt()` words it
+            wrong = wrong_keyword(min(unknown), "parallel_chat", Many.__annotations__)
+            raise TypeError(
+                f"got an unexpected keyword argument: {wrong}"
+            )  # `spelt()` names the function that was called
         self.chat, self.say, self.wanted = chat, say, wanted
         self.path = options.get("path")
         self.journal: Journal | None = None
