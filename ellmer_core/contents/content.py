@@ -232,11 +232,10 @@ class _Data(Content):
         if self.type not in {**SIGNATURES, **AUDIO}:
             return ""
         if actual == self.type:
-            return self._fault_within(bytes)
-        return f"its bytes are {actual}, not {self.type}" if actual else f"its bytes are not {self.type}"
+            from .image_size import picture_fault  # noqa: PLC0415 - few chats have images
 
-    def _fault_within(self, bytes: bytes) -> str:  # noqa: ARG002 - of a file that begins as it should
-        return ""
+            return picture_fault(self.type, bytes)
+        return f"its bytes are {actual}, not {self.type}" if actual else f"its bytes are not {self.type}"
 
 
 class ContentImage(Content):
@@ -330,11 +329,6 @@ class ContentImageInline(ContentImage, _Data):
             return None
         first = b64decode(self.data[:_FIRST])
         return image_size(self.type, first) or image_size(self.type, b64decode(self.data))
-
-    def _fault_within(self, bytes: bytes) -> str:
-        from .image_size import picture_fault  # noqa: PLC0415 - as above
-
-        return picture_fault(self.type, bytes)
 
 
 @dataclass(frozen=True, eq=False, repr=False)

@@ -52,31 +52,20 @@ def picture_fault(type: str, data: bytes) -> str:
     """
     if type == "image/webp":
         return "its file is cut off" if len(data) < 8 + _little(data, 4, 4) else ""
-    return _fault_of_png(data) if type == "image/png" else ""
-
-
-def _fault_of_png(data: bytes) -> str:
-    place, kind, unpacked = 8, b"", False
-    for _ in range(_CHUNKS):
+    kind, place, pixels = b"", 8, b""
+    for _ in range(_CHUNKS if type == "image/png" else 0):
         if kind == b"IEND" or place >= len(data):
             break
-        size, kind = _big(data, place, 4), data[place + 4 : place + 8]
+        size, kind = int.from_bytes(data[place : place + 4], "big"), data[place + 4 : place + 8]
         if len(data) < place + 12 + size:
             return "its file is cut off"
-        if kind == b"IDAT" and not unpacked:
-            unpacked = _unpacks(data[place + 8 : place + 8 + size])
-            if not unpacked:
-                return "its pixels cannot be unpacked"
+        pixels = pixels or (data[place + 8 : place + 8 + size] if kind == b"IDAT" else b"")
         place += 12 + size
-    return ""
-
-
-def _unpacks(pixels: bytes) -> bool:
-    """Tells whether the first pixels can be unpacked."""
     try:
-        return bool(zlib.decompressobj().decompress(pixels, 1 << 16))
+        zlib.decompressobj().decompress(pixels, 1 << 16)
     except zlib.error:
-        return False
+        return "its pixels cannot be unpacked"
+    return ""
 
 
 def _of_jpeg(data: bytes) -> tuple[int, int] | None:
