@@ -69,7 +69,7 @@ def seconds(work: Callable[[], object]) -> float:
 def main(name: str, url: str) -> None:
     many = {"ellmer_core": ellmer_core, "chatlas": chatlas}[name](url)
     many(ACTIVE[0])
-    cost = {str(active): seconds(lambda active=active: many(active)) for active in ACTIVE}  # type: ignore[misc]
+    cost = {str(active): seconds(lambda active=active: many(active)) for active in ACTIVE}  # type: ignore[misc]  # mypy infers no type for a default
     if name == "ellmer_core":
         cost |= {"forks": seconds(users(url, forks=True)), "chats": seconds(users(url, forks=False))}
     print(json.dumps(cost))

@@ -266,3 +266,19 @@ def test_few_lines_are_imports(package):
 def importing(source):
     """Returns how many lines import something, or list what a module offers. It reads no syntax trees, which takes seconds."""
     return sum(found.count("\n") + 1 for found in LISTED.findall(source))
+
+
+UNEXPLAINED = re.compile(
+    r"# (?:noqa(?:: [A-Z0-9, ]+)?|type: ignore(?:\[[^]]*\])?|pyright: ignore(?:\[[^]]*\])?)\s*$"
+)
+
+
+def test_every_ignore_says_why():
+    lines = (
+        f"{file.relative_to(ROOT)}:{number}"
+        for top in (*FOLDERS.values(), ROOT / "devtools", ROOT / "bench", ROOT / "examples")
+        for file in top.rglob("*.py")
+        for number, line in enumerate(file.read_text(encoding="utf-8").splitlines(), 1)
+        if UNEXPLAINED.search(line)
+    )
+    assert list(lines) == []

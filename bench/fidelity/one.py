@@ -65,7 +65,7 @@ def main() -> None:
     with tempfile.TemporaryDirectory() as folder, Server() as server:
         for exchange in ALL[int(sys.argv[3]) :]:
             faulthandler.dump_traceback_later(LONGEST, exit=True)  # some loop where no signal arrives
-            print(json.dumps(differs(exchange, recorder, client, server, Path(folder))), flush=True)  # noqa: T201
+            print(json.dumps(differs(exchange, recorder, client, server, Path(folder))), flush=True)  # noqa: T201 - it is its answer
 
 
 def differs(

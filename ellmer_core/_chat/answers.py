@@ -131,7 +131,7 @@ class Answer(str):  # noqa: SLOT000 - it bears its turn
     def _repr_html_(self) -> str | None:
         """Returns a frame that loads nothing, if the Markdown would load something. Otherwise returns `None`, and the notebook shows the Markdown."""
         from ..render.html import notebook_html  # noqa: PLC0415 - only needed in notebooks
-        from ..render.markdown import contents_markdown, loads  # noqa: PLC0415
+        from ..render.markdown import contents_markdown, loads  # noqa: PLC0415 - only a notebook needs it
 
         if self.turn is None or not loads(contents_markdown(self.turn) or ""):
             return None

@@ -264,7 +264,7 @@ def _field(name: str, schema: Any, default: Any) -> Any:
         try:
             return json.loads(text)
         except ValueError:
-            print(f"Write a JSON value, such as {json.dumps(told.get('examples', [5])[0])} or true.")  # noqa: T201
+            print(f"Write a JSON value, such as {json.dumps(told.get('examples', [5])[0])} or true.")  # noqa: T201 - it talks to the person at the console
     return default
 
 

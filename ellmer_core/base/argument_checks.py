@@ -74,7 +74,7 @@ def spelt(function: F, of: str = "", *, makes: bool = False) -> F:
     if isinstance(function, type):
         made: Any = function.__init__  # type: ignore[misc]  # of this very class
         made = getattr(made, "__wrapped__", made)
-        function.__init__ = spelt(made, function.__name__, makes=True)  # type: ignore[misc]
+        function.__init__ = spelt(made, function.__name__, makes=True)  # type: ignore[misc]  # of this very class
         for base in function.__mro__:
             spelt_methods(base)
         return cast("F", function)

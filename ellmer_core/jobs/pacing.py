@@ -340,7 +340,7 @@ def paced(fork: Chat, paces: Sequence[Pace], budget: Budget) -> Iterator[None]:
             connection.pace.limits.tokens = budget.largest["tokens"]
             connection.release()
 
-    fork._connection, fork._count = connections[0], count  # noqa: SLF001
+    fork._connection, fork._count = connections[0], count  # noqa: SLF001 - a fork is of this library's own class
     fork.fallbacks = [
         (each, connection) for (each, _), connection in zip(own[1], connections[1:], strict=True)
     ]
@@ -351,4 +351,4 @@ def paced(fork: Chat, paces: Sequence[Pace], budget: Budget) -> Iterator[None]:
     finally:
         for connection in connections:
             connection.release()
-        fork._connection, fork.fallbacks, fork.usage_limits, fork._count = own  # noqa: SLF001
+        fork._connection, fork.fallbacks, fork.usage_limits, fork._count = own  # noqa: SLF001 - a fork is of this library's own class

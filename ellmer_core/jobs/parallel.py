@@ -697,7 +697,7 @@ def reporting(total: int, progress: bool | Report) -> Iterator[Report]:
         return
     try:
         from rich.console import Console  # noqa: PLC0415 - an extra, imported when first needed
-        from rich.progress import MofNCompleteColumn, Progress, TextColumn  # noqa: PLC0415
+        from rich.progress import MofNCompleteColumn, Progress, TextColumn  # noqa: PLC0415 - only a bar needs rich
     except ImportError:
         yield lambda _progress: None
         return

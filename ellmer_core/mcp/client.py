@@ -304,7 +304,7 @@ class McpTools:
 
     async def _elicited(self, context: object, params: Any) -> Any:  # noqa: ARG002 - the SDK calls it by name
         from anyio.to_thread import run_sync  # noqa: PLC0415 - imported when first needed
-        from mcp.types import ElicitResult  # noqa: PLC0415
+        from mcp.types import ElicitResult  # noqa: PLC0415 - mcp is an extra, and slow to import
 
         asking = _asking.get() or (self._running[-1] if self._running else None)
         if asking is None or not asking.admitted():  # nobody called a tool, or too often
@@ -322,7 +322,7 @@ class McpTools:
 
     async def _sampled(self, context: object, params: Any) -> Any:  # noqa: ARG002 - as above
         from anyio.to_thread import run_sync  # noqa: PLC0415 - imported when first needed
-        from mcp.types import CreateMessageResult, ErrorData, TextContent  # noqa: PLC0415
+        from mcp.types import CreateMessageResult, ErrorData, TextContent  # noqa: PLC0415 - mcp is an extra, and slow to import
 
         asking = _asking.get() or (self._running[-1] if self._running else None)
         params = self._shown(params)
@@ -511,7 +511,7 @@ async def _over_http(
     stack: AsyncExitStack, url: str, headers: Mapping[str, str], auth: Any, seconds: float | None
 ) -> Any:
     import httpx2  # noqa: PLC0415 - the SDK brings it
-    from mcp.client import streamable_http  # noqa: PLC0415
+    from mcp.client import streamable_http  # noqa: PLC0415 - mcp is an extra, and slow to import
 
     if auth is not None and not isinstance(auth, httpx2.Auth):
         raise UsageError(

@@ -27,7 +27,7 @@ def mcp_server(
     """Returns the SDK's low-level `Server` with these tools. Functions become tools, as with `tool()`."""
     try:
         from mcp.server import Server  # noqa: PLC0415 - imported when first needed
-        from mcp.types import CallToolResult, ListToolsResult  # noqa: PLC0415
+        from mcp.types import CallToolResult, ListToolsResult  # noqa: PLC0415 - mcp is an extra, and slow to import
     except ImportError as error:
         raise UsageError('MCP needs its SDK: pip install "ellmer-core[mcp]"') from error
     definitions = [each if isinstance(each, ours.ToolDef) else tool(each) for each in tools]

@@ -181,7 +181,7 @@ def _own_title(content: Content) -> str:
     """Returns a class's own `title`. If that raises, there is none, because a title is only decoration."""
     try:
         return str(getattr(content, "title", None) or "")
-    except Exception:  # noqa: BLE001
+    except Exception:  # noqa: BLE001 - a class of the program may raise anything
         return ""
 
 

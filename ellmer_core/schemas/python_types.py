@@ -114,7 +114,7 @@ def _readable(annotation: Any) -> Any:
     import typing_extensions  # noqa: PLC0415 - pydantic brings it
 
     if is_typeddict(annotation) and type(annotation).__module__ == "typing":
-        return typing_extensions.TypedDict(annotation.__name__, _keys(annotation))  # type: ignore[operator]
+        return typing_extensions.TypedDict(annotation.__name__, _keys(annotation))  # type: ignore[operator]  # mypy wants a literal class
     arguments = get_args(annotation)
     readable = tuple(_readable(argument) for argument in arguments)
     if all(new is old for new, old in zip(readable, arguments, strict=True)):

@@ -100,7 +100,7 @@ def _pool(read: Read, trace: Mapping[str, Any], **options: Any) -> httpx.HTTPTra
     """Returns a pool whose connections are read with `read`. httpx has no public way to that but a `trace`, which takes 6 % of a turn."""
     pool = httpx.HTTPTransport(**options)
     network: Any = getattr(pool._pool, "_network_backend", None)  # noqa: SLF001 - see above
-    pool.extensions = {} if network else trace  # type: ignore[attr-defined]
+    pool.extensions = {} if network else trace  # type: ignore[attr-defined]  # an attribute of our own
     if network:
         network.connect_tcp = partial(_timed, network.connect_tcp, read)
     return pool

@@ -460,9 +460,9 @@ class Wire(Value, ABC):
     def count_request(
         self,
         turns: Sequence[Turn],  # noqa: ARG002 - as where there is a counter
-        tools: Sequence[ours.ToolDef] = (),  # noqa: ARG002
+        tools: Sequence[ours.ToolDef] = (),  # noqa: ARG002 - wires that need it override this
         *,
-        type: Type | None = None,  # noqa: ARG002
+        type: Type | None = None,  # noqa: ARG002 - wires that need it override this
     ) -> Request:
         """Returns the request that counts the tokens of this input. Raises `UsageError` if the API does not count."""
         raise UsageError(f"{self.provider} cannot count tokens before a request. Use get_tokens() after it.")

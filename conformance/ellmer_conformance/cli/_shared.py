@@ -170,7 +170,7 @@ def progress(files: Sequence[object]) -> Iterator[Callable[[object], None]]:
         yield lambda _: None
         return
     from rich.console import Console  # noqa: PLC0415 - a large import, needed rarely
-    from rich.progress import MofNCompleteColumn, Progress  # noqa: PLC0415
+    from rich.progress import MofNCompleteColumn, Progress  # noqa: PLC0415 - only long work needs it
 
     columns = (*Progress.get_default_columns(), MofNCompleteColumn())
     with Progress(*columns, console=Console(stderr=True), transient=True) as bar:

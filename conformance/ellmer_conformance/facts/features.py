@@ -13,7 +13,7 @@ from itertools import groupby, pairwise
 from typing import Any, NamedTuple
 
 from ..contract import readers
-from ..contract.observed.exchange import Item, Media, Request
+from ..contract.observed.exchange import Item, Json, Media, Request
 
 __all__ = ["BY_NAME", "FEATURES", "SCHEMA", "Feature", "found"]
 
@@ -578,34 +578,42 @@ def _unpaired(called: dict[str, Item], answered: dict[str, Item], last: int) -> 
 
 def _unsigned(request: Request) -> Iterator[tuple[str, str]]:
     """Yields thinking without a signature; at Gemini, a call has the signature."""
-    parts = [
-        (f"/{name}/{turn}/{field}/{at}", part)
-        for name, field in (("messages", "content"), ("contents", "parts"))
-        for turn, message in enumerate(request.body.get(name) or ())
-        if isinstance(message, dict) and isinstance(message.get(field), list)
-        for at, part in enumerate(message[field])
-        if isinstance(part, dict)
-    ]
-    sent = request.body.get("input") if request.wire == "openai-responses" else None
-    for at, item in enumerate(sent if isinstance(sent, list) else ()):
-        bare = (
-            isinstance(item, dict) and item.get("type") == "reasoning" and not item.get("encrypted_content")
-        )
-        if bare and request.body.get("store") is False:
-            yield "thinking_unsigned", f"/input/{at}"
-    before: tuple[str, Any] = ("", {})
-    for place, part in parts:
-        if request.wire == "anthropic" and part.get("type") == "thinking" and not part.get("signature"):
-            yield "thinking_unsigned", place
+    unsigned = {"anthropic": _unsigned_blocks, "gemini": _unsigned_calls, "openai-responses": _bare_items}
+    for place in unsigned[request.wire](request.body) if request.wire in unsigned else ():
+        yield "thinking_unsigned", place
+
+
+def _unsigned_blocks(body: Json) -> Iterator[str]:
+    for place, block in _placed_parts(body, "messages", "content"):
+        if block.get("type") == "thinking" and not block.get("signature"):
+            yield place
+
+
+def _unsigned_calls(body: Json) -> Iterator[str]:
+    """Yields the calls of Gemini without a signature. Of calls side by side, only the first has one."""
+    before: tuple[str, Json] = ("", {})
+    for place, part in _placed_parts(body, "contents", "parts"):
         beside = before[0].rpartition("/")[0] == place.rpartition("/")[0] and "functionCall" in before[1]
-        if (
-            request.wire == "gemini"
-            and "functionCall" in part
-            and not part.get("thoughtSignature")
-            and not beside
-        ):
-            yield "thinking_unsigned", place  # of calls side by side, the first has the signature
+        if "functionCall" in part and not part.get("thoughtSignature") and not beside:
+            yield place
         before = (place, part)
+
+
+def _bare_items(body: Json) -> Iterator[str]:
+    """Yields the reasoning items without encrypted content in a request whose answer is not stored."""
+    items = body.get("input")
+    for at, item in enumerate(items if isinstance(items, list) and body.get("store") is False else ()):
+        if isinstance(item, dict) and item.get("type") == "reasoning" and not item.get("encrypted_content"):
+            yield f"/input/{at}"
+
+
+def _placed_parts(body: Json, messages: str, field: str) -> Iterator[tuple[str, Json]]:
+    """Yields the parts of all messages, each with its place."""
+    for turn, message in enumerate(body.get(messages) or ()):
+        parts = message.get(field) if isinstance(message, dict) else None
+        for at, part in enumerate(parts if isinstance(parts, list) else ()):
+            if isinstance(part, dict):
+                yield f"/{messages}/{turn}/{field}/{at}", part
 
 
 def _text_first(items: list[Item]) -> Iterator[tuple[str, str]]:

@@ -250,7 +250,7 @@ def _faults(entry: Mapping[str, Any], *, flaky: bool) -> Iterator[str]:
 def _condition(when: object) -> Iterator[str]:
     try:
         if when != "":
-            Requirement(when)  # type: ignore[arg-type]
+            Requirement(when)  # type: ignore[arg-type]  # what is no text raises a TypeError
     except (InvalidRequirement, TypeError):
         yield f"when must be a package and its versions ('openai < 4'), not {when!r}"
 

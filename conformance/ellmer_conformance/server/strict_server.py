@@ -240,8 +240,8 @@ def _player(
     script: AnswerScript | Path | str | Mapping[str, Any] | Sequence[Any], *, strict: bool
 ) -> ScriptPlayer:
     """Returns the player of a script. Its modules take a while to import, and most servers have none."""
-    from ..scenarios.answer_script import script_of  # noqa: PLC0415
-    from .scripts.script_player import ScriptPlayer  # noqa: PLC0415
+    from ..scenarios.answer_script import script_of  # noqa: PLC0415 - see above
+    from .scripts.script_player import ScriptPlayer  # noqa: PLC0415 - see above
 
     place = Path(script) if isinstance(script, str) else script
     return ScriptPlayer(place if isinstance(place, Path) else script_of(place), strict=strict)
@@ -249,7 +249,7 @@ def _player(
 
 def _proxy(engine: Engine, upstream: str) -> Proxy:
     """Returns the way to the upstream. Its client takes a while to import, and most servers have none."""
-    from .proxy import Proxy  # noqa: PLC0415
+    from .proxy import Proxy  # noqa: PLC0415 - see above
 
     return Proxy(engine, upstream)
 

@@ -42,10 +42,10 @@ OTHER_MEDIA = re.compile(
 
 def update() -> None:
     """Writes `prices.json` from the installed `genai-prices`."""
-    from datetime import UTC, datetime  # noqa: PLC0415
-    from importlib.metadata import version  # noqa: PLC0415
+    from datetime import UTC, datetime  # noqa: PLC0415 - only developers run it
+    from importlib.metadata import version  # noqa: PLC0415 - only developers run it
 
-    from genai_prices import data  # noqa: PLC0415
+    from genai_prices import data  # noqa: PLC0415 - only developers run it
 
     today = datetime.now(UTC)
     models = {provider.id: provider.models for provider in data.providers}
@@ -59,7 +59,7 @@ def update() -> None:
     head = ",\n".join(f"{json.dumps(key)}: {json.dumps(value)}" for key, value in facts.items())
     text = f'{{\n{head},\n"providers": {{\n' + ",\n".join(lines) + "\n}\n}\n"
     TABLE.write_text(text, encoding="utf-8")
-    print(f"{TABLE}: {sum(map(len, providers.values()))} models as of {facts['date']}")  # noqa: T201
+    print(f"{TABLE}: {sum(map(len, providers.values()))} models as of {facts['date']}")  # noqa: T201 - it is its report
 
 
 def _lines(rows: list[dict[str, Any]]) -> str:

@@ -31,7 +31,7 @@ def _finite(number: str) -> float | None:
 
 _decoder = json.JSONDecoder(parse_constant=_no_constant, parse_float=_finite)
 #: What `raw_decode()` calls: returns the value at a place of a text, and its end.
-scan_json: Any = _decoder.scan_once  # type: ignore[attr-defined]
+scan_json: Any = _decoder.scan_once  # type: ignore[attr-defined]  # typeshed does not list it
 
 
 def read_json(text: str | bytes) -> Any:

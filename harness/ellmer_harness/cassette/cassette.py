@@ -459,7 +459,7 @@ def _recording() -> ModuleType:
     knows.
     """
     try:
-        from . import cassette_file  # noqa: PLC0415
+        from . import cassette_file  # noqa: PLC0415 - see above
     except ModuleNotFoundError as error:
         raise HarnessError(f'{error}. Cassettes need vcrpy: pip install "ellmer-core[harness]"') from error
     return cassette_file

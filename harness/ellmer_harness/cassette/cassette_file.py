@@ -132,7 +132,7 @@ class Persister:
             raise _unusable(path, str(error)) from error
 
     def _foreign(self, path: Path) -> tuple[list[Request], list[Form], Form] | None:
-        from ..recordings import read  # noqa: PLC0415
+        from ..recordings import read  # noqa: PLC0415 - needed for what is not ours, and that is rare
         from ..recordings.conversion import as_it_is  # noqa: PLC0415  # needed for what is not ours, and that is rare
 
         with suppress(CassetteError):
@@ -151,7 +151,7 @@ class Blank:
     text = b""
 
     @staticmethod
-    def load_cassette(path: Path | str, serializer: Serializer) -> tuple[list[Request], list[Form], Form]:  # noqa: ARG004
+    def load_cassette(path: Path | str, serializer: Serializer) -> tuple[list[Request], list[Form], Form]:  # noqa: ARG004 - vcrpy passes both
         """Raises `CassetteNotFoundError`."""
         raise CassetteNotFoundError
 

@@ -338,15 +338,15 @@ def _of_aiohttp(stubs: Any, session: Any, method: str, url: Any, options: Json) 
     data = options.get("data") if options.get("data") is not None else options.get("json")
     if stubs._is_async_iterator(data):  # noqa: SLF001  # vcrpy's own helpers, here and below
         return None
-    headers = session._prepare_headers(options.get("headers"))  # noqa: SLF001
+    headers = session._prepare_headers(options.get("headers"))  # noqa: SLF001 - as vcrpy's own stub does
     if (auth := options.get("auth")) is not None:
         headers["AUTHORIZATION"] = auth.encode()
     params = options.get("params")
-    whole = stubs._build_url_with_params(url, params) if params else stubs.URL(url)  # noqa: SLF001
+    whole = stubs._build_url_with_params(url, params) if params else stubs.URL(url)  # noqa: SLF001 - as vcrpy's own stub does
     header = headers.pop("Cookie", None)
-    if cookie := stubs._build_cookie_header(session, options.get("cookies"), header, whole):  # noqa: SLF001
+    if cookie := stubs._build_cookie_header(session, options.get("cookies"), header, whole):  # noqa: SLF001 - as vcrpy's own stub does
         headers["Cookie"] = cookie
-    return Request(method, str(whole), stubs._recordable_data(data), stubs._serialize_headers(headers))  # noqa: SLF001
+    return Request(method, str(whole), stubs._recordable_data(data), stubs._serialize_headers(headers))  # noqa: SLF001 - as vcrpy's own stub does
 
 
 # --- In place of vcrpy's patches -------------------------------------------------------------------------

@@ -38,7 +38,7 @@ class RedisStore:
         """Writes the object in a transaction, which Redis drops if another client writes the key meanwhile."""
         name = self._prefix + key
         with self._client.pipeline() as pipe:
-            pipe.watch(name)  # type: ignore[no-untyped-call]
+            pipe.watch(name)  # type: ignore[no-untyped-call]  # redis has no type for it
             now = pipe.get(name)
             if now != over or now == data:
                 return bool(now == data)

@@ -175,7 +175,7 @@ def _downloads(size: int) -> Iterator[Callable[[int], None]]:
         yield lambda _: None
         return
     from rich.console import Console  # noqa: PLC0415 - a large import, needed rarely
-    from rich.progress import DownloadColumn, Progress  # noqa: PLC0415
+    from rich.progress import DownloadColumn, Progress  # noqa: PLC0415 - only a download needs it
 
     columns = (*Progress.get_default_columns(), DownloadColumn())
     with Progress(*columns, console=Console(stderr=True), transient=True) as bar:

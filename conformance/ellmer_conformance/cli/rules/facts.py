@@ -96,7 +96,7 @@ def _document(wire: str, provider: str) -> dict[str, Any]:
 
 
 def _table(found: list[facts.Cell]) -> Table:
-    from rich.table import Table  # noqa: PLC0415
+    from rich.table import Table  # noqa: PLC0415 - only a table needs it
 
     table = Table("model", "provider", "wire", "feature", "answer", "last seen", "evidence", box=None)
     for cell in found:

@@ -164,7 +164,7 @@ class CaseScripts(Mapping[str, Script]):
 
     @cached_property
     def _all_scripts(self) -> Mapping[str, Script]:
-        from ...scenarios.cases import scripts  # noqa: PLC0415
+        from ...scenarios.cases import scripts  # noqa: PLC0415 - likewise
 
         return scripts()
 
@@ -195,8 +195,8 @@ def started(mode: Mode, upstream: str, option: str, options: dict[str, Any]) -> 
 def write(seen: list[Entry], mode: str, folder: Path) -> None:
     """Writes the report of the requests to the folder and prints it."""
     from ...report import report_folder  # noqa: PLC0415 - a report takes longer to import than the server
-    from ...report.formats.terminal import console, print_report  # noqa: PLC0415
-    from ._serve_report import observed  # noqa: PLC0415
+    from ...report.formats.terminal import console, print_report  # noqa: PLC0415 - likewise
+    from ._serve_report import observed  # noqa: PLC0415 - likewise
 
     source: Literal["server", "observe", "proxy"] = "server" if mode == "reject" else cast("Any", mode)
     found = observed(seen, source)

@@ -12,8 +12,8 @@ from ..cell import Cell, Evidence, cell_at
 
 def retired() -> Iterator[Cell]:
     """Yields the days on which models are shut down. Until then, the cell `available` says yes."""
-    from ...contract.changes.retired_models import SCHEDULES  # noqa: PLC0415
-    from ...contract.readers import provider_of  # noqa: PLC0415
+    from ...contract.changes.retired_models import SCHEDULES  # noqa: PLC0415 - the rules are slow to import
+    from ...contract.readers import provider_of  # noqa: PLC0415 - the rules are slow to import
 
     for host, schedule in SCHEDULES.items():
         for day, names in schedule.days.items():
@@ -29,7 +29,7 @@ def retired() -> Iterator[Cell]:
 
 def betas() -> Iterator[Cell]:
     """Yields Anthropic's beta features, by the name that a header has for each."""
-    import tomllib  # noqa: PLC0415
+    import tomllib  # noqa: PLC0415 - only this table is TOML
 
     text = files("ellmer_conformance.contract.rules.anthropic").joinpath("betas.toml").read_text("utf-8")
     told = tomllib.loads(text)

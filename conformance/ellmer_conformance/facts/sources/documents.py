@@ -82,7 +82,7 @@ def documents() -> tuple[Document, ...]:
         >>> all(each.words for each in documents())
         True
     """
-    import tomllib  # noqa: PLC0415
+    import tomllib  # noqa: PLC0415 - only this table is TOML
 
     told = tomllib.loads(files("ellmer_conformance.facts").joinpath("documents.toml").read_text("utf-8"))[
         "document"

@@ -120,6 +120,6 @@ def dated_profiles() -> Iterator[DatedProfile]:
 
 @cache
 def _rows(name: str) -> tuple[dict[str, Any], ...]:
-    from ellmer_core.models.profiles import rows  # noqa: PLC0415
+    from ellmer_core.models.profiles import rows  # noqa: PLC0415 - the profiles are slow to import
 
     return rows(name)

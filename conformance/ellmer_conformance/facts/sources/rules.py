@@ -76,7 +76,7 @@ def _author(wire: str, provider: str, rule: str, feature: str, page: pages.Page 
 
 def _inherited(wire: str, provider: str, rule: str) -> str:
     """Returns the author of the format, if it has a provider's rule, too; an empty text otherwise."""
-    from ...contract import rules  # noqa: PLC0415
+    from ...contract import rules  # noqa: PLC0415 - the rules are slow to import
 
     author = rules.book(wire).provider
     return author if provider != author and rule in rules.book(wire).rules else ""
@@ -151,7 +151,7 @@ _GRADED = {"effort", "thinking_off"}
 @cache
 def _about(wire: str, provider: str, feature: str) -> list[Any]:
     """Returns the rules that catch the example of a feature, and not a plain request."""
-    from ...contract.rule import verdict  # noqa: PLC0415
+    from ...contract.rule import verdict  # noqa: PLC0415 - the rules are slow to import
 
     def catches(rule: Any, model: str) -> bool:
         used = _used(feature, wire, provider, model)
@@ -166,8 +166,8 @@ def _about(wire: str, provider: str, feature: str) -> list[Any]:
 @cache
 def _scoped(wire: str, provider: str) -> list[tuple[Any, list[str]]]:
     """Returns the rules about refusals and losses, each with some models whose plain request it does not catch."""
-    from ...contract import rules  # noqa: PLC0415
-    from ...contract.rule import Kind, verdict  # noqa: PLC0415
+    from ...contract import rules  # noqa: PLC0415 - the rules are slow to import
+    from ...contract.rule import Kind, verdict  # noqa: PLC0415 - the rules are slow to import
 
     names = [place[2] for place in known_places() if place[:2] == (wire, provider)]
     found = []
@@ -197,8 +197,8 @@ _OPTIONS = {"output", "sampling"}
 
 @cache
 def _proofs(wire: str, provider: str, id: str) -> list[str]:
-    from ...contract import rules  # noqa: PLC0415
-    from ...recordings.corpus.evidence import addresses, evidence_of  # noqa: PLC0415
+    from ...contract import rules  # noqa: PLC0415 - the rules are slow to import
+    from ...recordings.corpus.evidence import addresses, evidence_of  # noqa: PLC0415 - the rules are slow to import
 
     book = rules.book(wire, provider)
     proved = [each for each in evidence_of(book, book.rules[id]) if isinstance(each, str)]
@@ -230,7 +230,7 @@ def without_a_field(spots: list[Spot]) -> Iterator[Cell]:
 
 
 def _holds(rule: str, wire: str, provider: str, model: str) -> bool:
-    from ...contract import rules  # noqa: PLC0415
+    from ...contract import rules  # noqa: PLC0415 - the rules are slow to import
 
     return rules.book(wire, provider).rules[rule].scope.about(provider, model)
 
@@ -250,7 +250,7 @@ _NO_FIELD = "The format has no field for it, and refuses unknown fields."
 @cache
 def _refused_part(wire: str, provider: str, name: str) -> tuple[Evidence, ...]:
     """Returns what refuses the part that another format has for a feature, if this format has none for it."""
-    from ...contract.rule import verdict  # noqa: PLC0415
+    from ...contract.rule import verdict  # noqa: PLC0415 - the rules are slow to import
 
     model = next(place[2] for place in known_places() if place[:2] == (wire, provider))
     body = foreign(BY_NAME[name], wire, model)
@@ -268,10 +268,10 @@ def _refused_part(wire: str, provider: str, name: str) -> tuple[Evidence, ...]:
 @cache
 def _refused_field(wire: str, provider: str, name: str) -> tuple[Evidence, ...]:
     """Returns what refuses the field that other formats have for a feature, if this format has none and the refusal is certain."""
-    from ...contract import rules  # noqa: PLC0415
-    from ...contract.rule import verdict  # noqa: PLC0415
-    from ...contract.shapes.checker import Fault, FaultKind, shape  # noqa: PLC0415
-    from ...contract.shapes.facts import deciding, shape_of  # noqa: PLC0415
+    from ...contract import rules  # noqa: PLC0415 - the rules are slow to import
+    from ...contract.rule import verdict  # noqa: PLC0415 - the rules are slow to import
+    from ...contract.shapes.checker import Fault, FaultKind, shape  # noqa: PLC0415 - the rules are slow to import
+    from ...contract.shapes.facts import deciding, shape_of  # noqa: PLC0415 - the rules are slow to import
 
     feature, here = BY_NAME[name], shape_of(wire, provider)
     book = rules.book(wire, provider)

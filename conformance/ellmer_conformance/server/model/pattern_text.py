@@ -6,7 +6,7 @@ import re
 from collections.abc import Callable, Iterable, Iterator
 from contextvars import ContextVar
 from re import _constants as code  # type: ignore[attr-defined]  # the standard library's own reader of patterns
-from re import _parser as parser  # type: ignore[attr-defined]
+from re import _parser as parser  # type: ignore[attr-defined]  # re has no public parser
 from typing import Any
 
 _CATEGORIES = {code.CATEGORY_DIGIT: "1", code.CATEGORY_WORD: "a", code.CATEGORY_SPACE: " "}

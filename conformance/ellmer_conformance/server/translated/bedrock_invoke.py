@@ -62,7 +62,7 @@ PATHS = (
 def translation(
     http: HttpRequest,
     route: Route,
-    stored: StoredObjects,  # noqa: ARG001
+    stored: StoredObjects,  # noqa: ARG001 - all translations get it
     today: date | None,
 ) -> Translation | None:
     """Returns the request in the format of the model's maker, or `None` for another path or for embeddings."""
@@ -237,29 +237,29 @@ def _of_prompt(maker: str, prompt: str, stream: bool, reply: Reply) -> Reply:
     return _events([*pieces, last], replace(reply, length=None))
 
 
-def _llama(text: str, prompt: str, counts: tuple[int, int], cut: bool | None) -> Json:  # noqa: ARG001
+def _llama(text: str, prompt: str, counts: tuple[int, int], cut: bool | None) -> Json:  # noqa: ARG001 - each family gets the same
     stop = None if cut is None else "length" if cut else "stop"
     tokens = {"prompt_token_count": counts[0], "generation_token_count": counts[1]}
     return {"generation": text, **tokens, "stop_reason": stop}
 
 
-def _mistral(text: str, prompt: str, counts: tuple[int, int], cut: bool | None) -> Json:  # noqa: ARG001
+def _mistral(text: str, prompt: str, counts: tuple[int, int], cut: bool | None) -> Json:  # noqa: ARG001 - each family gets the same
     stop = None if cut is None else "length" if cut else "stop"
     return {"outputs": [{"text": text, "stop_reason": stop}]}
 
 
-def _titan(text: str, prompt: str, counts: tuple[int, int], cut: bool | None) -> Json:  # noqa: ARG001
+def _titan(text: str, prompt: str, counts: tuple[int, int], cut: bool | None) -> Json:  # noqa: ARG001 - each family gets the same
     reason = None if cut is None else "LENGTH" if cut else "FINISH"
     result = {"tokenCount": counts[1], "outputText": text, "completionReason": reason}
     return {"inputTextTokenCount": counts[0], "results": [result]}
 
 
-def _command(text: str, prompt: str, counts: tuple[int, int], cut: bool | None) -> Json:  # noqa: ARG001
+def _command(text: str, prompt: str, counts: tuple[int, int], cut: bool | None) -> Json:  # noqa: ARG001 - each family gets the same
     reason = None if cut is None else "MAX_TOKENS" if cut else "COMPLETE"
     return {"generations": [{"finish_reason": reason, "id": "0", "text": text}], "id": "0", "prompt": prompt}
 
 
-def _old_claude(text: str, prompt: str, counts: tuple[int, int], cut: bool | None) -> Json:  # noqa: ARG001
+def _old_claude(text: str, prompt: str, counts: tuple[int, int], cut: bool | None) -> Json:  # noqa: ARG001 - each family gets the same
     stop = None if cut is None else "max_tokens" if cut else "stop_sequence"
     return {
         "type": "completion",

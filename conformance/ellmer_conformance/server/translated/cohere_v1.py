@@ -48,8 +48,8 @@ PATHS = (("cohere", "POST", "/v1/chat"),)
 def translation(
     http: HttpRequest,
     route: Route,
-    stored: StoredObjects,  # noqa: ARG001
-    today: date | None,  # noqa: ARG001
+    stored: StoredObjects,  # noqa: ARG001 - all translations get it
+    today: date | None,  # noqa: ARG001 - all translations get it
 ) -> Translation | None:
     """Returns the request as one to v2, or `None` if the path is another."""
     if not _PATH.search(route.path):

@@ -41,7 +41,7 @@ def translation(
     http: HttpRequest,
     route: Route,
     stored: StoredObjects,
-    today: date | None,  # noqa: ARG001
+    today: date | None,  # noqa: ARG001 - all translations get it
 ) -> Translation | None:
     """Returns the same request for `generateContent`, or `None` if the path is another one."""
     if not _PATH.search(route.path):

@@ -28,7 +28,7 @@ PATHS = (
 def translation(
     http: HttpRequest,
     route: Route,
-    stored: StoredObjects,  # noqa: ARG001
+    stored: StoredObjects,  # noqa: ARG001 - all translations get it
     today: date | None,
 ) -> Translation | None:
     """Returns the request as one to Anthropic, or `None` if the path is another."""

@@ -136,7 +136,7 @@ def _blocking_wrapper(kind: str, owner: Any, method: str, real: Any) -> Any:
     def call(multi: Any, request: Any, *args: Any, **options: Any) -> Any:
         url = url_of(_text(multi._target), multi._method)  # noqa: SLF001  # nothing public tells these
         cassette = wrapper_of(url)
-        body = b"" if streams or cassette is None else serialized(request, multi._request_serializer)  # noqa: SLF001
+        body = b"" if streams or cassette is None else serialized(request, multi._request_serializer)  # noqa: SLF001 - nothing public tells these
         if cassette is None or body is None:
             return real(multi, request, *args, **options)
         arguments = dict(zip(_ARGUMENTS, args, strict=False)) | options
@@ -161,7 +161,7 @@ def _blocking_wrapper(kind: str, owner: Any, method: str, real: Any) -> Any:
 def _played(playing: Player, take: RequestInFlight, kind: str, method: str, multi: Any) -> Callable[..., Any]:
     """Returns the same call to the server that replays it, without call credentials."""
     serializer = partial(as_written, serializer=multi._request_serializer)  # noqa: SLF001  # nothing public tells these
-    local = _multi(playing.channel, kind, multi._method, serializer, multi._response_deserializer)  # noqa: SLF001
+    local = _multi(playing.channel, kind, multi._method, serializer, multi._response_deserializer)  # noqa: SLF001 - nothing public tells these
     function = inspect.unwrap(getattr(type(local), method))
 
     def call(request: Any, timeout: float | None = None, **_: Any) -> Any:
@@ -172,12 +172,12 @@ def _played(playing: Player, take: RequestInFlight, kind: str, method: str, mult
 
 def _spied(noted: Noted, kind: str, multi: Any, target: str, url: str) -> Any:
     """Returns the same call and records its messages. It uses another channel if the cassette has a route for it."""
-    serializer = noted.serializer(multi._request_serializer)  # noqa: SLF001
-    deserializer = noted.deserializer(multi._response_deserializer)  # noqa: SLF001
+    serializer = noted.serializer(multi._request_serializer)  # noqa: SLF001 - nothing public tells these
+    deserializer = noted.deserializer(multi._response_deserializer)  # noqa: SLF001 - nothing public tells these
     if target != url:
-        return _multi(_routed(target), kind, multi._method, serializer, deserializer)  # noqa: SLF001
+        return _multi(_routed(target), kind, multi._method, serializer, deserializer)  # noqa: SLF001 - nothing public tells these
     spied = copy.copy(multi)
-    spied._request_serializer, spied._response_deserializer = serializer, deserializer  # noqa: SLF001
+    spied._request_serializer, spied._response_deserializer = serializer, deserializer  # noqa: SLF001 - nothing public tells these
     return spied
 
 
@@ -361,7 +361,7 @@ def _lead(arguments: dict[str, Any], target: str, options: Any = None, cassette:
         mine[target] = _opened(target, options)
         if cassette is not None:
             open_cassettes.when_closed(cassette, partial(mine.pop, target, None))
-    arguments["channel"] = mine[target]._channel  # noqa: SLF001
+    arguments["channel"] = mine[target]._channel  # noqa: SLF001 - nothing public tells these
     arguments["credentials"] = None
     arguments.pop("registered_call_handle", None)  # it is of the other channel
 

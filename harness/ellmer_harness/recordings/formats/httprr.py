@@ -64,7 +64,7 @@ def _in_http_1(answer: bytes) -> bytes:
 
 
 def _pairs(headers: object) -> Headers:
-    return [(str(name).lower(), str(value)) for name, value in headers]  # type: ignore[attr-defined]
+    return [(str(name).lower(), str(value)) for name, value in headers]  # type: ignore[attr-defined]  # a value that is no list raises, and the file is damaged
 
 
 class _Socket:

@@ -122,7 +122,7 @@ class Groq(Compatible):
 
     # failures ---------------------------------------------------------------------------------------------
 
-    def broken(self, kind: FailureKind, before: Sequence[Frame]) -> Iterator[bytes]:  # noqa: ARG002
+    def broken(self, kind: FailureKind, before: Sequence[Frame]) -> Iterator[bytes]:  # noqa: ARG002 - its class declares it
         """Yields an error event with a name, which ends the stream."""
         failure = self.failures[kind]
         error = {"message": failure.message, "type": failure.type, "status_code": failure.status}

@@ -143,7 +143,7 @@ class OpenRouter(Compatible):
 
     # failures ---------------------------------------------------------------------------------------------
 
-    def broken(self, kind: FailureKind, before: Sequence[Frame]) -> Iterator[bytes]:  # noqa: ARG002
+    def broken(self, kind: FailureKind, before: Sequence[Frame]) -> Iterator[bytes]:  # noqa: ARG002 - its class declares it
         """Yields a chunk without choices, and the end marker."""
         failure = self.failures[kind]
         metadata = {"error_type": "provider_unavailable"}

@@ -81,7 +81,7 @@ class Perplexity(Compatible):
 
     # failures ---------------------------------------------------------------------------------------------
 
-    def broken(self, kind: FailureKind, before: Sequence[Frame]) -> Iterator[bytes]:  # noqa: ARG002
+    def broken(self, kind: FailureKind, before: Sequence[Frame]) -> Iterator[bytes]:  # noqa: ARG002 - its class declares it
         """Yields an error in the form of its error bodies. This is UNVERIFIED: no recording shows one."""
         yield utf8(f"data: {compact({'error': fields(self.failures[kind])})}\r\n\r\n")
 

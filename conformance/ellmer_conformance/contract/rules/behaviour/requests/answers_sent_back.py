@@ -262,7 +262,7 @@ def _kinds(answer: Answer, said: Sequence[Item]) -> tuple[list[str], list[str]]:
         if item.kind in names.values() and (item.kind != "text" or item.text.strip())
     ]
     both = {*wanted} & {*sent}
-    return ([kind for kind, _ in groupby(k for k in kinds if k in both)] for kinds in (wanted, sent))  # type: ignore[return-value]
+    return ([kind for kind, _ in groupby(k for k in kinds if k in both)] for kinds in (wanted, sent))  # type: ignore[return-value]  # a pair is made of a pair
 
 
 def _followed(run: Run) -> Iterator[tuple[int, Sequence[Answer]]]:
