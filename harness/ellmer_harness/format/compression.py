@@ -159,7 +159,7 @@ def archived_part(archive: bytes, most: int) -> bytes:
     ):
         for each in files.infolist():
             with files.open(each) as file:
-                while len(plain) < most and (piece := file.read1(min(_PIECE, most - len(plain)))):
+                while len(plain) < most and (piece := file.read(min(_PIECE, most - len(plain)))):
                     plain += piece
             plain += b"\n"
     return bytes(plain)

@@ -35,7 +35,7 @@ Form = dict[str, Any]
 
 
 class Spelled(Form):
-    """The form of a body whose JSON was compact. `text` is its spelling, which need not be written again, and `plain` the same in ASCII."""
+    """The form of a body with the compact JSON of its value: `text`, which need not be written again, and `plain`, the same in ASCII."""
 
     text = b""
     plain = ""
@@ -47,6 +47,8 @@ _SPACE = " \t\r\n"
 _ESCAPES = re.compile(r"\\u00([2-7][0-9a-f])")
 _BEYOND_ASCII = re.compile(r"\\u(?!00[0-7])")
 _OPENING = (b"{", b"[")
+LARGE = 4096
+"""Bytes of a body that is laid out alone."""
 _BEGINNING = 1000  # bytes that show how most JSON is spelled
 _DEEPEST = 100  # levels; deeper JSON is stored as text
 _plainest = json.JSONEncoder(ensure_ascii=False, separators=(",", ":")).encode
@@ -68,7 +70,19 @@ def parse(body: bytes) -> Form | None:
         return None
     at = len(text) - len(text.lstrip(_SPACE))
     told = {"json": found[0], "style": found[1], "start": text[:at], "end": text[at + len(core) :]}
-    return {key: value for key, value in told.items() if key == "json" or value}
+    form = {key: value for key, value in told.items() if key == "json" or value}
+    return _with_compact_text(form) if len(body) > LARGE else form
+
+
+def _with_compact_text(form: Form) -> Form:
+    """Returns the form of a large body with its compact text, which is laid out and searched."""
+    try:
+        text = _in_bytes(form["json"])
+    except ValueError:  # half a surrogate
+        return form
+    spelled = Spelled(form)
+    spelled.text, spelled.plain = text, in_ascii(text)
+    return spelled
 
 
 def parse_compact(body: bytes) -> Spelled | None:
@@ -221,11 +235,12 @@ def _as_python_writes(text: bytes, plain: str, value: Any, encode: Callable[[Any
     """Returns a JSON text with its numbers as Python writes them: `1e-05` instead of `0.00001`, `1e-07` instead of `1e-7`. `plain` is the
     text, or that with which it will be compared, in ASCII.
     """
-    if _exponents(_LARGE)(plain) or text.count(b"e-") > _MANY:
+    places = sorted(place for mark in _MARKS for place in _places(text, mark))
+    if len(places) > _MANY or _exponents(_LARGE)(plain):
         return encode(value).encode()
     pieces: list[bytes] = []
     done, known, in_string = 0, 0, False
-    for number in _small_numbers(text):
+    for number in _small_numbers(text, places):
         if not _is_member(text, number.start()):
             in_string ^= _ends_in_string(text[known : number.start()])
             known = number.start()
@@ -252,10 +267,10 @@ def _ends_in_string(text: bytes) -> bool:
     return bool((plain.count(b'"') - plain.count(b'\\"')) % 2)
 
 
-def _small_numbers(text: bytes) -> Iterator[re.Match[bytes]]:
-    """Yields what may be numbers below 0.0001, in order."""
+def _small_numbers(text: bytes, places: Iterable[int]) -> Iterator[re.Match[bytes]]:
+    """Yields what may be numbers below 0.0001, in order. `places` are those of `_MARKS`."""
     done = 0
-    for at in sorted(place for mark in _MARKS for place in _places(text, mark)):
+    for at in places:
         begin = max(done, at - _DIGITS)
         number = _SMALL.search(text, begin, at + _DIGITS)
         if number and number.start() <= at < number.end():
@@ -504,7 +519,7 @@ def _dense(form: dict[str, Any]) -> Iterator[Piece]:
     for key, value in form.items():
         yield f"{separator}{_label(key)}"
         yield from _lines(value, known or _written(value))
-        separator = ", "
+        known, separator = b"", ", "  # it is that of the first field
     yield "}"
 
 

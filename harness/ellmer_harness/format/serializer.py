@@ -32,7 +32,7 @@ from ellmer_core.base.budget import RECORDING, has_more_values
 from ..errors import CassetteError
 from .blobs import Blobs
 from .bodies import decode, encode, written
-from .json_text import Laid, Spelled, compact, laid_body, laid_item, layout, layout_bytes
+from .json_text import LARGE, Laid, Spelled, compact, laid_body, laid_item, layout, layout_bytes
 
 # --- The serializer --------------------------------------------------------------------------------------
 
@@ -209,12 +209,9 @@ class Serializer:
 def _laid_out(body: bytes, content_type: str, coding: str, blobs: Blobs) -> Any:
     """Returns the form of a body. That of large JSON is laid out at once, because its value need not be kept for that."""
     form = written(body, content_type, coding, blobs)
-    if isinstance(form, Spelled) and "json" in form and len(body) > _LARGE:
+    if isinstance(form, Spelled) and "json" in form and len(body) > LARGE:
         return laid_body(form, 4)
     return form
-
-
-_LARGE = 4096
 
 
 def _loads(text: str | bytes) -> Any:
