@@ -13,8 +13,7 @@ from time import monotonic
 from typing import TYPE_CHECKING, Any
 from urllib.parse import SplitResult, urljoin, urlsplit
 
-from ..base.budget import DOWNLOAD
-from ..base.timed_reads import TRACE, Deadline, Late, ended_by
+from ..base.budget import DOWNLOAD, TRACE, Deadline, Late, ended_by
 from ..errors import ConnectError, EllmerError, UsageError
 
 if TYPE_CHECKING:

@@ -14,7 +14,7 @@ from contextvars import copy_context
 from threading import Timer
 from typing import Any, TypeVar
 
-from ..base.timed_reads import TRACE, thread
+from ..base.budget import TRACE, thread
 from ..contents.content import ContentImageInline
 from ..conversation import io_operations as io
 from ..conversation.approval import DecisionLike, ask_for_decision

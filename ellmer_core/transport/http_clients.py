@@ -15,8 +15,7 @@ from typing import TYPE_CHECKING, Any
 from weakref import WeakKeyDictionary, finalize
 
 from ..base.argument_checks import spelt
-from ..base.budget import CLIENT, CLIENT_ERROR
-from ..base.timed_reads import TRACE, read_in_time
+from ..base.budget import CLIENT, CLIENT_ERROR, TRACE, read_in_time
 from ..base.values import Value
 from ..errors import UsageError
 from .key_forms import HiddenText

@@ -14,7 +14,7 @@ from chats.many import chat_with, provider
 
 import ellmer_core as ec
 from ellmer_core import chat_openai_compatible
-from ellmer_core.base.timed_reads import TRACE, read_in_time
+from ellmer_core.base.budget import TRACE, read_in_time
 from ellmer_core.errors import ConnectError, UsageError
 from ellmer_core.transport import httpx_clients
 

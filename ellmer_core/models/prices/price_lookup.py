@@ -11,8 +11,7 @@ from threading import Lock
 from time import monotonic
 from typing import Any, NamedTuple
 
-from ...base.budget import PRICES
-from ...base.timed_reads import TRACE, Deadline, Late, ended_by
+from ...base.budget import PRICES, TRACE, Deadline, Late, ended_by
 from ...contents.turns import AssistantTurn, Tokens
 from ...errors import UsageError
 from ...wire.base import Wire
