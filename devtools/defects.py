@@ -594,7 +594,7 @@ DEFECTS = {
     "head-without-an-end": Defect(
         "A blocking chat reads a head without an end, or interim answers, for ever.",
         3,
-        "ellmer_core.transport.http_clients",
+        "ellmer_core.base.budget",
         "    if monitor is not None and monitor.ends is not None:\n",
         "    if False:\n",
         ("tests/hostile/test_hostile_heads.py", "-k", "byte and head and blocking"),
