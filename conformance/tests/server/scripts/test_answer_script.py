@@ -194,8 +194,8 @@ def test_a_file_is_read_again_when_it_changes(tmp_path, capsys):
 @pytest.mark.parametrize(
     ("script", "fault"),
     [
-        ([{"text": "a", "error": {}}], "one answer"),
-        ([{}], "one answer"),
+        ([{"text": "a", "error": {}}], "one kind of answer"),
+        ([{}], "one kind of answer"),
         ([{"when": {"user": {"regex": "("}}, "text": "a"}], "not a regular expression"),
         ([{"text": "a", "pace": {"ending": "boom"}}], "answers.0.pace.ending"),
         ({"answer": []}, "script: there is no field 'answer' here; the fields are answers, strict"),

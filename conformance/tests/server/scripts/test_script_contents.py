@@ -45,7 +45,7 @@ def test_contents_are_written_or_the_error_names_the_format(wire, stream, extra)
         ({"text": "Hi", "citations": [PAGE]}, "not in the text"),
         ({"media": [{"data": "?"}]}, "not base64"),
         ({"media": [{"data": DATA, "type": "text/plain"}]}, "pattern"),
-        ({"refusal": "No.", "error": {"status": 500}}, "one answer"),
+        ({"refusal": "No.", "error": {"status": 500}}, "one kind of answer"),
     ],
 )
 def test_a_fault_of_a_script_is_told(entry, said):
