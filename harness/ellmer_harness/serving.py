@@ -163,13 +163,13 @@ class _TimedSocket(socket.SocketIO):
         self._connection, self._seconds = connection, seconds
         self.ends = 0.0  # when the request must be complete, by time.monotonic(); 0 before its first bytes
 
-    def readinto(self, buffer: Any) -> int | None:
+    def readinto(self, b: Any) -> int | None:
         """Reads as many bytes as there are. Raises `TimeoutError` if the request takes too long."""
         left = self.ends - time.monotonic() if self.ends else self._seconds
         if left <= 0:
             raise TimeoutError("the request took too long")
         self._connection.settimeout(left)
-        size = super().readinto(buffer)
+        size = super().readinto(b)
         self._connection.settimeout(self._seconds)
         self.ends = self.ends or time.monotonic() + self._seconds
         return size
@@ -186,7 +186,7 @@ class _Handler(BaseHTTPRequestHandler):
         """Lets the whole request come in time, not only each of its bytes."""
         super().setup()
         self.rfile.close()
-        self._timed = _TimedSocket(self.connection, self.timeout)
+        self._timed = _TimedSocket(self.connection, self.timeout or SERVER.seconds)
         self.rfile = io.BufferedReader(self._timed)
 
     def handle_one_request(self) -> None:

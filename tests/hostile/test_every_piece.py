@@ -86,6 +86,7 @@ def test_a_line_that_is_not_utf_8_is_an_error_of_its_own_request():
 
 
 @pytest.mark.usefixtures("small_messages")
+@pytest.mark.slow
 @pytest.mark.parametrize("seed", range(12))
 def test_the_events_of_an_mcp_server_over_http(seed, record_property):
     random, compared = Random(seed), 0

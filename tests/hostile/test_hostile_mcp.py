@@ -133,6 +133,7 @@ def test_a_message_that_is_too_large_ends_its_call(how):
         assert peak() < 4 * MCP_SERVER.received
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("how", ["pings", "long ids", "questions", "notices"])
 def test_what_a_server_sends_unasked_takes_no_memory(how):
     with mcp_tools([*HOSTILE, how], timeout=0.5) as tools, traced() as peak:

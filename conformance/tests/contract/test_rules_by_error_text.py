@@ -475,6 +475,7 @@ REPORTED = [
 ]
 
 
+@pytest.mark.slow
 def test_the_reported_errors_lead_to_their_rules(every_book):
     wrong = []
     for error in REPORTED:
