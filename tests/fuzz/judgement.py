@@ -8,6 +8,7 @@ from collections.abc import Callable
 from contextlib import chdir
 from dataclasses import dataclass
 from pathlib import Path
+from tempfile import gettempdir, gettempprefix
 from typing import Any
 
 from .mutations import SECRET
@@ -84,9 +85,15 @@ def _audit(event: str, arguments: tuple[Any, ...]) -> None:
 def _opened(name: str, flags: int) -> None:
     folder, path = _WATCHED[0], os.path.realpath(name)
     writes = bool(flags & (os.O_WRONLY | os.O_RDWR)) and not path.endswith((".pyc", "/dev/null"))
-    inside = path.startswith(f"{folder.resolve()}{os.sep}work{os.sep}")
+    inside = path.startswith(f"{folder.resolve()}{os.sep}work{os.sep}") or _is_of_its_own(path, folder)
     if path.endswith(SECRET) or name in _FORBIDDEN or (writes and not inside and ".pyc." not in path):
         _SEEN.append(f"open {name!r}")
+
+
+def _is_of_its_own(path: str, folder: Path) -> bool:
+    """Tells whether a file is in a temporary folder that the reader has made, and that is gone afterwards."""
+    made = f"{os.path.realpath(gettempdir())}{os.sep}{gettempprefix()}"
+    return path.startswith(made) and not path.startswith(str(folder.resolve()))
 
 
 sys.addaudithook(_audit)

@@ -57,3 +57,16 @@ def without_signatures(events: Sequence[Json]) -> None:
     for found in objects(list(events)):
         found.pop("thoughtSignature", None)
         found.pop("encrypted_content", None)
+
+
+def lose_late_reasoning(events: Sequence[Json]) -> None:
+    """Knows one item at a time: reasoning that is complete after the next item has begun has lost its seal."""
+    begun, late = [], False
+    for event in events:
+        if event.get("type") == "response.output_item.added":
+            begun.append(event["output_index"])
+        done = event.get("type") == "response.output_item.done" and event["item"].get("type") == "reasoning"
+        if done and begun[-1:] != [event["output_index"]]:
+            late = True
+    for each in objects(list(events)) if late else ():
+        each.pop("encrypted_content", None)

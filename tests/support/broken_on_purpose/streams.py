@@ -13,7 +13,7 @@ import httpx
 from ellmer_conformance.contract.observed.exchange import Json
 from ellmer_conformance.scenarios.messages import Reply
 
-from .answer_events import objects, rewritten
+from .answer_events import lose_late_reasoning, objects, rewritten
 from .base import BrokenAdapter
 
 _CHAT = ("openai-chat",)
@@ -175,6 +175,15 @@ def _ignore_calls_without_ids(events: Sequence[Json]) -> None:
     for found in objects(list(events)):
         if found.get("type") == "function_call" and not found.get("id"):
             found["type"] = "ignored"
+
+
+class KnowsOneItem(BrokenAdapter):
+    """Loses reasoning that is complete after the next item has begun."""
+
+    case, caught_by, mode, on = "late_thoughts", ("STR-027",), "stream", ("openai-responses",)
+
+    def answer(self, chunks: list[bytes]) -> list[bytes]:
+        return [rewritten(b"".join(chunks), lose_late_reasoning)]
 
 
 class CountsFromTheEnd(BrokenAdapter):

@@ -16,7 +16,7 @@ from typing import Any
 from ellmer_conformance.contract.observed.exchange import Json
 from ellmer_conformance.scenarios.messages import Reply
 
-from ..answer_events import Rewrite, objects, pieces
+from ..answer_events import Rewrite, lose_late_reasoning, objects, pieces
 from ..neutral_requests import Body, Slot
 from .mined import Change, Chunks, arguments, listed, schemas, without
 from .strangers import everywhere
@@ -336,19 +336,6 @@ def _errors_are_complete(events: Sequence[Json]) -> None:
             each["finish_reason"] = "COMPLETE"
 
 
-def _late_thoughts_lost(events: Sequence[Json]) -> None:
-    """Knows one item at a time: reasoning that is complete after the next item has begun has lost its seal."""
-    begun, late = [], False
-    for event in events:
-        if event.get("type") == "response.output_item.added":
-            begun.append(event["output_index"])
-        done = event.get("type") == "response.output_item.done" and event["item"].get("type") == "reasoning"
-        if done and begun[-1:] != [event["output_index"]]:
-            late = True
-    for each in objects(list(events)) if late else ():
-        each.pop("encrypted_content", None)
-
-
 def _without_cache_writes(events: Sequence[Json]) -> None:
     for each in objects(list(events)):
         for name in ("cache_creation_input_tokens", "cacheWriteInputTokens"):
@@ -407,7 +394,7 @@ def _text_beside_the_reason_lost(events: Sequence[Json]) -> None:
 
 #: What each bug changes of an answer before the client reads it.
 ANSWERS: Mapping[str, Rewrite] = {
-    "late_thoughts_lost": _late_thoughts_lost,
+    "late_thoughts_lost": lose_late_reasoning,
     "cache_writes_uncounted": _without_cache_writes,
     "cache_writes_twice": _cache_writes_twice,
     "other_filters_are_stops": _reasons("STOP", "BLOCKLIST", "PROHIBITED_CONTENT", "SPII"),
