@@ -448,13 +448,9 @@ def _in_packed(text: str, keys: tuple[str, ...], layers: int = LAYERS) -> list[t
         read = [(words, run) for words, run in read if len(run) * code.bits >= 8 * shortest]
         for each, start, stop in _in_code(code, [run for _, run in read], keys, layers) if read else ():
             words = read[each][0]
-            told |= {
-                *(
-                    words
-                    if len(words) == 1
-                    else _with_rest(text, code, _between(words, start, stop), keys, layers)
-                )
-            }
+            if len(words) > 1:
+                words = _with_rest(text, code, _between(words, start, stop), keys, layers)
+            told.update(words)
     return sorted(told)
 
 

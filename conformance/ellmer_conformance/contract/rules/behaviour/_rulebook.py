@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from typing import Any
 
 from ....scenarios.case import Ask
@@ -48,6 +48,14 @@ def at(exchange: int, item: Item) -> str:
 def varied_at(varied: Varied) -> str:
     """Returns the place of a variation in the run."""
     return f"/varied/{varied.variation.name}"
+
+
+def under_variations(run: Run, rule: str, check: Callable[[Run], Iterator[Finding]]) -> Iterator[Finding]:
+    """Yields what a check finds in the runs under the variations of a rule, at the places of these variations."""
+    for varied in run.varied:
+        if varied.variation.rule == rule:
+            for finding in check(varied.run):
+                yield finding._replace(pointer=varied_at(varied))
 
 
 def results_after(run: Run, exchange: int) -> list[Item]:

@@ -13,7 +13,7 @@ from ....counts import counted, passive, times
 from ....observed.exchange import Exchange, Response
 from ....observed.run import Run
 from ....rule import Finding, met
-from .._rulebook import LOSS, MUST, SHOULD, book, found, varied_at
+from .._rulebook import LOSS, MUST, SHOULD, book, found, under_variations
 
 _FINAL = {400, 401, 403, 404, 413, 422}
 
@@ -37,10 +37,7 @@ def retries_wait_as_told(run: Run) -> Iterator[Finding]:
     Why: the provider may limit a client for longer if it comes back too early.
     """
     yield from _waits(run)
-    for varied in run.varied:
-        if varied.variation.rule == "ERR-001":
-            for finding in _waits(varied.run):
-                yield finding._replace(pointer=varied_at(varied))
+    yield from under_variations(run, "ERR-001", _waits)
 
 
 def _waits(run: Run) -> Iterator[Finding]:

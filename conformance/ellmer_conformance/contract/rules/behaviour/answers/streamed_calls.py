@@ -6,7 +6,7 @@ from collections.abc import Iterator
 
 from ....observed.run import Run
 from ....rule import Finding
-from .._rulebook import LOSS, MUST, SHOULD, book, varied_at
+from .._rulebook import LOSS, MUST, SHOULD, book, under_variations
 from ..requests.reasoning import signed_calls_go_back_signed
 from .streams import same_as_plain
 
@@ -68,10 +68,7 @@ def late_reasoning_is_kept(run: Run) -> Iterator[Finding]:
     thinks again. Fix: find the item of an event by its `output_index`.
     """
     yield from same_as_plain(run, "STR-027")
-    for varied in run.varied:
-        if varied.variation.rule == "STR-027":
-            for finding in signed_calls_go_back_signed(varied.run):
-                yield finding._replace(pointer=varied_at(varied))
+    yield from under_variations(run, "STR-027", signed_calls_go_back_signed)
 
 
 @book.rule("STR-020", SHOULD, LOSS, source="https://github.com/vercel/ai/pull/14737")
