@@ -131,7 +131,7 @@ def scan_written(
     """Yields what `scan` finds in a JSON value that is about to be written. The value is searched only if its text may hold a secret.
 
     Args:
-        value: The value. Streams in it may be an `Uniform`.
+        value: The value. Streams in it may be a `Uniform`.
         text: The JSON of the value.
         secrets: (value, name) pairs to look for.
         where: The place of the value in the cassette.
