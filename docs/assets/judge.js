@@ -156,7 +156,8 @@
     const parts = found.requests.map(request);
     for (const match of found.matches ?? []) parts.push(card(match, match.says || match.sentence));
     if (!parts.length) parts.push(element("p", {}, "This is no request in a known form, and no rule has an error text like it."));
-    verdict.replaceChildren(element("p", { className: "facts" }, `The text is ${found.form}.`), ...parts);
+    const partial = found.partial ? ` Not judged: ${found.partial}.` : "";
+    verdict.replaceChildren(element("p", { className: "facts" }, `The text is ${found.form}.${partial}`), ...parts);
   }
 
   // The worker ----------------------------------------------------------------------------------------------------

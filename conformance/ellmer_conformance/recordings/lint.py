@@ -8,6 +8,7 @@ from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import asdict, dataclass, field, replace
 from functools import partial
 from pathlib import Path
+from tempfile import TemporaryDirectory
 from typing import Any, Literal
 
 from ellmer_core.base.budget import COMPLAINTS, RECORDING
@@ -27,6 +28,7 @@ from ..report.formats.terminal_escaping import one_line
 from . import opentelemetry_spans
 from .pastes.pasted import pasted
 from .pastes.requests import request_in
+from .pastes.truncated import is_certain
 from .recorded_requests import (
     UNASSUMED,
     Assumed,
@@ -101,7 +103,7 @@ class FileReport:
 
     `form` is the name of its format. `providers` and `years` count the judged requests; a year is missing if the
     recorder stored none. `problem` is the reason if the file could not be read. `kinds` are the rules and kinds of places
-    for which a fix was looked for.
+    for which a fix was looked for. `pasted`: somebody asks about this one text.
     """
 
     path: str
@@ -113,6 +115,7 @@ class FileReport:
     complaints: list[Complaint] = field(default_factory=list)
     problem: str | None = None
     kinds: set[tuple[str, str]] = field(default_factory=set, repr=False, compare=False)
+    pasted: bool = field(default=False, repr=False, compare=False)
 
     @property
     def judged(self) -> int:
@@ -243,13 +246,16 @@ def lint_paste(text: str, name: str = "-", assumed: Assumed = UNASSUMED) -> File
     """Judges the requests in a text that somebody copied from a terminal, a program or a log. The body shows the wire format of a
     request without a URL.
     """
-    report = FileReport(name)
+    report = FileReport(name, pasted=True)
+    if "gen_ai." in text and _spans_of(report, text):
+        return report
     try:
         with time_limit():
             found = pasted(text)
             report.form = found.form if found.recordings else ""
             for recording in found.recordings:
-                _recorded(report, recording, request_in(recording, assumed))
+                _recorded(report, recording, request_in(recording, assumed), partial=bool(found.partial))
+            report.skipped.update([found.partial] if found.partial else [])
     except (TooSlow, ValueError) as error:
         report.problem = str(error)
     except Unreadable as error:
@@ -257,6 +263,14 @@ def lint_paste(text: str, name: str = "-", assumed: Assumed = UNASSUMED) -> File
     if not report.form and not report.problem:
         report.skipped[ERROR_TEXT] += 1
     return report
+
+
+def _spans_of(report: FileReport, text: str) -> bool:
+    """Judges the spans of OpenTelemetry in a paste, and tells whether it has any."""
+    with TemporaryDirectory() as folder:  # spans are read from files
+        file = Path(folder, "spans.json")
+        file.write_text(text, "utf-8", "surrogatepass")
+        return _traces(report, file, _SMALL)
 
 
 def as_paste(report: FileReport, assumed: Assumed = UNASSUMED) -> FileReport:
@@ -366,17 +380,27 @@ def _traces(report: FileReport, path: Path, most: int) -> bool:
     return bool(found)
 
 
-def _recorded(report: FileReport, recording: Recording, request: Request | Skip) -> None:
+def _recorded(
+    report: FileReport, recording: Recording, request: Request | Skip, *, partial: bool = False
+) -> None:
     if isinstance(request, Skip):
         report.skipped[request.reason] += 1
     else:
         book = rules.book(request.wire, request.provider)
         if recording.when:
             report.years[recording.when.year] += 1
-        _judge(report, book, request, recording.place, status_of(recording))
+        _judge(report, book, request, recording.place, status_of(recording), partial=partial)
 
 
-def _judge(report: FileReport, book: RuleBook, request: Request, place: str, status: int | None) -> None:
+def _judge(
+    report: FileReport,
+    book: RuleBook,
+    request: Request,
+    place: str,
+    status: int | None,
+    *,
+    partial: bool = False,
+) -> None:
     tally = report.wires.setdefault(request.wire, WireTally())
     tally.judged += 1
     report.providers[request.provider] += 1
@@ -384,6 +408,8 @@ def _judge(report: FileReport, book: RuleBook, request: Request, place: str, sta
     tally.refused += status is not None and 400 <= status < 500
     for verdict in book.judge(request):
         for found in verdict.violations:
+            if partial and not is_certain(request, found):
+                continue
             outcome, violation = _decided(request, found, verdict.outcome, status)
             tally.violations += outcome == "violation"
             tally.warnings += outcome == "warning"

@@ -28,6 +28,7 @@ from ..report.formats.sarif import sarif_document
 from ..report.rows import fingerprint
 from .lint import Complaint, FileReport, Outcome, Totals, as_json, shape
 from .recorded_requests import is_missed
+from .source_lines import source_line
 
 # --- The baseline -----------------------------------------------------------------------------------------
 
@@ -352,17 +353,19 @@ class Text:
         self.verbose, self.warnings = verbose, warnings
         self.findings, self.tests = Findings(), IndexOfTests()
         self.damaged: list[FileReport] = []
+        self.pasted = False  # then the reason of a refusal is what is asked for
 
     def file(self, file: FileReport) -> str:
         """Returns a paragraph about the file if every file is to be listed."""
         self.findings.add(file)
+        self.pasted |= file.pasted
         if file.problem and not self.verbose:
             self.damaged.append(FileReport(file.path, problem=file.problem))
         return "\n".join([*_of_file(file), ""]) if self.verbose else ""
 
     def end(self, totals: Totals) -> str:
         """Returns the causes and the counts."""
-        groups = [] if self.verbose else self.findings.of("violation", "warning", "expected")
+        groups = [] if self.verbose else self.findings.of(*_WORST if self.pasted else _WORST[:-1])
         blocks = [_group(group, self.tests) for group in groups[:_GROUPS]]
         rest = len(groups) - _GROUPS
         more = [f"… and {_many(rest, 'other cause')} (--verbose lists every file)"] if rest > 0 else []
@@ -370,7 +373,7 @@ class Text:
         lines = [
             *(line for block in (*damaged, *blocks, *more) for line in (block, "")),
             *_table(totals),
-            *_agreed(totals, verbose=self.verbose),
+            *_agreed(totals, listed=self.verbose or self.pasted),
             *_skipped(totals),
             *_summary(totals),
             *(
@@ -452,9 +455,9 @@ def _table(totals: Totals) -> list[str]:
     return [head, *rows]
 
 
-def _agreed(totals: Totals, *, verbose: bool) -> list[str]:
+def _agreed(totals: Totals, *, listed: bool) -> list[str]:
     count = sum(tally.agreed for tally in totals.wires.values())
-    if verbose or not count:
+    if listed or not count:
         return []
     return ["", f"The API refused {_many(count, 'violation')} of these, too (--verbose lists them)."]
 
@@ -571,8 +574,6 @@ class GitHub:
             f"::error title=conformance lint::{reason}"
             for reason in _reason(totals)
             if totals.exit_code and not totals.damaged
-            for reason in _reason(totals)
-            if totals.exit_code and not totals.damaged
         ]
         return "".join(f"{line}\n" for line in lines)
 
@@ -591,7 +592,7 @@ class GitHub:
             *([f"Also broken there: {', '.join(group.also)}"] if group.also else []),
             *([f"Made by {test}"] if test else []),
         ]
-        where = f"file={_property(place.path)},line={_line(place)},title={c.full_id}"
+        where = f"file={_property(place.path)},line={source_line(place.path, place.where, c.pointer)},title={c.full_id}"
         return f"::{level} {where}::{_escaped(chr(10).join(text))}"
 
 
@@ -674,6 +675,7 @@ def _code(text: str) -> str:
 
 
 _RESULTS = 25_000  # GitHub takes no more
+_LINES = 1_000  # results whose lines are looked for
 
 
 class Sarif:
@@ -694,7 +696,8 @@ class Sarif:
             if c.outcome in levels and len(self.results) < _RESULTS:
                 self.rules[c.full_id] = c.sentence
                 said = _sarif(levels[c.outcome], f"{c.place}{c.pointer}: {c.message}")
-                where = [_location(file, _line(Location(file.path, c.place)))]
+                known = source_line(file.path, c.place, c.pointer) if len(self.results) < _LINES else 1
+                where = [_location(file, known)]
                 self.results.append({"ruleId": c.full_id, **said, "locations": where})
         if file.problem and len(self.errors) < _RESULTS:
             said = _sarif("error", f"unreadable: {file.problem}")
@@ -721,12 +724,6 @@ def _sarif(level: str, text: str) -> dict[str, Any]:
 def _location(file: FileReport, line: int) -> dict[str, Any]:
     artifact = {"uri": quote(file.path if "://" in file.path else Path(file.path).as_posix(), safe="/:")}
     return {"physicalLocation": {"artifactLocation": artifact, "region": {"startLine": line}}}
-
-
-def _line(place: Location) -> int:
-    """Returns the line in the file: the line of the exchange in a log, and the first line otherwise."""
-    found = re.match(r"line (\d+)", place.where)
-    return int(found[1]) if found else 1
 
 
 # --- Words -----------------------------------------------------------------------------------------------

@@ -196,6 +196,8 @@ _NOT_MEANT = (
     "a bare prompt",
     "not a recording of HTTP",
     "an empty recording",
+    "the end of the request",
+    "what the trace does not show",
 )
 
 

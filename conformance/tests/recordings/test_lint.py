@@ -75,7 +75,7 @@ def test_the_json_holds_everything(tmp_path):
 def test_github_and_sarif_point_at_the_file(tmp_path):
     path = vcr_yaml(tmp_path, BAD)
     annotation = run("lint", path, "--format", "github").output
-    assert annotation.startswith(f"::error file={path},line=1,title=openai-chat/PAIR-001::")
+    assert annotation.startswith(f"::error file={path},line=3,title=openai-chat/PAIR-001::")
     sarif = json.loads(run("lint", path, "--format", "sarif").output)["runs"][0]
     assert (
         sarif["results"][0]["ruleId"] == sarif["tool"]["driver"]["rules"][0]["id"] == "openai-chat/PAIR-001"

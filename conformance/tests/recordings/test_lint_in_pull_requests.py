@@ -9,6 +9,7 @@ from contextlib import closing
 from pathlib import Path
 
 import pytest
+import yaml
 from conformance_command import run
 
 from ellmer_conformance.contract import rules
@@ -210,3 +211,46 @@ def test_a_report_of_a_file_survives_as_json(repository):
     report = lint_file(repository / "tests/cassettes/test_chat/test_old.json")
     assert report.complaints
     assert from_json(json.loads(json.dumps(as_json(report)))) == report
+
+
+BODY = {**GOOD, "messages": [ASK, {"role": "tool", "tool_call_id": "c1", "content": "5"}]}
+
+
+def _cassette(body, key="body"):
+    request = {"method": "POST", "uri": URL, "headers": {}, key: body}
+    return {
+        "interactions": [
+            {
+                "request": request,
+                "response": {
+                    "status": {"code": 200, "message": "OK"},
+                    "headers": {},
+                    "body": {"string": "{}"},
+                },
+            }
+        ],
+        "version": 1,
+    }
+
+
+def _block(body):
+    text = "\n".join(f"      {line}" for line in json.dumps(body, indent=1).splitlines())
+    return f"version: 1\ninteractions:\n- response: {{status: {{code: 200, message: OK}}, headers: {{}}, body: {{string: ''}}}}\n  request:\n    method: POST\n    uri: {URL}\n    headers: {{}}\n    body: |-\n{text}\n"
+
+
+@pytest.mark.parametrize(
+    ("name", "content", "line"),
+    [
+        ("one_line.yaml", yaml.safe_dump(_cassette(json.dumps(BODY), "body")), "body:"),
+        ("a_block.yaml", _block(BODY), '"role": "tool"'),
+        ("parsed.yaml", yaml.safe_dump(_cassette(BODY, "parsed_body")), "- content: '5'"),
+        ("ours.json", json.dumps(_cassette(json.dumps(BODY)), indent=1), '"body": "{'),
+    ],
+)
+def test_an_annotation_is_at_the_line_of_the_message(tmp_path, name, content, line):
+    (tmp_path / name).write_text(content)
+
+    found = run("lint", "--format", "github", str(tmp_path / name)).output
+
+    number = int(re.search(r"line=(\d+),title=openai-chat/PAIR-002", found)[1])
+    assert line in content.splitlines()[number - 1 + (line == '"role": "tool"')]

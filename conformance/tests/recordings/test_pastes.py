@@ -1,13 +1,24 @@
 """What a person copies from a terminal, a program or a log is read by `conformance lint`, as by the page of the judge."""
 
+import json
+
 import pytest
 from click.testing import CliRunner
 
 from ellmer_conformance.cli.recordings import lint
+from ellmer_conformance.contract import rules
 from ellmer_conformance.recordings.lint import lint_paste
+from ellmer_conformance.recordings.pastes.truncated import completed, is_certain
 
 WRONG = '[{"role": "user", "content": "Hi"}, {"role": "tool", "tool_call_id": "c1", "content": "5"}]'
 URL = "https://api.openai.com/v1/chat/completions"
+
+
+def _dumped(text: str) -> str:
+    data = text.encode()
+    rows = [data[at : at + 16] for at in range(0, len(data), 16)]
+    return "\n".join(f"{at * 16:04x}  {row.hex(' '):47}  {row!r}" for at, row in enumerate(rows))
+
 
 #: Requests to Chat Completions with a result that answers no call.
 PASTES = {
@@ -66,6 +77,40 @@ PASTES = {
         f'http.post("{URL}", Map("model" -> "gpt-4o", "messages" -> List.of(Map.of("role", "tool", "tool_call_id", "c", '
         '"content", "x"))))'
     ),
+    "a collection of Postman with comments": json.dumps(
+        {
+            "item": [
+                {
+                    "name": "a",
+                    "request": {
+                        "url": {"raw": URL},
+                        "body": {"raw": f'// why?\n{{"model": "gpt-4o", "messages": {WRONG}}}'},
+                    },
+                }
+            ]
+        }
+    ),
+    "a command in a log of JSON": json.dumps(
+        {
+            "level": "DEBUG",
+            "message": f'sent:\ncurl -X POST \\\n{URL} \\\n-d \'{{"model": "gpt-4o", "messages": {WRONG}}}\'\n',
+        }
+    ),
+    "a dump of Wireshark": _dumped(
+        f'POST /v1/chat/completions HTTP/1.1\r\nHost: localhost\r\n\r\n{{"model": "gpt-4o", "messages": {WRONG}}}'
+    ),
+    "a generation of Langfuse": (
+        f'[{{"observations": [{{"type": "GENERATION", "level": "ERROR", "model": "gpt-4o", "input": {WRONG}}}]}}]'
+    ),
+    "JSON whose end is missing": f'{{"model": "gpt-4o", "messages": {WRONG[:-1]}, {{"role": "user", "content": "It beg',
+    "a log whose end is missing": (
+        "DEBUG:openai._base_client:Request options: {'method': 'post', 'url': '/chat/completions', 'json_data': "
+        f"{{'model': 'gpt-4o', 'messages': {WRONG}, 'tools': [{{'type': 'func..."
+    ),
+    "a cassette whose end is missing": (
+        f'interactions:\n- request:\n    uri: {URL}\n    body: \'{{"model": "gpt-4o", "messages": {WRONG}}}\'\n'
+        "  response:\n    status: {code: 4"
+    ),
 }
 
 
@@ -117,7 +162,6 @@ def test_options_of_the_aws_command_are_fields_of_the_body():
     [
         ("messages: [{ role: 'tool', content: [{ type: 'tool-result', toolCallId: 'c1' }] }]", "the AI SDK"),
         ('llm.invoke([HumanMessage(content="Hi")])', "LangChain"),
-        ('{"attributes": {"gen_ai.input.messages": "[]"}}', "OpenTelemetry"),
     ],
 )
 def test_messages_that_are_not_sent_are_not_judged(text, advice):
@@ -165,3 +209,73 @@ def test_a_named_file_that_cannot_be_read_says_what_to_paste(tmp_path):
     file.write_text('{"model": "gpt-4o", "messages": [{"role": "user", "content": "H', encoding="utf-8")
 
     assert "cut off" in " ".join(linted(str(file)).output.split())
+
+
+CUT = '{"model": "gpt-4o", "messages": [{"role": "user", "content": "Hi"}, {"role": "assistant", "tool_calls": [{"id": "a"'
+
+
+def test_a_text_that_ends_in_its_first_message_is_not_judged():
+    report = lint_paste('{"model": "gpt-4o", "messages": [{"role": "us')
+
+    assert report.problem == "The JSON is cut off: its end is missing. Paste all of it."
+
+
+def test_the_report_says_that_the_end_is_missing():
+    text = CliRunner().invoke(lint.command, ["-"], input=CUT).output
+
+    assert "the end of the request: the text is cut off" in text
+    assert "0 violations." in text
+
+
+@pytest.mark.parametrize("wire", rules.WIRES)
+def test_a_legal_request_breaks_no_rule_wherever_it_is_cut(wire):
+    book = rules.book(wire)
+    legal = {
+        json.dumps(body) for rule in book.rules.values() for body in rule.examples if _is_legal(book, body)
+    }
+    judged = 0
+    for number, text in enumerate(sorted(legal)):
+        whole = completed(text[: len(text) - 2 - number % (len(text) * 2 // 3)])
+        request = book.request(json.loads(whole)) if whole else None
+        for verdict in book.judge(request) if request else ():
+            assert not [each for each in verdict.violations if is_certain(request, each)], whole
+        judged += request is not None
+    assert judged > len(legal) // 2
+
+
+def _is_legal(book, body):
+    return not any(verdict.violations for verdict in book.judge(book.request(body)))
+
+
+def test_the_refused_request_of_a_log_is_shown_with_its_rule():
+    text = f'POST /v1/chat/completions HTTP/1.1\nHost: api.openai.com\n\n{{"model": "gpt-4o", "messages": {WRONG}}}'
+    text = CliRunner().invoke(lint.command, ["-"], input=f"{text}\n\nHTTP/1.1 400 Bad Request\n\n{{}}").output
+
+    assert "openai-chat/PAIR-002" in text
+
+
+@pytest.mark.parametrize(
+    ("text", "said"),
+    [
+        (
+            '{"model": "m", "messages": [{"role": "user", "content": "a"}, ..., {"role": "tool"}]}',
+            "leaves out messages",
+        ),
+        ("[ModelRequest(parts=[UserPromptPart(content='Hi')])]", "messages of pydantic-ai"),
+        (
+            '{"inputs": {"messages": [[{"lc": 1, "id": ["langchain", "HumanMessage"], "kwargs": {}}]]}}',
+            "messages of LangChain",
+        ),
+    ],
+)
+def test_what_cannot_be_judged_is_said_in_words(text, said):
+    assert said in str(lint_paste(text).problem)
+
+
+def test_spans_are_read_from_a_paste():
+    messages = json.dumps(
+        [{"role": "tool", "parts": [{"type": "tool_call_response", "id": "c1", "response": "5"}]}]
+    )
+    span = {"attributes": {"gen_ai.operation.name": "chat", "gen_ai.input.messages": messages}}
+
+    assert {each.rule for each in lint_paste(json.dumps(span)).complaints} >= {"PAIR-002"}

@@ -19,6 +19,7 @@ from ellmer_conformance.contract.rules import behaviour
 from ellmer_conformance.recordings.pastes.literals import dictionaries
 from ellmer_conformance.recordings.pastes.pasted import Pasted, pasted
 from ellmer_conformance.recordings.pastes.requests import request_in
+from ellmer_conformance.recordings.pastes.truncated import is_certain
 from ellmer_conformance.recordings.recorded_requests import Assumed, Recording, Skip, status_of
 from ellmer_harness.recordings import Unreadable
 
@@ -73,7 +74,11 @@ def judged(text: str, wire: str = "", provider: str = "", model: str = "") -> st
     except (Unreadable, ValueError) as error:
         return json.dumps({"problem": getattr(error, "problem", str(error))})
     chosen = (wire, provider, model)
-    answer = {"form": found.form, "requests": [_request(each, *chosen) for each in found.recordings]}
+    answer = {
+        "form": found.form,
+        "partial": found.partial,
+        "requests": [_request(each, *chosen, partial=bool(found.partial)) for each in found.recordings],
+    }
     answer |= _matches(found, wire, provider)
     if found.error and all(match["alike"] < _SURE for match in answer["matches"]):
         problem = _NO_BODY if _LOGGED.search(found.error) else _another_refusal(found.error)
@@ -89,13 +94,18 @@ _NO_BODY = (
 )
 
 
-def _request(recording: Recording, wire: str, provider: str, model: str) -> Json:
+def _request(recording: Recording, wire: str, provider: str, model: str, *, partial: bool) -> Json:
     request = request_in(recording, Assumed(wire, provider), model)
     if isinstance(request, Skip):
         return {"place": recording.place, "reason": request.reason}
     book = rules.book(request.wire, request.provider)
     verdicts = book.judge(request)
-    findings = [(verdict.outcome, violation) for verdict in verdicts for violation in verdict.violations]
+    findings = [
+        (verdict.outcome, violation)
+        for verdict in verdicts
+        for violation in verdict.violations
+        if not partial or is_certain(request, violation)
+    ]
     return {
         "place": recording.place,
         "wire": request.wire,

@@ -40,6 +40,7 @@ from .commands import (
     with_scheme,
 )
 from .literals import dictionaries, literal, strings
+from .truncated import completed
 from .unreadable import of_a_library, unreadable
 
 __all__ = ["Pasted", "pasted"]
@@ -55,11 +56,18 @@ class Pasted:
         form: What it is, in words.
         recordings: Its exchanges. A body alone has no URL.
         error: The error text, if there is no request; empty (default) otherwise.
+        partial: What the paste does not show of the requests, in words. Only what no other part could change is judged then.
+            Default: empty, they are whole.
     """
 
     form: str
     recordings: list[Recording] = field(default_factory=list)
     error: str = ""
+    partial: str = ""
+
+
+CUT = "the end of the request: the text is cut off, and what is whole was judged"
+TRACED = "what the trace does not show of the request, such as its tools"
 
 
 def pasted(text: str) -> Pasted:
@@ -74,34 +82,76 @@ def pasted(text: str) -> Pasted:
     text = _plain(text)
     if problem := of_a_library(text):
         raise ValueError(problem)
+    found, damage = _recorded(text)
+    if found := found or _body(text) or _requests(text, json_of(text)):
+        return found
+    if damage:
+        raise damage
+    return _no_request(text, json_of(text))
+
+
+def _recorded(text: str) -> tuple[Pasted | None, Unreadable | None]:
+    """Returns the requests of a raw HTTP request or a recording, or the reason why the recording cannot be read."""
     if match := raw.match(http_file(text)):
-        return Pasted("an HTTP request", [raw_request(match)])
-    if found := recorded(_whole(text)):
-        return Pasted("a recording", found)
+        return Pasted("an HTTP request", [raw_request(match)]), None
+    try:
+        found = recorded(_whole(text))
+    except Unreadable as error:
+        return None, error
+    return Pasted("a recording", found) if found else None, None
+
+
+def _body(text: str) -> Pasted | None:
+    """Returns the requests of a text that is one value, or a command of HTTPie."""
     value = json_of(text)
+    if found := [alone(body) for body in traced(value)]:
+        return Pasted("a trace of Langfuse", found, partial=TRACED)
     if body := json_body(value if value is not None else literal(text) or yaml_of(text)):
         return body
     if found := collected(value):
         return Pasted("a collection of Postman", found)
     if value is None and (command := httpie(text)) and isinstance(json_of(text_of(command)), dict):
         return Pasted("a command", [command])
-    return _within(text, value)
+    return None
 
 
-def _within(text: str, value: Any) -> Pasted:
-    """Returns the request in a command, a log or a program, or the error text."""
-    command = aws(text) or powershell(text) or curl(text)
+def _requests(text: str, value: Any) -> Pasted | None:
+    """Returns the requests in a command, a log or a program."""
+    command = _command(text)
     if command and isinstance(json_of(text_of(command)), dict):
         return Pasted("a command", [command])
     if value is None and (found := next(filter(None, map(logged, _unquoted(text))), [])):
         return Pasted("a log or a part of a program", found)
     if found := [alone(body) for body in islice(bodies_in(value), _MOST)]:
         return Pasted("JSON with a request in it", found)
+    inner = (_requests(each, None) for each in islice(texts_in(value), _MOST))
+    if found := [recording for each in inner if each for recording in each.recordings]:
+        return Pasted("a log in JSON", found)
+    if value is None and (found := logged(completed(text))):
+        return Pasted("a request", found, partial=CUT)
+    return None
+
+
+def _command(text: str) -> Recording | None:
+    return aws(text) or powershell(text) or curl(text)
+
+
+def _no_request(text: str, value: Any) -> Pasted:
+    """Returns the error text that a paste without a request is, or raises what is wrong with it."""
     if problem := unreadable(text, value):
         raise ValueError(problem)
-    if command or CURL.match(text):
+    if (command := _command(text)) or CURL.match(text):
         raise ValueError(_unread(command))
     return Pasted("an error text", error=text)
+
+
+def texts_in(value: Any, depth: int = 0) -> Iterator[str]:
+    """Yields the strings in a JSON value that have several lines and a brace, as the messages of a log have."""
+    if isinstance(value, str) and "{" in value and "\n" in value:
+        yield value
+    inner = value.values() if isinstance(value, dict) else value
+    for each in inner if isinstance(value, (dict, list)) and depth < _DEEPEST else ():
+        yield from texts_in(each, depth + 1)
 
 
 def _unquoted(text: str) -> Iterator[str]:
@@ -120,7 +170,7 @@ def json_body(value: Any) -> Pasted | None:
     """Returns the body in a JSON value: in a string, in a list of messages, or under a usual key."""
     if isinstance(value, str):
         value = json_of(value)
-    if isinstance(value, list) and value and all(isinstance(each, dict) and "role" in each for each in value):
+    if isinstance(value, list) and _messages({"messages": value}):
         return Pasted("a list of messages", [alone({"messages": value})])
     body = body_of(value)
     return Pasted("the body of a request", [alone(body)]) if body else None
@@ -153,7 +203,7 @@ def _plain(text: str) -> str:
         text = unquote_plus(text[encoded.end() :].partition("&")[0])
     if '"' not in text and re.match(r"[{\[][{\[\s]{0,20}[\u201c\u201d]", text):
         text = text.translate(dict.fromkeys(map(ord, "\u201c\u201d"), '"'))
-    return _from_base64(text) or text
+    return _from_base64(text) or _from_hex(text) or text
 
 
 #: What Python and IPython print before each line that a person types.
@@ -200,6 +250,27 @@ def _from_base64(text: str) -> str:
     except (ValueError, zlib.error):
         return ""
     return found if found.startswith(("{", "[")) else ""
+
+
+#: A line of Wireshark's, tcpdump's and hexdump's dumps: the place, the bytes, the text.
+_DUMPED = re.compile(
+    r"^\s*(?:0x)?[0-9a-f]{4,8}:?[ ]{1,3}((?:[0-9a-f]{2,4}[ ]{1,2}){1,16})(?:[ |].*)?$",
+    re.MULTILINE | re.IGNORECASE,
+)
+_SENT_AS = re.compile(rb"(?:POST|PUT) /\S* HTTP/1")
+
+
+def _from_hex(text: str) -> str:
+    """Returns the HTTP request in a dump of bytes as hexadecimal numbers; an empty string if there is none."""
+    lines = [match[1] for match in _DUMPED.finditer(text + " ")]
+    if len(lines) < 2:
+        return ""
+    try:
+        data = bytes.fromhex("".join("".join(lines).split()))
+    except ValueError:
+        return ""
+    begins = _SENT_AS.search(data)
+    return data[begins.start() :].decode(errors="replace") if begins else ""
 
 
 def _unread(command: Recording | None) -> str:
@@ -303,6 +374,29 @@ def bodies_in(value: Any, depth: int = 0) -> Iterator[Json]:
             yield from bodies_in(each, depth + 1)
 
 
+def traced(value: Any, depth: int = 0) -> Iterator[Json]:
+    """Yields the requests of the generations that a trace of Langfuse has."""
+    found = _object(value)
+    if str(found.get("type")).upper() == "GENERATION" and isinstance(found.get("model"), str):
+        asked = found.get("input")
+        body = asked if isinstance(asked, dict) else {"messages": asked}
+        if _messages(body):
+            yield {"model": found["model"], **_object(found.get("modelParameters")), **body}
+    inner = value if isinstance(value, list) else found.values()
+    for each in inner if depth < _DEEPEST else ():
+        yield from traced(each, depth + 1)
+
+
+def _messages(body: Json) -> bool:
+    """Tells whether a body has a list of messages with roles."""
+    messages = body.get("messages")
+    return (
+        isinstance(messages, list)
+        and bool(messages)
+        and all(isinstance(each, dict) and "role" in each for each in messages)
+    )
+
+
 def collected(value: Any, depth: int = 0) -> list[Recording]:
     """Returns the requests of a collection of Postman: in its items, and in the folders among them."""
     found: list[Recording] = []
@@ -311,6 +405,8 @@ def collected(value: Any, depth: int = 0) -> list[Recording]:
         request = _object(_object(item).get("request"))
         body = _object(request.get("body")).get("raw")
         if isinstance(body, str):
+            if json_of(body) is None:  # Postman takes comments
+                body = next((json.dumps(each) for _, _, each in dictionaries(body)), body)
             url = request.get("url")
             url = str(url.get("raw") if isinstance(url, dict) else url)
             name = str(item.get("name") or "")

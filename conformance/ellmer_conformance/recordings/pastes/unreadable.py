@@ -19,10 +19,17 @@ _KINDS: dict[re.Pattern[str], str] = {
     re.compile(
         r"\Ahttps?://\S+\Z"
     ): "This is only a URL. Paste the request with its body, or the error text.",
+    re.compile(r"\bModelRe(?:quest|sponse)\(parts=\["): (
+        "These are messages of pydantic-ai, which are not what is sent. Paste the request from the debug log of the provider's SDK, "
+        "such as `OPENAI_LOG=debug` writes."
+    ),
     re.compile(r"\A(?!.*\bError\b).*?\b(?:System|Human|AI|Tool)Message\(", re.DOTALL): (
         "These are messages of LangChain, which are not what is sent. Paste the request from the debug log of the "
         "provider's SDK, such as `OPENAI_LOG=debug` writes."
     ),
+    re.compile(
+        r"(?:messages|contents|input)['\"]?\s*[:=]\s*\[(?s:.{0,100000}?)[\[,}\]]\s*(?:\.\.\.|…)\s*[,\]]"
+    ): ("The text leaves out messages, as `...`. Paste all of them: the rules are about their order."),
     re.compile(r"\bgen_ai\.(?:input\.messages|prompt)\b"): (
         "This is a span of OpenTelemetry, which shows less than the request. `conformance lint FILE` judges what it shows."
     ),
@@ -37,6 +44,9 @@ _SHORTENED = re.compile(r"\[(?:Array|Object)\]")
 _REQUEST = re.compile(r"[\"']?\b(?:messages|contents|input)[\"']?\s*[:=]\s*\[")
 
 
+_LANGCHAIN = re.compile(
+    r"['\"]lc['\"]\s{0,9}:\s{0,9}[12]\b[^{}]{0,200}['\"](?:Human|System|AI|Tool)Message['\"]"
+)
 _AI_SDK = re.compile(r"['\"]tool-(?:call|result)['\"]\s{0,40},\s{0,40}['\"]?toolCallId\b")
 
 
@@ -46,6 +56,11 @@ def of_a_library(text: str) -> str:
     Args:
         text: The paste.
     """
+    if _LANGCHAIN.search(text):
+        return (
+            "These are messages of LangChain, as LangSmith shows them, which are not what is sent. Paste the request from the debug "
+            "log of the provider's SDK, such as `OPENAI_LOG=debug` writes."
+        )
     if not _AI_SDK.search(text) or "requestBodyValues" in text:
         return ""
     return (
