@@ -17,6 +17,7 @@ RELEASED = (
     (r"\bpip install \./ellmer-core\b", "pip install ellmer-core"),
     (rf"(ellmer-core(?:\[[a-z,]+\])?)\s+@\s+{REPOSITORY}", r"\1"),
     (r"\bellmer-core/ellmer-core@main\b", "ellmer-core/ellmer-core@v0.1.0"),
+    (r"\brev: main # better: the hash of a commit", "rev: v0.1.0"),
     (r"/dev/judge/", "/latest/judge/"),
 )
 

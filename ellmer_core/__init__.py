@@ -56,8 +56,8 @@ __all__ = [
     "ContentProviderResult", "ContentText", "ContentThinking", "ContentToolQuestion", "ContentToolRequest", "ContentToolResult",
     "ContentUnknown", "ContentUploaded", "ContextWindowError", "ConversionError", "Decision", "EllmerError",
     "EllmerWarning", "IncompleteResponseError", "Limits", "NotSentError", "Options", "Profile", "PromptProgress",
-    "PromptResults", "ProviderError", "RateLimitError", "ResponseError", "ServerError", "StreamController",
-    "SystemTurn", "TimeoutError", "Timeouts", "Tokens", "ToolBuiltIn", "ToolCallDelta", "ToolContext", "ToolDef",
+    "PromptResults", "ProviderError", "RateLimitError", "RequestTimeoutError", "ResponseError", "ServerError",
+    "StreamController", "SystemTurn", "Timeouts", "Tokens", "ToolBuiltIn", "ToolCallDelta", "ToolContext", "ToolDef",
     "ToolReject", "ToolResultDisplay", "ToolResultError",
     "ToolRoundsError", "Turn", "Type", "TypeArray", "TypeBasic", "TypeEnum", "TypeJsonSchema", "TypeObject",
     "UsageError", "UsageLimitError", "UsageLimits", "UserTurn", "batch_chat", "batch_chat_completed",
@@ -126,6 +126,8 @@ if not TYPE_CHECKING:  # type checkers would believe that every name is there
             modules = (import_module(f".{module}", __name__) for module in _MODULES)
             value = getattr(next(module for module in modules if name in module.__all__), name)
             value = _spelt(value, makes=name.startswith("type_"))
+        elif name == "TimeoutError":  # not in `__all__`: a star import would hide Python's own
+            value = __getattr__("RequestTimeoutError")
         else:
             value = _by_provider(name)
         globals()[name] = value

@@ -14,7 +14,7 @@ EllmerError
 │   ├── RateLimitError             429
 │   └── ServerError                408, 409, 424, 5xx (529 included)
 ├── ConnectError               no answer: refused, reset, name not found
-│   └── TimeoutError               no answer in time (also a builtin TimeoutError)
+│   └── RequestTimeoutError        no answer in time (also a builtin TimeoutError)
 ├── ToolRoundsError            the model asked for tools more often than `max_tool_rounds` allows
 ├── UsageLimitError            the conversation would use more than its `UsageLimits` allow
 ├── NotSentError               one of many prompts was not sent, or not answered, because the job ended before
@@ -28,7 +28,6 @@ EllmerWarning                  the answer is usable, with a caveat (a `UserWarni
 
 from __future__ import annotations
 
-import builtins
 from collections.abc import Iterator, Sequence
 from contextlib import suppress
 from typing import Any, Literal, Self
@@ -36,10 +35,28 @@ from typing import Any, Literal, Self
 from .base.printable_text import printable
 
 __all__ = [
-    "ApprovalRequiredError", "AsyncToolError", "AuthenticationError", "BadRequestError", "ConnectError",
-    "ContentError", "ContentFieldError", "ContextWindowError", "ConversionError", "EllmerError",
-    "EllmerWarning", "IncompleteResponseError", "NotSentError", "ProviderError", "RateLimitError", "ResponseError",
-    "ServerError", "TimeoutError", "ToolReject", "ToolResultError", "ToolRoundsError", "UsageError",
+    "ApprovalRequiredError",
+    "AsyncToolError",
+    "AuthenticationError",
+    "BadRequestError",
+    "ConnectError",
+    "ContentError",
+    "ContentFieldError",
+    "ContextWindowError",
+    "ConversionError",
+    "EllmerError",
+    "EllmerWarning",
+    "IncompleteResponseError",
+    "NotSentError",
+    "ProviderError",
+    "RateLimitError",
+    "RequestTimeoutError",
+    "ResponseError",
+    "ServerError",
+    "ToolReject",
+    "ToolResultError",
+    "ToolRoundsError",
+    "UsageError",
     "UsageLimitError",
 ]  # fmt: skip
 
@@ -355,7 +372,7 @@ class ConnectError(EllmerError):
     """
 
 
-class TimeoutError(ConnectError, builtins.TimeoutError):
+class RequestTimeoutError(ConnectError, TimeoutError):
     """No data arrived in time.
 
     Args:
@@ -363,7 +380,7 @@ class TimeoutError(ConnectError, builtins.TimeoutError):
         phase: Which of the `Timeouts` was exceeded: `"connect"`, `"idle"` (default) or `"total"`.
 
     Examples:
-        >>> TimeoutError("Nothing arrived for 600 s.").phase
+        >>> RequestTimeoutError("Nothing arrived for 600 s.").phase
         'idle'
     """
 

@@ -1,6 +1,7 @@
 """The names of `import ellmer_core`, and the modules that it does not load."""
 
 import ast
+import builtins
 import pickle
 import subprocess
 import sys
@@ -116,3 +117,12 @@ def test_a_chat_is_made_without_pydantic():
     code = "from ellmer_core import chat; chat('openai', model='m', api_key='k')"
 
     assert set(loaded_after(code)) <= {"asyncio"}
+
+
+@pytest.mark.parametrize("package", ["ellmer_core", "ellmer_core.testing", "ellmer_harness"])
+def test_a_star_import_hides_no_name_of_python(package):
+    assert not {*import_module(package).__all__} & {*dir(builtins)}
+
+
+def test_the_name_that_the_builtin_has_too_is_an_attribute():
+    assert ellmer_core.TimeoutError is ellmer_core.RequestTimeoutError

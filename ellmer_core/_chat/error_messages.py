@@ -16,7 +16,7 @@ WORDS: tuple[tuple[type[BaseException], str], ...] = (
     ),
     (errors.BadRequestError, "The provider refused the request. You can edit your message and try again."),
     (errors.ServerError, "The provider is overloaded or has a problem. Nothing is lost: retry in a moment."),
-    (errors.TimeoutError, "The provider did not answer in time. Nothing is lost: retry."),
+    (errors.RequestTimeoutError, "The provider did not answer in time. Nothing is lost: retry."),
     (errors.ConnectError, "The provider cannot be reached. Check the network, then retry."),
     (errors.IncompleteResponseError, "The answer was cut off. The received part is kept."),
     (

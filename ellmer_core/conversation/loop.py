@@ -290,7 +290,7 @@ def _reason(error: BaseException) -> str:
     match error:
         case Cancelled():
             return str(error)
-        case errors.TimeoutError():
+        case errors.RequestTimeoutError():
             return "timeout"
         case IncompleteResponseError():
             return "incomplete"

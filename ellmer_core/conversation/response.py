@@ -28,8 +28,8 @@ from ..errors import (
     ConnectError,
     EllmerError,
     IncompleteResponseError,
+    RequestTimeoutError,
     ResponseError,
-    TimeoutError,
     chained,
 )
 from ..wire.base import Wire
@@ -68,7 +68,7 @@ def _of_success(
         return (yield from streamed(history, settings))
     try:
         body = yield ReadBody()
-    except TimeoutError:
+    except RequestTimeoutError:
         raise
     except ConnectError as error:
         raise IncompleteResponseError(f"The answer broke off: {error}") from error
@@ -131,7 +131,7 @@ def streamed(history: History, settings: Settings) -> Loop[AssistantTurn]:
     while not ended:
         try:
             events: list[Any] | None = yield read_events
-        except TimeoutError:
+        except RequestTimeoutError:
             raise
         except ConnectError as error:
             events, failure = None, error

@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Mapping
 
-from ..errors import ConnectError, ProviderError, TimeoutError
+from ..errors import ConnectError, ProviderError, RequestTimeoutError
 
 FIRST, LONGEST = 0.5, 30.0  # seconds: of the growing wait before the second, the third, … try
 PATIENCE = 120.0  # seconds: a longer wait raises an error instead of sleeping
@@ -31,7 +31,7 @@ def worth_retrying(error: Exception, headers: Mapping[str, str]) -> bool:
             reason = f"{error.type} {error.code} {error.message}"
             refused = headers.get("x-should-retry", "").lower() == "false" or re.search(_HOPELESS, reason)
             return (status in {408, 409, 429} or status >= 500) and not refused
-        case TimeoutError():
+        case RequestTimeoutError():
             return error.phase == "connect"
         case _:
             return isinstance(error, ConnectError)

@@ -424,7 +424,7 @@ def _proves_nothing_was_submitted(error: errors.EllmerError) -> bool:
     match error:
         case errors.ProviderError(status=int(status)):
             return 300 <= status < 500 and status != 408
-        case errors.TimeoutError():
+        case errors.RequestTimeoutError():
             return error.phase == "connect"
     return isinstance(error, errors.UsageError)
 

@@ -219,8 +219,8 @@ def parallel_chat_structured(
         **options: As in `parallel_chat()`.
 
     Returns:
-        The data of each prompt in a list, `None` where there are none, or the data frame. The list's `errors` say why there are
-        none, by index, and its `cost` is that of all.
+        The data of each prompt in a list, `None` where there are none, or the data frame. The list's `errors` have
+        the reasons by index, and its `cost` is the sum of all.
 
     Raises:
         UsageError: The schema cannot be requested, or an option is wrong.

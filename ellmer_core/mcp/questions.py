@@ -18,7 +18,7 @@ from ..base.budget import MCP_CALL
 from ..contents import content as ours
 from ..contents.json_serialization import contents_record
 from ..contents.turns import AssistantTurn, Turn
-from ..errors import AsyncToolError, ConnectError
+from ..errors import ConnectError, UsageError
 from ..tools.definition import AskLater, ToolContext
 
 if TYPE_CHECKING:
@@ -82,7 +82,7 @@ class Asking:
             return None
         try:
             return self.context.ask(message, schema, url=url)
-        except (AskLater, AsyncToolError) as later:
+        except (AskLater, UsageError) as later:
             self.later = later
             return None
 

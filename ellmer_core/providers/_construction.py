@@ -84,7 +84,9 @@ def _key_of(credentials: Callable[[], Any]) -> Any:
         return key
     kind = type(key).__name__
     del key  # trackers of errors show variables
-    raise UsageError(f"credentials= is a function that returns the key, a string; it returned {kind}.")
+    raise UsageError(
+        f"The function credentials= must return the key as a string, but it returned a value of type {kind}."
+    )
 
 
 def _environment_key(provider: str, variables: Sequence[str]) -> str:

@@ -345,7 +345,7 @@ def export(chat: Any, path: str | Path, *, title: str = "Chat", overwrite: bool 
 
     Raises:
         UsageError: The file exists, or its name has another suffix.
-        OSError: It cannot be written. An old file is as it was, and a new one is not there.
+        OSError: It cannot be written. A file that existed is unchanged, and no new one is left behind.
 
     Examples:
         >>> export([UserTurn("Hello"), AssistantTurn("Hi!")], "chat.md").name

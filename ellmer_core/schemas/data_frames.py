@@ -160,7 +160,7 @@ def columns_of(type: Any, *, array: bool) -> list[str]:
         needed = (
             "an array of objects, type_array(items=type_object(…))" if array else "objects, type_object(…)"
         )
-        raise UsageError(f"frame= needs {needed}, as type=.")
+        raise UsageError(f"With frame=, type= must be {needed}.")
     return list(row.properties)
 
 

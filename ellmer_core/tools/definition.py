@@ -40,7 +40,8 @@ from typing import (
 from ..base.argument_checks import caller, check_spelling
 from ..contents.content import ContentToolQuestion, ContentToolRequest, ToolDef, in_words
 from ..contents.turns import AssistantTurn
-from ..errors import AsyncToolError, ToolReject, UsageError, printed
+from ..errors import AsyncToolError, ConversionError, ToolReject, UsageError, printed
+from ..schemas.json_schema import check_data, check_schema
 from ..schemas.type_classes import Type, TypeJsonSchema, TypeObject
 from ..schemas.type_functions import arguments_of, inner_type, to_json_schema
 
@@ -167,16 +168,21 @@ class ToolContext(Generic[D]):
             'No seat'
         """
         question = self._question(message, fields, url)
-        answer = self._asked(question)
-        if isawaitable(answer):
-            if self.scope.wait is None:
-                if iscoroutine(answer):
-                    answer.close()
-                raise AsyncToolError(
-                    "The function that answers the question is async. Use chat_async() or stream_async(), and in an async tool ask_async()."
-                )
-            answer = self.scope.wait(answer)
-        return self._answers(question, answer)
+        for _ in range(_TRIES):
+            answer = self._asked(question)
+            if isawaitable(answer):
+                if self.scope.wait is None:
+                    if iscoroutine(answer):
+                        answer.close()
+                    raise AsyncToolError(
+                        "The function that answers the question is async. Use chat_async() or stream_async(), and in an async tool ask_async()."
+                    )
+                answer = self.scope.wait(answer)
+            answers, problem = self._answers(question, answer)
+            if not problem:
+                return answers
+            question = self._question(f"{message}\n{problem}", fields, url)
+        raise UsageError(f"The question {message!r:.100} has no valid answer: {problem}.")
 
     async def ask_async(
         self, message: str, fields: TypeObject | Mapping[str, Any] | None = None, *, url: str = ""
@@ -201,8 +207,13 @@ class ToolContext(Generic[D]):
             'No seat'
         """
         question = self._question(message, fields, url)
-        answer = self._asked(question)
-        return self._answers(question, await answer if isawaitable(answer) else answer)
+        for _ in range(_TRIES):
+            answer = self._asked(question)
+            answers, problem = self._answers(question, await answer if isawaitable(answer) else answer)
+            if not problem:
+                return answers
+            question = self._question(f"{message}\n{problem}", fields, url)
+        raise UsageError(f"The question {message!r:.100} has no valid answer: {problem}.")
 
     def _question(
         self, message: str, fields: TypeObject | Mapping[str, Any] | None, url: str
@@ -218,16 +229,35 @@ class ToolContext(Generic[D]):
                 return _Given(earlier["approved"], earlier["arguments"])
         return _Given() if self.scope.ask is None else self.scope.ask(question)
 
-    def _answers(self, question: ContentToolQuestion, answer: Any) -> dict[str, Any] | None:
+    def _answers(self, question: ContentToolQuestion, answer: Any) -> tuple[dict[str, Any] | None, str]:
+        """Returns the answers, `None` for no, and what is wrong with them."""
         decision = answer if isinstance(answer, _Given) else self.scope.read(answer)
         if decision is None:
             raise AskLater(question)
         if not decision.approved:
-            return None
+            return None, ""
         fields, required = question.schema.get("properties") or {}, question.schema.get("required") or ()
         given = {**question.arguments, **(decision.arguments or {})}
         answers = {name: value for name, value in given.items() if name in fields and value is not None}
-        return answers if all(name in answers for name in required) else None
+        if not all(name in answers for name in required):
+            return None, ""
+        return answers, _misfit(answers, question.schema)
+
+
+_TRIES = 3  # of a question whose answers do not fit its fields
+
+
+def _misfit(answers: Mapping[str, Any], schema: Mapping[str, Any]) -> str:
+    """Returns why answers do not fit a schema, such as its `minimum` or `pattern`. A schema that is none is not checked."""
+    try:
+        check_schema(schema)
+    except UsageError:
+        return ""
+    try:
+        check_data(dict(answers), schema)
+    except ConversionError as error:
+        return str(error).replace("`value.", "`")
+    return ""
 
 
 class _Given(NamedTuple):

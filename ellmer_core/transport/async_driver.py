@@ -5,7 +5,6 @@ import as this whole package.
 from __future__ import annotations
 
 import asyncio
-import builtins
 import inspect
 import time
 from collections.abc import AsyncGenerator, Awaitable, Callable
@@ -179,7 +178,7 @@ class AsyncDriver(HttpExchange):
         try:
             async with asyncio.timeout(None) as self.scope:  # people take their time; wake() ends it
                 return await decision
-        except builtins.TimeoutError:
+        except TimeoutError:
             self.controller.check()
             raise
         finally:
@@ -196,7 +195,7 @@ class AsyncDriver(HttpExchange):
         try:
             async with asyncio.timeout(self.watch.left) as self.scope:
                 return await awaitable
-        except builtins.TimeoutError:
+        except TimeoutError:
             self.controller.check()
             self.watch.check()
             raise

@@ -22,7 +22,7 @@ from ..base.budget import UNLIMITED
 from ..base.log import logger, place
 from ..conversation.io_operations import Answer, Send, Wait
 from ..conversation.settings import StreamController
-from ..errors import ConnectError, IncompleteResponseError, ResponseError, TimeoutError, UsageError
+from ..errors import ConnectError, IncompleteResponseError, RequestTimeoutError, ResponseError, UsageError
 from ..version import VERSION
 from ..wire.framing import decoder
 from .http_clients import Connection, Timeouts
@@ -363,14 +363,14 @@ class ConnectionMonitor:
         return None if self.ends is None else max(self.ends - time.monotonic(), 0.0)
 
     def check(self) -> None:
-        """Raises `TimeoutError` if the answer took longer than allowed."""
+        """Raises `RequestTimeoutError` if the answer took longer than allowed."""
         if self.ends is not None and time.monotonic() >= self.ends:
             raise self.overdue()
 
-    def overdue(self) -> TimeoutError:
+    def overdue(self) -> RequestTimeoutError:
         """Returns the error for an answer that took longer than allowed."""
         text = f"The answer of {self.where} was not complete after {_seconds(self.limits.total)} (timeout: total)."
-        return TimeoutError(text, "total")
+        return RequestTimeoutError(text, "total")
 
     def translate(self, error: Exception) -> None:
         """Raises our error for an error of the client. Other errors pass."""
@@ -391,9 +391,9 @@ class ConnectionMonitor:
     def _failure(self, error: Exception, names: set[str]) -> ConnectError:
         if {"ConnectTimeout", "PoolTimeout"} & names:
             text = f"No connection to {self.where} after {_seconds(self.limits.connect)} (timeout: connect)."
-            return TimeoutError(text, "connect")
+            return RequestTimeoutError(text, "connect")
         if "TimeoutException" in names:
-            return TimeoutError(
+            return RequestTimeoutError(
                 f"{self.where} sent nothing for {_seconds(self.limits.idle)} (timeout: idle).", "idle"
             )
         return ConnectError(f"The connection to {self.where} failed: {str(error) or type(error).__name__}")

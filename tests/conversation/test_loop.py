@@ -30,8 +30,8 @@ from ellmer_core.errors import (
     ConnectError,
     ContentError,
     IncompleteResponseError,
+    RequestTimeoutError,
     ResponseError,
-    TimeoutError,
     UsageError,
 )
 from ellmer_core.schemas.type_functions import type_object, type_string
@@ -149,7 +149,7 @@ NOT_ANSWERS = {
     "a list": (b"[1]", ResponseError),
     "a number": (b"1", ResponseError),
     "another format's answer": (b'{"choices": "none"}', ResponseError),
-    "a stall": ((200, {}, TimeoutError("nothing came", "idle")), TimeoutError),
+    "a stall": ((200, {}, RequestTimeoutError("nothing came", "idle")), RequestTimeoutError),
 }
 
 

@@ -7,7 +7,7 @@ from chats.loop import PLAN, STREAM, Outside, called, piece, ran, status, talk, 
 
 from ellmer_core.conversation.history import History
 from ellmer_core.conversation.io_operations import Send
-from ellmer_core.errors import ConnectError, EllmerError, RateLimitError, ServerError, TimeoutError
+from ellmer_core.errors import ConnectError, EllmerError, RateLimitError, RequestTimeoutError, ServerError
 
 pytestmark = pytest.mark.usefixtures("no_tool_ran_yet")
 
@@ -32,7 +32,7 @@ HOPELESS = {
     "quota": status(429, code="insufficient_quota"),
     "too large": status(429, message="Request too large for gpt-4o on tokens per min (TPM): Limit 30000"),
     "forbidden": status(500, {"x-should-retry": "false"}),
-    "a stall": TimeoutError("nothing came", "idle"),
+    "a stall": RequestTimeoutError("nothing came", "idle"),
     "a cut body": b'{"choices": [',
     "an endless wait": status(429, {"retry-after": "86400"}),
 }

@@ -11,7 +11,7 @@ from ellmer_core.conversation.history import History, merged
 from ellmer_core.conversation.io_operations import ReadEvents, Wait
 from ellmer_core.conversation.loop import converse
 from ellmer_core.conversation.settings import StreamController
-from ellmer_core.errors import ConnectError, IncompleteResponseError, ServerError, TimeoutError
+from ellmer_core.errors import ConnectError, IncompleteResponseError, RequestTimeoutError, ServerError
 
 pytestmark = pytest.mark.usefixtures("no_tool_ran_yet")
 
@@ -81,8 +81,8 @@ def test_an_error_in_the_stream_is_raised_with_its_status_and_keeps_what_was_sho
 
 def test_a_stalled_stream_says_so():
     history = History()
-    with pytest.raises(TimeoutError):
-        talk(history, Outside([[piece("Half")], TimeoutError("nothing came")]), settings=STREAM)
+    with pytest.raises(RequestTimeoutError):
+        talk(history, Outside([[piece("Half")], RequestTimeoutError("nothing came")]), settings=STREAM)
     assert history.turns[-1].reason == "timeout"
 
 

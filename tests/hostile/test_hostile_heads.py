@@ -154,7 +154,7 @@ def test_the_caller_s_own_client_ends_in_time_on_a_connection_that_is_used_again
         assert str(chat.chat("Hi")) == "Hi"
         again.set()
         began = time.monotonic()
-        with pytest.raises(ec.TimeoutError, match="total"):
+        with pytest.raises(ec.RequestTimeoutError, match="total"):
             chat.chat("Hi")
         assert time.monotonic() - began < 2.5
 

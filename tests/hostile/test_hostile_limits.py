@@ -87,7 +87,7 @@ def test_an_answer_that_drips_is_left_after_the_whole_time(monkeypatch):
     options = {"stream": Endless(b": \n\n", 200), "headers": {"content-type": "text/event-stream"}}
     chat = talk(httpx.Response(200, **options), timeouts=ec.Timeouts())
 
-    with pytest.raises(ec.TimeoutError, match="timeout: total"):
+    with pytest.raises(ec.RequestTimeoutError, match="timeout: total"):
         list(chat.stream("Hi"))
 
 

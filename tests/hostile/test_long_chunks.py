@@ -9,7 +9,7 @@ import httpx
 import pytest
 
 import ellmer_core as ec
-from ellmer_core.errors import ResponseError, TimeoutError
+from ellmer_core.errors import RequestTimeoutError, ResponseError
 
 pytestmark = pytest.mark.invariants
 
@@ -42,7 +42,7 @@ def test_the_total_timeout_ends_the_processing_of_one_long_chunk(packed):
             seen.append(piece)
             time.sleep(0.001)
 
-    with pytest.raises(TimeoutError, match="timeout: total"):
+    with pytest.raises(RequestTimeoutError, match="timeout: total"):
         read()
 
     assert 0 < len(seen) < 20_000

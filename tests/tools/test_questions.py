@@ -8,8 +8,9 @@ import pytest
 import ellmer_core as ec
 from ellmer_conformance.scenarios.script import Answer, Call, Say, Script
 from ellmer_conformance.server import StrictServer
-from ellmer_core.conversation.approval import deciding
+from ellmer_core.conversation.approval import deciding, decision_of
 from ellmer_core.errors import ApprovalRequiredError, AsyncToolError
+from ellmer_core.tools.definition import CallScope
 
 SEAT = {
     "type": "object",
@@ -154,3 +155,53 @@ def test_arguments_that_were_changed_stay_changed(chat):
     assert result(chat) == "nothing was booked"
     [outcome] = [c for t in chat.get_turns() for c in t.contents if isinstance(c, ec.ContentToolResult)]
     assert outcome.decision == "edited"
+
+
+AGE = {
+    "type": "object",
+    "properties": {
+        "age": {"type": "integer", "minimum": 1, "maximum": 120},
+        "code": {"type": "string", "pattern": "^[A-Z]{3}$"},
+    },
+}
+
+
+def register(age: int, context: ec.ToolContext) -> str:
+    """Registers somebody."""
+    return json.dumps(context.ask("How old are you?", AGE))
+
+
+@pytest.mark.parametrize(
+    ("wrong", "said"),
+    [
+        ({"age": 130}, "`age` must be at most 120, not 130"),
+        ({"age": "old"}, '`age` must be integer, not "old"'),
+        ({"code": "abc"}, '`code` must be of the pattern ^[A-Z]{3}$, not "abc"'),
+    ],
+)
+def test_an_answer_that_does_not_fit_is_asked_for_again(wrong, said):
+    asked = []
+
+    def answer(question):
+        asked.append(question.message)
+        return {"approved": True, "arguments": wrong if len(asked) == 1 else {"age": 30, "code": "ABC"}}
+
+    context = ec.ToolContext(ec.ContentToolRequest("c", "register", {}), scope(answer), print)
+
+    assert register(1, context) == '{"age": 30, "code": "ABC"}'
+    assert asked == ["How old are you?", f"How old are you?\n{said}"]
+
+
+def test_a_program_that_cannot_answer_is_told_after_three_times():
+    context = ec.ToolContext(
+        ec.ContentToolRequest("c", "register", {}),
+        scope(lambda _: {"approved": True, "arguments": {"age": 0}}),
+        print,
+    )
+
+    with pytest.raises(ec.UsageError, match="has no valid answer: `age` must be at least 1, not 0"):
+        register(1, context)
+
+
+def scope(answer):
+    return CallScope(ask=answer, read=decision_of)

@@ -12,7 +12,7 @@ from chats.http_talk import event
 from ellmer_core.contents.turns import AssistantPartialTurn
 from ellmer_core.conversation import retries
 from ellmer_core.conversation.settings import StreamController
-from ellmer_core.errors import TimeoutError
+from ellmer_core.errors import RequestTimeoutError
 from ellmer_core.transport.http_clients import Timeouts
 
 # Timeouts ---------------------------------------------------------------------------------------------------
@@ -21,7 +21,7 @@ from ellmer_core.transport.http_clients import Timeouts
 def test_no_answer_at_all(server, reply, make, talk):
     hold = threading.Event()
     server.answers(_Silent(hold))
-    with pytest.raises(TimeoutError, match="idle") as caught:
+    with pytest.raises(RequestTimeoutError, match="idle") as caught:
         talk(make(timeout=0.3, max_tries=3), "Hi")
     hold.set()
     assert caught.value.phase == "idle"
@@ -45,7 +45,7 @@ class _Silent:
 def test_a_stream_that_falls_silent(server, reply, make, talk):
     chat = make(timeout=0.4)
     server.answers(reply([event("One"), server.until_left], headers=SSE))
-    with pytest.raises(TimeoutError, match=r"0\.4 s \(timeout: idle\)"):
+    with pytest.raises(RequestTimeoutError, match=r"0\.4 s \(timeout: idle\)"):
         talk.stream(chat, "Hi")
     assert chat.last_turn() == AssistantPartialTurn("One", reason="timeout")
 
@@ -59,7 +59,7 @@ def test_a_stream_that_never_ends(server, reply, make, talk):
             server.local.connection.sendall(b"3\r\n: \n\r\n")
 
     server.answers(reply([event("One"), trickle], headers=SSE))
-    with pytest.raises(TimeoutError, match=r"0\.1 s \(timeout: total\)") as caught:
+    with pytest.raises(RequestTimeoutError, match=r"0\.1 s \(timeout: total\)") as caught:
         talk.stream(chat, "Hi")
     assert caught.value.phase == "total"
 
@@ -68,7 +68,7 @@ def test_a_stream_that_never_ends(server, reply, make, talk):
 def test_a_total_timeout_ends_a_silent_read(server, reply, make, talk, body):
     chat = make(timeout=Timeouts(idle=None, total=0.1))
     server.answers(reply([b" ", server.until_left], headers={} if body else SSE))
-    with pytest.raises(TimeoutError, match="total"):
+    with pytest.raises(RequestTimeoutError, match="total"):
         talk.stream(chat, "Hi")
     assert server.left.wait(5)
 
@@ -79,7 +79,7 @@ def test_no_connection(make, talk):
 
     client = talk.client(transport=httpx.MockTransport(refuse))
     chat = make(client=client, timeout=Timeouts(connect=3))
-    with pytest.raises(TimeoutError, match=r"No connection .* 3 s \(timeout: connect\)") as caught:
+    with pytest.raises(RequestTimeoutError, match=r"No connection .* 3 s \(timeout: connect\)") as caught:
         talk(chat, "Hi")
     assert caught.value.phase == "connect"
 

@@ -47,7 +47,7 @@ class ProviderAddress:
 
     @property
     def origin(self) -> str:
-        """The scheme and the host. The harness routes requests to them to the strict server."""
+        """The scheme and the host. The harness sends requests with this origin to the strict server."""
         return self.base_url.removesuffix(self.path)
 
     @property

@@ -443,7 +443,12 @@ class Collector:
         self.report.unjudged = [] if stopped else without_verdict(self.order, self._judged())
         played = dict.fromkeys((play.adapter, play.wire) for play in self.report.plays)
         left = left_out(played, self.report.named, seconds=self.config.option.case_timeout)
-        self.report.skipped += [*inexpressible(played), *left]
+        asked = self.config.option.case or ["*"]
+        self.report.skipped += [
+            skip
+            for skip in (*inexpressible(played), *left)
+            if any(fnmatchcase(skip["case"], glob) for glob in asked)
+        ]
         whole = self.whole and not stopped and not self.report.unjudged
         if self.parts or self.report.unjudged:  # otherwise only other tests of the project ran
             baseline = self.config.stash[_BASELINE]

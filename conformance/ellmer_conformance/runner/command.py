@@ -120,7 +120,9 @@ def _differences(found: Sequence[Mapping[str, str]]) -> tuple[Difference, ...]:
     try:
         return tuple(Difference(**each) for each in found)
     except TypeError as error:
-        raise DeclaredWrongly("each of `differences` has rule, shown, reason, since and wire") from error
+        raise DeclaredWrongly(
+            "each entry of `differences` needs a rule, shown, reason, since and wire; one of them is missing or wrong"
+        ) from error
 
 
 # --- The conversation ------------------------------------------------------------------------------------

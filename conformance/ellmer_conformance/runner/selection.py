@@ -67,7 +67,7 @@ def nothing_left(reasons: Iterable[tuple[str, str]]) -> str:
     cases: dict[str, dict[str, None]] = {}
     for case, reason in reasons:
         cases.setdefault(reason, {})[case] = None
-    return "\n".join(["nothing is left to play:", *(_line(reason, list(at)) for reason, at in cases.items())])
+    return "\n".join(["nothing is left to run:", *(_line(reason, list(at)) for reason, at in cases.items())])
 
 
 def _line(reason: str, cases: Sequence[str]) -> str:

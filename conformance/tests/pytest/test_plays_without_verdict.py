@@ -188,7 +188,7 @@ def test_a_run_that_meets_no_rule_that_was_asked_for_is_not_green(run, tmp_path,
     ],
 )
 def test_why_nothing_is_left_is_said(wanted, record, reason):
-    with pytest.raises(UnknownChoice, match=f"nothing is left to play:\n- {wanted['case'][0]}: .*{reason}"):
+    with pytest.raises(UnknownChoice, match=f"nothing is left to run:\n- {wanted['case'][0]}: .*{reason}"):
         select(["ellmer-core"], wanted, record=record)
 
 

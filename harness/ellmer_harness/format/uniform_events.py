@@ -184,7 +184,7 @@ def _columns(run: Sequence[bytes], frame: _Frame) -> list[Sequence[bytes]]:
         lines = lines.replace(text, mark)
     ascii_lines = lines if lines.isascii() else lines.decode().encode("ascii", "replace")
     if not _lines(tuple(frame.kinds))(ascii_lines.decode("ascii")):
-        raise ValueError("a value that differs is neither a text nor a number")
+        raise ValueError("a value that differs from event to event is neither a string nor a number")
     if not marks:
         return [run]
     pieces = lines.translate(_LINE_ENDS).split(b"\n")[:-1]

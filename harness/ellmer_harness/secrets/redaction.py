@@ -288,7 +288,7 @@ class Scrub:
 
     Args:
         values: A mapping of each secret value to the placeholder that replaces it.
-        request_headers: Patterns of the request headers that are written. Default: eight that change the meaning of a request.
+        request_headers: Patterns of the request headers that are written. Default: those that change the meaning of a request, such as `accept` and `content-type`.
         response_headers: Patterns of the answer's headers that are written. Default: those that clients read, such as `content-*`,
             `etag` and `retry-after`; no cookies and no ids of accounts.
 

@@ -1,7 +1,8 @@
-"""Describes images by their size and main colour, and PDFs by their pages and words."""
+"""Describes images by their size and main colour, and documents (PDF, Word, Excel, PowerPoint) by their words."""
 
 from __future__ import annotations
 
+import html
 import re
 import zlib
 from collections import Counter
@@ -9,6 +10,7 @@ from collections.abc import Callable
 from functools import lru_cache, wraps
 from io import BytesIO
 from typing import TypeVar
+from zipfile import BadZipFile, ZipFile, ZipInfo
 
 from ellmer_core.base.budget import SERVER
 
@@ -32,6 +34,11 @@ COLOURS = {
 _PIXELS = 16_000_000  # of an image whose colours are read
 _PAGE = re.compile(rb"/Type\s*/Page\b")
 _STREAM = re.compile(rb"stream\r?\n(.*?)\r?\nendstream", re.DOTALL)
+#: The parts of a document of Office that have its words, and a text or a number in them.
+_OFFICE = re.compile(
+    r"word/document\.xml|xl/sharedStrings\.xml|xl/worksheets/sheet\d{1,4}\.xml|ppt/slides/slide\d{1,4}\.xml"
+)
+_XML_TEXT = re.compile(r"<(?:\w{1,3}:)?t(?: [^<>]{0,100})?>([^<]*)<|<c (?![^<>]*t=\"s\")[^<>]*><v>([^<]*)<")
 _SHOWN = re.compile(rb"\(((?:[^()\\]|\\.)*)\)")
 _SHOWS = re.compile(rb"T[jJ]|'")
 _WORDS = 12  # of a document that a description quotes
@@ -58,7 +65,13 @@ def described(media: Media) -> str:
         return _pdf(media.data)
     if main in {"audio", "video"}:
         return f"{'an' if main == 'audio' else 'a'} {main} file of {len(media.data):,} bytes"
-    words = media.data[:_STREAM_SIZE].decode("utf-8", "replace").split()[:_MOST_WORDS]
+    return _office(media.data) if media.data.startswith(b"PK\x03\x04") else _file(media.data)
+
+
+def _file(data: bytes) -> str:
+    if b"\0" in data[:_STREAM_SIZE]:
+        return f"a file of {len(data):,} bytes"
+    words = data[:_STREAM_SIZE].decode("utf-8", "replace").split()[:_MOST_WORDS]
     return f"a file of {_count(len(words), 'word')}{_beginning(words)}"
 
 
@@ -120,6 +133,39 @@ def document_words(data: bytes) -> list[str]:
         if left < 0 or len(words) > _MOST_WORDS:
             break
     return words[:_MOST_WORDS]
+
+
+def _office(data: bytes) -> str:
+    words = office_words(data)
+    return (
+        f"a document of {_count(len(words), 'word')}{_beginning(words)}"
+        if words
+        else f"a file of {len(data):,} bytes"
+    )
+
+
+@_kept
+def office_words(data: bytes) -> list[str]:
+    """Returns the words of a document of Word, Excel or PowerPoint. A file that cannot be read has none."""
+    words: list[str] = []
+    left = SERVER.unpacked
+    try:
+        with ZipFile(BytesIO(data)) as archive:
+            for info in sorted(filter(_is_text, archive.infolist()), key=lambda each: each.filename):
+                with archive.open(info) as part:
+                    content = part.read(min(left, _STREAM_SIZE)).decode("utf-8", "replace")
+                left -= len(content)
+                shown = (text or number for text, number in _XML_TEXT.findall(content))
+                words += html.unescape(" ".join(shown)).split()
+                if left <= 0 or len(words) > _MOST_WORDS:
+                    break
+    except (BadZipFile, NotImplementedError, RuntimeError, OSError, zlib.error, EOFError, ValueError):
+        return words[:_MOST_WORDS]
+    return words[:_MOST_WORDS]
+
+
+def _is_text(part: ZipInfo) -> bool:
+    return _OFFICE.fullmatch(part.filename) is not None
 
 
 def _inflated(stream: bytes) -> bytes:
