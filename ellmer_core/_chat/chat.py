@@ -593,7 +593,8 @@ class Chat(ChatState):
                 shorten(self._history, keep, without_results)
             else:
                 summary = summed.last_turn("assistant") if summed else None
-                shorten(self._history, keep, lambda _older: rounds_of(summary))
+                spent = summed.get_cost() if summed else None
+                shorten(self._history, keep, lambda _older: rounds_of(summary, spent))
 
     # --- Tokens and files, at the provider -------------------------------------------------------------------
 

@@ -261,13 +261,13 @@ def shorten(history: History, keep: int, shorter: Callable[[list[Turn]], list[Tu
         history.replace([*system, *shorter(older), *recent], results)
 
 
-def rounds_of(summary: Turn | None) -> list[Turn]:
-    """Returns a round with the summary, or none if there is none."""
+def rounds_of(summary: AssistantTurn | None, cost: float | None = None) -> list[Turn]:
+    """Returns a round with the summary, or none if there is none. It has the cost of all rounds before."""
     if summary is None:
         return []
     return [
         UserTurn([f"This is a summary of our conversation so far:\n\n{summary.text}"]),
-        AssistantTurn(["I have read it, and go on from there."]),
+        AssistantTurn(["I have read it, and go on from there."], tokens=summary.tokens, cost=cost),
     ]
 
 

@@ -4,6 +4,8 @@ import json
 
 import pytest
 
+from ellmer_conformance.server import StrictServer
+from ellmer_core import chat_openai
 from ellmer_core.contents.content import (
     ContentImageInline,
     ContentImageRemote,
@@ -125,6 +127,18 @@ def test_a_conversation_that_is_too_long_is_compacted_and_goes_on(server, reply,
     assert chat.chat("More?") == "Hello."
     assert "Question 0" in json.dumps(server.asked[1].json)
     assert "Question 0" not in json.dumps(server.asked[2].json)
+
+
+def test_what_a_conversation_cost_stays_known_when_it_is_summarized():
+    with StrictServer() as server:
+        chat = chat_openai(model="gpt-4.1", base_url=f"{server.origin}/v1", api_key="any-key")
+        for number in range(3):
+            chat.chat(f"What is {number} + 1?")
+        before = chat.get_cost()
+        chat.compact(keep=1)
+
+    assert chat.get_cost() > before  # that of the summary is added
+    assert "tokens=?" not in str(chat)
 
 
 def test_oldest_rounds_are_dropped_whole(chat):
