@@ -632,7 +632,7 @@ class ContentToolQuestion(ContentToolRequest):
 
     @property
     def title(self) -> str:
-        """The question, with its address."""
+        """The question, followed by the URL that the user is asked to open."""
         return f"{self.message} {self.url}".strip()
 
 
