@@ -127,7 +127,7 @@ class Capabilities:
         uploads: Whether sessions have `upload(file)` and `aupload(file)`. What they return is among the `parts`.
             Default: `"refused"`.
         structured_with_tools: Whether a value can be requested from a session that has tools. Default: `"native"`.
-        tool_choice: Whether `send` and `asend` take `options={"tool_choice": "required"}`, which holds for that turn.
+        tool_choice: Whether `send` and `asend` take `options={"tool_choice": "required"}` and `"none"`, which hold for that turn.
             Default: `"refused"`.
         stop_sequences: The same for `options={"stop": [...]}`, a list of texts.
         json_mode: The same for `options={"json": True}`.
