@@ -22,9 +22,9 @@ _HELD = ("generationConfig", "inferenceConfig", "options")
 
 def _tool_choice(body: Json, wanted: str) -> bool:
     """Tells whether a call of any tool is forced, or forbidden. A call of one tool is another choice, if there are several."""
-    if wanted == "none":
-        return _forced(body) == "none"
     tools = body.get("tools") or object_of(body.get("toolConfig")).get("tools") or ()
+    if wanted == "none":
+        return _forced(body) == "none" or not tools
     return _forced(body) in _FORCED - (_OF_ONE if len(tools) > 1 else set())
 
 

@@ -298,14 +298,14 @@ def signed_texts_go_back_signed(run: Run) -> Iterator[Finding]:
 
     Why: the model goes on from what it thought. Without the signature, Gemini 3 thinks again, or ends its turn after a thought. On a
     longer or another text, the signature does not fit. A stream may send it on an empty text at the end of the answer. Not judged
-    if the text does not go back. Fix: keep the parts of an answer as they came. A piece of a stream that has a signature ends its text.
+    if the words of the answer do not go back. Fix: keep the parts of an answer as they came. A piece of a stream that has a signature ends its text.
     """
     if run.wire != "gemini" or run.way == "recordings" or len(run.case.speakers) > 1:
         return
     for index, step in run.answered():
         if isinstance(step, Answer) and step.reason in {"stop", "tool"} and index + 1 < len(run.exchanges):
             sent, response = run.exchanges[index + 1].request.body, run.exchanges[index].response
-            goes_back = _squeezed(step.text) in _squeezed("".join(map(_words_of, _turns_of(sent))))
+            goes_back = _squeezed(step.text) in [_squeezed(_words_of(turn)) for turn in _turns_of(sent)]
             came = list(_signed_texts([_answer_parts(response.body)])) if response and goes_back else []
             yield from _signed_apart(came, list(_signed_texts(_turns_of(sent))), index + 1, run.streamed)
 
