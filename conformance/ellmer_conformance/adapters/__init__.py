@@ -127,7 +127,7 @@ class Capabilities:
         uploads: Whether sessions have `upload(file)` and `aupload(file)`. What they return is among the `parts`.
             Default: `"refused"`.
         structured_with_tools: Whether a value can be requested from a session that has tools. Default: `"native"`.
-        tool_choice: Whether `send` and `asend` take `options={"tool_choice": "required"}` and `"none"`, which hold for that turn.
+        tool_choice: Whether `send` and `asend` take `options={"tool_choice": "required"}`, which holds for that turn.
             Default: `"refused"`.
         stop_sequences: The same for `options={"stop": [...]}`, a list of texts.
         json_mode: The same for `options={"json": True}`.
@@ -136,6 +136,7 @@ class Capabilities:
         usage_limits: The same for `options={"requests": n}`, the most requests that the turn may send.
         temperature: The same for `options={"temperature": 0}`. Zero is a value: it must be sent.
         output_limit: The same for `options={"max_tokens": n}`, the most tokens of an answer.
+        forbidden_calls: The same for `options={"tool_choice": "none"}`: the tools stay offered, or are left out for that turn.
         single_calls: The same for `options={"parallel": False}`: an answer has at most one call. `False` must be sent.
         thinking: The same for `options={"thinking": True}`: the model thinks, however much.
 
@@ -168,6 +169,7 @@ class Capabilities:
     usage_limits: Ability = "refused"
     temperature: Ability = "refused"
     output_limit: Ability = "refused"
+    forbidden_calls: Ability = "refused"
     single_calls: Ability = "refused"
     thinking: Ability = "refused"
 

@@ -252,6 +252,7 @@ class Provider:
             model_override="native",
             temperature="native",
             output_limit="native",
+            forbidden_calls="native" if tools and "none" in _CHOICES.get(wire.name, {}) else "refused",
             single_calls="native" if tools else "refused",
             thinking="native",
             prompt_caching="native",

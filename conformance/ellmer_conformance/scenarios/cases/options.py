@@ -53,7 +53,8 @@ def no_call_wanted() -> Case:
     """The caller forbids calls for one turn, and offers the tool: the model answers without it, and may call in the next turn."""
     return Case(
         on_server=True,
-        needs=frozenset({"tool_choice"}),
+        printed_alike=False,
+        needs=frozenset({"forbidden_calls"}),
         modes=_MODES,
         inexpressible=dict.fromkeys(("ollama", "bedrock"), "a request cannot forbid a call"),
         tools=[weather],
@@ -191,7 +192,6 @@ def redacted_reasoning() -> Case:
     """The reasoning of a model of Bedrock is redacted: it is opaque data, which is sent back unchanged."""
     others = ("openai-chat", "openai-responses", "anthropic", "gemini", "ollama", "mistral", "cohere")
     return Case(
-        on_server=True,
         printed_alike=False,
         modes=_MODES,
         needs=frozenset({"thinking"}),
