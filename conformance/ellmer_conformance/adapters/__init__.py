@@ -136,6 +136,7 @@ class Capabilities:
         usage_limits: The same for `options={"requests": n}`, the most requests that the turn may send.
         temperature: The same for `options={"temperature": 0}`. Zero is a value: it must be sent.
         output_limit: The same for `options={"max_tokens": n}`, the most tokens of an answer.
+        forbidden_calls: The same for `options={"tool_choice": "none"}`: the tools stay offered, or are left out for that turn.
         single_calls: The same for `options={"parallel": False}`: an answer has at most one call. `False` must be sent.
         thinking: The same for `options={"thinking": True}`: the model thinks, however much.
 
@@ -168,6 +169,7 @@ class Capabilities:
     usage_limits: Ability = "refused"
     temperature: Ability = "refused"
     output_limit: Ability = "refused"
+    forbidden_calls: Ability = "refused"
     single_calls: Ability = "refused"
     thinking: Ability = "refused"
 

@@ -71,15 +71,15 @@ def patience(note: Callable[[float], None]) -> Iterator[None]:
 
 _OBJECT = {"response_format": {"type": "json_object"}}
 
-#: A demanded call, as each format has it.
-_REQUIRED: Mapping[str, Any] = {
-    "openai-chat": "required",
-    "openai-responses": "required",
-    "anthropic": {"type": "any"},
-    "gemini": {"mode": "ANY"},
-    "bedrock": {"any": {}},
-    "mistral": "any",
-    "cohere": "REQUIRED",
+#: A demanded and a forbidden call, as each format has them.
+_CHOICES: Mapping[str, Mapping[str, Any]] = {
+    "openai-chat": {"required": "required", "none": "none"},
+    "openai-responses": {"required": "required", "none": "none"},
+    "anthropic": {"required": {"type": "any"}, "none": {"type": "none"}},
+    "gemini": {"required": {"mode": "ANY"}, "none": {"mode": "NONE"}},
+    "bedrock": {"required": {"any": {}}},
+    "mistral": {"required": "any", "none": "none"},
+    "cohere": {"required": "REQUIRED", "none": "NONE"},
 }
 #: One call at a time, where it is not a field of its own.
 _ONE_CALL: Mapping[str, Any] = {
@@ -102,7 +102,7 @@ def turn_params(wire: str, options: Mapping[str, Any]) -> dict[str, Any]:
     """Returns the parameters of a call. The model and the cache are not parameters."""
     found: dict[str, Any] = {}
     if "tool_choice" in options:
-        found["tool_choice"] = _REQUIRED[wire]
+        found["tool_choice"] = _CHOICES[wire][options["tool_choice"]]
     if "stop" in options:
         found["stop_sequences"] = options["stop"]
     if "parallel" in options:
@@ -252,6 +252,7 @@ class Provider:
             model_override="native",
             temperature="native",
             output_limit="native",
+            forbidden_calls="native" if tools and "none" in _CHOICES.get(wire.name, {}) else "refused",
             single_calls="native" if tools else "refused",
             thinking="native",
             prompt_caching="native",

@@ -11,6 +11,7 @@ import re
 import pytest
 from broken_on_purpose.listed import (
     clients,
+    kinds,
     later,
     outsiders,
     places,
@@ -47,6 +48,7 @@ BUGS = [
     *places.PLACES.values(),
     *turns.TURNS.values(),
     *values.VALUES.values(),
+    *kinds.KINDS.values(),
 ]
 #: The part of the stream that is lost comes back in the whole text, so that only a SHOULD says it.
 GENTLE = {"pieces_lost"}

@@ -186,6 +186,40 @@ class KnowsOneItem(BrokenAdapter):
         return [rewritten(b"".join(chunks), lose_late_reasoning)]
 
 
+class TakesNullForAnId(BrokenAdapter):
+    """Takes the text null in a later piece of a call for its id."""
+
+    case, caught_by, mode, on = "crosswise_calls", ("STR-013",), "stream", ("mistral",)
+    nulls = False
+
+    def answer(self, chunks: list[bytes]) -> list[bytes]:
+        self.nulls = b'"null"' in b"".join(chunks) or self.nulls
+        return chunks
+
+    def body(self, body: Json) -> Json:
+        for message in body["messages"] if self.nulls else ():
+            for call in message.get("tool_calls") or ():
+                call["id"] = "null"
+            if message["role"] == "tool":
+                message["tool_call_id"] = "null"
+        return body
+
+
+class CountsToolsAsOutput(BrokenAdapter):
+    """Takes all tokens beside the prompt for output, also those of the provider's own tools."""
+
+    case, caught_by, on = "reasons_and_counts", ("USG-007",), ("gemini",)
+
+    def answer(self, chunks: list[bytes]) -> list[bytes]:
+        return [rewritten(b"".join(chunks), _add_tokens_of_tools)]
+
+
+def _add_tokens_of_tools(events: Sequence[Json]) -> None:
+    for found in objects(list(events)):
+        if "candidatesTokenCount" in found:
+            found["candidatesTokenCount"] += found.pop("toolUsePromptTokenCount", 0)
+
+
 class CountsFromTheEnd(BrokenAdapter):
     """Reads all token counts from the last event."""
 

@@ -6,6 +6,7 @@ from __future__ import annotations
 
 from ..case import Case, Mode, ask, case
 from ..script import Answer, Call, Say, Think, Usage
+from ..variations import of_rules
 from ._media_and_tools import weather
 from .tools import THINKERS, THOUGHTS
 
@@ -23,6 +24,11 @@ ANOTHER = {
     "mistral": "mistral-medium-latest",
     "cohere": "command-r7b-12-2024",
 }
+#: Answers without a thought.
+_THOUGHTLESS = (
+    Answer((Say("You are welcome."),), usage=Usage(130, 6)),
+    Answer((Say("Goodbye!"),), usage=Usage(150, 4)),
+)
 _BY_ITSELF = "the provider caches prompts by itself, or not at all: a request cannot ask for it"
 
 
@@ -39,6 +45,32 @@ def tool_choice_required() -> Case:
             Answer((Say("It is warm in Paris."),), usage=Usage(90, 6)),
         ],
         steps=[ask("Paris!", text="It is warm in Paris.", options={"tool_choice": "required"})],
+    )
+
+
+@case
+def no_call_wanted() -> Case:
+    """The caller forbids calls for one turn, and offers the tool: the model answers without it, and may call in the next turn."""
+    return Case(
+        on_server=True,
+        printed_alike=False,
+        needs=frozenset({"forbidden_calls"}),
+        modes=_MODES,
+        inexpressible=dict.fromkeys(("ollama", "bedrock"), "a request cannot forbid a call"),
+        tools=[weather],
+        script=[
+            Answer((Say("I would have to look."),), usage=Usage(60, 8)),
+            Answer((Call("get_weather", {"city": "Paris"}),), usage=Usage(80, 18)),
+            Answer((Say("It is warm in Paris."),), usage=Usage(110, 6)),
+        ],
+        steps=[
+            ask(
+                "Is it warm in Paris? Do not look.",
+                text="I would have to look.",
+                options={"tool_choice": "none"},
+            ),
+            ask("Look now.", text="It is warm in Paris."),
+        ],
     )
 
 
@@ -133,7 +165,9 @@ def limit_of_requests() -> Case:
 
 @case
 def thinking_asked_for() -> Case:
-    """The caller asks for thinking in two turns: each thought comes before its text or call, and goes back with it."""
+    """The caller asks for thinking, and the model thinks in two turns of four: each thought comes before its text or call, and goes back
+    with it, and with no other answer.
+    """
     wanted = {"thinking": True}
     return Case(
         on_server=True,
@@ -143,11 +177,31 @@ def thinking_asked_for() -> Case:
         inexpressible={"openai-chat/openai": "its thoughts are hidden"},
         models={"cohere": THINKERS["cohere"]},
         tools=[weather],
-        script=THOUGHTS,
+        script=[*THOUGHTS, *_THOUGHTLESS],
         steps=[
             ask("Hi!", text="Hello!", options=wanted),
             ask("Is it warm in Rome?", text="It is warm: 27C.", options=wanted),
+            ask("Thanks!", text="You are welcome.", options=wanted),
+            ask("Bye!", text="Goodbye!", options=wanted),
         ],
+    )
+
+
+@case
+def redacted_reasoning() -> Case:
+    """The reasoning of a model of Bedrock is redacted: it is opaque data, which is sent back unchanged."""
+    others = ("openai-chat", "openai-responses", "anthropic", "gemini", "ollama", "mistral", "cohere")
+    return Case(
+        printed_alike=False,
+        modes=_MODES,
+        needs=frozenset({"thinking"}),
+        inexpressible=dict.fromkeys(
+            others, "redacted_thoughts shows it, or the format has no redacted reasoning"
+        ),
+        variations=of_rules("THK-002"),
+        tools=[weather],
+        script=THOUGHTS[1:],
+        steps=[ask("Is it warm in Rome?", text="It is warm: 27C.", options={"thinking": True})],
     )
 
 

@@ -68,7 +68,7 @@ def no_arguments() -> Case:
 @case
 def reasons_and_counts() -> Case:
     """The answer has new stop reasons or a filter's, and token counts, also of cached input, in other places or none."""
-    variations = of_rules("STP-002", "STP-003", "USG-002", "USG-005")
+    variations = of_rules("STP-002", "STP-003", "USG-002", "USG-005", "USG-007")
     return _again(counted_in_parts, variations)
 
 
@@ -103,4 +103,7 @@ def rate_limited_until() -> Case:
 @case
 def redacted_thoughts() -> Case:
     """The thinking of the model is redacted: it is a block of opaque data, which is sent back unchanged."""
-    return _again(thinking_with_tools, of_rules("THK-002"))
+    case = _again(thinking_with_tools, of_rules("THK-002"))
+    return replace(
+        case, inexpressible={"bedrock": "its models think if they are asked: redacted_reasoning shows it"}
+    )

@@ -109,7 +109,7 @@ _WRITER = {
     "additionalProperties": False,
     "$defs": {"period": {**_PERIOD, "required": ["since"], "additionalProperties": False}},
 }
-_BYRON = {"name": "Lord Byron", "kind": "verse", "wrote": {"since": 1806}}
+_BYRON = {"name": "Lord Byron", "kind": None, "wrote": {"since": 1806}}
 _ALONE = (
     "a strict schema has nothing beside a reference, and each client writes the words in a way of its own"
 )
@@ -117,7 +117,7 @@ _ALONE = (
 
 @case
 def structured_with_references() -> Case:
-    """The schema of a value has words beside a reference, and a value that may be null: the model gets both."""
+    """The schema of a value has words beside a reference, and a value that may be null: the model gets both, and the caller gets null."""
     return Case(
         on_server=True,
         printed_alike=False,

@@ -68,8 +68,29 @@ def _unknown_events(wire: str, events: list[Event]) -> Sequence[Event]:
     return [*events[:1], news, *chain.from_iterable((chunk, news) for chunk in events[1:-1]), *events[-1:]]
 
 
-def _redacted(_: str, events: list[Event]) -> Sequence[Event]:
-    """Replaces Anthropic's thoughts by a redacted block of opaque data."""
+def _redacted_of_bedrock(events: list[Event]) -> Sequence[Event]:
+    """Replaces the reasoning of Converse by opaque data, which a stream sends in one event."""
+    found: list[Event] = []
+    last: Any = None
+    for old in events:
+        new = deepcopy(old)
+        data = new.get("json", new.get("data")) or {}
+        for block in ((data.get("output") or {}).get("message") or {}).get("content") or ():
+            if "reasoningContent" in block:
+                block["reasoningContent"] = {"redactedContent": REDACTED}
+        delta = data.get("delta") or {}
+        if "reasoningContent" in delta:
+            if data.get("contentBlockIndex") == last:
+                continue
+            last, delta["reasoningContent"] = data.get("contentBlockIndex"), {"redactedContent": REDACTED}
+        found.append(new)
+    return found
+
+
+def _redacted(wire: str, events: list[Event]) -> Sequence[Event]:
+    """Replaces the thoughts of Anthropic and Bedrock by redacted blocks of opaque data."""
+    if wire == "bedrock":
+        return _redacted_of_bedrock(events)
     found: list[Event] = []
     for old in events:
         data = deepcopy(old.get("data") or {})
@@ -246,6 +267,38 @@ def _with_ids(it: VariedAnswer, *, empty: bool) -> VariedAnswer:
     return each(it, lambda data: everywhere(data, change))
 
 
+def _without_index(it: VariedAnswer) -> VariedAnswer:
+    """Drops the numbers of calls, as the OpenAI format of some servers has none: a piece without an id goes on with the last call."""
+
+    def change(o: dict[str, Any]) -> dict[str, Any]:
+        return {k: v for k, v in o.items() if k != "index"} if "function" in o else o
+
+    return each(it, lambda data: everywhere(data, change))
+
+
+def _null_ids(_: str, events: list[Event]) -> Sequence[Event] | None:
+    """Sends each call in two pieces, of which the second has a blank name and the text null for an id, as Mistral does."""
+    found: list[Event] = []
+    for old in events:
+        choices = (old.get("data") or {}).get("choices") or ()
+        calls = [call for choice in choices for call in (choice.get("delta") or {}).get("tool_calls") or ()]
+        if not calls:
+            found.append(old)
+            continue
+        first, second = deepcopy(old), deepcopy(old)
+        for choice in first["data"]["choices"]:
+            choice["finish_reason"] = None
+            for call in choice["delta"]["tool_calls"]:
+                call["function"]["arguments"] = ""
+        first["data"].pop("usage", None)
+        for choice in second["data"]["choices"]:
+            choice["delta"] = {"tool_calls": choice["delta"]["tool_calls"]}
+            for call in choice["delta"]["tool_calls"]:
+                call["id"], call["function"]["name"] = "null", ""
+        found += [first, second]
+    return found
+
+
 def _late_names(_: str, events: list[Event]) -> Sequence[Event]:
     """Moves the name of a call from its first chunk, which keeps the id, to the next."""
     found: list[Event] = []
@@ -345,6 +398,22 @@ def _counted_at_the_start(it: VariedAnswer) -> VariedAnswer:
     return each(it, change)
 
 
+#: How many tokens the provider's own tools take in a variation.
+TOKENS_OF_TOOLS = 7
+
+
+def _with_tools_of_the_provider(it: VariedAnswer) -> VariedAnswer:
+    """Counts tokens of Gemini's own tools beside those of the prompt, as a part of the total."""
+
+    def change(o: dict[str, Any]) -> dict[str, Any]:
+        if "promptTokenCount" not in o or "totalTokenCount" not in o:
+            return o
+        total = o["totalTokenCount"] + TOKENS_OF_TOOLS
+        return o | {"toolUsePromptTokenCount": TOKENS_OF_TOOLS, "totalTokenCount": total}
+
+    return each(it, lambda data: everywhere(data, change))
+
+
 def _billed_apart(it: VariedAnswer) -> VariedAnswer:
     """Counts fewer billed units than tokens, as Cohere does: it bills no template of the prompt."""
     billed = {"input_tokens": 1, "output_tokens": 1}
@@ -374,7 +443,7 @@ MEANING = (
         "redacted",
         "THK-002",
         lambda it: changed(it, _redacted),
-        wires=frozenset({"anthropic"}),
+        wires=frozenset({"anthropic", "bedrock"}),
         streamed=None,
         first=True,
         description="the model's thoughts are redacted",
@@ -426,6 +495,20 @@ MEANING = (
         lambda it: _with_ids(it, empty=True),
         wires=_CHAT,
         description="each piece of a call but the first has an empty id",
+    ),
+    Variation(
+        "no-index",
+        "STR-013",
+        _without_index,
+        wires=_CHAT,
+        description="the pieces of calls have no index",
+    ),
+    Variation(
+        "ids-null",
+        "STR-013",
+        lambda it: changed(it, _null_ids),
+        wires=frozenset({"mistral"}),
+        description="the second piece of a call has the text null for an id",
     ),
     Variation(
         "arguments-empty",
@@ -597,6 +680,15 @@ MEANING = (
         _counted_at_the_start,
         wires=frozenset({"anthropic"}),
         description="the input is counted in the first event alone",
+    ),
+    Variation(
+        "tokens-of-tools",
+        "USG-007",
+        _with_tools_of_the_provider,
+        "uncounted",
+        wires=frozenset({"gemini"}),
+        streamed=None,
+        description="the provider's own tools took tokens, too",
     ),
     Variation(
         "billed-apart",

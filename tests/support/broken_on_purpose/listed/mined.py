@@ -79,6 +79,7 @@ class MinedAdapter(BrokenAdapter):
                 "temperature",
                 "output_limit",
                 "single_calls",
+                "forbidden_calls",
                 "thinking",
             ),
             "native",

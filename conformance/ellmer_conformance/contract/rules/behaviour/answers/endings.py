@@ -213,10 +213,11 @@ def _ended_without_words(run: Run, step: int) -> str:
     ],
 )
 def refusals_are_told(run: Run) -> Iterator[Finding]:
-    """A refusal, or an answer without a call because the model failed to write it, is not returned as a complete answer without words.
+    """A refusal reaches the caller with its words, and an answer without a call because the model failed to write it is not returned as
+    a complete answer without words.
 
     Why: an empty answer says nothing, and the caller believes that the task is done. The caller gets the whole words of the refusal, as
-    the text or in an error (or its cause), or a stop reason other than `stop`. Gemini reports a call that was not written as `MALFORMED_FUNCTION_CALL`. A client may ask again for
+    the text or in an error (or its cause). Gemini reports a call that was not written as `MALFORMED_FUNCTION_CALL`. A client may ask again for
     this call: then the caller gets the words of the next answer. Fix: read `refusal` beside `content`, whole and in pieces, and
     report an unknown finish reason as it is.
     """
@@ -226,9 +227,9 @@ def refusals_are_told(run: Run) -> Iterator[Finding]:
             told = reply.error is not None or bool(reply.text and (wanted.text or "") in reply.text)
             did = "refused" if any(step.refusal for step in failed) else "failed to write its call"
             problem = f"the model {did}, and the caller got the text {reply.text!r} as a complete answer"
-            yield found(told or reply.stop not in {None, "", "stop"}, f"/replies/{index}", problem)
-            refused = any(answer.refusal for answer in failed)
-            if refused and (reply.text or reply.error is not None):
+            fine = told or reply.stop not in {None, "", "stop"}
+            yield found(fine, f"/replies/{index}", problem)
+            if fine and any(answer.refusal for answer in failed):
                 got = [reply.text, *texts_of(reply.error)]
                 problem = f"the refusal is {wanted.text!r}, and the caller gets {got[-1]!r}"
                 yield found(any(wanted.text in text for text in got), f"/replies/{index}", problem)

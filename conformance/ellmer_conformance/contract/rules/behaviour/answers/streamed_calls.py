@@ -6,7 +6,7 @@ from collections.abc import Iterator
 
 from ....observed.run import Run
 from ....rule import Finding
-from .._rulebook import LOSS, MUST, SHOULD, book, under_variations
+from .._rulebook import LOSS, MUST, SHOULD, book, found, under_variations, varied_at
 from ..requests.reasoning import signed_calls_go_back_signed
 from .streams import same_as_plain
 
@@ -29,16 +29,27 @@ def crosswise_arguments_find_their_call(run: Run) -> Iterator[Finding]:
         "https://github.com/BerriAI/litellm/issues/33678",
         "https://github.com/spring-projects/spring-ai/issues/5974 (the same id again)",
         "https://github.com/spring-projects/spring-ai/issues/6374 (an empty id)",
+        "https://github.com/zed-industries/zed/pull/53605 (the text null, at Mistral)",
+        "https://github.com/SamSaffron/term-llm/pull/314 (no index)",
     ],
 )
 def ids_tell_calls_apart(run: Run) -> Iterator[Finding]:
-    """Calls with the same index but different ids are different calls. A piece with the same id again, or an empty one, goes on
-    with its call.
+    """Calls with the same index but different ids are different calls. A piece with the same id again, an empty one or `"null"` goes on
+    with its call, and so does one without an index.
 
     Why: some servers send every call with the index 0, and a client that relies on it loses all calls but one. Others send an
     id with each piece, and a client that takes each id for a new call loses the arguments.
     """
     yield from same_as_plain(run, "STR-013")
+    for varied in run.varied:
+        if varied.variation.rule == "STR-013":
+            sent = [item.id for items in varied.run.sent_items for item in items if item.kind in _WITH_ID]
+            problem = f"under {varied.variation.told}, a call goes back without its id"
+            yield found("null" not in sent, varied_at(varied), problem)
+
+
+#: What has the id of a call.
+_WITH_ID = {"call", "result"}
 
 
 @book.rule(

@@ -6,6 +6,7 @@ import re
 from collections.abc import Iterator, Mapping, Sequence
 
 from .....scenarios.script import Usage
+from .....scenarios.variations.unusual_events import TOKENS_OF_TOOLS
 from ....counts import listed
 from ....observed.run import Run
 from ....rule import Finding, broken
@@ -94,6 +95,33 @@ def parts_of_counts_are_kept(run: Run) -> Iterator[Finding]:
                 yield found(got == want, f"/replies/{index}", f"{name} is {got}, the provider counted {want}")
             else:
                 yield broken(f"/replies/{index}", f"{name} is not reported; the provider counted {want}")
+
+
+@book.rule(
+    "USG-007",
+    MUST,
+    LOSS,
+    source=[
+        "https://ai.google.dev/api/generate-content#UsageMetadata",
+        "https://github.com/strands-agents/harness-sdk/pull/3892",
+        "https://github.com/agentscope-ai/agentscope-java/pull/3034",
+    ],
+)
+def tokens_of_the_providers_tools_are_input(run: Run) -> Iterator[Finding]:
+    """The tokens that Gemini's own tools took (`toolUsePromptTokenCount`) are reported as input, and not as output.
+
+    Why: they are a part of the total beside the prompt, the answer and the thoughts. A caller who computes with the prompt alone pays
+    for more than is reported, and one who subtracts the prompt from the total pays the price of output for them.
+    """
+    for varied in run.varied:
+        for plain, reply in zip(run.replies, varied.run.replies, strict=False):
+            before, after = (dict(each.usage) for each in (plain, reply))
+            if varied.variation.rule != "USG-007" or not before.get("input") or not after.get("input"):
+                continue
+            more = {name: (after.get(name) or 0) - (before.get(name) or 0) for name in ("input", "output")}
+            fine = more["output"] == 0 and more["input"] > 0 and more["input"] % TOKENS_OF_TOOLS == 0
+            problem = f"{TOKENS_OF_TOOLS} tokens of tools add {more['input']} to the input and {more['output']} to the output"
+            yield found(fine, varied_at(varied), problem)
 
 
 @book.rule("USG-005", SHOULD, LOSS, source="https://github.com/simonw/llm/issues/1697")

@@ -20,9 +20,11 @@ _OF_ONE = {"function", "tool"}
 _HELD = ("generationConfig", "inferenceConfig", "options")
 
 
-def _tool_choice(body: Json, _: Any) -> bool:
-    """Tells whether a call of any tool is forced. A call of one tool is another choice, if there are several."""
+def _tool_choice(body: Json, wanted: str) -> bool:
+    """Tells whether a call of any tool is forced, or forbidden. A call of one tool is another choice, if there are several."""
     tools = body.get("tools") or object_of(body.get("toolConfig")).get("tools") or ()
+    if wanted == "none":
+        return _forced(body) == "none" or not tools
     return _forced(body) in _FORCED - (_OF_ONE if len(tools) > 1 else set())
 
 
@@ -32,7 +34,7 @@ def _forced(body: Json) -> str:
     choice = body.get("tool_choice") or config.get("functionCallingConfig") or config.get("toolChoice")
     if isinstance(choice, Mapping):  # {"type": "any"}, {"mode": "ANY"}, {"any": {}}
         choice = choice.get("type", choice.get("mode", next(iter(choice), "")))
-    return str(choice).lower()
+    return str(choice or "").lower()
 
 
 def _stop(body: Json, wanted: Sequence[str]) -> bool:
@@ -151,7 +153,7 @@ _SET = {
     ],
 )
 def options_reach_the_provider(run: Run) -> Iterator[Finding]:
-    """What the caller sets for a turn (a forced call, stop sequences, JSON, a cached prompt, a temperature of 0, a limit of tokens,
+    """What the caller sets for a turn (a forced or forbidden call, stop sequences, JSON, a cached prompt, a temperature of 0, a limit of tokens,
     one call at a time) is in its request, in the field that the wire format reads.
 
     Why: the answer changes if an option is dropped, and the caller does not notice. A field that another format has for it

@@ -8,12 +8,14 @@ from base64 import b64encode, urlsafe_b64encode
 from collections import Counter, defaultdict
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import suppress
-from itertools import accumulate
+from itertools import accumulate, groupby
+from typing import NamedTuple
 
 from .....scenarios.script import REDACTED, Answer, Think
 from ....counts import counted, listed, times
 from ....observed.exchange import Exchange, Json
 from ....observed.run import Run, call_key
+from ....provider_answers.answer import events_of
 from ....readers.anthropic import PRESERVES_THINKING, drops_stale_thoughts
 from ....readers.json_access import items_of, object_of, read_once, text_of
 from ....rule import Finding, Refusal, broken
@@ -74,7 +76,7 @@ def reasoning_goes_back_as_it_came(run: Run) -> Iterator[Finding]:
     """Signatures and encrypted reasoning are sent back byte for byte, once each and in order, and none that the provider did not send.
 
     Why: the API refuses a changed signature, a signature without its thought, and changed data of redacted thinking. Without the
-    signature, the model thinks again. A signed thought is sent back with the words that the provider showed, and as redacted only if
+    signature, the model thinks again. A thought is sent before its own answer, and before no other. A signed thought is sent back with the words that the provider showed, and as redacted only if
     the provider redacted it, and encrypted reasoning under the id of its own item. No thought is sent if the provider sent none. A call that the model made has no placeholder: Gemini signs
     the first of parallel calls, and no other. Fix: keep the blocks of an answer as they came, streamed or not.
     """
@@ -94,6 +96,7 @@ def reasoning_goes_back_as_it_came(run: Run) -> Iterator[Finding]:
         yield from _substituted(run, index)
         yield from _redacted(run, index)
         yield from _mixed_up(run, index)
+        yield from _copied(run, index)
         for signature in _emptied(exchange.request.body):
             shown = [e for e in run.exchanges[:index] if e.response and _shows(e.response.body, signature)]
             problem = f"the thought of {signature[:20]}… was shown, and is sent without its words"
@@ -156,6 +159,19 @@ def _mixed_up(run: Run, index: int) -> Iterator[Finding]:
         if own and each.get("id"):
             problem = f"the reasoning of {own} goes back as {each['id']}"
             yield found(each["id"] == own, f"/exchanges/{index}/request", problem)
+
+
+def _copied(run: Run, index: int) -> Iterator[Finding]:
+    """Finds a thought that goes back more often than the answers had it, such as one that was put before another answer, too."""
+    if run.case.history:
+        return
+    steps = (step for at, step in run.answered() if at < index and isinstance(step, Answer))
+    told = Counter(part.text for step in steps for part in step.parts if isinstance(part, Think))
+    sent = Counter(item.text for item in run.sent_items[index] if item.kind == "thinking")
+    for text, count in sent.items():
+        if text in told:
+            problem = f"the thought {text[:40]!r} came {times(told[text])}, and is sent {times(count)}"
+            yield found(count <= told[text], f"/exchanges/{index}/request", problem)
 
 
 #: Any form of a thought in an answer.
@@ -267,10 +283,109 @@ def _sealed(exchange: Exchange) -> dict[str, set[str]]:
 
 
 @book.rule(
-    "THK-002", MUST, LOSS, source="https://platform.claude.com/docs/en/build-with-claude/extended-thinking"
+    "THK-033",
+    MUST,
+    LOSS,
+    source=[
+        "https://ai.google.dev/gemini-api/docs/thought-signatures",
+        "https://github.com/anomalyco/opencode/pull/43984",
+        "https://github.com/langchain4j/langchain4j/issues/6295",
+        "https://github.com/platberlitz/SillyBunny/pull/647 (joined with the next text)",
+    ],
+)
+def signed_texts_go_back_signed(run: Run) -> Iterator[Finding]:
+    """The signature of a text goes back on that text, and on no other part (Gemini).
+
+    Why: the model goes on from what it thought. Without the signature, Gemini 3 thinks again, or ends its turn after a thought. On a
+    longer or another text, the signature does not fit. A stream may send it on an empty text at the end of the answer. Not judged
+    if the words of the answer do not go back. Fix: keep the parts of an answer as they came. A piece of a stream that has a signature ends its text.
+    """
+    if run.wire != "gemini" or run.way == "recordings" or len(run.case.speakers) > 1:
+        return
+    for index, step in run.answered():
+        if isinstance(step, Answer) and step.reason in {"stop", "tool"} and index + 1 < len(run.exchanges):
+            sent, response = run.exchanges[index + 1].request.body, run.exchanges[index].response
+            goes_back = _squeezed(step.text) in [_squeezed(_words_of(turn)) for turn in _turns_of(sent)]
+            came = list(_signed_texts([_answer_parts(response.body)])) if response and goes_back else []
+            yield from _signed_apart(came, list(_signed_texts(_turns_of(sent))), index + 1, run.streamed)
+
+
+class _SignedText(NamedTuple):
+    """A signature with the text that has it, and with the words of its turn up to the end of this text, without white space."""
+
+    signature: str
+    own: str
+    words: str
+
+
+def _signed_apart(
+    came: Sequence[_SignedText], sent: Sequence[_SignedText], index: int, streamed: bool
+) -> Iterator[Finding]:
+    """Finds signatures of texts that are lost, or on other texts. The pieces of a stream may be joined up to the signed one."""
+    for each in came:
+        places = [other for other in sent if other.signature == each.signature]
+        fine = any(other.words == each.words and (streamed or other.own == each.own) for other in places)
+        text = each.words if streamed else each.own
+        problem = f"the signature of {text[-40:]!r} " + (
+            f"is on {places[0].own[-40:]!r}" if places else "did not go back"
+        )
+        yield found(fine, f"/exchanges/{index}/request", problem)
+
+
+def _answer_parts(body: bytes) -> list[Json]:
+    """Returns the parts of an answer of Gemini, of all chunks of a stream."""
+    chunks = [event.data for event in events_of("gemini", body)] or [json.loads(body or b"{}")]
+    return [
+        part
+        for chunk in chunks
+        for candidate in items_of(object_of(chunk).get("candidates"))[:1]
+        for part in items_of(object_of(object_of(candidate).get("content")).get("parts"))
+        if isinstance(part, dict)
+    ]
+
+
+def _turns_of(body: Json) -> list[list[Json]]:
+    """Returns the parts of each turn of the model, which may be several contents."""
+    contents = [each for each in items_of(body.get("contents")) if isinstance(each, dict)]
+    turns = groupby(contents, key=lambda each: each.get("role"))
+    return [
+        [part for each in group for part in items_of(each.get("parts")) if isinstance(part, dict)]
+        for role, group in turns
+        if role == "model"
+    ]
+
+
+def _words_of(parts: Sequence[Json]) -> str:
+    """Returns the words of a turn, without its thoughts."""
+    return "".join(text_of(part.get("text")) for part in parts if not part.get("thought"))
+
+
+def _signed_texts(turns: Sequence[Sequence[Json]]) -> Iterator[_SignedText]:
+    """Yields the texts of the model's turns that have a signature."""
+    for parts in turns:
+        for at, part in enumerate(parts):
+            signature = _bits(text_of(part.get("thoughtSignature")))
+            if signature and isinstance(part.get("text"), str) and not part.get("thought"):
+                words = _squeezed(_words_of(parts[: at + 1]))
+                yield _SignedText(signature, _squeezed(part["text"]), words)
+
+
+def _squeezed(text: str) -> str:
+    return "".join(text.split())
+
+
+@book.rule(
+    "THK-002",
+    MUST,
+    LOSS,
+    source=[
+        "https://platform.claude.com/docs/en/build-with-claude/extended-thinking",
+        "https://docs.aws.amazon.com/bedrock/latest/APIReference/API_runtime_ReasoningContentBlock.html",
+        "https://github.com/earendil-works/pi/issues/8315 (Bedrock)",
+    ],
 )
 def redacted_thoughts_go_back(run: Run) -> Iterator[Finding]:
-    """A redacted thinking block is sent back unchanged, in its place before the tool call.
+    """A redacted thinking block is sent back unchanged, in its place before the tool call (Anthropic, Bedrock).
 
     Why: the API refuses a changed block, and without the block the model loses its reasoning.
     """
@@ -282,14 +397,19 @@ def redacted_thoughts_go_back(run: Run) -> Iterator[Finding]:
                 for b in items_of(object_of(m).get("content"))
                 if isinstance(b, dict)
             ]
-            kinds = [
-                b.get("type") for b in blocks if b.get("data") == REDACTED or b.get("type") == "tool_use"
-            ]
-            fine = kinds == ["redacted_thinking", "tool_use"]
+            kinds = [*filter(None, map(_kind_of_block, blocks))]
             problem = (
-                f"the answer had redacted_thinking, then tool_use, and what goes back has {listed(kinds)}"
+                f"the answer had a redacted thought, then a call, and what goes back has {listed(kinds)}"
             )
-            yield found(fine, varied_at(varied), problem)
+            yield found(kinds == ["a redacted thought", "a call"], varied_at(varied), problem)
+
+
+def _kind_of_block(block: Json) -> str:
+    """Tells whether a block is the redacted thought or a call, of Anthropic or Bedrock."""
+    redacted = block.get("data") or object_of(block.get("reasoningContent")).get("redactedContent")
+    if redacted == REDACTED:
+        return "a redacted thought"
+    return "a call" if block.get("type") == "tool_use" or "toolUse" in block else ""
 
 
 @book.rule(

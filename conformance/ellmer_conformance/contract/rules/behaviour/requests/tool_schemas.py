@@ -263,6 +263,17 @@ def added_to(wanted: Json, sent: Json, root: Json, place: str) -> Iterator[str]:
         inner, given = has[name], properties[name]
         if isinstance(inner, dict) and isinstance(given, dict) and "properties" in inner:
             yield from added_to(inner, given, root, f"{place}.{name}")
+        elif object_of(object_of(given).get("properties")) and not _may_be_an_object(object_of(inner)):
+            yield f"{place}.{name} has properties, and the tool takes no object there"
+
+
+def _may_be_an_object(schema: Json) -> bool:
+    """Tells whether a schema allows an object, as far as it says so: what it refers to is not looked up."""
+    forms = list(objects(schema))
+    untyped = not _types(list(_branches(schema, schema)))
+    return untyped or any(
+        "$ref" in each or "properties" in each or "object" in _types([each]) for each in forms
+    )
 
 
 def unknown_words(wanted: Json, schema: Json, place: str, body: Json) -> Iterator[str]:

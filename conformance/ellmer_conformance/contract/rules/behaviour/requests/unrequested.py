@@ -170,7 +170,7 @@ def the_model_is_the_callers(run: Run) -> Iterator[Finding]:
 )
 def tools_are_offered_as_given(run: Run) -> Iterator[Finding]:
     """Every request of a conversation declares each tool with its own name and description. If a value is requested,
-    a library may leave the tools out after they have been called.
+    a library may leave the tools out after they have been called, and it may leave them out where the caller forbids calls.
 
     Why: the model chooses a tool by its name and its description. A library may describe a tool that the caller did not
     describe.
@@ -181,12 +181,20 @@ def tools_are_offered_as_given(run: Run) -> Iterator[Finding]:
     for index, exchange in enumerate(run.exchanges[:judged]):
         place, offered = f"/exchanges/{index}/request", dict(_offered(exchange.request.body))
         missing = [tool.name for tool in run.case.tools if tool.name not in offered]
+        if missing and not offered and _are_forbidden(run, index):
+            continue
         if missing:
             yield broken(place, f"{', '.join(missing)} is not offered; {', '.join(offered) or 'nothing'} is")
             continue
         described = [tool for tool in run.case.tools if _words(tool.description)]
         silent = [t.name for t in described if _words(t.description) != _words(offered[t.name])]
         yield found(not silent, place, f"the description of {', '.join(silent)} is gone or changed")
+
+
+def _are_forbidden(run: Run, index: int) -> bool:
+    """Tells whether the caller forbids calls for the turn of a request: without tools, the model makes none."""
+    step = run.step_of(index)
+    return step is not None and run.case.steps[step].options.get("tool_choice") == "none"
 
 
 @book.rule(

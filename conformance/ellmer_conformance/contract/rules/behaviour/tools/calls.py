@@ -8,7 +8,8 @@ from collections.abc import Iterator, Sequence
 from typing import Any
 
 from .....scenarios.messages import ToolCall
-from ....counts import counted, passive, times
+from .....scenarios.script import Answer
+from ....counts import counted, listed, passive, times
 from ....observed.exchange import Item
 from ....observed.run import Run, call_key
 from ....readers.json_access import items_of
@@ -145,10 +146,14 @@ def unknown_tools_are_answered(run: Run) -> Iterator[Finding]:
     "PAR-001",
     MUST,
     LOSS,
-    source="https://platform.claude.com/docs/en/agents-and-tools/tool-use/parallel-tool-use",
+    source=[
+        "https://platform.claude.com/docs/en/agents-and-tools/tool-use/parallel-tool-use",
+        "https://github.com/charmbracelet/fantasy/pull/223 (calls whose arguments are not JSON)",
+    ],
 )
 def calls_are_answered_in_one_round_trip(run: Run) -> Iterator[Finding]:
-    """If an answer has N tool calls, the next request has N results.
+    """If an answer has N tool calls, the next request has N results. A call whose arguments are not JSON is not dropped: the turn goes
+    on, or ends in an error.
 
     Why: providers refuse a request in which a call has no result. RUN-003 and TXT-005 judge a turn that ended in an
     error without a further request.
@@ -160,6 +165,19 @@ def calls_are_answered_in_one_round_trip(run: Run) -> Iterator[Finding]:
         results = results_after(run, index)
         problem = f"{passive(len(calls), 'call', 'made')}, and {passive(len(results), 'result', 'sent')}"
         yield found(len(results) == len(calls), place, problem)
+    for index, names in _malformed(run):
+        goes_on = index + 1 < len(run.sent_items) and run.step_of(index) == run.step_of(index + 1)
+        told = any(reply.error is not None or not reply.complete for reply in run.replies)
+        problem = f"the call of {names} has no result, and the caller got no error"
+        yield found(goes_on or told, f"/exchanges/{index}/response", problem)
+
+
+def _malformed(run: Run) -> Iterator[tuple[int, str]]:
+    """Yields each exchange whose answer has calls with arguments that are not JSON, though no limit cut them."""
+    for index, step in run.answered() if run.wire != "gemini" else ():  # it reports them by a stop reason
+        calls = step.calls if isinstance(step, Answer) and step.stop is None else ()
+        if names := [call.name for call in calls if call.text is not None]:
+            yield index, listed(names)
 
 
 @book.rule(
