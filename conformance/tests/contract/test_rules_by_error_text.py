@@ -451,7 +451,7 @@ COLLECTED |= {
 REAL |= COLLECTED
 
 #: Texts that led elsewhere at first (stagehand 2221, inspect_ai 5301, CLIProxyAPI 1572, cc-switch 1519, LibreChat 12804, anon-kode 87,
-#: LibreChat 16235, claude-code 49720).
+#: LibreChat 16235, claude-code 49720, vscode 299766, vscode 292387).
 REAL |= {
     "400 tool_choice forces tool use is not compatible with this model": "anthropic REQ-028",
     "ValidationException: An error occurred (ValidationException) when calling the Converse\noperation: The model returned the "
@@ -467,6 +467,8 @@ REAL |= {
     "400 .messages[1]: file must have a file_id or file_data": "openai-chat IMG-037",
     "An image in the conversation exceeds the dimension limit for many-image requests (2000px). Run /compact to remove old images from "
     "context, or start a new session.": "anthropic IMG-040",
+    'Reason: Request Failed: 400 {"error":{"message":"image_url is required for content type image_url","code":"invalid_request_body"}}': "openai-chat IMG-041",
+    'Reason: Request Failed: 400 {"error":{"message":"Invalid JSON format in tool call arguments","code":"invalid_tool_call_format"}}': "openai-chat PAIR-021",
 }
 
 

@@ -205,8 +205,8 @@ def _path(earlier: Sequence[str], later: Sequence[str], *, before: bool) -> tupl
     """Returns the path of the field: the place that contains it, which may stand on the other side of the phrase, and its name."""
     if before:
         field, rest = earlier[-1:], earlier[:-1]
-        named = rest[-2:-1] if rest[-1:] and rest[-1] in _BEFORE else []
-        place = [each for each in named if each.lower() not in FUNCTION_WORDS]
+        named = rest[-2:-1] if rest[-1:] and rest[-1] in _BEFORE else ()
+        place: Sequence[str] = [each for each in named if each.lower() not in FUNCTION_WORDS]
     else:
         field = later[:1]
         place = (
