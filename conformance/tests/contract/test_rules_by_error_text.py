@@ -450,6 +450,27 @@ COLLECTED |= {
 }
 REAL |= COLLECTED
 
+#: Texts that led elsewhere at first (stagehand 2221, inspect_ai 5301, CLIProxyAPI 1572, cc-switch 1519, LibreChat 12804, anon-kode 87,
+#: LibreChat 16235, claude-code 49720, vscode 299766, vscode 292387).
+REAL |= {
+    "400 tool_choice forces tool use is not compatible with this model": "anthropic REQ-028",
+    "ValidationException: An error occurred (ValidationException) when calling the Converse\noperation: The model returned the "
+    "following errors: Malformed input request: the provided\nreasoning config value is invalid, please reformat your input and try again.": "",
+    "{\"object\":\"error\",\"message\":\"1 validation error:\\n  {'type': 'literal_error', 'loc': ('body', 'reasoning_effort'), "
+    "'msg': \\\"Input should be 'low', 'medium' or 'high'\\\", 'input': 'xhigh'": "openai-chat REQ-105",
+    'API Error: 400 {"error":{"code":"InvalidParameter","message":"The parameter `messages.content.type` specified in the request are '
+    "not valid: invalid value: `document`, supported values are: `text`, `thinking`, `image`, 'tool_use' and `tool_result`.": "openai-chat REQ-009",
+    "Failed to deserialize the JSON body into the target type: tools[0]: missing field `function` at line 1 column 2949": "openai-chat REQ-010",
+    "Failed to deserialize the JSON body into the target type: tools[3]: missing field `type` at line 1 column 2949": "openai-chat REQ-010",
+    "Failed to deserialize the JSON body into the target type: messages[1]: missing field `type` at line 1 column 300": "openai-chat REQ-010",
+    "Failed to deserialize the JSON body into the target type: messages[5]: missing field `tool_call_id` at line 1 column 11512": "openai-chat PAIR-018",
+    "400 .messages[1]: file must have a file_id or file_data": "openai-chat IMG-037",
+    "An image in the conversation exceeds the dimension limit for many-image requests (2000px). Run /compact to remove old images from "
+    "context, or start a new session.": "anthropic IMG-040",
+    'Reason: Request Failed: 400 {"error":{"message":"image_url is required for content type image_url","code":"invalid_request_body"}}': "openai-chat IMG-041",
+    'Reason: Request Failed: 400 {"error":{"message":"Invalid JSON format in tool call arguments","code":"invalid_tool_call_format"}}': "openai-chat PAIR-021",
+}
+
 
 @pytest.fixture(scope="module")
 def every_book():

@@ -16,6 +16,7 @@ from typing import Any, NamedTuple
 from ..observed.exchange import Json
 from ..rule import Rule
 from ..rulebook import RuleBook
+from .sentences import FUNCTION_WORDS
 
 __all__ = ["TYPES", "Described", "What", "described", "folded", "has_field", "judging"]
 
@@ -57,6 +58,7 @@ _PHRASES = (
     ("is not one of [", What.WRONG, True),
     (": value is '", What.WRONG, True),
     (': value is "', What.WRONG, True),
+    ("specified in the request are not valid", What.WRONG, True),
     ("must be one of", What.WRONG, True),
     ("input should be", What.WRONG, True),
     (_TOO_LONG, What.WRONG, True),
@@ -95,6 +97,8 @@ _KINDS = re.compile(r" (?:'|a valid )")
 TYPES, _BEFORE = frozenset({"value", "custom"}), frozenset({"property", "field", "parameter", "argument"})
 #: How Google tells the value at a key of an object: `properties[2].value`. What a path has then.
 _ENTRY, _ANY_KEY = re.compile(r"\[\d+\]\.value\b"), "*"
+#: What a path begins with before the fields of the body: Google's Code Assist wraps one, and pydantic names it.
+_AROUND_A_BODY = (["request"], ["body"])
 #: Keywords of a schema that contain schemas.
 _OF_SCHEMAS = frozenset({"properties", "items", "prefixItems", "anyOf", "oneOf", "allOf", _ANY_KEY})
 #: Longer than any field that has a limit in characters.
@@ -123,6 +127,10 @@ class Described(NamedTuple):
         """Returns the same fault of a field that no API has, if it is one of an unknown field: a rule about any field refuses this, too."""
         is_unknown = self.what is What.UNKNOWN
         return self._replace(path=(*self.path[:-1], _OF_NO_API)) if is_unknown else self
+
+    def deeper(self) -> Described:
+        """Returns the same fault of an object anywhere in the one that the path leads to."""
+        return self._replace(path=(*self.path[:-1], _SOMEWHERE, self.path[-1]))
 
     def __str__(self) -> str:
         field = f"`{'.'.join(self.path).replace(_SOMEWHERE, '…')}`"
@@ -197,7 +205,8 @@ def _path(earlier: Sequence[str], later: Sequence[str], *, before: bool) -> tupl
     """Returns the path of the field: the place that contains it, which may stand on the other side of the phrase, and its name."""
     if before:
         field, rest = earlier[-1:], earlier[:-1]
-        place = rest[-2:-1] if rest[-1:] and rest[-1] in _BEFORE else []
+        named = rest[-2:-1] if rest[-1:] and rest[-1] in _BEFORE else ()
+        place: Sequence[str] = [each for each in named if each.lower() not in FUNCTION_WORDS]
     else:
         field = later[:1]
         place = (
@@ -208,9 +217,7 @@ def _path(earlier: Sequence[str], later: Sequence[str], *, before: bool) -> tupl
     if any(token.endswith("..") for token in (*place, *field)):  # it was cut
         return ()
     names = [name for token in (*place, *field) for name in _NAMES.findall(_ENTRY.sub(f".{_ANY_KEY}", token))]
-    inner = (
-        names[1:] if names[:1] == ["request"] and len(names) > 1 else names
-    )  # as Google's Code Assist wraps one
+    inner = names[1:] if names[:1] in _AROUND_A_BODY and len(names) > 1 else names
     return tuple(name for name in inner if name not in TYPES)
 
 

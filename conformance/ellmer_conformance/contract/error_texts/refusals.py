@@ -95,7 +95,8 @@ def _said_in(text: str) -> list[Said]:
     told = [
         part for each in texts for part in (each, *sentences(each)) if part == each or not _ADVICE.match(part)
     ]
-    return [said(part, known=True) for part in dict.fromkeys(told) if other_cause(part) is not SAYS_NOTHING]
+    known = (said(part, known=True) for part in dict.fromkeys(told) if other_cause(part) is not SAYS_NOTHING)
+    return [each for each in known if {*each.words.all} - {"*"}]
 
 
 _KNOWN: dict[tuple[Rule, str, str], list[str]] = {}

@@ -28,8 +28,10 @@ from .templates import PLACE, alone, containing, has, reordered, spelt
 _SHORT_TEXT = 5  # telling words of a refusal that is not similar without its last one
 _SURE = 0.85  # the least similarity of a rule to a text that also has words of another cause
 _FEW = 0.3  # the least similarity with names of a rule whose text is not almost the same
-#: How a server of another program lists what its own types do not fit: no provider says so.
-_OF_A_VALIDATOR = re.compile(r"""(?:^|["'])\s*\d+ validation errors?(?: for [A-Z]\w+|:)\s*(?:\n|\\n)""")
+#: How a server of another program lists what its own types do not fit: no provider says so. A single fault is told as a field's.
+_OF_A_VALIDATOR = re.compile(
+    r"""(?:^|["'])\s*(?:\d+ validation errors?(?: for [A-Z]\w+)|\d+ validation errors:)\s*(?:\n|\\n)"""
+)
 _STEPS = 10  # how finely the shares of a text are told apart that refusals have
 _BOOKS = 8  # books of similar texts in which a fault is judged
 #: A place for the name of any field in a template.
@@ -97,6 +99,8 @@ def matches(text: str, books: Iterable[RuleBook]) -> list[Match]:
         return close
     own.sort(key=lambda match: -match.named)
     judged = _judged(read.fault, close, refusals) or [each for each in close if _has_template(plain, each)]
+    if not own and not judged:
+        judged = _of_its_format(read.fault, named, refusals)
     return [*own, *(each for each in judged if each not in own)]
 
 
@@ -324,6 +328,20 @@ def _of_any_field(fault: Described, refusals: Refusals) -> list[Match]:
         return []
     found = [each for book in _formats(refusals) for each in _judging(fault.unnamed(), book)]
     return [each for each in found if any(map(_ANY_FIELD.search, _saying(each, fault)))]
+
+
+def _of_its_format(fault: Described, named: Sequence[Match], refusals: Refusals) -> list[Match]:
+    """Returns the rules of a wire format that refuse a fault, if all texts in the same words are of its providers. A server in Rust names
+    only the list element around the object in which a field is missing.
+    """
+    wires = {each.book.wire for each in named if each.alike >= max(SHORT, named[0].alike - BEHIND)}
+    books = [
+        book
+        for book in _formats(refusals)
+        if wires == {book.wire} and (len(fault.path) > 1 or has_field(book, fault))
+    ]
+    found = (_judging(each, book) for book in books for each in (fault, fault.deeper()))
+    return next((each for each in found if each), [])[:1]
 
 
 def _only_book(fault: Described, refusals: Refusals) -> list[RuleBook]:

@@ -29,6 +29,8 @@ _SENTENCE = 4  # words that a sentence must have
 _LONGEST = 20_000  # characters that are read as what Python prints
 #: What Bedrock puts before an error of the model's provider. It says nothing of the error.
 PASSED_ON = re.compile(r"The model returned the following errors:? ?")
+#: What Bedrock puts around an error of any kind.
+_AROUND_ANY = re.compile(r"Malformed input request:? |,? please reformat your input and try again\b")
 #: Words that any sentence may have.
 FUNCTION_WORDS = frozenset(
     [
@@ -74,6 +76,7 @@ FUNCTION_WORDS = frozenset(
 )
 _FAULT = re.compile(
     r"""['"]type['"]: ?['"](\w+)['"],\s*(?:['"]msg['"]: ?(?:"[^"]*"|'[^']*'),\s*)?['"]loc['"]: ?[\[(]([^\[\]()]*)(?:[\])]|$)"""
+    r"""(?:,\s*['"]msg['"]: ?(?:"([^"]*)"|'([^']*)'))?"""
 )
 #: A message in JSON or in what Python prints, in a body that is not whole. A quotation mark in it that nobody escaped does not end it.
 _MESSAGE = re.compile(
@@ -128,7 +131,7 @@ class Said(NamedTuple):
 
 def said(text: str, *, known: bool = False) -> Said:
     """Returns what a text says. The words of a known text get bits, by which they are found in others."""
-    told = _MORE.sub(" ", PASSED_ON.sub(" ", text))
+    told = _MORE.sub(" ", _AROUND_ANY.sub(" ", PASSED_ON.sub(" ", text)))
     plain, tokens = words(told), _tokens(told)
     if known:
         for word in (*plain, *tokens):
@@ -205,9 +208,9 @@ def _faults_in(text: str) -> list[str]:
     """Returns what a body that was cut short says: the faults that a validator lists, with their places, or else its messages."""
     plain = _unescaped(text)
     faults = [
-        f"{'.'.join(_PART_OF_PLACE.findall(place))}: {_FAULTS[kind]}"
-        for kind, place in _FAULT.findall(plain)
-        if kind in _FAULTS
+        f"{'.'.join(_PART_OF_PLACE.findall(place))}: {said}"
+        for kind, place, *told in _FAULT.findall(plain)
+        if (said := _FAULTS.get(kind) or "".join(told))
     ]
     return faults or [told for found in _MESSAGE.findall(plain) for told in found if " " in told]
 

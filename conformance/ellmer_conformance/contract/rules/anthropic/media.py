@@ -166,13 +166,16 @@ _MANY = 20  # images in one request
     source=[
         "https://platform.claude.com/docs/en/build-with-claude/vision.md",
         "https://github.com/anthropics/claude-code/issues/4778",
-        "https://github.com/anthropics/claude-code/issues/49537 (more than 20 images)",
+        "https://github.com/anthropics/claude-code/issues/49537 (more than 20 images, in both wordings)",
         "https://github.com/can1357/oh-my-pi/pull/10633 (September 2026)",
     ],
     since=date(2025, 8, 4),  # the first report
     refusal=refused(
         "{place}.source.base64.data: At least one of the image dimensions exceed max allowed size{where}: {most} pixels"
     ),
+    formerly=[  # as Claude Code tells it
+        refused("An image in the conversation exceeds the dimension limit for many-image requests ({most}px)")
+    ],
     examples=[
         body(user(IMAGE)),
         body(user(*[_inline("image", "image/png", _2001)] * _MANY, "What is this?")),

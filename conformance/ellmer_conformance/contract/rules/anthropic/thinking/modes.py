@@ -191,8 +191,12 @@ def older_models_know_no_effort(request: Request) -> Iterator[Finding]:
     "REQ-028",
     MUST,
     REJECT,
-    source="https://github.com/stdapi-ai/stdapi.ai/issues/284",
+    source=[
+        "https://github.com/stdapi-ai/stdapi.ai/issues/284",
+        "https://github.com/browserbase/stagehand/pull/2221 (June 2026, Fable 5)",
+    ],
     refusal=refused('tool_choice: type "tool" and "any" are not supported for this model.'),
+    formerly=[refused("tool_choice forces tool use is not compatible with this model")],
     models=UNFORCED,
     examples=[body(ASK, model="claude-opus-5-5", tools=[TOOL], tool_choice={"type": "auto"})],
     counterexamples=[body(ASK, model="claude-opus-5-5", tools=[TOOL], tool_choice={"type": "any"})],

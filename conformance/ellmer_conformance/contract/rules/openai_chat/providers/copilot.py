@@ -1,13 +1,37 @@
-"""GitHub Copilot: some models answer only at the Responses API."""
+"""GitHub Copilot: some models answer only at the Responses API, arguments are JSON, and an image part has an image."""
 
 from __future__ import annotations
 
+from ....observed.exchange import Request
+from ....readers.openai_chat import all_parts
 from ....rulebook import UnsupportedFeature, add_feature_rules
 from ..._openai.refusals import refused
-from .._refusals_and_examples import ASK, body
-from ._elsewhere import elsewhere
+from .._refusals_and_examples import ASK, IMAGE, MUST, REJECT, body, call, result
+from ._elsewhere import arguments_are_json, elsewhere
 
 copilot = elsewhere("copilot", without=["REQ-139"])
+
+copilot.rule(
+    "PAIR-021",
+    MUST,
+    REJECT,
+    source="https://github.com/microsoft/vscode/issues/292387",
+    refusal=refused("Invalid JSON format in tool call arguments", code="invalid_tool_call_format"),
+    examples=[body(ASK, call("a"), result("a"))],
+    counterexamples=[
+        body(
+            ASK,
+            {"role": "assistant", "tool_calls": [{"id": "a", "function": {"name": "add", "arguments": "{"}}]},
+        )
+    ],
+)(arguments_are_json)
+
+
+def _image_part_without_image(request: Request) -> str | None:
+    """Finds a part that is declared as an image and has none."""
+    parts = ((at, part) for at, part in all_parts(request.body) if part.get("type") == "image_url")
+    return next((at for at, part in parts if not part.get("image_url")), None)
+
 
 add_feature_rules(
     copilot,
@@ -29,6 +53,16 @@ add_feature_rules(
             lambda request: "/model" if request.model else None,
             body(ASK, model="gpt-4.1"),
             body(ASK, model="gpt-5.3-codex"),
-        )
+        ),
+        UnsupportedFeature(
+            "IMG-041",
+            "A part of type `image_url` has an `image_url`.",
+            (),
+            refused("image_url is required for content type image_url", code="invalid_request_body"),
+            "https://github.com/microsoft/vscode/issues/299766",
+            _image_part_without_image,
+            body({"role": "user", "content": [IMAGE]}),
+            body({"role": "user", "content": [{"type": "image_url"}]}),
+        ),
     ],
 )

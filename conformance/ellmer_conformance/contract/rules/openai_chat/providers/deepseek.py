@@ -57,7 +57,7 @@ deepseek = elsewhere(
     "deepseek",
     error_body=wrap,
     only=["PAIR-001", "PAIR-002", "PAIR-013", "ORD-002", "ORD-003"],
-    without=["REQ-005", "REQ-007", "STO-001", "STO-007"],
+    without=["IMG-037", "REQ-005", "REQ-007", "STO-001", "STO-007"],
     PAIR_001=NEEDED,
     ORD_002=NEEDED,
     ORD_003=NEEDED,
@@ -205,6 +205,36 @@ def parts_are_text(request: Request) -> Iterator[Finding]:
                 yield broken(place, f"a message has a part of type {kind}", **facts)
             else:
                 yield met(place)
+
+
+@deepseek.rule(
+    "IMG-037",
+    MUST,
+    REJECT,
+    source="https://github.com/danny-avila/LibreChat/issues/16235 (deepseek-flash)",
+    refusal=refused(".messages[{index}]: file must have a file_id or file_data"),
+    models=["deepseek-flash"],
+    examples=[
+        body(
+            {"role": "user", "content": [{"type": "file", "file": {"file_id": "file-1"}}]},
+            model="deepseek-flash",
+        )
+    ],
+    counterexamples=[
+        body(
+            {"role": "user", "content": [{"type": "file", "file": {"filename": "a.png"}}]},
+            model="deepseek-flash",
+        )
+    ],
+)
+def files_are_sent(request: Request) -> Iterator[Finding]:
+    """A file part has a `file_id` or `file_data`."""
+    for index, (pointer, message) in enumerate(messages(request.body)):
+        for place, part in parts(message, pointer):
+            if part.get("type") == "file":
+                keys = part.keys() | object_of(part.get("file")).keys()
+                fine = not keys.isdisjoint({"file_id", "file_data"})
+                yield met(place) if fine else broken(place, "a file has neither an id nor data", index=index)
 
 
 # --- Thinking ------------------------------------------------------------------------------------------

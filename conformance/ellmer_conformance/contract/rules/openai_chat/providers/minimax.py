@@ -1,4 +1,4 @@
-"""MiniMax: a result needs its call, arguments are JSON, functions have parameters, and a request has one system message."""
+"""MiniMax: a result needs its call, arguments are JSON, tools have types and parameters, and a request has one system message."""
 
 from __future__ import annotations
 
@@ -47,6 +47,11 @@ def _bare_function(request: Request) -> str | None:
     return None
 
 
+def _tool_without_its_type(request: Request) -> str | None:
+    """Finds a tool that does not say what it is, as Anthropic's tools do not."""
+    return next((pointer for pointer, tool in tools(request.body) if not tool.get("type")), None)
+
+
 def _second_system_message(request: Request) -> str | None:
     """Finds the second system message."""
     found = [pointer for pointer, message in messages(request.body) if message.get("role") == "system"]
@@ -87,6 +92,19 @@ add_feature_rules(
             _bare_function,
             body(ASK, tools=[TOOL]),
             body(ASK, tools=[{"type": "function", "function": {"name": "now"}}]),
+        ),
+        UnsupportedFeature(
+            "REQ-046",
+            "A tool has a `type`.",
+            (),
+            _refused("invalid tool type: "),
+            (
+                "https://github.com/decolua/9router/pull/2533 (MiniMax-M3, tools without a type)",
+                "https://github.com/decolua/9router/issues/2509",
+            ),
+            _tool_without_its_type,
+            body(ASK, tools=[TOOL]),
+            body(ASK, tools=[{"name": "now", "input_schema": {"type": "object"}}]),
         ),
         UnsupportedFeature(
             "SYS-007",
