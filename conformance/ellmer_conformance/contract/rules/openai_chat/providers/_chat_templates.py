@@ -23,6 +23,11 @@ def add_template_rules(book: RuleBook, worded: Callable[[str], Refusal]) -> None
         book: The book of the server.
         worded: A function that returns the server's answer for the words of a template.
     """
+    for rule in (_sides_alternate, _the_system_prompt_is_first, _the_user_asks):
+        rule(book, worded)
+
+
+def _sides_alternate(book: RuleBook, worded: Callable[[str], Refusal]) -> None:
     book.rule(
         "ORD-009",
         MUST,
@@ -43,6 +48,9 @@ def add_template_rules(book: RuleBook, worded: Callable[[str], Refusal]) -> None
         examples=[body(_BRIEF, ASK, _SAID, ASK, model=_GEMMA)],
         counterexamples=[body(ASK, ASK, model=_GEMMA)],
     )(sides_alternate)
+
+
+def _the_system_prompt_is_first(book: RuleBook, worded: Callable[[str], Refusal]) -> None:
     book.rule(
         "SYS-008",
         MUST,
@@ -56,6 +64,9 @@ def add_template_rules(book: RuleBook, worded: Callable[[str], Refusal]) -> None
         examples=[body(_BRIEF, ASK, model=_QWEN)],
         counterexamples=[body(ASK, _SAID, _BRIEF, ASK, model=_QWEN)],
     )(the_system_prompt_is_first)
+
+
+def _the_user_asks(book: RuleBook, worded: Callable[[str], Refusal]) -> None:
     book.rule(
         "REQ-149",
         MUST,
