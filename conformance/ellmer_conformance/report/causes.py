@@ -14,7 +14,9 @@ from .results import Report, Row
 
 #: The rules about a play that has no result.
 NO_RESULT = "RUN-"
-_STALE = "unexpected-pass"  # what an entry of the baseline is that expects it to fail
+#: The verdicts of what is broken, also of what a baseline expects. What passes although one expects its failure is not.
+_EXPECTED = "expected-fail"
+_BROKEN = {"harness-error", "not-testable", "fail", _EXPECTED}
 #: The rules that compare a play with what was expected of it as a whole.
 _WHOLE = ("CAS-", "TXT-001")
 #: Parts of a message that differ from play to play: quoted values, then lists and objects from the inside, then media and numbers.
@@ -42,8 +44,9 @@ _EVENTS = (
 #: Rules about how an answer is read and how a tool's schema is written. The failures of one show one missing piece, whatever a library
 #: does without it in a format or a mode; some rules share one: nothing checks the form of an answer, or the end of a stream,
 #: and what a schema loses is lost where it is converted.
-_ONE_PIECE = re.compile(r"STR-\d+|STP-00[23]|ERR-00[67]|SCH-0(?:03|26|28)")
+_ONE_PIECE = re.compile(r"STR-\d+|STP-00[23]|ERR-00[67]|SCH-0(?:03|04|26|28)")
 _MISSING_PIECE = {
+    "STP-003": "STP-002",
     "ERR-007": "ERR-006",
     "STR-011": "STR-007",
     "STR-013": "STR-012",
@@ -72,10 +75,13 @@ _ENOUGH = 0.5  # of the plays of a cause must show a failure that follows from i
 
 @dataclass(frozen=True)
 class Cause:
-    """The first wrong thing in some runs: its row in each of them, and the failures that follow from it."""
+    """The first wrong thing in some runs: its row in each of them, and the failures that follow from it. `expected` is the number of
+    other runs in which the baseline expects it.
+    """
 
     rows: list[Row]
     follows: list[Row]
+    expected: int = 0
 
     @property
     def symptoms(self) -> list[Row]:
@@ -87,13 +93,12 @@ class Cause:
 
 
 def causes(report: Report) -> list[Cause]:
-    """Returns the causes of all failures: those that could not be run and refused requests first. What passes although a baseline
-    expects its failure has none: it is a problem of the baseline.
+    """Returns the causes of all failures: those that could not be run and refused requests first. A failure may follow from one that
+    the baseline expects. What passes although a baseline expects its failure has no cause: it is a problem of the baseline.
     """
     plays: dict[str, list[Row]] = defaultdict(list)
-    for row in [*report.harness_errors, *report.failures]:
-        if row.verdict != _STALE:
-            plays[row.place].append(row)
+    for row in (row for row in report.rows if row.verdict in _BROKEN):
+        plays[row.place].append(row)
     ordered = [_in_order(rows) for rows in plays.values()]
     together = _together(ordered)
     found: dict[str, Cause] = {}
@@ -105,7 +110,16 @@ def causes(report: Report) -> list[Cause]:
             cause.rows.append(first)
             cause.follows.extend(row for row in others if _follows(row, first, together))
             left = [row for row in others if not _follows(row, first, together)]
-    return sorted(_with_parts(_of_one_case(found.values())), key=lambda each: _weight(each.rows[0]))
+    told = filter(None, map(_unexpected, _with_parts(_of_one_case(found.values()))))
+    return sorted(told, key=lambda each: _weight(each.rows[0]))
+
+
+def _unexpected(cause: Cause) -> Cause | None:
+    """Returns what the baseline does not expect of a cause: the runs in which it, or a failure that follows from it, is new."""
+    follows = [row for row in cause.follows if row.verdict != _EXPECTED]
+    places = {row.place for row in [*cause.rows, *follows] if row.verdict != _EXPECTED}
+    rows = [row for row in cause.rows if row.place in places]
+    return Cause(rows, follows, len(cause.rows) - len(rows)) if rows else None
 
 
 def _with_parts(found: Sequence[Cause]) -> list[Cause]:
@@ -227,7 +241,8 @@ def _symptom(row: Row) -> str:
     where = _raised_at(row)
     if where:
         return f"{_plain(sentence).partition(':')[0]}\n{where}"
-    return _MANY_VALUES.sub("*", _CALL.sub("*", _VALUES.sub("*", _without_values(_plain(sentence[:_READ])))))
+    plain = _ORDER.sub("*", _plain(sentence[:_READ]))
+    return _MANY_VALUES.sub("*", _CALL.sub("*", _VALUES.sub("*", _without_values(plain))))
 
 
 def _without_values(sentence: str) -> str:
@@ -273,8 +288,12 @@ def _plain(sentence: str) -> str:
 
 _DESCRIBED = re.compile(r"^(under [\w:-]+) \([^)]*\)(?=, )")
 _WORDS = re.compile(r"; it raised: .*\Z", re.DOTALL)
-#: What the model said, whether a request asked for it or not.
-_OF_THE_MODEL = re.compile(r"[:,] the model said |, and no request asked for the model's answer ")
+#: What the model said, whether a request asked for it or not, and in which parts it goes back.
+_OF_THE_MODEL = re.compile(
+    r"[:,] the model said |, and no request asked for the model's answer |, and what goes back has "
+)
+#: The parts of an answer, one after the other: `text, then call`.
+_ORDER = re.compile(r"\b\w+(?:, then \w+)+")
 
 
 def _anywhere(row: Row) -> str:

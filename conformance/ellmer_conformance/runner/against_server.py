@@ -28,6 +28,7 @@ from ..scenarios.cases import scripts
 from ..scenarios.messages import Tool, Turn
 from ..scenarios.variations import Variation
 from ..server import StrictServer
+from ..server.engine import PATIENCE
 from ..server.journal import Entry
 from .sessions import (
     CaseRun,
@@ -98,7 +99,20 @@ class Conversation:
             return replace(found, verdicts=entry.verdicts)
         return replace(found, request=replace(request, wire=self.wire, provider=self.provider))
 
-    def unheard(self, refused: Sequence[str], raised: Sequence[BaseException | None]) -> Trouble | None:
+    def without_result(
+        self, refused: Sequence[str], raised: Sequence[BaseException | None]
+    ) -> Trouble | None:
+        """Returns why the run has no result, if it has none: the client asked on for ever, or not at all."""
+        return self._endless() or self._unheard(refused, raised)
+
+    def _endless(self) -> Trouble | None:
+        sent, last = len(self.entries), len(self.case.script)
+        if sent <= last + PATIENCE:
+            return None
+        told = f"it sent {sent} requests, got the same answer since request {last}, and did not give up"
+        return Trouble(told, ours=False, rule="RUN-002")
+
+    def _unheard(self, refused: Sequence[str], raised: Sequence[BaseException | None]) -> Trouble | None:
         """Returns the error that no request was sent, unless the case allows a refusal before any request."""
         may = all(ask.outcome == "refused" for ask in self.case.steps) and all(raised)
         if self.exchanges or refused or may:
@@ -186,7 +200,7 @@ def _play(adapter: Adapter, conversation: Conversation, mode: Mode) -> Run:
         blocking=blocking if "async" in mode else None,
         unseen=NO_CASSETTE | (_NOT_FETCHED if fetched else {}),
         way="server",
-        trouble=conversation.unheard(refused, [reply.error for reply in case_run.replies]),
+        trouble=conversation.without_result(refused, [reply.error for reply in case_run.replies]),
     )
 
 

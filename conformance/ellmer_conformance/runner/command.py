@@ -461,7 +461,7 @@ class Driver:
             reloaded="reload" in self.declared.features and any(ask.reloaded for ask in case.steps),
             way="command",
             unseen=_unseen(lines, case),
-            trouble=trouble or conversation.unheard(refused, [line.reply.error for line in lines]),
+            trouble=trouble or conversation.without_result(refused, [line.reply.error for line in lines]),
         )
         return replace(run, tool_runs=_tool_runs(run, lines))
 

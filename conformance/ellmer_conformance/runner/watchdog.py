@@ -236,8 +236,13 @@ def _waits(task: asyncio.Task[object]) -> list[str]:
 
 
 def _written(frames: list[tuple[FrameType, int]]) -> list[str]:
+    """Returns the lines of a stack. Those of the import system, which have no source, are left out."""
     summary = traceback.StackSummary.extract(iter(frames), lookup_lines=True)
-    return [f"  {_short(each.filename)}:{each.lineno} {each.name}: {each.line}" for each in summary]
+    return [
+        f"  {_short(each.filename)}:{each.lineno} {each.name}: {each.line}"
+        for each in summary
+        if not each.filename.startswith("<frozen ")
+    ]
 
 
 def _short(path: str) -> str:

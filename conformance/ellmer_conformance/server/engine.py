@@ -47,9 +47,10 @@ Mode = Literal["reject", "observe", "proxy"]
 _REBOUND = (
     b"Call this server by its address, as localhost, or start it with --name and the name you called it by.\n"
 )
-_PATIENCE = 100  # requests beyond a case's script: a loop that never ends is ended
+#: Requests beyond a case's script, after which a loop is ended: some clients give up after fifty.
+PATIENCE = 60
 _ENDLESS = Refusal(
-    "The script of this case ended a hundred requests ago. The client may be in an endless loop.", 400
+    f"The script of this case ended {PATIENCE} requests ago. The client may be in an endless loop.", 400
 )
 _CONVERSATIONS = 65_536  # whose place in the script is remembered
 _REFERENCES = {
@@ -240,7 +241,7 @@ class Engine:
         if found.refusal:
             return refuse(api, found.refusal), ""
         steps, number = self.scripts[route.case].steps, api.ticket.number
-        if number >= len(steps) + _PATIENCE and route.case != OPEN_CASE:
+        if number >= len(steps) + PATIENCE and route.case != OPEN_CASE:
             return refuse(api, _ENDLESS), ""
         with self._lock:
             self._answered[route.case, session] = number + 1

@@ -242,3 +242,52 @@ def test_what_passes_although_it_is_expected_to_fail_is_a_problem_of_the_baselin
 
     assert causes(report) == []
     assert str(verdict(report)) == "✗ 1 problem of the baseline"
+
+
+def test_what_follows_from_an_expected_failure_has_that_cause():
+    refused = replace(
+        failed("REQ-009", "/exchanges/1/request/messages/2", "an image here", kind="reject"),
+        verdict="expected-fail",
+    )
+    told = failed("TXT-005", "/replies/0", "Error: 400 in other words than before")
+    elsewhere = replace(refused, case="two_tools")
+
+    assert causes(Report([refused, elsewhere])) == []
+    [cause] = causes(Report([refused, told, elsewhere]))
+    assert (cause.rows, cause.follows, cause.expected) == ([refused], [told], 1)
+
+
+def test_an_expected_failure_in_a_new_run_is_a_cause_that_is_known():
+    known = [replace(END, case=f"case_{n}", verdict="expected-fail") for n in range(2)]
+
+    [cause] = causes(Report([*known, END]))
+    assert (cause.rows, cause.expected) == ([END], 2)
+
+
+def test_one_mistake_is_one_cause_in_whatever_words():
+    reasons = [
+        failed(rule, f"/varied/{name}", f"under {name}, the caller got the stop reason 'stop'", case=name)
+        for rule, name in (("STP-002", "unknown-stop"), ("STP-003", "stop:pause_turn"))
+    ]
+    thoughts = [
+        failed(
+            "HIS-008",
+            "/exchanges/1/request",
+            f"the model thought, and what goes back has {parts}",
+            case=parts,
+        )
+        for parts in ("no thought, but call", "no thought, but text, call, text, call")
+    ]
+    orders = [
+        failed(
+            "HIS-006", "/exchanges/1/request", f"the answer had {had}, and what goes back has text", case=had
+        )
+        for had in ("text, then call, then text", "text, then call, then thinking, then text")
+    ]
+    schemas = [
+        failed("SCH-004", "/exchanges/0/request/tools/0", message, "gemini", message, kind="reject")
+        for message in ("there is no field `type` here", "a value of `enum` is a number")
+    ]
+
+    assert rules_of(*reasons) == ["STP-002+STP-003"]
+    assert [len(causes(Report(rows))) for rows in (thoughts, orders, schemas)] == [1, 1, 1]

@@ -11,8 +11,10 @@ import time
 from dataclasses import replace
 
 import pytest
+from broken_on_purpose import BROKEN
 from conformance_command import run_in
 
+from ellmer_conformance.runner.against_server import play_alone
 from ellmer_conformance.runner.command import Driver
 from ellmer_conformance.runner.judgement import judge
 from ellmer_conformance.runner.selection import Play
@@ -152,6 +154,26 @@ def test_a_play_that_does_not_end_fails_one_rule():
     assert (verdict.rule.id, verdict.outcome) == ("RUN-002", "fail")
     assert "it did not end within 0.2 seconds; the stack then was" in verdict.violations[0].message
     assert "sleeps: time.sleep(600)" in verdict.violations[0].message
+
+
+def test_a_client_that_asks_on_for_ever_fails_the_same_rule_by_the_number_of_its_requests():
+    run = play_alone(BROKEN.asks_for_ever(), "openai-chat", "openai", all_cases()["plain_text"], "sync")
+
+    [verdict] = judge(run)
+
+    told = "it sent 64 requests, got the same answer since request 2, and did not give up"
+    assert (verdict.rule.id, verdict.violations[0].message) == ("RUN-002", told)
+
+
+def test_lines_of_the_import_system_are_in_no_stack(tmp_path, monkeypatch):
+    (tmp_path / "sleeping_module.py").write_text("import time\n\ntime.sleep(600)\n")
+    monkeypatch.syspath_prepend(tmp_path)
+
+    with pytest.raises(TookTooLong) as found:
+        within(SOON, lambda: __import__("sleeping_module"))
+
+    assert "<frozen" not in found.value.stack
+    assert "sleeping_module.py:3 <module>: time.sleep(600)" in found.value.stack
 
 
 def test_a_command_has_the_time_once_more_for_each_variation():

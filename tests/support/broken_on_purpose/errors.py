@@ -55,6 +55,17 @@ class HidesErrors(BrokenAdapter):
         return replace(reply, error=RuntimeError("Something went wrong")) if reply.error else reply
 
 
+class AsksForEver(BrokenAdapter):
+    """Asks again until it gets another answer, and has no limit."""
+
+    case, caught_by = "plain_text", ("RUN-002",)
+
+    def exchange(self, transport: httpx.BaseTransport, request: httpx.Request) -> httpx.Response:
+        while (response := transport.handle_request(request)).status_code == 200:
+            response.read()
+        return response
+
+
 class CrashesOnPages(BrokenAdapter):
     """Parses every answer as JSON, also an HTML error page."""
 

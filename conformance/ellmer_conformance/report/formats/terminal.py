@@ -18,7 +18,7 @@ from rich.text import Text
 
 from ...contract.counts import counted
 from ...scenarios.case import MODES
-from ..causes import causes, headline
+from ..causes import Cause, causes, headline
 from ..report_json import sentence
 from ..results import FINE, Report, Row, sentences, worst
 from .terminal_escaping import printable
@@ -422,14 +422,21 @@ def _print_failures(report: Report, to: Console, folder: Path | None) -> None:
         for row in cause.symptoms[1 : _SYMPTOMS + 1]:
             line = f"    also: {row.rule} {next(iter(row.message.splitlines()), '')} (in {row.wire}, {row.case}[{row.mode}])"
             to.print(_plain(_wrapped(line, to.width)), style="dim", soft_wrap=True)
-        if cause.follows:
-            rules = ", ".join(dict.fromkeys(row.rule for row in cause.follows))
-            more = counted(len(cause.follows), "more failure")
-            to.print(_plain(f"    it causes {more} in these runs: {rules}"), style="dim", soft_wrap=True)
+        for line in _beneath(cause):
+            to.print(_plain(_wrapped(line, to.width)), style="dim", soft_wrap=True)
     if len(found) > len(shown):
         to.print(f"… and {counted(len(found) - len(shown), 'more cause')} in the report", style="dim")
     if found and not folder:
         to.print("--report FOLDER writes a page with the exchange and a script for each failure", style="dim")
+
+
+def _beneath(cause: Cause) -> Iterator[str]:
+    """Yields what follows from a cause, and where it is known."""
+    if cause.follows:
+        rules = ", ".join(dict.fromkeys(row.rule for row in cause.follows))
+        yield f"    it causes {counted(len(cause.follows), 'more failure')} in these runs: {rules}"
+    if cause.expected:
+        yield f"    the baseline expects it in {counted(cause.expected, 'other run')}"
 
 
 def _beside(report: Report, width: int) -> Iterator[Text]:

@@ -92,7 +92,10 @@ def images_have_bytes(request: Request) -> Iterator[Finding]:
     counterexamples=[body(user(_inline("image", "image/png", "bm90IGFuIGltYWdl")))],
 )
 def images_are_images(request: Request) -> Iterator[Finding]:
-    """The bytes of an inline image are a JPEG, PNG, GIF or WebP."""
+    """The bytes of an inline image are a JPEG, PNG, GIF or WebP.
+
+    Fix: look at the first bytes of an image; convert another format, or refuse it before the request.
+    """
     for pointer, place, block in _inlined(request.body):
         data = block["source"].get("data")
         found = decoded(data) if isinstance(data, str) and not redacted(data) else None

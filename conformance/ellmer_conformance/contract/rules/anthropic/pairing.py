@@ -60,7 +60,10 @@ ISSUES = [
     counterexamples=[body(ASK, assistant(use("a"), use("a")), user(result("a")))],
 )
 def calls_have_ids_of_their_own(request: Request) -> Iterator[Finding]:
-    """Each tool call of a turn has its own id."""
+    """Each tool call of a turn has its own id.
+
+    Fix: give a call that repeats an id a new one, and its result the same.
+    """
     for number, turn, _ in exchanges(request):
         seen: set[object] = set()
         for index, pointer, block in turn.of("tool_use"):

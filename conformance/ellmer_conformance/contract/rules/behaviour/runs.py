@@ -25,12 +25,19 @@ def plays_can_be_judged(run: Run) -> Iterator[Finding]:
 
 
 @book.rule(
-    "RUN-002", MUST, LOSS, source="https://docs.python.org/3/library/asyncio-dev.html#running-blocking-code"
+    "RUN-002",
+    MUST,
+    LOSS,
+    source=[
+        "https://docs.python.org/3/library/asyncio-dev.html#running-blocking-code",
+        "https://github.com/strands-agents/harness-sdk/issues/4482 (no limit of requests)",
+    ],
 )
 def plays_end(run: Run) -> Iterator[Finding]:
-    """Every call of the library returns within the time of the case.
+    """Every call of the library returns within the time of the case, and gives up after some requests if the answer stays the same.
 
-    Why: a call that never returns stops the caller's program, and in async code all of its other tasks. Fix: look at the last
+    Why: a call that never returns stops the caller's program, and in async code all of its other tasks. The caller pays for each
+    request of a loop without a limit. Fix: give a loop of requests a limit, and look at the last
     line of the stack. Await it in async code, give it a timeout, or release what it waits for. A command that is ended has no
     stack here: look at what it wrote last, and run the same step in a debugger of its language.
     """

@@ -334,7 +334,10 @@ def _no_image(url: str, place: str) -> Mapping[str, str | None]:
     counterexamples=[body(_user(_shown("data:image/png;base64,bm90IGFuIGltYWdl")))],
 )
 def images_are_images(request: Request) -> Iterator[Finding]:
-    """The bytes of an inline image are a PNG, JPEG, GIF or WebP."""
+    """The bytes of an inline image are a PNG, JPEG, GIF or WebP.
+
+    Fix: look at the first bytes of an image; convert another format, or refuse it before the request.
+    """
     for item in read(request):
         data = item.media.data if item.kind == "image" and item.media else b""
         if data and not redacted(b64encode(data[:150]).decode()):

@@ -344,7 +344,8 @@ def fields_have_their_types(request: Request) -> Iterator[Finding]:
 def parts_are_known(request: Request) -> Iterator[Finding]:
     """The type of a content part is text, image URL, audio, refusal or file.
 
-    Why: the API refuses the type names of the Responses API (`input_text`) and of other providers (`image`).
+    Why: the API refuses the type names of the Responses API (`input_text`) and of other providers (`image`). Fix: write
+    media as `image_url`, `input_audio` or `file`, and those of a tool in a user message after its result.
     """
     for pointer, part in all_parts(request.body):
         kind, place = part.get("type"), f"{pointer}/type"

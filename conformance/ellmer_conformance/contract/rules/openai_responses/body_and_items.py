@@ -385,7 +385,10 @@ def calls_have_short_ids(request: Request) -> Iterator[Finding]:
     counterexamples=[body(ASK, call(""), output(""))],
 )
 def calls_have_ids(request: Request) -> Iterator[Finding]:
-    """A `call_id` is not empty."""
+    """A `call_id` is not empty.
+
+    Fix: send the `call_id` of the call, which is another field than the `id` of its item.
+    """
     for pointer, item in items(request.body):
         if isinstance(item.get("call_id"), str):
             place = f"{pointer}/call_id"

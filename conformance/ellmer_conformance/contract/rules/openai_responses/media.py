@@ -129,7 +129,10 @@ def image_urls_are_of_images(request: Request) -> Iterator[Finding]:
     ],
 )
 def images_are_images(request: Request) -> Iterator[Finding]:
-    """The bytes of an inline image are a PNG, JPEG, GIF or WebP."""
+    """The bytes of an inline image are a PNG, JPEG, GIF or WebP.
+
+    Fix: look at the first bytes of an image; convert another format, or refuse it before the request.
+    """
     for item in read(request):
         if item.kind == "image" and item.media and item.media.data and item.media.type.startswith("image/"):
             data, problem = item.media.data, "the bytes are not an image of these formats"

@@ -225,8 +225,8 @@ def item_ids_are_openais(request: Request) -> Iterator[Finding]:
 def items_are_sent_once(request: Request) -> Iterator[Finding]:
     """Each `id` of the server, and each one with a number, appears on one item only, or in one reference.
 
-    Why: a turn was added to the history twice. Other ids are exempt: two messages `msg_missing_id` were
-    recorded as accepted.
+    Why: a turn was added to the history twice. Other ids are exempt: two messages `msg_missing_id` were recorded as
+    accepted. Fix: add each item of an answer to the history once.
     """
     seen: set[tuple[bool, str]] = set()
     for pointer, item in items(request.body):

@@ -38,7 +38,9 @@ def cut_answers_are_not_complete(run: Run) -> Iterator[Finding]:
 def cut_calls_are_not_run(run: Run) -> Iterator[Finding]:
     """A tool call that was cut off is never run. A call whose arguments are not JSON is not run without arguments.
 
-    Why: a tool that is run with truncated arguments, or without its arguments, does something that the model did not ask for.
+    Why: a tool that is run with truncated arguments, or without its arguments, does something that the model did not
+    ask for. Fix: look at the stop reason, and whether the arguments are whole JSON, before a tool is run; do not
+    complete them.
     """
     for call in run.cut_calls():
         runs = [r for r in run.tool_runs if r.name == call.name]
@@ -114,7 +116,8 @@ def stop_reasons_are_not_invented(run: Run) -> Iterator[Finding]:
 def errors_inside_answers_are_raised(run: Run) -> Iterator[Finding]:
     """An error event in a stream raises a typed error with the status that the event stands for, not 200.
 
-    Why: the caller decides by the status whether to try again, and the response began with 200.
+    Why: the caller decides by the status whether to try again, and the response began with 200. Fix: map the type of
+    the error in the event to its status, as `overloaded_error` to 529.
     """
     if not _came_whole(run):
         yield from _incomplete(run, Failure, "the provider's error inside the answer was not raised")
@@ -138,7 +141,8 @@ def errors_inside_answers_have_words(run: Run) -> Iterator[Finding]:
     """If a stream has an error event, the raised error has the provider's words.
 
     Why: the words say whether to wait, to pay or to change the request. ERR-005 says the same of an error with a
-    status. The words may be in the cause of the error (`raise … from error`).
+    status. The words may be in the cause of the error (`raise … from error`). Fix: put the `message` of the event into
+    the error that is raised.
     """
     inside = run.streamed and any(isinstance(step, Failure) and step.after for step in run.case.script)
     first = run.exchanges[0].response if inside and run.exchanges else None
@@ -179,7 +183,8 @@ def length_stops_run_nothing(run: Run) -> Iterator[Finding]:
 def early_stops_are_reported(run: Run) -> Iterator[Finding]:
     """An answer that the token limit or a content filter ended has the stop reason `length` or `filter`, also if it has no words.
 
-    Why: without the reason, a caller mistakes a truncated or filtered answer for the whole one.
+    Why: without the reason, a caller mistakes a truncated or filtered answer for the whole one. Fix: read the stop
+    reason where the provider sends it, in the last chunk or event, also if no text comes with it.
     """
     ended = {s.text: s.stop for s in run.case.script if isinstance(s, Answer) and s.stop and s.stop in _EARLY}
     for index, (wanted, reply) in enumerate(zip(run.case.steps, run.replies, strict=False)):
@@ -282,8 +287,9 @@ def new_reasons_are_not_stop(run: Run) -> Iterator[Finding]:
     """An unknown stop reason is not an error and is not reported as `stop`. Neither is a filter's, whose answer has no token counts
     (Gemini).
 
-    Why: providers add stop reasons, and an answer that ended for a new one may be incomplete. A client that computes with counts
-    that are missing fails, and the caller does not learn that a filter ended the answer.
+    Why: providers add stop reasons, and an answer that ended for a new one may be incomplete. A client that computes
+    with counts that are missing fails, and the caller does not learn that a filter ended the answer. Fix: map the
+    reasons that you know, and hand any other one over as it came.
     """
     yield from _reasons(run, "STP-002")
 
@@ -308,7 +314,8 @@ def pauses_are_not_stops(run: Run) -> Iterator[Finding]:
     `model_context_window_exceeded`, `ERROR` and `TIMEOUT` (Cohere), the filters and `OTHER` of Gemini, malformed output of Bedrock,
     `model_length` (Mistral).
 
-    Why: the answer is not complete, and the caller can continue it.
+    Why: the answer is not complete, and the caller can continue it. An error that the library raises of itself and that
+    names the reason reports it. Fix: map each documented reason, and continue the turn or hand the reason over.
     """
     yield from _reasons(run, "STP-003")
 
@@ -355,7 +362,8 @@ def _reasons(run: Run, rule: str) -> Iterator[Finding]:
                 varied_at(varied),
                 f"under {varied.variation.told}, the caller got the stop reason 'stop'",
             )
-            crashed = [reply.error for reply in varied.run.replies if _is_builtin(reply.error)]
+            reason = varied.variation.name.partition(":")[2]
+            crashed = [reply.error for reply in varied.run.replies if _crashed(reply.error, reason)]
             yield found(
                 not crashed,
                 varied_at(varied),
@@ -363,5 +371,9 @@ def _reasons(run: Run, rule: str) -> Iterator[Finding]:
             )
 
 
-def _is_builtin(error: BaseException | None) -> bool:
-    return error is not None and type(error).__module__ == "builtins"
+def _crashed(error: BaseException | None, reason: str) -> bool:
+    """Tells whether an error is one of the language's, raised by a line that did not expect the reason. `RuntimeError` and
+    `Exception` are raised on purpose if they name it, and a `KeyError` that names it is not.
+    """
+    on_purpose = type(error) in {RuntimeError, Exception} and bool(reason) and reason in str(error)
+    return error is not None and type(error).__module__ == "builtins" and not on_purpose

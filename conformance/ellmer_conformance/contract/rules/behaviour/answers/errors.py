@@ -38,8 +38,9 @@ _NAMELESS = {
 def errors_say_what_the_provider_said(run: Run) -> Iterator[Finding]:
     """An error has the provider's status (`status`, `status_code` or the like) and its message.
 
-    Why: the caller learns from them whether to wait, to pay or to change the request, and not from an incomplete answer without an
-    error. They may be in the cause of the error (`raise … from error`).
+    Why: the caller learns from them whether to wait, to pay or to change the request, and not from an incomplete answer
+    without an error. They may be in the cause of the error (`raise … from error`). Fix: raise an error with the status
+    of the response and the `message` of its body, or leave that of the SDK as its cause.
     """
     for index, (wanted, reply) in enumerate(zip(run.case.steps, run.replies, strict=False)):
         final = _refused(run, index)
@@ -71,7 +72,8 @@ def errors_say_what_the_provider_said(run: Run) -> Iterator[Finding]:
 def odd_answers_are_errors(run: Run) -> Iterator[Finding]:
     """An error page, an empty body or an unexpected content type raises one of the library's own errors.
 
-    Why: gateways answer with pages, and callers catch the library's errors, not those of its JSON parser.
+    Why: gateways answer with pages, and callers catch the library's errors, not those of its JSON parser. Fix: look at
+    the form of the body before its fields are read, and raise an error of the library's own.
     """
     yield from _typed(run, "ERR-006")
 
@@ -90,7 +92,9 @@ def errors_under_200_are_errors(run: Run) -> Iterator[Finding]:
     """An error object with status 200 raises an error; it is not an empty answer. So does an answer whose own `status` is `failed`
     (Responses).
 
-    Why: OpenRouter and other proxies report errors under status 200, as OpenAI does of an answer that failed, and an empty answer hides them.
+    Why: OpenRouter and other proxies report errors under status 200, as OpenAI does of an answer that failed, and an
+    empty answer hides them. Fix: look for an `error` in the body, and in Responses at its `status`, before the answer
+    is read.
     """
     yield from _typed(run, "ERR-007")
 

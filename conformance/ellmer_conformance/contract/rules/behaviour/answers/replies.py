@@ -84,7 +84,8 @@ def transcripts_are_clean(run: Run) -> Iterator[Finding]:
 def answers_are_handed_over_whole(run: Run) -> Iterator[Finding]:
     """The caller gets the model's whole text in order, with or without the text before tool calls.
 
-    Why: the text before a tool call may be the answer, and the text after it may be empty.
+    Why: the text before a tool call may be the answer, and the text after it may be empty. Fix: join the texts of all
+    blocks and pieces of an answer, in order, and hand them over.
     """
     for index, (wanted, reply) in enumerate(zip(run.case.steps, run.replies, strict=False)):
         place = f"/replies/{index}"

@@ -15,7 +15,8 @@ from .streams import same_as_plain
 def crosswise_arguments_find_their_call(run: Run) -> Iterator[Finding]:
     """Interleaved arguments of parallel calls are joined by index or id, not appended to the latest call.
 
-    Why: if arguments are joined to another call, that call is run with wrong values.
+    Why: if arguments are joined to another call, that call is run with wrong values. Fix: keep a call for each index or
+    id, and add each piece to the call that it names.
     """
     yield from same_as_plain(run, "STR-012")
 
@@ -37,8 +38,9 @@ def ids_tell_calls_apart(run: Run) -> Iterator[Finding]:
     """Calls with the same index but different ids are different calls. A piece with the same id again, an empty one or `"null"` goes on
     with its call, and so does one without an index.
 
-    Why: some servers send every call with the index 0, and a client that relies on it loses all calls but one. Others send an
-    id with each piece, and a client that takes each id for a new call loses the arguments.
+    Why: some servers send every call with the index 0, and a client that relies on it loses all calls but one. Others
+    send an id with each piece, and a client that takes each id for a new call loses the arguments. Fix: begin a new
+    call where a piece has an index that is known and an id that is not.
     """
     yield from same_as_plain(run, "STR-013")
     for varied in run.varied:
@@ -58,7 +60,8 @@ _WITH_ID = {"call", "result"}
 def no_arguments_are_an_empty_object(run: Run) -> Iterator[Finding]:
     """A call without arguments has the arguments `{}`, whether they arrive as `""`, `"{}"`, null or not at all.
 
-    Why: an empty string is not JSON, so a client that parses it fails on every tool without parameters.
+    Why: an empty string is not JSON, so a client that parses it fails on every tool without parameters. Fix: take
+    arguments that are empty, null or missing for `{}`.
     """
     yield from same_as_plain(run, "STR-014")
 

@@ -58,7 +58,8 @@ def characters_are_whole(run: Run) -> Iterator[Finding]:
 def line_ends_are_equal(run: Run) -> Iterator[Finding]:
     """LF, CRLF and CR each end a line of an event stream, even if a chunk ends between CR and LF.
 
-    Why: servers and proxies end lines differently, and the stream means the same.
+    Why: servers and proxies end lines differently, and the stream means the same. Fix: use a parser of event streams,
+    and feed it chunks as they come.
     """
     yield from same_as_plain(run, "STR-003")
 
@@ -68,7 +69,8 @@ def every_line_of_the_format_is_read(run: Run) -> Iterator[Finding]:
     """Comments, keep-alives, `id:` and `retry:` lines, a colon without a space, and data on several lines are
     read as the event stream format defines them.
 
-    Why: OpenRouter and every proxy send comments while the model thinks.
+    Why: OpenRouter and every proxy send comments while the model thinks. Fix: use a parser of event streams in place of
+    a search for `data: `.
     """
     yield from same_as_plain(run, "STR-004")
 
@@ -102,7 +104,8 @@ def a_bom_is_skipped(run: Run) -> Iterator[Finding]:
 def news_are_ignored(run: Run) -> Iterator[Finding]:
     """Unknown events, deltas and fields are ignored.
 
-    Why: providers add events and fields, and a new one must not end the answer.
+    Why: providers add events and fields, and a new one must not end the answer. Fix: skip what has an unknown type, and
+    read on.
     """
     yield from same_as_plain(run, "STR-006")
 
@@ -132,8 +135,9 @@ def resets_are_raised(run: Run) -> Iterator[Finding]:
 def chunks_without_choices_are_safe(run: Run) -> Iterator[Finding]:
     """A chunk with empty `choices` is not an error, and its other fields are read. So is the text beside an empty list of calls.
 
-    Why: Azure sends the results of its content filter, and OpenAI the token counts, in such chunks. vLLM sends `"tool_calls": []` with
-    each piece of text.
+    Why: Azure sends the results of its content filter, and OpenAI the token counts, in such chunks. vLLM sends
+    `"tool_calls": []` with each piece of text. Fix: read each field of a chunk that is there, whatever else is missing
+    or empty.
     """
     yield from same_as_plain(run, "STR-015")
 
@@ -177,7 +181,8 @@ def stops_beside_text_are_read(run: Run) -> Iterator[Finding]:
 def calls_need_no_item_id(run: Run) -> Iterator[Finding]:
     """A call whose item has no id is made (Responses). Its `call_id` names it.
 
-    Why: the id of an item is optional, and compatible servers leave it out. A client that looks for it finds no call, and the turn ends.
+    Why: the id of an item is optional, and compatible servers leave it out. A client that looks for it finds no call,
+    and the turn ends. Fix: find the call by its `output_index` or `call_id`.
     """
     yield from same_as_plain(run, "STR-026")
 

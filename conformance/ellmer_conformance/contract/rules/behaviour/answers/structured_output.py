@@ -37,6 +37,7 @@ def schemas_are_sent(run: Run) -> Iterator[Finding]:
     Why: a model that does not get the schema answers in a form of its own. After tools have been called, the request that gets
     the value has the schema, too. A bound, a pattern or another constraint may be told in a description, for an API that does not take
     its keyword; so may the words beside a reference, where an API takes none, at what it refers to.
+    Fix: send the schema as the caller gave it, and write what the API does not take into a description.
     """
     for index, schema in _due(run).items():
         exchange = run.exchanges[index]
@@ -46,10 +47,10 @@ def schemas_are_sent(run: Run) -> Iterator[Finding]:
         yield found(not missing, f"/exchanges/{index}/request", problem)
         for sent in () if missing else _schemas_with(schema, exchange.request.body):
             root = _definitions(exchange.request.body)
-            lost = list(lost_of(dict(schema), sent, root, "the value"))
+            lost = list(lost_of(dict(schema), sent, root, "value"))
             whole = Nested(dict(schema), dict(schema)), Nested(sent, root)
-            lost += lost_constraints(*whole, "the value", CONSTRAINTS - {"default"})
-            lost += unknown_words(dict(schema), sent, "the value", exchange.request.body)
+            lost += lost_constraints(*whole, "value", CONSTRAINTS - {"default"})
+            lost += unknown_words(dict(schema), sent, "value", exchange.request.body)
             yield found(not lost, f"/exchanges/{index}/request", "; ".join(lost[:3]))
 
 
@@ -77,7 +78,8 @@ def _same(run: Run, got: object, wanted: object) -> bool:
 def misfits_are_errors(run: Run) -> Iterator[Finding]:
     """A value that does not match its schema raises an error and is not returned.
 
-    Why: a value of another type fails later, in another place of the program.
+    Why: a value of another type fails later, in another place of the program. Fix: validate the value against its
+    schema before it is handed over.
     """
     for index, wanted, reply in _asked(run):
         if wanted.outcome == "incomplete" and not _short(run):
@@ -88,7 +90,8 @@ def misfits_are_errors(run: Run) -> Iterator[Finding]:
 def short_values_say_so(run: Run) -> Iterator[Finding]:
     """A value that the token limit truncated raises an error that names the limit, not the JSON.
 
-    Why: the caller can raise a limit that the error names, and would otherwise blame the JSON.
+    Why: the caller can raise a limit that the error names, and would otherwise blame the JSON. Fix: look at the stop
+    reason before the JSON is parsed.
     """
     for index, wanted, reply in _asked(run):
         if wanted.outcome == "incomplete" and _short(run):

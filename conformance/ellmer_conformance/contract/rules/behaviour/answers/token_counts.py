@@ -19,10 +19,10 @@ from .streams import same_as_plain
 def usage_is_the_providers(run: Run) -> Iterator[Finding]:
     """The reported token counts are the provider's, streamed or not: those of the last answer, or their sum.
 
-    Why: callers compute costs and limits from these counts. The counts may include cached and reasoning
-    tokens or not: OpenAI includes both, Anthropic's `input_tokens` exclude cached tokens, and Gemini's
-    `candidatesTokenCount` excludes thinking. The provider's own count is accepted, and so is the sum of its
-    parts.
+    Why: callers compute costs and limits from these counts. The counts may include cached and reasoning tokens or not:
+    OpenAI includes both, Anthropic's `input_tokens` exclude cached tokens, and Gemini's `candidatesTokenCount` excludes
+    thinking. The provider's own count is accepted, and so is the sum of its parts. Fix: take each count as the provider
+    sent it, a 0 too, and take it once.
     """
     for index, (wanted, reply) in enumerate(zip(run.case.steps, run.replies, strict=False)):
         answers = answers_to(run, wanted.text) if wanted.outcome == "answered" else []
@@ -49,7 +49,8 @@ def counts_come_from_where_they_are(run: Run) -> Iterator[Finding]:
     """Input tokens are read from `message_start` if `message_delta` has none, and output tokens are not added up. Counts in each chunk
     of Chat Completions do not end the answer. Cohere's `billed_units` are not its tokens.
 
-    Why: the counts of `message_delta` and of each chunk are totals, so a sum counts the same tokens twice.
+    Why: the counts of `message_delta` and of each chunk are totals, so a sum counts the same tokens twice. Fix: let a
+    later count take the place of the one before it.
     """
     yield from same_as_plain(run, "USG-002")
 

@@ -225,9 +225,11 @@ def blocks_of_text_stay_apart(run: Run) -> Iterator[Finding]:
 def thoughts_before_calls_go_back(run: Run) -> Iterator[Finding]:
     """Thinking before a tool call is sent back with the call, if the provider requires it (Anthropic, Bedrock, DeepSeek, Ollama, and the plan of Cohere's models).
 
-    Why: Anthropic refuses a call whose thinking is missing. Ollama's documentation requires it, because the model thinks again
-    without it, and DeepSeek's, too: an empty `reasoning_content` is accepted, but the model has lost its thought. Gemini refuses a call without its signature, which Gemini's own rules check. OpenAI recommends it, and others do not
-    require it.
+    Why: Anthropic refuses a call whose thinking is missing. Ollama's documentation requires it, because the model
+    thinks again without it, and DeepSeek's, too: an empty `reasoning_content` is accepted, but the model has lost its
+    thought. Gemini refuses a call without its signature, which Gemini's own rules check. OpenAI recommends it, and
+    others do not require it. Fix: keep the thinking blocks of an answer with their signatures, also those without a
+    text, and send them before its calls.
     """
     mark = _THOUGHT_OF.get(run.wire) or _THOUGHT_OF.get(f"{run.wire}/{run.provider}")
     for index, answers in _followed(run) if mark else ():

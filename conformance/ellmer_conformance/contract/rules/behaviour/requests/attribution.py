@@ -73,8 +73,9 @@ def models_called_what_they_called(run: Run) -> Iterator[Finding]:
     """Each tool call in a request is one that the model made in this conversation. The calls keep their order and their
     arguments, digit by digit.
 
-    Why: the model takes every call in the history for its own, and relies on something that did not happen. A
-    JSON number keeps its digits: 9007199254740993 is not 9007199254740992.
+    Why: the model takes every call in the history for its own, and relies on something that did not happen. A JSON
+    number keeps its digits: 9007199254740993 is not 9007199254740992. Fix: keep the text of the arguments as it came,
+    and send that back.
     """
     if not _is_followed(run):
         return
@@ -127,9 +128,9 @@ def models_thought_what_they_thought(run: Run) -> Iterator[Finding]:
 def nobodys_words_are_lost(run: Run) -> Iterator[Finding]:
     """Every request contains what the user said and what the model answered before, except for turns that failed.
 
-    Why: a model that does not see what was said before contradicts it. A turn that ended in an error, was cancelled
-    or was cut may be left out or kept. The turns before it are kept, and so is an answer that ended at the token
-    limit, if the caller got it.
+    Why: a model that does not see what was said before contradicts it. A turn that ended in an error, was cancelled or
+    was cut may be left out or kept. The turns before it are kept, and so is an answer that ended at the token limit, if
+    the caller got it. Fix: add each question and its answer to the history before the next request is made.
     """
     if (
         not _is_followed(run)
@@ -162,8 +163,8 @@ def nobodys_words_are_lost(run: Run) -> Iterator[Finding]:
 def users_are_not_put_words_into_the_mouth(run: Run) -> Iterator[Finding]:
     """The user's turns contain only the user's own words, in order. This holds with tools and after an error, too.
 
-    Why: the model would answer words that the user did not say. A case is not judged if the library must explain media or ask
-    for a value.
+    Why: the model would answer words that the user did not say. A case is not judged if the library must explain media
+    or ask for a value. Fix: make each request of the stored turns, and keep the library's own words out of them.
     """
     needs_words = (
         any(ask.schema for ask in run.case.steps) or run.refused or _has_media(run) or _is_rewritten(run)

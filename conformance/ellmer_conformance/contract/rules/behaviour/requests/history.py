@@ -32,8 +32,9 @@ def callers_values_are_unchanged(run: Run) -> Iterator[Finding]:
 def requests_extend_their_predecessor(run: Run) -> Iterator[Finding]:
     """After a complete answer, the next request begins with the content of the request before it, unchanged.
 
-    Why: a lost or rewritten turn changes what the model knows, and invalidates the provider's prompt cache. A
-    turn that ended in an error for the caller may be left out.
+    Why: a lost or rewritten turn changes what the model knows, and invalidates the provider's prompt cache. A turn that
+    ended in an error for the caller may be left out. Fix: add to the history and do not rewrite it, so that a later
+    request only has more.
     """
     steps = zip(run.case.steps, run.replies, strict=False)
     raised = any(reply.error is not None and wanted.outcome == "answered" for wanted, reply in steps)

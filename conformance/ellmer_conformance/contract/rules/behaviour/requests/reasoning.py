@@ -387,7 +387,8 @@ def _squeezed(text: str) -> str:
 def redacted_thoughts_go_back(run: Run) -> Iterator[Finding]:
     """A redacted thinking block is sent back unchanged, in its place before the tool call (Anthropic, Bedrock).
 
-    Why: the API refuses a changed block, and without the block the model loses its reasoning.
+    Why: the API refuses a changed block, and without the block the model loses its reasoning. Fix: keep the block with
+    its `data`, and send it back as it came.
     """
     for varied in run.varied:
         if varied.variation.rule == "THK-002" and len(varied.run.exchanges) > 1:

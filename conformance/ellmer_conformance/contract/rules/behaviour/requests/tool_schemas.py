@@ -78,8 +78,9 @@ def constraints_arrive(run: Run) -> Iterator[Finding]:
     """The bounds, lengths, patterns, formats and defaults of a tool's parameters reach the provider with their values, and so do the
     forms that a value may have. Properties that the schema excludes stay excluded.
 
-    Why: a model keeps to a bound that it can read, and a tool fails or guesses where it cannot. A constraint may be told in the
-    description, for an API that does not take its keyword. A strict tool has no defaults, because each value is required.
+    Why: a model keeps to a bound that it can read, and a tool fails or guesses where it cannot. A constraint may be
+    told in the description, for an API that does not take its keyword. A strict tool has no defaults, because each
+    value is required. Fix: copy each keyword that the API takes, and write the others into the description.
     """
     wanted = {tool.name: dict(tool.parameters) for tool in run.case.tools}
     for index, _ in taken(run):

@@ -64,9 +64,9 @@ _HOLDERS = (
 def system_prompts_are_the_callers(run: Run) -> Iterator[Finding]:
     """Only the caller's own system text is sent.
 
-    Why: a prompt that a library adds changes the model's answers, costs tokens, and is not visible in the
-    caller's code. A case is not judged if a schema was requested in words, or if a tool returned media that need an
-    explanation.
+    Why: a prompt that a library adds changes the model's answers, costs tokens, and is not visible in the caller's
+    code. A case is not judged if a schema was requested in words, or if a tool returned media that need an explanation.
+    Fix: leave the system prompt to the caller.
     """
     if any(ask.schema for ask in run.case.steps) or run.tool_media():
         return

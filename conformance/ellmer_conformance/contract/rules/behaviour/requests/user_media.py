@@ -71,7 +71,8 @@ def user_parts_keep_their_order(run: Run) -> Iterator[Finding]:
 def media_come_alone(run: Run) -> Iterator[Finding]:
     """A turn with only an image is sent without an empty text.
 
-    Why: Anthropic refuses an empty text, and Gemini refuses an empty part.
+    Why: Anthropic refuses an empty text, and Gemini refuses an empty part. Fix: send no text where the caller gave
+    none.
     """
     if not any(isinstance(p, Image | PDF) for ask in run.case.steps for p in ask.parts):
         return
@@ -102,7 +103,8 @@ def detail_is_the_callers(run: Run) -> Iterator[Finding]:
 def pdfs_are_documents(run: Run) -> Iterator[Finding]:
     """A PDF is sent as a document of type `application/pdf`, with its name if the format has a field for it.
 
-    Why: an API reads a PDF only in the part that it has for documents.
+    Why: an API reads a PDF only in the part that it has for documents. Fix: send it in the part that the format has for
+    documents, with its media type and its name.
     """
     documents = {media.sha256: media for media in (*_given(run), *run.tool_media()) if media.filename}
     for index, items in enumerate(run.sent_items):

@@ -58,8 +58,9 @@ def _squeezed(text: str) -> str:
 def half_characters_do_no_harm(run: Run) -> Iterator[Finding]:
     """Half of a surrogate pair in a text is replaced, or refused before the request; it is never sent.
 
-    Why: half of a pair is not a character, and APIs refuse a body that contains it. Any error is accepted if
-    nothing was sent, even one of the language itself. A decoding error after the request counts as a crash.
+    Why: half of a pair is not a character, and APIs refuse a body that contains it. Any error is accepted if nothing
+    was sent, even one of the language itself. A decoding error after the request counts as a crash. Fix: encode texts
+    with a replacement character, or look for such halves before a request is sent.
     """
     halves = [p for ask in run.case.steps for p in ask.parts if isinstance(p, Text) and _is_half(p.text)]
     for index, reply in enumerate(run.replies) if halves else ():

@@ -300,7 +300,8 @@ def every_call_is_run(run: Run) -> Iterator[Finding]:
     denied is not run.
 
     Why: a model may need the same call twice, and each call needs its own result. After an error by which the library
-    refuses what it has declared as refused, the calls that are left do not have to run.
+    refuses what it has declared as refused, the calls that are left do not have to run. Fix: run the calls of an answer
+    by their place in it, and not by name, id or arguments.
     """
     if answer_refused(run) or "structured_with_tools" in run.refused:
         return

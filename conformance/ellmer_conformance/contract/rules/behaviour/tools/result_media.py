@@ -35,9 +35,11 @@ def media_arrive_whole(run: Run) -> Iterator[Finding]:
 def media_keep_their_order(run: Run) -> Iterator[Finding]:
     """Media from several results arrive in the order of the calls and, inside a list, in the order of its items.
 
-    Why: the model describes the wrong image if the order changes. Media inside of results are told apart by the ids of the calls, so
-    that results may come in any order. The order holds even if the API does not accept media between texts. TRM-006 judges the
-    texts between them. If an API takes each kind of media in its own list (`interleaved_parts` is refused), each kind keeps its order.
+    Why: the model describes the wrong image if the order changes. Media inside of results are told apart by the ids of
+    the calls, so that results may come in any order. The order holds even if the API does not accept media between
+    texts. TRM-006 judges the texts between them. If an API takes each kind of media in its own list
+    (`interleaved_parts` is refused), each kind keeps its order. Fix: add media in the order of the calls, and not in
+    the order in which the tools end.
     """
     wanted = [m.sha256 for m in run.tool_media()]
     if run.refused or len(wanted) < 2 or not run.sent_items:
@@ -95,7 +97,7 @@ def refused_media_leave_a_note(run: Run) -> Iterator[Finding]:
     omitted]` does); they are never dropped silently.
 
     Why: a model that did not get an image describes one anyway, and the caller does not notice. Media that are text
-    (SVG) may be sent as text.
+    (SVG) may be sent as text. Fix: raise an error before the request, or write in the result that a file was left out.
     """
     for index, reply in enumerate(run.replies):
         if refuses_media(run, index) or (run.refused and reply.error is not None):

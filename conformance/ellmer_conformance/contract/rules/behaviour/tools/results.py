@@ -50,7 +50,8 @@ def nothing_is_a_result(run: Run) -> Iterator[Finding]:
     """`None`, `""`, `0`, `False`, `[]` and `{}` are sent as results. Numbers and booleans stay readable, and an empty list or
     object is not sent as an empty text.
 
-    Why: without the result, its call has no answer. An empty text does not tell the model that nothing was found.
+    Why: without the result, its call has no answer. An empty text does not tell the model that nothing was found. Fix:
+    write each value that is no text as JSON, and do not test it for truth.
     """
     values = {
         call_key(r.name, r.arguments): r.value for r in run.tool_runs if not r.value and r.error is None
