@@ -19,11 +19,12 @@ from typing import Any
 from clients import CLIENTS, Client, Outcome
 from exchanges import EXCHANGES, Exchange
 from harder_exchanges import HARDER
+from newest_exchanges import NEWEST
 from oddest_exchanges import ODDEST
 from server import Server
 
 LONGEST = 90  # seconds; a busy machine needs ten for five megabytes
-ALL = [*EXCHANGES, *HARDER, *ODDEST]
+ALL = [*EXCHANGES, *HARDER, *ODDEST, *NEWEST]
 Recorder = Callable[[Path, bool], AbstractContextManager[Any]]
 
 

@@ -1,4 +1,4 @@
-"""Two hundred and forty-seven odd exchanges, recorded and replayed with ours by every client, and with two other recorders by five.
+"""Three hundred and thirty-four odd exchanges, recorded and replayed with ours by every client, and with two other recorders by five.
 
 `python bench/fidelity/run.py [--out FILE] [--details]` prints how many of them replay as the client sees them without a
 recorder: the same status, body bytes, exception with its text, and headers that clients act on. `--details` lists the others. It makes four

@@ -299,7 +299,7 @@ class _Totals:
     def __init__(self, accepted: frozenset[str], variables: set[str], *, strict: bool = False) -> None:
         self.files = self.problems = self.possible = 0
         self._accepted, self._variables, self._strict = accepted, variables, strict
-        self._used = OnDisk()
+        self._used, self._found, self.values = OnDisk(), OnDisk(), 0
         self._blobs = False
 
     def tell(self, file: Searched) -> None:
@@ -312,6 +312,8 @@ class _Totals:
         problems = [*file.problems, *(file.possible if self._strict else ())]
         texts = [text for mark, text in problems if mark not in self._accepted or not mark]
         self.possible += 0 if self._strict else sum(mark not in self._accepted for mark, _ in file.possible)
+        told = {mark for mark, _ in problems if mark and mark not in self._accepted}
+        self.values += sum(self._found.is_new(mark.encode()) for mark in told)
         texts += [_unknown(missing)] if missing else []
         for text in texts:
             self.problems += 1
@@ -322,6 +324,8 @@ class _Totals:
         sums = [(self.files, "file"), (self.problems, "problem"), (orphans, "orphan blob")]
         files, *rest = (f"{number} {name}{'s' * (number != 1)}" for number, name in sums)
         say(f"{files}: {', '.join(rest)}")
+        if self.values and self.values < self.problems:
+            say(f"The problems have {self.values} different value{'s' * (self.values != 1)}.")
         if self.possible:
             values, used = ("value is", "it") if self.possible == 1 else ("values are", "them")
             say(

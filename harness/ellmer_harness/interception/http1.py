@@ -283,8 +283,9 @@ class AnswerReader:
     def _answered(self, head: bytes, end: bytes) -> bool:
         """Notes status and headers. Returns False for bytes that are no head of an answer."""
         text = head.decode("latin-1").lstrip("\r\n")
-        lines = [line.removesuffix("\r") for line in _FOLD.sub(r"\1", text).split("\n")]
-        version, _, rest = lines[0].partition(" ")
+        first, _, rest = text.partition("\n")
+        lines = [line.removesuffix("\r") for line in _FOLD.sub(r"\1", rest).split("\n")]
+        version, _, rest = first.removesuffix("\r").partition(" ")
         status, _, reason = rest.partition(" ")
         if not status.isdigit() or not version.startswith("HTTP/"):
             self._head = head + end + self._head
@@ -292,7 +293,8 @@ class AnswerReader:
         if 100 <= int(status) < 200 and int(status) != 101:
             return True
         pairs: Headers = [
-            (name.strip(), value.strip()) for name, _, value in (line.partition(":") for line in lines[1:])
+            (name.strip(), value.strip())
+            for name, _, value in (line.partition(":") for line in lines if line[:1].strip())
         ]
         self.take.answered(int(status), reason, pairs, version)
         self._body = BodyReader(self.take, *framing(self.take.request.method, int(status), pairs))

@@ -12,7 +12,7 @@ from ..secrets.named_credentials import is_credential, kind, without_visitors
 from ..secrets.random_values import drawn
 from .interaction import Interaction, value_of
 
-_HTML = re.compile(r"(?i)\s*(?:text/html|application/xhtml\+xml)\b")
+_HTML = re.compile(r"(?i)\s*(?:text/html|application/xhtml\+xml|(?:application|text)/(?:x-)?javascript)\b")
 _PAGE = re.compile(rb"(?i)\s*<(?:!doctype\s+)?html\b")  # of a recorder that keeps no headers
 _PUBLIC_HOST = re.compile(
     r"(?i)[\w.-]+\.(?!(?:local|lan|internal|intranet|home|corp|test|invalid|arpa)\Z)[a-z]{2,}"
@@ -23,7 +23,7 @@ _COMMON = re.compile(
 
 
 def public_pages(interactions: Iterable[Interaction]) -> tuple[list[Interaction], bool]:
-    """Returns the public pages of a recording: HTML of public hosts, for a GET without a credential.
+    """Returns the public pages of a recording: HTML and scripts of public hosts, for a GET without a credential.
 
     Args:
         interactions: The requests and answers, in order, with all headers that the client sent.
@@ -58,7 +58,7 @@ def public_pages(interactions: Iterable[Interaction]) -> tuple[list[Interaction]
 
 
 def _is_page(it: Interaction) -> bool:
-    """Tells whether an answer is HTML of a public host, and nothing but cookies may be a credential in its request."""
+    """Tells whether an answer is HTML or a script of a public host, and nothing but cookies may be a credential in its request."""
     url = urlsplit(it.url)
     return (
         it.method.upper() == "GET"

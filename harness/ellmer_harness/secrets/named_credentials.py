@@ -139,7 +139,7 @@ _PLACES = {
 
 # These are published: they tell who asks, or name a thing.
 _PUBLIC = {
-    *("public key", "publishable key", "sentry key", "site key", "dataset key", "foreign key"),
+    *("sentry key", "site key", "dataset key", "foreign key"),
     *("partition key", "sort key", "cache key", "idempotency key", "object key", "taxon key", "project key"),
     *(
         "resume key",
@@ -155,6 +155,7 @@ _PUBLIC = {
     "ncbi sid",  # of every visitor
     "model sessionid",  # Azure's servers that answered
 }
+_PUBLISHING = {"public", "publishable", "pub"}  # in the name of a key: `UPLOADCARE_PUB_KEY`
 _IDEMPOTENT = re.compile(
     r"(?:\A|[^A-Za-z])[cC]lientToken\Z"
 )  # AWS's. Vault's has another spelling: `client_token`
@@ -404,7 +405,8 @@ def is_credential(name: str, value: str) -> bool:
 def _is_public_name(name: str) -> bool:
     """Tells whether a value of this name is published, such as Sentry's key."""
     words = _words(name)
-    return any(" ".join(words[-many:]) in _PUBLIC for many in (2, 3))
+    is_key = words[-1:] == ["key"] and not _PUBLISHING.isdisjoint(words)
+    return is_key or any(" ".join(words[-many:]) in _PUBLIC for many in (2, 3))
 
 
 def _is_id(name: str, value: str) -> bool:
@@ -569,8 +571,19 @@ def named(text: str, lower: str) -> Iterator[tuple[str, str, int, str]]:
             begin = at - len(_BEFORE.search(text[max(0, at - 60) : at])[0])  # type: ignore[index]  # likewise
             name = unquote(text[begin:name_end]) if "%" in text[begin:name_end] else text[begin:name_end]
             if found := _after(text, begin, name_end, _kind_at(text, begin, name.rstrip("]"))):
+                found = _in_path(text, begin, found)
                 mark = text[begin - 1] if text[begin - 1 : begin] in _IN_LINKS else ""
                 yield NAMED, found, at, mark + name.rstrip("]")
+
+
+#: The beginning of a path, up to the `;` before a parameter of it.
+_PATH = re.compile(r"(?:\A|[\s\"'(>])(?:https?:/)?/[^\s\"'<>?#]{0,300};\Z")
+
+
+def _in_path(text: str, begin: int, value: str) -> str:
+    """Returns a value, only up to the next `/` if it is a parameter of a path: `/a;pin=1234/b`."""
+    in_path = text[begin - 1 : begin] == ";" and _PATH.search(text[max(0, begin - 320) : begin])
+    return value.partition("/")[0] if in_path else value
 
 
 def _kind_at(text: str, begin: int, name: str) -> Kind:

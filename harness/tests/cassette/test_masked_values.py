@@ -238,6 +238,16 @@ def test_a_secret_is_not_written_and_cannot_be_guessed(cassette, name):
     assert {place: len(digits) for place, digits in written["fingerprints"].items()} == {f"?{name}": 3}
 
 
+def test_a_masked_parameter_of_a_path_ends_at_the_next_slash(cassette):
+    path = cassette({"url": f"/a;v=1;pass={secret(1)}/x"}, {"url": f"/a;pass={secret(2)}/y"}, mask=True)
+    uris = [it["request"]["uri"] for it in json.loads(path.read_text())["interactions"]]
+
+    assert uris == [f"{API}/a;v=1;pass=REDACTED/x", f"{API}/a;pass=REDACTED/y"]
+    assert cassette.replayed({"url": f"/a;pass={secret(3)}/y"}) == [1]
+    with pytest.raises(Miss):
+        cassette.replayed({"url": f"/a;pass={secret(2)}/z"})
+
+
 def test_a_program_with_other_credentials_gets_its_answers(cassette):
     cassette({"url": f"/x?key={secret(1)}&q=1"}, {"url": f"/x?key={secret(1)}&q=2"})
 

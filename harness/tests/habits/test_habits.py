@@ -28,7 +28,7 @@ from warm_pytest import run_pytest
 ROWS = [
     row
     for file in sorted(Path(__file__).parent.glob("*.toml"))
-    for row in tomllib.loads(file.read_text("utf-8"))["habit"]
+    for row in tomllib.loads(file.read_text("utf-8")).get("habit", ())
 ]
 OURS = ["-p", "ellmer_harness.pytest.plugin"]
 API = """

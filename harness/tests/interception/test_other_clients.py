@@ -343,6 +343,7 @@ HEAD = b"HTTP/1.1 200 OK\r\n"
 ODD = {
     "half a head": HEAD + b"content-",
     "a folded header": HEAD + b"x-ratelimit-left: 1\r\n\t2\r\ncontent-length: 0\r\n\r\n",
+    "a fold before any header": HEAD + b" folded: x\r\ncontent-length: 0\r\n\r\n",
     "a header in latin-1": HEAD + b"x-ratelimit-left: \xe9\r\ncontent-length: 0\r\n\r\n",
     "a trailer": HEAD + b"transfer-encoding: chunked\r\n\r\n2\r\nab\r\n0\r\nx-sum: 1\r\n\r\n",
     "a chunk without a size": HEAD + b"transfer-encoding: chunked\r\n\r\nzz\r\nabc\r\n",

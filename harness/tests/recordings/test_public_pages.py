@@ -52,6 +52,16 @@ def test_forms_links_and_cookies_of_a_public_page_are_no_findings(found):
     assert found(exchange(**{"Set-Cookie": [f"{COOKIE}; path=/"]}), exchange(sent=again)) == []
 
 
+SCRIPT = f'var CONFIG={{SITE:"x",API_KEY:"{TOKEN}"}};'
+
+
+@pytest.mark.parametrize("kind", ["application/javascript", "text/javascript; charset=utf-8"])
+def test_keys_in_a_script_of_a_public_host_are_no_findings(found, kind):
+    assert found(exchange(url="https://www.example.com/app.js", page=SCRIPT, kind=kind)) == []
+    assert found(exchange(url="https://www.example.com/app.js", page=f"{SCRIPT}//{GITHUB}", kind=kind))
+    assert found(exchange(url="http://10.0.0.1/app.js", page=SCRIPT, kind=kind))
+
+
 @pytest.mark.parametrize(
     "other",
     [

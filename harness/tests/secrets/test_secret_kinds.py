@@ -405,6 +405,8 @@ def test_keys_that_are_split_over_events(data):
         {"uri": "https://o1.ingest.sentry.io/api/1/envelope/?sentry_key=0123456789abcdef0123456789abcdef"},
         {"uri": "https://api.gbif.org/v1/x?datasetKey=50c9509d-22c7-4a22-a47d-8c48425ef4a7"},
         {"publishableKey": "9f8e7d6c5b4a39281706f5e4d3c2b1a0"},
+        {"UPLOADCARE_PUB_KEY": "e5b76258e05f2aabe85c"},
+        {"public_api_key": "9f8e7d6c5b4a39281706f5e4d3c2b1a0"},
         {"api_key": "phc_C44vUK9R1J6HYVdfJarTEPqVAoRPJzMXzFcj8PIrJgP"},
         {"url": "https://example.com/1?key=crossref.0f3a9c1d7be24856a1b0c9d8e7f60512"},
         {"clientToken": "pub" + "e4f163c23bbf91c16b8f57f56af9fc58"},

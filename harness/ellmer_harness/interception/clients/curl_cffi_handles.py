@@ -278,7 +278,8 @@ def _reader(curl: Curl) -> Any:
 def _send(curl: Curl, body: bytes) -> None:
     read = io.BytesIO(body)
     curl.setopt(CurlOpt.READDATA, read)
-    curl.setopt(CurlOpt.SEEKDATA, read)  # libcurl goes back to the start for a redirect
+    if _handle_of(curl).options.get(CurlOpt.SEEKDATA) is not None:  # a generator cannot be sent again
+        curl.setopt(CurlOpt.SEEKDATA, read)
 
 
 def _first(cassette: Any, curl: Curl) -> RequestInFlight:
@@ -334,8 +335,7 @@ class _Recording:
             return
         first, *rest = (each.decode("latin-1") for each in self._lines)
         self._lines = []
-        version, _, status = first.partition(" ")
-        code, _, reason = status.partition(" ")
+        version, code, reason = _status(first)
         pairs = [(name.lower(), value.strip()) for name, _, value in (each.partition(":") for each in rest)]
         if code.isdigit() and int(code) >= 200:
             self._heads.append((int(code), reason, version.upper(), pairs))
@@ -379,6 +379,18 @@ class _Recording:
                 self._line(b"")
             if self._heads:  # else the request has no answer, which is an error at the end of the run
                 self._take.eof()
+
+
+def _status(line: str) -> tuple[str, str, str]:
+    """Returns the version, the status and the reason of the first line. libcurl takes tabs for spaces, and curl_cffi finds no
+    reason behind them.
+    """
+    if " " not in line and "\t" in line:
+        version, status, *_ = line.split("\t")
+        return version, status, ""
+    version, _, rest = line.partition(" ")
+    status, _, reason = rest.partition(" ")
+    return version, status, reason
 
 
 def _joined(url: str, location: str) -> str:
