@@ -167,8 +167,9 @@ class ToolContext(Generic[D]):
             >>> book(tool_context(None))
             'No seat'
         """
-        question = self._question(message, fields, url)
+        problem = ""
         for _ in range(_TRIES):
+            question = self._question(f"{message}\n{problem}" if problem else message, fields, url)
             answer = self._asked(question)
             if isawaitable(answer):
                 if self.scope.wait is None:
@@ -181,7 +182,6 @@ class ToolContext(Generic[D]):
             answers, problem = self._answers(question, answer)
             if not problem:
                 return answers
-            question = self._question(f"{message}\n{problem}", fields, url)
         raise UsageError(f"The question {message!r:.100} has no valid answer: {problem}.")
 
     async def ask_async(
@@ -206,13 +206,13 @@ class ToolContext(Generic[D]):
             >>> asyncio.run(book(tool_context(None)))
             'No seat'
         """
-        question = self._question(message, fields, url)
+        problem = ""
         for _ in range(_TRIES):
+            question = self._question(f"{message}\n{problem}" if problem else message, fields, url)
             answer = self._asked(question)
             answers, problem = self._answers(question, await answer if isawaitable(answer) else answer)
             if not problem:
                 return answers
-            question = self._question(f"{message}\n{problem}", fields, url)
         raise UsageError(f"The question {message!r:.100} has no valid answer: {problem}.")
 
     def _question(
