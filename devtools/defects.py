@@ -751,6 +751,14 @@ DEFECTS = {
         "            pass\n",
         ("tests/hostile/test_pages_from_elsewhere.py", "-k", "drips"),
     ),
+    "summaries-with-escapes": Defect(
+        "The summary of a report has what a terminal obeys.",
+        5,
+        "ellmer_conformance.report.formats.markdown",
+        'printable("\\n\\n".join(blocks))',
+        '"\\n\\n".join(blocks)',
+        ("tests/hostile/test_shown_from_outside.py", "-k", "summary"),
+    ),
     "keys-of-the-own-client": Defect(
         "Keys that the program's own client adds are not known.",
         6,
