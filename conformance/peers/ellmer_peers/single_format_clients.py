@@ -109,13 +109,12 @@ class Mistral(_Blocking):
         limit = None if to.timeout is None else int(to.timeout * 1000)
         client = Client(api_key=to.api_key, server_url=to.base_url.removesuffix("/v1"), timeout_ms=limit)
         if not stream:
-            choice = client.chat.complete(**self.body()).choices[0]
-            message: Any = choice.message
-            said = message.model_dump(exclude_none=True)
-            return self.said(said, choice.finish_reason, _functions(message))
+            answered: Any = client.chat.complete(**self.body()).choices[0]
+            said = answered.message.model_dump(exclude_none=True)
+            return self.said(said, answered.finish_reason, _functions(answered.message))
         pieces, stop = _Pieces(), None
         for event in client.chat.stream(**self.body()):
-            choice = event.data.choices[0]
+            choice: Any = event.data.choices[0]
             self.pieces.append(choice.delta.content or "")
             for call in choice.delta.tool_calls or ():
                 pieces.add(call.index, call.id, call.function.name, call.function.arguments)
