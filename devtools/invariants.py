@@ -70,6 +70,7 @@ INVARIANTS = (
             "tests/web/test_read.py",
             "harness/tests/interception/test_mcp_servers.py",
             "tests/hostile/test_hostile_mcp.py",
+            "tests/telemetry/test_spans.py",
         ),
     ),
     Invariant(

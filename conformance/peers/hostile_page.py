@@ -115,7 +115,7 @@ With the name of your adapter in place of this one, all attacks are run, with ve
 conformance hostile --adapter ellmer-core --attack cut-call
 ```
 
-The same server, for a client in any language:
+`conformance serve` has the same attacks for a client in any language. Start it in a second terminal:
 
 <!-- serves -->
 ```sh
@@ -133,7 +133,8 @@ option of its library. Many libraries use it as the time between two bytes, so s
 `conformance/peers` are the clients; a verdict can be due to the bridge, the library, or the SDK under it. Each attack was
 run once per library, on a busy machine, and no single verdict was examined by hand. openai, anthropic and google-genai, in these
 versions, were attacked again on 29 November 2026: the same attacks were not withstood (16, 20, 16). Under `bomb` and
-`endless-line` it depends on the load of the machine which comes first, too much memory or too much time.
+`endless-line` it depends on the load of the machine which comes first, too much memory or too much time. The client httpx is
+httpx without an SDK, as many programs use it: its bridge runs each call of an answer, whatever the reason for the end.
 """
 
 

@@ -66,8 +66,8 @@ DOWNLOAD = Budget(received=50_000_000, unpacked=50_000_000, seconds=60.0)
 PRICES = Budget(received=10_000_000, unpacked=10_000_000, values=1_000_000, seconds=60.0)
 #: A request to `ellmer_core.web.endpoint()`.
 WEB = Budget(received=20_000_000, unpacked=20_000_000, values=4_000_000, depth=100)
-#: A message of the chat app's page, or a file that it uploads.
-PAGE = Budget(received=20_000_000, values=100_000)
+#: A message of the chat app's page, or a file that it uploads. The seconds are those of the head of a request.
+PAGE = Budget(received=20_000_000, values=100_000, seconds=30.0)
 #: An MCP server that introduces itself and lists its tools, resources or prompts. `received` and `values` are for each message of it,
 #: of whose values the SDK makes some 330 bytes each.
 MCP_SERVER = Budget(received=64_000_000, values=500_000, events=1000, seconds=60.0)

@@ -24,6 +24,7 @@ import uvicorn
 from htmltools import HTML, Tag, TagList, head_content, tags
 from shiny import App, Inputs, Outputs, Session, reactive
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
+from uvicorn.protocols.http.h11_impl import H11Protocol
 
 from .._chat.chat import Chat
 from ..base.budget import PAGE, has_more_values
@@ -293,9 +294,42 @@ def serve(app: App, port: int, *, launch: bool) -> None:
         print(f"The chat is at {address} (Ctrl-C ends it).", flush=True)  # noqa: T201 - where it is
         if launch:
             webbrowser.open(address)
-        config = uvicorn.Config(OnlyFromHere(app), log_level="warning", timeout_graceful_shutdown=1)
+        config = uvicorn.Config(
+            OnlyFromHere(app), http=HeadInTime, log_level="warning", timeout_graceful_shutdown=1
+        )
         with suppress(KeyboardInterrupt):
             _run(uvicorn.Server(config), listening)
+
+
+class HeadInTime(H11Protocol):
+    """uvicorn's protocol, which closes a connection whose request has no complete head in time."""
+
+    seconds = PAGE.seconds
+
+    def connection_made(self, transport: asyncio.Transport) -> None:  # type: ignore[override]  # as in H11Protocol
+        super().connection_made(transport)
+        self._timer: asyncio.TimerHandle | None = self.loop.call_later(self.seconds, self._end)
+
+    def data_received(self, data: bytes) -> None:
+        before = self.cycle
+        if self._timer is None and (before is None or before.response_complete):
+            self._timer = self.loop.call_later(self.seconds, self._end)
+        super().data_received(data)
+        if self.cycle is not before:
+            self._stop()
+
+    def connection_lost(self, exc: Exception | None) -> None:
+        self._stop()
+        super().connection_lost(exc)
+
+    def _stop(self) -> None:
+        if self._timer is not None:
+            self._timer.cancel()
+        self._timer = None
+
+    def _end(self) -> None:
+        if self.transport.get_protocol() is self:  # and no WebSocket's
+            self.transport.close()
 
 
 def _listening(port: int) -> socket.socket:

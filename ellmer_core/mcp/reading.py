@@ -247,6 +247,7 @@ class _Received(_Stream):
             item = await self._stream.__anext__()
             message: Any = getattr(item, "message", None)  # or an exception: it could not be read
             method = getattr(message, "method", "")
+            _drop_output_schemas(getattr(message, "result", None))
             if method == "notifications/cancelled":
                 self._waiting.cancelled(str((message.params or {}).get("requestId")))
             if not method or getattr(message, "id", None) is None or await self._waiting.admitted(message):
@@ -259,6 +260,16 @@ class _Received(_Stream):
             return await anext(self)
         except StopAsyncIteration:
             raise EndOfStream from None
+
+
+def _drop_output_schemas(result: Any) -> None:
+    """Removes the schemas of results from a list of tools. The SDK would check each result by them, in the thread of all calls: a `pattern`
+    or a `$ref` of a server can take years, which no timeout ends.
+    """
+    tools = result.get("tools") if isinstance(result, dict) else None
+    for tool in tools if isinstance(tools, list) else ():
+        if isinstance(tool, dict):
+            tool.pop("outputSchema", None)
 
 
 class _Sent(_Stream):

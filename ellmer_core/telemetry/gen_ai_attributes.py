@@ -61,13 +61,25 @@ def where(url: str) -> Json:
     return {"server.address": parts.hostname or "", **({"server.port": port} if port else {})}
 
 
+_LONGEST = 256
+
+
+def short(name: object) -> str:
+    """Returns an id or a name that a provider, a model or an MCP server chose, cut to a length that each backend stores; `""` if it is not a
+    text.
+    """
+    if not isinstance(name, str):
+        return ""
+    return name if len(name) <= _LONGEST else f"{name[: _LONGEST - 1]}…"
+
+
 def of_response(turn: AssistantTurn) -> Json:
     """Returns the attributes of an answer."""
     body: Mapping[str, Any] = turn.json or {}
     attributes = {
-        "gen_ai.response.id": body.get("id") or body.get("responseId"),
-        "gen_ai.response.model": body.get("model") or body.get("modelVersion"),
-        "gen_ai.response.finish_reasons": [_finish(turn)],
+        "gen_ai.response.id": short(body.get("id") or body.get("responseId")),
+        "gen_ai.response.model": short(body.get("model") or body.get("modelVersion")),
+        "gen_ai.response.finish_reasons": [short(_finish(turn))],
     }
     return {name: value for name, value in attributes.items() if value} | usage(turn.tokens)
 

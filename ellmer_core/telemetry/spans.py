@@ -77,20 +77,22 @@ def traced_call(request: ContentToolRequest) -> Iterator[Callable[[ContentToolRe
 
 
 def _name(request: ContentToolRequest) -> str:
-    return request.name if request.tool or captures() else UNKNOWN
+    from .gen_ai_attributes import short  # noqa: PLC0415 - only needed where spans are
+
+    return short(request.name) if request.tool or captures() else UNKNOWN
 
 
 def _call_attributes(request: ContentToolRequest) -> dict[str, str]:
+    from .gen_ai_attributes import json_of, short  # noqa: PLC0415 - only needed where spans are
+
     attributes = {
         "gen_ai.operation.name": "execute_tool",
         "gen_ai.tool.name": _name(request),
-        "gen_ai.tool.call.id": request.id,
+        "gen_ai.tool.call.id": short(request.id),
         "gen_ai.tool.type": "function",
-        "gen_ai.tool.description": request.tool.description if request.tool else "",
+        "gen_ai.tool.description": short(request.tool.description) if request.tool else "",
     }
     if captures():
-        from .gen_ai_attributes import json_of  # noqa: PLC0415 - only needed by those who want it
-
         attributes["gen_ai.tool.call.arguments"] = json_of(dict(request.arguments))
     return {name: value for name, value in attributes.items() if value}
 

@@ -10,7 +10,7 @@ from contextlib import asynccontextmanager, contextmanager, suppress
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
 from threading import Event, Thread
-from time import sleep
+from time import process_time, sleep
 
 import pytest
 
@@ -73,6 +73,14 @@ def test_a_tool_that_is_renamed_after_the_list_is_an_error_of_the_call():
 def test_what_answers_no_call_is_left_out(how):
     with mcp_tools([*HOSTILE, how], timeout=20) as tools:
         assert called(tools).value == "a note"
+
+
+def test_the_schema_of_results_takes_no_time():
+    with mcp_tools([*HOSTILE, "is checked for long"], timeout=20) as tools:
+        began = process_time()
+
+        assert called(tools).value == "a note"
+        assert process_time() - began < 1
 
 
 @pytest.mark.parametrize("how", ["lacks content", "knows other content"])

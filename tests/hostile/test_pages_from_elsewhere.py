@@ -5,6 +5,7 @@
 import asyncio
 import http.client
 import json
+import select
 import socket
 import threading
 from contextlib import ExitStack, closing, contextmanager, suppress
@@ -19,7 +20,7 @@ from websockets.sync.client import connect
 
 import ellmer_core as ec
 from ellmer_conformance.server import StrictServer
-from ellmer_core.live.browser import OnlyFromHere, event_loop
+from ellmer_core.live.browser import HeadInTime, OnlyFromHere, event_loop
 from ellmer_harness import use_cassette
 from ellmer_harness.serving import serving as serving_cassette
 
@@ -36,11 +37,13 @@ ELSEWHERE = [
 
 
 @contextmanager
-def served(app):
+def served(app, **options):
     """Runs an app on a free port, in the event loop of all chat apps. A session that is given up at the end leaves its socket open, so
     a busy machine gets the time to end them.
     """
-    server = uvicorn.Server(uvicorn.Config(app, port=0, log_level="error", timeout_graceful_shutdown=20))
+    server = uvicorn.Server(
+        uvicorn.Config(app, port=0, log_level="error", timeout_graceful_shutdown=20, **options)
+    )
     up, started = threading.Event(), server.startup
 
     async def startup(sockets=None):
@@ -72,7 +75,8 @@ def chat_of(model):
 @pytest.fixture(scope="module", params=["live_browser", "a server of its own"])
 def app(request, model):
     own = ec.chat_app(chat_of(model))
-    with served(OnlyFromHere(own) if request.param == "live_browser" else own) as port:
+    live = request.param == "live_browser"
+    with served(OnlyFromHere(own), http=HeadInTime) if live else served(own) as port:
         yield port
 
 
@@ -166,6 +170,53 @@ def test_no_page_of_ours_is_shown_in_a_frame(app, model):
         assert page.status_code == 200
         assert "frame-ancestors 'none'" in page.headers["content-security-policy"]
         assert "access-control-allow-origin" not in page.headers
+
+
+async def _reads_all(scope, receive, send):
+    while (await receive()).get("more_body"):
+        pass
+    await send({"type": "http.response.start", "status": 200, "headers": [(b"content-length", b"2")]})
+    await send({"type": "http.response.body", "body": b"ok"})
+
+
+def _drips(client, begin, rest, seconds):
+    """Sends bytes one by one. Returns what the server answers, and `b""` if it closes the connection."""
+    client.sendall(begin)
+    for letter in rest:
+        try:
+            client.sendall(bytes([letter]))
+        except OSError:
+            return b""
+        if select.select([client], [], [], seconds)[0]:
+            return client.recv(1000)
+    return client.recv(1000)
+
+
+POST = b"POST / HTTP/1.1\r\nhost: localhost\r\ncontent-length: 30\r\n\r\n"
+
+
+@pytest.mark.parametrize(
+    ("before", "begin", "rest", "answers"),
+    [
+        (b"", b"GET / HTTP/1.1\r\nx: ", b"x" * 400, False),
+        (b"", b"", b"G" * 400, False),
+        (POST + b"x" * 30, b"GET / HTTP/1.1\r\nx: ", b"x" * 400, False),
+        (b"", POST, b"x" * 30, True),
+    ],
+    ids=["a head", "a line", "a second head", "a body"],
+)
+def test_a_head_that_drips_is_left_and_a_body_is_read(monkeypatch, before, begin, rest, answers):
+    monkeypatch.setattr(HeadInTime, "seconds", 0.25)
+    with (
+        served(_reads_all, http=HeadInTime) as port,
+        closing(socket.create_connection(("127.0.0.1", port), timeout=10)) as client,
+    ):
+        if before:
+            client.sendall(before)
+            assert client.recv(1000).endswith(b"ok")
+        got = _drips(client, begin, rest, 0.02)
+
+    assert bool(got) == answers
 
 
 def test_a_rebound_name_reads_no_page_of_the_strict_server(model, resolver):

@@ -16,6 +16,7 @@ from ellmer_conformance.cli import _group
 from ellmer_conformance.cli.recordings import lint
 from ellmer_conformance.report import Report
 from ellmer_conformance.report.formats.html import page
+from ellmer_conformance.report.formats.markdown import markdown
 from ellmer_conformance.report.formats.terminal_escaping import printable as report_printable
 from ellmer_conformance.server import status_page
 from ellmer_core import contents_record, contents_replay
@@ -243,3 +244,11 @@ def test_one_damaged_gzip_does_not_stop_the_scan(tmp_path, capsys):
     assert "a.json.gz: it cannot be read" in out
     assert "b.json.gz: it cannot be read" in out
     assert "c.json: /x-goog-api-key" in out
+
+
+def test_the_summary_commands_neither_the_terminal_nor_a_pipeline():
+    able = {"mine openai-chat/openai": {"tools": "\x1b[31m\n::error::"}}
+    text = markdown(Report(capabilities=able), "out")
+
+    assert "\\u001b[31m" in text
+    assert not re.search(r"\x1b|^::", text, re.MULTILINE)

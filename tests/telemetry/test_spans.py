@@ -224,6 +224,20 @@ def test_what_is_said_is_in_no_span_and_no_log_if_it_is_not_asked_for(server, re
     assert KEY not in told
 
 
+def test_what_a_provider_calls_things_is_short_in_spans(server, reply, chat, spans):
+    long = "x" * 100_000
+    asked = json.loads(whole(None, call(long), finish="tool_calls"))
+    told = json.loads(whole("Five."))
+    server.answers(
+        reply([json.dumps({**asked, "id": long, "model": {"a": long}}).encode()]),
+        reply([json.dumps({**told, "id": long, "model": long}).encode()]),
+    )
+    chat.chat("Go")
+
+    kept = [value for span in spans() for value in [span.name, *span.attributes.values()]]
+    assert max(len(str(value)) for value in kept) < 300
+
+
 def test_every_content_has_a_part():
     request = ContentToolRequest("c", "draw", {"x": 1})
     said = [

@@ -11,6 +11,7 @@ conversation are random ids, which decode to unreadable bytes at each of the fou
 from __future__ import annotations
 
 import html
+import json
 import re
 import zlib
 from base64 import b64decode, b64encode
@@ -26,6 +27,8 @@ from typing import Any, NamedTuple, get_args
 from urllib.parse import unquote
 
 from pydantic_core import from_json
+
+from ellmer_core.base.budget import RECORDING, has_more_values
 
 from ..format.compression import archived_part, undo, unzipped_part
 from ..format.json_text import LaidBody, compact, in_ascii, searcher
@@ -150,7 +153,9 @@ def scan_written(
         yield from scan(from_json(text), secrets, where)
         return
     for side, body in bodies.items():
-        if isinstance(body, Uniform) or (isinstance(body, dict) and not _EVENTS_IN.isdisjoint(body)):
+        if isinstance(body, LaidBody):
+            body = {"json": parsed(body.source) if body.source.startswith(b"[") else None}  # noqa: PLW2901  # what it is written from
+        if isinstance(body, Uniform) or (isinstance(body, dict) and _may_be_events(body)):
             yield from _findings(_over_events({"body": body}, f"{where}/{side}", _labelled(secrets)))
 
 
@@ -277,7 +282,7 @@ def search(
     set is used, too.
     """
     yield from _over_events(value, where, secrets)
-    at = cache(lambda: places(value, where))
+    at, known = cache(lambda: places(value, where)), _known(tuple(secrets))
     parts = [
         _Part(text, key, at)
         for key, text in strings(value)
@@ -289,7 +294,9 @@ def search(
             whole = _SEPARATOR.join(texts)
             words = [*_words(whole)]
             found = [(secret, what) for what, secret in keys(words)]
-            for each in (secrets, found, maintained(whole) if rules else ()):
+            for hit in _by_value(parts, whole, known.in_each_spelling):
+                yield hit._replace(secret=known.value_of[hit.secret])
+            for each in (found, maintained(whole) if rules else ()):
                 yield from _by_value(parts, whole, [*dict.fromkeys(each)])
             yield from _by_name(parts, whole, texts)
             parts = _unwrapped(parts, words, secrets, first=layer == 0)
@@ -364,15 +371,21 @@ class _Known:
         return (self._spelled_by_letter if has_escaped_letters(text) else self._spelled).present(text)
 
     @cached_property
+    def in_each_spelling(self) -> list[tuple[str, str]]:
+        """The values in all spellings."""
+        forms = [(form, what) for secret, what in self.values for form in spellings(secret)]
+        return [*dict.fromkeys(forms)]
+
+    @cached_property
+    def value_of(self) -> dict[str, str]:
+        """The value that each spelling is of."""
+        return {form: secret for secret, _ in self.values for form in spellings(secret)}
+
+    @cached_property
     def _spelled(self) -> _Known:
         """The values in all spellings, and in Base64 if nothing else is encoded with them."""
-        return _Known(
-            [
-                (form, what)
-                for secret, what in self.values
-                for form in (*spellings(secret), b64encode(utf8(secret)).decode().rstrip("="))
-            ]
-        )
+        encoded = [(b64encode(utf8(secret)).decode().rstrip("="), what) for secret, what in self.values]
+        return _Known([*self.in_each_spelling, *encoded])
 
     @cached_property
     def _spelled_by_letter(self) -> _Known:
@@ -567,7 +580,14 @@ _EVENTS = ("sse", "ndjson", "eventstream")
 #: Bodies that may be a stream all the same: its lines end with CR, it is not UTF-8, or it was cut within a letter.
 _UNREAD = ("text", "base64")
 _EVENTS_IN = frozenset((*_EVENTS, *_UNREAD, "reads"))
-_DATA = re.compile(rb"(?m)^(?:data:[ \t]*)?(\{.*\})[ \t]*$")
+_LINE_ENDS = bytes.maketrans(b"\r\x1e", b"\n\n")  # a sequence of JSON texts has a separator before each
+_LINE = re.compile(rb"^\{.*\}[ \t]*$", re.MULTILINE)
+_EVENT = re.compile(rb"(?:^data:[^\n]*\n?)+", re.MULTILINE)
+_DATA = re.compile(rb"^data:[ \t]*([^\n]*)", re.MULTILINE)
+
+
+def _may_be_events(body: dict[str, Any]) -> bool:
+    return not _EVENTS_IN.isdisjoint(body) or isinstance(body.get("json"), list)
 
 
 def _over_events(value: Any, where: str, secrets: Sequence[tuple[str, str]]) -> Iterator[Hit]:
@@ -584,7 +604,8 @@ def _over_events(value: Any, where: str, secrets: Sequence[tuple[str, str]]) -> 
         split = dict(_columns(events, ""))
         wholes = {path: "".join(texts) for path, texts in split.items()}
         whole = _SEPARATOR.join(each.encode("utf-8", "replace") for each in wholes.values())
-        found = keys(_words(whole)) if has_key(in_ascii(whole)) else ()
+        is_array = place[1] == "json"  # of anything: only values that are known are no chance
+        found = keys(_words(whole)) if not is_array and has_key(in_ascii(whole)) else ()
         keys_found = _Known([(secret, what) for what, secret in found])
         for path, texts in split.items():
             wanted = [*keys_found.present(wholes[path]), *known.in_any_form(wholes[path])]
@@ -608,7 +629,7 @@ def _streams(value: Any, where: str) -> Iterator[tuple[Location, list[Any] | Uni
         at, item = left.pop()
         if isinstance(item, dict):
             for name, inner in item.items():
-                if name in _EVENTS and isinstance(inner, list):
+                if (name in _EVENTS or name == "json") and isinstance(inner, list):
                     yield (at, name), inner
                 elif isinstance(inner, Uniform):
                     yield ((at, name), "sse"), inner
@@ -634,9 +655,23 @@ def _unread(kind: str, body: Any) -> list[Any]:
 
 
 def _data_of(body: bytes) -> list[Any]:
-    """Returns the data of the events of a stream, or nothing if there are not two."""
-    found = _DATA.findall(body.replace(b"\r", b"\n") if b"\r" in body else body)
-    return [parsed(each.decode("utf-8", "replace")) for each in found] if len(found) > 1 else []
+    """Returns the data of the events of a stream, or the items of a JSON array, or nothing if there are not two."""
+    if body[:64].lstrip()[:1] == b"[":
+        with suppress(ValueError, RecursionError):
+            text = body.decode("utf-8", "replace").lstrip()
+            found = [] if has_more_values(text, RECORDING.values) else json.JSONDecoder().raw_decode(text)[0]
+            return found if len(found) > 1 else []
+    lines = body.translate(_LINE_ENDS)
+    if len(events := [*_EVENT.finditer(lines)]) > 1:
+        texts = [b"\n".join(_DATA.findall(event[0])) for event in events]
+    else:
+        texts = _LINE.findall(lines)
+    return [_json_or_text(each.decode("utf-8", "replace")) for each in texts] if len(texts) > 1 else []
+
+
+def _json_or_text(text: str) -> Any:
+    value = parsed(text)
+    return text if value is None else value
 
 
 def _columns(values: Sequence[Any], path: str) -> Iterator[tuple[str, list[str]]]:

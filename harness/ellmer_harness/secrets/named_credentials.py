@@ -502,7 +502,7 @@ _NEXT_VALUE = re.compile(  # the name is the content of an element, or of an att
 _LITERAL = re.compile(r"([A-Za-z_]\w{0,60})\s*:\s*\"((?:[^\"\\\n]|\\.){4,4000})\"")
 _GRAPHQL = re.compile(r"\s*(?:mutation|query|subscription|\{)[\s\w($:!,=\[\]\"@]*[({]")
 _ATTRIBUTE = re.compile(r"[ \t]*=[ \t]*(?:\"([^\"<>]{4,4000})\"|'([^'<>]{4,4000})')")
-_PART = re.compile(r"\"?(?:\r?\n[^\r\n]+)*\r?\n\r?\n([^\r\n]{4,4000})")
+_PART = re.compile(r"\"?(?:\r?\n[^\r\n]+){0,20}\r?\n\r?\n([^\r\n]{4,4000})")
 _IN_URL = re.compile(r"://[^\s:/@\"'<>?#]*:([^\s/@\"'<>]{3,200})@")
 _USER_IN_URL = re.compile(
     r"://([^\s:/@\"'<>?#]{16,400})(?::([^\s/@\"'<>]{0,200}))?@"
@@ -562,7 +562,7 @@ def named(text: str, lower: str) -> Iterator[tuple[str, str, int, str]]:
     case, of the same length.
     """
     yield from ((*each, "") for each in _known_forms(text))
-    done = -1
+    done, limits = -1, _Limits(text)
     for at in _telling(lower):
         if at >= done:
             done = name_end = at + len(_NAME.match(text, at)[0])  # type: ignore[index]  # it matches nothing, too
@@ -570,7 +570,10 @@ def named(text: str, lower: str) -> Iterator[tuple[str, str, int, str]]:
                 continue  # a word of a sentence
             begin = at - len(_BEFORE.search(text[max(0, at - 60) : at])[0])  # type: ignore[index]  # likewise
             name = unquote(text[begin:name_end]) if "%" in text[begin:name_end] else text[begin:name_end]
-            if found := _after(text, begin, name_end, _kind_at(text, begin, name.rstrip("]"))):
+            near, before = limits.near(begin, name_end)
+            what = _kind_at(text, begin, name.rstrip("]"))
+            found = _after(near, begin - before, name_end - before, what)
+            if found and not limits.cuts(near, found, before):
                 found = _in_path(text, begin, found)
                 mark = text[begin - 1] if text[begin - 1 : begin] in _IN_LINKS else ""
                 yield NAMED, found, at, mark + name.rstrip("]")
@@ -584,6 +587,35 @@ def _in_path(text: str, begin: int, value: str) -> str:
     """Returns a value, only up to the next `/` if it is a parameter of a path: `/a;pin=1234/b`."""
     in_path = text[begin - 1 : begin] == ";" and _PATH.search(text[max(0, begin - 320) : begin])
     return value.partition("/")[0] if in_path else value
+
+
+_VALUE_END = re.compile(r"[\s\"'\\&;<>]")
+_MANY_NAMES, _LOOKED_BACK, _SHORT_VALUE = 20, 420, 400
+
+
+class _Limits:
+    """How far the value of a name may reach. A text without spaces and quotes is the value of each name in it, so behind the first names
+    of such a text, only short values are looked at.
+    """
+
+    def __init__(self, text: str) -> None:
+        self._text = text
+        self._end = self._names = 0
+
+    def near(self, begin: int, end: int) -> tuple[str, int]:
+        """Returns the text around a name, and what is left out before it."""
+        if end > self._end:
+            found = _VALUE_END.search(self._text, end)
+            self._end, self._names = found.start() if found else len(self._text), 0
+        self._names += 1
+        if self._names <= _MANY_NAMES:
+            return self._text, 0
+        before = max(0, begin - _LOOKED_BACK)
+        return self._text[before : end + _SHORT_VALUE], before
+
+    def cuts(self, near: str, value: str, before: int) -> bool:
+        """Tells whether a value goes on behind the text around its name."""
+        return before + len(near) < len(self._text) and near.endswith(value)
 
 
 def _kind_at(text: str, begin: int, name: str) -> Kind:

@@ -86,6 +86,7 @@ FILES = {
     "secrets in base64": (hidden, 200),
     "secrets over chunks": (in_chunks, 250),
     "names that tell of secrets": (lambda n: asks(*({f"api_key_{at}": f"v{at}"} for at in range(n))), 1000),
+    "names in the value of a name": (lambda n: asks("password=" * n), 600),
     "events with names of their own": (lambda n: streams(*({f"a{at}": f"b{at}"} for at in range(n))), 800),
     "a long list after short ones": (
         lambda n: streams(*({"l": ["a"]} for _ in range(n)), {"l": [f"b{at}" for at in range(n)]}),

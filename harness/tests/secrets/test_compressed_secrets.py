@@ -6,6 +6,7 @@ import gzip
 import json
 import zlib
 from base64 import b64encode
+from contextlib import contextmanager
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from threading import Thread
 
@@ -89,16 +90,13 @@ def test_scan_says_what_it_could_not_search(coding, tmp_path, capsys, monkeypatc
     assert f"its {coding} cannot be read, so it was not searched" in said
 
 
-@pytest.mark.parametrize("name", CODED)
-def test_no_compressed_answer_with_a_key_is_written(name, tmp_path, monkeypatch):
-    monkeypatch.setenv("OPENAI_API_KEY", KEY)
-    coding, body = CODED[name]
-
+@contextmanager
+def _answering(headers, body):
     class Answers(BaseHTTPRequestHandler):
         def do_GET(self):
             self.send_response(401)
-            self.send_header("content-encoding", coding)
-            self.send_header("content-length", str(len(body)))
+            for name, value in {**headers, "content-length": str(len(body))}.items():
+                self.send_header(name, value)
             self.end_headers()
             self.wfile.write(body)
 
@@ -107,20 +105,85 @@ def test_no_compressed_answer_with_a_key_is_written(name, tmp_path, monkeypatch)
 
     with ThreadingHTTPServer(("127.0.0.1", 0), Answers) as server:
         Thread(target=server.serve_forever, args=[0.01], daemon=True).start()
-        url = f"http://127.0.0.1:{server.server_address[1]}/"
-
-        def recorded():
-            with (
-                use_cassette(tmp_path / "a.json", mode="record"),
-                httpx.Client(trust_env=False) as client,
-                client.stream("GET", url) as answer,
-            ):
-                assert b"".join(answer.iter_raw()) == body
-
-        with pytest.raises(SecretFound, match="nothing was written"):
-            recorded()
+        yield f"http://127.0.0.1:{server.server_address[1]}/"
         server.shutdown()
-    assert [*tmp_path.rglob("*.json")] == []
+
+
+def _is_refused(path, headers, body):
+    """Tells whether a recording of this answer is an error, and nothing is written."""
+
+    def recorded(url):
+        with (
+            use_cassette(path / "a.json", mode="record"),
+            httpx.Client(trust_env=False) as client,
+            client.stream("GET", url) as answer,
+        ):
+            assert b"".join(answer.iter_raw()) == body
+
+    with _answering(headers, body) as url, pytest.raises(SecretFound, match="nothing was written"):
+        recorded(url)
+    return [*path.rglob("*.json")] == []
+
+
+@pytest.mark.parametrize("name", CODED)
+def test_no_compressed_answer_with_a_key_is_written(name, tmp_path, monkeypatch):
+    monkeypatch.setenv("OPENAI_API_KEY", KEY)
+    coding, body = CODED[name]
+
+    assert _is_refused(tmp_path, {"content-encoding": coding}, body)
+
+
+#: A key that no pattern knows.
+OWN = "Qx7Rb2mK9vW4nT8yL3cH6jZ5pD1sF0aG"
+SPELLED = {"in upper case": OWN.upper(), "backwards": OWN[::-1], "in hexadecimal": OWN.encode().hex()}
+BODIES = {
+    "gzip": ({"content-encoding": "gzip"}, gzip.compress),
+    "UTF-16": (
+        {"content-type": "application/json; charset=utf-16"},
+        lambda plain: plain.decode().encode("utf-16"),
+    ),
+}
+
+
+@pytest.mark.parametrize("body", BODIES)
+@pytest.mark.parametrize("form", SPELLED)
+def test_a_key_in_another_form_in_what_cannot_be_replaced_is_not_written(form, body, tmp_path, monkeypatch):
+    monkeypatch.setenv("STORE_API_KEY", OWN)
+    headers, coded = BODIES[body]
+    plain = json.dumps({"error": f"bad key {SPELLED[form]}"}).encode()
+
+    assert _is_refused(tmp_path, headers, coded(plain))
+
+
+def _data(piece):
+    return json.dumps({"d": piece}).encode()
+
+
+MANY = [f"word{n}" for n in range(600)]
+#: Bodies with a value in two of many pieces, and those that are no UTF-8 are written into a file of their own.
+PIECES = {
+    "an array": lambda pieces: json.dumps([{"d": piece} for piece in pieces]).encode(),
+    "an array and a bad byte": lambda pieces: (
+        json.dumps([{"d": piece} for piece in pieces]).encode() + b"\xff"
+    ),
+    "a sequence of JSON texts": lambda pieces: b"".join(b"\x1e" + _data(piece) + b"\n" for piece in pieces),
+    "events of two lines": lambda pieces: (
+        b"".join(b'data: {"d":\ndata: ' + json.dumps(piece).encode() + b"}\n\n" for piece in pieces) + b"\xff"
+    ),
+    "events of text": lambda pieces: (
+        b"".join(b"data: " + piece.encode() + b"\n\n" for piece in pieces) + b"\xff"
+    ),
+}
+
+
+@pytest.mark.parametrize("kind", PIECES)
+def test_a_key_in_pieces_is_found_in_each_kind_of_stream(kind, tmp_path, monkeypatch):
+    monkeypatch.setenv("STORE_API_KEY", OWN)
+    body = PIECES[kind]([*MANY, OWN[:16], OWN[16:], *MANY])
+
+    assert _is_refused(
+        tmp_path, {"content-type": "text/event-stream" if b"data:" in body else "application/json"}, body
+    )
 
 
 def test_all_members_of_a_body_are_read_in_linear_time():

@@ -10,6 +10,7 @@ from ..causes import causes, headline
 from ..report_json import fraction
 from ..results import VERDICTS, Report, Row, sentences
 from .terminal import MARKS, rows
+from .terminal_escaping import printable
 
 _SHOWN = 20  # failures; the rest is in the HTML page
 
@@ -23,7 +24,7 @@ def markdown(report: Report, folder: str) -> str:
     blocks += [_failure(cause.rows, folder) for cause in found[:_SHOWN]]
     if len(found) > _SHOWN:
         blocks.append(f"… and {len(found) - _SHOWN} more, in the HTML page.")
-    return "\n\n".join(blocks) + "\n"
+    return printable("\n\n".join(blocks)) + "\n"
 
 
 def _heading(report: Report) -> str:
