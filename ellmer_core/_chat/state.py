@@ -7,6 +7,7 @@ from __future__ import annotations
 from collections.abc import Awaitable, Callable, Collection, Iterable, Mapping
 from dataclasses import replace
 from functools import partial
+from itertools import islice
 from types import FunctionType
 from typing import TYPE_CHECKING, Any, Literal, ParamSpec, TypeVar, overload
 
@@ -113,7 +114,10 @@ class ChatState(Displayed):
             'Hello!'
         """
         turns = list(turns)
-        first, others = {*map(type, turns[:1])}, {*map(type, turns[1:])}  # few, whereas a history may be long
+        first, others = (
+            {*map(type, turns[:1])},
+            {*map(type, islice(turns, 1, None))},
+        )  # few, whereas a history may be long
         if wrong := [kind for kind in first | others if not issubclass(kind, Turn)]:
             raise UsageError(
                 f"A turn must be a UserTurn, an AssistantTurn or a SystemTurn, not {wrong[0].__name__}."

@@ -63,10 +63,10 @@ class History:
         """Returns all turns, with the received part of an unfinished answer."""
         return [*self.turns, *self._partial("interrupted")]
 
-    def replace(self, turns: Iterable[Turn], results: Mapping[int, ContentToolResult] | None = None) -> None:
-        """Replaces the whole history by these turns."""
+    def replace(self, turns: list[Turn], results: Mapping[int, ContentToolResult] | None = None) -> None:
+        """Replaces the whole history by these turns. The list becomes the history's own."""
         with self._lock:
-            self.turns[:] = turns
+            self.turns = turns
             last = self.turns[-1] if self.turns else None
             if isinstance(last, AssistantTurn) and last.links is None:
                 self.turns[-1] = distinct_calls(last)

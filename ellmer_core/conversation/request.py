@@ -28,29 +28,26 @@ from .settings import Settings
 
 def request_turns(history: History, settings: Settings, user: UserTurn | None) -> Loop[Sendable]:
     """Returns the history and the new turn in the form for the model, and the contents that are left out."""
-    turns = _history_after_hooks(history, settings) if settings.on_history else list(history.turns)
-    turns, special = _whole([*turns, *filter(None, [user])], history, settings)
-    new = turns.pop() if user else None
-    user = new if isinstance(new, UserTurn) else None
-    special = [place for place in special if place < len(turns)]
-    missed = (yield from _fetch_images(settings, turns, user)) if settings.fetch else []
+    said = _history_after_hooks(history, settings) if settings.on_history else history.turns
+    turns, special = _whole([*said, *filter(None, [user])], history, settings)
+    before = len(turns) - (user is not None)
+    special = [place for place in special if place < before]
+    missed = (yield from _fetch_images(settings, turns, turns[before:])) if settings.fetch else []
     if settings.fetched:
         turns = [inlined(turn, settings.fetched) for turn in turns]
-        new = user and inlined(user, settings.fetched)
-    parts = _parts([*(turns[place] for place in special), *filter(None, [new])])
+    parts = _parts([*(turns[place] for place in special), *turns[before:]])
     uploads = [part for part in parts if isinstance(part, ours.ContentUploaded)]
     if uploads and expiring(uploads):
         now: float = yield Clock(wall=True)
-        turns, new = [sent_along(turn, now) for turn in turns], new and sent_along(new, now)
+        turns = [sent_along(turn, now) for turn in turns]
     wire = settings.wire
     if wire.profile.many_images:
-        wire, older = for_images_of(wire, [*(turns[place] for place in special), *filter(None, [new])])
+        wire, older = for_images_of(wire, [*(turns[place] for place in special), *turns[before:]])
         if older:
             turns = [without_images(turn, missed) if id(turn) in older else turn for turn in turns]
-    sent = sendable_to(
-        wire, turns, special, new, tuple(settings.tools.values()), describes=settings.describes
-    )
-    return sent._replace(replaced=[*sent.replaced, *missed])
+    new, tools = turns[-1] if user else None, tuple(settings.tools.values())
+    sent = sendable_to(wire, turns, special, new, tools, describes=settings.describes)
+    return sent._replace(replaced=[*sent.replaced, *missed]) if missed else sent
 
 
 def _history_after_hooks(history: History, settings: Settings) -> list[Turn]:
@@ -78,15 +75,15 @@ def _whole(turns: list[Turn], history: History, settings: Settings) -> tuple[lis
         return whole.turns, not_plain(whole.turns)
     special = [place for place in special if place < known]
     special += [known + place for place in not_plain(turns[known:])]
-    history.whole = list(turns), special
+    history.whole = turns, special
     return turns, special
 
 
-def _fetch_images(settings: Settings, turns: Sequence[Turn], user: UserTurn | None) -> Loop[list[str]]:
+def _fetch_images(settings: Settings, turns: Sequence[Turn], new: Sequence[Turn]) -> Loop[list[str]]:
     """Fetches the images that the API does not download, each once, if the caller allows it. Returns the images that
     failed, with the reason. Raises `ContentError` for an image in the user's new message.
     """
-    wanted = unfetched(settings.wire, [*turns, *filter(None, [user])])
+    wanted = unfetched(settings.wire, turns)
     for url in wanted:
         if url not in settings.fetched:
             try:
@@ -94,10 +91,8 @@ def _fetch_images(settings: Settings, turns: Sequence[Turn], user: UserTurn | No
             except (UsageError, ConnectError) as error:
                 settings.fetched[url] = str(error)
     missed = {url: why for url in wanted if isinstance(why := settings.fetched[url], str)}
-    contents = user.contents if user else ()
-    if here := next(
-        (c.url for c in contents if isinstance(c, ours.ContentImageRemote) and c.url in missed), ""
-    ):
+    images = [c for turn in new for c in turn.contents if isinstance(c, ours.ContentImageRemote)]
+    if here := next((image.url for image in images if image.url in missed), ""):
         raise ContentError(f"The image was not fetched: {settings.fetched.pop(here)}")
     return [f"{url} (it was not fetched: {why})" for url, why in missed.items()]
 
@@ -252,12 +247,12 @@ def _parts(turns: Iterable[Turn]) -> list[ours.Content]:
     values = [
         c.value if isinstance(c, ours.ContentToolResult) else c for turn in special for c in turn.contents
     ]
-    return list(ours.contents_in(values))
+    return list(ours.contents_in(values)) if values else []
 
 
 def sendable_to(
     wire: Wire,
-    turns: Sequence[Turn],
+    turns: list[Turn],
     special: Iterable[int],
     new: Turn | None,
     tools: Sequence[ours.ToolDef],
@@ -265,7 +260,7 @@ def sendable_to(
     describes: bool = False,
 ) -> Sendable:
     """Returns a conversation that this model accepts. Only the `special` turns, by place, may need a replacement. The
-    user's `new` content stays the same, and the wire refuses it, unless it `describes` that, too.
+    user's `new` content, in the last turn, stays the same, and the wire refuses it, unless it `describes` that, too.
 
     Raises `UsageError` for tools if the model cannot call them.
     """
@@ -276,15 +271,14 @@ def sendable_to(
             f"{wire.provider}'s {wire.model} does not support tools: do not register {names} here.{instead}"
         )
     replaced: list[str] = []
-    sent = list(turns)
+    sent = list(turns) if special or describes else turns
     for place in special:
         if not isinstance(turns[place], SystemTurn | AssistantTurn):
             sent[place] = _turn(wire, turns[place], replaced)
     if new is not None and describes:
-        sent.append(_turn(wire, new, replaced))
+        sent[-1] = _turn(wire, new, replaced)
     elif new is not None:
         _name_results(wire, new, replaced)
-        sent.append(new)
     if not wire.profile.tools:
         sent = list(map(_without_calls, sent))
     if not wire.profile.system:

@@ -43,14 +43,15 @@ class LastRequest(NamedTuple):
 
 
 class LastTools(NamedTuple):
-    """The tools of one request, their definitions, and the bytes of these."""
+    """The tools of one request, their definitions, and the bytes of these, one by one and joined."""
 
     tools: list[ToolDef]
     definitions: list[Json]
     texts: list[bytes]
+    joined: bytes
 
 
-_NO_TOOLS = LastTools([], [], [])
+_NO_TOOLS = LastTools([], [], [], b"")
 
 
 @dataclass(eq=False, repr=False)
@@ -105,21 +106,24 @@ class RequestCache:
         groups = [self.messages[id(turn)] for turn in turns[same:]]
         new = list(chain.from_iterable(groups))
         reused = len(messages) - sum(counts[same:])
+        messages = messages[:reused]
+        messages += new
         before[same:], counts[same:] = turns[same:], map(len, groups)
         texts[reused:] = [self.texts.get(id(item)) or encoded(item) for item in new]
         joined, start = self.last[4:] if self.last.joined <= reused else (0, b"")
         if joined < reused:
             start = b",".join([*filter(None, [start]), *texts[joined:reused]])
-        self.last = LastRequest(before, counts, messages[:reused] + new, texts, reused, start)
-        return self.last.messages
+        self.last = LastRequest(before, counts, messages, texts, reused, start)
+        return messages
 
     def _keep_tools(self, tools: Sequence[ToolDef], definition: Callable[[ToolDef], Json]) -> list[Json]:
         """Returns the definitions of the tools, which are nearly always those of the last request."""
-        before, definitions, texts = self.tools
+        before, definitions, texts, _ = self.tools
         same = shared_start(before, tools)
         if same < max(len(before), len(tools)):
             new = list(map(definition, tools[same:]))
-            self.tools = LastTools([*tools], definitions[:same] + new, [*texts[:same], *map(encoded, new)])
+            texts = [*texts[:same], *map(encoded, new)]
+            self.tools = LastTools([*tools], definitions[:same] + new, texts, b",".join(texts))
         return self.tools.definitions
 
     def _forget_everything(self) -> None:
@@ -143,7 +147,7 @@ class RequestCache:
             if value is self.last.messages:
                 first, *others = [*filter(None, [self.last.start]), *self.last.texts[self.last.joined :]]
             elif value is self.tools.definitions:
-                first, *others = self.tools.texts
+                first, others = self.tools.joined, []
             else:
                 first, others = b",".join([self.texts.get(id(item)) or encoded(item) for item in value]), []
             pieces += [b"[", first, *[piece for item in others for piece in (b",", item)], b"]"]

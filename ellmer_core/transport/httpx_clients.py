@@ -41,6 +41,10 @@ _URL = lru_cache(256)(httpx.URL)  # the same URL is not parsed again for each re
 
 class _Plain:
     cookies = property(lambda _: _NO_COOKIES)
+    _sent: tuple[dict[str, str], httpx.Headers] = (
+        {},
+        httpx.Headers(),
+    )  # of the last request, as given and as read
 
     def build_request(self, method: str, url: httpx.URL | str, **what: Any) -> httpx.Request:
         """Returns a request to a whole URL."""
@@ -48,10 +52,15 @@ class _Plain:
         headers, content = _USUAL | what.pop("headers"), what.pop("content", None)
         if not content or "host" in headers:
             return httpx.Request(method, url, headers=headers, content=content, **what)
-        headers = {"Host": url.netloc.decode("ascii"), **headers, "Content-Length": str(len(content))}
-        request = httpx.Request(method, url, headers=headers, stream=httpx.ByteStream(content), **what)
+        headers = {"Host": url.netloc.decode("ascii"), **headers}
+        given, read = self._sent
+        if given != headers:
+            read = httpx.Headers(headers)
+            self._sent = headers, read
+        request = httpx.Request(method, url, headers=read, stream=httpx.ByteStream(content), **what)
+        request.headers["Content-Length"] = str(len(content))
         request.read()
-        return request  # the same, without reading the headers twice
+        return request  # the same, without reading the headers twice, or those of the last request again
 
 
 class Client(_Plain, httpx.Client):

@@ -55,7 +55,7 @@ def lines(url):
     return json.loads(done.stdout)
 
 
-@pytest.mark.parametrize(("what", "most"), [("turn", 1100), ("event", 132), ("tool", 7), ("earlier", 20)])
+@pytest.mark.parametrize(("what", "most"), [("turn", 1050), ("event", 132), ("tool", 3), ("earlier", 10)])
 def test_a_turn_runs_few_lines(lines, what, most):
     """Of a turn, of each event of a stream, of each of twenty tools, and of 900 more turns before it."""
     assert lines[what] <= most

@@ -235,17 +235,10 @@ _lock = Lock()
 def log_usage(wire: Wire, turn: AssistantTurn) -> None:
     """Adds one answer to the session's account."""
     with _lock:
-        row = _used.setdefault(
-            (wire.provider, wire.model),
-            {
-                "provider": wire.provider,
-                "model": wire.model,
-                "input": 0,
-                "output": 0,
-                "cached": 0,
-                "cost": 0.0,
-            },
-        )
+        row = _used.get((provider := wire.provider, model := wire.model))
+        if row is None:
+            counts = {"input": 0, "output": 0, "cached": 0, "cost": 0.0}
+            row = _used[provider, model] = {"provider": provider, "model": model, **counts}
         for name in ("input", "output", "cached"):
             row[name] += getattr(turn.tokens, name) or 0
         row["cost"] = None if turn.cost is None or row["cost"] is None else row["cost"] + turn.cost

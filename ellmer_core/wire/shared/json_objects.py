@@ -37,7 +37,8 @@ scan_json: Any = _decoder.scan_once  # type: ignore[attr-defined]  # typeshed do
 def read_json(text: str | bytes) -> Any:
     """Returns the value of a JSON text. Raises `ValueError` if it is invalid or nests too deeply."""
     if isinstance(text, bytes):
-        text = text.removeprefix(_BOM).decode(json.detect_encoding(text), "replace")
+        usual = text[:1] == b"{" and b"\0" not in text[:4]
+        text = text.removeprefix(_BOM).decode("utf-8" if usual else json.detect_encoding(text), "replace")
     text = text.strip(" \t\n\r")
     if len(text) > CLIENT.values:  # each has one character
         few(text)

@@ -43,7 +43,7 @@ class Spelled(Form):
 
 BETWEEN = "the next value of several"
 """A string between values that are read or written at once: if nothing else contains it, it separates them for certain."""
-_SPACE = " \t\r\n"
+_SPACE = b" \t\r\n"
 _ESCAPES = re.compile(r"\\u00([2-7][0-9a-f])")
 _BEYOND_ASCII = re.compile(r"\\u(?!00[0-7])")
 _OPENING = (b"{", b"[")
@@ -58,57 +58,74 @@ _SEPARATORS = {"": (",", ":"), "spaced": (", ", ": "), "colon": (",", ": ")}
 
 def parse(body: bytes) -> Form | None:
     """Returns the form of a JSON body, or `None` if it is not JSON or cannot be restored byte for byte."""
-    if compact_form := parse_compact(body):
-        return compact_form
+    core = body.strip(_SPACE)
+    found = _parse_in(core, _shape(core)) or _parse_slowly(core)
+    if found is None or len(core) == len(body):
+        return found
+    at = body.index(core[:1])
+    around = {"start": body[:at].decode(), "end": body[at + len(core) :].decode()}
+    found.update({name: space for name, space in around.items() if space})
+    return found
+
+
+def _parse_slowly(core: bytes) -> Form | None:
+    """Returns the form of a JSON text in any style."""
     try:
-        text = body.decode()
+        text = core.decode()
     except UnicodeDecodeError:
         return None
-    core = text.strip(_SPACE)
-    found = parse_text(core, _likely(core))
-    if found is None or not core:
+    found = parse_text(text, _likely(text))
+    if found is None:
         return None
-    at = len(text) - len(text.lstrip(_SPACE))
-    told = {"json": found[0], "style": found[1], "start": text[:at], "end": text[at + len(core) :]}
-    form = {key: value for key, value in told.items() if key == "json" or value}
-    return _with_compact_text(form) if len(body) > LARGE else form
+    form = {"json": found[0], "style": found[1]} if found[1] else {"json": found[0]}
+    return _with_compact_text(form) if len(core) > LARGE else form
 
 
 def _with_compact_text(form: Form) -> Form:
     """Returns the form of a large body with its compact text, which is laid out and searched."""
     try:
-        text = _in_bytes(form["json"])
+        return _spelled(form, _in_bytes(form["json"]))
     except ValueError:  # half a surrogate
         return form
+
+
+def _spelled(form: Form, text: bytes, plain: str = "") -> Spelled:
     spelled = Spelled(form)
-    spelled.text, spelled.plain = text, in_ascii(text)
+    spelled.text, spelled.plain = text, plain or in_ascii(text)
     return spelled
 
 
 def parse_compact(body: bytes) -> Spelled | None:
     """Returns the form of a JSON body without any space. The bytes are compared directly, without decoding them to text."""
-    if body[:1] not in _OPENING or b'": ' in body[:_BEGINNING] or has_more_values(body, RECORDING.values):
+    return _parse_in(body, "") if not _shape(body) else None
+
+
+def _parse_in(core: bytes, shape: str) -> Spelled | None:
+    """Returns the form of a JSON text with these spaces. The bytes are compared directly, without decoding them to text."""
+    escaped = bool(shape) and (b"\\u" in core or b"\\/" in core)
+    if core[:1] not in _OPENING or shape == "tab" or escaped or has_more_values(core, RECORDING.values):
         return None
-    plain = in_ascii(body)
+    plain = in_ascii(core)
     try:
-        value = from_json(body, allow_inf_nan=False, cache_strings="keys")
-        if not _is_compact(value, body, plain) or (seems_deep(body) and _too_deep(value, _DEEPEST)):
+        value = from_json(core, allow_inf_nan=False, cache_strings="keys")
+        known = plain if _has_exponents(plain) else ""
+        if _in_bytes(value, *_writer(shape), known) != core or (
+            seems_deep(core) and _too_deep(value, _DEEPEST)
+        ):
             return None
+        if not shape:
+            return _spelled({"json": value}, core, plain)
+        return _spelled({"json": value, "style": shape}, _in_bytes(value, *_writer(""), known))
     except (ValueError, RecursionError):
         return None
-    form = Spelled(json=value)
-    form.text, form.plain = body, plain
-    return form
 
 
-def _is_compact(value: Any, body: bytes, plain: str) -> bool:
-    """Tells whether a body is the compact text of its value. If it has no exponents, neither has the text."""
-    text = to_json(value, inf_nan_mode="constants")
-    return (
-        text == body
-        if not _has_exponents(plain)
-        else _as_python_writes(text, plain, value, _plainest) == body
-    )
+def _shape(core: bytes) -> str:
+    """Returns how a JSON text is spaced, as its beginning shows."""
+    beginning = core[:_BEGINNING]
+    if b"\n" in beginning:
+        return _indented(beginning.decode("latin-1"))
+    return "spaced" if core.startswith((b"{", b"[{")) and b'": ' in beginning else ""
 
 
 def in_ascii(text: bytes) -> str:
@@ -216,12 +233,19 @@ register_error(_ESCAPING, _escaped)
 
 
 def _in_bytes(
-    value: Any, encode: Callable[[Any], str] = _plainest, indent: int | None = None, comma: bytes = b""
+    value: Any,
+    encode: Callable[[Any], str] = _plainest,
+    indent: int | None = None,
+    comma: bytes = b"",
+    known: str | None = None,
 ) -> bytes:
-    """Returns the JSON text of `encode`, with lines or with a `comma` instead. Raises `ValueError` if it has no UTF-8."""
+    """Returns the JSON text of `encode`, with lines or with a `comma` instead. Raises `ValueError` if it has no UTF-8.
+
+    `known` is a text in ASCII of a value that has exponents, `""` for one that has none.
+    """
     text = to_json(value, indent=indent, inf_nan_mode="constants")
-    plain = in_ascii(text)
-    if _has_exponents(plain):
+    plain = in_ascii(text) if known is None else known
+    if known or (known is None and _has_exponents(plain)):
         text = _as_python_writes(text, plain, value, encode)
     return text.replace(b",\n", comma).replace(b"\n", b"") if comma else text
 
@@ -312,7 +336,7 @@ def _places(text: bytes, mark: bytes) -> Iterator[int]:
 @cache
 def _exponents(form: str) -> Callable[[str | bytes], bool]:
     """Returns a function that tells whether there is a number of this form."""
-    return searcher(rf"(?:[:,\[-]|: |\n *){form}")
+    return searcher(rf"(?:[:,\[-]|[:,] |\n *){form}")
 
 
 def seems_deep(text: bytes) -> bool:
@@ -337,21 +361,24 @@ def _encoder(style: str) -> tuple[Callable[[Any], str], list[tuple[str, str]]]:
     """Returns the function that writes a value in the style, and the replacements in its text."""
     words = style.split()
     ascii_only, escaped = "ascii" in words, [("/", "\\/")] if "slash" in words else []
-    separators, indent = _SEPARATORS[""], None
-    for word in words:
-        if word in _SEPARATORS:
-            separators = _SEPARATORS[word]
-        elif word.startswith("indent"):
-            separators, indent = _SEPARATORS["colon"], int(word[6:])
-        elif word.startswith("escape:"):
-            escaped += [(char, f"\\u{ord(char):04x}") for char in word[7:]]
+    shape = next((word for word in words if word in _SEPARATORS or word.startswith("indent")), "")
+    codes = "".join(word[7:] for word in words if word.startswith("escape:"))
+    escaped += [(char, f"\\u{ord(char):04x}") for char in codes]
     if "tab" in words:
         return json.JSONEncoder(ensure_ascii=ascii_only, indent="\t").encode, escaped
+    encode, indent, comma = _writer(shape)
+    return partial(_in_ascii if ascii_only else _quickly, encode=encode, indent=indent, comma=comma), escaped
+
+
+@lru_cache(maxsize=32)
+def _writer(shape: str) -> tuple[Callable[[Any], str], int | None, bytes]:
+    """Returns what writes a value with these spaces: Python's function, and what `_in_bytes` needs for the same."""
+    indent = int(shape[6:]) if shape.startswith("indent") else None
+    separators = _SEPARATORS[shape if indent is None else "colon"]
     encode = json.JSONEncoder(ensure_ascii=False, indent=indent, separators=separators).encode
-    quickly = _in_ascii if ascii_only else _quickly
-    if indent is None and separators != _SEPARATORS[""]:  # no text has a line end of its own
-        return partial(quickly, encode=encode, indent=0, comma=separators[0].encode()), escaped
-    return partial(quickly, encode=encode, indent=indent), escaped
+    if indent is None and shape:
+        return encode, 0, separators[0].encode()  # no text has a line end of its own
+    return encode, indent, b""
 
 
 def _likely(text: str) -> str:
