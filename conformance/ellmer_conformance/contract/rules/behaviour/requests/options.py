@@ -336,7 +336,7 @@ def _constraints(wire: str, body: Json) -> Iterator[tuple[str, str]]:
             elif name in {"n", "candidateCount"} and value not in {None, 1}:
                 yield name, "n"
     yield from ((what, _ASKED_FOR_BY.get(what, what)) for what in (*_lowered(body), *_terms(wire, body)))
-    if _tool_choice(body, None) or _is_forbidden(body):
+    if _tool_choice(body, "required") or _is_forbidden(body):
         yield "tool_choice", "tool_choice"
     if _json(body, None):
         yield "JSON", "json"
