@@ -1,4 +1,4 @@
-"""Adapters that skip approvals, ignore edited arguments, hide sources, and send uploaded files again."""
+"""Adapters that skip approvals, ignore edited arguments, hide sources, send uploaded files again, and lose signatures and counts of Gemini."""
 
 from __future__ import annotations
 
@@ -196,3 +196,30 @@ class AsksAgainIfEmpty(BrokenAdapter):
 def _says_something(part: Json) -> bool:
     """Tells whether a part of a whole answer has words or a call."""
     return any(part.get(name) and isinstance(part[name], str) for name in ("text", "content"))
+
+
+class DropsSignaturesOfTexts(BrokenAdapter):
+    """Sends the texts of answers back without their signatures."""
+
+    case, caught_by, on = "thinking_with_tools", ("THK-033",), ("gemini",)
+
+    def body(self, body: Json) -> Json:
+        for part in (part for content in body["contents"] for part in content["parts"]):
+            if "functionCall" not in part:
+                part.pop("thoughtSignature", None)
+        return body
+
+
+class CountsToolsAsOutput(BrokenAdapter):
+    """Takes all tokens beside the prompt for output, also those of the provider's own tools."""
+
+    case, caught_by, on = "reasons_and_counts", ("USG-007",), ("gemini",)
+
+    def answer(self, chunks: list[bytes]) -> list[bytes]:
+        return [rewritten(b"".join(chunks), _add_tokens_of_tools)]
+
+
+def _add_tokens_of_tools(events: Sequence[Json]) -> None:
+    for found in objects(list(events)):
+        if "candidatesTokenCount" in found:
+            found["candidatesTokenCount"] += found.pop("toolUsePromptTokenCount", 0)

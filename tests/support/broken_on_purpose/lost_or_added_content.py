@@ -226,7 +226,7 @@ class MergesBlocks(BrokenAdapter):
     """Joins the text blocks of a turn."""
 
     gently = True
-    case, caught_by = "texts_in_blocks", ("HIS-007",)
+    case, caught_by, also = "texts_in_blocks", ("HIS-007",), ("THK-033",)  # Gemini signs a text
 
     def body(self, body: Json) -> Json:
         for message in conversation(body):

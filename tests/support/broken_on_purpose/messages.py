@@ -291,15 +291,3 @@ class AsksForAnyValue(BrokenAdapter):
     def body(self, body: Json) -> Json:
         formats = {"response_format", "text", "output_config", "generationConfig"}
         return {key: value for key, value in body.items() if key not in formats}
-
-
-class DropsSignaturesOfTexts(BrokenAdapter):
-    """Sends the texts of answers back without their signatures."""
-
-    case, caught_by, on = "thinking_with_tools", ("THK-033",), ("gemini",)
-
-    def body(self, body: Json) -> Json:
-        for part in (part for content in body["contents"] for part in content["parts"]):
-            if "functionCall" not in part:
-                part.pop("thoughtSignature", None)
-        return body

@@ -205,21 +205,6 @@ class TakesNullForAnId(BrokenAdapter):
         return body
 
 
-class CountsToolsAsOutput(BrokenAdapter):
-    """Takes all tokens beside the prompt for output, also those of the provider's own tools."""
-
-    case, caught_by, on = "reasons_and_counts", ("USG-007",), ("gemini",)
-
-    def answer(self, chunks: list[bytes]) -> list[bytes]:
-        return [rewritten(b"".join(chunks), _add_tokens_of_tools)]
-
-
-def _add_tokens_of_tools(events: Sequence[Json]) -> None:
-    for found in objects(list(events)):
-        if "candidatesTokenCount" in found:
-            found["candidatesTokenCount"] += found.pop("toolUsePromptTokenCount", 0)
-
-
 class CountsFromTheEnd(BrokenAdapter):
     """Reads all token counts from the last event."""
 
