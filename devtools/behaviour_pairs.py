@@ -49,7 +49,7 @@ GENTLY = {
     "UNI-003": "rounds_for_the_tool",
 }
 #: The key of the adapters.
-KEY = re.compile(r"conformance-key(-\w+)*")
+KEY = re.compile(r"canary-key(-\w+)*")
 #: Headers whose values are not published.
 SECRET = re.compile(r"(?i)key|auth|token")
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator
+from functools import lru_cache
 from itertools import chain
 from typing import NamedTuple
 
@@ -85,6 +86,7 @@ def _said(text: str, places: list[tuple[int, int]], base: int) -> Iterator[Lette
         begin = at if said else at + 1
 
 
+@lru_cache(4096)
 def _letter(number: str, base: int) -> str:
     """Returns the printable letter of ASCII that a number says, or nothing. Of two bytes for a letter, one is zero."""
     if len(number) > LONGEST or number.strip("0123456789"[:base] if base < 16 else "0123456789abcdefABCDEF"):

@@ -16,6 +16,7 @@ import sys
 from base64 import b32encode, b64decode, b64encode, urlsafe_b64encode
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from functools import cache, lru_cache
+from itertools import chain
 from typing import Any, NamedTuple
 
 from ..base.budget import CLIENT_ERROR
@@ -450,9 +451,7 @@ def _hidden_in_log(text: str, sent: tuple[tuple[str, ...], ...]) -> str:
     """Returns a line of a log without the keys."""
     from .keys_in_errors import hidden_traces  # noqa: PLC0415 - few programs log what clients do
 
-    for keys in sent:
-        text = hidden_traces(text, keys)
-    return text
+    return hidden_traces(text, dict.fromkeys(chain.from_iterable(sent))) if sent else text
 
 
 _often_hidden = lru_cache(256)(_hidden_in_log)

@@ -471,35 +471,41 @@ class _Schemas:
 
     def _union(self, spec: Mapping[str, Any], place: _Place) -> Schema:
         """Returns the variants of an object. Other variants are open, unless the API refuses them."""
-        tag, variants = spec["tag"], spec["variants"]
-        options: list[Schema] = [
-            {
-                "allOf": [
-                    self._object(each, f"{place.name}.{name}"),
-                    {"properties": {tag: {"const": name}}, "required": [tag]},
-                ]
-            }
-            for name, each in variants.items()
-        ]
-        if "untagged" in spec:
-            inner = self._object(spec["untagged"], f"{place.name}.untagged")
-            options.append({"allOf": [inner, {"not": {"required": [tag]}}]})
-        elif not self._refuses(
-            Fault(FaultKind.MISSING_FIELD, {}, [*variants], tag, owner=place.owner, field=place.name)
-        ):
-            options.append({"type": "object", "not": {"required": [tag]}})
+        tag = spec["tag"]
+        options = [*self._tagged(spec, place), *self._untagged(spec, place)]
         odd = [type_ for type_ in SAMPLES if type_ != "string" and not self._is_odd_tag(place, tag, type_)]
         if odd:
             options.append({"type": "object", "properties": {tag: {"type": odd}}, "required": [tag]})
+        return {"anyOf": [*options, *self._other_variants(spec, place)]}
+
+    def _tagged(self, spec: Mapping[str, Any], place: _Place) -> Iterator[Schema]:
+        tag = spec["tag"]
+        for name, each in spec["variants"].items():
+            named = {"properties": {tag: {"const": name}}, "required": [tag]}
+            yield {"allOf": [self._object(each, f"{place.name}.{name}"), named]}
+
+    def _untagged(self, spec: Mapping[str, Any], place: _Place) -> Iterator[Schema]:
+        """Yields the variant without a tag: the one that has none, or any unless the API refuses it."""
+        tag = spec["tag"]
+        missing = Fault(
+            FaultKind.MISSING_FIELD, {}, [*spec["variants"]], tag, owner=place.owner, field=place.name
+        )
+        if "untagged" in spec:
+            inner = self._object(spec["untagged"], f"{place.name}.untagged")
+            yield {"allOf": [inner, {"not": {"required": [tag]}}]}
+        elif not self._refuses(missing):
+            yield {"type": "object", "not": {"required": [tag]}}
+
+    def _other_variants(self, spec: Mapping[str, Any], place: _Place) -> Iterator[Schema]:
+        """Yields all other tags, or the accepted ones if the API refuses the others."""
+        tag = spec["tag"]
         if not self._refuses(place.fault(FaultKind.WRONG_VARIANT, {tag: OTHER}, key=tag)):
-            others = {"properties": {tag: {"not": {"enum": [*variants]}}}, "required": [tag]}
-            return {"anyOf": [*options, {"type": "object", **others}]}
+            others = {"properties": {tag: {"not": {"enum": [*spec["variants"]]}}}, "required": [tag]}
+            yield {"type": "object", **others}
+            return
         accepted = self._accepted(FaultKind.WRONG_VARIANT, place.owner, place.name)
-        known = sorted({value for fact in accepted for value in fact.values})
-        options += [
-            {"type": "object", "properties": {tag: {"const": each}}, "required": [tag]} for each in known
-        ]
-        return {"anyOf": options}
+        for each in sorted({value for fact in accepted for value in fact.values}):
+            yield {"type": "object", "properties": {tag: {"const": each}}, "required": [tag]}
 
     def _is_odd_tag(self, place: _Place, tag: str, type_: str) -> bool:
         """Tells whether the API refuses a tag of this type, which is not text."""

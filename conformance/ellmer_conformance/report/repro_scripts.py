@@ -43,7 +43,7 @@ except HTTPError as refusal:
     print(refusal.code, refusal.headers["content-type"])
     print(refusal.read().decode("utf-8", "replace"))
 """
-_KEY = 'os.environ.get("KEY", "conformance-key-0000")'
+_KEY = 'os.environ.get("KEY", "canary-key-0000")'
 
 
 def python(exchange: Mapping[str, Any], case: str) -> str:
@@ -120,7 +120,7 @@ from ellmer_conformance.runner.reproduction import play_again
 {calls}
 sys.exit(play_again({adapter!r}, {wire!r}, {provider!r}, {case!r}, {mode!r}, rule={rule!r}))
 """
-_SECRET = "conformance-key-0000"  # noqa: S105 - it opens nothing
+_SECRET = "canary-key-0000"  # noqa: S105 - it opens nothing
 
 
 #: The ways to play a library, which is not known if only its requests were seen.

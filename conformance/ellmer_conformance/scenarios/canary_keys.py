@@ -11,7 +11,7 @@ import re
 from collections.abc import Collection, Iterator
 from contextlib import contextmanager
 
-PREFIX = "conformance-key-"
+PREFIX = "canary-key-"
 CANARY = f"{PREFIX}0000"
 
 #: Environment variables in which libraries look for keys.

@@ -152,7 +152,7 @@ ANSWERS = {
     ),
     "TXT-001": (two_tools, lambda r: replace(r, snapshot_diff="- a\n+ b")),
     "TXT-002": (two_tools, lambda r: replace(r, transcript=r.transcript.replace("(c2)", "(c1)"))),
-    "TXT-004": (two_tools, lambda r: replace(r, transcript=f"{r.transcript}conformance-key-0000")),
+    "TXT-004": (two_tools, lambda r: replace(r, transcript=f"{r.transcript}canary-key-0000")),
     "TXT-005": (two_tools, lambda r: replace(r, replies=[Reply("21C and")])),
     "TXT-006": (lambda: commented("I look.\n\nIt rains."), lambda _: commented("I look.It rains.")),
     "USG-001": (two_tools, lambda r: replace(r, replies=[replace(r.replies[0], usage={"input": 1})])),

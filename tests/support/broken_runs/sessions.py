@@ -107,7 +107,7 @@ HOME = Request(
 )
 
 
-STRANGER = {"authorization": "Bearer conformance-key-OPENAI_API_KEY"}
+STRANGER = {"authorization": "Bearer canary-key-OPENAI_API_KEY"}
 
 
 #: rule id: (a run that keeps it, how to break it)

@@ -52,7 +52,7 @@ class Target:
     base_url: str
     wire: str
     model: str
-    key: str = "conformance-key-0000"
+    key: str = "canary-key-0000"
     provider: str = ""
     name: str = ""
     checks_keys: bool = False

@@ -23,10 +23,10 @@ from .._rulebook import (
     stopped_by,
 )
 
-_UNCLEAN = ("\x1b[", "sk-", "conformance-key", "/home/", "/Users/")
+_UNCLEAN = ("\x1b[", "sk-", "canary-key", "/home/", "/Users/")
 
 
-_UNCLEAN_TEXT = re.compile(r"\x1b\[|\bsk-[A-Za-z0-9]{8}|conformance-key|/home/|/Users/")
+_UNCLEAN_TEXT = re.compile(r"\x1b\[|\bsk-[A-Za-z0-9]{8}|canary-key|/home/|/Users/")
 
 
 @book.rule("TXT-001", MUST, LOSS, source="This project decided it.")
