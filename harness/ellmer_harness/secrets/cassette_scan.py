@@ -53,6 +53,7 @@ from .named_credentials import (
     credential,
     evidence,
     evidence_of_login,
+    is_of_a_visitor,
     kind,
     literals,
     named,
@@ -405,6 +406,8 @@ def _by_name(parts: Sequence[_Part], whole: bytes, texts: Sequence[bytes]) -> It
     text = whole.decode("latin-1")
     for what, found, at, name in named(text, whole.lower().decode("latin-1")):
         part = parts[bisect_right(starts, at) - 1]
+        if is_of_a_visitor(f"{name}={found}") and any("cookie" in each.lower() for each in part.places()):
+            continue
         secret = found.encode("latin-1").decode("utf-8", "replace")
         of_form = evidence_of_login(found, text[max(0, at - 90) : at]) if what in _LOGINS else "form"
         yield Hit(part.places(), what, secret, part.holder, evidence(name, secret) if name else of_form)

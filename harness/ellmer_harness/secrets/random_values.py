@@ -93,10 +93,11 @@ def is_typed(text: str) -> bool:
     return is_placeholder(text) or bool(_ROLE_OF_PASSWORD.fullmatch(text))
 
 
-#: The words of passwords that everybody tries first, and of those that a test makes up.
+#: The words of passwords that everybody tries first, of those that programs are delivered with, and of those that a test makes up.
 _TRIED = (
     "pass passwd password passw word pwd secret login user username name admin administrator root toor guest demo test testing"
     " tester hack change letmein let qwerty qwertz azerty asdf zxcv foo bar baz qux welcome hello world monkey dragon master"
+    " smartvm raspberry calvin ubnt minio it nimda zabbix nagios grafana elastic rabbitmq cisco oracle tiger scott"
     " default docker postgres mysql redis vagrant jenkins tomcat rails rspec cucumber pytest development dev staging sandbox local"
     " localhost integration super open sesame my me the this is a in not no real valid invalid wrong bad good fake dummy mock stub"
     " sample example token key api here your some any abc abcd abcdef xyz temp tmp replace pk sk client very secure strong"

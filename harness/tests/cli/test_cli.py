@@ -128,6 +128,19 @@ def test_without_a_command_the_commands_are_listed(capsys):
     assert "scan" in capsys.readouterr().err
 
 
+def test_scan_counts_each_value_once_in_its_last_line(tmp_path, capsys):
+    for number, key in enumerate(
+        ("a1B2c3D4e5F6g7H8i9J0k1L2m3N4o5P6q7R8", "r8Q7p6O5n4M3l2K1j0I9h8G7f6E5d4C3b2A1") * 2
+    ):
+        (tmp_path / f"{number}.json").write_text(json.dumps({"note": f"use ghp_{key}"}))
+
+    assert main(["scan", str(tmp_path)]) == 1
+    assert capsys.readouterr().out.splitlines()[-2:] == [
+        "4 files: 4 problems, 0 orphan blobs",
+        "The problems have 2 different values.",
+    ]
+
+
 def test_scan_reads_keys_that_are_no_texts(tmp_path, capsys):
     key = "ghp_" + "a1B2c3D4e5F6g7H8i9J0k1L2m3N4o5P6"
     (tmp_path / "c.yaml").write_text(

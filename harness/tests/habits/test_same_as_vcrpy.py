@@ -181,7 +181,7 @@ def plain(value):
 @pytest.mark.parametrize("row", ROWS, ids=[row["habit"] for row in ROWS])
 def test_a_habit_is_the_same_with_our_engine(row, tmp_path):
     ours = ran(row, tmp_path / "ours", ours=True)
-    works = "xdist" in row.get("plugins", ()) or all(OUR_LINE in told for *_, told in ours)
+    works = "xdist" in row.get("plugins", ()) or any(OUR_LINE in told for *_, told in ours)
     assert works, ours[0][-1]  # workers of xdist print nothing
     if "unlike" in row:
         assert [set(outcome) for outcome, *_ in ours] == [{"passed"}] * len(ours), ours[-1][-1]

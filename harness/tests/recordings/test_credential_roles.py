@@ -102,6 +102,7 @@ LOGIN = {"method": "POST", "headers": {}, "body": form(username="ann", password=
         ([sent("https://ann:my_app_password@api.example.com/v1")], 0, 0),
         ([sent("https://admin:admin@api.example.com/v1")], 0, 1),
         ([sent("https://admin:Administrator@api.example.com/v1")], 0, 1),
+        ([sent("https://admin:smartvm@api.example.com/v1")], 0, 1),
         ([sent("https://api.bart.gov/api/etd.aspx?cmd=etd&key=MW9S-E7SL-26DU-VV8V")], 0, 0),
         ([sent("https://admin:tr0ub4dor@api.example.com/v1")], 1, 0),
         ([sent("https://admin:tr0ub4dor@localhost:8080/v1")], 0, 1),

@@ -404,6 +404,8 @@ def test_keys_that_are_split_over_events(data):
         {"dsn": "https://0123456789abcdef0123456789abcdef@o4501.ingest.us.sentry.io/1234567"},
         {"uri": "https://o1.ingest.sentry.io/api/1/envelope/?sentry_key=0123456789abcdef0123456789abcdef"},
         {"uri": "https://api.gbif.org/v1/x?datasetKey=50c9509d-22c7-4a22-a47d-8c48425ef4a7"},
+        {"headers": {"Cookie": ["GPS=1; __Secure-ROLLOUT_TOKEN=CJmT-PrdoKbUwgEQysj02rWMkQMYysj02rWMkQM%3D"]}},
+        {"headers": {"Cookie": ["__Secure-YNID=13.YT=hhfHfJjOodtJefQ5qAUx5Wmzj7-hNkTw2"]}},
         {"publishableKey": "9f8e7d6c5b4a39281706f5e4d3c2b1a0"},
         {"UPLOADCARE_PUB_KEY": "e5b76258e05f2aabe85c"},
         {"public_api_key": "9f8e7d6c5b4a39281706f5e4d3c2b1a0"},

@@ -86,8 +86,12 @@ def _sending(http: Any, request: Any, body: bytes) -> Iterator[None]:
 
 
 def _note(take: RequestInFlight, response: Any) -> None:
-    reason = response.extensions.get("reason_phrase", b"").decode("latin-1")
     version = response.extensions.get("http_version", b"HTTP/1.1").decode("latin-1")
+    phrase = response.extensions.get("reason_phrase")
+    if phrase is None:  # the client looks it up; in a replay, it does so for HTTP/2
+        reason = response.reason_phrase if version.startswith("HTTP/1") else ""
+    else:
+        reason = phrase.decode("latin-1")
     take.answered(response.status_code, reason, lowered(response.headers.raw), version)
 
 
