@@ -168,7 +168,7 @@ class ToolContext(Generic[D]):
             >>> book(tool_context(None))
             'No seat'
         """
-        question = self._question(message, fields, url)
+        question, problem = self._question(message, fields, url), ""
         for _ in range(_TRIES):
             answer = self._asked(question)
             if isawaitable(answer):
@@ -210,7 +210,7 @@ class ToolContext(Generic[D]):
             >>> asyncio.run(book(tool_context(None)))
             'No seat'
         """
-        question = self._question(message, fields, url)
+        question, problem = self._question(message, fields, url), ""
         for _ in range(_TRIES):
             answer = self._asked(question)
             answers, problem = self._answers(question, await answer if isawaitable(answer) else answer)
