@@ -158,6 +158,7 @@ class ToolContext(Generic[D]):
 
         Raises:
             AsyncToolError: The tool is async, and has to await `ask_async()`.
+            UsageError: Three answers in a row did not fit the fields.
 
         Examples:
             >>> def book(context: ToolContext) -> str:
@@ -196,6 +197,9 @@ class ToolContext(Generic[D]):
 
         Returns:
             As `ask()`.
+
+        Raises:
+            UsageError: As in `ask()`.
 
         Examples:
             >>> import asyncio

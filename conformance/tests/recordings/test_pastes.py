@@ -223,7 +223,7 @@ def test_a_text_that_ends_in_its_first_message_is_not_judged():
 def test_the_report_says_that_the_end_is_missing():
     text = CliRunner().invoke(lint.command, ["-"], input=CUT).output
 
-    assert "the end of the request: the text is cut off" in text
+    assert "the end of the request, which is cut off" in text
     assert "0 violations." in text
 
 

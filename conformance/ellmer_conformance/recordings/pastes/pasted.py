@@ -66,7 +66,7 @@ class Pasted:
     partial: str = ""
 
 
-CUT = "the end of the request: the text is cut off, and what is whole was judged"
+CUT = "the end of the request, which is cut off"
 TRACED = "what the trace does not show of the request, such as its tools"
 
 
