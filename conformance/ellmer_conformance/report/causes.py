@@ -14,6 +14,8 @@ from .results import Report, Row
 
 #: The rules about a play that has no result.
 NO_RESULT = "RUN-"
+#: The rule about a run that did not end. The line at which it was ended is a matter of the clock.
+UNENDED = "RUN-002"
 #: The verdicts of what is broken, also of what a baseline expects. What passes although one expects its failure is not.
 _EXPECTED = "expected-fail"
 _BROKEN = {"harness-error", "not-testable", "fail", _EXPECTED}
@@ -50,6 +52,7 @@ _MISSING_PIECE = {
     "ERR-007": "ERR-006",
     "STR-011": "STR-007",
     "STR-013": "STR-012",
+    "STR-027": "STR-012",
     "STR-004": "STR-003",
     "SCH-028": "SCH-026",
 }
@@ -211,8 +214,8 @@ def _is_one_event(row: Row, cause: Row) -> bool:
 
 def _key(row: Row) -> str:
     """Returns a key that failures of one cause share, whatever the case, the mode and the wire format."""
-    if _exited(row.message):
-        return f"{row.adapter}\n{_symptom(row)}"
+    if row.rule == UNENDED or _exited(row.message):
+        return f"{row.adapter}\n{row.case if row.rule == UNENDED else _symptom(row)}"
     if _ONE_PIECE.fullmatch(row.rule):
         return f"{row.adapter}\n{_MISSING_PIECE.get(row.rule, row.rule)}"
     if row.rule.startswith("PAIR-") and _ID_AS_IT_CAME.match(row.message):

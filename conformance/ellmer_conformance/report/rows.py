@@ -15,7 +15,7 @@ from ..contract.observed.exchange import Exchange
 from ..contract.observed.run import PROBE, Run, unrefused
 from ..contract.observed.transcripts import normalised
 from ..contract.rule import Verdict, Violation
-from .causes import died_at, undescribed
+from .causes import UNENDED, died_at, undescribed
 from .results import FINE, Play, Report, Row
 
 _LARGEST = 400_000  # characters of a body that a report keeps
@@ -187,11 +187,12 @@ def _kept(report: Report, exchange: Exchange) -> str:
 
 def fingerprint(rule: str, pointer: str, message: str) -> str:
     """Returns a fingerprint that is equal for the same mistake: positions, ids and digests do not count, but words
-    and values do. Of what a dying process printed, the line at which it died counts.
+    and values do. Of what a dying process printed, the line at which it died counts. Where a run that did not end was, does not.
     """
     place = re.sub(r"/\d+", "/*", pointer)
     plain = undescribed(message)
     what = died_at(message) or _PASSING.sub("*", plain[:_READ]) + plain[_READ:]
+    what = "" if rule == UNENDED else what
     return "sha256:" + sha256(f"{rule}\n{place}\n{what}".encode()).hexdigest()[:16]
 
 

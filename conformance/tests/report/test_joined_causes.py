@@ -8,6 +8,7 @@ import pytest
 from ellmer_conformance.report import Report, Row
 from ellmer_conformance.report.causes import causes
 from ellmer_conformance.report.formats.terminal import verdict
+from ellmer_conformance.report.rows import fingerprint
 
 
 def failed(rule, pointer, message, wire="openai-chat", case="one_tool", *, mode="sync", kind="loss"):
@@ -291,3 +292,14 @@ def test_one_mistake_is_one_cause_in_whatever_words():
 
     assert rules_of(*reasons) == ["STP-002+STP-003"]
     assert [len(causes(Report(rows))) for rows in (thoughts, orders, schemas)] == [1, 1, 1]
+
+
+def test_a_case_that_does_not_end_is_one_cause_wherever_it_was():
+    late = [
+        failed("RUN-002", "/trouble", f"it did not end within 60 seconds; the stack then was\n  {line}", wire)
+        for wire, line in (("openai-chat", "a.py:1 stream: read()"), ("gemini", "b.py:2 write: send()"))
+    ]
+    counted = failed("RUN-002", "/trouble", "it sent 62 requests and did not give up", "anthropic")
+
+    assert [len(cause.rows) for cause in causes(Report([*late, counted]))] == [3]
+    assert len({fingerprint(row.rule, row.pointer, row.message) for row in [*late, counted]}) == 1

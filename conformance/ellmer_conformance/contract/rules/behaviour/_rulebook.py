@@ -51,10 +51,14 @@ def varied_at(varied: Varied) -> str:
 
 
 def under_variations(run: Run, rule: str, check: Callable[[Run], Iterator[Finding]]) -> Iterator[Finding]:
-    """Yields what a check finds in the runs under the variations of a rule, at the places of these variations."""
-    for varied in run.varied:
-        if varied.variation.rule == rule:
-            for finding in check(varied.run):
+    """Yields what a check finds in the runs under the variations of a rule, at the places of these variations. A problem that the plain
+    run has, too, is none of a variation.
+    """
+    varied_runs = [varied for varied in run.varied if varied.variation.rule == rule]
+    plain = {finding.problem for finding in check(run) if finding.problem} if varied_runs else set()
+    for varied in varied_runs:
+        for finding in check(varied.run):
+            if finding.problem not in plain:
                 yield finding._replace(pointer=varied_at(varied))
 
 
