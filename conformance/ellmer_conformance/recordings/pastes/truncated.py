@@ -20,6 +20,8 @@ _OPENS = re.compile(r"[{\[]")
 #: Groups of rules that only the whole request can break, and those that are about what follows a message.
 _WHOLE = {"THK", "TRM", "PAR"}
 _ORDERED = {"ORD", "PAIR"}
+_NAME = 60  # characters before a bracket, in which its name is
+_DEEPEST = 100  # brackets in brackets
 _TRIED = 20  # brackets that may be the beginning
 
 
@@ -44,7 +46,7 @@ def completed(text: str) -> str:
     for begin, _ in zip(begins, range(_TRIED), strict=False):
         brackets = _open(text, begin)
         for depth, each in enumerate(brackets, 1):
-            if each.kind == "[" and _LISTED.search(text, 0, each.at):
+            if each.kind == "[" and _LISTED.search(text, max(0, each.at - _NAME), each.at):
                 return _closed(text, brackets[:depth])
         for depth, each in enumerate(brackets, 1):
             if each.is_body:
@@ -68,6 +70,8 @@ def _open(text: str, begin: int) -> list[_Bracket]:
         if quote or mark in "\"'":
             quote = "" if mark == quote else quote or mark
         elif mark in _CLOSES:
+            if len(found) == _DEEPEST:
+                return []
             found.append(_Bracket(match.start(), mark))
         elif mark == ",":
             found[-1].comma = match.start()
@@ -75,7 +79,7 @@ def _open(text: str, begin: int) -> list[_Bracket]:
             closed = found.pop()
             if not found:
                 return []
-            found[-1].is_body |= bool(_LISTED.search(text, 0, closed.at))
+            found[-1].is_body |= bool(_LISTED.search(text, max(0, closed.at - _NAME), closed.at))
     return found
 
 
