@@ -35,29 +35,11 @@ from typing import Any, Literal, Self
 from .base.printable_text import printable
 
 __all__ = [
-    "ApprovalRequiredError",
-    "AsyncToolError",
-    "AuthenticationError",
-    "BadRequestError",
-    "ConnectError",
-    "ContentError",
-    "ContentFieldError",
-    "ContextWindowError",
-    "ConversionError",
-    "EllmerError",
-    "EllmerWarning",
-    "IncompleteResponseError",
-    "NotSentError",
-    "ProviderError",
-    "RateLimitError",
-    "RequestTimeoutError",
-    "ResponseError",
-    "ServerError",
-    "ToolReject",
-    "ToolResultError",
-    "ToolRoundsError",
-    "UsageError",
-    "UsageLimitError",
+    "ApprovalRequiredError", "AsyncToolError", "AuthenticationError", "BadRequestError", "ConnectError",
+    "ContentError", "ContentFieldError", "ContextWindowError", "ConversionError", "EllmerError",
+    "EllmerWarning", "IncompleteResponseError", "NotSentError", "ProviderError", "RateLimitError",
+    "RequestTimeoutError", "ResponseError", "ServerError", "ToolReject", "ToolResultError", "ToolRoundsError",
+    "UsageError", "UsageLimitError",
 ]  # fmt: skip
 
 

@@ -114,10 +114,8 @@ class ChatState(Displayed):
             'Hello!'
         """
         turns = list(turns)
-        first, others = (
-            {*map(type, turns[:1])},
-            {*map(type, islice(turns, 1, None))},
-        )  # few, whereas a history may be long
+        # The kinds are few, whereas a history may be long.
+        first, others = {*map(type, turns[:1])}, {*map(type, islice(turns, 1, None))}
         if wrong := [kind for kind in first | others if not issubclass(kind, Turn)]:
             raise UsageError(
                 f"A turn must be a UserTurn, an AssistantTurn or a SystemTurn, not {wrong[0].__name__}."

@@ -41,10 +41,8 @@ _URL = lru_cache(256)(httpx.URL)  # the same URL is not parsed again for each re
 
 class _Plain:
     cookies = property(lambda _: _NO_COOKIES)
-    _sent: tuple[dict[str, str], httpx.Headers] = (
-        {},
-        httpx.Headers(),
-    )  # of the last request, as given and as read
+    #: The headers of the last request, as given and as read.
+    _sent: tuple[dict[str, str], httpx.Headers] = {}, httpx.Headers()
 
     def build_request(self, method: str, url: httpx.URL | str, **what: Any) -> httpx.Request:
         """Returns a request to a whole URL."""
