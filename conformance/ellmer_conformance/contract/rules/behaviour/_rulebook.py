@@ -161,6 +161,11 @@ def new(run: Run, exchange: int, kind: str) -> list[Item]:
     return [item for item in run.sent_items[exchange] if item.kind == kind][before:]
 
 
+def squeezed(text: str) -> str:
+    """Returns a text without its white space, which libraries may put between the parts of a message."""
+    return "".join(text.split())
+
+
 @read_once
 def objects(value: Any) -> Iterator[Json]:
     """Yields every object in a body, an outer one before those in it, from first to last."""

@@ -15,7 +15,7 @@ from .....scenarios.script import Answer, Cut, Delivery, Failure, Step, Structur
 from ....observed.exchange import Item
 from ....observed.run import Run, all_media_of, exact_call
 from ....rule import Finding
-from .._rulebook import LOSS, MUST, book, found, taken
+from .._rulebook import LOSS, MUST, book, found, squeezed, taken
 
 
 @dataclass(frozen=True)
@@ -29,7 +29,7 @@ class _Said:
     @cached_property
     def text(self) -> str:
         """The text without white space, which is compared."""
-        return _words(self.said)
+        return squeezed(self.said)
 
 
 @book.rule(
@@ -227,14 +227,9 @@ def _shared(first: str, second: str) -> int:
     return next((at for at in range(length) if first[at] != second[at]), length)
 
 
-def _words(text: str) -> str:
-    """Returns the text without white space, which libraries may put between blocks. UNI-001 and HIS-006 compare it."""
-    return "".join(text.split())
-
-
 def _joined(items: Sequence[Item], role: str, kind: str) -> str:
     """Returns everything that one speaker says in a request, without white space."""
-    return _words(_told(items, role, kind))
+    return squeezed(_told(items, role, kind))
 
 
 def _told(items: Sequence[Item], role: str, kind: str) -> str:
@@ -356,7 +351,7 @@ def _has_media(run: Run) -> bool:
 def _is_rewritten(run: Run) -> bool:
     """Tells whether a text of the user is in no request: changed, which is UNI-001's finding, or half a character."""
     asks = run.case.steps[: len(run.replies)]
-    texts = [_words(part.text) for ask in asks for part in ask.parts if isinstance(part, Text)]
+    texts = [squeezed(part.text) for ask in asks for part in ask.parts if isinstance(part, Text)]
     sent = [_joined(items, "user", "text") for items in run.sent_items]
     return any(not any(text in request for request in sent) for text in texts)
 

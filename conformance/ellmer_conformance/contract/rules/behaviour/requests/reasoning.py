@@ -19,7 +19,7 @@ from ....provider_answers.answer import events_of
 from ....readers.anthropic import PRESERVES_THINKING, drops_stale_thoughts
 from ....readers.json_access import items_of, object_of, read_once, text_of
 from ....rule import Finding, Refusal, broken
-from .._rulebook import LOSS, MUST, SHOULD, book, found, new, objects, varied_at
+from .._rulebook import LOSS, MUST, SHOULD, book, found, new, objects, squeezed, varied_at
 
 #: Signatures that Gemini's documentation gives for calls of other models. The field holds bytes, so an SDK may send them encoded.
 _PLACEHOLDERS = {
@@ -305,7 +305,7 @@ def signed_texts_go_back_signed(run: Run) -> Iterator[Finding]:
     for index, step in run.answered():
         if isinstance(step, Answer) and step.reason in {"stop", "tool"} and index + 1 < len(run.exchanges):
             sent, response = run.exchanges[index + 1].request.body, run.exchanges[index].response
-            goes_back = _squeezed(step.text) in [_squeezed(_words_of(turn)) for turn in _turns_of(sent)]
+            goes_back = squeezed(step.text) in [squeezed(_words_of(turn)) for turn in _turns_of(sent)]
             came = list(_signed_texts([_answer_parts(response.body)])) if response and goes_back else []
             yield from _signed_apart(came, list(_signed_texts(_turns_of(sent))), index + 1, run.streamed)
 
@@ -366,12 +366,8 @@ def _signed_texts(turns: Sequence[Sequence[Json]]) -> Iterator[_SignedText]:
         for at, part in enumerate(parts):
             signature = _bits(text_of(part.get("thoughtSignature")))
             if signature and isinstance(part.get("text"), str) and not part.get("thought"):
-                words = _squeezed(_words_of(parts[: at + 1]))
-                yield _SignedText(signature, _squeezed(part["text"]), words)
-
-
-def _squeezed(text: str) -> str:
-    return "".join(text.split())
+                words = squeezed(_words_of(parts[: at + 1]))
+                yield _SignedText(signature, squeezed(part["text"]), words)
 
 
 @book.rule(

@@ -11,7 +11,7 @@ from ....observed.exchange import Json
 from ....observed.run import Run
 from ....readers.json_access import object_of
 from ....rule import Finding, broken
-from .._rulebook import LOSS, MUST, SHOULD, book, found, objects, taken
+from .._rulebook import LOSS, MUST, SHOULD, book, found, objects, squeezed, taken
 
 #: Options that change the answer, its price, or the data about the caller.
 _OPTIONS = frozenset(
@@ -99,7 +99,7 @@ def users_say_what_they_said(run: Run) -> Iterator[Finding]:
     asked = ["".join(p.text for p in ask.parts if isinstance(p, Text)) for ask in asks]
     for index, items in enumerate(run.sent_items):
         text = "".join(item.text for item in items if item.role == "user" and item.kind == "text")
-        fine = any(_words(text) == _words("".join(asked[:n])) for n in range(1, len(asked) + 1))
+        fine = any(squeezed(text) == squeezed("".join(asked[:n])) for n in range(1, len(asked) + 1))
         problem = f"the user's turns say {text[-120:]!r}, and the user said {''.join(asked)[-120:]!r}"
         yield found(fine, f"/exchanges/{index}/request", problem)
 
@@ -186,8 +186,8 @@ def tools_are_offered_as_given(run: Run) -> Iterator[Finding]:
         if missing:
             yield broken(place, f"{', '.join(missing)} is not offered; {', '.join(offered) or 'nothing'} is")
             continue
-        described = [tool for tool in run.case.tools if _words(tool.description)]
-        silent = [t.name for t in described if _words(t.description) != _words(offered[t.name])]
+        described = [tool for tool in run.case.tools if squeezed(tool.description)]
+        silent = [t.name for t in described if squeezed(t.description) != squeezed(offered[t.name])]
         yield found(not silent, place, f"the description of {', '.join(silent)} is gone or changed")
 
 
@@ -244,11 +244,6 @@ def _declared(body: Json) -> Iterator[str]:
 def elements_of(value: Any) -> list[Json]:
     """Returns the objects of a list, or nothing."""
     return [each for each in value if isinstance(each, dict)] if isinstance(value, list) else []
-
-
-def _words(text: str) -> str:
-    """Returns the words without spaces, because a library may join parts with a separator. UNI-001 checks the spaces."""
-    return "".join(text.split())
 
 
 def _options(body: Json) -> set[str]:

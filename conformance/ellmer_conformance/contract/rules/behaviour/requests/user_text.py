@@ -8,7 +8,7 @@ from collections.abc import Iterator
 from .....scenarios.messages import Text
 from ....observed.run import Run
 from ....rule import Finding
-from .._rulebook import LOSS, MUST, book, declined, found
+from .._rulebook import LOSS, MUST, book, declined, found, squeezed
 
 
 @book.rule(
@@ -37,13 +37,8 @@ def text_is_sent_as_written(run: Run) -> Iterator[Finding]:
         yield found(kept, "/exchanges", problem)
         for index, request in enumerate(sent) if kept else ():
             problem = f"{text[:60]!r} has other white space here than in another request"
-            same = text in request or _squeezed(text) not in _squeezed(request)
+            same = text in request or squeezed(text) not in squeezed(request)
             yield found(same, f"/exchanges/{index}/request", problem)
-
-
-def _squeezed(text: str) -> str:
-    """Returns a text without its white space."""
-    return "".join(text.split())
 
 
 @book.rule(
