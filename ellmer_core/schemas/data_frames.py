@@ -160,7 +160,7 @@ def columns_of(type: Any, *, array: bool) -> list[str]:
         needed = (
             "an array of objects, type_array(items=type_object(…))" if array else "objects, type_object(…)"
         )
-        raise UsageError(f"With frame=, type= must be {needed}.")
+        raise UsageError(f"With frame=, type= must describe {needed}.")
     return list(row.properties)
 
 

@@ -243,7 +243,7 @@ def test_a_data_frame_with_a_row_per_prompt(library, type):
 
 
 def test_a_data_frame_needs_objects():
-    with pytest.raises(UsageError, match="needs objects"):
+    with pytest.raises(UsageError, match="must describe objects"):
         parallel_chat_structured(chat_with("http://x"), ["a"], type=int, frame="pandas")
 
 

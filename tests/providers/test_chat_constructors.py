@@ -151,7 +151,7 @@ def test_wrong_constructor_options(keys):
 @pytest.mark.parametrize(
     ("options", "words"),
     [
-        ({"credentials": lambda: {"a": "b"}}, "it returned dict"),
+        ({"credentials": lambda: {"a": "b"}}, "returned a value of type dict"),
         ({"api_key": 5}, "api_key= must be a string, not int"),
         ({"api_key": " "}, "api_key= is blank, but OpenAI needs a key"),
         ({"params": [1]}, "params= must be a dictionary"),

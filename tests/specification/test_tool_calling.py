@@ -359,5 +359,5 @@ def test_credentials_return_one_key():
     chat = chat_openai(model="m", credentials=lambda: next(keys))
     assert chat.wire.request([UserTurn("Hi")]).headers["authorization"] == "Bearer first"
     assert chat.wire.request([UserTurn("Hi")]).headers["authorization"] == "Bearer second"
-    with pytest.raises(ec.UsageError, match="it returned dict"):
+    with pytest.raises(ec.UsageError, match="returned a value of type dict"):
         chat_openai(model="m", credentials=lambda: {"x-key": "k"}).wire.request([UserTurn("Hi")])

@@ -189,7 +189,7 @@ def test_a_line_that_is_no_reply_is_named(line):
         ('{"features": ["flight"]}', "there is no flight"),
         ('{"capabilities": {"tools": "maybe"}}', "tools must be native, pointer or refused"),
         ('{"capabilities": []}', "`capabilities` must be an object"),
-        ('{"differences": [{"rule": "PAIR-007"}]}', "each of `differences` has rule"),
+        ('{"differences": [{"rule": "PAIR-007"}]}', "each entry of `differences` needs a rule"),
     ],
 )
 def test_a_declaration_that_is_wrong_says_why(line, sentence):

@@ -27,7 +27,7 @@ of models with Chat Completions.
 `websockets`. Each `response.create` is judged and answered like a POST, with OpenAI's errors as events. A
 response with `store: false` is continued on its own connection only. `generate: false` prepares a response without output. After 60
 minutes, the connection ends with OpenAI's error. Requests of several lanes (`stream_id`) are answered one after another.
-`response.steer`, `background`, the WebSockets of other providers, and the proxy mode have none of this. On 2026-11-29, Codex 0.171.0 (with
+The server's WebSocket has no `response.steer` and no `background`. Other providers' WebSockets are not served, and not passed on in the proxy mode. On 2026-11-29, Codex 0.171.0 (with
 `supports_websockets = true`) and the OpenAI SDK 3.57.0 for Python talked to it.
 
 | format | method | path | served |
