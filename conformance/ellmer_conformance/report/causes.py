@@ -31,7 +31,7 @@ _VALUES = re.compile(
 #: Several of them: how many there are differs from play to play.
 _MANY_VALUES = re.compile(r"\*(?:, \*)+")
 _READ = 4000  # characters of a message by which it is told from others
-_CALL = re.compile(r"\b\w+\(\*\)")
+_CALL = re.compile(r"\b\w+\(\*\)|(?<=\bthe call of )\w+")
 #: The places in what a dying process prints.
 _NODE_LINE = re.compile(r"(?<!\S)\S+\.[cm]?[jt]s:\d+")
 _PYTHON_LINE = re.compile(r'File "[^"]+", line \d+')
