@@ -254,7 +254,7 @@ def _from_base64(text: str) -> str:
 
 #: A line of Wireshark's, tcpdump's and hexdump's dumps: the place, the bytes, the text.
 _DUMPED = re.compile(
-    r"^\s*(?:0x)?[0-9a-f]{4,8}:?[ ]{1,3}((?:[0-9a-f]{2,4}[ ]{1,2}){1,16})(?:[ |].*)?$",
+    r"^[ \t]*+(?:0x)?[0-9a-f]{4,8}:?[ ]{1,3}((?:[0-9a-f]{2,4}[ ]{1,2}){1,16})(?:[ |].*)?$",
     re.MULTILINE | re.IGNORECASE,
 )
 _SENT_AS = re.compile(rb"(?:POST|PUT) /\S* HTTP/1")
