@@ -267,7 +267,7 @@ def rounds_of(summary: AssistantTurn | None, cost: float | None = None) -> list[
         return []
     return [
         UserTurn([f"This is a summary of our conversation so far:\n\n{summary.text}"]),
-        AssistantTurn(["I have read it, and go on from there."], tokens=summary.tokens, cost=cost),
+        AssistantTurn(["I have read it, and go on from there."], cost=cost),
     ]
 
 
