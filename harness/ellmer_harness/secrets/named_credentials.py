@@ -156,6 +156,7 @@ _PUBLIC = {
     "model sessionid",  # Azure's servers that answered
 }
 _PUBLISHING = {"public", "publishable", "pub"}  # in the name of a key: `UPLOADCARE_PUB_KEY`
+_KEY_IN_ENVIRONMENT = re.compile(r"[A-Z][A-Z0-9]*(?:_[A-Z0-9]+)*_KEY")  # of a variable: `BRAVE_KEY`
 _IDEMPOTENT = re.compile(
     r"(?:\A|[^A-Za-z])[cC]lientToken\Z"
 )  # AWS's. Vault's has another spelling: `client_token`
@@ -213,7 +214,7 @@ def _kind(name: str) -> Kind:
         if last in _SECRETS and not (last == "token" and before and before[0] in _PLACES):
             return "secret"
         if last in _PARAMETERS:
-            return "parameter"
+            return "secret" if _KEY_IN_ENVIRONMENT.fullmatch(name) else "parameter"
     return _ending(words[-1]) if words else ""
 
 

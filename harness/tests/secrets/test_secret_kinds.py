@@ -578,6 +578,8 @@ def test_placeholders_are_none(word):
         "userPassword2": "password",
         "PasswordDigest": "password",
         "key": "parameter",
+        "BRAVE_KEY": "secret",
+        "SORT_KEY": "",
         "X-Amz-Signature": "parameter",
         "monkey": "",
         "author": "",
