@@ -163,7 +163,7 @@ class Folded:
 
     def __init__(self) -> None:
         self.pieces: list[str] = []
-        self.calls: list[tuple[int, Json]] = []
+        self.calls: list[tuple[int | None, Json]] = []
         self.stop: str | None = None
         self.usage: Json | None = None
 
@@ -180,11 +180,12 @@ class Folded:
                 self.call(delta)
 
     def call(self, delta: Json) -> None:
-        """Adds a part of a call: to a new call for a new id, else to the last one at its index."""
-        known = [call for index, call in self.calls if index == delta["index"]]
+        """Adds a part of a call: to a new call for a new id, else to the last one at its index. Some servers send no index."""
+        at = delta.get("index")
+        known = [call for index, call in self.calls if index == at]
         if not known or (delta.get("id") and delta["id"] not in {"", known[-1]["id"]}):
             known = [{"id": delta.get("id"), "type": "function", "function": {"name": "", "arguments": ""}}]
-            self.calls.append((delta["index"], known[-1]))
+            self.calls.append((at, known[-1]))
         for key, value in (delta.get("function") or {}).items():
             known[-1]["function"][key] += value or ""
 
