@@ -206,15 +206,17 @@ POST = b"POST / HTTP/1.1\r\nhost: localhost\r\ncontent-length: 30\r\n\r\n"
     ids=["a head", "a line", "a second head", "a body"],
 )
 def test_a_head_that_drips_is_left_and_a_body_is_read(monkeypatch, before, begin, rest, answers):
-    monkeypatch.setattr(HeadInTime, "seconds", 0.25)
+    monkeypatch.setattr(HeadInTime, "seconds", 1.0)
     with (
         served(_reads_all, http=HeadInTime) as port,
         closing(socket.create_connection(("127.0.0.1", port), timeout=10)) as client,
     ):
         if before:
             client.sendall(before)
-            assert client.recv(1000).endswith(b"ok")
-        got = _drips(client, begin, rest, 0.02)
+            with client.makefile("rb") as answer:
+                assert any(line == b"\r\n" for line in answer)
+                assert answer.read(2) == b"ok"
+        got = _drips(client, begin, rest, 0.05)
 
     assert bool(got) == answers
 
