@@ -22,6 +22,7 @@ from ellmer_harness.recordings.untrusted_files import CRASHED, Oversized, TooSlo
 from ..contract import rules
 from ..contract.changes.known_until import NOTE, may_be_newer
 from ..contract.observed.exchange import Request
+from ..contract.readers.json_access import unescaped, value_at
 from ..contract.rule import Violation
 from ..contract.rulebook import RuleBook
 from ..report.formats.terminal_escaping import one_line
@@ -522,7 +523,7 @@ def _broken(book: RuleBook, request: Request) -> Counter[str]:
 
 def _attempts(body: Any, violation: Violation) -> Iterator[Change]:
     steps, group = violation.pointer.split("/")[1:], violation.rule.group
-    owner = _value_at(body, steps[:-1]) if steps else None
+    owner = value_at(body, steps[:-1]) if steps else None
     if isinstance(owner, dict) and steps[-1] in owner and group in _OPTIONAL:
         if (name := _RENAMED.get(steps[-1])) and name not in owner:
             yield {"op": "move", "from": violation.pointer, "path": _pointer([*steps[:-1], name])}
@@ -537,7 +538,7 @@ def _attempts(body: Any, violation: Violation) -> Iterator[Change]:
 def _without_part(body: Any, steps: list[str]) -> Iterator[Change]:
     """Yields the removal of the innermost part of a list that has others."""
     for end in range(len(steps), 2, -1):
-        owner = _value_at(body, steps[: end - 1])
+        owner = value_at(body, steps[: end - 1])
         if isinstance(owner, list) and len(owner) > 1 and steps[end - 1].isdigit():
             yield {"op": "remove", "path": _pointer(steps[:end])}
             return
@@ -545,7 +546,7 @@ def _without_part(body: Any, steps: list[str]) -> Iterator[Change]:
 
 def _moves(body: Any, steps: list[str]) -> Iterator[Change]:
     """Yields moves of the message that a pointer leads into, the shortest first."""
-    messages = _value_at(body, steps[:1])
+    messages = value_at(body, steps[:1])
     if not isinstance(messages, list) or len(steps) < 2 or not steps[1].isdigit():
         return
     here = int(steps[1])
@@ -555,25 +556,6 @@ def _moves(body: Any, steps: list[str]) -> Iterator[Change]:
                 yield {"op": "move", "from": f"/{steps[0]}/{here}", "path": f"/{steps[0]}/{there}"}
 
 
-# --- Pointers --------------------------------------------------------------------------------------------
-
-
-def _value_at(value: Any, steps: list[str]) -> Any:
-    """Returns the value at a pointer, `None` if there is none."""
-    for step in steps:
-        if isinstance(value, dict):
-            value = value.get(_unescaped(step))
-        elif isinstance(value, list) and step.isdigit() and int(step) < len(value):
-            value = value[int(step)]
-        else:
-            return None
-    return value
-
-
-def _unescaped(step: str) -> str:
-    return step.replace("~1", "/").replace("~0", "~")
-
-
 def _pointer(steps: list[str]) -> str:
     return "".join(f"/{step}" for step in steps)
 
@@ -581,14 +563,14 @@ def _pointer(steps: list[str]) -> str:
 def _with_change(body: Any, change: Change) -> Any:
     """Returns a copy of the body with the change."""
     source = change.get("from", change["path"]).split("/")[1:]
-    taken = _value_at(body, source)
+    taken = value_at(body, source)
     without = _edited(body, source, None)
     return _edited(without, change["path"].split("/")[1:], [taken]) if change["op"] == "move" else without
 
 
 def _edited(value: Any, steps: list[str], added: list[Any] | None) -> Any:
     """Returns a copy without the value at a pointer, or with a value added there. Only the way to it is copied."""
-    step, rest = _unescaped(steps[0]), steps[1:]
+    step, rest = unescaped(steps[0]), steps[1:]
     if isinstance(value, list):
         at = int(step)
         inner = [_edited(value[at], rest, added)] if rest else (added or [])

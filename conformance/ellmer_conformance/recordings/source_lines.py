@@ -14,6 +14,8 @@ from ellmer_core.base.budget import RECORDING
 from ellmer_harness.format.serializer import line_of
 from ellmer_harness.recordings.untrusted_files import bounded_yaml, plain_bytes
 
+from ..contract.readers.json_access import unescaped
+
 __all__ = ["source_line"]
 
 #: The keys between an exchange and its body, in the formats of recordings.
@@ -54,7 +56,7 @@ def _tree(path: str) -> tuple[str, Any]:
 
 
 def _steps(pointer: str) -> list[str]:
-    return [step.replace("~1", "/").replace("~0", "~") for step in pointer.split("/")[1:]]
+    return [*map(unescaped, pointer.split("/")[1:])]
 
 
 # JSON --------------------------------------------------------------------------------------------------------------------

@@ -182,3 +182,20 @@ def bounded(value: Any) -> Any:
             return value
         level = [item for each in holders for item in (each.values() if isinstance(each, dict) else each)]
     raise ValueError(f"it nests deeper than {SERVER.depth} levels")
+
+
+def value_at(value: Any, steps: Sequence[str]) -> Any:
+    """Returns the value at the steps of a JSON pointer, `None` if there is none."""
+    for step in steps:
+        if isinstance(value, dict):
+            value = value.get(unescaped(step))
+        elif isinstance(value, list) and step.isdigit() and int(step) < len(value):
+            value = value[int(step)]
+        else:
+            return None
+    return value
+
+
+def unescaped(step: str) -> str:
+    """Returns the key that a step of a JSON pointer names."""
+    return step.replace("~1", "/").replace("~0", "~")

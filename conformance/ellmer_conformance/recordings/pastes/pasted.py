@@ -83,11 +83,14 @@ def pasted(text: str) -> Pasted:
     if problem := of_a_library(text):
         raise ValueError(problem)
     found, damage = _recorded(text)
-    if found := found or _body(text) or _requests(text, json_of(text)):
+    if found:
+        return found
+    value = json_of(text)
+    if found := _body(text, value) or _requests(text, value):
         return found
     if damage:
         raise damage
-    return _no_request(text, json_of(text))
+    return _no_request(text, value)
 
 
 def _recorded(text: str) -> tuple[Pasted | None, Unreadable | None]:
@@ -101,9 +104,8 @@ def _recorded(text: str) -> tuple[Pasted | None, Unreadable | None]:
     return Pasted("a recording", found) if found else None, None
 
 
-def _body(text: str) -> Pasted | None:
+def _body(text: str, value: Any) -> Pasted | None:
     """Returns the requests of a text that is one value, or a command of HTTPie."""
-    value = json_of(text)
     if found := [alone(body) for body in traced(value)]:
         return Pasted("a trace of Langfuse", found, partial=TRACED)
     if body := json_body(value if value is not None else literal(text) or yaml_of(text)):

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import re
 from dataclasses import dataclass
-from typing import Any
 
 from ...contract import readers
 from ...contract.observed.exchange import Request
+from ...contract.readers.json_access import value_at
 from ...contract.rule import Violation
 
 __all__ = ["completed", "is_certain"]
@@ -96,20 +96,10 @@ def is_certain(request: Request, violation: Violation) -> bool:
         len(steps) < 2
         or group in _WHOLE
         or len(request.body[steps[0]]) < 2
-        or not _exists(request.body, steps)
+        or value_at(request.body, steps) is None
     ):
         return False
     return group not in _ORDERED or not any(_under(place, each) for each in _open_at_end(request))
-
-
-def _exists(value: Any, steps: list[str]) -> bool:
-    for step in steps:
-        key = step.replace("~1", "/").replace("~0", "~")
-        if isinstance(value, list):
-            value = value[int(key)] if key.isdigit() and int(key) < len(value) else None
-        else:
-            value = value.get(key) if isinstance(value, dict) else None
-    return value is not None
 
 
 def _open_at_end(request: Request) -> list[str]:
