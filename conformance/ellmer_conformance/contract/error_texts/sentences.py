@@ -226,8 +226,10 @@ def _object_in(text: str) -> object:
     return None
 
 
-def _strings(value: object) -> Iterator[str]:
+def _strings(value: object, levels: int = 100) -> Iterator[str]:
     match value:
+        case _ if not levels:  # no error says anything so deep
+            pass
         case {"loc": [*names], "msg": str(said)}:
             yield f"{'.'.join(map(str, names))}: {said}"
         case {"message": str(said), "param": str(place)} if place[:1] == "/":
@@ -237,10 +239,10 @@ def _strings(value: object) -> Iterator[str]:
             yield value
         case dict():
             for each in value.values():
-                yield from _strings(each)
+                yield from _strings(each, levels - 1)
         case list():
             for each in value:
-                yield from _strings(each)
+                yield from _strings(each, levels - 1)
         case _:
             pass
 

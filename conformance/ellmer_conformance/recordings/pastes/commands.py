@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import re
+from collections.abc import Iterable
 from typing import Any
 from urllib.parse import quote, urljoin
 
@@ -27,12 +28,31 @@ __all__ = [
 ]
 
 
+_DEEPEST = 500  # levels of JSON: newer versions of Python read more than what walks through it can bear
+
+
 def json_of(text: str) -> Any:
-    """Returns the value of a JSON text, or `None` if it is not JSON."""
+    """Returns the value of a JSON text, or `None` if it is not JSON, or nested too deeply."""
     try:
-        return json.loads(text)
+        value = json.loads(text)
     except (ValueError, RecursionError):
         return None
+    return None if text.count("{") + text.count("[") > _DEEPEST and _is_deep(value) else value
+
+
+def _is_deep(value: Any) -> bool:
+    level = [value]
+    for _ in range(_DEEPEST):
+        level = [inner for each in level for inner in _within(each)]
+        if not level:
+            return False
+    return True
+
+
+def _within(value: Any) -> Iterable[Any]:
+    if isinstance(value, dict):
+        return value.values()
+    return value if isinstance(value, list) else ()
 
 
 def text_of(recording: Recording) -> str:

@@ -97,5 +97,5 @@ def _not_json(text: str) -> str:
             return "The JSON is cut off: its end is missing. Paste all of it."
         return f"The text is not JSON: {error.msg} in line {error.lineno}, column {error.colno}."
     except RecursionError:
-        return "The JSON is nested too deeply."
-    return ""
+        pass
+    return "The JSON is nested too deeply."
