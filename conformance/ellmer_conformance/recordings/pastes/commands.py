@@ -28,7 +28,7 @@ __all__ = [
 ]
 
 
-_DEEPEST = 500  # levels of JSON: newer versions of Python read more than what walks through it can bear
+_DEEPEST = 900  # levels of JSON: newer versions of Python read more than what walks through it can bear
 
 
 def json_of(text: str) -> Any:
