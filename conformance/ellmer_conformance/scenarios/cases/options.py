@@ -24,6 +24,13 @@ ANOTHER = {
     "mistral": "mistral-medium-latest",
     "cohere": "command-r7b-12-2024",
 }
+#: Models that are asked for thinking in another way than the usual ones.
+_OLDER = {
+    "openai-responses": "gpt-5-mini",
+    "anthropic": "claude-haiku-4-5",
+    "gemini": "gemini-2.5-flash",
+    "bedrock": "us.anthropic.claude-haiku-4-5-20251001-v1:0",
+}
 #: Answers without a thought.
 _THOUGHTLESS = (
     Answer((Say("You are welcome."),), usage=Usage(130, 6)),
@@ -184,6 +191,44 @@ def thinking_asked_for() -> Case:
             ask("Thanks!", text="You are welcome.", options=wanted),
             ask("Bye!", text="Goodbye!", options=wanted),
         ],
+    )
+
+
+@case
+def older_thinker() -> Case:
+    """The caller asks a model of an older family for thinking: the request has that family's own form of it, and the thoughts go back."""
+    wanted = {"thinking": True}
+    return Case(
+        on_server=True,
+        printed_alike=False,
+        modes=_MODES,
+        needs=frozenset({"thinking"}),
+        inexpressible={
+            "openai-chat": "its thoughts are hidden",
+            **dict.fromkeys(("ollama", "mistral", "cohere"), "all its models are asked in one way"),
+        },
+        models=_OLDER,
+        tools=[weather],
+        script=[*THOUGHTS[1:], _THOUGHTLESS[0]],
+        steps=[
+            ask("Is it warm in Rome?", text="It is warm: 27C.", options=wanted),
+            ask("Thanks!", text="You are welcome.", options=wanted),
+        ],
+    )
+
+
+@case
+def limited_reasoner() -> Case:
+    """The caller limits the tokens of a model that reasons: Chat Completions has another field for its limit."""
+    others = ("openai-responses", "anthropic", "gemini", "bedrock", "ollama", "mistral", "cohere")
+    return Case(
+        on_server=True,
+        modes=_MODES,
+        needs=frozenset({"output_limit"}),
+        inexpressible=dict.fromkeys(others, "all its models have one field for the limit"),
+        models={"openai-chat": "gpt-5-mini"},
+        script=[Answer((Say("Bonjour!"),), usage=Usage(20, 30, reasoning=20))],
+        steps=[ask("Say hello in French.", text="Bonjour!", options={"max_tokens": 5000})],
     )
 
 

@@ -37,8 +37,10 @@ def characters_in_pieces() -> Case:
 
 @case
 def lines_of_any_kind() -> Case:
-    """The stream uses everything that the event stream format allows: CRLF, CR, comments, keep-alives, ids, a BOM."""
-    variations = of_rules("STR-003", "STR-004", "STR-005")
+    """The stream uses everything that the event stream format allows: CRLF, CR, comments, keep-alives, ids, a BOM,
+    a line of a megabyte.
+    """
+    variations = of_rules("STR-003", "STR-004", "STR-005", "STR-029")
     return _again(unicode_throughout, variations)
 
 
@@ -47,7 +49,7 @@ def news() -> Case:
     """The answer has unknown events and fields, text in parts, calls without ids of items or with another stop reason, its stop reason
     beside its last piece, and data after its end.
     """
-    variations = of_rules("STR-006", "STR-019", "STR-023", "STR-025", "STR-026", "STP-008")
+    variations = of_rules("STR-006", "STR-019", "STR-023", "STR-028", "STR-025", "STR-026", "STP-008", "USG-008")
     return _again(text_then_tool, variations)
 
 

@@ -125,6 +125,33 @@ def tokens_of_the_providers_tools_are_input(run: Run) -> Iterator[Finding]:
             yield found(fine, varied_at(varied), problem)
 
 
+@book.rule(
+    "USG-008",
+    MUST,
+    LOSS,
+    source=[
+        "https://platform.claude.com/docs/en/api/messages (usage)",
+        "https://github.com/hekmon/comfyui-openai-api/issues/5",
+    ],
+)
+def counts_need_no_parts(run: Run) -> Iterator[Finding]:
+    """Token counts are read where their parts, such as cached input, are null. The answer is the same.
+
+    Why: Anthropic documents these fields as nullable, and compatible servers have no parts. A client that looks into them fails after
+    the answer has arrived. Fix: take null for nothing.
+    """
+    for varied in run.varied:
+        if varied.variation.rule == "USG-008":
+            before, after = _totals(run), _totals(varied.run)
+            problem = f"under {varied.variation.told}, the replies were {before} and are {after}"
+            yield found(before == after, varied_at(varied), problem)
+
+
+def _totals(run: Run) -> list[tuple[str, int | None, int | None]]:
+    """Returns each reply with its counts, without their parts."""
+    return [(reply.text, reply.usage.get("input"), reply.usage.get("output")) for reply in run.replies]
+
+
 @book.rule("USG-005", SHOULD, LOSS, source="https://github.com/simonw/llm/issues/1697")
 def missing_counts_are_none(run: Run) -> Iterator[Finding]:
     """Token counts that the provider did not send are reported as None, not 0, and the caller still gets the
