@@ -7,7 +7,7 @@ from __future__ import annotations
 from ..case import Case, Mode, ask, case
 from ..script import Answer, Call, Say, Think, Usage
 from ..variations import of_rules
-from ._media_and_tools import weather
+from ._media_and_tools import plan_trip, weather
 from .tools import THINKERS, THOUGHTS
 
 _MODES: tuple[Mode, ...] = ("sync", "stream")
@@ -52,6 +52,24 @@ def tool_choice_required() -> Case:
             Answer((Say("It is warm in Paris."),), usage=Usage(90, 6)),
         ],
         steps=[ask("Paris!", text="It is warm in Paris.", options={"tool_choice": "required"})],
+    )
+
+
+@case
+def one_tool_demanded() -> Case:
+    """The caller forces a call of one tool of two."""
+    return Case(
+        on_server=True,
+        printed_alike=False,
+        needs=frozenset({"named_calls"}),
+        modes=_MODES,
+        inexpressible=dict.fromkeys(("ollama", "cohere"), "a request cannot demand a call of one tool"),
+        tools=[plan_trip, weather],
+        script=[
+            Answer((Call("get_weather", {"city": "Paris"}),), usage=Usage(60, 18)),
+            Answer((Say("It is warm in Paris."),), usage=Usage(90, 6)),
+        ],
+        steps=[ask("Paris!", text="It is warm in Paris.", options={"tool": "get_weather"})],
     )
 
 
@@ -247,6 +265,32 @@ def redacted_reasoning() -> Case:
         tools=[weather],
         script=THOUGHTS[1:],
         steps=[ask("Is it warm in Rome?", text="It is warm: 27C.", options={"thinking": True})],
+    )
+
+
+@case
+def thinking_switched_off() -> Case:
+    """The caller switches thinking off for a turn: the request says so where the model thinks by itself, and asks for no thinking."""
+    return Case(
+        on_server=True,
+        printed_alike=False,
+        modes=_MODES,
+        needs=frozenset({"thinking_off"}),
+        inexpressible={"openai-chat": "the usual model does not think"},
+        models={
+            "anthropic": _OLDER["anthropic"],
+            "bedrock": _OLDER["bedrock"],
+            "gemini": _OLDER["gemini"],
+            "cohere": THINKERS["cohere"],
+        },
+        script=[
+            Answer((Say("Hello!"),), usage=Usage(20, 2)),
+            Answer((Say("You are welcome."),), usage=Usage(40, 6)),
+        ],
+        steps=[
+            ask("Hi!", text="Hello!", options={"thinking": False}),
+            ask("Thanks!", text="You are welcome.", options={"thinking": False}),
+        ],
     )
 
 

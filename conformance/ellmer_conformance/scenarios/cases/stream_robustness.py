@@ -49,7 +49,7 @@ def news() -> Case:
     """The answer has unknown events and fields, text in parts, calls without ids of items or with another stop reason, its stop reason
     beside its last piece, and data after its end.
     """
-    variations = of_rules("STR-006", "STR-019", "STR-023", "STR-028", "STR-025", "STR-026", "STP-008", "USG-008")
+    variations = of_rules("STR-006", "STR-019", "STR-023", "STR-025", "STR-026", "STP-008", "USG-008")
     return _again(text_then_tool, variations)
 
 
@@ -94,6 +94,12 @@ def not_an_answer() -> Case:
 def late_thoughts() -> Case:
     """The model's reasoning is complete only after the call that follows it has begun: both go back."""
     return _again(thinking_with_tools, of_rules("STR-027"))
+
+
+@case
+def silent_pieces() -> Case:
+    """Pieces without text stand between the thoughts, calls and texts of a stream: they change nothing."""
+    return _again(thinking_with_tools, of_rules("STR-028"), ("stream",))
 
 
 @case

@@ -172,8 +172,16 @@ def _null_delta(_: str, events: list[Event]) -> Sequence[Event]:
     return [*found[:1], {"data": _AZURE | {"choices": [filtered]}}, *found[1:]]
 
 
+def _null_events(_: str, events: list[Event]) -> Sequence[Event]:
+    """Adds an event that is null after each event but the last two, as compatible servers do to keep a connection."""
+    waiting = [each for chunk in events[:-2] for each in (chunk, {"data": None})]
+    return [*waiting, *events[-2:]]
+
+
 #: Fields that compatible servers send as null where OpenAI leaves them out.
-_NULLS: dict[str, Any] = dict.fromkeys(("tool_calls", "function_call", "reasoning_content", "refusal", "audio"))
+_NULLS: dict[str, Any] = dict.fromkeys(
+    ("tool_calls", "function_call", "reasoning_content", "refusal", "audio")
+)
 
 
 def _null_fields(it: VariedAnswer) -> VariedAnswer:
@@ -654,6 +662,13 @@ MEANING = (
         lambda it: changed(it, _null_delta),
         wires=_CHAT,
         description="a delta that says nothing is null, or missing",
+    ),
+    Variation(
+        "null-events",
+        "STR-015",
+        lambda it: changed(it, _null_events),
+        wires=_CHAT,
+        description="events that are null stand between the others",
     ),
     Variation(
         "null-fields",
