@@ -369,4 +369,4 @@ HEADERS: Mapping[str, Heads] = {
     "dates_of_waits_ignored": _no_dates,
 }
 
-FORMS = listed("forms.toml", CHANGES, REPLIES, ANSWERS, CHUNKS, HEADERS)
+FORMS = listed("forms.toml", CHANGES, REPLIES, ANSWERS, CHUNKS, headers=HEADERS)

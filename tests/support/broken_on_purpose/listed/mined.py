@@ -687,6 +687,7 @@ def listed(
     replies: Mapping[str, Callable[[Reply], Reply]],
     answers: Mapping[str, Rewrite],
     chunks: Mapping[str, Chunks] = {},
+    *,
     headers: Mapping[str, Heads] = {},
 ) -> dict[str, Mined]:
     """Returns the bugs of a list by name, with what each changes."""

@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator, Mapping, Sequence
 
+from .....scenarios.messages import Reply
 from .....scenarios.script import Usage
 from .....scenarios.variations.unusual_events import TOKENS_OF_TOOLS
 from ....counts import listed
@@ -142,14 +143,14 @@ def counts_need_no_parts(run: Run) -> Iterator[Finding]:
     """
     for varied in run.varied:
         if varied.variation.rule == "USG-008":
-            before, after = _totals(run), _totals(varied.run)
+            before, after = (", ".join(map(_whole_count, each.replies)) for each in (run, varied.run))
             problem = f"under {varied.variation.told}, the replies were {before} and are {after}"
             yield found(before == after, varied_at(varied), problem)
 
 
-def _totals(run: Run) -> list[tuple[str, int | None, int | None]]:
-    """Returns each reply with its counts, without their parts."""
-    return [(reply.text, reply.usage.get("input"), reply.usage.get("output")) for reply in run.replies]
+def _whole_count(reply: Reply) -> str:
+    """Returns a reply with its counts, without their parts."""
+    return f"{reply.text!r} ({reply.usage.get('input')} input, {reply.usage.get('output')} output)"
 
 
 @book.rule("USG-005", SHOULD, LOSS, source="https://github.com/simonw/llm/issues/1697")
