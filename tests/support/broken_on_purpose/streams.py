@@ -184,6 +184,17 @@ class HasRoomForALine(BrokenAdapter):
         return chunks
 
 
+class NeedsADelta(BrokenAdapter):
+    """Raises an error for a chunk without a delta."""
+
+    case, caught_by, mode, on, gently = "crosswise_calls", ("STR-030",), "stream", _CHAT, True
+
+    def answer(self, chunks: list[bytes]) -> list[bytes]:
+        if b'"delta":null' in b"".join(chunks):
+            raise httpx.RemoteProtocolError("'NoneType' object has no attribute 'content'")
+        return chunks
+
+
 class NeedsTheIdsOfItems(BrokenAdapter):
     """Ignores calls whose items have no ids."""
 

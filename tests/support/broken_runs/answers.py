@@ -178,6 +178,7 @@ ANSWERS = {
             "STR-026": "no-item-ids",
             "STR-028": "silences",
             "STR-029": "long-line",
+            "STR-030": "null-deltas",
             "STR-027": "reasoning-late",
             "USG-002": "counted-at-the-start",
             "USG-008": "null-parts",

@@ -56,7 +56,7 @@ def news() -> Case:
 @case
 def crosswise_calls() -> Case:
     """The arguments of two parallel calls arrive interleaved, under one index, or before their names. Text has empty lists of calls."""
-    variations = of_rules("STR-012", "STR-013", "STR-015", "STR-020")
+    variations = of_rules("STR-012", "STR-013", "STR-015", "STR-020", "STR-030")
     return _again(two_parallel_tools, variations)
 
 

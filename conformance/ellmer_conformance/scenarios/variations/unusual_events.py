@@ -658,7 +658,7 @@ MEANING = (
     ),
     Variation(
         "null-deltas",
-        "STR-015",
+        "STR-030",
         lambda it: changed(it, _null_delta),
         wires=_CHAT,
         description="a delta that says nothing is null, or missing",

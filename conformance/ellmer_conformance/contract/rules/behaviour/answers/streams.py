@@ -130,21 +130,40 @@ def resets_are_raised(run: Run) -> Iterator[Finding]:
     source=[
         "https://github.com/pydantic/pydantic-ai/issues/164",
         "https://github.com/spring-projects/spring-ai/issues/6441",
-        "https://github.com/microsoft/agent-framework/pull/5734 (null for a delta)",
-        "https://github.com/QwenLM/qwen-code/pull/1448 (no delta)",
         "https://github.com/Effect-TS/effect/pull/7269 (null for a list of calls)",
         "https://github.com/qualcomm/GenieX/issues/1243 (empty stop reasons)",
+        "https://github.com/NousResearch/hermes-agent/pull/80822 (events that are null)",
     ],
 )
 def chunks_without_choices_are_safe(run: Run) -> Iterator[Finding]:
-    """A chunk with empty `choices` is not an error, and its other fields are read. So is the text beside an empty list of calls, beside
-    null for a field that is not there, and before a delta that is null or missing. An empty stop reason is none.
+    """A chunk with empty `choices` is not an error, and its other fields are read. So is the text beside an empty list of calls, and beside
+    null for a field that is not there. An empty stop reason is none, and an event that is null says nothing.
 
     Why: Azure sends the results of its content filter, and OpenAI the token counts, in such chunks. vLLM sends
     `"tool_calls": []` with each piece of text, and other servers null. Fix: read each field of a chunk that is there, whatever
     else is missing, empty or null.
     """
     yield from same_as_plain(run, "STR-015")
+
+
+@book.rule(
+    "STR-030",
+    SHOULD,
+    LOSS,
+    source=[
+        "https://github.com/microsoft/agent-framework/pull/5734",
+        "https://github.com/QwenLM/qwen-code/pull/1448",
+        "https://github.com/bagofwords1/bagofwords/pull/742",
+    ],
+)
+def deltas_may_be_null(run: Run) -> Iterator[Finding]:
+    """A delta that is null or missing says nothing, and the stop reason beside it is read.
+
+    Why: Azure and compatible servers send such deltas beside the results of a filter and at the end of an answer. OpenAI's
+    description of the format does not allow it, so that a client may rely on a delta. Fix: look at the stop reason first, and skip a
+    delta that is not there.
+    """
+    yield from same_as_plain(run, "STR-030")
 
 
 @book.rule("STR-019", SHOULD, LOSS, source="https://github.com/vllm-project/router/pull/224")
