@@ -220,24 +220,24 @@ _SILENCE: dict[str, tuple[str, Any]] = {
 }
 
 
-def _is_text(wire: str, event: Event) -> bool:
-    """Tells whether an event has a piece of text of the first block."""
-    data = event.get("data") or {}
+def _is_text(wire: str, data: Any) -> bool:
+    """Tells whether an event has a piece of text, in a format with blocks."""
     if wire == "anthropic":
-        return data.get("index") == 0 and (data.get("delta") or {}).get("type") == "text_delta"
-    if wire == "cohere":
-        return data.get("index") == 0 and data.get("type") == "content-delta"
-    return True
+        return (data.get("delta") or {}).get("type") == "text_delta"
+    return wire != "cohere" or data.get("type") == "content-delta"
 
 
 def _silences(wire: str, events: list[Event]) -> Sequence[Event]:
     """Adds a piece without text after each piece of text, and in the formats without blocks, after each event but the last."""
-    found = [events[0]] if events else []
+    found = [*events[:1]]
     last = len(events) - (1 if wire in {"gemini", "ollama"} else 2)
     for at, old in enumerate(events[1:], 1):
         found.append(old)
-        if at < last and _is_text(wire, old):
-            found.append(event(events[0], *_SILENCE[wire]))
+        data = old.get("data") or {}
+        if at < last and _is_text(wire, data):
+            name, silence = _SILENCE[wire]
+            place = {"index": data["index"]} if "index" in data else {}
+            found.append(event(events[0], name, silence | place))
     return found
 
 
@@ -665,7 +665,7 @@ MEANING = (
     ),
     Variation(
         "null-events",
-        "STR-015",
+        "STR-030",
         lambda it: changed(it, _null_events),
         wires=_CHAT,
         description="events that are null stand between the others",

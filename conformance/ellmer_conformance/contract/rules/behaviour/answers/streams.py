@@ -132,12 +132,11 @@ def resets_are_raised(run: Run) -> Iterator[Finding]:
         "https://github.com/spring-projects/spring-ai/issues/6441",
         "https://github.com/Effect-TS/effect/pull/7269 (null for a list of calls)",
         "https://github.com/qualcomm/GenieX/issues/1243 (empty stop reasons)",
-        "https://github.com/NousResearch/hermes-agent/pull/80822 (events that are null)",
     ],
 )
 def chunks_without_choices_are_safe(run: Run) -> Iterator[Finding]:
     """A chunk with empty `choices` is not an error, and its other fields are read. So is the text beside an empty list of calls, and beside
-    null for a field that is not there. An empty stop reason is none, and an event that is null says nothing.
+    null for a field that is not there. An empty stop reason is none.
 
     Why: Azure sends the results of its content filter, and OpenAI the token counts, in such chunks. vLLM sends
     `"tool_calls": []` with each piece of text, and other servers null. Fix: read each field of a chunk that is there, whatever
@@ -154,14 +153,15 @@ def chunks_without_choices_are_safe(run: Run) -> Iterator[Finding]:
         "https://github.com/microsoft/agent-framework/pull/5734",
         "https://github.com/QwenLM/qwen-code/pull/1448",
         "https://github.com/bagofwords1/bagofwords/pull/742",
+        "https://github.com/NousResearch/hermes-agent/pull/80822 (an event)",
     ],
 )
 def deltas_may_be_null(run: Run) -> Iterator[Finding]:
-    """A delta that is null or missing says nothing, and the stop reason beside it is read.
+    """A delta that is null or missing says nothing, and the stop reason beside it is read. An event that is null says nothing.
 
-    Why: Azure and compatible servers send such deltas beside the results of a filter and at the end of an answer. OpenAI's
-    description of the format does not allow it, so that a client may rely on a delta. Fix: look at the stop reason first, and skip a
-    delta that is not there.
+    Why: Azure and compatible servers send such deltas beside the results of a filter and at the end of an answer, and such events to keep
+    a connection. OpenAI's description of the format does not allow it, so that a client may rely on them. Fix: skip an event or a
+    delta that is not there, and look at the stop reason first.
     """
     yield from same_as_plain(run, "STR-030")
 
