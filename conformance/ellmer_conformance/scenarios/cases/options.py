@@ -36,6 +36,11 @@ _THOUGHTLESS = (
     Answer((Say("You are welcome."),), usage=Usage(130, 6)),
     Answer((Say("Goodbye!"),), usage=Usage(150, 4)),
 )
+#: An answer that calls a tool, and one with its result.
+_LOOKED_UP = (
+    Answer((Call("get_weather", {"city": "Paris"}),), usage=Usage(60, 18)),
+    Answer((Say("It is warm in Paris."),), usage=Usage(90, 6)),
+)
 _BY_ITSELF = "the provider caches prompts by itself, or not at all: a request cannot ask for it"
 
 
@@ -47,10 +52,7 @@ def tool_choice_required() -> Case:
         modes=_MODES,
         inexpressible={"ollama": "a request cannot demand a call"},
         tools=[weather],
-        script=[
-            Answer((Call("get_weather", {"city": "Paris"}),), usage=Usage(60, 18)),
-            Answer((Say("It is warm in Paris."),), usage=Usage(90, 6)),
-        ],
+        script=_LOOKED_UP,
         steps=[ask("Paris!", text="It is warm in Paris.", options={"tool_choice": "required"})],
     )
 
@@ -65,10 +67,7 @@ def one_tool_demanded() -> Case:
         modes=_MODES,
         inexpressible=dict.fromkeys(("ollama", "cohere"), "a request cannot demand a call of one tool"),
         tools=[plan_trip, weather],
-        script=[
-            Answer((Call("get_weather", {"city": "Paris"}),), usage=Usage(60, 18)),
-            Answer((Say("It is warm in Paris."),), usage=Usage(90, 6)),
-        ],
+        script=_LOOKED_UP,
         steps=[ask("Paris!", text="It is warm in Paris.", options={"tool": "get_weather"})],
     )
 
@@ -241,6 +240,7 @@ def limited_reasoner() -> Case:
     others = ("openai-responses", "anthropic", "gemini", "bedrock", "ollama", "mistral", "cohere")
     return Case(
         on_server=True,
+        printed_alike=False,
         modes=_MODES,
         needs=frozenset({"output_limit"}),
         inexpressible=dict.fromkeys(others, "all its models have one field for the limit"),

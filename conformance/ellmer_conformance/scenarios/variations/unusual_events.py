@@ -168,7 +168,7 @@ def _null_delta(_: str, events: list[Event]) -> Sequence[Event]:
             if "delta" in choice and not any(choice["delta"].values()):
                 choice["delta"] = None
         found.append(new)
-    filtered = {"index": 0, "finish_reason": None, "content_filter_results": {}}
+    filtered: dict[str, Any] = {"index": 0, "finish_reason": None, "content_filter_results": {}}
     return [*found[:1], {"data": _AZURE | {"choices": [filtered]}}, *found[1:]]
 
 

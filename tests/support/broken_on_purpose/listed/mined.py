@@ -692,11 +692,13 @@ def listed(
 ) -> dict[str, Mined]:
     """Returns the bugs of a list by name, with what each changes."""
     rows = tomllib.loads((Path(__file__).parent / "tables" / file).read_text("utf-8"))["bug"]
-    names = [row["name"] for row in rows]
-    how = {
-        name: tuple(each.get(name) for each in (changes, replies, answers, chunks, headers)) for name in names
+    kinds: Mapping[str, Mapping[str, Any]] = dict(
+        zip(_HOW, (changes, replies, answers, chunks, headers), strict=True)
+    )
+    return {
+        (name := row["name"]): Mined(**row, **{kind: how[name] for kind, how in kinds.items() if name in how})
+        for row in rows
     }
-    return {row["name"]: Mined(**row, **dict(zip(_HOW, how[row["name"]], strict=True))) for row in rows}
 
 
 _HOW = ("change", "reply", "answer", "chunks", "headers")
