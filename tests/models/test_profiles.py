@@ -307,7 +307,7 @@ def test_thinking_at_claude(model, setting, said):
             "gemini-2.5-flash",
             "off",
             "generationConfig",
-            {"thinkingConfig": {"thinkingBudget": 0, "includeThoughts": True}},
+            {"thinkingConfig": {"thinkingBudget": 0}},
         ),
         (
             chat_google_gemini,

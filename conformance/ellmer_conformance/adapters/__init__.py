@@ -139,6 +139,8 @@ class Capabilities:
         forbidden_calls: The same for `options={"tool_choice": "none"}`: the tools stay offered, or are left out for that turn.
         single_calls: The same for `options={"parallel": False}`: an answer has at most one call. `False` must be sent.
         thinking: The same for `options={"thinking": True}`: the model thinks, however much.
+        named_calls: The same for `options={"tool": name}`: the model must call this tool, and no other.
+        thinking_off: The same for `options={"thinking": False}`: the model does not think, or as little as it can.
 
     Examples:
         >>> Capabilities(pdf_in_user="refused").refused({"tools", "pdf_in_user"})
@@ -172,6 +174,8 @@ class Capabilities:
     forbidden_calls: Ability = "refused"
     single_calls: Ability = "refused"
     thinking: Ability = "refused"
+    named_calls: Ability = "refused"
+    thinking_off: Ability = "refused"
 
     def refused(self, needs: Collection[str]) -> list[str]:
         """Returns the capabilities of a case that are declared as refused.

@@ -81,6 +81,15 @@ _CHOICES: Mapping[str, Mapping[str, Any]] = {
     "mistral": {"required": "any", "none": "none"},
     "cohere": {"required": "REQUIRED", "none": "NONE"},
 }
+#: A demanded call of one tool, as each format has it.
+_NAMED: Mapping[str, Callable[[str], Any]] = {
+    "openai-chat": lambda name: {"type": "function", "function": {"name": name}},
+    "openai-responses": lambda name: {"type": "function", "name": name},
+    "anthropic": lambda name: {"type": "tool", "name": name},
+    "gemini": lambda name: {"mode": "ANY", "allowedFunctionNames": [name]},
+    "bedrock": lambda name: {"tool": {"name": name}},
+    "mistral": lambda name: {"type": "function", "function": {"name": name}},
+}
 #: One call at a time, where it is not a field of its own.
 _ONE_CALL: Mapping[str, Any] = {
     "anthropic": {"tool_choice": {"type": "auto", "disable_parallel_tool_use": True}},
@@ -103,12 +112,14 @@ def turn_params(wire: str, options: Mapping[str, Any]) -> dict[str, Any]:
     found: dict[str, Any] = {}
     if "tool_choice" in options:
         found["tool_choice"] = _CHOICES[wire][options["tool_choice"]]
+    if "tool" in options:
+        found["tool_choice"] = _NAMED[wire](options["tool"])
     if "stop" in options:
         found["stop_sequences"] = options["stop"]
     if "parallel" in options:
         found |= _ONE_CALL.get(wire, {"parallel_tool_calls": False})
     if "thinking" in options:
-        found["thinking"] = "medium"
+        found["thinking"] = "medium" if options["thinking"] else "off"
     found |= {name: options[name] for name in ("temperature", "max_tokens") if name in options}
     return found | dict(_JSON[wire] if "json" in options else {})
 
@@ -255,6 +266,8 @@ class Provider:
             forbidden_calls="native" if tools and "none" in _CHOICES.get(wire.name, {}) else "refused",
             single_calls="native" if tools else "refused",
             thinking="native",
+            named_calls="native" if forced and tools and wire.name in _NAMED else "refused",
+            thinking_off="native",
             prompt_caching="native",
             usage_limits="native",
         )

@@ -50,6 +50,7 @@ _ASKED_FOR = {
     "structured",
     *["tool_choice", "stop_sequences", "json_mode", "model_override", "prompt_caching", "usage_limits"],
     *["temperature", "output_limit", "forbidden_calls", "single_calls", "thinking"],
+    *["named_calls", "thinking_off"],
 }
 #: Capabilities that no command has, because a command cannot be asked for them.
 _NOT_SAID = {"approval", "changed_prompt", "citations", "compaction", "uploads"}

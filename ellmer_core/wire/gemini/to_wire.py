@@ -160,7 +160,10 @@ class Gemini(GeminiResponse):
                 "responseMimeType": "application/json",
                 "responseJsonSchema": bare_references(self.schema(type)),
             }
-        if self.params.keys() & {"reasoning_tokens", "reasoning_effort"}:
+        thinks = (
+            self.params.get("reasoning_tokens") != 0
+        )  # Vertex AI refuses to show thoughts where there are none
+        if thinks and self.params.keys() & {"reasoning_tokens", "reasoning_effort"}:
             config["thinkingConfig"] = {"includeThoughts": True}
         return config
 

@@ -162,6 +162,39 @@ class ReadsOnlyStrings(BrokenAdapter):
         return [re.sub(rb'"content": ?\[.*?\]', b'"content":""', b"".join(chunks))]
 
 
+class TakesAPieceWithoutTextForTheEnd(BrokenAdapter):
+    """Takes a piece without text for the end of the answer."""
+
+    case, caught_by, mode, on = "silent_pieces", ("STR-028",), "stream", ("anthropic",)
+
+    def answer(self, chunks: list[bytes]) -> list[bytes]:
+        if re.search(rb'(\{|"text_delta", ?)"text": ?""\}', b"".join(chunks)):
+            raise httpx.RemoteProtocolError("the answer is over")
+        return chunks
+
+
+class HasRoomForALine(BrokenAdapter):
+    """Raises an error for a line that is longer than 64 KiB."""
+
+    case, caught_by, mode = "lines_of_any_kind", ("STR-029",), "stream"
+
+    def answer(self, chunks: list[bytes]) -> list[bytes]:
+        if any(len(line) > 2**16 for line in b"".join(chunks).splitlines()):
+            raise httpx.RemoteProtocolError("token too long")
+        return chunks
+
+
+class NeedsADelta(BrokenAdapter):
+    """Raises an error for a chunk without a delta."""
+
+    case, caught_by, mode, on, gently = "crosswise_calls", ("STR-030",), "stream", _CHAT, True
+
+    def answer(self, chunks: list[bytes]) -> list[bytes]:
+        if b'"delta":null' in b"".join(chunks):
+            raise httpx.RemoteProtocolError("'NoneType' object has no attribute 'content'")
+        return chunks
+
+
 class NeedsTheIdsOfItems(BrokenAdapter):
     """Ignores calls whose items have no ids."""
 

@@ -176,8 +176,12 @@ ANSWERS = {
             "STR-023": "stop-beside-text",
             "STR-025": "text-in-parts",
             "STR-026": "no-item-ids",
+            "STR-028": "silences",
+            "STR-029": "long-line",
+            "STR-030": "null-deltas",
             "STR-027": "reasoning-late",
             "USG-002": "counted-at-the-start",
+            "USG-008": "null-parts",
         }.items()
     },
     "STR-011": (lambda: broken_off("reset:2"), lambda r: otherwise(r, replies=[Reply("21C ")])),

@@ -7,7 +7,7 @@ from __future__ import annotations
 from ..case import Case, Mode, ask, case
 from ..script import Answer, Call, Say, Think, Usage
 from ..variations import of_rules
-from ._media_and_tools import weather
+from ._media_and_tools import plan_trip, weather
 from .tools import THINKERS, THOUGHTS
 
 _MODES: tuple[Mode, ...] = ("sync", "stream")
@@ -24,10 +24,22 @@ ANOTHER = {
     "mistral": "mistral-medium-latest",
     "cohere": "command-r7b-12-2024",
 }
+#: Models that are asked for thinking in another way than the usual ones.
+_OLDER = {
+    "openai-responses": "gpt-5-mini",
+    "anthropic": "claude-haiku-4-5",
+    "gemini": "gemini-2.5-flash",
+    "bedrock": "us.anthropic.claude-haiku-4-5-20251001-v1:0",
+}
 #: Answers without a thought.
 _THOUGHTLESS = (
     Answer((Say("You are welcome."),), usage=Usage(130, 6)),
     Answer((Say("Goodbye!"),), usage=Usage(150, 4)),
+)
+#: An answer that calls a tool, and one with its result.
+_LOOKED_UP = (
+    Answer((Call("get_weather", {"city": "Paris"}),), usage=Usage(60, 18)),
+    Answer((Say("It is warm in Paris."),), usage=Usage(90, 6)),
 )
 _BY_ITSELF = "the provider caches prompts by itself, or not at all: a request cannot ask for it"
 
@@ -40,11 +52,23 @@ def tool_choice_required() -> Case:
         modes=_MODES,
         inexpressible={"ollama": "a request cannot demand a call"},
         tools=[weather],
-        script=[
-            Answer((Call("get_weather", {"city": "Paris"}),), usage=Usage(60, 18)),
-            Answer((Say("It is warm in Paris."),), usage=Usage(90, 6)),
-        ],
+        script=_LOOKED_UP,
         steps=[ask("Paris!", text="It is warm in Paris.", options={"tool_choice": "required"})],
+    )
+
+
+@case
+def one_tool_demanded() -> Case:
+    """The caller forces a call of one tool of two."""
+    return Case(
+        on_server=True,
+        printed_alike=False,
+        needs=frozenset({"named_calls"}),
+        modes=_MODES,
+        inexpressible=dict.fromkeys(("ollama", "cohere"), "a request cannot demand a call of one tool"),
+        tools=[plan_trip, weather],
+        script=_LOOKED_UP,
+        steps=[ask("Paris!", text="It is warm in Paris.", options={"tool": "get_weather"})],
     )
 
 
@@ -188,6 +212,45 @@ def thinking_asked_for() -> Case:
 
 
 @case
+def older_thinker() -> Case:
+    """The caller asks a model of an older family for thinking: the request has that family's own form of it, and the thoughts go back."""
+    wanted = {"thinking": True}
+    return Case(
+        on_server=True,
+        printed_alike=False,
+        modes=_MODES,
+        needs=frozenset({"thinking"}),
+        inexpressible={
+            "openai-chat": "its thoughts are hidden",
+            **dict.fromkeys(("ollama", "mistral", "cohere"), "all its models are asked in one way"),
+        },
+        models=_OLDER,
+        tools=[weather],
+        script=[*THOUGHTS[1:], _THOUGHTLESS[0]],
+        steps=[
+            ask("Is it warm in Rome?", text="It is warm: 27C.", options=wanted),
+            ask("Thanks!", text="You are welcome.", options=wanted),
+        ],
+    )
+
+
+@case
+def limited_reasoner() -> Case:
+    """The caller limits the tokens of a model that reasons: Chat Completions has another field for its limit."""
+    others = ("openai-responses", "anthropic", "gemini", "bedrock", "ollama", "mistral", "cohere")
+    return Case(
+        on_server=True,
+        printed_alike=False,
+        modes=_MODES,
+        needs=frozenset({"output_limit"}),
+        inexpressible=dict.fromkeys(others, "all its models have one field for the limit"),
+        models={"openai-chat": "gpt-5-mini"},
+        script=[Answer((Say("Bonjour!"),), usage=Usage(20, 30, reasoning=20))],
+        steps=[ask("Say hello in French.", text="Bonjour!", options={"max_tokens": 5000})],
+    )
+
+
+@case
 def redacted_reasoning() -> Case:
     """The reasoning of a model of Bedrock is redacted: it is opaque data, which is sent back unchanged."""
     others = ("openai-chat", "openai-responses", "anthropic", "gemini", "ollama", "mistral", "cohere")
@@ -202,6 +265,32 @@ def redacted_reasoning() -> Case:
         tools=[weather],
         script=THOUGHTS[1:],
         steps=[ask("Is it warm in Rome?", text="It is warm: 27C.", options={"thinking": True})],
+    )
+
+
+@case
+def thinking_switched_off() -> Case:
+    """The caller switches thinking off for a turn: the request says so where the model thinks by itself, and asks for no thinking."""
+    return Case(
+        on_server=True,
+        printed_alike=False,
+        modes=_MODES,
+        needs=frozenset({"thinking_off"}),
+        inexpressible={"openai-chat": "the usual model does not think"},
+        models={
+            "anthropic": _OLDER["anthropic"],
+            "bedrock": _OLDER["bedrock"],
+            "gemini": _OLDER["gemini"],
+            "cohere": THINKERS["cohere"],
+        },
+        script=[
+            Answer((Say("Hello!"),), usage=Usage(20, 2)),
+            Answer((Say("You are welcome."),), usage=Usage(40, 6)),
+        ],
+        steps=[
+            ask("Hi!", text="Hello!", options={"thinking": False}),
+            ask("Thanks!", text="You are welcome.", options={"thinking": False}),
+        ],
     )
 
 

@@ -37,8 +37,10 @@ def characters_in_pieces() -> Case:
 
 @case
 def lines_of_any_kind() -> Case:
-    """The stream uses everything that the event stream format allows: CRLF, CR, comments, keep-alives, ids, a BOM."""
-    variations = of_rules("STR-003", "STR-004", "STR-005")
+    """The stream uses everything that the event stream format allows: CRLF, CR, comments, keep-alives, ids, a BOM,
+    a line of a megabyte.
+    """
+    variations = of_rules("STR-003", "STR-004", "STR-005", "STR-029")
     return _again(unicode_throughout, variations)
 
 
@@ -47,14 +49,14 @@ def news() -> Case:
     """The answer has unknown events and fields, text in parts, calls without ids of items or with another stop reason, its stop reason
     beside its last piece, and data after its end.
     """
-    variations = of_rules("STR-006", "STR-019", "STR-023", "STR-025", "STR-026", "STP-008")
+    variations = of_rules("STR-006", "STR-019", "STR-023", "STR-025", "STR-026", "STP-008", "USG-008")
     return _again(text_then_tool, variations)
 
 
 @case
 def crosswise_calls() -> Case:
     """The arguments of two parallel calls arrive interleaved, under one index, or before their names. Text has empty lists of calls."""
-    variations = of_rules("STR-012", "STR-013", "STR-015", "STR-020")
+    variations = of_rules("STR-012", "STR-013", "STR-015", "STR-020", "STR-030")
     return _again(two_parallel_tools, variations)
 
 
@@ -92,6 +94,12 @@ def not_an_answer() -> Case:
 def late_thoughts() -> Case:
     """The model's reasoning is complete only after the call that follows it has begun: both go back."""
     return _again(thinking_with_tools, of_rules("STR-027"))
+
+
+@case
+def silent_pieces() -> Case:
+    """Pieces without text stand between the thoughts, calls and texts of a stream: they change nothing."""
+    return _again(thinking_with_tools, of_rules("STR-028"), ("stream",))
 
 
 @case

@@ -79,6 +79,17 @@ def _several_lines(it: VariedAnswer) -> VariedAnswer:
     return _events(it, lambda event: re.sub(rb"(?m)^data: ?\{", b"data: {\ndata: ", event))
 
 
+#: Longer than the lines that readers of lines have room for by default: 64 KiB, 128 KiB and 1 MiB.
+_LONG = 2**20 + 2**16
+
+
+def _long_lines(it: VariedAnswer) -> VariedAnswer:
+    """Fills the line of the second event with spaces, which mean nothing between the values of JSON."""
+    written = it.cut(*sizes(it)).writes
+    padded = tuple(re.sub(rb"(?m)(\}\r?$)", b" " * _LONG + rb"\1", each, count=1) for each in written[1:2])
+    return replace(it, writes=(*written[:1], *padded, *written[2:]))
+
+
 def _bom(it: VariedAnswer) -> VariedAnswer:
     return replace(it, writes=(b"\xef\xbb\xbf", *it.writes))
 
@@ -156,6 +167,14 @@ BYTES = (
         _between(b"\n"),
         wires=_LINES,
         description="a blank line stands before each event",
+    ),
+    Variation(
+        "long-line",
+        "STR-029",
+        _long_lines,
+        first=True,
+        wires=_LINES,
+        description="a line is longer than a megabyte",
     ),
     Variation("bom", "STR-005", _bom, wires=_SSE, description="a byte order mark stands before the stream"),
 )

@@ -159,6 +159,88 @@ def _no_calls_beside_text(it: VariedAnswer) -> VariedAnswer:
     return each(it, lambda data: everywhere(data, change))
 
 
+def _null_delta(_: str, events: list[Event]) -> Sequence[Event]:
+    """Replaces each delta that says nothing by null, and adds a chunk that has none, as Azure does beside the results of its filter."""
+    found: list[Event] = []
+    for old in events:
+        new = deepcopy(old)
+        for choice in (new.get("data") or {}).get("choices") or ():
+            if "delta" in choice and not any(choice["delta"].values()):
+                choice["delta"] = None
+        found.append(new)
+    filtered: dict[str, Any] = {"index": 0, "finish_reason": None, "content_filter_results": {}}
+    return [*found[:1], {"data": _AZURE | {"choices": [filtered]}}, *found[1:]]
+
+
+def _null_events(_: str, events: list[Event]) -> Sequence[Event]:
+    """Adds an event that is null after each event but the last two, as compatible servers do to keep a connection."""
+    waiting = [each for chunk in events[:-2] for each in (chunk, {"data": None})]
+    return [*waiting, *events[-2:]]
+
+
+#: Fields that compatible servers send as null where OpenAI leaves them out.
+_NULLS: dict[str, Any] = dict.fromkeys(
+    ("tool_calls", "function_call", "reasoning_content", "refusal", "audio")
+)
+
+
+def _null_fields(it: VariedAnswer) -> VariedAnswer:
+    """Sends null for each field that a message does not have."""
+
+    def change(o: dict[str, Any]) -> dict[str, Any]:
+        says = "content" in o or o.get("role") == "assistant"
+        return _NULLS | o if says and "type" not in o else o
+
+    return each(it, lambda data: everywhere(data, change))
+
+
+def _blank_reasons(it: VariedAnswer) -> VariedAnswer:
+    """Sends an empty text for the stop reason of each chunk that has none, as several compatible servers do."""
+
+    def change(o: dict[str, Any]) -> dict[str, Any]:
+        return o | {"finish_reason": ""} if "delta" in o and o.get("finish_reason") is None else o
+
+    return each(it, lambda data: everywhere(data, change))
+
+
+#: A piece of a stream that has no text.
+_SILENCE: dict[str, tuple[str, Any]] = {
+    "anthropic": (
+        "content_block_delta",
+        {"type": "content_block_delta", "index": 0, "delta": {"type": "text_delta", "text": ""}},
+    ),
+    "openai-chat": ("", {"choices": [{"index": 0, "delta": {"content": ""}, "finish_reason": None}]}),
+    "mistral": ("", {"choices": [{"index": 0, "delta": {"content": ""}, "finish_reason": None}]}),
+    "gemini": ("", {"candidates": [{"content": {"parts": [{"text": ""}], "role": "model"}, "index": 0}]}),
+    "ollama": ("", {"message": {"role": "assistant", "content": ""}, "done": False}),
+    "cohere": (
+        "content-delta",
+        {"type": "content-delta", "index": 0, "delta": {"message": {"content": {"text": ""}}}},
+    ),
+}
+
+
+def _is_text(wire: str, data: Any) -> bool:
+    """Tells whether an event has a piece of text, in a format with blocks."""
+    if wire == "anthropic":
+        return (data.get("delta") or {}).get("type") == "text_delta"
+    return wire != "cohere" or data.get("type") == "content-delta"
+
+
+def _silences(wire: str, events: list[Event]) -> Sequence[Event]:
+    """Adds a piece without text after each piece of text, and in the formats without blocks, after each event but the last."""
+    found = [*events[:1]]
+    last = len(events) - (1 if wire in {"gemini", "ollama"} else 2)
+    for at, old in enumerate(events[1:], 1):
+        found.append(old)
+        data = old.get("data") or {}
+        if at < last and _is_text(wire, data):
+            name, silence = _SILENCE[wire]
+            place = {"index": data["index"]} if "index" in data else {}
+            found.append(event(events[0], name, silence | place))
+    return found
+
+
 def _without_item_ids(it: VariedAnswer) -> VariedAnswer:
     """Drops the ids of items with calls. The ids of the calls stay."""
 
@@ -387,6 +469,25 @@ def _uncounted(it: VariedAnswer) -> VariedAnswer:
     return each(it, lambda data: everywhere(data, change))
 
 
+#: The parts of the token counts, which may be null.
+_PARTS_OF_COUNTS = {
+    "prompt_tokens_details",
+    "completion_tokens_details",
+    "cache_creation",
+    "cache_creation_input_tokens",
+    "cache_read_input_tokens",
+}
+
+
+def _null_parts(it: VariedAnswer) -> VariedAnswer:
+    """Sends null for the parts of the token counts, of which none was read from a cache."""
+
+    def change(o: dict[str, Any]) -> dict[str, Any]:
+        return {key: None if key in _PARTS_OF_COUNTS else value for key, value in o.items()}
+
+    return each(it, lambda data: everywhere(data, change))
+
+
 def _counted_at_the_start(it: VariedAnswer) -> VariedAnswer:
     """Removes the input counts from Anthropic's last event, which had only the output count for years."""
 
@@ -556,6 +657,42 @@ MEANING = (
         description="each piece of text has an empty list of calls beside it",
     ),
     Variation(
+        "null-deltas",
+        "STR-030",
+        lambda it: changed(it, _null_delta),
+        wires=_CHAT,
+        description="a delta that says nothing is null, or missing",
+    ),
+    Variation(
+        "null-events",
+        "STR-030",
+        lambda it: changed(it, _null_events),
+        wires=_CHAT,
+        description="events that are null stand between the others",
+    ),
+    Variation(
+        "null-fields",
+        "STR-015",
+        _null_fields,
+        wires=_CHAT,
+        streamed=None,
+        description="fields that an answer does not have are null",
+    ),
+    Variation(
+        "blank-reasons",
+        "STR-015",
+        _blank_reasons,
+        wires=_CHAT,
+        description="chunks without a stop reason have an empty one",
+    ),
+    Variation(
+        "silences",
+        "STR-028",
+        lambda it: changed(it, _silences),
+        wires=frozenset(_SILENCE),
+        description="pieces without text stand between the others",
+    ),
+    Variation(
         "stop-beside-text",
         "STR-023",
         lambda it: changed(it, _stop_beside_text),
@@ -673,6 +810,14 @@ MEANING = (
         wires=_REASONED - {"ollama"},
         streamed=None,
         description="the answer has no token counts",
+    ),
+    Variation(
+        "null-parts",
+        "USG-008",
+        _null_parts,
+        wires=_CHAT | {"anthropic"},
+        streamed=None,
+        description="the parts of the token counts are null",
     ),
     Variation(
         "counted-at-the-start",

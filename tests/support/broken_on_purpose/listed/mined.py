@@ -16,6 +16,8 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any, ClassVar
 
+import httpx
+
 from ellmer_conformance.adapters import Capabilities
 from ellmer_conformance.contract.observed.exchange import Json
 from ellmer_conformance.scenarios.case import Mode
@@ -26,6 +28,8 @@ from ..base import BrokenAdapter
 from ..neutral_requests import WIRES, Body, Slot
 
 Change = Callable[[Body], object]
+#: Changes the headers of a request, and those of its answer.
+Heads = Callable[[httpx.Headers], object]
 #: Reads the chunks of an answer's body in its own way, or raises an error.
 Chunks = Callable[[list[bytes]], list[bytes]]
 
@@ -43,6 +47,7 @@ class Mined:
     reply: Callable[[Reply], Reply] | None = None
     answer: Rewrite | None = None
     chunks: Chunks | None = None
+    headers: Heads | None = None
     wires: Sequence[str] = WIRES
     modes: Sequence[Mode] = ("sync", "async", "stream")
     #: Who is asked, if it is not the first provider of the wire format.
@@ -81,6 +86,8 @@ class MinedAdapter(BrokenAdapter):
                 "single_calls",
                 "forbidden_calls",
                 "thinking",
+                "named_calls",
+                "thinking_off",
             ),
             "native",
         )
@@ -94,6 +101,18 @@ class MinedAdapter(BrokenAdapter):
         self.bug.change(Body(self.endpoint.wire, body, self.sent))
         self.changed += repr(body) != repr(before)  # 1 is not True, and not 1.0
         return body
+
+    def exchange(self, transport: httpx.BaseTransport, request: httpx.Request) -> httpx.Response:
+        self._head(request.headers)
+        response = super().exchange(transport, request)
+        self._head(response.headers)
+        return response
+
+    def _head(self, headers: httpx.Headers) -> None:
+        if self.bug.headers:
+            before = headers.copy()
+            self.bug.headers(headers)
+            self.changed += headers != before
 
     def answer(self, chunks: list[bytes]) -> list[bytes]:
         if self.bug.chunks:
@@ -668,15 +687,19 @@ def listed(
     replies: Mapping[str, Callable[[Reply], Reply]],
     answers: Mapping[str, Rewrite],
     chunks: Mapping[str, Chunks] = {},
+    *,
+    headers: Mapping[str, Heads] = {},
 ) -> dict[str, Mined]:
     """Returns the bugs of a list by name, with what each changes."""
     rows = tomllib.loads((Path(__file__).parent / "tables" / file).read_text("utf-8"))["bug"]
-    names = [row["name"] for row in rows]
-    how = {
-        name: (changes.get(name), replies.get(name), answers.get(name), chunks.get(name)) for name in names
+    kinds: Mapping[str, Mapping[str, Any]] = dict(
+        zip(_HOW, (changes, replies, answers, chunks, headers), strict=True)
+    )
+    return {
+        (name := row["name"]): Mined(**row, **{kind: how[name] for kind, how in kinds.items() if name in how})
+        for row in rows
     }
-    return {row["name"]: Mined(**row, **dict(zip(_HOW, how[row["name"]], strict=True))) for row in rows}
 
 
-_HOW = ("change", "reply", "answer", "chunks")
+_HOW = ("change", "reply", "answer", "chunks", "headers")
 MINED = listed("mined.toml", CHANGES, REPLIES, {}, {})

@@ -15,7 +15,7 @@ from typing import Any, NamedTuple
 
 from ...changes.api_versions import EVERYWHERE, versions
 from ...observed.exchange import Json, Request
-from ...readers.anthropic import blocks, messages
+from ...readers.anthropic import blocks, kept_betas, messages
 from ...readers.json_access import items_of, object_of
 from ...rule import Finding, broken, met
 from ...scope import api_version, matches, named_betas
@@ -272,6 +272,44 @@ def beta_parts_have_their_beta(request: Request) -> Iterator[Finding]:
                 if wrong
                 else met(pointer)
             )
+
+
+_FILED: Json = {"type": "document", "source": {"type": "file", "file_id": "file_011CSoYoHF8saWZ6CPh55555"}}
+_VERSION = "2023-06-01"
+
+
+@book.rule(
+    "REQ-128",
+    MUST,
+    REJECT,
+    source=[
+        "https://github.com/anthropics/anthropic-sdk-ruby/issues/127",
+        "https://github.com/anthropics/anthropic-sdk-ruby/issues/99",
+        "https://github.com/pydantic/pydantic-ai/issues/5806",
+    ],
+    refusal=refused(
+        "{place}: Input tag 'file' found using 'type' does not match any of the expected tags: 'base64', 'content', 'text', 'url'"
+    ),
+    providers=["anthropic"],
+    examples=[
+        body(user("Sum it up.", _FILED), anthropic_version=_VERSION, anthropic_beta=["files-api-2025-04-14"]),
+        body(ASK, anthropic_version=_VERSION),
+    ],
+    counterexamples=[body(user("Sum it up.", _FILED), anthropic_version=_VERSION)],
+)
+def files_have_their_beta(request: Request) -> Iterator[Finding]:
+    """A source of the type `file` requires `files-api-2025-04-14` in the header `anthropic-beta`, in each request that has it.
+
+    A recording without the header `anthropic-version` is not judged. API versions after 2023-06-01 are not judged either, because no
+    refusal is on record for them. Fix: send the header with messages, as with uploads.
+    """
+    told = kept_betas(request) if api_version(request) == _VERSION else None
+    for pointer, message in messages(request.body) if told is not None else ():
+        for place, block in blocks(message, pointer):
+            if object_of(block.get("source")).get("type") == "file":
+                name = f"{place.strip('/').replace('/', '.')}.{block.get('type')}.source"
+                fine = "files-api" in str(told)
+                yield met(place) if fine else broken(place, "its beta header is missing", place=name)
 
 
 def _exists(name: str, day: date | None) -> bool:

@@ -127,18 +127,23 @@ def the_user_starts(request: Request) -> Iterator[Finding]:
         "https://github.com/langchain-ai/langchain/issues/27799",
         "https://github.com/google-gemini/deprecated-generative-ai-js/issues/267",
         f"accepted of gemini-2.0-flash-thinking-exp in November 2025: {_UNCALLED}",
+        "https://github.com/maximhq/bifrost/pull/2222 (in a content of the model)",
     ],
     refusal=PLACE,
     models=["!gemini-2.0-flash-thinking*"],
     examples=[body(ASK, model(call()), user(answer()))],
-    counterexamples=[body(ASK, user(answer())), body(ASK, model(text("5")), user(answer()))],
+    counterexamples=[
+        body(ASK, user(answer())),
+        body(ASK, model(text("5")), user(answer())),
+        body(ASK, model(call()), model(answer())),
+    ],
 )
 def responses_follow_calls(request: Request) -> Iterator[Finding]:
-    """A turn with function responses comes directly after a turn with function calls."""
+    """A turn with function responses comes directly after a turn with function calls. It is not a turn of the model."""
     before: Turn | None = None
     cached = bool(get(request.body, "cachedContent"))  # the call may be in there
     for turn in turns(request):
-        for pointer, _ in turn.of("functionResponse")[:1] if not turn.model else ():
+        for pointer, _ in turn.of("functionResponse")[:1]:
             called = bool(before and before.model and before.of("functionCall")) or (cached and not before)
             yield met(pointer) if called else broken(pointer, "the function response has no call before it")
         before = turn

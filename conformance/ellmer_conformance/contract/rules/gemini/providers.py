@@ -194,9 +194,34 @@ def _shows(request: Request) -> str | None:
     return config_place(request) if shown and not _thinks(request) else None
 
 
+def _shows_none(request: Request) -> str | None:
+    """Returns a request for visible thoughts that allows none."""
+    config = get(generation_config(request), "thinkingConfig")
+    return (
+        config_place(request)
+        if get(config, "includeThoughts") and get(config, "thinkingBudget") == 0
+        else None
+    )
+
+
+_SHOWS_NONE = {"thinkingConfig": {"includeThoughts": True, "thinkingBudget": 0}}
+
 add_feature_rules(
     VERTEX,
     [
+        UnsupportedFeature(
+            "THK-036",
+            "A request without thinking does not ask for visible thoughts.",
+            ("*",),
+            refused(
+                "Unable to submit request because Thinking_config.include_thoughts is only enabled when thinking is "
+                f"enabled.. Learn more: {_THINKING}"
+            ),
+            ("https://github.com/lofcz/LLMTornado/pull/66",),
+            _shows_none,
+            body(ASK, generationConfig={"thinkingConfig": {"thinkingBudget": 0}}),
+            body(ASK, generationConfig=_SHOWS_NONE),
+        ),
         UnsupportedFeature(
             "THK-026",
             "Gemini 2.0 does not accept a thinking budget.",

@@ -130,16 +130,40 @@ def resets_are_raised(run: Run) -> Iterator[Finding]:
     source=[
         "https://github.com/pydantic/pydantic-ai/issues/164",
         "https://github.com/spring-projects/spring-ai/issues/6441",
+        "https://github.com/Effect-TS/effect/pull/7269 (null for a list of calls)",
+        "https://github.com/qualcomm/GenieX/issues/1243 (empty stop reasons)",
     ],
 )
 def chunks_without_choices_are_safe(run: Run) -> Iterator[Finding]:
-    """A chunk with empty `choices` is not an error, and its other fields are read. So is the text beside an empty list of calls.
+    """A chunk with empty `choices` is not an error, and its other fields are read. So is the text beside an empty list of calls, and beside
+    null for a field that is not there. An empty stop reason is none.
 
     Why: Azure sends the results of its content filter, and OpenAI the token counts, in such chunks. vLLM sends
-    `"tool_calls": []` with each piece of text. Fix: read each field of a chunk that is there, whatever else is missing
-    or empty.
+    `"tool_calls": []` with each piece of text, and other servers null. Fix: read each field of a chunk that is there, whatever
+    else is missing, empty or null.
     """
     yield from same_as_plain(run, "STR-015")
+
+
+@book.rule(
+    "STR-030",
+    SHOULD,
+    LOSS,
+    source=[
+        "https://github.com/microsoft/agent-framework/pull/5734",
+        "https://github.com/QwenLM/qwen-code/pull/1448",
+        "https://github.com/bagofwords1/bagofwords/pull/742",
+        "https://github.com/NousResearch/hermes-agent/pull/80822 (an event)",
+    ],
+)
+def deltas_may_be_null(run: Run) -> Iterator[Finding]:
+    """A delta that is null or missing says nothing, and the stop reason beside it is read. An event that is null says nothing.
+
+    Why: Azure and compatible servers send such deltas beside the results of a filter and at the end of an answer, and such events to keep
+    a connection. OpenAI's description of the format does not allow it, so that a client may rely on them. Fix: skip an event or a
+    delta that is not there, and look at the stop reason first.
+    """
+    yield from same_as_plain(run, "STR-030")
 
 
 @book.rule("STR-019", SHOULD, LOSS, source="https://github.com/vllm-project/router/pull/224")
@@ -185,6 +209,45 @@ def calls_need_no_item_id(run: Run) -> Iterator[Finding]:
     and the turn ends. Fix: find the call by its `output_index` or `call_id`.
     """
     yield from same_as_plain(run, "STR-026")
+
+
+@book.rule(
+    "STR-028",
+    MUST,
+    LOSS,
+    source=[
+        "https://github.com/earendil-works/pi/issues/9674",
+        "https://github.com/Gitlawb/openclaude/pull/48",
+        "https://github.com/BerriAI/litellm/pull/33315",
+    ],
+)
+def pieces_without_text_say_nothing(run: Run) -> Iterator[Finding]:
+    """A piece of a stream that has no text changes nothing.
+
+    Why: servers send such pieces while they wait for the rest of a character, between two thoughts, and beside calls. A client that
+    begins a block with each of them sends back blocks that the API refuses, and one that takes them for the end loses the rest.
+    Fix: skip a piece whose text is empty.
+    """
+    yield from same_as_plain(run, "STR-028")
+
+
+@book.rule(
+    "STR-029",
+    MUST,
+    LOSS,
+    source=[
+        "https://github.com/openai/openai-go/issues/368",
+        "https://github.com/ferro-labs/ai-gateway/issues/129",
+        "https://github.com/SamSaffron/term-llm/pull/347 (more than a megabyte)",
+    ],
+)
+def lines_have_any_length(run: Run) -> Iterator[Finding]:
+    """A line of a stream may be as long as an answer: it is read, even if it is longer than a megabyte.
+
+    Why: an event of Responses has the whole answer, and an event of Gemini has whole arguments or an image. Readers of lines have
+    room for 64 KiB by default, and fail in the middle of the answer. Fix: let the buffer grow with the line.
+    """
+    yield from same_as_plain(run, "STR-029")
 
 
 @book.rule(

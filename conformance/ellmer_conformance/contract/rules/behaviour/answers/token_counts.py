@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator, Mapping, Sequence
 
+from .....scenarios.messages import Reply
 from .....scenarios.script import Usage
 from .....scenarios.variations.unusual_events import TOKENS_OF_TOOLS
 from ....counts import listed
@@ -123,6 +124,33 @@ def tokens_of_the_providers_tools_are_input(run: Run) -> Iterator[Finding]:
             fine = more["output"] == 0 and more["input"] > 0 and more["input"] % TOKENS_OF_TOOLS == 0
             problem = f"{TOKENS_OF_TOOLS} tokens of tools add {more['input']} to the input and {more['output']} to the output"
             yield found(fine, varied_at(varied), problem)
+
+
+@book.rule(
+    "USG-008",
+    MUST,
+    LOSS,
+    source=[
+        "https://platform.claude.com/docs/en/api/messages (usage)",
+        "https://github.com/hekmon/comfyui-openai-api/issues/5",
+    ],
+)
+def counts_need_no_parts(run: Run) -> Iterator[Finding]:
+    """Token counts are read where their parts, such as cached input, are null. The answer is the same.
+
+    Why: Anthropic documents these fields as nullable, and compatible servers have no parts. A client that looks into them fails after
+    the answer has arrived. Fix: take null for nothing.
+    """
+    for varied in run.varied:
+        if varied.variation.rule == "USG-008":
+            before, after = (", ".join(map(_whole_count, each.replies)) for each in (run, varied.run))
+            problem = f"under {varied.variation.told}, the replies were {before} and are {after}"
+            yield found(before == after, varied_at(varied), problem)
+
+
+def _whole_count(reply: Reply) -> str:
+    """Returns a reply with its counts, without their parts."""
+    return f"{reply.text!r} ({reply.usage.get('input')} input, {reply.usage.get('output')} output)"
 
 
 @book.rule("USG-005", SHOULD, LOSS, source="https://github.com/simonw/llm/issues/1697")

@@ -9,7 +9,7 @@ from .....scenarios.case import Ask
 from .....scenarios.messages import Text
 from ....observed.exchange import Item, Json
 from ....observed.run import Run
-from ....readers.json_access import object_of
+from ....readers.json_access import items_of, object_of, text_of
 from ....rule import Finding
 from .._rulebook import LOSS, MUST, book, found, objects, taken
 
@@ -35,6 +35,55 @@ def _forced(body: Json) -> str:
     if isinstance(choice, Mapping):  # {"type": "any"}, {"mode": "ANY"}, {"any": {}}
         choice = choice.get("type", choice.get("mode", next(iter(choice), "")))
     return str(choice or "").lower()
+
+
+def _tool(body: Json, wanted: str) -> bool:
+    """Tells whether a call of this tool is forced: by its name, or because it is the only one that is offered."""
+    if _forced(body) in {"", "none", "auto"}:
+        return False
+    named, config = _named(body), object_of(body.get("toolConfig"))
+    offered = {each["name"] for each in objects([body.get("tools"), config.get("tools")]) if _is_tool(each)}
+    return (named or offered) == {wanted}
+
+
+def _named(body: Json) -> set[str]:
+    """Returns the names of the tools that a choice allows, if it names any."""
+    config = object_of(body.get("toolConfig"))
+    choice = [body.get("tool_choice"), config.get("functionCallingConfig"), config.get("toolChoice")]
+    return {
+        name
+        for each in objects(choice)
+        for name in (each.get("name"), *items_of(each.get("allowedFunctionNames")))
+        if isinstance(name, str)
+    }
+
+
+def _is_tool(value: Json) -> bool:
+    return isinstance(value.get("name"), str) and bool({*_SCHEMAS} & {*value})
+
+
+#: The fields that a tool has beside its name.
+_SCHEMAS = ("parameters", "input_schema", "parametersJsonSchema", "inputSchema", "description")
+
+
+def _is_off(wire: str, body: Json) -> bool:
+    """Tells whether no thinking is asked for, and whether a model that thinks by itself is told not to."""
+    fields = object_of(body.get("additionalModelRequestFields"))
+    config = object_of(object_of(body.get("generationConfig")).get("thinkingConfig"))
+    thinking = object_of(body.get("thinking")) or object_of(fields.get("thinking"))
+    effort = body.get("reasoning_effort") or object_of(body.get("reasoning")).get("effort")
+    told = {
+        "gemini": config.get("thinkingBudget") == 0 or text_of(config.get("thinkingLevel")).lower() in _LEAST,
+        "ollama": body.get("think") in {False, "low"},
+        "cohere": thinking.get("type") == "disabled",
+        "openai-responses": effort in _LEAST,
+    }
+    asked = thinking.get("type") in {"enabled", "adaptive"} or effort not in {None, *_LEAST}
+    return told.get(wire, not asked)
+
+
+#: The efforts and levels with which a model thinks as little as it can.
+_LEAST = ("none", "minimal", "low")
 
 
 def _stop(body: Json, wanted: Sequence[str]) -> bool:
@@ -131,7 +180,10 @@ _SENT: Mapping[str, Callable[[Json, Any], bool]] = {
     "temperature": _temperature,
     "max_tokens": _limit,
     "parallel": _parallel,
+    "tool": _tool,
 }
+#: The options that force a call, which has to be free after its result.
+_CHOICES = {"tool_choice", "tool"}
 
 
 #: What the options are called in a message, where the name does not say it.
@@ -139,6 +191,7 @@ _SET = {
     "cache": "a cached prompt (with a `ttl` of five minutes, or without one)",
     "json": "an answer in JSON",
     "parallel": "one call at a time",
+    "tool": "a call of one tool",
 }
 
 
@@ -153,8 +206,8 @@ _SET = {
     ],
 )
 def options_reach_the_provider(run: Run) -> Iterator[Finding]:
-    """What the caller sets for a turn (a forced or forbidden call, stop sequences, JSON, a cached prompt, a temperature of 0, a limit of tokens,
-    one call at a time) is in its request, in the field that the wire format reads.
+    """What the caller sets for a turn (a forced or forbidden call, a call of one tool, stop sequences, JSON, a cached prompt, a temperature
+    of 0, a limit of tokens, one call at a time, no thinking) is in its request, in the field that the wire format reads.
 
     Why: the answer changes if an option is dropped, and the caller does not notice. A field that another format has for it
     is often ignored (`maxOutputTokens` at Bedrock, `num_predict` beside Ollama's `options`). An option of one turn is not sent
@@ -163,13 +216,16 @@ def options_reach_the_provider(run: Run) -> Iterator[Finding]:
     for index, ask, is_first in _requests_of_steps(run):
         place, body = f"/exchanges/{index}/request", _as_read(run.wire, run.exchanges[index].request.body)
         for name, value in ask.options.items():
-            if name in _SENT and (is_first or name != "tool_choice"):
+            if name == "thinking" and value is False:
+                problem = "thinking is switched off, and the request asks for it, or does not switch it off"
+                yield found(_is_off(run.wire, body), place, problem)
+            elif name in _SENT and (is_first or name not in _CHOICES):
                 yield found(
                     _SENT[name](body, value),
                     place,
                     f"{_SET.get(name, name)} was set, and the request has none",
                 )
-            elif name == "tool_choice":
+            elif name in _CHOICES:
                 problem = "the call is forced again after its result, so that the model cannot answer"
                 yield found(_forced(body) not in _FORCED, place, problem)
         before = {name: a.options[name] for a in run.case.steps for name in a.options if name in _SENT}
@@ -337,13 +393,13 @@ def _constraints(wire: str, body: Json) -> Iterator[tuple[str, str]]:
                 yield name, "n"
     yield from ((what, _ASKED_FOR_BY.get(what, what)) for what in (*_lowered(body), *_terms(wire, body)))
     if _tool_choice(body, "required") or _is_forbidden(body):
-        yield "tool_choice", "tool_choice"
+        yield "tool_choice", "tool" if _named(body) else "tool_choice"
     if _json(body, None):
         yield "JSON", "json"
 
 
 #: The option of a caller that lowers something.
-_ASKED_FOR_BY = {"one call at a time": "parallel"}
+_ASKED_FOR_BY = {"one call at a time": "parallel", "less thinking": "thinking"}
 _LESS = {"none", "minimal", "low"}
 #: What stands beside the detail of an image. An argument of a call may be called `detail`, too.
 _IMAGE = {"url", "image_url", "file_id"}

@@ -8,7 +8,7 @@ from collections import Counter, defaultdict
 from collections.abc import Iterator, Sequence
 from typing import Any
 
-from .....scenarios.messages import ToolCall
+from .....scenarios.messages import ToolCall, ToolResult
 from ....observed.exchange import Item
 from ....observed.run import Run, ToolRun, call_key
 from ....rule import Finding
@@ -164,6 +164,16 @@ def _texts_beside_media(run: Run) -> Iterator[Finding]:
             yield found(not lost, at(index, item), problem)
 
 
+def _supplied(run: Run) -> Iterator[Finding]:
+    """Yields whether each result that the caller supplied is in a request."""
+    for number, wanted in enumerate(run.case.steps[: len(run.replies)]):
+        values = [part.value for part in wanted.parts if isinstance(part, ToolResult)]
+        sent = [item for _, items in taken(run) for item in items if item.kind == "result"]
+        for value in values if sent else ():
+            problem = f"the caller supplied {_quoted(value)}, and the model gets {sent[-1].text[:80]!r}"
+            yield found(any(_is_whole(item.text, value) for item in sent), f"/replies/{number}", problem)
+
+
 def _words(item: Item) -> str:
     """Returns the text of an item, or that of a document that is a text, such as a part of a Gemini response."""
     if item.media and item.media.type.startswith("text/"):
@@ -190,15 +200,18 @@ _UNKNOWN = re.compile(r"unknown|\bno\b|\bnot\b|n't|missing|unavailable|undefined
         "https://platform.claude.com/docs/en/agents-and-tools/tool-use/handle-tool-calls",
         "https://developers.openai.com/api/docs/guides/function-calling",
         "https://github.com/agentjido/req_llm/pull/701",
+        "https://github.com/QwenLM/qwen-code/issues/9573 (a result of the caller)",
     ],
 )
 def results_are_what_tools_returned(run: Run) -> Iterator[Finding]:
     """A result without media is the value that the tool returned, whole, and nothing else. A text may be inside JSON.
     An object may have another form than JSON (PAIR-030) if its keys and values can be read. Texts beside media are in the request.
+    A result that the caller supplies is sent as it is.
 
     Why: the model believes that the tool returned these words and values.
     """
     yield from _texts_beside_media(run)
+    yield from _supplied(run)
     for index, item, outcomes in results_with_runs(run):
         values = [each.value for each in outcomes if each.error is None and _can_be_compared(each.value)]
         if values and len(values) == len(outcomes) and not item.error:
