@@ -42,6 +42,7 @@ _PHRASES = (
     ("unsupported parameter(s)", What.UNKNOWN, False),
     ("unsupported parameter", What.UNKNOWN, False),
     ("unknown parameter", What.UNKNOWN, False),
+    ("unknown field: parameter", What.UNKNOWN, False),
     ("extraneous key", What.UNKNOWN, False),
     ("is unsupported", What.UNKNOWN, True),
     ("unknown name", What.UNKNOWN, False),

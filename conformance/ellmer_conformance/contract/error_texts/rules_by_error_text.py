@@ -18,6 +18,7 @@ from ..rule import Rule
 from ..rulebook import RuleBook
 from ..rules._shape_faults import IDS
 from .described_faults import Described, What, described, folded, has_field, judging
+from .listed_values import listed_values
 from .named_fields import IDENTIFIER, SEVERAL, NamedFields, with_last_names
 from .other_causes import SAYS_NOTHING, OtherCause, other_cause
 from .refusals import Refusals, refusals_of, texts_of
@@ -90,18 +91,30 @@ def matches(text: str, books: Iterable[RuleBook]) -> list[Match]:
     plain, fields = " ".join(said.split()), NamedFields(said, refusals)
     read = _Read(text, said, plain, cause, fault_in(text), fields, refusals, providers)
     near = [each for each in near if each.named >= _FEW or each.alike >= WHOLE]
-    own = [each for each in near if read.fault and _has_of_its_own(plain, read.fault, each)]
+    own = [
+        each for each in (*near, *_passed_on(read)) if read.fault and _has_of_its_own(plain, read.fault, each)
+    ]
     close = [
         each for each in near if each.alike >= best - BEHIND or each.book.provider in providers or each in own
     ]
     close = _ordered(read, _likely(read, close))
     if read.fault is None:
-        return close
+        return _of_listed_values(read, close)
     own.sort(key=lambda match: -match.named)
     judged = _judged(read.fault, close, refusals) or [each for each in close if _has_template(plain, each)]
     if not own and not judged:
         judged = _of_its_format(read.fault, named, refusals)
     return [*own, *(each for each in judged if each not in own)]
+
+
+def _of_listed_values(read: _Read, close: list[Match]) -> list[Match]:
+    """Returns the rules with those first that refuse the value of the field whose right values the text lists, without the field's name."""
+    for listed in listed_values(read.plain, read.raw):
+        books = [book for book in _formats(read.refusals) if not listed.wires or book.wire in listed.wires]
+        refusing = [each for book in books for each in _judging(listed.fault, book)]
+        if first := _among(close, refusing) or refusing[:1]:
+            return [*first, *(each for each in close if each not in first)]
+    return close
 
 
 def _likely(read: _Read, close: list[Match]) -> list[Match]:
@@ -174,9 +187,18 @@ def _has_an_end(told: set[str], match: Match) -> bool:
 
 
 def _has_of_its_own(text: str, fault: Described, match: Match) -> bool:
-    """Tells whether the whole text is a template of a rule, with the name of the field in it: the rule is not about fields of any kind."""
-    named = f".{fault.path[-1]}: "
-    return any(named in said for said in _templates(match)) and _fits(text, match, wholly=True)
+    """Tells whether the whole text, or all that Bedrock passes on, is a template of a rule, with the name of the field in it: the rule is not
+    about fields of any kind.
+    """
+    named, told = f".{fault.path[-1]}: ", text[found.start() :] if (found := PASSED_ON.search(text)) else text
+    return any(named in said for said in _templates(match)) and _fits(told, match, wholly=True)
+
+
+def _passed_on(read: _Read) -> list[Match]:
+    """Returns the rules whose text the text has whole, if Bedrock says both with the words of the model's provider."""
+    rules = containing(read.plain, read.refusals) if PASSED_ON.search(read.plain) else []
+    found = [Match(0.0, 0.0, 0.0, book, rule) for book, rule in rules]
+    return [each for each in found if _is_passed_on(each)]
 
 
 def _spelt(text: str, refusals: Refusals) -> list[Match]:
