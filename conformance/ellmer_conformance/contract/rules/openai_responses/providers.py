@@ -10,6 +10,7 @@ from ...rule import Finding, Refusal, broken, met
 from ...rulebook import RuleBook
 from .._openai.refusals import flat_error_body
 from ._refusals_and_examples import ASK, MUST, OWN, REJECT, body, book, call, output
+from .codex import CODEX
 from .llamacpp import LLAMACPP
 from .perplexity import PERPLEXITY
 
@@ -93,7 +94,7 @@ def instructions_are_not_repeated(request: Request) -> Iterator[Finding]:
 
 
 #: Those whose rules are known, besides the format's own provider.
-PROVIDERS = ("azure", "deepseek", "llamacpp", "perplexity", "xai")
+PROVIDERS = ("azure", "codex", "deepseek", "llamacpp", "perplexity", "xai")
 
 
 def book_of(provider: str) -> RuleBook:
@@ -102,6 +103,7 @@ def book_of(provider: str) -> RuleBook:
         return book
     books = {
         "azure": AZURE,
+        "codex": CODEX,
         "deepseek": DEEPSEEK,
         "llamacpp": LLAMACPP,
         "perplexity": PERPLEXITY,
