@@ -295,7 +295,7 @@ AUTUMN = {
     # QwenLM/qwen-code/issues/11834
     "[API Error: 400 invalid params, function parameters is empty (2013)]": "openai-chat SCH-032",
     # BigPizzaV3/CodexPlusPlus/issues/267
-    '{"type":"error","error":{"type":"bad_request_error","message":"invalid params, chat content has invalid message role: system (2013)","http_code":"400"},"request_id":"0660b098"}': "",
+    '{"type":"error","error":{"type":"bad_request_error","message":"invalid params, chat content has invalid message role: system (2013)","http_code":"400"},"request_id":"0660b098"}': "openai-chat SYS-007",
     # QwenLM/qwen-code/issues/2360
     '✕ [API Error: 400 <400> InternalError.Algo.InvalidParameter: messages with role "tool" must be a response to a preceeding message with "tool_calls".] (Press Ctrl+Y to retry)': "openai-chat PAIR-002",
     # james-6-23/codex2api/issues/93

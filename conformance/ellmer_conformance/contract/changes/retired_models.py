@@ -53,6 +53,10 @@ SCHEDULES = {
             "2026-04-20": "claude-3-haiku-20240307",
             "2026-06-15": "claude-opus-4-20250514 claude-opus-4-0 claude-sonnet-4-20250514 claude-sonnet-4-0",
             "2026-08-05": "claude-opus-4-1-20250805 claude-opus-4-1",
+            # https://platform.claude.com/docs/en/models/sonnet-4-5/overview, and, for Opus, which is tentative,
+            # https://github.com/samarthputhraya/Modelpin/releases/tag/v0.5.7, which quotes the page of 2026-11-26
+            "2026-11-30": "claude-sonnet-4-5-20250929 claude-sonnet-4-5",
+            "2027-01-22": "claude-opus-4-5-20251101 claude-opus-4-5",
         },
     ),
     "api.openai.com": Schedule(
@@ -79,7 +83,8 @@ SCHEDULES = {
             " o1-pro o1-pro-2025-03-19 o3-mini o3-mini-2025-01-31 o4-mini o4-mini-2025-04-16",
             "2026-12-11": "gpt-5 gpt-5-2025-08-07 gpt-5-mini gpt-5-mini-2025-08-07 gpt-5-nano gpt-5-nano-2025-08-07"
             " gpt-5-pro o3 o3-2025-04-16 o3-pro",
-            "2027-01-14": "gpt-4o gpt-4o-mini gpt-4.1 gpt-4.1-mini",
+            "2027-01-14": "gpt-4o gpt-4o-2024-08-06 gpt-4o-2024-11-20 gpt-4o-mini gpt-4o-mini-2024-07-18"
+            " gpt-4.1 gpt-4.1-2025-04-14 gpt-4.1-mini gpt-4.1-mini-2025-04-14",
         },
     ),
     "generativelanguage.googleapis.com": Schedule(

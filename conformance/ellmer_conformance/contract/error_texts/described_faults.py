@@ -29,7 +29,7 @@ class What(StrEnum):
     WRONG = "wrong"
 
 
-_TOO_LONG = "string too long"
+_TOO_LONG, _VARIANT = "string too long", "unknown variant"
 #: Phrases of refusals, what they say, and whether the field stands before them. Longer ones come first.
 _PHRASES = (
     ("extra inputs are not permitted, field", What.UNKNOWN, False),
@@ -42,6 +42,7 @@ _PHRASES = (
     ("unsupported parameter(s)", What.UNKNOWN, False),
     ("unsupported parameter", What.UNKNOWN, False),
     ("unknown parameter", What.UNKNOWN, False),
+    ("unknown field: parameter", What.UNKNOWN, False),
     ("extraneous key", What.UNKNOWN, False),
     ("is unsupported", What.UNKNOWN, True),
     ("unknown name", What.UNKNOWN, False),
@@ -62,7 +63,7 @@ _PHRASES = (
     ("must be one of", What.WRONG, True),
     ("input should be", What.WRONG, True),
     (_TOO_LONG, What.WRONG, True),
-    ("unknown variant", What.WRONG, True),
+    (_VARIANT, What.WRONG, True),
     (": data did not match any variant", What.WRONG, True),
     ("input tag", What.WRONG, True),
     ("invalid value at", What.WRONG, False),
@@ -89,6 +90,7 @@ _TOLD: Mapping[str, Any] = {
     "boolean": True,
     "integer": 1,
 }
+_UNQUOTED = re.compile(r" (\w+), expected\b")
 _UNTIL_QUOTE = re.compile("['\"]")
 _NAMES = re.compile(r"[A-Za-z_$][\w$-]*+|(?<=\.)\*")
 #: What follows a phrase about a value that is not one of those that can be at its place.
@@ -212,7 +214,7 @@ def _path(earlier: Sequence[str], later: Sequence[str], *, before: bool) -> tupl
         place = (
             later[2:3]
             if later[1:2] == ["at"] and later[2:3] != ["line"]
-            else [each for each in earlier[-1:] if "[" in each]
+            else [each for each in earlier[-1:] if "[" in each and "[" not in "".join(field)]
         )
     if any(token.endswith("..") for token in (*place, *field)):  # it was cut
         return ()
@@ -232,6 +234,8 @@ def _valued(what: What, path: tuple[str, ...], later: str) -> tuple[tuple[str, .
         return (*path, *told[1:2]), told[0]
     if told and later.startswith(" `"):  # `unknown variant `x``
         return path, told[0]
+    if plain := _UNQUOTED.match(later):  # the same in a text that lost them
+        return path, plain[1]
     if placed := _AT_A_PLACE.match(later):  # `Invalid value at 'contents' (…), "x"`
         return path, placed[1]
     return path, "?"
@@ -258,6 +262,8 @@ def judging(book: RuleBook, fault: Described) -> tuple[bool, list[Rule]]:
         refusing = [_refusing(book, changed, pointer) for changed in _changed(body, steps, key, fault)]
         new = (rule for rule in refusing[0] if rule not in already and all(rule in each for each in refusing))
         found += islice(new, 1)
+    if not found and fault.phrase == _VARIANT and isinstance(fault.value, str):  # the type of an element
+        return judging(book, fault._replace(value=[{"type": fault.value}]))
     return placed, found
 
 

@@ -7,7 +7,7 @@ from __future__ import annotations
 import re
 from typing import NamedTuple
 
-__all__ = ["SAYS_NOTHING", "OtherCause", "other_cause"]
+__all__ = ["NOT_STARTED_WITH", "SAYS_NOTHING", "OtherCause", "other_cause"]
 
 
 class OtherCause(NamedTuple):
@@ -20,6 +20,10 @@ class OtherCause(NamedTuple):
 
 #: What a text is that names no cause.
 SAYS_NOTHING = OtherCause("the text does not say what is wrong", "Look for the body of the answer.")
+#: What a server says that runs without an option: the request is right, unless a provider says so of its own servers.
+NOT_STARTED_WITH = OtherCause(
+    "the server was started without an option that this needs", "Start it with the option."
+)
 #: The causes with the words that tell them, in the form of a regular expression. The first one that is found counts.
 _CAUSES = {
     OtherCause(
@@ -60,7 +64,7 @@ _CAUSES = {
     ),
     OtherCause("the API found the content unsafe", "Change the content."): (
         r"content[ _](?:management|filter\w*|polic\w+|violation)|safety (?:system|filter|check)|moderation|\bflagged\b|datainspection"
-        r"|inappropriate content|violat\w{1,8} [\w ]{0,40}polic|prohibited_content|output blocked|usage polic|cybersecurity|敏感"
+        r"|inappropriate content|considered (?:as )?high\s+risk|violat\w{1,8} [\w ]{0,40}polic|prohibited_content|output blocked|usage polic|cybersecurity|敏感"
     ),
     OtherCause(
         "the request is longer than the model's context, or larger than the server allows",
@@ -86,15 +90,13 @@ _CAUSES = {
     OtherCause("the model's chat template refused the messages", "Compare them with the template."): (
         r"jinja|chat[ _]template\b|prompt template|raise_exception|template (?:error|render)"
     ),
-    OtherCause("the server was started without an option that this needs", "Start it with the option."): (
-        r"requires --\w|--enable-\w"
-    ),
+    NOT_STARTED_WITH: (r"requires --\w|--enable-\w"),
     OtherCause("the body is not JSON", "Look at how it was written, and at what cut it."): (
         r"invalid json payload received\. (?:unexpected|expected|unable|closing)|could not parse the json body"
     ),
     OtherCause("the server failed or was overloaded", "Send the request again later."): (
         r"overloaded|internal[ _]?server[ _]?error|service[ _](?:is |temporarily )*unavailable|serviceunavailable|bad gateway|gateway time-?out"
-        r"|upstream connect|at capacity|model is (?:currently )?(?:loading|busy)|try again later|failed to initialize samplers|out of memory"
+        r"|upstream connect|at capacity|model is (?:currently )?(?:loading|busy)|degraded function|try again later|failed to initialize samplers|out of memory"
     ),
     OtherCause("the connection failed", "Check the network, the address and the timeouts."): (
         r"\be(?:connre\w+|notfound|timedout|pipe|ai_again)\b|connection (?:error|refused|reset|timed|aborted|closed)|timed? ?out\b|socket hang up"
@@ -103,7 +105,7 @@ _CAUSES = {
     SAYS_NOTHING: (
         r"\bno body\b|messages parameter is illegal|参数非法。|invalid api parameter, please check|input validation error\W*\Z|(?:\A|: )invalid input\W*\Z"
         r"|request contains an invalid argument|\A\W*invalid json payload received\W*\Z|provider returned error\W*\Z|param incorrect|contains invalid parameters|check your request parameters"
-        r"|invalid parameter combination|\A\W*(?:\w*error\W*)?(?:[45]\d\d\W*)*(?:bad request|invalid[ _]request(?:[ _]error)?)\W*\Z"
+        r"|invalid parameter combination|improperly formed request|(?:\A|: )invalid request error trace_id: \w+\W*\Z|\A\W*(?:\w*error\W*)?(?:[45]\d\d\W*)*(?:bad request|invalid[ _]request(?:[ _]error)?)\W*\Z"
     ),
 }
 _COMPILED = [(cause, re.compile(words, re.IGNORECASE)) for cause, words in _CAUSES.items()]

@@ -18,14 +18,16 @@ from ..rule import Rule
 from ..rulebook import RuleBook
 from ..rules._shape_faults import IDS
 from .described_faults import Described, What, described, folded, has_field, judging
+from .listed_values import listed_values
 from .named_fields import IDENTIFIER, SEVERAL, NamedFields, with_last_names
-from .other_causes import SAYS_NOTHING, OtherCause, other_cause
+from .other_causes import NOT_STARTED_WITH, SAYS_NOTHING, OtherCause, other_cause
 from .refusals import Refusals, refusals_of, texts_of
 from .sentences import FUNCTION_WORDS, PASSED_ON, WORD, is_sentence, messages_in, texts_in, words
 from .similarity import BEHIND, COMPARED, LEAST, SHORT, WHOLE, Match, nearest
 from .templates import PLACE, alone, containing, has, reordered, spelt
 
 _SHORT_TEXT = 5  # telling words of a refusal that is not similar without its last one
+_SHORTEST_TEXT = 3  # those of a refusal that is not similar without each of them
 _SURE = 0.85  # the least similarity of a rule to a text that also has words of another cause
 _FEW = 0.3  # the least similarity with names of a rule whose text is not almost the same
 #: How a server of another program lists what its own types do not fit: no provider says so. A single fault is told as a field's.
@@ -90,18 +92,34 @@ def matches(text: str, books: Iterable[RuleBook]) -> list[Match]:
     plain, fields = " ".join(said.split()), NamedFields(said, refusals)
     read = _Read(text, said, plain, cause, fault_in(text), fields, refusals, providers)
     near = [each for each in near if each.named >= _FEW or each.alike >= WHOLE]
-    own = [each for each in near if read.fault and _has_of_its_own(plain, read.fault, each)]
+    own = [
+        each for each in (*near, *_passed_on(read)) if read.fault and _has_of_its_own(plain, read.fault, each)
+    ]
     close = [
         each for each in near if each.alike >= best - BEHIND or each.book.provider in providers or each in own
     ]
     close = _ordered(read, _likely(read, close))
     if read.fault is None:
-        return close
+        return _of_listed_values(read, close)
     own.sort(key=lambda match: -match.named)
     judged = _judged(read.fault, close, refusals) or [each for each in close if _has_template(plain, each)]
     if not own and not judged:
         judged = _of_its_format(read.fault, named, refusals)
     return [*own, *(each for each in judged if each not in own)]
+
+
+def _of_listed_values(read: _Read, close: list[Match]) -> list[Match]:
+    """Returns the rules with those first that refuse the value of the field whose right values the text lists. If the error names a field
+    of the body, and no rule refuses such a value of it, there are none.
+    """
+    told = listed_values(read.plain, read.raw)
+    for listed in told:
+        books = [book for book in _formats(read.refusals) if not listed.wires or book.wire in listed.wires]
+        refusing = [each for book in books for each in _judging(listed.fault, book)]
+        if first := _among(close, refusing) or refusing[:1]:
+            return [*first, *(each for each in close if each not in first)]
+    is_of_body = any(len(listed.fault.path) == 1 and not listed.wires for listed in told)
+    return [] if is_of_body else close
 
 
 def _likely(read: _Read, close: list[Match]) -> list[Match]:
@@ -122,6 +140,8 @@ def _likely(read: _Read, close: list[Match]) -> list[Match]:
         close = [each for each in close if not read.fields.foreign(each, {read.fault.path[0]})]
     if read.cause:
         close = [each for each in close if each.alike >= _SURE or _fits(read.plain, each, telling=True)]
+    if read.cause is NOT_STARTED_WITH:
+        close = [each for each in close if each.book.provider in read.providers]
     return close
 
 
@@ -164,19 +184,31 @@ def _says_nothing(text: str) -> bool:
 
 def _has_an_end(told: set[str], match: Match) -> bool:
     """Tells whether a rule has a longer text, or one of a few words whose last one is in the text: it says what is wrong, as `found` of
-    `tool_call_id is not found` does.
+    `tool_call_id is not found` does. Of the fewest words, all are.
     """
     known = [
         [word for word in said.words.all if word not in FUNCTION_WORDS and word != "*"]
         for said in texts_of(match.book, match.rule)
     ]
-    return any(len(row) > _SHORT_TEXT or told.issuperset(row[-1:]) for row in known)
+    return any(
+        len(row) > _SHORT_TEXT or told.issuperset(row if len(row) <= _SHORTEST_TEXT else row[-1:])
+        for row in known
+    )
 
 
 def _has_of_its_own(text: str, fault: Described, match: Match) -> bool:
-    """Tells whether the whole text is a template of a rule, with the name of the field in it: the rule is not about fields of any kind."""
-    named = f".{fault.path[-1]}: "
-    return any(named in said for said in _templates(match)) and _fits(text, match, wholly=True)
+    """Tells whether the whole text, or all that Bedrock passes on, is a template of a rule, with the name of the field in it: the rule is not
+    about fields of any kind.
+    """
+    named, told = f".{fault.path[-1]}: ", text[found.start() :] if (found := PASSED_ON.search(text)) else text
+    return any(named in said for said in _templates(match)) and _fits(told, match, wholly=True)
+
+
+def _passed_on(read: _Read) -> list[Match]:
+    """Returns the rules whose text the text has whole, if Bedrock says both with the words of the model's provider."""
+    rules = containing(read.plain, read.refusals) if PASSED_ON.search(read.plain) else []
+    found = [Match(0.0, 0.0, 0.0, book, rule) for book, rule in rules]
+    return [each for each in found if _is_passed_on(each)]
 
 
 def _spelt(text: str, refusals: Refusals) -> list[Match]:

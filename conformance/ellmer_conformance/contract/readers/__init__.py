@@ -245,6 +245,7 @@ _HOSTS = {
     "snowflakecomputing.com": "snowflake",
     "models.github.ai": "github",
     "githubcopilot.com": "copilot",
+    "chatgpt.com": "codex",
     "amazonaws.com": "bedrock",
     "amazonaws.com.cn": "bedrock",
     "api.aws": "bedrock",

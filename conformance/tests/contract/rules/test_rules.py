@@ -16,7 +16,7 @@ from ellmer_conformance.contract.rulebook import RuleBook
 
 PROVIDERS = {
     "openai-chat": ["", "azure", "deepseek", "groq", "moonshot", "qwen", "perplexity", "ollama"],
-    "openai-responses": ["", "azure", "deepseek", "perplexity"],
+    "openai-responses": ["", "azure", "codex", "deepseek", "llamacpp", "perplexity"],
     "gemini": ["", "vertex"],
 }
 MORE = ["huggingface", "together", "github"]

@@ -124,6 +124,14 @@ def error_body(indent: int | None) -> ErrorBody:
     return wrap
 
 
+def numbered_error_body(refusal: Refusal) -> tuple[Mapping[str, str], bytes]:
+    """Returns the error body of servers that repeat the status in it."""
+    error = {"code": refusal.status, "message": refusal.message, "type": refusal.type}
+    return {"content-type": "application/json"}, json.dumps({"error": error}, separators=(",", ":")).encode(
+        "utf-8", "backslashreplace"
+    )
+
+
 def path(pointer: str) -> str:
     """Returns `messages[0].content` for `/messages/0/content`."""
     return _INDEX.sub(r"[\1]", pointer).strip("/").replace("/", ".")

@@ -99,6 +99,49 @@ def reasoning_models_count_completion_tokens(request: Request) -> Iterator[Findi
         yield met("/max_completion_tokens")
 
 
+#: The most tokens that a model writes, as its refusals tell them; the first name that fits counts.
+_MOST_TOKENS = {
+    "gpt-4o-2024-05-13": 4096,
+    "gpt-4o-audio": 16384,
+    "gpt-4o-mini": 16384,
+    "gpt-4o": 16384,
+    "gpt-4-turbo": 4096,
+    "gpt-4-1106-preview": 4096,
+    "gpt-3.5-turbo-1106": 4096,
+}
+
+
+@book.rule(
+    "REQ-175",
+    MUST,
+    REJECT,
+    source=[
+        "https://github.com/enoch3712/ExtractThinker/issues/346 (gpt-4o)",
+        "https://github.com/algorithmicsuperintelligence/optillm/issues/4 (gpt-4o in 2024)",
+        "https://github.com/logancyang/obsidian-copilot/issues/256 (gpt-4-turbo)",
+        "https://github.com/ChatGPTNextWeb/NextChat/issues/3195 (gpt-3.5-turbo-1106, gpt-4-1106-preview)",
+    ],
+    refusal=refused(
+        "max_tokens is too large: {given}. This model supports at most {most} completion tokens, whereas you provided {given}.",
+        param="max_tokens",
+        code="invalid_value",
+    ),
+    models=[f"{name}*" for name in _MOST_TOKENS],
+    examples=[body(ASK, model="gpt-4o", max_tokens=16384)],
+    counterexamples=[body(ASK, model="gpt-4o", max_tokens=32000)],
+)
+def the_token_limit_is_one_the_model_has(request: Request) -> Iterator[Finding]:
+    """`max_tokens` is at most the output limit of the model.
+
+    Fix: lower `max_tokens`, or leave it out.
+    """
+    given, place = request.body.get("max_tokens"), "/max_tokens"
+    most = next((most for name, most in _MOST_TOKENS.items() if request.model.startswith(name)), None)
+    if isinstance(given, int) and most:
+        problem = f"{given} tokens are requested, and the limit is {most}"
+        yield met(place) if given <= most else broken(place, problem, given=given, most=most)
+
+
 @book.rule(
     "REQ-016",
     MUST,

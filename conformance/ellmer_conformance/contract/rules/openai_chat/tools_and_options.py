@@ -187,6 +187,7 @@ book.rule(
         ),
         body(ASK, tools=[_tool(parameters=one_property({"oneOf": [OPEN]}), strict=True)]),
         body(ASK, tools=[_tool(parameters=one_property({"const": 5}), strict=True)]),
+        body(ASK, tools=[_tool(parameters=one_property({"type": "string", "format": "uri"}), strict=True)]),
     ],
 )(strict_tools_are_closed(_functions))
 

@@ -10,6 +10,8 @@ from ...rule import Finding, Refusal, broken, met
 from ...rulebook import RuleBook
 from .._openai.refusals import flat_error_body
 from ._refusals_and_examples import ASK, MUST, OWN, REJECT, body, book, call, output
+from .codex import CODEX
+from .llamacpp import LLAMACPP
 from .perplexity import PERPLEXITY
 
 UNSEEN = Refusal(
@@ -92,12 +94,19 @@ def instructions_are_not_repeated(request: Request) -> Iterator[Finding]:
 
 
 #: Those whose rules are known, besides the format's own provider.
-PROVIDERS = ("azure", "deepseek", "perplexity", "xai")
+PROVIDERS = ("azure", "codex", "deepseek", "llamacpp", "perplexity", "xai")
 
 
 def book_of(provider: str) -> RuleBook:
     """Returns the rules of a provider. Refusals by others are not known."""
     if provider in {"", book.provider}:
         return book
-    books = {"azure": AZURE, "deepseek": DEEPSEEK, "perplexity": PERPLEXITY, "xai": XAI}
+    books = {
+        "azure": AZURE,
+        "codex": CODEX,
+        "deepseek": DEEPSEEK,
+        "llamacpp": LLAMACPP,
+        "perplexity": PERPLEXITY,
+        "xai": XAI,
+    }
     return books.get(provider) or book.extend(provider, only=[], without=OWN)

@@ -2,17 +2,17 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from datetime import date
 
 from ....observed.exchange import Request
 from ....readers.json_access import object_of
 from ....rule import Refusal
 from ....rulebook import UnsupportedFeature, add_feature_rules
+from ..._openai.refusals import numbered_error_body
 from .._refusals_and_examples import ASK, IMAGE, body
 from ..features import a_part, logprobs
 from ._capabilities import recordings, refusing_models
-from ._elsewhere import compact, elsewhere
+from ._elsewhere import elsewhere
 
 #: Recorded by others, in public.
 _TESTS = (
@@ -21,10 +21,6 @@ _TESTS = (
 )
 _BLIND, _SILENT = "image_url is not supported", "returning log probs is not supported"
 _STRICTER = date(2026, 6, 6)  # the day of the first recording in which it is refused
-
-
-def _numbered(refusal: Refusal) -> tuple[Mapping[str, str], bytes]:
-    return compact({"error": {"code": refusal.status, "message": refusal.message, "type": refusal.type}})
 
 
 def _refused(message: str) -> Refusal:
@@ -37,7 +33,7 @@ def _unnamed(request: Request) -> str | None:
     return None if named else "/response_format/json_schema"
 
 
-baseten = elsewhere("baseten", error_body=_numbered)
+baseten = elsewhere("baseten", error_body=numbered_error_body)
 
 _V4, _M2, _GLM, _OSS = (
     "deepseek-ai/DeepSeek-V4-Pro",

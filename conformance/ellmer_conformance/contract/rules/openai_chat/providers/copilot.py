@@ -33,6 +33,13 @@ def _image_part_without_image(request: Request) -> str | None:
     return next((at for at, part in parts if not part.get("image_url")), None)
 
 
+def _other_part(request: Request) -> str | None:
+    """Finds a part that is neither text nor an image."""
+    return next(
+        (at for at, part in all_parts(request.body) if part.get("type") not in {"text", "image_url"}), None
+    )
+
+
 add_feature_rules(
     copilot,
     [
@@ -53,6 +60,19 @@ add_feature_rules(
             lambda request: "/model" if request.model else None,
             body(ASK, model="gpt-4.1"),
             body(ASK, model="gpt-5.3-codex"),
+        ),
+        UnsupportedFeature(
+            "REQ-056",
+            "A content part is text or an image.",
+            (),
+            refused("type has to be either 'image_url' or 'text'", code="invalid_request_body"),
+            (
+                "https://github.com/decolua/9router/issues/219 (claude-sonnet-4.6)",
+                "https://github.com/ericc-ch/copilot-api/issues/95",
+            ),
+            _other_part,
+            body({"role": "user", "content": [IMAGE]}),
+            body({"role": "user", "content": [{"type": "image", "source": {"type": "base64"}}]}),
         ),
         UnsupportedFeature(
             "IMG-041",

@@ -348,6 +348,42 @@ def the_reasoner_takes_less(request: Request) -> Iterator[Finding]:
         yield met("/model")
 
 
+_MOST = 393216
+_MOST_BEFORE_V4 = {"deepseek-chat": 8192, "deepseek-reasoner": 65536}
+_V4 = date(2026, 4, 24)
+
+
+@deepseek.rule(
+    "REQ-065",
+    MUST,
+    REJECT,
+    source=[
+        "https://github.com/MoonshotAI/kimi-code/issues/509 (deepseek-v4-pro)",
+        "https://github.com/MoonshotAI/kimi-code/issues/2656 (deepseek-v4-flash)",
+        "https://github.com/Gitlawb/openclaude/issues/35 (deepseek-chat, before V4)",
+        "https://github.com/Aider-AI/aider/pull/4125 (deepseek-reasoner, before V4)",
+    ],
+    refusal=refused("Invalid max_tokens value, the valid range of max_tokens is [1, {most}]"),
+    models=["deepseek-v4*", "deepseek-chat", "deepseek-reasoner"],
+    examples=[body(ASK, max_tokens=_MOST, model="deepseek-v4-pro")],
+    counterexamples=[
+        body(ASK, max_tokens=_MOST + 1, model="deepseek-v4-pro"),
+        body(ASK, max_tokens=0, model="deepseek-chat"),
+    ],
+)
+def the_token_limit_is_one_the_model_has(request: Request) -> Iterator[Finding]:
+    """`max_tokens` is at least 1, and at most the output limit of the model.
+
+    Before V4, the limit was 8192 tokens for `deepseek-chat`, and 65536 for `deepseek-reasoner`. Fix: lower `max_tokens`, or leave it out.
+    """
+    limit, place = request.body.get("max_tokens"), "/max_tokens"
+    before = request.when is not None and request.when < _V4
+    most = _MOST_BEFORE_V4.get(request.model, _MOST) if before else _MOST
+    if isinstance(limit, int):
+        fine = 1 <= limit <= most
+        yield met(place) if fine else broken(place, f"it is {limit}, and not from 1 to {most}", most=most)
+
+
 def _told_to_think(request: Request) -> bool:
     return object_of(request.body.get("thinking")).get("type") == "enabled"
 

@@ -2,18 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-
 from ....observed.exchange import Request
 from ....readers.json_access import decoded, object_of, parsed, text_of
 from ....readers.openai_chat import all_parts, calls_of, messages
 from ....rule import Refusal
 from ....rulebook import UnsupportedFeature, add_feature_rules
-from ..._openai.refusals import refused
+from ..._openai.refusals import numbered_error_body, refused
 from .._refusals_and_examples import ASK, IMAGE, body, result
 from ..features import a_part
 from ._chat_templates import add_template_rules
-from ._elsewhere import compact, elsewhere
+from ._elsewhere import elsewhere
 
 #: Recorded by others, in public.
 _ERRORS = (
@@ -26,11 +24,7 @@ _TESTS = (
 )
 
 
-def _numbered(refusal: Refusal) -> tuple[Mapping[str, str], bytes]:
-    return compact({"error": {"code": refusal.status, "message": refusal.message, "type": refusal.type}})
-
-
-llamacpp = elsewhere("llamacpp", error_body=_numbered)
+llamacpp = elsewhere("llamacpp", error_body=numbered_error_body)
 
 
 def _unread(request: Request) -> str | None:

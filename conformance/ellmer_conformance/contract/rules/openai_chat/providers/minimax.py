@@ -115,10 +115,12 @@ add_feature_rules(
                 "https://github.com/MiniMax-AI/MiniMax-M2/issues/51 (MiniMax says so)",
                 "https://github.com/openclaw/openclaw/issues/19386 (MiniMax-M2.5, with one and two)",
                 "https://github.com/can1357/oh-my-pi/pull/954 (with one and two)",
+                "https://github.com/zeroclaw-labs/zeroclaw/pull/863 (in other words)",
             ),
             _second_system_message,
             body(_BRIEF, ASK),
             body(_BRIEF, {"role": "system", "content": "Today is Monday."}, ASK),
+            formerly=(_refused("chat content has invalid message role: system"),),
         ),
     ],
 )

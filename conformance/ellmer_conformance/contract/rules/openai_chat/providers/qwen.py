@@ -88,11 +88,34 @@ def thinking_is_not_forced_to_call(request: Request) -> Iterator[Finding]:
         yield broken("/tool_choice", "`tool_choice` forces a call") if forced else met("/enable_thinking")
 
 
+def _unstreamed_thoughts(request: Request) -> str | None:
+    """Finds thinking, which these models do by default, in a request that is not streamed."""
+    thinks = request.body.get("enable_thinking", True) is True
+    return "/stream" if thinks and request.body.get("stream") is not True else None
+
+
 _MAX = "qwen3.7-max"
 
 add_feature_rules(
     qwen,
     [
+        UnsupportedFeature(
+            "REQ-180",
+            "The open models of Qwen 3 think only in a stream, and think unless a request says otherwise.",
+            ("qwen3-*b",),
+            refused(
+                "parameter.enable_thinking must be set to false for non-streaming calls",
+                code="invalid_parameter_error",
+            ),
+            (
+                "https://github.com/vanna-ai/vanna/issues/918",
+                "https://github.com/cloudwego/eino-ext/issues/375 (qwen3-8b)",
+                "https://github.com/coze-dev/coze-studio/issues/324 (qwen3-32b)",
+            ),
+            _unstreamed_thoughts,
+            body(ASK, model="qwen3-8b", enable_thinking=False),
+            body(ASK, model="qwen3-8b"),
+        ),
         UnsupportedFeature(
             "REQ-050",
             "Images are sent only to models that accept them.",
@@ -109,6 +132,6 @@ add_feature_rules(
             a_part("image_url"),
             body(ASK, model=_MAX),
             body({"role": "user", "content": [IMAGE]}, model=_MAX),
-        )
+        ),
     ],
 )
