@@ -89,7 +89,7 @@ def test_what_to_type_next_can_be_typed():
     print_report(report_of([failure]), Console(file=file, width=60))
     print_report(report_of([failure]), Console(file=kept, width=60), Path("out of here"))
 
-    assert file.getvalue().startswith("✗ 1 cause, 1 run\nellmer-core: sync · async · stream · async-stream\n")
+    assert file.getvalue().startswith("✗ 1 cause, 1 run\nellmer-core: sync\n")
     assert file.getvalue().endswith("\n✗ 1 cause, 1 run\n")
     assert "conformance repro" not in file.getvalue()
     assert "--report FOLDER writes" in file.getvalue()
