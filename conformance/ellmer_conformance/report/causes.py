@@ -456,6 +456,42 @@ def _invents_the_same(part: Cause, whole: Cause) -> bool:
     return _rules(part, whole) == ("HIS-011", "SYS-010") and bool(theirs) and theirs <= ours
 
 
+_FOR_SILENCE = re.compile(
+    r"""its text is changed: the model said nothing, and what goes back is (['"])(.+)\1"""
+)
+
+
+def _invents_for_silence(part: Cause, whole: Cause) -> bool:
+    """The text of the library's own that stands in an empty answer is also what other answers without words become."""
+    if _rules(part, whole) != ("HIS-006", "HIS-011"):
+        return False
+    found = [(row.adapter, _FOR_SILENCE.fullmatch(row.message)) for row in part.rows]
+    theirs = {(adapter, match and match[2]) for adapter, match in found}
+    return theirs <= {(row.adapter, match[2]) for row in whole.rows if (match := _SAID.match(row.message))}
+
+
+def _writes_no_media_of_results(part: Cause, whole: Cause) -> bool:
+    """The media that a tool returns are not written as their format has them: one format refuses them, and another one has them as text."""
+    lost = {row.place for row in part.follows if row.rule in _MEDIA_OF_RESULTS}
+    at_results = whole.rows[0].rule in _MEDIA_OF_RESULTS and all(row.place in lost for row in part.rows)
+    refused = all(row.kind == "reject" and not row.preview for row in part.rows)
+    apart = _ways(part, "wire").isdisjoint(_ways(whole, "wire"))
+    return refused and at_results and apart and not _ways(part, "case").isdisjoint(_ways(whole, "case"))
+
+
+#: The rules about media in the result of a tool.
+_MEDIA_OF_RESULTS = {"TRM-001", "TRM-002"}
+
+
+def _leaves_a_call_open(part: Cause, whole: Cause) -> bool:
+    """A turn ends without results for the calls that are no JSON. The API refuses the next turn, if there is one."""
+    malformed = all(row.case.startswith("malformed") for row in [*part.rows, *whole.rows])
+    alike = _rules(part, whole) == ("PAIR-001", "PAR-001") and _ways(part, "wire", "mode") <= _ways(
+        whole, "wire", "mode"
+    )
+    return malformed and alike and _say(whole, "and the caller got no error")
+
+
 _RAISED = re.compile(r"(?:the call|send) raised (\w+)(?:: |\(['\"])(.+)")
 _CLASS = re.compile(r"\b\w+(?:Error|Exception)\b")
 
@@ -541,6 +577,9 @@ _SIDES = (
     _hands_anything_over,
     _goes_back_misread,
     _invents_the_same,
+    _invents_for_silence,
+    _writes_no_media_of_results,
+    _leaves_a_call_open,
     _raises_the_same,
     _loses_the_usage,
     _is_refused_here,
