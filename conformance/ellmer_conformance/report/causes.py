@@ -21,6 +21,8 @@ _EXPECTED = "expected-fail"
 _BROKEN = {"harness-error", "not-testable", "fail", _EXPECTED}
 #: The rules that compare a play with what was expected of it as a whole.
 _WHOLE = ("CAS-", "TXT-001")
+#: The rule about a request that is not in the recording. It has no answer, and the run goes no further.
+_UNRECORDED = "CAS-01"
 #: Parts of a message that differ from play to play: quoted values, then lists and objects from the inside, then media and numbers.
 _QUOTED = re.compile(r"""'[^']*'|"(?:[^"\\]|\\.)*"|`[^`]*`""")
 _BRACKETS = re.compile(r"\[[^\[\]]*\]|\{[^{}]*\}")
@@ -197,7 +199,7 @@ def _follows(row: Row, cause: Row, together: Mapping[tuple[str, str], float]) ->
     """Tells whether a failure follows from an earlier one in its run: a run that has no result or whose request was
     refused has no other cause, and otherwise the two are seen together.
     """
-    ended = cause.verdict == "harness-error" or cause.rule.startswith(NO_RESULT)
+    ended = cause.verdict == "harness-error" or cause.rule.startswith((NO_RESULT, _UNRECORDED))
     refused = cause.kind == "reject" and not cause.preview
     unknown = _loses_parts(cause) and row.rule in _AFTER_LOST
     ran = _ran_cut(cause) and row.rule.startswith(_RESULTS)
@@ -216,6 +218,8 @@ def _key(row: Row) -> str:
     """Returns a key that failures of one cause share, whatever the case, the mode and the wire format."""
     if row.rule == UNENDED or _exited(row.message):
         return f"{row.adapter}\n{row.case if row.rule == UNENDED else _symptom(row)}"
+    if row.rule == _UNRECORDED:
+        return f"{row.adapter}\n{row.rule}"
     if _ONE_PIECE.fullmatch(row.rule):
         return f"{row.adapter}\n{_MISSING_PIECE.get(row.rule, row.rule)}"
     if row.rule.startswith("PAIR-") and _ID_AS_IT_CAME.match(row.message):
@@ -337,16 +341,18 @@ def _was_misread(row: Row, other: Row) -> bool:
     return row.rule in {"TXT-005", "PAR-005"} and bool(row.seen) and row.seen == other.seen
 
 
-def _order(row: Row) -> tuple[bool, bool, int, bool, bool, bool, bool]:
-    """Returns the place of a failure in its run: comparisons of the whole come last, and outcomes after requests. A call that was
+def _order(row: Row) -> tuple[bool, bool, int, bool, bool, bool, bool, bool]:
+    """Returns the place of a failure in its run: comparisons of the whole come last, and outcomes after requests. That a request is not in
+    the recording comes after what is wrong with it. A call that was
     cut runs before the request that has its result. In one request, what is lost of it says more than that it is another one.
     """
     inside = re.match(r"/exchanges(?:/(\d+))?", row.pointer)
     ran = _ran_cut(row)
     return (
         row.verdict != "harness-error",
-        row.rule.startswith(_WHOLE),
+        row.rule.startswith(_WHOLE) and row.rule != _UNRECORDED,
         _place(row, inside) if inside else 0 if ran else _LAST,
+        row.rule == _UNRECORDED,
         row.kind != "reject",
         row.rule in _ECHOES,
         not row.rule.startswith(NO_RESULT),

@@ -283,6 +283,18 @@ def test_media_of_a_result_that_one_format_refuses_and_another_has_as_text_are_o
     assert rules_of(refused, lost, replace(AS_TEXT, case="svg")) == ["REQ-009", "TRM-002"]
 
 
+def test_what_follows_a_request_that_is_not_recorded_has_that_cause():
+    unrecorded = failed("CAS-01", "/exchanges/1/request", "POST https://a is not in cassette a.json")
+    unanswered = failed("PAR-005", "/tool_runs", "a({}) was called once and run not at all")
+    wrong = failed("HIS-006", "/exchanges/1/request", "its text is lost: the model said 'a'")
+
+    of_another_case = failed("CAS-01", "/exchanges/0/request", "POST https://a is not in b.json", case="b")
+
+    assert rules_of(unanswered, unrecorded, of_another_case) == ["CAS-01"]
+    assert rules_of(unanswered, unrecorded, wrong)[0] == "HIS-006"
+    assert rules_of(unrecorded, replace(wrong, pointer="/exchanges/0/request")) == ["HIS-006"]
+
+
 def test_what_passes_although_it_is_expected_to_fail_is_a_problem_of_the_baseline_and_no_cause():
     report = Report([replace(END, verdict="unexpected-pass")], problems=["entry 1 is stale"])
 
