@@ -218,9 +218,7 @@ def _key(row: Row) -> str:
     """Returns a key that failures of one cause share, whatever the case, the mode and the wire format."""
     if row.rule == UNENDED or _exited(row.message):
         return f"{row.adapter}\n{row.case if row.rule == UNENDED else _symptom(row)}"
-    if row.rule == _UNRECORDED:
-        return f"{row.adapter}\n{row.rule}"
-    if _ONE_PIECE.fullmatch(row.rule):
+    if row.rule == _UNRECORDED or _ONE_PIECE.fullmatch(row.rule):
         return f"{row.adapter}\n{_MISSING_PIECE.get(row.rule, row.rule)}"
     if row.rule.startswith("PAIR-") and _ID_AS_IT_CAME.match(row.message):
         return f"{row.adapter}\n{_ID_AS_IT_CAME.pattern}"
@@ -478,7 +476,7 @@ def _invents_for_silence(part: Cause, whole: Cause) -> bool:
 
 def _writes_no_media_of_results(part: Cause, whole: Cause) -> bool:
     """The media that a tool returns are not written as their format has them: one format refuses them, and another one has them as text."""
-    lost = {row.place for row in part.follows if row.rule in _MEDIA_OF_RESULTS}
+    lost = {row.place for row in part.follows if row.rule.startswith(("IMG-", "TRM-"))}
     at_results = whole.rows[0].rule in _MEDIA_OF_RESULTS and all(row.place in lost for row in part.rows)
     refused = all(row.kind == "reject" and not row.preview for row in part.rows)
     apart = _ways(part, "wire").isdisjoint(_ways(whole, "wire"))
