@@ -60,20 +60,9 @@ def known_wire(wire: str) -> str:
     )
 
 
-class WireFormat(click.ParamType):
-    """The name of a wire format, for an option."""
-
-    name = "wire"
-
-    def convert(self, value: str, param: click.Parameter | None, ctx: click.Context | None) -> str:  # noqa: ARG002 - click's signature
-        """Returns the name. Raises UsageError if there is no such format.
-
-        Args:
-            value: What somebody typed.
-            param: The option.
-            ctx: The command.
-        """
-        return known_wire(value)
+def checked_wire(_context: click.Context, _option: click.Parameter, wire: str | None) -> str | None:
+    """Returns what was given for an option, if it is a wire format or nothing: the callback of the option."""
+    return known_wire(wire) if wire else wire
 
 
 def provider_option(about: str) -> Callable[[Callable[..., None]], Callable[..., None]]:

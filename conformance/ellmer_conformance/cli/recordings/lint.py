@@ -19,7 +19,15 @@ from ...recordings.lint_report import Expectations
 from ...recordings.recorded_requests import Assumed
 from ...report.baseline import Baseline, BaselineError, load
 from ...report.formats.terminal_escaping import printable
-from .._shared import Effort, WireFormat, counted, effort_options, located, provider_option, sources_argument
+from .._shared import (
+    Effort,
+    checked_wire,
+    counted,
+    effort_options,
+    located,
+    provider_option,
+    sources_argument,
+)
 
 
 def _outputs(
@@ -79,7 +87,7 @@ def _outputs(
 )
 @click.option(
     "--wire",
-    type=WireFormat(),
+    callback=checked_wire,
     default=None,
     help="The wire format of requests whose address does not show it, and of a file that is only a request's body.",
 )

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from .._shared import WireFormat, provider_option
+from .._shared import checked_wire, provider_option
 from .run import details_option
 
 if TYPE_CHECKING:
@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 
 @click.command("probe")
 @click.argument("base_url")
-@click.option("--wire", required=True, type=WireFormat(), help="The wire format that the server speaks.")
+@click.option("--wire", required=True, callback=checked_wire, help="The wire format that the server speaks.")
 @click.option("--model", required=True, help="A model that the server offers.")
 @provider_option("The provider whose API the server claims to be. Default: the format's own provider.")
 @click.option("--name", default="", help="The name of the server in the report. Default: the host.")

@@ -60,7 +60,9 @@ def to_show(rows: Sequence[Row], width: int) -> tuple[Sequence[Row], str]:
     wrong = {row.case for row in rows if row.verdict not in {*FINE, *_KINDS}}
     if width > _NARROW or (not wrong and len(cases) <= _MANY):
         return rows, ""
-    return [row for row in rows if row.case in wrong], _others([row for row in rows if row.case not in wrong])
+    others = _others(row for row in rows if row.case not in wrong)
+    told = f"of the other {others}" if wrong and others else others
+    return [row for row in rows if row.case in wrong], told
 
 
 def _others(rows: Iterable[Row]) -> str:
@@ -71,7 +73,7 @@ def _others(rows: Iterable[Row]) -> str:
         cases[row.case] = max(kind, cases.get(row.case, 0))
     counts = sorted(Counter(cases.values()).items())
     told = [f"{times} {_KINDS[kinds[kind]][times > 1]}" for kind, times in counts]
-    return f"of the other {counted(len(cases), 'case')}, {', '.join(told)}" if told else ""
+    return f"{counted(len(cases), 'case')}: {', '.join(told)}" if told else ""
 
 
 def tables(rows: Sequence[Row], width: int, modes: Sequence[str]) -> Iterator[Table]:
@@ -438,9 +440,9 @@ def print_report(
         beside: What else is to be said, before the last line. Default: nothing.
     """
     to.print(verdict(report))
-    for adapter in report.adapters:
-        _print_matrix(adapter, report, to)
-    to.print(legend(report.rows))
+    shown = [_print_matrix(adapter, report, to) for adapter in report.adapters]
+    if any(shown):
+        to.print(legend(report.rows))
     print_findings(report, to, folder, details=details, beside=beside)
 
 
@@ -554,7 +556,8 @@ def _said_of(found: Sequence[Row], width: int) -> str:
     return _cut_words(message, width - len(end), " …") + end
 
 
-def _print_matrix(adapter: str, report: Report, to: Console) -> None:
+def _print_matrix(adapter: str, report: Report, to: Console) -> bool:
+    """Prints the matrix of an adapter, and returns whether a case is shown."""
     rows = [row for row in report.rows if row.adapter == adapter]
     ways = {play.way for play in report.plays if play.adapter == adapter}
     way = f", {_WAYS.get(next(iter(ways)), '')}" if len(ways) == 1 and ways <= _WAYS.keys() else ""
@@ -566,3 +569,4 @@ def _print_matrix(adapter: str, report: Report, to: Console) -> None:
         to.print(table)
     if others:
         to.print(others, style="dim")
+    return bool(shown)
