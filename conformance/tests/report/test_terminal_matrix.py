@@ -161,7 +161,7 @@ def test_in_little_space_cases_that_do_not_fail_are_one_line():
 
     assert "of the other 33 cases: 2 keep every rule, 30 have warnings only, 1 fails as the baseline" in loud
     assert "fail_0" in loud
-    assert "warn_0" not in loud
+    assert "warn_1" not in loud
     assert "\n33 cases: 2 keep every rule, 30 have warnings only, 1 fails as" in printed(quiet, 80)
     assert "✗" not in printed(quiet, 80)
     assert "warn_0" in printed(quiet, 120)
