@@ -8,6 +8,7 @@ import time
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass
+from difflib import get_close_matches
 from functools import wraps
 from itertools import chain
 from pathlib import Path
@@ -40,10 +41,54 @@ def books_of(wire: str | None, provider: str) -> list[RuleBook]:
         raise click.UsageError(
             f"--provider {provider} needs --wire, because a provider may have several wire formats."
         )
-    try:
-        return [rules.book(name, provider) for name in ([wire] if wire else rules.WIRES)]
-    except LookupError as error:
-        raise click.UsageError(str(error).capitalize() + ".") from error
+    return [rules.book(name, provider) for name in ([known_wire(wire)] if wire else rules.WIRES)]
+
+
+def known_wire(wire: str) -> str:
+    """Returns the name of a wire format. Raises UsageError if there is no such format.
+
+    Args:
+        wire: What somebody typed.
+    """
+    if wire in rules.WIRES:
+        return wire
+    from ..runner.selection import did_you_mean  # noqa: PLC0415 - only for mistakes
+
+    near = did_you_mean(wire, rules.WIRES)
+    raise click.UsageError(
+        f"There is no wire format {wire!r}{near}. The wire formats are {', '.join(rules.WIRES)}."
+    )
+
+
+def checked_wire(_context: click.Context, _option: click.Parameter, wire: str | None) -> str | None:
+    """Returns what was given for an option, if it is a wire format or nothing: the callback of the option."""
+    return known_wire(wire) if wire else wire
+
+
+def provider_option(about: str) -> Callable[[Callable[..., None]], Callable[..., None]]:
+    """Returns the option for one provider. A name that is unknown and almost a known one is a mistake; others may be a plugin's.
+
+    Args:
+        about: What the option does.
+    """
+    return click.option(
+        "--provider", "--vendor", "provider", default="", callback=_checked_provider, help=about
+    )
+
+
+_NEAR = 0.8  # of the letters of a mistyped name are the right ones
+
+
+def _checked_provider(_context: click.Context, _option: click.Parameter, provider: str) -> str:
+    if not provider:
+        return provider
+    from ..adapters.endpoints import PROVIDER_ADDRESSES  # noqa: PLC0415 - `conformance --help` should not wait for it
+
+    known = {name for _, name in PROVIDER_ADDRESSES} | {book.provider for book in rules.books()}
+    near = get_close_matches(provider, sorted(known), n=1, cutoff=_NEAR)
+    if near and provider not in known:
+        raise click.UsageError(f"There is no provider {provider!r} (did you mean {near[0]!r}?).")
+    return provider
 
 
 # --- Reports ---------------------------------------------------------------------------------------------

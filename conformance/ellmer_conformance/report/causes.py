@@ -21,6 +21,8 @@ _EXPECTED = "expected-fail"
 _BROKEN = {"harness-error", "not-testable", "fail", _EXPECTED}
 #: The rules that compare a play with what was expected of it as a whole.
 _WHOLE = ("CAS-", "TXT-001")
+#: The rule about a request that is not in the recording. It has no answer, and the run goes no further.
+_UNRECORDED = "CAS-01"
 #: Parts of a message that differ from play to play: quoted values, then lists and objects from the inside, then media and numbers.
 _QUOTED = re.compile(r"""'[^']*'|"(?:[^"\\]|\\.)*"|`[^`]*`""")
 _BRACKETS = re.compile(r"\[[^\[\]]*\]|\{[^{}]*\}")
@@ -197,7 +199,7 @@ def _follows(row: Row, cause: Row, together: Mapping[tuple[str, str], float]) ->
     """Tells whether a failure follows from an earlier one in its run: a run that has no result or whose request was
     refused has no other cause, and otherwise the two are seen together.
     """
-    ended = cause.verdict == "harness-error" or cause.rule.startswith(NO_RESULT)
+    ended = cause.verdict == "harness-error" or cause.rule.startswith((NO_RESULT, _UNRECORDED))
     refused = cause.kind == "reject" and not cause.preview
     unknown = _loses_parts(cause) and row.rule in _AFTER_LOST
     ran = _ran_cut(cause) and row.rule.startswith(_RESULTS)
@@ -216,7 +218,7 @@ def _key(row: Row) -> str:
     """Returns a key that failures of one cause share, whatever the case, the mode and the wire format."""
     if row.rule == UNENDED or _exited(row.message):
         return f"{row.adapter}\n{row.case if row.rule == UNENDED else _symptom(row)}"
-    if _ONE_PIECE.fullmatch(row.rule):
+    if row.rule == _UNRECORDED or _ONE_PIECE.fullmatch(row.rule):
         return f"{row.adapter}\n{_MISSING_PIECE.get(row.rule, row.rule)}"
     if row.rule.startswith("PAIR-") and _ID_AS_IT_CAME.match(row.message):
         return f"{row.adapter}\n{_ID_AS_IT_CAME.pattern}"
@@ -337,16 +339,18 @@ def _was_misread(row: Row, other: Row) -> bool:
     return row.rule in {"TXT-005", "PAR-005"} and bool(row.seen) and row.seen == other.seen
 
 
-def _order(row: Row) -> tuple[bool, bool, int, bool, bool, bool, bool]:
-    """Returns the place of a failure in its run: comparisons of the whole come last, and outcomes after requests. A call that was
+def _order(row: Row) -> tuple[bool, bool, int, bool, bool, bool, bool, bool]:
+    """Returns the place of a failure in its run: comparisons of the whole come last, and outcomes after requests. That a request is not in
+    the recording comes after what is wrong with it. A call that was
     cut runs before the request that has its result. In one request, what is lost of it says more than that it is another one.
     """
     inside = re.match(r"/exchanges(?:/(\d+))?", row.pointer)
     ran = _ran_cut(row)
     return (
         row.verdict != "harness-error",
-        row.rule.startswith(_WHOLE),
+        row.rule.startswith(_WHOLE) and row.rule != _UNRECORDED,
         _place(row, inside) if inside else 0 if ran else _LAST,
+        row.rule == _UNRECORDED,
         row.kind != "reject",
         row.rule in _ECHOES,
         not row.rule.startswith(NO_RESULT),
@@ -456,6 +460,42 @@ def _invents_the_same(part: Cause, whole: Cause) -> bool:
     return _rules(part, whole) == ("HIS-011", "SYS-010") and bool(theirs) and theirs <= ours
 
 
+_FOR_SILENCE = re.compile(
+    r"""its text is changed: the model said nothing, and what goes back is (['"])(.+)\1"""
+)
+
+
+def _invents_for_silence(part: Cause, whole: Cause) -> bool:
+    """The text of the library's own that stands in an empty answer is also what other answers without words become."""
+    if _rules(part, whole) != ("HIS-006", "HIS-011"):
+        return False
+    found = [(row.adapter, _FOR_SILENCE.fullmatch(row.message)) for row in part.rows]
+    theirs = {(adapter, match and match[2]) for adapter, match in found}
+    return theirs <= {(row.adapter, match[2]) for row in whole.rows if (match := _SAID.match(row.message))}
+
+
+def _writes_no_media_of_results(part: Cause, whole: Cause) -> bool:
+    """The media that a tool returns are not written as their format has them: one format refuses them, and another one has them as text."""
+    lost = {row.place for row in part.follows if row.rule.startswith(("IMG-", "TRM-"))}
+    at_results = whole.rows[0].rule in _MEDIA_OF_RESULTS and all(row.place in lost for row in part.rows)
+    refused = all(row.kind == "reject" and not row.preview for row in part.rows)
+    apart = _ways(part, "wire").isdisjoint(_ways(whole, "wire"))
+    return refused and at_results and apart and not _ways(part, "case").isdisjoint(_ways(whole, "case"))
+
+
+#: The rules about media in the result of a tool.
+_MEDIA_OF_RESULTS = {"TRM-001", "TRM-002"}
+
+
+def _leaves_a_call_open(part: Cause, whole: Cause) -> bool:
+    """A turn ends without results for the calls that are no JSON. The API refuses the next turn, if there is one."""
+    malformed = all(row.case.startswith("malformed") for row in [*part.rows, *whole.rows])
+    alike = _rules(part, whole) == ("PAIR-001", "PAR-001") and _ways(part, "wire", "mode") <= _ways(
+        whole, "wire", "mode"
+    )
+    return malformed and alike and _say(whole, "and the caller got no error")
+
+
 _RAISED = re.compile(r"(?:the call|send) raised (\w+)(?:: |\(['\"])(.+)")
 _CLASS = re.compile(r"\b\w+(?:Error|Exception)\b")
 
@@ -541,6 +581,9 @@ _SIDES = (
     _hands_anything_over,
     _goes_back_misread,
     _invents_the_same,
+    _invents_for_silence,
+    _writes_no_media_of_results,
+    _leaves_a_call_open,
     _raises_the_same,
     _loses_the_usage,
     _is_refused_here,

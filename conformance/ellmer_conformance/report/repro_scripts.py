@@ -133,11 +133,14 @@ class NotReproducible(LookupError):
 
 
 def row_of(report: Report, id: str) -> Row:
-    """Returns the verdict with this id. Raises NotReproducible with the list of failures."""
+    """Returns the verdict with this id, or the first failure of the rule with it. Raises NotReproducible with the list of failures."""
     found = {row.id: row for row in report.rows}
     if id in found:
         return found[id]
-    failing = [row.id for row in [*report.harness_errors, *report.failures]]
+    broken = [*report.harness_errors, *report.failures]
+    if of_rule := next((row for row in broken if row.rule == id.upper()), None):
+        return of_rule
+    failing = [row.id for row in broken]
     like = [each for each in failing if id in each] or failing
     listed = "\n".join(f"  {each}" for each in like[:10])
     more = f"\n  and {len(like) - 10} more" if len(like) > 10 else ""

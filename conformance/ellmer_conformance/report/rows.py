@@ -151,17 +151,23 @@ def _outcome(run: Run, verdict: Verdict) -> tuple[str, str]:
 
 
 def _pointed(run: Run, pointer: str) -> Exchange | None:
-    """Returns the exchange of a pointer. Under a variation, it is the first one with a different answer. For places
-    after the exchanges, it is the last one.
+    """Returns the exchange of a pointer. Under a variation, it is the first one with a different answer. Of a reply, it is the last one
+    of its step. For other places after the exchanges, it is the last one.
     """
     varied = run.play_at(pointer)
     plain = {each.response.body for each in run.exchanges if each.response}
     for exchange in varied.exchanges if varied is not run else ():
         if exchange.response and exchange.response.body not in plain:
             return exchange
-    found = re.match(r"/exchanges/(\d+)", pointer)
-    index = int(found.group(1)) if found else len(varied.exchanges) - 1
-    return varied.exchanges[index] if 0 <= index < len(varied.exchanges) else None
+    found = re.match(r"/(exchanges|replies)/(\d+)", pointer)
+    if found and found[1] == "exchanges":
+        return varied.exchanges[int(found[2])] if int(found[2]) < len(varied.exchanges) else None
+    of_step = [
+        each
+        for number, each in enumerate(varied.exchanges)
+        if found and varied.step_of(number) == int(found[2])
+    ]
+    return next(reversed(of_step or varied.exchanges), None)
 
 
 def _kept(report: Report, exchange: Exchange) -> str:

@@ -206,6 +206,16 @@ def find_adapter(name: str | Adapter | Callable[[], Adapter], *, seconds: float 
     return _adapter(name, target)
 
 
+def is_bridge(name: str) -> bool:
+    """Tells whether an adapter's name is one of this project's bridges to other libraries.
+
+    Args:
+        name: The name, as `find_adapter` finds it.
+    """
+    installed = {point.name: point.value for point in entry_points(group=_GROUP)}
+    return name in _bridges() or installed.get(name, "").startswith("ellmer_peers.")
+
+
 def _registered(name: str) -> str:
     """Returns the `package.module:name` of an adapter of an installed package, or of this clone. Raises UnknownChoice."""
     installed = {point.name: point.value for point in entry_points(group=_GROUP)}

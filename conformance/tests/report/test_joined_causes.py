@@ -134,6 +134,25 @@ NO_CALL = failed(
     "gemini",
     "malformed_call",
 )
+FOR_SILENCE = failed(
+    "HIS-006",
+    "/exchanges/1/request",
+    "its text is changed: the model said nothing, and what goes back is '[empty string]'",
+    case="refused_answer",
+)
+NO_RESULT = failed(
+    "PAR-001",
+    "/exchanges/0/response",
+    "the call of a has no result, and the caller got no error",
+    case="malformed_arguments",
+)
+STILL_OPEN = failed(
+    "PAIR-001",
+    "/exchanges/1/request/messages/1",
+    "there is no result for call_1",
+    case="malformed_call_in_history",
+    kind="reject",
+)
 NESTED = failed("PAR-005", "/tool_runs", 'keep({"say": "\\"hi\\" {x}", "deep": {"a": [{}]}}) was not run')
 FLAT = failed("PAR-005", "/tool_runs", 'probe({"key": "none"}) was not run', case="probe")
 NOT_CLOSED = failed(
@@ -170,6 +189,8 @@ NOT_ALL = failed(
         pytest.param(NO_ITEM, BEHIND, id="an answer that goes back without its id behind its calls"),
         pytest.param(NO_CALL_ID, NO_ITEM_ID, id="the id of an item for that of a call"),
         pytest.param(NO_REASON, NO_CALL, id="no stop reason"),
+        pytest.param(IN_A_TURN, FOR_SILENCE, id="a text of its own for an answer without words"),
+        pytest.param(NO_RESULT, STILL_OPEN, id="a turn that leaves a malformed call open"),
         pytest.param(NESTED, FLAT, id="arguments of any depth"),
         pytest.param(NOT_CLOSED, NOT_ALL, id="what a strict schema needs"),
     ],
@@ -213,6 +234,15 @@ def test_two_sides_of_one_mistake_are_one_cause(one, other):
         ),
         pytest.param(replace(NO_ITEM_ID, adapter="other"), NO_CALL_ID, id="the ids of another library"),
         pytest.param(
+            IN_A_TURN,
+            replace(
+                FOR_SILENCE, message="its text is changed: the model said 'a', and what goes back is 'b'"
+            ),
+            id="a changed text",
+        ),
+        pytest.param(NO_RESULT, replace(STILL_OPEN, case="two_parallel_tools"), id="a result that is lost"),
+        pytest.param(NO_RESULT, replace(STILL_OPEN, wire="anthropic"), id="an open call of another format"),
+        pytest.param(
             BAD_ID, replace(UNSIGNED, pointer="/exchanges/1/request/contents/1"), id="what the model said"
         ),
     ],
@@ -236,6 +266,33 @@ def test_what_one_format_refuses_and_others_accept_is_one_cause():
     assert rules_of(refused, beside, elsewhere) == ["EMP-001+IMG-003"]
     assert rules_of(refused, replace(beside, pointer="/replies/0"), elsewhere) == ["EMP-001", "IMG-003"]
     assert rules_of(refused, replace(unseen, wire="anthropic"), unseen) == ["EMP-001", "TXT-005"]
+
+
+def test_media_of_a_result_that_one_format_refuses_and_another_has_as_text_are_one_cause():
+    refused = failed(
+        "REQ-009",
+        "/exchanges/1/request/messages/2/content/0/type",
+        "'image' is not a type",
+        kind="reject",
+        case="image",
+    )
+    lost = failed("TRM-001", "/exchanges/1/request", "image/png did not reach the provider", case="image")
+
+    assert rules_of(refused, lost, AS_TEXT) == ["REQ-009+TRM-002"]
+    assert rules_of(refused, AS_TEXT) == ["REQ-009", "TRM-002"]
+    assert rules_of(refused, lost, replace(AS_TEXT, case="svg")) == ["REQ-009", "TRM-002"]
+
+
+def test_what_follows_a_request_that_is_not_recorded_has_that_cause():
+    unrecorded = failed("CAS-01", "/exchanges/1/request", "POST https://a is not in cassette a.json")
+    unanswered = failed("PAR-005", "/tool_runs", "a({}) was called once and run not at all")
+    wrong = failed("HIS-006", "/exchanges/1/request", "its text is lost: the model said 'a'")
+
+    of_another_case = failed("CAS-01", "/exchanges/0/request", "POST https://a is not in b.json", case="b")
+
+    assert rules_of(unanswered, unrecorded, of_another_case) == ["CAS-01"]
+    assert rules_of(unanswered, unrecorded, wrong)[0] == "HIS-006"
+    assert rules_of(unrecorded, replace(wrong, pointer="/exchanges/0/request")) == ["HIS-006"]
 
 
 def test_what_passes_although_it_is_expected_to_fail_is_a_problem_of_the_baseline_and_no_cause():

@@ -177,7 +177,11 @@ def test_curl_is_one_command(report):
 
 def test_an_unknown_verdict_names_those_that_fail(report):
     with pytest.raises(NotReproducible, match=re.escape(BROKEN)):
-        row_of(report, "ORD-003")
+        row_of(report, "ORD-03")
+
+
+def test_a_rule_alone_is_its_first_failure(report):
+    assert row_of(report, "ord-003") == row_of(report, BROKEN)
 
 
 def test_differences_say_what_broke_and_what_was_fixed(report):

@@ -89,7 +89,7 @@ def test_what_to_type_next_can_be_typed():
     print_report(report_of([failure]), Console(file=file, width=60))
     print_report(report_of([failure]), Console(file=kept, width=60), Path("out of here"))
 
-    assert file.getvalue().startswith("✗ 1 cause, 1 run\nellmer-core: sync · async · stream · async-stream\n")
+    assert file.getvalue().startswith("✗ 1 cause, 1 run\nellmer-core: sync\n")
     assert file.getvalue().endswith("\n✗ 1 cause, 1 run\n")
     assert "conformance repro" not in file.getvalue()
     assert "--report FOLDER writes" in file.getvalue()
@@ -145,3 +145,39 @@ def test_names_that_others_wrote_are_neither_markup_nor_control(places):
     assert not set(file.getvalue()) & {"\x1b", "\x9b", "\x07"}
     assert file.getvalue().count("[bold]a[/bold]:smile:") > 10
     assert "😄" not in file.getvalue()
+
+
+def of_cases(**verdicts):
+    return [
+        replace(row("anthropic", "anthropic", f"{name}_{n}", "sync"), verdict=name.replace("_", "-"))
+        for name, times in verdicts.items()
+        for n in range(times)
+    ]
+
+
+def test_in_little_space_cases_that_do_not_fail_are_one_line():
+    quiet = of_cases(warn=30, expected_fail=1, **{"pass": 2})
+    loud = " ".join(printed([*quiet, *of_cases(fail=1)], 80).split())
+
+    assert "of the other 33 cases: 2 keep every rule, 30 have warnings only, 1 fails as the baseline" in loud
+    assert "fail_0" in loud
+    assert "warn_1" not in loud
+    assert "\n33 cases: 2 keep every rule, 30 have warnings only, 1 fails as" in printed(quiet, 80)
+    assert "✗" not in printed(quiet, 80)
+    assert "warn_0" in printed(quiet, 120)
+    assert "pass_0" in printed(of_cases(**{"pass": 2}), 80)
+
+
+def test_a_case_that_did_not_run_in_a_mode_is_told_in_the_legend():
+    two = [row("anthropic", "anthropic", "a", "stream"), row("anthropic", "anthropic", "b", "sync")]
+
+    assert "· not run" in printed(two, 80)
+    assert "ellmer-core: sync · stream\n" in printed(two, 80)
+    assert "not run" not in printed([*two, replace(two[0], mode="sync"), replace(two[1], mode="stream")], 80)
+
+
+def test_a_line_that_is_too_long_ends_with_a_word():
+    said = "the result of the call is empty, and the model cannot tell it from a lost one"
+    lines = printed([replace(each, message=said) for each in of_cases(warn=1)], 80).splitlines()
+
+    assert "! ORD-001 (SHOULD) the result of the call is empty, and the model … (in 1 run)" in lines

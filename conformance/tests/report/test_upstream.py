@@ -1,6 +1,8 @@
 """A bug report for each cause, ready for a client's tracker."""
 
+import json
 import platform
+import re
 import sys
 from dataclasses import replace
 from importlib.metadata import version
@@ -10,7 +12,7 @@ import pytest
 from conformance_command import run, run_in
 
 from ellmer_conformance.report import Report, Row
-from ellmer_conformance.report.formats.upstream import reports
+from ellmer_conformance.report.formats.upstream import reports, title_of
 
 WANTED = ("**What the API says.**", "**To see it.**", "**Versions.**", "**Rule.**")
 CHOSEN = ("--wire", "openai-chat", "--case", "plain_text", "--mode", "sync")
@@ -40,7 +42,12 @@ def test_a_report_says_each_thing_once():
     said = "its text is changed: the model said 'First, this.', and what goes back is 'First'"
     row = Row(*place, "HIS-006", "MUST", "loss", "fail", 1, "/exchanges/1/request", said)
     shown = "\n".join([f"line {n}" for n in range(20)] + ["```"])
-    rule = {"wire": "openai-chat", "id": "HIS-006", "sentence": "It goes back.", "source": ["https://a", "b"]}
+    rule = {
+        "wire": "openai-chat",
+        "id": "HIS-006",
+        "sentence": "It goes back.",
+        "source": ["https://a", "https://github.com/a/b/issues/1 (words)", "https://github.com/a/b/issues/2"],
+    }
     [(_, text)] = reports(Report([replace(row, excerpt=shown)], rules=[rule]))
 
     assert text.startswith(
@@ -49,7 +56,8 @@ def test_a_report_says_each_thing_once():
     assert text.count("First, this.") == 1
     assert "line 7" in text
     assert "line 8" not in text
-    assert "https://a" not in text
+    assert "See also <https://github.com/a/b/issues/1>." in text
+    assert not any(each in text for each in ("https://a", "issues/2"))
     assert "Seen in 1 run: openai-chat." in text
 
 
@@ -140,7 +148,57 @@ def test_the_report_about_a_library_names_each_of_its_packages_and_where_its_ada
     [(_, text)] = reports(Report([row]))
 
     assert f"pytest-xdist {version('pytest-xdist')}" in text.partition("**Versions.** ")[2]
-    assert "the adapter `pytest`: that of an installed package, or a bridge of <https://" in text
+    assert "the installed package with the adapter `pytest`." in text
+
+
+def test_the_report_about_a_bridged_library_says_how_to_install_its_bridge():
+    row = Row(
+        "haystack", "openai-chat", "openai", "one_tool", "sync", "PAIR-001", "MUST", "reject", "fail", 1
+    )
+    [(_, text)] = reports(Report([row]))
+
+    assert "`pip install 'ellmer-peers[haystack] @ git+https://" in text
+    assert "/ellmer_peers/haystack.py> calls the library." in text
+    assert "Its last line begins with `PAIR-001 " in text
+
+
+def test_the_answer_that_was_misread_is_shown_without_its_counts():
+    place = ("theirs", "openai-chat", "openai", "refused_answer", "sync")
+    row = Row(*place, "STP-007", "MUST", "loss", "fail", 1, "/replies/0", "it is empty", exchange="a")
+    answer = {"id": "chatcmpl-1", "choices": [{"message": {"refusal": "No."}}], "usage": {"total_tokens": 9}}
+    source = {"wire": "openai-chat", "id": "STP-007", "sentence": "It says so."}
+    source["source"] = ["https://ai.google.dev/a", "https://platform.openai.com/b"]
+    report = Report([row], rules=[source], exchanges={"a": {"status": 200, "answer": json.dumps(answer)}})
+    [(_, text)] = reports(report)
+
+    assert 'The answer:\n\n```\n{"choices": [{"message": {"refusal": "No."}}]}\n```' in text
+    assert "Source: <https://platform.openai.com/b>." in text
+
+
+@pytest.mark.parametrize(
+    ("pointer", "said", "title"),
+    [
+        (
+            "/varied/crosswise",
+            "under crosswise (events are mixed (all)), the tool runs were a({}) and are b({})",
+            "openai-chat: the tool runs differ (events are mixed (all))",
+        ),
+        (
+            "/varied/page-200",
+            f"under page-200 (a web page), it raises a bare ValueError: {'so ' * 40}",
+            "openai-chat: it raises a bare ValueError: so so … (a web page)",
+        ),
+        ("/exchanges/0/request/input/0", "it is no image", "openai-chat: input/0 is no image"),
+    ],
+)
+def test_a_title_says_what_happens_and_when(pointer, said, title):
+    row = Row(
+        "a", "openai-chat", "openai", "one_tool", "sync", "STR-012", "MUST", "loss", "fail", 1, pointer, said
+    )
+    found = re.sub(r"(?: so){3,} …", " so so …", title_of(row))
+
+    assert found == title
+    assert len(title_of(row)) <= 120
 
 
 @pytest.mark.slow

@@ -12,7 +12,6 @@ import click
 
 from ellmer_harness.bulk.sources import NoRevision, Source, changed_since
 
-from ...contract.rules import WIRES
 from ...files import write_text, writing
 from ...recordings import lint_report
 from ...recordings.lint import FileReport, Totals, as_paste, lint_each, lint_paste
@@ -20,7 +19,15 @@ from ...recordings.lint_report import Expectations
 from ...recordings.recorded_requests import Assumed
 from ...report.baseline import Baseline, BaselineError, load
 from ...report.formats.terminal_escaping import printable
-from .._shared import Effort, counted, effort_options, located, sources_argument
+from .._shared import (
+    Effort,
+    checked_wire,
+    counted,
+    effort_options,
+    located,
+    provider_option,
+    sources_argument,
+)
 
 
 def _outputs(
@@ -80,17 +87,11 @@ def _outputs(
 )
 @click.option(
     "--wire",
-    type=click.Choice(WIRES),
+    callback=checked_wire,
     default=None,
     help="The wire format of requests whose address does not show it, and of a file that is only a request's body.",
 )
-@click.option(
-    "--provider",
-    "--vendor",
-    "provider",
-    default="",
-    help="The provider of requests whose host does not show it.",
-)
+@provider_option("The provider of requests whose host does not show it.")
 @effort_options
 def command(
     paths: tuple[str, ...],

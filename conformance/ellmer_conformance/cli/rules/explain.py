@@ -20,7 +20,7 @@ from ...live_apis.probe import server_rules
 from ...recordings.corpus import evidence_search, pins
 from ...recordings.corpus.evidence import Citation, Evidence, evidence_of
 from ...runner.selection import did_you_mean
-from .._shared import books_of
+from .._shared import books_of, provider_option
 
 _ID = re.compile(r"(?:([a-z-]+)/(?:([\w.-]+)/)?)?([A-Za-z]+-\d+)")  # wire/provider/ID
 _MOST = 5  # further rules for one error text
@@ -29,13 +29,7 @@ _MOST = 5  # further rules for one error text
 @click.command("explain")
 @click.argument("what", metavar="RULE|TEXT")
 @click.option("--wire", help="Search only this wire format. Default: all.")
-@click.option(
-    "--provider",
-    "--vendor",
-    "provider",
-    default="",
-    help="Search the rules of this provider. Needs --wire. Default: the format's own provider.",
-)
+@provider_option("Search the rules of this provider. Needs --wire. Default: the format's own provider.")
 def command(what: str, wire: str | None, provider: str) -> None:
     """Explain a rule (openai-chat/ORD-002), or find the rules behind the text of an error.
 
@@ -51,8 +45,8 @@ def command(what: str, wire: str | None, provider: str) -> None:
     """
     if found := _ID.fullmatch(what):
         wire, provider = found[1] or wire, found[2] or provider
-        others = [] if provider else list(rules.books(wire or ""))
-        _explain_id(found[3], [*books_of(wire, provider), behaviour.book, server_rules.book], others)
+        books = [*books_of(wire, provider), behaviour.book, server_rules.book]
+        _explain_id(found[3], books, [] if provider else list(rules.books(wire or "")))
     else:
         books = books_of(wire, provider)
         _explain_error(what, books if wire else list(_all_books()))

@@ -15,7 +15,7 @@ from ...contract.rules import behaviour
 from ...live_apis.probe import server_rules
 from ...recordings.corpus.evidence import addresses
 from ...report.requirements import LATEST
-from .._shared import books_of, format_option
+from .._shared import books_of, format_option, provider_option
 
 #: The version of the form of the data.
 VERSION = 1
@@ -23,9 +23,7 @@ VERSION = 1
 
 @click.command("list")
 @click.option("--wire", help="List only the rules of this wire format.")
-@click.option(
-    "--provider", "--vendor", "provider", default="", help="List the rules of this provider. Needs --wire."
-)
+@provider_option("List the rules of this provider. Needs --wire.")
 @click.option(
     "--servers", is_flag=True, help="List only the rules by which `conformance probe` judges a server."
 )

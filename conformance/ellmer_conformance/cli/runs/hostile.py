@@ -55,13 +55,14 @@ def command(
     from ...files import write_text  # noqa: PLC0415 - likewise
     from ...hostile.attacks import ATTACKS  # noqa: PLC0415 - `conformance --help` should not wait for it
     from ...hostile.trials import kinds, tried  # noqa: PLC0415 - likewise
-    from ...runner.selection import UnknownChoice, find_adapter  # noqa: PLC0415 - likewise
+    from ...runner.selection import UnknownChoice, did_you_mean, find_adapter  # noqa: PLC0415 - likewise
 
     if listed:
         click.echo("\n".join(f"{attack.name:24}{attack.does}" for attack in ATTACKS.values()))
         return
     if unknown := sorted({*attacks} - {*ATTACKS}):
-        raise click.UsageError(f"There is no attack {unknown[0]!r}; --list shows all attacks.")
+        near = did_you_mean(unknown[0], ATTACKS)
+        raise click.UsageError(f"There is no attack {unknown[0]!r}{near}; --list shows all attacks.")
     try:
         adapter = find_adapter(name)
     except UnknownChoice as error:

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
+from .._shared import checked_wire, provider_option
 from .run import details_option
 
 if TYPE_CHECKING:
@@ -19,15 +20,9 @@ if TYPE_CHECKING:
 
 @click.command("probe")
 @click.argument("base_url")
-@click.option("--wire", required=True, help="The wire format that the server speaks.")
+@click.option("--wire", required=True, callback=checked_wire, help="The wire format that the server speaks.")
 @click.option("--model", required=True, help="A model that the server offers.")
-@click.option(
-    "--provider",
-    "--vendor",
-    "provider",
-    default="",
-    help="The provider whose API the server claims to be. Default: the format's own provider.",
-)
+@provider_option("The provider whose API the server claims to be. Default: the format's own provider.")
 @click.option("--name", default="", help="The name of the server in the report. Default: the host.")
 @click.option(
     "--key-env",
@@ -96,23 +91,16 @@ def command(
     found = probed(target, with_rules=with_rules)
     if baseline:
         _expect(found, baseline)
-    print_report(found, console(sys.stdout), report, details=details)
     ready = readiness(found, target.called, wire)
-    for line in lines(ready):
-        click.echo(line)
+    print_report(found, console(sys.stdout), report, details=details, beside=lines(ready))
     for path in [*report_folder.write(found, report), write(ready, report)] if report else ():
         click.echo(f"wrote {path}")
     sys.exit(2 if not any(row.verdict != "not-testable" for row in found.rows) else found.exit_code)
 
 
 def _target(base_url: str, wire: str, model: str, key_env: str | None, **more: Any) -> Target:
-    from ...contract import rules  # noqa: PLC0415 - likewise
     from ...live_apis.probe import Target  # noqa: PLC0415 - likewise
 
-    if wire not in rules.WIRES:
-        raise click.UsageError(
-            f"There is no wire format {wire!r}. The wire formats are {', '.join(rules.WIRES)}."
-        )
     if not base_url.startswith(("http://", "https://")):
         raise click.UsageError(f"{base_url} is not an http or https URL. Did you mean http://{base_url}?")
     key = os.environ.get(key_env or "", "")

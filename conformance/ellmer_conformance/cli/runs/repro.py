@@ -26,7 +26,7 @@ def command(verdict: str, path: Path, form: str, *, request_only: bool) -> None:
     """Print a script of about 30 lines that reproduces the failure VERDICT.
 
     VERDICT is the id of a result, as the matrix and the HTML page show it:
-    adapter/wire/provider/case[mode]/RULE. The script calls the library as the case does, against a strict server that it
+    adapter/wire/provider/case[mode]/RULE. RULE alone is its first failure. The script calls the library as the case does, against a strict server that it
     starts, and prints each call. For a client that is not in Python, and with --request-only, it sends only the
     request. With --format curl, the request goes to the server of `conformance serve`.
 

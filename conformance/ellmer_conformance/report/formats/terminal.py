@@ -40,37 +40,57 @@ MARKS = {
     "not-applicable": ("·", "dim"),
 }
 _NARROW = 100  # columns that show no whole matrix
+_MANY = 20  # cases that little space does not list if none of them fails
+#: Verdicts that end no run with a failure, the worst one last, and what is said of the cases that have them.
+_KINDS = {
+    "": ("keeps every rule", "keep every rule"),
+    "warn": ("has warnings only", "have warnings only"),
+    "expected-fail": ("fails as the baseline expects", "fail as the baseline expects"),
+}
 _GAP = 3  # cells between two columns
 
 WireAndProvider = tuple[str, str]
 
 
-def to_show(rows: Sequence[Row], width: int) -> tuple[Sequence[Row], int]:
-    """Returns the rows for the matrix, and the number of cases that are left out. In little space, cases without
-    failures are left out.
+def to_show(rows: Sequence[Row], width: int) -> tuple[Sequence[Row], str]:
+    """Returns the rows for the matrix, and what is to be said of the cases that are left out. In little space, those without a failure
+    are left out if another case fails, or if there are many.
     """
     cases = {row.case for row in rows}
-    wrong = {row.case for row in rows if row.verdict not in FINE}
-    if width > _NARROW or not wrong:
-        return rows, 0
-    return [row for row in rows if row.case in wrong], len(cases - wrong)
+    wrong = {row.case for row in rows if row.verdict not in {*FINE, *_KINDS}}
+    if width > _NARROW or (not wrong and len(cases) <= _MANY):
+        return rows, ""
+    others = _others(row for row in rows if row.case not in wrong)
+    told = f"of the other {others}" if wrong and others else others
+    return [row for row in rows if row.case in wrong], told
 
 
-def tables(rows: Sequence[Row], width: int) -> Iterator[Table]:
-    """Yields the matrix: cases by providers. Providers with only some cases have a table of these cases."""
+def _others(rows: Iterable[Row]) -> str:
+    """Returns how many cases without a failure keep every rule, have advice only, or fail as expected."""
+    kinds, cases = list(_KINDS), dict[str, int]()
+    for row in rows:
+        kind = kinds.index(row.verdict) if row.verdict in _KINDS else 0
+        cases[row.case] = max(kind, cases.get(row.case, 0))
+    counts = sorted(Counter(cases.values()).items())
+    told = [f"{times} {_KINDS[kinds[kind]][times > 1]}" for kind, times in counts]
+    return f"{counted(len(cases), 'case')}: {', '.join(told)}" if told else ""
+
+
+def tables(rows: Sequence[Row], width: int, modes: Sequence[str]) -> Iterator[Table]:
+    """Yields the matrix: cases by providers, with a mark for each mode. Providers with only some cases have a table of these cases."""
     cells: dict[tuple[str, WireAndProvider, str], list[Row]] = defaultdict(list)
     for row in rows:
         cells[row.case, (row.wire, row.provider), row.mode].append(row)
     played: dict[WireAndProvider, set[str]] = defaultdict(set)
     for case, place, _ in cells:
         played[place].add(case)
-    most = max(map(len, played.values()))
+    most = max(map(len, played.values()), default=0)
     names = list(dict.fromkeys(row.case for row in rows))
     whole = [place for place in played if 2 * len(played[place]) > most]
     for places in filter(None, (whole, [place for place in played if place not in whole])):
         cases = [case for case in names if any(case in played[place] for place in places)]
         at = {
-            (case, place): _cell(worst(cells[case, place, mode]) for mode in MODES)
+            (case, place): _cell(worst(cells[case, place, mode]) for mode in modes)
             for case in cases
             for place in places
         }
@@ -132,13 +152,32 @@ def _cell(verdicts: Iterable[str]) -> Text:
     return cell
 
 
-def legend(rows: Iterable[Row]) -> Text:
+def modes_of(rows: Sequence[Row]) -> list[str]:
+    """Returns the modes of the rows, in the order of the marks in a cell."""
+    used = {row.mode for row in rows}
+    return [mode for mode in MODES if mode in used]
+
+
+def legend(rows: Sequence[Row]) -> Text:
+    """Returns what each mark of the matrix means."""
     used = {row.verdict for row in rows}
     legend = Text()
     for verdict, mark in MARKS.items():
         if verdict in used:
             legend.append(*mark).append(f" {verdict}   ", style="dim")
+    if _has_gaps(rows):
+        legend.append(*MARKS["not-applicable"]).append(" not run", style="dim")
     return legend
+
+
+def _has_gaps(rows: Sequence[Row]) -> bool:
+    """Tells whether a case of an adapter did not run in one of the modes, or at one of the providers, of the matrix."""
+    for adapter in {row.adapter for row in rows}:
+        ran = {(row.case, row.mode, row.wire, row.provider) for row in rows if row.adapter == adapter}
+        cases, modes, *_ = map(set, zip(*ran, strict=True))
+        if len(ran) < len(cases) * len(modes) * len({place[2:] for place in ran}):
+            return True
+    return False
 
 
 # --- Capabilities ----------------------------------------------------------------------------------------
@@ -312,6 +351,14 @@ def cut(line: str, width: int, end: str = "…") -> str:
     return line if len(line) <= width else f"{line[: width - len(end)]}{end}"
 
 
+def _cut_words(line: str, width: int, end: str) -> str:
+    """Returns whole words of a line, at most `width` characters. A word that is too long by itself is cut."""
+    if len(line) <= width:
+        return line
+    words = line[: width - len(end) + 1].rpartition(" ")[0].rstrip(" ,:;(")
+    return f"{words}{end}" if len(words) > width // 2 else cut(line, width, end)
+
+
 def verdict(report: Report) -> Text:
     """Returns the verdict of the whole run, in one line: the first one of the report, and the last one."""
     told = headline(report)
@@ -339,13 +386,13 @@ def summary(report: Report) -> Iterator[str]:
 
 
 def _in_short(skipped: Sequence[Mapping[str, str]], name: str) -> str:
-    """Returns how many rules or cases were left out, their names, and the reason if it is the only one."""
+    """Returns how many rules or cases were left out, their names, and the number of reasons."""
     names = list(dict.fromkeys(skip[name] for skip in skipped))
     reasons = list(dict.fromkeys(skip["reason"] for skip in skipped))
     listed = ", ".join(names)
     if len(reasons) > 1:
         return f"{counted(len(names), name)}, for {len(reasons)} reasons (--details): {listed}"
-    return f"{counted(len(names), name)}: {reasons[0]}: {listed}"
+    return f"{counted(len(names), name)}: {listed} ({reasons[0]})"
 
 
 def _differences_in_short(report: Report) -> Iterator[str]:
@@ -375,24 +422,58 @@ def console(file: IO[str]) -> Console:
     return found if found.is_terminal else Console(file=file, width=_WIDE)
 
 
-def print_report(report: Report, to: Console, folder: Path | None = None, *, details: bool = False) -> None:
-    """Prints the verdict, the matrix of each adapter, each cause once, and the score; `folder` is the folder of the report."""
+def print_report(
+    report: Report,
+    to: Console,
+    folder: Path | None = None,
+    *,
+    details: bool = False,
+    beside: Iterable[str] = (),
+) -> None:
+    """Prints the verdict, the matrix of each adapter, each cause once, the score, the lines `beside` it, and the verdict again.
+
+    Args:
+        report: The report.
+        to: Where it is printed.
+        folder: The folder of the report. Default: it was not written.
+        details: Whether all is printed that is declared, not judged and not run. Default: one line of each.
+        beside: What else is to be said, before the last line. Default: nothing.
+    """
     to.print(verdict(report))
-    for adapter in report.adapters:
-        _print_matrix(adapter, report, to)
-    to.print(legend(report.rows))
-    print_findings(report, to, folder, details=details)
+    shown = [_print_matrix(adapter, report, to) for adapter in report.adapters]
+    if any(shown):
+        to.print(legend(report.rows))
+    print_findings(report, to, folder, details=details, beside=beside)
 
 
-def print_findings(report: Report, to: Console, folder: Path | None = None, *, details: bool = False) -> None:
-    """Prints the part after the matrix: each cause once, what was left out in a line each or with `details` in full, and the score."""
+def print_findings(
+    report: Report,
+    to: Console,
+    folder: Path | None = None,
+    *,
+    details: bool = False,
+    beside: Iterable[str] = (),
+) -> None:
+    """Prints the part after the matrix: each cause once, what was left out in a line each or with `details` in full, and the score.
+
+    Args:
+        report: The report.
+        to: Where it is printed.
+        folder: The folder of the report. Default: it was not written.
+        details: Whether all is printed that is declared, not judged and not run. Default: one line of each.
+        beside: What else is to be said, before the last line. Default: nothing.
+    """
     _print_failures(report, to, folder)
     for text in _beside(report, to.width):
         to.print(text, highlight=False, soft_wrap=True)
-    for line in _details(report) if details else (cut(each, to.width, _MORE) for each in summary(report)):
+    for line in (
+        _details(report) if details else (_cut_words(each, to.width, _MORE) for each in summary(report))
+    ):
         to.print(_plain(line), style="dim", soft_wrap=True)
     for name, counts in report.score.items():
         to.print(_plain(f"{name}: {sentence(counts)}"), soft_wrap=True)
+    for line in beside:
+        to.print(_plain(line), soft_wrap=True)
     to.print(verdict(report))
 
 
@@ -441,42 +522,51 @@ def _beneath(cause: Cause) -> Iterator[str]:
 
 def _beside(report: Report, width: int) -> Iterator[Text]:
     """Yields the lines that are not failures of a MUST: advice, runs without a verdict, problems of the baseline."""
-    for advice in _advice(report.rows):
-        advice.truncate(width, overflow="ellipsis")
-        yield advice
+    yield from _advice(report.rows, width)
     for line in sentences(report.unjudged):
         yield Text("✗ ", style="bold red").append(printable(line), style="default")
     for problem in report.problems:
         yield Text("✗ baseline: ", style="bold red").append(printable(problem), style="default")
 
 
-def _advice(rows: Sequence[Row]) -> Iterator[Text]:
-    """Yields the findings that fail no run: each rule once, with its first message."""
+def _advice(rows: Sequence[Row], width: int) -> Iterator[Text]:
+    """Yields the findings that fail no run: each rule once in a line, with its first message and, if there is room, its first run."""
     groups: dict[str, list[Row]] = defaultdict(list)
     for row in rows:
         if row.verdict == "warn":
             groups[row.rule].append(row)
     for rule, found in list(groups.items())[:_ADVICE]:
-        word = "preview" if found[0].preview else "SHOULD"
-        first = found[0].message.splitlines()[0] if found[0].message else ""
-        text = Text().append("! ", style="yellow").append(f"{rule} ({word}) ", style="bold")
-        yield text.append(
-            f"{printable(first[:200])} (in {counted(len(found), 'run')}, first {printable(found[0].case)}[{found[0].mode}])"
-        )
+        head = f"{rule} ({'preview' if found[0].preview else 'SHOULD'}) "
+        said = _said_of(found, width - len("! ") - len(head))
+        yield Text().append("! ", style="yellow").append(head, style="bold").append(said)
     if len(groups) > _ADVICE:
         yield Text(
             f"… the report has {counted(len(groups) - _ADVICE, 'more rule')} of this kind", style="dim"
         )
 
 
-def _print_matrix(adapter: str, report: Report, to: Console) -> None:
+def _said_of(found: Sequence[Row], width: int) -> str:
+    """Returns the message of a finding, the number of its runs, and the first of them if the width has room for it."""
+    message = printable((found[0].message.splitlines() or [""])[0])
+    runs = counted(len(found), "run")
+    whole = f"{message} (in {runs}, first {printable(found[0].case)}[{found[0].mode}])"
+    if len(whole) <= width:
+        return whole
+    end = f" (in {runs})"
+    return _cut_words(message, width - len(end), " …") + end
+
+
+def _print_matrix(adapter: str, report: Report, to: Console) -> bool:
+    """Prints the matrix of an adapter, and returns whether a case is shown."""
     rows = [row for row in report.rows if row.adapter == adapter]
     ways = {play.way for play in report.plays if play.adapter == adapter}
     way = f", {_WAYS.get(next(iter(ways)), '')}" if len(ways) == 1 and ways <= _WAYS.keys() else ""
-    title = _wrapped(f"{printable(adapter)}{way}: {' · '.join(MODES)}", to.width)
+    modes = modes_of(rows)
+    title = _wrapped(f"{printable(adapter)}{way}: {' · '.join(modes)}", to.width)
     to.print(Text(title, style="italic"), soft_wrap=True)
-    shown, count = to_show(rows, to.width)
-    for table in tables(shown, to.width):
+    shown, others = to_show(rows, to.width)
+    for table in tables(shown, to.width, modes):
         to.print(table)
-    if count:
-        to.print(f"{counted(count, 'more case')} keep{'s' if count == 1 else ''} every rule", style="dim")
+    if others:
+        to.print(others, style="dim")
+    return bool(shown)

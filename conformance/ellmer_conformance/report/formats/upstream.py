@@ -32,7 +32,7 @@ from .terminal_escaping import printable
 
 __all__ = ["reports", "title_of"]
 
-_TITLE = 80  # characters
+_TITLE = 120  # characters
 _LONGEST = 300  # characters of what happens
 _LINES = 8  # of the request
 _WIDEST = 240  # characters of a message of the request
@@ -40,7 +40,27 @@ _HISTORY = ("messages", "input", "contents")  # the fields of a request that hav
 _QUOTES = '"""'
 _WORDS_OF_THE_MODEL = re.compile(r"[:,] the model said |, and no request asked for ")
 _SDKS = {"anthropic", "google-genai", "openai"}
-_BRIDGES = "https://github.com/ellmer-core/ellmer-core/tree/main/conformance/peers"
+_BRIDGES = "https://github.com/ellmer-core/ellmer-core/blob/main/conformance/peers/ellmer_peers"
+_INSTALLS = "git+https://github.com/ellmer-core/ellmer-core#subdirectory=conformance/peers"
+_VARIED = re.compile(r"under [\w:.-]+ \(([^()]*(?:\([^()]*\)[^()]*)*)\), ")  # what was done to the answer
+_ANSWERS = (
+    "choices",
+    "output",
+    "content",
+    "candidates",
+    "error",
+)  # the fields of an answer that have its words
+#: What differs under a variation, with the words of both answers.
+_DIFFERENT = re.compile(r"^(the replies|the tool runs) were .*")
+#: The hosts of the providers' documentation.
+_DOCUMENTED_AT = {
+    "anthropic": ("https://platform.claude.com/", "https://docs.anthropic.com/"),
+    "gemini": ("https://ai.google.dev/", "https://cloud.google.com/", "https://docs.cloud.google.com/"),
+    "openai-chat": ("https://platform.openai.com/", "https://developers.openai.com/"),
+    "openai-responses": ("https://platform.openai.com/", "https://developers.openai.com/"),
+}
+_TRACKER = "https://github.com/"
+_CLAUSE = re.compile(r"[:;,] | \(")
 
 
 def reports(report: Report) -> Iterator[tuple[str, str]]:
@@ -79,13 +99,29 @@ def title_of(row: Row) -> str:
     Args:
         row: The failure.
     """
-    what = _WORDS_OF_THE_MODEL.split(_line(row.message), maxsplit=1)[0].rstrip(".")
-    return shorten(f"{row.wire}: {what}", _TITLE, placeholder=" …")
+    line = _line(row.message)
+    varied = _VARIED.match(line)
+    case = f" ({varied[1]})" if varied else ""
+    what = _DIFFERENT.sub(r"\1 differ", line[varied.end() if varied else 0 :])
+    what = _WORDS_OF_THE_MODEL.split(what, maxsplit=1)[0].rstrip(".")
+    place = row.pointer.partition("/request/")[2]
+    what = f"{printable(place)}{what.removeprefix('it')}" if place and what.startswith("it ") else what
+    return f"{_at_a_clause(f'{row.wire}: {what}', _TITLE - len(case))}{case}"
+
+
+def _at_a_clause(title: str, most: int) -> str:
+    """Returns a title that is short enough: up to the end of a clause in its second half, or else up to a word."""
+    if len(title) <= most:
+        return title
+    ends = [each.start() for each in _CLAUSE.finditer(title[: most + 1])]
+    if ends and ends[-1] > most // 2:
+        return title[: ends[-1]]
+    return shorten(title, most, placeholder=" …")
 
 
 def _parts(report: Report, cause: Cause, rule: Mapping[str, Any]) -> Iterator[str]:
     row = _typical(cause)
-    told = shorten(_line(row.message), _LONGEST, placeholder=" …")
+    told = shorten(_VARIED.sub(r"in this case (\1), ", _line(row.message)), _LONGEST, placeholder=" …")
     yield f"# {title_of(row)}"
     yield f"{rule.get('sentence', row.rule)} Here, {told[:1].lower()}{told[1:]}" + "." * (
         not told.endswith(".")
@@ -95,10 +131,35 @@ def _parts(report: Report, cause: Cause, rule: Mapping[str, Any]) -> Iterator[st
         yield _block(row.excerpt.splitlines()[:_LINES])
     elif sent := _messages(row, exchange):
         yield f"The last messages of the request:\n\n{_block(sent)}"
-    yield f"**What the API says.** {_of_the_api(row, exchange)}"
+    yield f"**What the API says.** {_of_the_api(row, exchange)}{_source(row, rule)}"
+    if answer := _answer(row, exchange):
+        yield f"The answer:\n\n{_block(answer)}"
     yield f"**To see it.** {_found(report, row)}\n\n{_program(report, row)}"
+    yield f"Its last line begins with `{row.rule} {printable(row.pointer)}`."
     yield f"**Versions.** {', '.join(_versions(report, row))}"
     yield f"**Rule.** [{row.rule}]({row.page or page_of(row.rule)}), which has its sources. {_plays(cause)}"
+
+
+def _source(row: Row, rule: Mapping[str, Any]) -> str:
+    """Returns the first source of a rule in the provider's documentation, or else in a tracker: the page of the rule has the others."""
+    links = [each.split(" ")[0] for each in rule.get("source", ())]
+    own = _DOCUMENTED_AT.get(row.wire, ())
+    if documented := next((each for each in links if each.startswith(own)), ""):
+        return f" Source: <{documented}>."
+    reported = next((each for each in links if each.startswith(_TRACKER)), "")
+    return f" See also <{reported}>." if reported else ""
+
+
+def _answer(row: Row, exchange: Mapping[str, Any]) -> list[str]:
+    """Returns the beginning of the answer that a failure is about, if it was accepted and the request is right."""
+    if row.pointer.startswith("/exchanges/") or exchange.get("status") != 200:
+        return []
+    text = str(exchange.get("answer") or "")
+    with suppress(ValueError, AttributeError):
+        answer = json.loads(text)
+        text = json.dumps({name: answer[name] for name in _ANSWERS if name in answer}, ensure_ascii=False)
+    lines = [line for line in text.splitlines() if line and not line.startswith("event:")]
+    return [cut(line, _WIDEST) for line in lines[:_LINES]]
 
 
 def _block(lines: Iterable[str]) -> str:
@@ -118,26 +179,37 @@ def _messages(row: Row, exchange: Mapping[str, Any]) -> list[str]:
 
 def _of_the_api(row: Row, exchange: Mapping[str, Any]) -> str:
     """Returns what the API says by the rule or, if the rule is about more than the refusal, what the server said in the run."""
-    if row.provider_error:
-        return f"It answers {row.status}: `{_line(row.provider_error)}`"
-    if 400 <= (status := exchange.get("status", 0)) < 500:
-        return f"It answers {status}: `{_line(read_error(status, exchange['answer'].encode('utf-8', 'backslashreplace')).message)}`"
     if row.rule.startswith("RUN-"):
         return "Nothing: the client fails by itself."
+    if row.provider_error:
+        return _refusal(row.status, row.provider_error)
+    if 400 <= (status := exchange.get("status", 0)) < 500:
+        said = exchange["answer"].encode("utf-8", "backslashreplace")
+        return _refusal(status, read_error(status, said).message)
     if not row.pointer.startswith("/exchanges/"):
         return "It accepts the request. What goes wrong is what the client makes of the answer."
     return "It accepts the request, so that nobody is told of the loss."
 
 
+def _refusal(status: int, said: str) -> str:
+    line = _line(said)
+    return f"It answers {status}: `{line}`{'' if line.endswith('.') else '.'}"
+
+
 def _found(report: Report, row: Row) -> str:
     """Returns what the program needs: a maintainer has neither the command nor the bridge."""
+    from ...runner.selection import is_bridge  # noqa: PLC0415 - only a report asks for it
+
     asked = report.named.get(row.adapter, row.adapter)
+    if is_bridge(asked):
+        bridge = f"{_BRIDGES}/{asked.replace('-', '_')}.py"
+        return f"Needs `pip install 'ellmer-peers[{asked}] @ {_INSTALLS}'` and no key. <{bridge}> calls the library."
     installed = "`pip install 'ellmer-core[conformance]'`, no key"
     if asked.startswith("command:"):
         return f"Needs {installed}, and `{asked.removeprefix('command:')}`, run from where it is."
     if ":" in asked:
         return f"Needs {installed}, and the adapter `{asked}`."
-    return f"Needs {installed}, and the adapter `{asked}`: that of an installed package, or a bridge of <{_BRIDGES}>."
+    return f"Needs {installed}, and the installed package with the adapter `{asked}`."
 
 
 def _program(report: Report, row: Row) -> str:
