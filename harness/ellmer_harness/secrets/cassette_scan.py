@@ -155,7 +155,7 @@ def scan_written(
         return
     for side, body in bodies.items():
         if isinstance(body, LaidBody):
-            body = {"json": parsed(body.source) if body.source.startswith(b"[") else None}  # noqa: PLW2901  # what it is written from
+            body = {"json": body.value}  # noqa: PLW2901  # what it is written from
         if isinstance(body, Uniform) or (isinstance(body, dict) and _may_be_events(body)):
             yield from _findings(_over_events({"body": body}, f"{where}/{side}", _labelled(secrets)))
 
@@ -599,6 +599,9 @@ def _over_events(value: Any, where: str, secrets: Sequence[tuple[str, str]]) -> 
     """
     known = _known(tuple(secrets))
     for place, events in _streams(value, where):
+        is_array = place[1] == "json"  # of anything: only values that are known are no chance
+        if is_array and not known.values:
+            continue
         if isinstance(events, Uniform):
             if not _may_be_split(events.samples, known):
                 continue
@@ -607,7 +610,6 @@ def _over_events(value: Any, where: str, secrets: Sequence[tuple[str, str]]) -> 
         split = dict(_columns(events, ""))
         wholes = {path: "".join(texts) for path, texts in split.items()}
         whole = _SEPARATOR.join(each.encode("utf-8", "replace") for each in wholes.values())
-        is_array = place[1] == "json"  # of anything: only values that are known are no chance
         found = keys(_words(whole)) if not is_array and has_key(in_ascii(whole)) else ()
         keys_found = _Known([(secret, what) for what, secret in found])
         for path, texts in split.items():
