@@ -243,9 +243,10 @@ def is_signature(name: str) -> bool:
     return any(" ".join(words[-many:]) in _SIGNATURES for many in (2, 1))
 
 
-Evidence = Literal["form", "role", "link", "place", "chosen", "name"]
+Evidence = Literal["form", "role", "link", "place", "chosen", "name", "csrf"]
 """Why a value is taken for a credential: by its own form, by a name that only credentials have, as a key in a link, by its name if a
-request sends it, as a password that somebody chose, or only by a name that other values have, too.
+request sends it, as a password that somebody chose, only by a name that other values have, too, or as a CSRF token, which gives access
+to nothing by itself.
 """
 _NUMBERED = re.compile(r"(?:[a-z]{2,9}_)?[0-9a-fA-F-]+")  # as ids of sessions are
 _OBJECT = re.compile(r"[A-Z]{2}[0-9a-f]{32}")  # Twilio's string identifier: `AP…` is an application
@@ -338,15 +339,33 @@ def evidence(name: str, value: str) -> Evidence:
     if in_link and _OPENS_FILES.match(name[1:]):
         return "place"
     is_object = last[-1:] == ["sid"] and _OBJECT.fullmatch(value)
-    opens_nothing = (
-        is_object or _DIGEST.match(value) or _CSRF_COOKIE.fullmatch(value) or _IMPOSSIBLE.fullmatch(value)
-    )
+    if _CSRF_COOKIE.fullmatch(value) or any("csrf" in word or "xsrf" in word for word in last):
+        return "csrf"
+    made_up = _MADE_UP.fullmatch(value) or _is_altered(value)
+    opens_nothing = is_object or _DIGEST.match(value) or _IMPOSSIBLE.fullmatch(value) or made_up
     if opens_nothing or _is_of_others(name, last):
         return "name"
     if "".join(last).endswith(("sessionid", "sessid")):
         return "name" if _NUMBERED.fullmatch(value) and not in_link else "place"
     in_role = is_role(name) or last[-1:] == ["authorization"]
     return "place" if not in_role else "link" if in_link and last[-1].endswith("key") else "role"
+
+
+_MADE_UP = re.compile(r"(?i)(?:test|fake|dummy|mock|stub)[a-z0-9]+")
+_MOSTLY, _LEAST_TEXT = 0.75, 16
+
+
+def _is_altered(value: str) -> bool:
+    """Tells whether a value is Base64 in which somebody overwrote letters: it has the padding of Base64 and is none, or it is text, but for
+    a few unreadable bytes. Of random bytes, more than half are unreadable.
+    """
+    coded = value.rpartition(" ")[2].replace("-", "+").replace("_", "/")
+    try:
+        data = b64decode(coded + ("" if "=" in coded else "=" * (-len(coded) % 4)), validate=True)
+    except ValueError:
+        return coded.endswith("=")
+    readable = sum(32 <= byte < 127 for byte in data)
+    return len(data) >= _LEAST_TEXT and _MOSTLY * len(data) <= readable < len(data)
 
 
 def _of_chosen(password: str) -> Evidence:
@@ -376,8 +395,8 @@ def evidence_of_login(found: str, before: str) -> Evidence:
 
 
 def _is_of_others(name: str, last: list[str]) -> bool:
-    """Tells whether values of this name are those of one request, of every visitor, or of other things: a signature, a CSRF token, `card_token`."""
-    if is_signature(name) or any("csrf" in word or "xsrf" in word for word in last):
+    """Tells whether values of this name are those of one request, of every visitor, or of other things: a signature, `card_token`."""
+    if is_signature(name):
         return True
     return len(last) == 2 and last[1] == "token" and last[0] not in _WITH_TOKEN and not is_role(name)
 
