@@ -341,7 +341,7 @@ def evidence(name: str, value: str) -> Evidence:
     is_object = last[-1:] == ["sid"] and _OBJECT.fullmatch(value)
     if _CSRF_COOKIE.fullmatch(value) or any("csrf" in word or "xsrf" in word for word in last):
         return "csrf"
-    made_up = _MADE_UP.fullmatch(value) or _is_altered(value)
+    made_up = _MADE_UP.fullmatch(value) or (last[-1:] == ["authorization"] and _is_altered(value))
     opens_nothing = is_object or _DIGEST.match(value) or _IMPOSSIBLE.fullmatch(value) or made_up
     if opens_nothing or _is_of_others(name, last):
         return "name"
@@ -352,18 +352,21 @@ def evidence(name: str, value: str) -> Evidence:
 
 
 _MADE_UP = re.compile(r"(?i)(?:test|fake|dummy|mock|stub)[a-z0-9]+")
+_PADDED = re.compile(r"[A-Za-z0-9+/_-]+={1,2}")
 _MOSTLY, _LEAST_TEXT = 0.75, 16
 
 
 def _is_altered(value: str) -> bool:
-    """Tells whether a value is Base64 in which somebody overwrote letters: it has the padding of Base64 and is none, or it is text, but for
-    a few unreadable bytes. Of random bytes, more than half are unreadable.
+    """Tells whether a value is Base64 in which somebody overwrote letters: it is text, but for a few unreadable bytes, or its padding is not
+    that of its length. Of random bytes, more than half are unreadable.
     """
-    coded = value.rpartition(" ")[2].replace("-", "+").replace("_", "/")
+    if _PADDED.fullmatch(value) and len(value) % 4:
+        return True
+    coded = value.replace("-", "+").replace("_", "/")
     try:
         data = b64decode(coded + ("" if "=" in coded else "=" * (-len(coded) % 4)), validate=True)
     except ValueError:
-        return coded.endswith("=")
+        return False
     readable = sum(32 <= byte < 127 for byte in data)
     return len(data) >= _LEAST_TEXT and _MOSTLY * len(data) <= readable < len(data)
 
