@@ -70,7 +70,7 @@ _SECRETS = (
         "hmac key",
     ),
     *("fernet key", "cipher key", "deploy key", "ingestion key"),
-    *("session key", "service key", "admin key", "license key", "storage key", "webhook key", "server key"),
+    *("dev key", "developer key", "session key", "service key", "admin key", "license key", "storage key", "webhook key", "server key"),
     *("client key", "app key", "application key", "functions key", "role key", "session id", "sessionid"),
     *("sid", "connection string", "conn str", "dsn", "bearer", "assertion", "sas", "code verifier"),
     *("device code", "authorization code", "auth code", "activation code", "auth req id", "preshared key"),
@@ -524,6 +524,7 @@ _NEXT_VALUE = re.compile(  # the name is the content of an element, or of an att
 )
 _LITERAL = re.compile(r"([A-Za-z_]\w{0,60})\s*:\s*\"((?:[^\"\\\n]|\\.){4,4000})\"")
 _GRAPHQL = re.compile(r"\s*(?:mutation|query|subscription|\{)[\s\w($:!,=\[\]\"@]*[({]")
+_QUERY = re.compile(r"(?:[?&]|\A)query=")
 _ATTRIBUTE = re.compile(r"[ \t]*=[ \t]*(?:\"([^\"<>]{4,4000})\"|'([^'<>]{4,4000})')")
 _PART = re.compile(r"\"?(?:\r?\n[^\r\n]+){0,20}\r?\n\r?\n([^\r\n]{4,4000})")
 _IN_URL = re.compile(r"://[^\s:/@\"'<>?#]*:([^\s/@\"'<>]{3,200})@")
@@ -798,8 +799,9 @@ def _paired(text: str, begin: int, end: int) -> str:
 
 
 def literals(text: str) -> Iterator[tuple[str, str]]:
-    """Yields the names and values of credentials among the arguments of a GraphQL document: `login(password: "…")`."""
-    if _GRAPHQL.match(text):
+    """Yields the names and values of credentials among the arguments of a GraphQL document, `login(password: "…")`, which a URL may have."""
+    in_url = _QUERY.search(text) if text.startswith(("http", "/", "query=")) else None
+    if _GRAPHQL.match(text, in_url.end() if in_url else 0):
         for name, value in _LITERAL.findall(text):
             if credential(kind(name), value):
                 yield name, value
