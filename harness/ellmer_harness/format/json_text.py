@@ -22,7 +22,7 @@ from dataclasses import dataclass
 from functools import cache, lru_cache, partial
 from itertools import groupby
 from math import inf
-from typing import Any
+from typing import Any, Literal
 
 from pydantic_core import SchemaValidator, core_schema, from_json, to_json
 
@@ -96,26 +96,30 @@ def _spelled(form: Form, text: bytes, plain: str = "") -> Spelled:
 
 
 def parse_compact(body: bytes) -> Spelled | None:
-    """Returns the form of a JSON body without any space. The bytes are compared directly, without decoding them to text."""
-    return _parse_in(body, "") if not _shape(body) else None
+    """Returns the form of a JSON body without any space and without escapes that it does not need. The bytes are compared directly, without decoding them to text."""
+    found = None if _shape(body) else _parse_in(body, "")
+    return None if found is None or "style" in found else found
 
 
 def _parse_in(core: bytes, shape: str) -> Spelled | None:
     """Returns the form of a JSON text with these spaces. The bytes are compared directly, without decoding them to text."""
-    escaped = bool(shape) and (b"\\u" in core or b"\\/" in core)
-    if core[:1] not in _OPENING or shape == "tab" or escaped or has_more_values(core, RECORDING.values):
+    if core[:1] not in _OPENING or shape == "tab" or b"\\/" in core or has_more_values(core, RECORDING.values):
         return None
     plain = in_ascii(core)
     try:
         value = from_json(core, allow_inf_nan=False, cache_strings="keys")
-        known = plain if _has_exponents(plain) else ""
-        if _in_bytes(value, *_writer(shape), known) != core or (
-            seems_deep(core) and _too_deep(value, _DEEPEST)
-        ):
+        if seems_deep(core) and _too_deep(value, _DEEPEST):
             return None
-        if not shape:
-            return _spelled({"json": value}, core, plain)
-        return _spelled({"json": value, "style": shape}, _in_bytes(value, *_writer(""), known))
+        numbers = _numbers_in(plain)
+        text = _in_bytes(value, *_writer(shape), numbers)
+        has_escapes = text != core
+        if has_escapes and not (b"\\u" in core and core.isascii() and _with_escapes(text.decode()) == plain):
+            return None
+        style = f"{shape} ascii".lstrip() if has_escapes else shape
+        form = {"json": value, "style": style} if style else {"json": value}
+        return _spelled(
+            form, _in_bytes(value, *_writer(""), numbers) if shape else text, "" if style else plain
+        )
     except (ValueError, RecursionError):
         return None
 
@@ -213,7 +217,11 @@ def _quickly(value: Any, encode: Callable[[Any], str], indent: int | None = None
 
 def _in_ascii(value: Any, encode: Callable[[Any], str], indent: int | None = None, comma: bytes = b"") -> str:
     """Returns the JSON text of `encode`, with escapes instead of letters beyond ASCII."""
-    plain = _quickly(value, encode, indent, comma)
+    return _with_escapes(_quickly(value, encode, indent, comma))
+
+
+def _with_escapes(plain: str) -> str:
+    """Returns a JSON text with escapes instead of letters beyond ASCII."""
     coded = plain.encode("ascii", "backslashreplace")
     if b"\\U" in coded or "\\x" in plain:  # JSON has other escapes for letters of more than 16 bits
         coded = plain.encode("ascii", _ESCAPING)
@@ -237,30 +245,35 @@ def _in_bytes(
     encode: Callable[[Any], str] = _plainest,
     indent: int | None = None,
     comma: bytes = b"",
-    known: str | None = None,
+    numbers: _Numbers | None = None,
 ) -> bytes:
     """Returns the JSON text of `encode`, with lines or with a `comma` instead. Raises `ValueError` if it has no UTF-8.
 
-    `known` is a text in ASCII of a value that has exponents, `""` for one that has none.
+    `numbers` are those of the text, or of that with which it will be compared. `None`: they are looked for.
     """
     text = to_json(value, indent=indent, inf_nan_mode="constants")
-    plain = in_ascii(text) if known is None else known
-    if known or (known is None and _has_exponents(plain)):
-        text = _as_python_writes(text, plain, value, encode)
+    numbers = _numbers_in(in_ascii(text)) if numbers is None else numbers
+    if numbers == "large":
+        text = encode(value).encode()
+    elif numbers == "small":
+        text = _as_python_writes(text, value, encode)
     return text.replace(b",\n", comma).replace(b"\n", b"") if comma else text
 
 
-def _has_exponents(text: str) -> bool:
-    """Tells whether a number may have an exponent. Programs write such numbers in different ways."""
-    return _exponents(_ANY)(text if text[:1] in ("{", "[") else ":" + text)
+_Numbers = Literal["", "small", "large"]
 
 
-def _as_python_writes(text: bytes, plain: str, value: Any, encode: Callable[[Any], str]) -> bytes:
-    """Returns a JSON text with its numbers as Python writes them: `1e-05` instead of `0.00001`, `1e-07` instead of `1e-7`. `plain` is the
-    text, or that with which it will be compared, in ASCII.
-    """
+def _numbers_in(plain: str) -> _Numbers:
+    """Tells whether a JSON text in ASCII may have numbers that programs write in different ways: small ones, also as `1e-7`, and large ones."""
+    if not _exponents(_ANY)(plain if plain[:1] in ("{", "[") else ":" + plain):
+        return ""
+    return "large" if _exponents(_LARGE)(plain) else "small"
+
+
+def _as_python_writes(text: bytes, value: Any, encode: Callable[[Any], str]) -> bytes:
+    """Returns a JSON text with its small numbers as Python writes them: `1e-05` instead of `0.00001`, `1e-07` instead of `1e-7`."""
     places = sorted(place for mark in _MARKS for place in _places(text, mark))
-    if len(places) > _MANY or _exponents(_LARGE)(plain):
+    if len(places) > _MANY:
         return encode(value).encode()
     pieces: list[bytes] = []
     done, known, in_string = 0, 0, False
@@ -461,7 +474,7 @@ def laid_body(form: Spelled, level: int) -> LaidBody:
     text: list[Piece] = []
     indent = "  " * level
     _add_body(text, form, indent, WIDTH - len(indent) - len(_label("body")) - 1)
-    return LaidBody(_joined(text, "strict"), form.text, form.plain)
+    return LaidBody(_joined(text, "strict"), form.text, form.plain, form["json"])
 
 
 def _joined(text: Sequence[Any], errors: str) -> bytes:
@@ -481,10 +494,11 @@ class Laid:
 
 @dataclass(slots=True)
 class LaidBody(Laid):
-    """The text of a compact body with its layout, the body itself, and the same in ASCII."""
+    """The text of a compact body with its layout, the body itself, the same in ASCII, and its value."""
 
     source: bytes
     plain: str
+    value: Any
 
 
 Piece = str | bytes

@@ -207,7 +207,7 @@ class Serializer:
 
 
 def _laid_out(body: bytes, content_type: str, coding: str, blobs: Blobs) -> Any:
-    """Returns the form of a body. That of large JSON is laid out at once, because its value need not be kept for that."""
+    """Returns the form of a body. That of large JSON is laid out at once, from its bytes."""
     form = written(body, content_type, coding, blobs)
     if isinstance(form, Spelled) and "json" in form and len(body) > LARGE:
         return laid_body(form, 4)

@@ -117,7 +117,7 @@ def _presents(each: Finding, it: _Exchange) -> bool:
     """Tells whether a value of a request is there as a credential: by its name, as a cookie, or in a header for a token. A password that
     somebody chose for a server on the same machine protects nothing.
     """
-    if each.evidence == "chosen" and it.is_local:
+    if each.evidence == "csrf" or (each.evidence == "chosen" and it.is_local):
         return False
     return each.evidence != "name" or _in_cookie(each) or bool(_TOKEN_HEADER.search(each.where))
 

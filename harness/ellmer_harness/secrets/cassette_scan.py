@@ -155,7 +155,7 @@ def scan_written(
         return
     for side, body in bodies.items():
         if isinstance(body, LaidBody):
-            body = {"json": parsed(body.source) if body.source.startswith(b"[") else None}  # noqa: PLW2901  # what it is written from
+            body = {"json": body.value}  # noqa: PLW2901  # what it is written from
         if isinstance(body, Uniform) or (isinstance(body, dict) and _may_be_events(body)):
             yield from _findings(_over_events({"body": body}, f"{where}/{side}", _labelled(secrets)))
 
@@ -599,6 +599,9 @@ def _over_events(value: Any, where: str, secrets: Sequence[tuple[str, str]]) -> 
     """
     known = _known(tuple(secrets))
     for place, events in _streams(value, where):
+        is_array = place[1] == "json"  # of anything: only values that are known are no chance
+        if is_array and not known.values:
+            continue
         if isinstance(events, Uniform):
             if not _may_be_split(events.samples, known):
                 continue
@@ -607,7 +610,6 @@ def _over_events(value: Any, where: str, secrets: Sequence[tuple[str, str]]) -> 
         split = dict(_columns(events, ""))
         wholes = {path: "".join(texts) for path, texts in split.items()}
         whole = _SEPARATOR.join(each.encode("utf-8", "replace") for each in wholes.values())
-        is_array = place[1] == "json"  # of anything: only values that are known are no chance
         found = keys(_words(whole)) if not is_array and has_key(in_ascii(whole)) else ()
         keys_found = _Known([(secret, what) for what, secret in found])
         for path, texts in split.items():
@@ -615,13 +617,34 @@ def _over_events(value: Any, where: str, secrets: Sequence[tuple[str, str]]) -> 
             for secret, what in dict.fromkeys(wanted):
                 if not any(secret in text for text in texts):
                     yield Hit([f"{at}{path}"], f"{what}, over several events", secret, "")
+        if not is_array and _may_have_names([*wholes.values()]):
+            yield from _named_over_events(at, split, wholes)
+
+
+def _may_have_names(texts: Sequence[str]) -> bool:
+    return has_name(in_ascii(utf8(compact(texts))))
+
+
+def _named_over_events(
+    at: str, split: Mapping[str, Sequence[str]], wholes: Mapping[str, str]
+) -> Iterator[Hit]:
+    """Yields the credentials with a name, such as those in the arguments of a tool, that no event has as a whole."""
+    for path, texts in split.items():
+        data = wholes[path].encode("utf-8", "replace")
+        for what, found, _, name in named(data.decode("latin-1"), data.lower().decode("latin-1")):
+            secret = found.encode("latin-1").decode("utf-8", "replace")
+            if not any(secret in text for text in texts):
+                why = evidence(name, secret) if name else "form"
+                yield Hit([f"{at}{path}"], f"{what}, over several events", secret, "", why)
 
 
 def _may_be_split(events: Sequence[Any], known: _Known) -> bool:
-    """Tells whether the joined texts of events may hold a key or a secret."""
+    """Tells whether the joined texts of events may hold a key, a credential with a name, or a secret."""
     wholes = ["".join(texts) for _, texts in _columns(events, "")]
-    return has_key(in_ascii(_SEPARATOR.join(each.encode("utf-8", "replace") for each in wholes))) or any(
-        known.in_any_form(each) for each in wholes
+    return (
+        has_key(in_ascii(_SEPARATOR.join(each.encode("utf-8", "replace") for each in wholes)))
+        or _may_have_names(wholes)
+        or any(known.in_any_form(each) for each in wholes)
     )
 
 

@@ -16,16 +16,18 @@ from pydantic_core import from_json
 from ellmer_core.base.budget import RECORDING, has_more_values
 
 from ..format.compression import archived_part, undo
-from .named_credentials import hinted, is_of_a_visitor, telling
+from .named_credentials import hinted, is_of_a_visitor, kind, telling
 from .quick_search import has_name_in_binary
 from .service_keys import runs
 
 Location = tuple[Any, object]
 """The place above, and the step from there; the outermost is `("", None)` or what stands for it."""
 _NAMES = ("name", "key", "header", "field", "variable", "env", "id", "n", "k", "Name", "Key")
+_TYPES = ("__typename", "type")  # `{"type": "access_token", "value": …}`
 _VALUES = frozenset(("value", "val", "secret_value", "secretValue", "content", "data", "v", "Value"))
 _VALUE = "value"  # of a name above: `"password": {"value": …, "type": "string"}`
-_NAMING = frozenset(_NAMES)
+_NAMING = frozenset((*_NAMES, *_TYPES))
+_COLUMNS, _ROWS = ("columns", "fields", "headers", "header"), ("rows", "data", "values", "records")
 _JWK = "kty"  # RFC 7517: the field of each JSON web key
 _PRIVATE = "private_key"  # what the secret fields of such a key are
 NUMBERS = frozenset((int, float, bool, type(None)))
@@ -74,6 +76,10 @@ def places(value: Any, where: str = "") -> dict[tuple[str, str], list[Location]]
         elif isinstance(item, dict):
             naming = "" if _VALUES.isdisjoint(item) else _named(item)
             private = _private_fields(item)
+            for field, at, name in _telling_columns(item):
+                for number, row in enumerate(item[field]):
+                    for text in _cell(row, at):
+                        found[name, text].append((((place, field), number), at))
             for name, inner in item.items():
                 found["", name].append(place)
                 holder = naming if name in _VALUES else _PRIVATE if name in private else ""
@@ -142,9 +148,31 @@ def _telling(
                 yield from (found for field in _VALUES & each.keys() for found in _texts(name, each[field]))
     if _JWK in names:
         yield from ((_PRIVATE, each[name]) for each in objects for name in _private_fields(each))
+    if not _ROW_NAMES.isdisjoint(names):
+        yield from (
+            (name, text)
+            for each in objects
+            for field, at, name in _telling_columns(each)
+            for row in each[field]
+            for text in _cell(row, at)
+        )
     pairs = (items for items in lists if len(items) == 2 and _pair(items))
     yield from ((pair[0], text) for pair in pairs for text in pair)
     yield from ((name, items[at]) for items in lists for at, name in _options(items).items())
+
+
+def _telling_columns(table: dict[str, Any]) -> Iterator[tuple[str, int, str]]:
+    """Yields the columns of a table whose names suggest a credential: the field of the rows, the place in a row, and the name."""
+    names = next((table[field] for field in _COLUMNS if isinstance(table.get(field), list)), ())
+    columns = [(at, name) for at, name in enumerate(names) if isinstance(name, str) and telling(name)]
+    for field in _ROWS if columns else ():
+        if isinstance(table.get(field), list):
+            yield from ((field, at, name) for at, name in columns)
+
+
+def _cell(row: Any, at: int) -> Iterator[str]:
+    if isinstance(row, list) and at < len(row) and isinstance(row[at], str):
+        yield row[at]
 
 
 def _private_fields(value: dict[str, Any]) -> list[str]:
@@ -168,6 +196,7 @@ def _texts(name: str, value: Any) -> Iterator[tuple[str, str]]:
             left += _of_bytes(item)
 
 
+_ROW_NAMES = frozenset(_ROWS)
 _MAGIC = ((b"\x1f\x8b", "gzip"), (b"\x28\xb5\x2f\xfd", "zstd"))
 
 
@@ -261,5 +290,10 @@ def _is_option(name: str) -> bool:
 
 def _named(value: dict[str, Any]) -> str:
     """Returns the name in `{"name": "API_KEY", "value": …}` if it suggests a credential, else `""`."""
-    found = (value.get(field) for field in _NAMES if field in value) if len(value) <= _FIELDS else ()
-    return next((name for name in found if isinstance(name, str) and len(name) <= 80 and telling(name)), "")
+    if len(value) > _FIELDS:
+        return ""
+    found = (value.get(field) for field in _NAMES if field in value)
+    types = (value[field] for field in _TYPES if kind(str(value.get(field))[:80]) == "secret")
+    return next(
+        (name for name in (*found, *types) if isinstance(name, str) and len(name) <= 80 and telling(name)), ""
+    )

@@ -334,6 +334,12 @@ PATTERNS = (
     Pattern("a LlamaCloud key", "llx-", r"\bllx-[A-Za-z0-9]{40,}", "llx-{A48}"),
     Pattern("a RunPod key", "rpa_", r"\brpa_[A-Za-z0-9]{30,}", "rpa_{C46}"),
     Pattern("a Browserbase key", "bb_live_", r"\bbb_live_[\w-]{20,}", "bb_live_{U27}"),
+    Pattern(
+        "a Lambda key",
+        "secret_",
+        r"\bsecret_[a-z0-9-]{1,40}_[0-9a-f]{32}\.[A-Za-z0-9]{32}\b",
+        "secret_my-key_{H32}.{A32}",
+    ),
     Pattern("an Anyscale key", "esecret_", r"\besecret_[a-z0-9]{24,}", "esecret_{H26}"),
     Pattern("a Discord user token", "mfa.", r"(?<![\w.-])mfa\.[\w-]{80,}", "mfa.{U84}"),
     Pattern(

@@ -70,7 +70,7 @@ _SECRETS = (
         "hmac key",
     ),
     *("fernet key", "cipher key", "deploy key", "ingestion key"),
-    *("session key", "service key", "admin key", "license key", "storage key", "webhook key", "server key"),
+    *("dev key", "developer key", "session key", "service key", "admin key", "license key", "storage key", "webhook key", "server key"),
     *("client key", "app key", "application key", "functions key", "role key", "session id", "sessionid"),
     *("sid", "connection string", "conn str", "dsn", "bearer", "assertion", "sas", "code verifier"),
     *("device code", "authorization code", "auth code", "activation code", "auth req id", "preshared key"),
@@ -243,9 +243,10 @@ def is_signature(name: str) -> bool:
     return any(" ".join(words[-many:]) in _SIGNATURES for many in (2, 1))
 
 
-Evidence = Literal["form", "role", "link", "place", "chosen", "name"]
+Evidence = Literal["form", "role", "link", "place", "chosen", "name", "csrf"]
 """Why a value is taken for a credential: by its own form, by a name that only credentials have, as a key in a link, by its name if a
-request sends it, as a password that somebody chose, or only by a name that other values have, too.
+request sends it, as a password that somebody chose, only by a name that other values have, too, or as a CSRF token, which gives access
+to nothing by itself.
 """
 _NUMBERED = re.compile(r"(?:[a-z]{2,9}_)?[0-9a-fA-F-]+")  # as ids of sessions are
 _OBJECT = re.compile(r"[A-Z]{2}[0-9a-f]{32}")  # Twilio's string identifier: `AP…` is an application
@@ -338,15 +339,36 @@ def evidence(name: str, value: str) -> Evidence:
     if in_link and _OPENS_FILES.match(name[1:]):
         return "place"
     is_object = last[-1:] == ["sid"] and _OBJECT.fullmatch(value)
-    opens_nothing = (
-        is_object or _DIGEST.match(value) or _CSRF_COOKIE.fullmatch(value) or _IMPOSSIBLE.fullmatch(value)
-    )
+    if _CSRF_COOKIE.fullmatch(value) or any("csrf" in word or "xsrf" in word for word in last):
+        return "csrf"
+    made_up = _MADE_UP.fullmatch(value) or (last[-1:] == ["authorization"] and _is_altered(value))
+    opens_nothing = is_object or _DIGEST.match(value) or _IMPOSSIBLE.fullmatch(value) or made_up
     if opens_nothing or _is_of_others(name, last):
         return "name"
     if "".join(last).endswith(("sessionid", "sessid")):
         return "name" if _NUMBERED.fullmatch(value) and not in_link else "place"
     in_role = is_role(name) or last[-1:] == ["authorization"]
     return "place" if not in_role else "link" if in_link and last[-1].endswith("key") else "role"
+
+
+_MADE_UP = re.compile(r"(?i)(?:test|fake|dummy|mock|stub)[a-z0-9]+")
+_PADDED = re.compile(r"[A-Za-z0-9+/_-]+={1,2}")
+_MOSTLY, _LEAST_TEXT = 0.75, 16
+
+
+def _is_altered(value: str) -> bool:
+    """Tells whether a value is Base64 in which somebody overwrote letters: it is text, but for a few unreadable bytes, or its padding is not
+    that of its length. Of random bytes, more than half are unreadable.
+    """
+    if _PADDED.fullmatch(value) and len(value) % 4:
+        return True
+    coded = value.replace("-", "+").replace("_", "/")
+    try:
+        data = b64decode(coded + ("" if "=" in coded else "=" * (-len(coded) % 4)), validate=True)
+    except ValueError:
+        return False
+    readable = sum(32 <= byte < 127 for byte in data)
+    return len(data) >= _LEAST_TEXT and _MOSTLY * len(data) <= readable < len(data)
 
 
 def _of_chosen(password: str) -> Evidence:
@@ -376,8 +398,8 @@ def evidence_of_login(found: str, before: str) -> Evidence:
 
 
 def _is_of_others(name: str, last: list[str]) -> bool:
-    """Tells whether values of this name are those of one request, of every visitor, or of other things: a signature, a CSRF token, `card_token`."""
-    if is_signature(name) or any("csrf" in word or "xsrf" in word for word in last):
+    """Tells whether values of this name are those of one request, of every visitor, or of other things: a signature, `card_token`."""
+    if is_signature(name):
         return True
     return len(last) == 2 and last[1] == "token" and last[0] not in _WITH_TOKEN and not is_role(name)
 
@@ -502,6 +524,7 @@ _NEXT_VALUE = re.compile(  # the name is the content of an element, or of an att
 )
 _LITERAL = re.compile(r"([A-Za-z_]\w{0,60})\s*:\s*\"((?:[^\"\\\n]|\\.){4,4000})\"")
 _GRAPHQL = re.compile(r"\s*(?:mutation|query|subscription|\{)[\s\w($:!,=\[\]\"@]*[({]")
+_QUERY = re.compile(r"(?:[?&]|\A)query=")
 _ATTRIBUTE = re.compile(r"[ \t]*=[ \t]*(?:\"([^\"<>]{4,4000})\"|'([^'<>]{4,4000})')")
 _PART = re.compile(r"\"?(?:\r?\n[^\r\n]+){0,20}\r?\n\r?\n([^\r\n]{4,4000})")
 _IN_URL = re.compile(r"://[^\s:/@\"'<>?#]*:([^\s/@\"'<>]{3,200})@")
@@ -776,8 +799,9 @@ def _paired(text: str, begin: int, end: int) -> str:
 
 
 def literals(text: str) -> Iterator[tuple[str, str]]:
-    """Yields the names and values of credentials among the arguments of a GraphQL document: `login(password: "…")`."""
-    if _GRAPHQL.match(text):
+    """Yields the names and values of credentials among the arguments of a GraphQL document, `login(password: "…")`, which a URL may have."""
+    in_url = _QUERY.search(text) if text.startswith(("http", "/", "query=")) else None
+    if _GRAPHQL.match(text, in_url.end() if in_url else 0):
         for name, value in _LITERAL.findall(text):
             if credential(kind(name), value):
                 yield name, value
