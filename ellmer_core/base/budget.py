@@ -69,8 +69,8 @@ WEB = Budget(received=20_000_000, unpacked=20_000_000, values=4_000_000, depth=1
 #: A message of the chat app's page, or a file that it uploads. The seconds are those of the head of a request.
 PAGE = Budget(received=20_000_000, values=100_000, seconds=30.0)
 #: An MCP server that introduces itself and lists its tools, resources or prompts. `received` and `values` are for each message of it,
-#: of whose values the SDK makes some 330 bytes each.
-MCP_SERVER = Budget(received=64_000_000, values=500_000, events=1000, seconds=60.0)
+#: of whose values the SDK makes some 330 bytes each. `depth` is for messages of a transport that a program brings.
+MCP_SERVER = Budget(received=64_000_000, values=500_000, depth=200, events=1000, seconds=60.0)
 #: A call of an MCP server's tool. `events` are its questions to the user or the model. Its seconds are those that the SDK waits over HTTP.
 MCP_CALL = Budget(events=100, seconds=300.0)
 
