@@ -9,14 +9,14 @@ import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass
-from functools import partial
+from functools import lru_cache, partial, wraps
 from math import inf
 from threading import local
-from typing import Any, NamedTuple, Protocol
+from typing import Any, NamedTuple, ParamSpec, Protocol, TypeVar
 
 __all__ = [
     "ARCHIVE", "CLIENT", "CLIENT_ERROR", "COMPLAINTS", "DOWNLOAD", "EXTRACTED", "EXTRACTED_FILE", "FAULTS", "INDEX_PAGE", "MCP_CALL", "MCP_RECORDING", "MCP_SERVER", "PAGE", "PRICES", "RECORDED_REQUEST", "RECORDING",
-    "REPORT", "SERVER", "SERVER_HEAD", "SERVER_TARGET", "SETTINGS", "VIOLATIONS", "WEB", "YAML", "YAML_COPIES", "Budget", "has_more_values",
+    "REPORT", "SERVER", "SERVER_HEAD", "SERVER_TARGET", "SETTINGS", "VIOLATIONS", "WEB", "YAML", "YAML_COPIES", "Budget", "has_more_values", "remembered",
 ]  # fmt: skip
 
 _MB = 1024**2
@@ -173,6 +173,39 @@ def _counted(text: Any, most: int) -> int:
         count += _separators(nothing.join(parts[in_string::2]))
         in_string, place = (in_string + len(parts) - 1) % 2, end
     return count
+
+
+# --- Caches ----------------------------------------------------------------------------------------------
+
+P, T = ParamSpec("P"), TypeVar("T")
+
+
+def remembered(most: int, longest: int = 1000) -> Callable[[Callable[P, T]], Callable[P, T]]:
+    """Returns a decorator that keeps the last results of a function whose arguments come from outside: `lru_cache()` alone keeps texts of
+    any length.
+
+    Args:
+        most: How many results are kept.
+        longest: The length of the arguments, all together, whose result is kept. Default: 1000.
+
+    Examples:
+        >>> lengths = []
+        >>> length = remembered(8, longest=5)(lambda text: lengths.append(len(text)))
+        >>> [length(text) for text in ("short", "short", "longer", "longer")] and lengths
+        [5, 6, 6]
+    """
+
+    def decorated(function: Callable[P, T]) -> Callable[P, T]:
+        kept = lru_cache(most)(function)
+
+        @wraps(function)
+        def read(*given: P.args, **named: P.kwargs) -> T:
+            size = sum([len(each) for each in given if isinstance(each, str | bytes | tuple)])
+            return (kept if size <= longest else function)(*given, **named)
+
+        return read
+
+    return decorated
 
 
 # --- Reads that end when an answer must be complete ------------------------------------------------------

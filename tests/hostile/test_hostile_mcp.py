@@ -176,7 +176,11 @@ def own_transport(result, *, before=()):
                     await sending.send(SessionMessage(response))
 
         def answer_to(message):
-            who = {"protocolVersion": "2025-06-18", "capabilities": {}, "serverInfo": {"name": "h", "version": "1"}}
+            who = {
+                "protocolVersion": "2025-06-18",
+                "capabilities": {},
+                "serverInfo": {"name": "h", "version": "1"},
+            }
             checked = LISTED | {"outputSchema": {"properties": {"a": {"pattern": "^(a+)+$"}}}}
             known = {"initialize": who, "tools/list": {"tools": [checked]}, "tools/call": result}
             return known.get(message.method, {} if hasattr(message, "id") else None)
@@ -189,9 +193,13 @@ def own_transport(result, *, before=()):
     return opened()
 
 
-@pytest.mark.parametrize("value", [ITSELF, DEEP, [[]] * 500_000, "a" * 64_000_001], ids=["itself", "deep", "many", "long"])
+@pytest.mark.parametrize(
+    "value", [ITSELF, DEEP, [[]] * 500_000, "a" * 64_000_001], ids=["itself", "deep", "many", "long"]
+)
 def test_the_messages_of_a_transport_of_ones_own_are_bounded(value):
-    with mcp_tools(own_transport({"content": [], "structuredContent": {"a": value}}), protocol="legacy") as tools:
+    with mcp_tools(
+        own_transport({"content": [], "structuredContent": {"a": value}}), protocol="legacy"
+    ) as tools:
         assert "has more than 64,000,000 bytes or 500,000 values" in str(called(tools).error)
 
 
