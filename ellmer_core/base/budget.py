@@ -12,7 +12,7 @@ from dataclasses import dataclass
 from functools import lru_cache, partial, wraps
 from math import inf
 from threading import local
-from typing import Any, NamedTuple, ParamSpec, Protocol, TypeVar
+from typing import Any, NamedTuple, ParamSpec, Protocol, TypeVar, cast
 
 __all__ = [
     "ARCHIVE", "CLIENT", "CLIENT_ERROR", "COMPLAINTS", "DOWNLOAD", "EXTRACTED", "EXTRACTED_FILE", "FAULTS", "INDEX_PAGE", "MCP_CALL", "MCP_RECORDING", "MCP_SERVER", "PAGE", "PRICES", "RECORDED_REQUEST", "RECORDING",
@@ -177,7 +177,8 @@ def _counted(text: Any, most: int) -> int:
 
 # --- Caches ----------------------------------------------------------------------------------------------
 
-P, T = ParamSpec("P"), TypeVar("T")
+P = ParamSpec("P")
+T = TypeVar("T")
 
 
 def remembered(most: int, longest: int = 1000) -> Callable[[Callable[P, T]], Callable[P, T]]:
@@ -196,7 +197,7 @@ def remembered(most: int, longest: int = 1000) -> Callable[[Callable[P, T]], Cal
     """
 
     def decorated(function: Callable[P, T]) -> Callable[P, T]:
-        kept = lru_cache(most)(function)
+        kept = cast("Callable[P, T]", lru_cache(most)(function))
 
         @wraps(function)
         def read(*given: P.args, **named: P.kwargs) -> T:
