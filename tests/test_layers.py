@@ -83,7 +83,7 @@ CONFORMANCE = {
     "adapters": {"scenarios", "contract"},
     "server": {"files", "garbage_collection", "scenarios", "contract"},
     "runner": {"scenarios", "contract", "adapters", "server"},
-    "hostile": {"scenarios", "contract", "adapters", "server"},
+    "hostile": {"scenarios", "contract", "adapters", "server", "runner"},
     "report": {"files", "scenarios", "contract", "adapters"},
     "recordings": {"files", "scenarios", "contract", "adapters", "server", "runner", "report"},
     "facts": {"contract", "recordings"},

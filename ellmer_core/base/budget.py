@@ -9,14 +9,14 @@ import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass
-from functools import partial
+from functools import lru_cache, partial, wraps
 from math import inf
 from threading import local
-from typing import Any, NamedTuple, Protocol
+from typing import Any, NamedTuple, ParamSpec, Protocol, TypeVar, cast
 
 __all__ = [
     "ARCHIVE", "CLIENT", "CLIENT_ERROR", "COMPLAINTS", "DOWNLOAD", "EXTRACTED", "EXTRACTED_FILE", "FAULTS", "INDEX_PAGE", "MCP_CALL", "MCP_RECORDING", "MCP_SERVER", "PAGE", "PRICES", "RECORDED_REQUEST", "RECORDING",
-    "REPORT", "SERVER", "SERVER_HEAD", "SERVER_TARGET", "SETTINGS", "VIOLATIONS", "WEB", "YAML", "YAML_COPIES", "Budget", "has_more_values",
+    "REPORT", "SERVER", "SERVER_HEAD", "SERVER_TARGET", "SETTINGS", "VIOLATIONS", "WEB", "YAML", "YAML_COPIES", "Budget", "has_more_values", "remembered",
 ]  # fmt: skip
 
 _MB = 1024**2
@@ -69,8 +69,8 @@ WEB = Budget(received=20_000_000, unpacked=20_000_000, values=4_000_000, depth=1
 #: A message of the chat app's page, or a file that it uploads. The seconds are those of the head of a request.
 PAGE = Budget(received=20_000_000, values=100_000, seconds=30.0)
 #: An MCP server that introduces itself and lists its tools, resources or prompts. `received` and `values` are for each message of it,
-#: of whose values the SDK makes some 330 bytes each.
-MCP_SERVER = Budget(received=64_000_000, values=500_000, events=1000, seconds=60.0)
+#: of whose values the SDK makes some 330 bytes each. `depth` is for messages of a transport that a program brings.
+MCP_SERVER = Budget(received=64_000_000, values=500_000, depth=200, events=1000, seconds=60.0)
 #: A call of an MCP server's tool. `events` are its questions to the user or the model. Its seconds are those that the SDK waits over HTTP.
 MCP_CALL = Budget(events=100, seconds=300.0)
 
@@ -173,6 +173,40 @@ def _counted(text: Any, most: int) -> int:
         count += _separators(nothing.join(parts[in_string::2]))
         in_string, place = (in_string + len(parts) - 1) % 2, end
     return count
+
+
+# --- Caches ----------------------------------------------------------------------------------------------
+
+P = ParamSpec("P")
+T = TypeVar("T")
+
+
+def remembered(most: int, longest: int = 1000) -> Callable[[Callable[P, T]], Callable[P, T]]:
+    """Returns a decorator that keeps the last results of a function whose arguments come from outside: `lru_cache()` alone keeps texts of
+    any length.
+
+    Args:
+        most: How many results are kept.
+        longest: The length of the arguments, all together, whose result is kept. Default: 1000.
+
+    Examples:
+        >>> lengths = []
+        >>> length = remembered(8, longest=5)(lambda text: lengths.append(len(text)))
+        >>> [length(text) for text in ("short", "short", "longer", "longer")] and lengths
+        [5, 6, 6]
+    """
+
+    def decorated(function: Callable[P, T]) -> Callable[P, T]:
+        kept = cast("Callable[P, T]", lru_cache(most)(function))
+
+        @wraps(function)
+        def read(*given: P.args, **named: P.kwargs) -> T:
+            size = sum([len(each) for each in given if isinstance(each, str | bytes | tuple)])
+            return (kept if size <= longest else function)(*given, **named)
+
+        return read
+
+    return decorated
 
 
 # --- Reads that end when an answer must be complete ------------------------------------------------------

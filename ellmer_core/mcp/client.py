@@ -408,6 +408,8 @@ class McpTools:
                 target = StdioServerParameters(command=command, args=words, env=dict(self.env) or None)
             if isinstance(target, StdioServerParameters):
                 target = self._started(stack, target)
+            elif target is self.server and hasattr(target, "__aenter__"):
+                target = few_requests(target, measured=True)
             scope = stack.enter_context(fail_after(self.connect_timeout))
             sampled = self._sampled if self.sampling is not None else None
             client = await stack.enter_async_context(

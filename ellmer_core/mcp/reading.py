@@ -1,6 +1,7 @@
 """What an MCP server sends, read within bounds: its messages, its requests, and what its program writes to the standard error.
 
-`LINES` is the encoding of the messages of a program, `bounded_answer()` a hook for those over HTTP. `few_requests()` opens either transport.
+`LINES` is the encoding of the messages of a program, `bounded_answer()` a hook for those over HTTP. `few_requests()` opens either transport,
+and one that a program brings itself, whose messages are measured.
 """
 
 from __future__ import annotations
@@ -10,8 +11,9 @@ import json
 import os
 import re
 import sys
-from collections.abc import AsyncGenerator, Iterator
+from collections.abc import AsyncGenerator, Iterator, Mapping, Sequence
 from contextlib import asynccontextmanager, contextmanager, nullcontext, suppress
+from dataclasses import replace
 from threading import Thread
 from typing import TYPE_CHECKING, Any
 
@@ -72,7 +74,10 @@ class _LineDecoder(codecs.IncrementalDecoder):
 
 _BEGINNING = 1000  # bytes, in which a message says what it answers
 _ID = re.compile(rb'"id"\s*:\s*("[^"\\]{0,99}"|\d{1,20})')
-_TOO_LARGE = f"A message of the MCP server has more than {MCP_SERVER.received:,} bytes or {MCP_SERVER.values:,} values."
+_TOO_LARGE = (
+    f"A message of the MCP server has more than {MCP_SERVER.received:,} bytes or {MCP_SERVER.values:,} values"
+    f", or more than {MCP_SERVER.depth} levels."
+)
 _NOT_UTF_8 = "A message of the MCP server is not UTF-8."
 
 
@@ -161,17 +166,62 @@ class _Count:
         return self._size > MCP_SERVER.received or self._values > MCP_SERVER.values
 
 
+def _is_too_large(message: Any) -> bool:
+    """Tells whether a message that was parsed elsewhere has too much text, too many values or too many levels. One that contains itself has."""
+    size = values = 0
+    left: list[tuple[int, Any]] = [(0, message)]
+    while left:
+        level, value = left.pop()
+        within = _within(value)
+        size, values = size + _size(value), values + 1
+        if (
+            size > MCP_SERVER.received
+            or values + len(left) + len(within) > MCP_SERVER.values
+            or level > MCP_SERVER.depth
+        ):
+            return True
+        left += [(level + 1, each) for each in within]
+    return False
+
+
+def _refused(item: Any) -> Any:
+    """Returns the error that stands in place of an answer that is too large, or of another message, which answers no call."""
+    from mcp.types import ErrorData, JSONRPCError  # noqa: PLC0415 - mcp is an extra, and slow to import
+
+    number = None if getattr(item.message, "method", "") else item.message.id
+    error = ErrorData(code=_INTERNAL, message=_TOO_LARGE)
+    return replace(item, message=JSONRPCError(jsonrpc="2.0", id=number, error=error))
+
+
+def _within(value: Any) -> Sequence[Any]:
+    if isinstance(value, Mapping):
+        return [*value, *value.values()]
+    if isinstance(value, list | tuple):
+        return value
+    return [*vars(value).values()] if hasattr(value, "model_dump") else ()
+
+
+def _size(value: Any) -> int:
+    if not isinstance(value, str):
+        return len(value) if isinstance(value, bytes) else 0
+    return len(value) if value.isascii() else len(value.encode(errors="replace"))
+
+
 # --- The number of its requests --------------------------------------------------------------------------
 
 
 @asynccontextmanager
-async def few_requests(transport: Transport) -> AsyncGenerator[Any, None]:
+async def few_requests(transport: Transport, *, measured: bool = False) -> AsyncGenerator[Any, None]:
     """Opens a transport, and yields its two streams. While many requests of the server wait for an answer, no message is read: the SDK
     starts a task for each request, and a server need not read the answers.
+
+    Args:
+        transport: The transport.
+        measured: Whether its messages are measured, because nothing has bounded their bytes. Default: `False`.
     """
     async with transport as (reading, writing):
         waiting = _Waiting()
-        yield _Received(reading, waiting), _Sent(writing, waiting)
+        yield _Received(reading, waiting, measured), _Sent(writing, waiting)
 
 
 class _Waiting:
@@ -239,12 +289,18 @@ class _Stream:
 class _Received(_Stream):
     """The messages of a server."""
 
+    def __init__(self, stream: Any, waiting: _Waiting, measured: bool) -> None:  # noqa: FBT001 - as few_requests() has it
+        super().__init__(stream, waiting)
+        self._measured = measured
+
     def __aiter__(self) -> Any:
         return self
 
     async def __anext__(self) -> Any:
         while True:
             item = await self._stream.__anext__()
+            if self._measured and _is_too_large(getattr(item, "message", None)):
+                item = _refused(item)
             message: Any = getattr(item, "message", None)  # or an exception: it could not be read
             method = getattr(message, "method", "")
             _drop_output_schemas(getattr(message, "result", None))

@@ -15,6 +15,7 @@ globalThis.AI_SDK_LOG_WARNINGS = false;
 const env = (name) => process.env[`CONFORMANCE_${name}`];
 const STREAM = env("MODE").includes("stream");
 const WIRE = env("WIRE");
+const TIMEOUT = env("TIMEOUT") && 1000 * Number(env("TIMEOUT"));
 const IDS = "a history that the caller writes is sent as it was given, with its ids";
 const SELF = {
   name: "ai-sdk",
@@ -144,7 +145,7 @@ class Chat {
       tools: this.tools,
       stopWhen: isLoopFinished(),
       maxRetries: Number(env("MAX_RETRIES") ?? 0),
-      abortSignal: stopped.signal,
+      abortSignal: TIMEOUT ? AbortSignal.any([stopped.signal, AbortSignal.timeout(TIMEOUT)]) : stopped.signal,
       ...(WIRE === "openai-responses" && { providerOptions: { openai: { store: false } } }),
     };
     if (cancelled) return this.giveUp(asked, stopped);

@@ -17,6 +17,7 @@ const print = (value) => process.stdout.write(`${JSON.stringify(value)}\n`);
 const env = (name) => process.env[`CONFORMANCE_${name}`];
 const STREAM = env("MODE").includes("stream");
 const WIRE = env("WIRE");
+const TIMEOUT = env("TIMEOUT") ? 1000 * Number(env("TIMEOUT")) : undefined;
 const SELF = {
   name: "langchain-js",
   capabilities: { image_in_tool_result: "native", pdf_in_tool_result: "native" },
@@ -47,7 +48,7 @@ const STOPS = {
 };
 
 function model() {
-  const to = { model: env("MODEL"), apiKey: env("API_KEY"), maxRetries: Number(env("MAX_RETRIES") ?? 0) };
+  const to = { model: env("MODEL"), apiKey: env("API_KEY"), maxRetries: Number(env("MAX_RETRIES") ?? 0), timeout: TIMEOUT };
   const url = env("BASE_URL");
   if (WIRE === "anthropic") return new ChatAnthropic({ ...to, maxTokens: 4096, anthropicApiUrl: url.replace(/\/v1$/, "") });
   if (WIRE === "gemini") return new ChatGoogleGenerativeAI({ ...to, baseUrl: url.replace(/\/v1beta$/, "") });

@@ -149,6 +149,68 @@ def test_what_a_server_sends_unasked_takes_no_memory(how):
         assert peak() < 40_000_000
 
 
+LISTED = {"name": "read_note", "inputSchema": {"type": "object"}}
+ITSELF: dict[str, object] = {}
+ITSELF["itself"] = ITSELF
+DEEP: list[object] = []
+for _ in range(1000):
+    DEEP = [DEEP]
+
+
+def own_transport(result, *, before=()):
+    """Returns a transport as a program brings it: its messages are values that no reader of ours has bounded."""
+
+    @asynccontextmanager
+    async def opened():
+        sending, reading = anyio.create_memory_object_stream(0)
+        writing, asked = anyio.create_memory_object_stream(0)
+
+        async def answered():
+            async for item in asked:
+                answer = answer_to(item.message)
+                if answer is result:
+                    for each in before:
+                        await sending.send(each)
+                if answer is not None:
+                    response = types.JSONRPCResponse(jsonrpc="2.0", id=item.message.id, result=answer)
+                    await sending.send(SessionMessage(response))
+
+        def answer_to(message):
+            who = {
+                "protocolVersion": "2025-06-18",
+                "capabilities": {},
+                "serverInfo": {"name": "h", "version": "1"},
+            }
+            checked = LISTED | {"outputSchema": {"properties": {"a": {"pattern": "^(a+)+$"}}}}
+            known = {"initialize": who, "tools/list": {"tools": [checked]}, "tools/call": result}
+            return known.get(message.method, {} if hasattr(message, "id") else None)
+
+        async with sending, reading, writing, asked, anyio.create_task_group() as tasks:
+            tasks.start_soon(answered)
+            yield reading, writing
+            tasks.cancel_scope.cancel()
+
+    return opened()
+
+
+@pytest.mark.parametrize(
+    "value", [ITSELF, DEEP, [[]] * 500_000, "a" * 64_000_001], ids=["itself", "deep", "many", "long"]
+)
+def test_the_messages_of_a_transport_of_ones_own_are_bounded(value):
+    with mcp_tools(
+        own_transport({"content": [], "structuredContent": {"a": value}}), protocol="legacy"
+    ) as tools:
+        assert "has more than 64,000,000 bytes or 500,000 values" in str(called(tools).error)
+
+
+def test_a_transport_of_ones_own_is_read_as_the_others_are():
+    many = {"jsonrpc": "2.0", "method": "notifications/message", "params": {"data": [0] * 600_000}}
+    before = [ValueError("no message"), SessionMessage(types.JSONRPCNotification(**many))]
+    result = {"content": [], "structuredContent": {"a": "a" * 27 + "b"}}
+    with mcp_tools(own_transport(result, before=before), protocol="legacy") as tools:
+        assert called(tools).value == result["structuredContent"], "it is not checked by its schema"
+
+
 def test_requests_are_read_again_when_others_have_their_answer():
     async def played():
         sending, reading_ = anyio.create_memory_object_stream(1000)

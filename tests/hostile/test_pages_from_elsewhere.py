@@ -8,6 +8,7 @@ import json
 import select
 import socket
 import threading
+from concurrent.futures import ThreadPoolExecutor
 from contextlib import ExitStack, closing, contextmanager, suppress
 
 import pytest
@@ -15,7 +16,7 @@ import pytest
 pytest.importorskip("shinychat", reason="The chat app is an extra: ellmer-core[shiny].")
 import httpx
 import uvicorn
-from websockets.exceptions import ConnectionClosed, InvalidStatus
+from websockets.exceptions import ConnectionClosed, InvalidMessage, InvalidStatus
 from websockets.sync.client import connect
 
 import ellmer_core as ec
@@ -42,7 +43,7 @@ def served(app, **options):
     a busy machine gets the time to end them.
     """
     server = uvicorn.Server(
-        uvicorn.Config(app, port=0, log_level="error", timeout_graceful_shutdown=20, **options)
+        uvicorn.Config(app, **{"port": 0, "log_level": "error", "timeout_graceful_shutdown": 20} | options)
     )
     up, started = threading.Event(), server.startup
 
@@ -109,6 +110,31 @@ def test_no_page_of_another_origin_opens_the_websocket(app, origin):
 def test_the_page_itself_opens_it(app):
     assert "sessionId" in opened(app, origin=f"http://127.0.0.1:{app}")["config"]
     assert "sessionId" in opened(app)["config"]
+
+
+@pytest.mark.slow
+def test_a_restart_under_load_leaves_pages_or_errors(model, capfd):
+    """Each thread opens pages and their WebSockets, while the app ends and begins again on the same port."""
+    stopped, pages = threading.Event(), []
+
+    def ask(port):
+        while not stopped.is_set():
+            with suppress(httpx.TransportError, OSError, ConnectionClosed, EOFError, InvalidMessage):
+                pages.append(httpx.get(f"http://127.0.0.1:{port}/", timeout=20).status_code)
+                opened(port, open_timeout=20)
+
+    with ThreadPoolExecutor(2) as pool:
+        with served(ec.chat_app(chat_of(model))) as port:
+            asking = [pool.submit(ask, port) for _ in range(2)]
+            assert "sessionId" in opened(port)["config"]
+        with served(ec.chat_app(chat_of(model)), port=port):
+            assert "sessionId" in opened(port)["config"]
+            stopped.set()
+            for each in asking:
+                each.result(timeout=60)
+
+    assert {*pages} == {200}
+    assert "Traceback" not in capfd.readouterr().err
 
 
 #: Messages of a page that end its own session, and the code with which it is closed if it is.

@@ -8,13 +8,15 @@ import json
 import socket
 import time
 from concurrent.futures import ThreadPoolExecutor
-from contextlib import ExitStack, suppress
-from threading import Event
+from contextlib import ExitStack, contextmanager, suppress
+from pathlib import Path
+from threading import Event, Semaphore
 
 import httpx
 import pytest
 
 import ellmer_core as ec
+from ellmer_conformance.hostile.provider import HostileProvider
 from ellmer_conformance.server import StrictServer
 from ellmer_harness.serving import _Handler, serving
 
@@ -36,29 +38,108 @@ def test_half_sent_requests_of_many_clients_do_not_stop_others():
         assert str(chat_at(server.origin).chat("Hi"))
 
 
-def test_a_restart_under_load_leaves_answers_or_errors():
-    stopped, errors = Event(), []
+def asked(url):
+    return str(chat_at(url).chat("Hi"))
 
-    def ask(url):
+
+def streamed(url):
+    return "".join(chat_at(url).stream("Hi"))
+
+
+def attacked(url):
+    """Asks a hostile provider, which resets the connection within its answer."""
+    with suppress(ec.IncompleteResponseError):
+        streamed(f"{url}/c/cut-call-reset/{time.monotonic_ns()}")
+    return asked(f"{url}/c/nothing/1")
+
+
+def page_of(url):
+    return httpx.get(url, timeout=20).text
+
+
+def descriptors():
+    gc.collect()
+    return sum(1 for _ in Path("/proc/self/fd").iterdir())
+
+
+@contextmanager
+def strict(port, **options):
+    with StrictServer(port=port, **options) as server:
+        yield server.origin, server.port
+
+
+@contextmanager
+def behind_a_proxy(model, port):
+    """Restarts the upstream of a proxy, which stays."""
+    with StrictServer(port=port) as upstream:
+        if not port:
+            model["proxy"] = model["open"].enter_context(StrictServer(mode="proxy", upstream=upstream.origin))
+        yield model["proxy"].origin, upstream.port
+
+
+@contextmanager
+def of_a_cassette(cassette, port):
+    with serving(cassette, port=port) as server:
+        yield f"{server.url}/x", server.server_port
+
+
+RESTARTED = {
+    "strict server": (lambda model, _, port: strict(port), asked),
+    "strict server, streamed": (lambda model, _, port: strict(port), streamed),
+    "proxy": (lambda model, _, port: strict(port, mode="proxy", upstream=model["api"].origin), asked),
+    "proxy, streamed": (
+        lambda model, _, port: strict(port, mode="proxy", upstream=model["api"].origin),
+        streamed,
+    ),
+    "upstream of a proxy": (lambda model, _, port: behind_a_proxy(model, port), asked),
+    "hostile provider": (lambda model, _, port: strict(port, handler=HostileProvider(7)), attacked),
+    "a cassette's server": (lambda _, cassette, port: of_a_cassette(cassette, port), page_of),
+}
+#: What a client may be told while a server is not there.
+NOT_THERE = ec.ConnectError, ec.IncompleteResponseError, ec.ServerError, httpx.TransportError
+
+
+def again_asked(ask, url):
+    """Asks once more; a proxy may have connections to the upstream that is not there anymore."""
+    with suppress(*NOT_THERE):
+        return ask(url)
+
+
+def restarted_under_load(start, ask, times=3, threads=4):
+    """Restarts a server while clients ask. Returns the answers of each, and raises an error that is not of a missing server."""
+    stopped, again = Event(), Semaphore(0)
+
+    def ask_on(url):
         answers = 0
         while not stopped.is_set():
-            try:
-                answers += bool(str(chat_at(url).chat("Hi")))
-            except ec.ConnectError:
-                errors.append("connection")
+            with suppress(*NOT_THERE):
+                answers += bool(ask(url))
+                again.release()
         return answers
 
-    with ThreadPoolExecutor(4) as pool:
-        with StrictServer() as first:
-            url, port = first.origin, first.port
-            asking = [pool.submit(ask, url) for _ in range(4)]
-            assert str(chat_at(url).chat("Hi"))
-        for _ in range(3):
-            with StrictServer(port=port):
-                assert str(chat_at(url).chat("Hi"))
+    with ThreadPoolExecutor(threads) as pool:
+        with start(0) as (url, port):
+            asking = [pool.submit(ask_on, url) for _ in range(threads)]
+            assert again.acquire(timeout=30)
+        for _ in range(times):
+            with start(port):
+                assert any(again_asked(ask, url) for _ in range(20))
         stopped.set()
-    gc.collect()
-    assert all(each.result() for each in asking)  # each thread got answers, and no other error
+    return [each.result() for each in asking]
+
+
+@pytest.mark.parametrize("name", RESTARTED)
+def test_a_restart_under_load_leaves_answers_or_errors(name, cassette, capfd, record_property):
+    start, ask = RESTARTED[name]
+    before = descriptors()
+    with ExitStack() as opened:
+        model = {"open": opened, "api": opened.enter_context(StrictServer())}
+        answers = restarted_under_load(lambda port: start(model, cassette, port), ask)
+    record_property("cases", 3)
+
+    assert sum(answers) > 0
+    assert descriptors() <= before + 1, "a server that ended has no connections"
+    assert "Traceback" not in capfd.readouterr().err  # of clients that were left
 
 
 def test_threads_and_event_loops_share_one_client():
@@ -118,27 +199,3 @@ def test_a_request_that_drips_is_left_by_a_cassettes_server(cassette, monkeypatc
                 client.sendall(b"a")
                 time.sleep(0.02)
         assert httpx.get(f"{server.url}/x").text == "hello"
-
-
-def test_a_restart_of_a_cassettes_server_under_load_leaves_answers_or_errors(cassette, capfd):
-    stopped = Event()
-
-    def ask(url):
-        answers = 0
-        with httpx.Client() as client:
-            while not stopped.is_set():
-                with suppress(httpx.TransportError):
-                    answers += client.get(url).text == "hello"
-        return answers
-
-    with ThreadPoolExecutor(4) as pool:
-        with serving(cassette) as first:
-            url, port = f"{first.url}/x", first.server_port
-            asking = [pool.submit(ask, url) for _ in range(4)]
-            assert httpx.get(url).text == "hello"
-        for _ in range(3):
-            with serving(cassette, port=port):
-                assert httpx.get(url).text == "hello"
-        stopped.set()
-    assert all(each.result() for each in asking)
-    assert "Traceback" not in capfd.readouterr().err  # of clients that were left

@@ -25,6 +25,9 @@ def _plain(refusal: Refusal) -> tuple[Mapping[str, str], bytes]:
     return {"content-type": "text/plain; charset=utf-8"}, refusal.message.encode("utf-8", "backslashreplace")
 
 
+_LONGEST_NAME = 1000  # of a model whose rules are kept; anybody can ask for a model of any name
+
+
 @dataclass
 class RuleBook:
     """The rules of one wire format at one provider, in the provider's order of checks.
@@ -221,6 +224,8 @@ class RuleBook:
             >>> book.in_force(book.request({"model": "small-1"}))
             []
         """
+        if len(request.model) > _LONGEST_NAME:
+            return self._holding(request)
         when = request.when or date.today()  # noqa: DTZ011 - a provider's day has no time zone here
         key = (
             *(request.model, request.provider, when),
@@ -229,8 +234,11 @@ class RuleBook:
         if key not in self._in_force:
             if len(self._in_force) >= 256:  # anybody can ask for any model and any beta
                 self._in_force.clear()
-            self._in_force[key] = [r for r in self.rules.values() if r.holds_for(request)]
+            self._in_force[key] = self._holding(request)
         return self._in_force[key]
+
+    def _holding(self, request: Request) -> list[Rule]:
+        return [rule for rule in self.rules.values() if rule.holds_for(request)]
 
     def refuse(
         self, violation: Violation, refusal: Refusal | None = None

@@ -12,8 +12,9 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import date
 from fnmatch import fnmatchcase
-from functools import lru_cache
 from urllib.parse import parse_qs, urlsplit
+
+from ellmer_core.base.budget import remembered
 
 from .request import Request
 
@@ -125,7 +126,7 @@ def named_betas(request: Request) -> tuple[str, ...]:
     return (*(name.strip() for name in header.split(",") if name.strip()), *listed)
 
 
-@lru_cache(1024)
+@remembered(1024)
 def _in_url(url: str) -> str:
     parts = urlsplit(url)
     told = parse_qs(parts.query).get("api-version")
@@ -141,7 +142,7 @@ def _in_url(url: str) -> str:
 _COMPARED = re.compile(r"(?P<family>[a-z][a-z-]*)(?P<sign>>=|<)(?P<generation>\d+(?:\.\d+)?)")
 
 
-@lru_cache(65_536)
+@remembered(65_536)
 def matches(model: str, pattern: str) -> bool:
     """Tells whether a pattern names a model: `"gpt-5*"`, or `"gpt>=5.4"` for a family from a generation on.
 
@@ -164,7 +165,7 @@ def matches(model: str, pattern: str) -> bool:
     return newer if compared["sign"] == ">=" else not newer
 
 
-@lru_cache(65_536)
+@remembered(65_536)
 def generation(model: str, family: str) -> tuple[int, int] | None:
     """Returns the generation of a model of a family, or `None` for a model of another family.
 

@@ -19,7 +19,7 @@ from ..server.chat_apis.base import ChatApi
 from ..server.http.messages import Relayed, Reply, plain
 from ..server.replies import refuse, render
 
-__all__ = ["ATTACKS", "BOMB", "TEXT", "Attack", "Duty", "Target", "prepare"]
+__all__ = ["ATTACKS", "BOMB", "PLACE", "TEXT", "Attack", "Duty", "Target", "prepare"]
 
 #: What a client must keep under every attack: it ends within its own timeout, does not crash, needs bounded memory, and does
 #: not show its key. Under some attacks also: it runs no call, loses no complete answer, or reports that an answer is cut.
@@ -27,6 +27,8 @@ Duty = Literal["ends", "survives", "memory", "key", "no-call", "keeps", "reports
 
 #: The text of a complete answer.
 TEXT = "The answer is forty-two."
+#: The argument of a complete call.
+PLACE = "Paris, the capital of France"
 #: Bytes that a compressed body has when it is unpacked.
 BOMB = 320 * 1024 * 1024
 
@@ -58,7 +60,7 @@ class Target:
 
     def call(self, **more: Any) -> Answer:
         """Returns an answer that calls the tool."""
-        return Answer((Call(self.tool, {"city": "Paris, the capital of France"}, **more),))
+        return Answer((Call(self.tool, {"city": PLACE}, **more),))
 
 
 @dataclass(frozen=True)

@@ -1,4 +1,4 @@
-"""Runs the attacks on an adapter, each in a process of its own, and judges what the client did."""
+"""Runs the attacks on an adapter or a command, each in a process of its own, and judges what the client did."""
 
 from __future__ import annotations
 
@@ -8,23 +8,28 @@ import os
 import resource
 import select
 import signal
+import subprocess
 import sys
 import time
 import traceback
 from collections.abc import Iterator, Sequence
 from contextlib import redirect_stderr, redirect_stdout, suppress
 from dataclasses import dataclass, field, replace
+from functools import cache
 from importlib import import_module
 from io import StringIO
 from pathlib import Path
 from typing import Any, get_args
 from urllib.request import urlopen
 
-from ..adapters import Adapter, Endpoint
+from ..adapters import Adapter, Endpoint, ProviderAddress
 from ..adapters.endpoints import address_of, endpoint
+from ..runner.command import Driver, NoReply, read
 from ..scenarios.canary_keys import planted
+from ..scenarios.case import Ask, Case, Mode
 from ..scenarios.messages import Text, Tool
-from .attacks import ATTACKS, TEXT, Attack, Duty
+from ..scenarios.script import Answer, Call
+from .attacks import ATTACKS, PLACE, TEXT, Attack, Duty
 
 __all__ = ["DUTIES", "LIMIT", "MEMORY", "TIMEOUT", "Trial", "kinds", "tried"]
 
@@ -60,33 +65,45 @@ class Trial:
     said: str = ""
 
 
-def kinds(adapter: Adapter, wire: str, attacks: Sequence[str] = ()) -> Iterator[tuple[Attack, str]]:
+_MODES: tuple[tuple[bool, tuple[Mode, ...]], ...] = (
+    (False, ("sync", "async")),
+    (True, ("stream", "async-stream")),
+)
+
+
+def kinds(adapter: Adapter | Driver, wire: str, attacks: Sequence[str] = ()) -> Iterator[tuple[Attack, Mode]]:
     """Yields the attacks for an adapter, each with a mode: `sync` or `stream`, or the same with `async`."""
     modes = adapter.capabilities(wire, adapter.wires[wire][0]).modes
     for attack in (ATTACKS[name] for name in attacks or ATTACKS):
-        for streamed, choices in ((False, ("sync", "async")), (True, ("stream", "async-stream"))):
+        for streamed, choices in _MODES:
             mode = next((mode for mode in choices if mode in modes), None)
             if mode and attack.applies(wire, streamed=streamed):
                 yield attack, mode
 
 
 def tried(
-    adapter: Adapter,
+    adapter: Adapter | Driver,
     wire: str,
     attack: Attack,
-    mode: str,
+    mode: Mode,
     *,
     origin: str,
     nonce: str,
     timeout: float = TIMEOUT,
 ) -> Trial:
-    """Runs an attack from a server in another process, at `origin`, and returns the judged trial. `timeout` is the client's own."""
+    """Runs an attack from a server in another process, at `origin`, and returns the judged trial. `timeout` is the client's own. A command
+    has some seconds more, in which it starts.
+    """
     provider = adapter.wires[wire][0]
     place = address_of(adapter, wire, provider)
     url = f"{origin}/c/{attack.name}/{nonce}{place.path}"
     to = replace(endpoint(place, wire, provider), base_url=url, timeout=timeout)
     with planted(place.key_vars):
-        played = _in_a_process(lambda: _played(adapter, to, mode))
+        if isinstance(adapter, Driver):
+            played = _in_a_process(lambda: _answered(adapter, place, to, mode), LIMIT + _START, room=None)
+            played["memory"] = max(0, played["memory"] - _idle(adapter))
+        else:
+            played = _in_a_process(lambda: _played(adapter, to, mode), LIMIT)
     _import(played.get("modules", []))
     trial = Trial(attack.name, wire, mode, seconds=round(played["seconds"], 2), memory=played["memory"])
     trial.said = str(played.get("said") or played.get("error") or played["ended"])[:200]
@@ -123,6 +140,51 @@ def _kept(duty: Duty, played: dict[str, Any], visits: list[dict[str, Any]]) -> b
 
 # --- The process of a client -----------------------------------------------------------------------------
 
+_START = 8.0  # seconds in which a command may start and end, beside its answer
+_TOOL = Tool(
+    "get_weather",
+    "Returns the weather.",
+    lambda **_: "sunny",
+    {"type": "object", "properties": {"city": {"type": "string"}}, "required": ["city"]},
+)
+_QUESTION = "What is the weather in Paris?"
+_CASE = Case(
+    script=(Answer((Call("get_weather", {"city": PLACE}),)),),
+    steps=(Ask((Text(_QUESTION),)),),
+    name="hostile",
+    title="The provider is hostile.",
+    tools=(_TOOL,),
+)
+
+
+def _answered(driver: Driver, place: ProviderAddress, to: Endpoint, mode: Mode) -> dict[str, Any]:
+    """Returns what a command printed, what it ran, and how it ended."""
+    done = driver.asked(place, to, _CASE, mode)
+    found: dict[str, Any] = {"memory": resource.getrusage(resource.RUSAGE_CHILDREN).ru_maxrss * 1024}
+    if isinstance(done, subprocess.TimeoutExpired):
+        return found | {"ended": "hangs"}
+    if not isinstance(done, subprocess.CompletedProcess):
+        return found | {"ended": "crashed", "error": str(done)}
+    out, err = (text.decode("utf-8", "replace") for text in (done.stdout, done.stderr))
+    found["shown"] = to.api_key in out + err
+    try:
+        lines = read(out)
+    except NoReply as error:
+        return found | {"ended": "crashed", "error": str(error)}
+    if done.returncode or not lines:
+        return found | {"ended": "crashed", "error": err.strip()[-200:]}
+    reply = lines[-1].reply
+    found["runs"] = sum(len(line.ran or ()) for line in lines)
+    if reply.error:
+        return found | {"error": f"{type(reply.error).__name__}: {reply.error}"}
+    return found | {"said": reply.text, "complete": reply.complete and reply.stop not in {"length", "error"}}
+
+
+@cache
+def _idle(driver: Driver) -> int:
+    """Returns the bytes that a command needs without a request."""
+    return int(_in_a_process(lambda: {"memory": driver.idle()}, LIMIT + _START, room=None)["memory"])
+
 
 def _played(adapter: Adapter, to: Endpoint, mode: str) -> dict[str, Any]:
     """Returns what the library returned, raised, printed and ran."""
@@ -133,8 +195,7 @@ def _played(adapter: Adapter, to: Endpoint, mode: str) -> dict[str, Any]:
         runs.append(arguments)
         return "sunny"
 
-    schema = {"type": "object", "properties": {"city": {"type": "string"}}, "required": ["city"]}
-    tool = Tool("get_weather", "Returns the weather.", get_weather, schema)
+    tool = replace(_TOOL, run=get_weather)
     refused = adapter.capabilities(to.wire, to.provider).tools == "refused"
     printed = StringIO()
     with redirect_stdout(printed), redirect_stderr(printed):
@@ -147,7 +208,7 @@ def _played(adapter: Adapter, to: Endpoint, mode: str) -> dict[str, Any]:
 def _sent(adapter: Adapter, to: Endpoint, mode: str, tools: list[Tool]) -> dict[str, Any]:
     try:
         session = adapter.session(to, tools=tools)
-        parts, stream = [Text("What is the weather in Paris?")], mode.endswith("stream")
+        parts, stream = [Text(_QUESTION)], mode.endswith("stream")
         if mode.startswith("async"):
             reply = asyncio.run(_awaited(session.asend(parts, stream=stream)))
         else:
@@ -178,25 +239,25 @@ def _chain(error: BaseException | None) -> Iterator[BaseException]:
         error = error.__cause__ or error.__context__
 
 
-def _in_a_process(work: Any) -> dict[str, Any]:
+def _in_a_process(work: Any, seconds: float, *, room: int | None = _ROOM) -> dict[str, Any]:
     """Returns the result of `work()` in a fork of this process, with its time, its memory, and how it ended."""
     reading, writing = os.pipe()
     began = time.monotonic()
     child = os.fork()
     if child == 0:
         os.close(reading)
-        _work(work, writing)
+        _work(work, writing, room)
     os.close(writing)
-    data, ended = _read(reading, began + LIMIT)
+    data, ended = _read(reading, began + seconds)
     os.close(reading)
     if ended == "hangs":
         os.kill(child, signal.SIGKILL)
     _, status, used = os.wait4(child, 0)
-    found: dict[str, Any] = {"ended": ended, "seconds": time.monotonic() - began, "memory": 0}
+    found: dict[str, Any] = {"ended": ended, "seconds": time.monotonic() - began}
     with suppress(ValueError):
         found |= json.loads(data)
     before = found.pop("before", used.ru_maxrss)
-    found["memory"] = max(0, used.ru_maxrss - before) * 1024
+    found.setdefault("memory", max(0, used.ru_maxrss - before) * 1024)
     if ended != "hangs" and status:
         found["ended"] = "out of memory" if os.waitstatus_to_exitcode(status) == _NO_MEMORY else "crashed"
     return found
@@ -217,14 +278,15 @@ def _read(pipe: int, until: float) -> tuple[bytes, str]:
     return data, "hangs"
 
 
-def _work(work: Any, pipe: int) -> None:
+def _work(work: Any, pipe: int, room: int | None) -> None:
     """Runs in the child, which it ends."""
     code = 70
     try:
         before = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
         os.write(pipe, json.dumps({"before": before}).encode())
         size = int(Path("/proc/self/statm").read_text().split()[0]) * resource.getpagesize()
-        resource.setrlimit(resource.RLIMIT_AS, (size + _ROOM, size + _ROOM))
+        if room is not None:
+            resource.setrlimit(resource.RLIMIT_AS, (size + room, size + room))
         os.write(pipe, b"\n" + json.dumps(work() | {"before": before}).encode())
         code = 0
     except MemoryError:

@@ -8,6 +8,7 @@ from __future__ import annotations
 import base64
 import json
 import os
+import resource
 import shlex
 import subprocess
 from collections.abc import Iterator, Mapping, Sequence
@@ -393,14 +394,16 @@ class Driver:
     @cached_property
     def declared(self) -> Declared:
         """Its declaration. Raises DeclaredWrongly."""
-        place = ProviderAddress("http://127.0.0.1:9/v1", "none", ())  # no server listens there
-        with self._started(_variables(place, NOTHING, "sync"), NOTHING) as done:
-            output = (
-                done.stdout if isinstance(done, subprocess.CompletedProcess) and not done.returncode else b""
-            )
-        found = declared(output.decode("utf-8", "replace"))
+        found = declared(self._declaration().decode("utf-8", "replace"))
         self.name = found.name or self.name
         return found
+
+    def _declaration(self) -> bytes:
+        place = ProviderAddress("http://127.0.0.1:9/v1", "none", ())  # no server listens there
+        with self._started(_variables(place, NOTHING, "sync"), NOTHING) as done:
+            if isinstance(done, Exception) or done.returncode:
+                return b""
+            return done.stdout
 
     def capabilities(self, wire: str, provider: str) -> Capabilities:  # noqa: ARG002 - the protocol's
         """Returns its declared capabilities: blocking and streamed, because another process is neither sync nor
@@ -488,6 +491,19 @@ class Driver:
         except NoReply as error:
             return [], Trouble(str(error), ours=False), leaks
 
+    def asked(
+        self, place: ProviderAddress, to: Endpoint, case: Case, mode: Mode
+    ) -> subprocess.CompletedProcess[bytes] | Exception:
+        """Returns the finished command, or the error that prevented it, after a case at an address of any server."""
+        told = _variables(place, case, mode) | _told(to) | {"CONFORMANCE_TIMEOUT": f"{to.timeout:g}"}
+        with self._started(told, case) as done:
+            return done
+
+    def idle(self) -> int:
+        """Returns the bytes that it needs to declare what it can do. It must be this process's only command."""
+        self._declaration()
+        return resource.getrusage(resource.RUSAGE_CHILDREN).ru_maxrss * 1024
+
     @contextmanager
     def _started(
         self, environment: Mapping[str, str], case: Case
@@ -506,8 +522,11 @@ class Driver:
 
 
 def _environment(conversation: Conversation, mode: Mode) -> dict[str, str]:
-    endpoint = conversation.endpoint
-    return _variables(conversation.place, conversation.case, mode) | {
+    return _variables(conversation.place, conversation.case, mode) | _told(conversation.endpoint)
+
+
+def _told(endpoint: Endpoint) -> dict[str, str]:
+    return {
         "CONFORMANCE_BASE_URL": endpoint.base_url,
         "CONFORMANCE_API_KEY": endpoint.api_key,
         "CONFORMANCE_MODEL": endpoint.model,

@@ -8,9 +8,10 @@ import time
 from collections import deque
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
-from functools import lru_cache
 from threading import Lock
 from typing import Any
+
+from ellmer_core.base.budget import remembered
 
 from ..contract.observed.exchange import Exchange, Request, Response
 from ..contract.rule import Refusal, Verdict, Violation
@@ -243,7 +244,7 @@ def without_secrets(headers: Mapping[str, str]) -> dict[str, str]:
     }
 
 
-@lru_cache(1024)
+@remembered(1024)
 def _is_public(name: str) -> bool:
     return _PUBLIC.fullmatch(name.lower()) is not None
 

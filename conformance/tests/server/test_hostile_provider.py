@@ -2,6 +2,8 @@
 
 import json
 import os
+import resource
+import sys
 import time
 import zlib
 from typing import ClassVar
@@ -18,6 +20,7 @@ from ellmer_conformance.cli.runs.hostile import command
 from ellmer_conformance.hostile import trials
 from ellmer_conformance.hostile.attacks import ATTACKS
 from ellmer_conformance.hostile.provider import HostileProvider
+from ellmer_conformance.runner.command import Driver
 from ellmer_conformance.scenarios.messages import Reply
 from ellmer_conformance.server import StrictServer
 from ellmer_conformance.server.http.routes import route_of
@@ -166,10 +169,8 @@ def test_a_careless_client_is_found_out(server, attack, broken, monkeypatch):
     ],
     ids=["ended", "crashed", "out of memory", "hangs"],
 )
-def test_how_a_client_ended_is_seen(work, ended, monkeypatch):
-    monkeypatch.setattr(trials, "LIMIT", 1.0)
-
-    assert trials._in_a_process(work)["ended"] == ended
+def test_how_a_client_ended_is_seen(work, ended):
+    assert trials._in_a_process(work, 1.0)["ended"] == ended
 
 
 def test_the_command_lists_and_plays_the_attacks(tmp_path):
@@ -184,6 +185,56 @@ def test_the_command_lists_and_plays_the_attacks(tmp_path):
         "stream",
     }
     assert CliRunner().invoke(command, ["--attack", "nonsense"]).exit_code == 2
+
+
+#: A driver: it asks once, prints its key if it is told to, and runs each call that it finds.
+DRIVER = """
+import json, os, sys, urllib.request
+how, url, key = sys.argv[1], os.environ["CONFORMANCE_BASE_URL"], os.environ["CONFORMANCE_API_KEY"]
+if not os.environ["CONFORMANCE_WIRE"]:
+    print(json.dumps({"name": "careless"})); sys.exit()
+if how == "crashes": sys.exit("no")
+if how == "fills": kept = b"x" * int(sys.argv[2])
+body = json.dumps({"model": os.environ["CONFORMANCE_MODEL"], "messages": [{"role": "user", "content": "Hi"}]}).encode()
+request = urllib.request.Request(f"{url}/chat/completions", body, {"content-type": "application/json", "authorization": f"Bearer {key}"})
+seconds = float(os.environ["CONFORMANCE_TIMEOUT"])
+try:
+    answer = urllib.request.urlopen(request, timeout=seconds).read().decode(errors="replace")
+except Exception as error:
+    told = key if how == "tells" else ""
+    print(json.dumps({"error": f"{error} {told}", "complete": False})); sys.exit()
+print(json.dumps({"text": answer, "ran": [{"name": "get_weather", "arguments": {}}] if "get_weather" in answer else []}))
+"""
+
+
+@pytest.mark.parametrize(
+    ("how", "attack", "broken"),
+    [
+        ("asks", "nothing", []),
+        ("asks", "cut-call", ["no-call", "reports"]),
+        ("tells", "quoted-key-401", ["key"]),
+        ("crashes", "nothing", ["survives", "keeps"]),
+        ("fills", "nothing", ["memory"]),
+    ],
+)
+def test_a_command_is_attacked_as_an_adapter_is(server, tmp_path, how, attack, broken, monkeypatch):
+    monkeypatch.setattr(trials, "MEMORY", 16 * 1024**2)
+    (tmp_path / "driver.py").write_text(DRIVER)
+    # Linux counts the memory of the process that starts a command as its own
+    most = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss * 1024 + 50_000_000
+    driver = Driver(f"{sys.executable} {tmp_path / 'driver.py'} {how} {most}", timeout=trials.LIMIT)
+    [(chosen, mode), *_] = trials.kinds(driver, "openai-chat", [attack])
+
+    found = trials.tried(driver, "openai-chat", chosen, mode, origin=server.origin, nonce=f"{how}-{attack}")
+
+    assert (mode, found.broken) == ("sync", broken), found.said
+
+
+@pytest.mark.parametrize(
+    "words", [["--command", "true"], ["--command", "true", "--wire", "gemini", "--adapter", "ellmer-core"]]
+)
+def test_a_command_needs_a_format_and_excludes_an_adapter(words):
+    assert CliRunner().invoke(command, words).exit_code == 2
 
 
 @pytest.mark.parametrize("mode", ["sync", "async-stream"])

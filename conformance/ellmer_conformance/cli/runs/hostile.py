@@ -15,13 +15,20 @@ from typing import TYPE_CHECKING
 import click
 
 if TYPE_CHECKING:
+    from ...adapters import Adapter
     from ...hostile.trials import Trial
+    from ...runner.command import Driver
 
 __all__ = ["command"]
 
 
 @click.command("hostile")
-@click.option("--adapter", "name", default="ellmer-core", show_default=True, help="The client to attack.")
+@click.option("--adapter", "name", help="The client to attack. Default: ellmer-core.")
+@click.option(
+    "--command",
+    "driver",
+    help="Attack a program in any language, started once per attack; needs --wire. See docs/conformance/driver-protocol.md.",
+)
 @click.option(
     "--wire", "wires", multiple=True, help="Run only attacks on this wire format. Repeatable. Default: all."
 )
@@ -37,7 +44,8 @@ __all__ = ["command"]
 @click.option("--list", "listed", is_flag=True, help="List the attacks and stop.")
 def command(
     *,
-    name: str,
+    name: str | None,
+    driver: str | None,
     wires: tuple[str, ...],
     attacks: tuple[str, ...],
     seed: int,
@@ -47,7 +55,8 @@ def command(
 ) -> None:
     """Attack a client: answers that are cut, huge or slow, wrong types, data after the end, errors with the key, redirects.
 
-    Each attack is run in a process of its own. The client gets a timeout of 3 seconds. It must end within 12 seconds.
+    Each attack is run in a process of its own. The client gets a timeout of 3 seconds. It must end within 12 seconds; a program
+    that --command starts has 8 more.
     It must not crash, need more than 256 MB, show its key, run a cut call, or lose a complete answer.
 
     Exit code 0: the client withstood every attack; 1: it did not; 2: there is no such client or attack.
@@ -55,7 +64,7 @@ def command(
     from ...files import write_text  # noqa: PLC0415 - likewise
     from ...hostile.attacks import ATTACKS  # noqa: PLC0415 - `conformance --help` should not wait for it
     from ...hostile.trials import kinds, tried  # noqa: PLC0415 - likewise
-    from ...runner.selection import UnknownChoice, did_you_mean, find_adapter  # noqa: PLC0415 - likewise
+    from ...runner.selection import did_you_mean  # noqa: PLC0415 - likewise
 
     if listed:
         click.echo("\n".join(f"{attack.name:24}{attack.does}" for attack in ATTACKS.values()))
@@ -63,10 +72,7 @@ def command(
     if unknown := sorted({*attacks} - {*ATTACKS}):
         near = did_you_mean(unknown[0], ATTACKS)
         raise click.UsageError(f"There is no attack {unknown[0]!r}{near}; --list shows all attacks.")
-    try:
-        adapter = find_adapter(name)
-    except UnknownChoice as error:
-        raise click.UsageError(str(error)) from error
+    adapter = _client(name, driver, wires)
     trials, numbers = list["Trial"](), count(1)
     with served(seed) as origin:
         for wire in wires or adapter.wires:
@@ -80,6 +86,24 @@ def command(
     broken = sum(bool(trial.broken) for trial in trials)
     click.echo(f"{len(trials)} attacks, {broken} not withstood")
     sys.exit(1 if broken else 0)
+
+
+def _client(name: str | None, driver: str | None, wires: tuple[str, ...]) -> Adapter | Driver:
+    """Returns the adapter or the command. Raises a usage error if there is none, or one too many."""
+    from ...runner.command import Driver  # noqa: PLC0415 - `conformance --help` should not wait for it
+    from ...runner.selection import UnknownChoice, find_adapter  # noqa: PLC0415 - likewise
+
+    if driver and (name or not wires):
+        raise click.UsageError(
+            "--command needs --wire, the format that the program speaks, and excludes --adapter."
+        )
+    try:
+        return Driver(driver, timeout=ATTACKED) if driver else find_adapter(name or "ellmer-core")
+    except UnknownChoice as error:
+        raise click.UsageError(str(error)) from error
+
+
+ATTACKED = 16.0  # seconds of a command: 12 for its answer, and some to start
 
 
 @contextmanager

@@ -12,14 +12,13 @@ import json
 import re
 from collections.abc import Mapping
 from datetime import date
-from functools import lru_cache
 from types import ModuleType
 from typing import Any, NamedTuple
 from urllib.parse import unquote, urlsplit
 
 from pydantic_core import from_json
 
-from ellmer_core.base.budget import SERVER, has_more_values
+from ellmer_core.base.budget import SERVER, has_more_values, remembered
 
 from ..observed.exchange import Item, Request
 from . import anthropic, bedrock, cohere, gemini, gen_ai_span, mistral, ollama, openai_chat, openai_responses
@@ -81,7 +80,7 @@ def detect(url: str, body: Any = None, headers: Mapping[str, str] | None = None)
     return _detected(url, _header(headers or {}, "host") or "")
 
 
-@lru_cache(1024)
+@remembered(1024)
 def _detected(url: str, host: str) -> tuple[str, str] | None:
     parts = urlsplit(url)
     provider = provider_of(parts.netloc.rpartition("@")[2])
@@ -161,7 +160,7 @@ class _Endpoint(NamedTuple):
     streams_by_default: bool
 
 
-@lru_cache(1024)
+@remembered(1024)
 def _endpoint(url: str, host: str, provider: str | None) -> _Endpoint | None:
     found = _detected(url, host)
     if found is None:
@@ -171,7 +170,7 @@ def _endpoint(url: str, host: str, provider: str | None) -> _Endpoint | None:
     return _Endpoint(_spoken(wire, served_by), served_by, _model(url), streams, wire == "ollama")
 
 
-@lru_cache(1024)
+@remembered(1024)
 def _wire_of(path: str) -> str | None:
     for wire, module in MODULES.items():
         if any(re.search(pattern, path) for pattern in module.paths):
@@ -286,7 +285,7 @@ def host_of(provider: str) -> str:
 LOCAL_SERVERS = ("llamacpp", "vllm")  # are named by their host names
 
 
-@lru_cache(1024)
+@remembered(1024)
 def provider_of(host: str) -> str:
     """Returns `groq` for `api.groq.com`, and the host itself if it is unknown."""
     name, _, port = host.lower().partition(":")

@@ -5,8 +5,10 @@ from __future__ import annotations
 
 import re
 from collections.abc import Mapping
-from functools import cached_property, lru_cache
+from functools import cached_property
 from typing import ClassVar
+
+from ellmer_core.base.budget import remembered
 
 from ...contract.observed.exchange import Json
 from ...contract.rule import Refusal
@@ -127,7 +129,7 @@ class OpenAI(ChatApi):
         return Refusal(f"Invalid URL ({method} {path})", 404, "invalid_request_error")
 
 
-@lru_cache(1024)
+@remembered(1024)
 def _dated(name: str) -> str:
     return name if not name or _DATED.search(name) else f"{name}-2026-03-05"
 

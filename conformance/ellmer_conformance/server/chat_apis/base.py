@@ -12,12 +12,14 @@ import re
 from abc import ABC, abstractmethod
 from collections.abc import Iterator, Mapping, Sequence
 from datetime import UTC, datetime
-from functools import cache, lru_cache
+from functools import cache
 from hashlib import sha512
 from typing import Any, ClassVar, Literal, NamedTuple
 from zlib import crc32
 
 import orjson
+
+from ellmer_core.base.budget import remembered
 
 from ...contract.observed.exchange import Json, Request
 from ...contract.rule import Refusal
@@ -117,7 +119,7 @@ class Ticket(NamedTuple):
         return "-".join((digits[:8], digits[8:12], digits[12:16], digits[16:20], digits[20:]))
 
 
-@lru_cache(1024)
+@remembered(1024)
 def _day(case: str) -> int:
     """Returns the beginning of a case's day in Unix time."""
     return 1_767_225_600 + 86_400 * (int.from_bytes(sha512(case.encode()).digest()[:2], "big") % 90)

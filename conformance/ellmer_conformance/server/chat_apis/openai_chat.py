@@ -10,8 +10,10 @@ import re
 from base64 import b64encode
 from collections.abc import Iterator, Mapping, Sequence
 from copy import copy
-from functools import cached_property, lru_cache
+from functools import cached_property
 from typing import Any, ClassVar
+
+from ellmer_core.base.budget import remembered
 
 from ...contract.observed.exchange import Json
 from ...contract.rule import Refusal
@@ -38,7 +40,7 @@ _AUDIO_PIECE = 4096  # characters of base64 in a chunk
 _REASONS = re.compile(r"^(o\d|gpt-[5-9])")
 
 
-@lru_cache(1024)
+@remembered(1024)
 def reasons(model: str) -> bool:
     """Tells whether a model has neither `logprobs` nor a fingerprint."""
     return _REASONS.match(model) is not None

@@ -89,6 +89,7 @@ def _form(id: bytes) -> bytes:
 
 _KEPT = 1024
 _LONGEST = 262_144  # bytes; the verdicts on longer bodies are not stored
+_ALL_BODIES = 32 * 1024 * 1024  # bytes of all bodies whose verdicts are stored
 
 Judge = Callable[[Request], tuple[Verdict, ...]]
 
@@ -124,7 +125,8 @@ class VerdictCache:
     """The verdicts on requests that break no rule, found by the request without its plain words."""
 
     def __init__(self) -> None:
-        self._found: dict[tuple[object, ...], Judged] = {}
+        self._found: dict[tuple[Any, ...], Judged] = {}
+        self._size, self._lock = 0, Lock()
 
     def judged(
         self,
@@ -145,10 +147,16 @@ class VerdictCache:
                 self._keep(key, found)
         return found
 
-    def _keep(self, key: tuple[object, ...], found: Judged) -> None:
-        self._found[key] = found
-        if len(self._found) > _KEPT:
-            self._found.pop(next(iter(self._found)), None)
+    def _keep(self, key: tuple[Any, ...], found: Judged) -> None:
+        *_, body = key
+        with self._lock:
+            if key not in self._found:
+                self._found[key] = found
+                self._size += len(body)
+            while len(self._found) > _KEPT or self._size > _ALL_BODIES:
+                *_, oldest = dropped = next(iter(self._found))
+                del self._found[dropped]
+                self._size -= len(oldest)
 
 
 def judged(request: Request, judge: Judge) -> Judged:

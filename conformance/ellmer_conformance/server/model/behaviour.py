@@ -16,11 +16,12 @@ import json
 import re
 from collections.abc import Sequence
 from dataclasses import replace
-from functools import lru_cache
 from math import prod
 from typing import Any
 
 import orjson
+
+from ellmer_core.base.budget import remembered
 
 from ...contract import readers
 from ...contract.observed.exchange import Item, Json, Request
@@ -681,7 +682,7 @@ def _tool_tokens(tools: Sequence[Tool]) -> int:
         return _tokens_of_fields(fields)
 
 
-@lru_cache(256)
+@remembered(64, longest=100_000)
 def _counted_tools(text: bytes) -> int:
     """Returns the tokens of tools, which are the same in each request of a program."""
     return _tokens_of_fields(json.loads(text))

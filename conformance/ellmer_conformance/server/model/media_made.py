@@ -5,17 +5,19 @@ from __future__ import annotations
 import re
 import struct
 import zlib
-from functools import lru_cache
+
+from ellmer_core.base.budget import remembered
 
 from .media_description import COLOURS
 
 _SIDE = 64  # pixels of an image
 _RATE = 24_000  # samples of a second: https://developers.openai.com/api/docs/guides/text-to-speech
 _SECONDS = 0.06  # of silence for each word
+_MOST_WORDS = 1000  # for which there is silence: a word of one letter is 3 KB of it
 _COMMENT = b"ICMT"  # the place for a comment in the list of a WAV file
 
 
-@lru_cache(64)
+@remembered(64)
 def picture(prompt: str) -> bytes:
     """Returns a PNG of 64 by 64 pixels in the colour that a prompt names, or in grey.
 
@@ -34,14 +36,14 @@ def _chunk(kind: bytes, data: bytes) -> bytes:
     return struct.pack(">I", len(data)) + kind + data + struct.pack(">I", zlib.crc32(kind + data))
 
 
-@lru_cache(64)
+@remembered(64, longest=200)
 def sound(words: str) -> bytes:
     """Returns a WAV file of silence, with the words as its comment.
 
     Args:
         words: What is said.
     """
-    samples = bytes(2 * int(_RATE * _SECONDS * max(1, len(words.split()))))
+    samples = bytes(2 * int(_RATE * _SECONDS * max(1, min(len(words.split()), _MOST_WORDS))))
     text = words.encode("utf-8", "replace")[:4000] + b"\0"
     text += b"\0" * (len(text) % 2)
     comment = b"INFO" + _COMMENT + struct.pack("<I", len(text)) + text

@@ -9,10 +9,12 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
-from functools import cached_property, lru_cache
+from functools import cached_property
 from typing import Any
 
 import orjson
+
+from ellmer_core.base.budget import remembered
 
 from ...contract.observed.exchange import Json, Request
 from ...contract.readers.gemini import declarations, get
@@ -184,7 +186,7 @@ def _functions(tools: Any) -> Sequence[Tool]:
         return _read_functions(tools)
 
 
-@lru_cache(256)
+@remembered(64, longest=100_000)
 def _remembered(tools: bytes) -> Sequence[Tool]:
     return _read_functions(orjson.loads(tools))
 

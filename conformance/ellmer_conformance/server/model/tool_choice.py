@@ -8,6 +8,8 @@ from collections.abc import Mapping, Sequence
 from functools import lru_cache
 from typing import Any
 
+from ellmer_core.base.budget import remembered
+
 from .arithmetic import expression_in
 from .meanings import EMPTY, STARTERS, VERBS, content_words, stem
 from .money import currencies_in
@@ -186,18 +188,18 @@ def _for_facts(tools: Sequence[Tool], question: str) -> list[Tool]:
     ][:1]
 
 
-@lru_cache(64)
+@remembered(64, longest=10_000)
 def _all_words(question: str) -> frozenset[str]:
     """Returns the words of a question, also those without a meaning of their own. Each tool is compared with them."""
     return frozenset(re.findall(r"\w+", question.lower()))
 
 
-@lru_cache(64)
+@remembered(64, longest=10_000)
 def _all_stems(question: str) -> frozenset[str]:
     return frozenset(map(stem, _all_words(question)))
 
 
-@lru_cache(256)
+@remembered(256)
 def _weak_words(name: str) -> frozenset[str]:
     """Returns the words of a name that has none with a meaning of its own, such as `user` in `get_user`."""
     spaced = re.sub(r"(?<=[a-z0-9])(?=[A-Z])|[_-]", " ", name).lower().split()

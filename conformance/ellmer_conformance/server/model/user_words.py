@@ -5,9 +5,11 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Sequence
-from functools import cached_property, lru_cache
+from functools import cached_property
 from itertools import pairwise
 from typing import TYPE_CHECKING, Any, NamedTuple
+
+from ellmer_core.base.budget import remembered
 
 from . import written_dates
 from .meanings import EMPTY, SIGNS, STARTERS, has_a_meaning, is_foreign, stem
@@ -486,14 +488,14 @@ def _hints(words: Iterable[str]) -> frozenset[str]:
     return frozenset(stems | _PEOPLE if stems & _PEOPLE else stems)
 
 
-@lru_cache(1024)
+@remembered(1024)
 def _forms(word: str) -> tuple[str, ...]:
     """Returns a word and what is left of it without each ending, so that `sided` and `sides` have one in common."""
     endings = [word.removesuffix(ending) for ending in ("s", "es", "d", "ed", "ing") if word.endswith(ending)]
     return (word, stem(word), *(form for form in endings if len(form) > 2))
 
 
-@lru_cache(1024)
+@remembered(1024)
 def hints_of(name: str, description: str = "") -> frozenset[str]:
     """Returns the words that name a property of a schema, without endings.
 
@@ -539,7 +541,7 @@ def _arabic(name: str) -> str:
     return name.removeprefix("و") if name.startswith("و") and len(name) > 3 else name
 
 
-@lru_cache(64)
+@remembered(64)
 def _after(words: tuple[str, ...]) -> re.Pattern[str]:
     return re.compile(_AFTER.format("|".join(words)), re.IGNORECASE)
 

@@ -4,11 +4,14 @@ from __future__ import annotations
 
 import re
 import struct
+from array import array
 from base64 import b64encode
-from functools import lru_cache
+from collections.abc import Sequence
 from hashlib import shake_256
 from math import sqrt
 from typing import Any
+
+from ellmer_core.base.budget import remembered
 
 from ...contract.readers.json_access import items_of
 from .service_request import few
@@ -17,12 +20,12 @@ _WORD = re.compile(r"\w+")
 _MOST_WORDS, _LONGEST = 64, 8192  # words of a text, and numbers of a vector
 
 
-@lru_cache(4096)
-def _of_word(word: str, size: int) -> tuple[int, ...]:
-    return struct.unpack(f"<{size}h", shake_256(word.encode("utf-8", "replace")).digest(2 * size))
+@remembered(1024)
+def _of_word(word: str, size: int) -> bytes:
+    """Returns the numbers of a word as bytes, which need a tenth of the memory."""
+    return shake_256(word.encode("utf-8", "replace")).digest(2 * size)
 
 
-@lru_cache(1024)
 def vector(text: str, size: int) -> list[float]:
     """Returns the vector of a text. Its length is 1.
 
@@ -30,11 +33,16 @@ def vector(text: str, size: int) -> list[float]:
         text: The text.
         size: The number of its numbers, at most 8192.
     """
-    size = max(1, min(size, _LONGEST))
+    return list(_vector(text, max(1, min(size, _LONGEST))))
+
+
+@remembered(256)
+def _vector(text: str, size: int) -> Sequence[float]:
     words = [word.lower() for word in _WORD.findall(text)][:_MOST_WORDS] or [""]
-    total = [sum(numbers) for numbers in zip(*(_of_word(word, size) for word in words), strict=True)]
+    of_words = [struct.unpack(f"<{size}h", _of_word(word, size)) for word in words]
+    total = [sum(numbers) for numbers in zip(*of_words, strict=True)]
     length = sqrt(sum(number * number for number in total)) or 1.0
-    return [round(number / length, 8) for number in total]
+    return array("d", [round(number / length, 8) for number in total])
 
 
 def as_base64(numbers: list[float]) -> str:
