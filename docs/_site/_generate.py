@@ -71,8 +71,10 @@ def on_files(files: Files, config: MkDocsConfig) -> Files:
 
 
 def on_page_content(html: str, **_: Any) -> str:
-    """Makes empty headers of tables plain cells, because screen readers announce a header without a name."""
-    return re.sub(r"<th( style=[^>]*)?></th>", r"<td\1></td>", html)
+    """Adds the tables of the facts. Makes empty headers of tables plain cells, because screen readers announce a header without
+    a name.
+    """
+    return _facts.with_tables(re.sub(r"<th( style=[^>]*)?></th>", r"<td\1></td>", html))
 
 
 def _without_colours(_: Any, page: Page, **__: Any) -> None:

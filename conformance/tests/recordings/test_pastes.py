@@ -296,6 +296,12 @@ ASKED = "client.chat.completions.create(model='gpt-4.1', messages={})"
         (ASKED.format("history + [{'role': 'tool', 'tool_call_id': call.id, 'content': str(found)}]"), []),
         (ASKED.format("[{'role': 'tool', 'tool_call_id': call.id, 'content': str(found)}]"), ["PAIR-002"]),
         (ASKED.format("[{'role': 'user', 'content': None}]"), ["REQ-006"]),
+        (
+            ASKED.format(
+                "[{'role': 'user', 'content': (f'Sum up ' f'{topic}')}], extra_headers=headers, timeout=5"
+            ),
+            [],
+        ),
         ("ask({ model: MODEL, temperature: 3.0, messages: [{ role: 'user', content }] })", ["REQ-013"]),
         (
             "client.messages.create(model=MODEL, max_tokens=MOST, messages=[{'role': 'user', 'content': q}])",
@@ -348,6 +354,10 @@ def test_the_report_says_that_a_variable_is_not_judged():
     ("text", "part"),
     [
         ("client.responses.create(model='gpt-5', input=items)", "in a variable"),
+        (
+            "messages = []\ntry:\n    client.chat.completions.create(**asked)\nexcept RateLimitError:\n    pass",
+            "in a variable",
+        ),
         (
             '[llm/start] [llm:ChatOpenAI] Entering LLM run with input:\n{"prompts": ["Human: hi"]}',
             "LangChain",

@@ -141,7 +141,7 @@ def _beginning(text: str, begin: re.Match[str], failed: set[int]) -> tuple[Json,
         messages, end = _list(text, begin.end() + 1, 1, failed)
     except ValueError:
         return {}, 0
-    return {"messages": messages}, end
+    return ({"messages": messages}, end) if messages else ({}, 0)
 
 
 def _strict(text: str, at: int) -> tuple[Json, int] | None:
@@ -275,7 +275,9 @@ def _value(text: str, at: int, depth: int, failed: set[int]) -> tuple[Any, int]:
     if bracket := _BRACKET.match(text, at):
         table = bracket[1] == "[" and _BEGINS.match(text, bracket.end() - 1)
         read = _object if bracket[1] == "{" else _table if table else _list
-        return read(text, bracket.end(), depth + 1, failed)
+        value, end = read(text, bracket.end(), depth + 1, failed)
+        grouped = bracket[0] == "(" and len(value) == 1 and text[at:end].rstrip(" \n\r\t)")[-1:] != ","
+        return value[0] if grouped and isinstance(value, list) else value, end
     if match := _STRING.match(text, at):
         return _strings(text, match)
     if match := _NUMBER.match(text, at):

@@ -499,14 +499,22 @@ def logged(text: str) -> list[Recording]:
     return [each for each, body in zip(found, said, strict=True) if not _part_of_another(body, said)]
 
 
+#: Options of the SDKs that are not sent in the body.
+_OPTIONS = {"extra_headers", "extra_query", "extra_body", "timeout"}
 #: Options of Google's SDK that are fields of the body. The others are in its `generationConfig`.
 _OF_THE_BODY = {"tools", *("tool_config", "toolConfig", "system_instruction", "systemInstruction"), *("safety_settings", "safetySettings"),
     *("cached_content", "cachedContent", "labels")}  # fmt: skip
 
 
 def _as_sent(body: Json | None) -> Json | None:
-    """Returns the body that Google's SDK makes of the arguments of a call; another body as it is."""
-    if not body or "contents" not in body or "config" not in body:
+    """Returns the body that an SDK makes of the arguments of a call: without its options, and with those of Google's SDK in their
+    places.
+    """
+    if not body:
+        return body
+    more = _object(body.get("extra_body"))
+    body = {name: value for name, value in (body | more).items() if name not in _OPTIONS}
+    if "contents" not in body or "config" not in body:
         return body
     config = _object(body["config"])
     beside = {name: value for name, value in config.items() if name in _OF_THE_BODY}

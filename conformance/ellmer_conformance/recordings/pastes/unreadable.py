@@ -65,9 +65,9 @@ _LANGCHAIN_LOG = re.compile(r"\A\[(?:llm|chain|chat_model|tool)/(?:start|end)\]"
 #: The messages of a call are a variable: `messages=history`, or `{ model, messages }`.
 _ELSEWHERE = re.compile(
     r"\.(?:create|stream|parse|chat|complete|generate_?[cC]ontent\w*)\(\s*\{?[^{}]{0,400}\b(?:messages|contents|input)\b\s*[:=,})]"
+    r"|\b(?:completions|messages|responses|models)\.(?:create|stream|generate_content)\(\s*(?:\*\*)?\w+\s*[,)]"
 )
-
-_FAILED = re.compile(r"Error\b|['\"]error['\"]")
+_FAILED = re.compile(r"\bTraceback\b|Error code: \d|Error: |['\"]error['\"]\s*:")
 
 
 def of_a_library(text: str) -> str:
@@ -101,7 +101,7 @@ def unreadable(text: str, value: Any) -> str:
     for pattern, advice in _KINDS.items():
         if pattern.search(text):
             return advice
-    if value is None and _ELSEWHERE.search(text) and not _FAILED.search(text):
+    if value is None and not _FAILED.search(text) and _ELSEWHERE.search(text):
         return (
             "The program has its messages in a variable that the text does not show. Paste the list, too, or what is sent: the SDKs of "
             "OpenAI and Anthropic write it at level DEBUG."
