@@ -61,7 +61,7 @@ class Newcomer:
     """Somebody who follows a page in a folder."""
 
     def __init__(self, page: str, folder: Path, closing: ExitStack) -> None:
-        self.page, self.closing, self.start = page, closing, time.monotonic()
+        self.page, self.closing, self.start, self.worked = page, closing, time.monotonic(), busy()
         self.folder, self.state = folder / "work", folder / "state"
         self.folder.mkdir()
         subprocess.run([sys.executable, "-m", "venv", str(folder / "venv")], check=True)
@@ -69,7 +69,8 @@ class Newcomer:
         settings = folder / ".jupyter" / "jupyter_server_config.py"
         settings.parent.mkdir()
         settings.write_text("c.ServerApp.allow_root = True\n", "utf-8")  # a newcomer is no root; CI is
-        self.printed, self.first, self.stumbles, self.skipped = "", 0.0, list[str](), list[str]()
+        self.printed, self.first = "", 0.0
+        self.stumbles, self.skipped = list[str](), list[str]()
         self.interpreter: subprocess.Popen[str] | None = None
         self.left_out, self.imports = False, list[str]()
 
@@ -120,15 +121,20 @@ class Newcomer:
             if code != int(said.get("exits", 0)):
                 waits = f", because it waits after {LIMIT} seconds" if code == -signal.SIGKILL else ""
                 self.stumble(block, f"exit code {code}{waits}\n{self.printed}")
-            elif not self.first and "installs" not in said:
-                self.first = time.monotonic() - self.start
+            elif "installs" not in said:
+                self.succeed()
             print(f"  {self.page}:{block.line} {code} {time.monotonic() - begun:.0f} s", flush=True)
 
     def compare(self, block: Any) -> None:
         """Compares what the last block printed with the page."""
         if not self.left_out and not fits(self.printed, block.text):
             self.stumble(block, self.printed)
-        self.first = self.first or time.monotonic() - self.start
+        self.succeed()
+
+    def succeed(self) -> None:
+        """Notes when the first block succeeded that is no installation: by the clock, and in seconds of the processor."""
+        if not self.first:
+            self.first, self.worked = time.monotonic() - self.start, busy() - self.worked
 
     def started(
         self, *script: str, stdin: int = subprocess.DEVNULL, stderr: int = subprocess.STDOUT
@@ -203,6 +209,12 @@ class Newcomer:
         self.stumbles.append(f"{self.page}:{block.line}: {block.text}\n{why[-1500:]}")
 
 
+def busy() -> float:
+    """Returns the processor time of all programs that have ended, which a busy machine does not stretch."""
+    spent = os.times()
+    return spent.children_user + spent.children_system
+
+
 @contextmanager
 def limited(process: subprocess.Popen[str]) -> Iterator[None]:
     """Kills the process, and all that it has started, after `LIMIT` seconds."""
@@ -241,10 +253,9 @@ def followed(page: str) -> Newcomer:
         for block in all_blocks:
             someone.follow(block)
     end = time.monotonic() - someone.start
-    someone.first = someone.first or end  # each of its blocks installs something
-    print(
-        f"{page}: {len(someone.stumbles)} stumbles, first success after {someone.first:.0f} s, end after {end:.0f} s"
-    )
+    someone.succeed()  # if each of its blocks installs something
+    first = f"first success after {someone.first:.0f} s ({someone.worked:.0f} s of the processor)"
+    print(f"{page}: {len(someone.stumbles)} stumbles, {first}, end after {end:.0f} s")
     for each in someone.stumbles:
         print(f"STUMBLE {each}")
     for each in someone.skipped:

@@ -6,6 +6,7 @@ The data is published, too: `facts.json` with its schema, and a feed of the date
 from __future__ import annotations
 
 import json
+import re
 from collections import defaultdict
 from collections.abc import Iterable, Iterator, Mapping
 from datetime import date
@@ -107,6 +108,7 @@ API's words. **?** means that nothing is known here. The address of this page na
 
 def pages() -> Iterator[tuple[str, str]]:
     """Yields the overview, the data, the feeds, and a page for each family, each feature and the changes."""
+    _HELD.clear()
     cells = facts.cells()
     entries = feed.entries(cells, dated.changes())
     families, features = _by(cells, "family"), _by(cells, "feature")
@@ -218,6 +220,27 @@ def family_page(name: str, cells: list[Cell]) -> str:
     return "\n".join(parts)
 
 
+#: Tables in HTML, by the marks that stand for them while Markdown is read, which takes long for 130,000 cells.
+_HELD: dict[str, str] = {}
+
+
+def _held(label: str, table: str) -> str:
+    """Returns the mark of a table, whose region has a name."""
+    region = f'<div class="facts-table" tabindex="0" role="region" aria-label="{escape(label)}">'
+    mark = f'<div data-table="{len(_HELD)}"></div>'
+    _HELD[mark] = f"{region}<table>{table}</table></div>"
+    return f"{mark}\n"
+
+
+def with_tables(html: str) -> str:
+    """Returns a page with the tables in place of their marks.
+
+    Args:
+        html: The page.
+    """
+    return re.sub(r'<div data-table="\d+"></div>', lambda mark: _HELD[mark[0]], html)
+
+
 def _side_by_side(label: str, cells: list[Cell]) -> str:
     models = sorted({cell.model for cell in cells})
     by = {(cell.feature, cell.model): cell for cell in cells}
@@ -229,10 +252,8 @@ def _side_by_side(label: str, cells: list[Cell]) -> str:
         for each in FEATURES
         if any(by.get((each.id, model), _NONE).answer != "unknown" for model in models)
     ]
-    return (
-        f'<div class="facts-table" tabindex="0" role="region" aria-label="{escape(label)}" markdown="0"><table>'
-        f'<thead><tr><th scope="col">feature</th>{head}</tr></thead><tbody>{"".join(rows)}</tbody></table></div>\n'
-    )
+    top = f'<thead><tr><th scope="col">feature</th>{head}</tr></thead>'
+    return _held(label, f"{top}<tbody>{''.join(rows)}</tbody>")
 
 
 _NONE = Cell("", "", "", "", "", "unknown")
@@ -279,6 +300,5 @@ def feature_page(name: str, cells: list[Cell]) -> str:
         f"<td>{escape(c.evidence[0].said[:300])}</td></tr>"
         for c in known
     )
-    table = f"<table><thead><tr>{head}</tr></thead><tbody>{rows}</tbody></table>"
-    region = f'<div class="facts-table" tabindex="0" role="region" aria-label="{escape(feature.title)}" markdown="0">'
-    return "\n".join([*parts, f"{region}{table}</div>\n"])
+    table = f"<thead><tr>{head}</tr></thead><tbody>{rows}</tbody>"
+    return "\n".join([*parts, _held(feature.title, table)])

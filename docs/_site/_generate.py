@@ -24,6 +24,7 @@ import _rules
 from _judge import build as _judge
 from _markdown import prose
 from _policy import with_policy
+from mkdocs.plugins import CombinedEvent, event_priority
 from mkdocs.structure.files import File, Files
 from mkdocs.structure.pages import Page
 
@@ -36,6 +37,8 @@ LOG = logging.getLogger("mkdocs.hooks.generate")
 #: How many pages there are, and which ones are read and written, to report progress.
 PAGES: list[File] = []
 READ: list[str] = []
+#: The text of the page that the search reads now.
+COLOURED: list[str] = []
 BUILT: list[str] = []
 
 #: Files beside the code that are pages, too, and where their links lead on the site.
@@ -68,8 +71,24 @@ def on_files(files: Files, config: MkDocsConfig) -> Files:
 
 
 def on_page_content(html: str, **_: Any) -> str:
-    """Makes empty headers of tables plain cells, because screen readers announce a header without a name."""
-    return re.sub(r"<th( style=[^>]*)?></th>", r"<td\1></td>", html)
+    """Adds the tables of the facts. Makes empty headers of tables plain cells, because screen readers announce a header without
+    a name.
+    """
+    return _facts.with_tables(re.sub(r"<th( style=[^>]*)?></th>", r"<td\1></td>", html))
+
+
+def _without_colours(_: Any, page: Page, **__: Any) -> None:
+    """Gives the search the text of a page without the spans that colour code. They are most of its tags, which it reads slowly."""
+    COLOURED.append(page.content or "")
+    page.content = re.sub(r"</?span\b[^>]*>", "", COLOURED[0])
+
+
+def _with_colours(_: Any, page: Page, **__: Any) -> None:
+    """Gives a page its text back after the search has read it."""
+    page.content = COLOURED.pop()
+
+
+on_page_context = CombinedEvent(event_priority(100)(_without_colours), event_priority(-100)(_with_colours))
 
 
 def on_post_page(output: str, page: Page, **_: Any) -> str:

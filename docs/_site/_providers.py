@@ -86,7 +86,8 @@ class Seen:
 def page() -> str:
     """Returns both tables."""
     told = report()
-    able = [line(provider, seen(told).get(provider.key, Seen())) for provider in providers()]
+    results = seen(told)
+    able = [line(provider, results.get(provider.key, Seen())) for provider in providers()]
     settings = [
         [
             f"`chat_{provider.name}()`",

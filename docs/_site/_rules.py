@@ -222,7 +222,7 @@ def front_matter(book: RuleBook, rule: Rule) -> str:
     )
     meta = {
         "title": shortened(refusal, 110) if refusal else f"{rule.full_id}: {rule.sentence}",
-        "description": shortened(f"{rule.sentence} {' '.join(rule.explain.split())}", 300),
+        "description": shortened(f"{rule.sentence} {' '.join(rule.explain.split())}".replace("`", ""), 300),
         "hide": ["navigation", "toc"],
     }
     lines = (f"{name}: {json.dumps(value, ensure_ascii=False)}" for name, value in meta.items())

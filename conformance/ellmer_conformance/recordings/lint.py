@@ -27,9 +27,8 @@ from ..contract.rule import Violation
 from ..contract.rulebook import RuleBook
 from ..report.formats.terminal_escaping import one_line
 from . import opentelemetry_spans
-from .pastes.pasted import pasted
+from .pastes.pasted import Pasted, pasted
 from .pastes.requests import request_in
-from .pastes.truncated import is_certain
 from .recorded_requests import (
     UNASSUMED,
     Assumed,
@@ -255,8 +254,8 @@ def lint_paste(text: str, name: str = "-", assumed: Assumed = UNASSUMED) -> File
             found = pasted(text)
             report.form = found.form if found.recordings else ""
             for recording in found.recordings:
-                _recorded(report, recording, request_in(recording, assumed), partial=bool(found.partial))
-            report.skipped.update([found.partial] if found.partial else [])
+                _recorded(report, recording, request_in(recording, assumed), found)
+            report.skipped.update([found.left_out] if found.left_out else [])
     except (TooSlow, ValueError) as error:
         report.problem = str(error)
     except Unreadable as error:
@@ -382,7 +381,7 @@ def _traces(report: FileReport, path: Path, most: int) -> bool:
 
 
 def _recorded(
-    report: FileReport, recording: Recording, request: Request | Skip, *, partial: bool = False
+    report: FileReport, recording: Recording, request: Request | Skip, paste: Pasted | None = None
 ) -> None:
     if isinstance(request, Skip):
         report.skipped[request.reason] += 1
@@ -390,7 +389,7 @@ def _recorded(
         book = rules.book(request.wire, request.provider)
         if recording.when:
             report.years[recording.when.year] += 1
-        _judge(report, book, request, recording.place, status_of(recording), partial=partial)
+        _judge(report, book, request, recording.place, status_of(recording), paste=paste)
 
 
 def _judge(
@@ -400,7 +399,7 @@ def _judge(
     place: str,
     status: int | None,
     *,
-    partial: bool = False,
+    paste: Pasted | None = None,
 ) -> None:
     tally = report.wires.setdefault(request.wire, WireTally())
     tally.judged += 1
@@ -409,7 +408,7 @@ def _judge(
     tally.refused += status is not None and 400 <= status < 500
     for verdict in book.judge(request):
         for found in verdict.violations:
-            if partial and not is_certain(request, found):
+            if paste and not paste.is_certain(request, found):
                 continue
             outcome, violation = _decided(request, found, verdict.outcome, status)
             tally.violations += outcome == "violation"

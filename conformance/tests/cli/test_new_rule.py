@@ -126,7 +126,7 @@ def test_a_skeleton_has_the_style_of_the_others(every_wire):
     [
         (
             ["--wire", "cohere", "--id", "REQ-004"],
-            "cohere has a rule REQ-004: The request has no field of version 1",
+            "cohere already has a rule REQ-004: The request has no field of version 1",
         ),
         (["--wire", "cohere", "--id", "req4"], "req4 is not an ID of a rule, such as ORD-002."),
         (["--wire", "cohere", "--id", "XYZ-001"], "There is no group XYZ. The groups are APR, "),

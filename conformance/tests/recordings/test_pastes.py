@@ -279,3 +279,94 @@ def test_spans_are_read_from_a_paste():
     span = {"attributes": {"gen_ai.operation.name": "chat", "gen_ai.input.messages": messages}}
 
     assert {each.rule for each in lint_paste(json.dumps(span)).complaints} >= {"PAIR-002"}
+
+
+# What only the program knows -------------------------------------------------------------------------------------
+
+ASKED = "client.chat.completions.create(model='gpt-4.1', messages={})"
+
+
+@pytest.mark.parametrize(
+    ("text", "ids"),
+    [
+        (ASKED.format("[{'role': 'user', 'content': question}]"), []),
+        (ASKED.format("[{'role': 'user', 'content': 'Hello ' + name}]"), []),
+        (ASKED.format("[{'role': 'user', 'content': 'Hi %s' % name if name else fallback()}]"), []),
+        (ASKED.format("[system, *history[-5:], {'role': 'tool', 'tool_call_id': 'c', 'content': '5'}]"), []),
+        (ASKED.format("history + [{'role': 'tool', 'tool_call_id': call.id, 'content': str(found)}]"), []),
+        (ASKED.format("[{'role': 'tool', 'tool_call_id': call.id, 'content': str(found)}]"), ["PAIR-002"]),
+        (ASKED.format("[{'role': 'user', 'content': None}]"), ["REQ-006"]),
+        (
+            ASKED.format(
+                "[{'role': 'user', 'content': (f'Sum up ' f'{topic}')}], extra_headers=headers, timeout=5"
+            ),
+            [],
+        ),
+        ("ask({ model: MODEL, temperature: 3.0, messages: [{ role: 'user', content }] })", ["REQ-013"]),
+        (
+            "client.messages.create(model=MODEL, max_tokens=MOST, messages=[{'role': 'user', 'content': q}])",
+            [],
+        ),
+        ("client.messages.create(messages=[{'role': 'user', 'content': q}], **options)", []),
+        ("client.messages.create(model=MODEL, messages=[{'role': 'user', 'content': q}])", ["REQ-014"]),
+        (
+            "[{'role': 'tool', 'tool_call_id': 'c', 'content': '5'}]",
+            ["PAIR-002"],
+        ),  # no request without a model
+        (
+            "ask({ model: 'gpt-4.1', tools: all.map(t => ({ name: t })), messages: [{ role: 'user', content: q.trim() }] })",
+            [],
+        ),
+        (
+            "{ run: async ({ a }) => { return 1; }, body: { model: 'gpt-4.1', messages: [{ role: 'user', content }] } }",
+            [],
+        ),
+    ],
+)
+def test_what_a_variable_holds_is_not_judged(text, ids):
+    report = lint_paste(text)
+
+    assert report.judged == 1
+    assert [
+        each.rule for each in report.complaints if each.outcome == "violation" and each.rule < "REQ-100"
+    ] == ids
+
+
+def test_ids_of_one_variable_are_one_id():
+    call = (
+        "{'id': call.id, 'type': 'function', 'function': {'name': call.name, 'arguments': json.dumps(given)}}"
+    )
+    messages = "[{{'role': 'user', 'content': q}}, {{'role': 'assistant', 'tool_calls': [{0}]}}, {1}]"
+    result = "{'role': 'tool', 'tool_call_id': call.id, 'content': '5'}"
+
+    assert lint_paste(ASKED.format(messages.format(call, result))).complaints == []
+
+
+def test_the_report_says_that_a_variable_is_not_judged():
+    said = (
+        CliRunner().invoke(lint.command, ["-"], input=ASKED.format("[{'role': 'user', 'content': q}]")).output
+    )
+
+    assert "only the program knows it" in said
+
+
+@pytest.mark.parametrize(
+    ("text", "part"),
+    [
+        ("client.responses.create(model='gpt-5', input=items)", "in a variable"),
+        (
+            "messages = []\ntry:\n    client.chat.completions.create(**asked)\nexcept RateLimitError:\n    pass",
+            "in a variable",
+        ),
+        (
+            '[llm/start] [llm:ChatOpenAI] Entering LLM run with input:\n{"prompts": ["Human: hi"]}',
+            "LangChain",
+        ),
+        (
+            'Messages: []openai.ChatCompletionMessageParamUnion{openai.ToolMessage("5", "call_1")}',
+            "functions of an SDK",
+        ),
+    ],
+)
+def test_a_program_without_a_request_is_told_what_to_paste(text, part):
+    assert part in lint_paste(text).problem

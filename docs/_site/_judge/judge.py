@@ -19,7 +19,7 @@ from ellmer_conformance.contract.rules import behaviour
 from ellmer_conformance.recordings.pastes.literals import dictionaries
 from ellmer_conformance.recordings.pastes.pasted import Pasted, pasted
 from ellmer_conformance.recordings.pastes.requests import request_in
-from ellmer_conformance.recordings.pastes.truncated import is_certain
+from ellmer_conformance.recordings.pastes.unknown import is_unknown
 from ellmer_conformance.recordings.recorded_requests import Assumed, Recording, Skip, status_of
 from ellmer_harness.recordings import Unreadable
 
@@ -76,8 +76,8 @@ def judged(text: str, wire: str = "", provider: str = "", model: str = "") -> st
     chosen = (wire, provider, model)
     answer = {
         "form": found.form,
-        "partial": found.partial,
-        "requests": [_request(each, *chosen, partial=bool(found.partial)) for each in found.recordings],
+        "partial": found.left_out,
+        "requests": [_request(found, each, *chosen) for each in found.recordings],
     }
     answer |= _matches(found, wire, provider)
     if found.error and all(match["alike"] < _SURE for match in answer["matches"]):
@@ -86,15 +86,15 @@ def judged(text: str, wire: str = "", provider: str = "", model: str = "") -> st
     return json.dumps(answer)
 
 
-#: A log of a request without its body, as `httpx`, `google-genai` and Node.js write it.
-_LOGGED = re.compile(r"POST https?://|\[(?:Array|Object)\]")
+#: A log of a request without its body, as `httpx`, `google-genai`, Node.js and servers write it.
+_LOGGED = re.compile(r"POST https?://|\"POST /\S{1,200} HTTP/[\d.]{1,3}\" \d|\[(?:Array|Object)\]")
 _NO_BODY = (
     "The log names a request but does not have its body. The SDKs of OpenAI and Anthropic write it at level DEBUG; "
     "Google's SDK does not write it. In Node.js, print the body with JSON.stringify."
 )
 
 
-def _request(recording: Recording, wire: str, provider: str, model: str, *, partial: bool) -> Json:
+def _request(paste: Pasted, recording: Recording, wire: str, provider: str, model: str) -> Json:
     request = request_in(recording, Assumed(wire, provider), model)
     if isinstance(request, Skip):
         return {"place": recording.place, "reason": request.reason}
@@ -104,13 +104,13 @@ def _request(recording: Recording, wire: str, provider: str, model: str, *, part
         (verdict.outcome, violation)
         for verdict in verdicts
         for violation in verdict.violations
-        if not partial or is_certain(request, violation)
+        if paste.is_certain(request, violation)
     ]
     return {
         "place": recording.place,
         "wire": request.wire,
         "provider": request.provider,
-        "model": request.model,
+        "model": "" if is_unknown(request.model) else request.model,
         "guessed": not (recording.url or wire),
         "answered": status_of(recording),
         "checked": sum(bool(verdict.checked) for verdict in verdicts),

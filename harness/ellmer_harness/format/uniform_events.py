@@ -155,7 +155,7 @@ def _parsed(body: bytes, frame: _Frame) -> Uniform:
 
 
 def _runs(body: bytes, frame: _Frame) -> list[list[bytes] | Form]:
-    """Returns the events in order: of uniform ones what differs, in a list, and of each other one its form."""
+    """Returns the events in order. Uniform ones are a list of what differs between them; each other one has its own form."""
     begin, end = frame.begin, frame.end
     after, before = len(begin), -len(end)
     events = body[: -len(_BORDER)].split(_BORDER)

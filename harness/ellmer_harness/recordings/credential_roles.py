@@ -178,7 +178,7 @@ def _given_values(exchanges: Iterable[_Exchange]) -> set[str]:
 
 
 def _published(placed: Sequence[_Placed]) -> set[str]:
-    """Returns the fingerprints of the keys in links that anybody gets, and of those that YouTube's own programs send."""
+    """Returns the fingerprints of the keys in public links, and of those that YouTube's own programs send."""
     return {
         each.fingerprint
         for each, it, asked in placed

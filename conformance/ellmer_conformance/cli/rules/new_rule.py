@@ -114,7 +114,7 @@ def checked(id: str, book: RuleBook) -> str:
         raise click.UsageError(f"{id} is not an ID of a rule, such as ORD-002.")
     next_id(id.partition("-")[0])  # the group is known
     if id in book.rules:
-        raise click.UsageError(f"{book.wire} has a rule {id}: {book.rules[id].sentence}")
+        raise click.UsageError(f"{book.wire} already has a rule {id}: {book.rules[id].sentence}")
     return id
 
 

@@ -1,5 +1,5 @@
 """Reads dictionaries as programs and logs write them: JSON with comments, Python's `repr` and calls, objects of JavaScript,
-hashes of Ruby, arrays of PHP, maps of Go, tables of PowerShell.
+hashes of Ruby, arrays of PHP, maps of Go, tables of PowerShell. A text in marks stands for what only the program knows.
 """
 
 from __future__ import annotations
@@ -10,6 +10,8 @@ from collections.abc import Iterator
 from functools import lru_cache
 from itertools import islice
 from typing import Any
+
+from .unknown import is_unknown, stands_for
 
 __all__ = ["dictionaries", "literal", "strings"]
 
@@ -25,11 +27,11 @@ _STRING = re.compile(
 )
 _NUMBER = re.compile(r"(-?\d+(?:\.\d+)?(?:[eE][+-]?\d+)?)(?:[fFmMdDlL]\b)?")
 _NAME = re.compile(r"[A-Za-z_$][\w$.]*")
-_KEYWORD = re.compile(r"([A-Za-z_]\w*)\s*=(?!=)\s*")
+_KEYWORD = re.compile(r"([A-Za-z_]\w*)\s*=(?![=>])\s*")
 #: Where something may begin: a dictionary, the keywords of a call in Python, a list of messages, an array of PHP or Swift.
 _TABLE = r"(?=\s*(?:'\w+'|\"\w+\")\s*(?:=>|:|->|to\b))"
 _BEGINS = re.compile(
-    rf"\{{|\(\s*(?=[A-Za-z_]\w*\s*=)|\bmessages\s*=\s*(?=\[)|\[{_TABLE}|\b(?:array|Dict|Map|mapOf)(?=\({_TABLE})"
+    rf"\{{|\(\s*(?=[A-Za-z_]\w*\s*=(?!>))|\bMap\.of(?=\(\s*\"\w+\"\s*,)|\bmessages\s*=\s*(?=\[)|\[{_TABLE}|\b(?:array|Dict|Map|mapOf)(?=\({_TABLE})"
 )
 #: What stands between a key and its value: in JSON, in Ruby and PHP, in PowerShell, in Scala, in Kotlin.
 _GIVES = re.compile(r":|=>|->|=(?!=)|to\b")
@@ -42,7 +44,7 @@ _MAKERS = re.compile(
     r"(?:array|list|dict|Dict|Map|mapOf|mutableMapOf|List|listOf|arrayOf|List\.of|Map\.of)(?=\()"
 )
 _KEYED = re.compile(rf"{_TABLE}|(?=\s*[A-Za-z_]\w*\s*=)")
-_SPREAD = re.compile(r"(\.\.\.|\*{1,2})[A-Za-z_][\w.]{0,80}")  # what another variable has is not known
+_SPREAD = re.compile(r"(\.\.\.|\*{1,2})[A-Za-z_][\w.]{0,80}")
 _INDEXED = re.compile(r"\[\"(\w{1,60})\"\]")
 _LOOSE = re.compile(r"\s*[;\n]\s*")
 #: What TypeScript says about the type of a value.
@@ -52,12 +54,35 @@ _ASSIGNED = re.compile(r"(?<![\w.])\$?([A-Za-z_]\w*)(?::[^=\n]{0,60})?[ \t]*=[ \
 _ADDS = re.compile(
     r"\b(?P<name>[A-Za-z_]\w*)(?:\s*\+=\s*|\.(?:append|push|extend|add)\(\s*)(?=[\[{@]|[A-Za-z_.]+\()"
 )
+#: Keywords of a call whose value is a list of messages.
+_LISTED = {"messages", "contents", "input"}
 #: Keywords of a call whose value may be a variable.
 _NAMED = {"messages", "tools", "input", "contents", "system", "model", "instructions"}
 #: What a log has in place of an object: `<openai.Omit object at 0x7f>`, `[Array]`.
 _PRINTED = re.compile(r"<[^<>]*>|\[(?:Array|Object|Function[^\]]*|Circular[^\]]*)\]")
 _KNOWN = {"true": True, "True": True, "$true": True, "false": False, "False": False, "$false": False}
+#: What stands for no value: in Python, JavaScript, Go, C, PowerShell, and in the SDKs.
+_NOTHING = {
+    "None",
+    "null",
+    "undefined",
+    "nil",
+    "NULL",
+    "$null",
+    "NOT_GIVEN",
+    "not_given",
+    "NotGiven",
+    "omit",
+    "Omit",
+}
 _WRITERS = {"JSON.stringify", "json.dumps"}
+#: What an expression is made of, as far as its end is concerned.
+_STEP = re.compile(r"[^\"'`()\[\]{},;\n]+|[()\[\]{},;\n]")
+#: A line that ends or begins with one of these goes on.
+_OPERATORS = tuple("+-*/%.?:|&<>=")
+_NO_OPERATOR = re.compile(r":|->|=(?![=>])|\.{3}|…")
+#: A request in a function, which is no part of the expression.
+_ASKS = re.compile(r"\b(?:messages|contents|input)[\"']?\s*[:=]")
 #: The classes of Google's SDK whose fields are those of the body, and the functions that make a part of one field.
 _SENT = re.compile(
     r"(?:[\w.]+\.)?(?:Content|Part|FunctionCall|FunctionResponse|FunctionDeclaration|Tool|ToolConfig|Blob|FileData|Schema"
@@ -105,7 +130,7 @@ def literal(text: str) -> Any:
 def _beginning(text: str, begin: re.Match[str], failed: set[int]) -> tuple[Json, int]:
     """Returns the dictionary that begins there and its end, or an empty one and 0."""
     try:
-        if begin[0] == "{":
+        if begin[0] in ("{", "Map.of"):
             return _strict(text, begin.start()) or _value(text, begin.start(), 0, failed)
         if begin[0].startswith("("):
             return _keywords(text, begin.end(), 0, failed)
@@ -116,7 +141,7 @@ def _beginning(text: str, begin: re.Match[str], failed: set[int]) -> tuple[Json,
         messages, end = _list(text, begin.end() + 1, 1, failed)
     except ValueError:
         return {}, 0
-    return {"messages": messages}, end
+    return ({"messages": messages}, end) if messages else ({}, 0)
 
 
 def _strict(text: str, at: int) -> tuple[Json, int] | None:
@@ -131,45 +156,99 @@ def _keywords(text: str, at: int, depth: int, failed: set[int]) -> tuple[Json, i
     """Returns the keywords of a call and the place after it."""
     found: Json = {}
     while not text.startswith(")", at := _after_space(text, at)):
+        if spread := _SPREAD.match(text, at):
+            at = _spread_of(text, spread, found, ")")
+            continue
         if not (keyword := _KEYWORD.match(text, at)):
             raise ValueError("no keyword")
         name, at = keyword[1], keyword.end()
         found[name], end = _value(text, at, depth + 1, failed)
-        if found[name] is None and depth == 0 and name in _NAMED:
+        if is_unknown(found[name]) and depth == 0 and name in _NAMED:
             found[name] = _variable(text, at)
-        if isinstance(found[name], list):
+        if isinstance(found[name], list) or name in _LISTED:
             found[name], end = _with_others(text, found[name], end, failed)
+        found[name], end = _whole(text, at, found[name], end)
         at = _after_comma(text, end, ")")
     return found, at + 1
 
 
-def _with_others(text: str, first: list[Any], at: int, failed: set[int]) -> tuple[list[Any], int]:
+def _spread_of(text: str, spread: re.Match[str], found: Json, ends: str) -> int:
+    """Adds a key for the unknown ones that another dictionary adds, and returns the place after them."""
+    _, end = _whole(text, spread.start(), None, spread.end())
+    found[stands_for(spread[0])] = stands_for(spread[0])
+    return _after_comma(text, end, ends)
+
+
+def _with_others(text: str, first: Any, at: int, failed: set[int]) -> tuple[Any, int]:
     """Returns a list with those that `+` adds to it, and the place after them."""
     while text.startswith("+", after := _after_space(text, at)):
         begin = _after_space(text, after + 1)
         value, at = _value(text, begin, 1, failed)
-        value = _variable(text, begin) if value is None else value
-        first = [*first, *(value if isinstance(value, list) else ())]
+        value = _variable(text, begin) if is_unknown(value) else value
+        first = [*_as_list(first), *_as_list(value)]
     return first, at
 
 
+def _as_list(value: Any) -> list[Any]:
+    """Returns a list, or one with what stands for others."""
+    return value if isinstance(value, list) else [value] if is_unknown(value) else []
+
+
+def _whole(text: str, begin: int, value: Any, at: int) -> tuple[Any, int]:
+    """Returns the value that ends at a place, and that place. If an expression goes on there (`"Hello " + name`), what stands
+    for it, and its end.
+    """
+    after = _after_space(text, at)
+    ends_line = "\n" in text[at:after] and not text.startswith(_OPERATORS, after)
+    if text[after] in ",;)]}@" or _TYPED.match(text, after) or ends_line:
+        return value, at
+    if _NO_OPERATOR.match(text, after):
+        raise ValueError("no comma")
+    end = _expression(text, after)
+    return stands_for(text[begin:end]), end
+
+
+def _expression(text: str, at: int) -> int:
+    """Returns the place after an expression: a comma, a closing bracket, or the end of a line that does not go on."""
+    depth, begin = 0, at
+    while at < len(text):
+        step = _STRING.match(text, at) or _STEP.match(text, at)
+        if not step:
+            raise ValueError("no end of a string")
+        mark = step[0]
+        if depth == 0 and (mark in ",)]}" or (mark == "\n" and not _goes_on(text, at))):
+            break
+        if mark == ";" and depth == 0:
+            raise ValueError("a statement")
+        depth += (mark in "([{") - (mark in ")]}")
+        at = step.end()
+    if at == len(text) or _ASKS.search(text, begin, at):
+        raise ValueError("no end of an expression, or a request in it")
+    return at
+
+
+def _goes_on(text: str, at: int) -> bool:
+    """Tells whether an expression goes on after the end of a line."""
+    return text[max(0, at - 9) : at].rstrip(" \t\r").endswith(_OPERATORS) or text.startswith(
+        _OPERATORS, _after_space(text, at)
+    )
+
+
 def _variable(text: str, at: int) -> Any:
-    """Returns the value that the program gives a variable before its name stands there, or `None`."""
+    """Returns the value that the program gives a variable before its name stands there, or what stands for it."""
     name = _NAME.match(text, at)
     before = [place for place in _assignments(text).get(name[0], ()) if place < at] if name else []
     if not name or not before:
-        return None
+        return stands_for(name[0]) if name else None
     try:
         value, end = _value(text, before[-1], 2, set())
         return [*value, *_added(text, name[0], end, at)] if isinstance(value, list) else value
     except ValueError:
-        return None
+        return stands_for(name[0])
 
 
 def _added(text: str, name: str, begin: int, end: int) -> Iterator[Any]:
-    """Yields what a program adds to a list between two places: with `append`, `push`, `extend` or `+=`. What cannot be read is
-    `None`.
-    """
+    """Yields what a program adds to a list between two places: with `append`, `push`, `extend` or `+=`."""
     for match in islice(_ADDS.finditer(text, begin, end), _MOST):
         if match["name"] == name:
             value, _ = _value(text, match.end(), 2, set())
@@ -186,8 +265,8 @@ def _assignments(text: str) -> dict[str, list[int]]:
 
 
 def _value(text: str, at: int, depth: int, failed: set[int]) -> tuple[Any, int]:
-    """Returns the value at a place and the place after it. A value of unknown kind is `None`. The brackets that were open at an
-    error are added to `failed`: they need not be tried again.
+    """Returns the value at a place and the place after it. What the text does not show is `None`, or a text that stands for it.
+    The brackets that were open at an error are added to `failed`: they need not be tried again.
     """
     if depth > _DEEPEST:
         raise ValueError("too deep")
@@ -196,7 +275,9 @@ def _value(text: str, at: int, depth: int, failed: set[int]) -> tuple[Any, int]:
     if bracket := _BRACKET.match(text, at):
         table = bracket[1] == "[" and _BEGINS.match(text, bracket.end() - 1)
         read = _object if bracket[1] == "{" else _table if table else _list
-        return read(text, bracket.end(), depth + 1, failed)
+        value, end = read(text, bracket.end(), depth + 1, failed)
+        grouped = bracket[0] == "(" and len(value) == 1 and text[at:end].rstrip(" \n\r\t)")[-1:] != ","
+        return value[0] if grouped and isinstance(value, list) else value, end
     if match := _STRING.match(text, at):
         return _strings(text, match)
     if match := _NUMBER.match(text, at):
@@ -222,20 +303,20 @@ def _entries(text: str, at: int, ends: str, depth: int, failed: set[int]) -> tup
     failed.add(brace)
     while not text.startswith(ends, at := _after_space(text, at)):
         if spread := _SPREAD.match(text, at):
-            at = _after_comma(text, spread.end(), ends)
+            at = _spread_of(text, spread, found, ends)
             continue
         begin = at
         name, at = _key(text, at)
         at = _after_space(text, at)
-        if depth == 1 and text[at] in ",}" and name in _NAMED:  # JavaScript: `{ model, messages }`
-            found[name] = _variable(text, begin)
+        if text[at] in ",}" and _NAME.match(text, begin):  # JavaScript: `{ model, messages }`
+            found[name] = _variable(text, begin) if depth == 1 and name in _NAMED else stands_for(name)
         else:
             gives = _GIVES.match(text, at)
             if not gives:
                 raise ValueError("no colon")
-            found[name], at = _value(text, _after_space(text, gives.end()), depth, failed)
-            loose = gives[0] == "=" and _LOOSE.match(text, at)  # PowerShell: a line each
-            at = loose.end() if loose else at
+            value, end = _value(text, begin := _after_space(text, gives.end()), depth, failed)
+            loose = gives[0] == "=" and _LOOSE.match(text, end)  # PowerShell: a line each
+            found[name], at = (value, loose.end()) if loose else _whole(text, begin, value, end)
             if loose:
                 continue
         at = _after_comma(text, at, ends)
@@ -261,12 +342,14 @@ def _list(text: str, at: int, depth: int, failed: set[int]) -> tuple[list[Any], 
     while not text.startswith(("]", ")", "}"), at := _after_space(text, at)):
         if spread := _SPREAD.match(text, at):
             others = _variable(text, at + len(spread[1]))
-            found += others if isinstance(others, list) else []
-            at = _after_comma(text, spread.end(), "])}")
+            others, at = _whole(text, at, others, spread.end())
+            found += _as_list(others)
+            at = _after_comma(text, at, "])}")
             continue
-        if keyword := re.compile(r"\w+\s*=\s*").match(text, at):  # of a call, such as Timeout(connect=5.0)
+        if keyword := _KEYWORD.match(text, at):  # of a call, such as Timeout(connect=5.0)
             at = keyword.end()
-        value, at = _value(text, at, depth, failed)
+        value, end = _value(text, at, depth, failed)
+        value, at = _whole(text, at, value, end)
         found.append(value)
         at = _after_comma(text, at, "])}")
     failed.remove(bracket)
@@ -275,7 +358,7 @@ def _list(text: str, at: int, depth: int, failed: set[int]) -> tuple[list[Any], 
 
 def _named(text: str, at: int, depth: int, failed: set[int]) -> tuple[Any, int]:
     """Returns a constant, the value that a program writes as JSON (`JSON.stringify({…})`), or an object with a role or a type
-    (`Message(role="user")`). It is `None` for other names and calls, such as `NOT_GIVEN` and `Timeout(5)`.
+    (`Message(role="user")`). Other names and calls are unknown.
     """
     if maker := _MAKERS.match(text, at):
         begin = maker.end() + 1
@@ -291,16 +374,26 @@ def _named(text: str, at: int, depth: int, failed: set[int]) -> tuple[Any, int]:
             object_, end = _keywords(text, end + 1, depth + 1, failed)
             return _made(match[0], object_), end
         given, end = _list(text, end + 1, depth + 1, failed)
-        return given[0] if given and match[0] in _WRITERS else None, end
-    return _KNOWN.get(match[0]), end
+        return _written(given[0]) if given and match[0] in _WRITERS else _other(match[0]), end
+    return _KNOWN[match[0]] if match[0] in _KNOWN else _other(match[0]), end
 
 
-def _made(name: str, fields: Json) -> Json | None:
-    """Returns the object that a call makes of its keywords, if it is one that is sent."""
+def _written(value: Any) -> str:
+    """Returns the JSON of a value; what stands for one stands for its JSON, too."""
+    return value if is_unknown(value) else json.dumps(value)
+
+
+def _other(name: str) -> str | None:
+    """Returns what stands for the value of a name or a call, or `None` if it is none."""
+    return None if name.rpartition(".")[2] in _NOTHING else stands_for(name)
+
+
+def _made(name: str, fields: Json) -> Any:
+    """Returns the object that a call makes of its keywords, if it is one that is sent; else what stands for it."""
     sent = _SENT.fullmatch(name)
     if sent and sent["field"] not in (None, "text"):
         return {sent["field"]: fields}
-    return fields if sent or fields.keys() & {"role", "type"} else None
+    return fields if sent or fields.keys() & {"role", "type"} else _other(name)
 
 
 def _strings(text: str, match: re.Match[str]) -> tuple[str, int]:

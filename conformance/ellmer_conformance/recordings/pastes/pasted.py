@@ -24,6 +24,8 @@ import yaml
 from ellmer_harness.recordings import Unreadable
 from ellmer_harness.recordings.untrusted_files import bounded_yaml
 
+from ...contract.observed.exchange import Request
+from ...contract.rule import Violation
 from ..recorded_requests import Recording, read
 from .commands import (
     CURL,
@@ -40,7 +42,8 @@ from .commands import (
     with_scheme,
 )
 from .literals import dictionaries, literal, strings
-from .truncated import completed
+from .truncated import completed, is_certain
+from .unknown import is_known, is_unknown
 from .unreadable import of_a_library, unreadable
 
 __all__ = ["Pasted", "pasted"]
@@ -65,7 +68,27 @@ class Pasted:
     error: str = ""
     partial: str = ""
 
+    @property
+    def left_out(self) -> str:
+        """What is not judged, in words; empty if all is."""
+        marked = any(b"\\u2039" in (each.body or b"") for each in self.recordings)
+        return self.partial or (UNKNOWN if marked else "")
 
+    def is_certain(self, request: Request, violation: Violation) -> bool:
+        """Tells whether a violation is one whatever the paste does not show.
+
+        Args:
+            request: One of its requests.
+            violation: A violation in the request.
+        """
+        alone = self.form in (LIST, PROGRAM) and request.body.keys() <= {"messages", "contents"}
+        if (alone and "/" not in violation.pointer) or not is_known(request, violation):
+            return False
+        return not self.partial or is_certain(request, violation)
+
+
+LIST, PROGRAM = "a list of messages", "a log or a part of a program"
+UNKNOWN = "what stands in ‹marks›, because only the program knows it"
 CUT = "the end of the request, which is cut off"
 TRACED = "what the trace does not show of the request, such as its tools"
 
@@ -123,7 +146,7 @@ def _requests(text: str, value: Any) -> Pasted | None:
     if command and isinstance(json_of(text_of(command)), dict):
         return Pasted("a command", [command])
     if value is None and (found := next(filter(None, map(logged, _unquoted(text))), [])):
-        return Pasted("a log or a part of a program", found)
+        return Pasted(PROGRAM, found)
     if found := [alone(body) for body in islice(bodies_in(value), _MOST)]:
         return Pasted("JSON with a request in it", found)
     inner = (_requests(each, None) for each in islice(texts_in(value), _MOST))
@@ -173,7 +196,8 @@ def json_body(value: Any) -> Pasted | None:
     if isinstance(value, str):
         value = json_of(value)
     if isinstance(value, list) and _messages({"messages": value}):
-        return Pasted("a list of messages", [alone({"messages": value})])
+        name = "contents" if all("parts" in each for each in value) else "messages"
+        return Pasted(LIST, [alone({name: value})])
     body = body_of(value)
     return Pasted("the body of a request", [alone(body)]) if body else None
 
@@ -350,11 +374,16 @@ def body_of(value: Any, depth: int = 0) -> Json | None:
     """Returns the body in a value: the value itself, or what an SDK, a log or a program has under a usual key."""
     if not isinstance(value, dict):
         return None
-    if any(isinstance(value.get(name), list) for name in ("messages", "contents")) or _responses(value):
+    if any(_is_list(value.get(name)) for name in ("messages", "contents")) or _responses(value):
         return value
     inner = (value.get(name) for name in _HOLDERS) if depth < _DEEPEST else ()
     values = (json_of(each) if isinstance(each, str) else each for each in inner)
     return next((body for each in values if (body := body_of(each, depth + 1))), None)
+
+
+def _is_list(value: Any) -> bool:
+    """Tells whether a value is a list that is not all unknown."""
+    return isinstance(value, list) and (not value or not all(map(is_unknown, value)))
 
 
 _MOST = 50  # requests in one value
@@ -422,7 +451,7 @@ _HOLDERS = ("json_data", "json", "body", "data", "request", "kwargs", "params", 
 
 def _responses(value: Json) -> bool:
     return (
-        isinstance(value.get("input"), (str, list))
+        (_is_list(asked := value.get("input")) or (isinstance(asked, str) and not is_unknown(asked)))
         and ("model" in value or "previous_response_id" in value)
         and "embedding" not in str(value.get("model"))
     )
@@ -451,6 +480,8 @@ _CALLS = {
     re.compile(r"\bMistral\("): "https://api.mistral.ai/v1/chat/completions",
     re.compile(r"\b(?:Async)?Groq\("): "https://api.groq.com/openai/v1/chat/completions",
 }
+#: The call of Anthropic's SDK.
+_MESSAGES = re.compile(r"(?<!threads)\.messages\.(?:create|stream)\(?\s*\Z")
 
 
 def logged(text: str) -> list[Recording]:
@@ -468,14 +499,22 @@ def logged(text: str) -> list[Recording]:
     return [each for each, body in zip(found, said, strict=True) if not _part_of_another(body, said)]
 
 
+#: Options of the SDKs that are not sent in the body.
+_OPTIONS = {"extra_headers", "extra_query", "extra_body", "timeout"}
 #: Options of Google's SDK that are fields of the body. The others are in its `generationConfig`.
 _OF_THE_BODY = {"tools", *("tool_config", "toolConfig", "system_instruction", "systemInstruction"), *("safety_settings", "safetySettings"),
     *("cached_content", "cachedContent", "labels")}  # fmt: skip
 
 
 def _as_sent(body: Json | None) -> Json | None:
-    """Returns the body that Google's SDK makes of the arguments of a call; another body as it is."""
-    if not body or "contents" not in body or "config" not in body:
+    """Returns the body that an SDK makes of the arguments of a call: without its options, and with those of Google's SDK in their
+    places.
+    """
+    if not body:
+        return body
+    more = _object(body.get("extra_body"))
+    body = {name: value for name, value in (body | more).items() if name not in _OPTIONS}
+    if "contents" not in body or "config" not in body:
         return body
     config = _object(body["config"])
     beside = {name: value for name, value in config.items() if name in _OF_THE_BODY}
@@ -509,6 +548,8 @@ def _url_of(value: Json, before: str, after: str) -> str:
         name = next((each for each in _LOGGERS if re.search(rf"\b{each}\b", before[-300:])), "")
         return urljoin(_LOGGERS.get(name, "https://localhost/"), url.lstrip("/"))
     near: list[str] = [*_URL.findall(before[-2000:])[-1:], *_URL.findall(after[:2000])[:1]]
+    if not near and _MESSAGES.search(before[-60:]):
+        return "https://api.anthropic.com/v1/messages"
     return near[0] if near else next((url for call, url in _CALLS.items() if call.search(before)), "")
 
 

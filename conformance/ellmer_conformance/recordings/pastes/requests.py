@@ -10,6 +10,7 @@ from ...contract import readers, rules
 from ...contract.observed.exchange import Request
 from ..recorded_requests import UNASSUMED, Assumed, Recording, Skip, request_of
 from .commands import UNKNOWN_HOST
+from .unknown import is_known, is_unknown
 
 __all__ = ["request_in", "wire_of"]
 
@@ -79,20 +80,25 @@ _MODELS = {
 
 def wire_of(body: Json) -> str:
     """Returns the wire format that a body has: by its own keys, then by its model, then by the fewest broken rules."""
-    if "contents" in body:
-        return "gemini"
-    if "input" in body:
-        return "openai-responses"
-    if body.keys() & {"modelId", "inferenceConfig", "toolConfig"} or _without_types(body):
-        return "bedrock"
-    if body.keys() & {"keep_alive", "options", "think"}:
-        return "ollama"
-    if "model" not in body:  # its URL names the model: on Vertex AI, or on Azure
-        return "anthropic" if "anthropic_version" in body else "openai-chat"
+    if wire := _by_keys(body):
+        return wire
+    if "model" not in body or is_unknown(body["model"]):  # its URL names the model, or a variable
+        return min(("openai-chat", "anthropic"), key=lambda wire: _broken(wire, body, "/messages/"))
     named = str(body.get("model") or "")
     usual = next((wire for pattern, wire in _MODELS.items() if pattern.match(named)), "")
     with_messages = [wire for wire in rules.WIRES if wire not in ("gemini", "openai-responses")]
     return usual or min(with_messages, key=lambda wire: _broken(wire, body))
+
+
+def _by_keys(body: Json) -> str:
+    """Returns the wire format whose own keys a body has; an empty text if it has none."""
+    if "contents" in body or "input" in body:
+        return "gemini" if "contents" in body else "openai-responses"
+    if body.keys() & {"modelId", "inferenceConfig", "toolConfig"} or _without_types(body):
+        return "bedrock"
+    if body.keys() & {"keep_alive", "options", "think"}:
+        return "ollama"
+    return "anthropic" if "anthropic_version" in body else ""
 
 
 def _without_types(body: Json) -> bool:
@@ -105,9 +111,12 @@ def _objects(value: Any) -> list[Json]:
     return [each for each in value if isinstance(each, dict)] if isinstance(value, list) else []
 
 
-def _broken(wire: str, body: Json) -> int:
+def _broken(wire: str, body: Json, place: str = "") -> int:
+    """Returns how many violations of a format's rules there are in a place of a body."""
     book = rules.book(wire)
-    return sum(len(verdict.violations) for verdict in book.judge(book.request(body)))
+    request = book.request(body)
+    found = (each for verdict in book.judge(request) for each in verdict.violations)
+    return sum(each.pointer.startswith(place) and is_known(request, each) for each in found)
 
 
 def _chats(body: Json) -> bool:

@@ -19,6 +19,17 @@ _KINDS: dict[re.Pattern[str], str] = {
     re.compile(
         r"\Ahttps?://\S+\Z"
     ): "This is only a URL. Paste the request with its body, or the error text.",
+    re.compile(
+        r"\bopenai\.(?:User|System|Developer|Assistant|Tool)Message\(|\bnew (?:User|System|Assistant|Tool)ChatMessage\("
+        r"|\.add(?:User|System|Developer|Assistant)Message\(|\bChatCompletionRequest\w{4,20}Message\b"
+    ): (
+        "The program makes its messages with functions of an SDK. Paste the JSON that is sent: a debug log of the SDK or a proxy "
+        "shows it."
+    ),
+    re.compile(r"\b(?:generate|stream)(?:Text|Object)\("): (
+        "This is a call of the AI SDK, which makes a request of it. Paste the `requestBodyValues` of its error, or the "
+        "`request.body` of its result."
+    ),
     re.compile(r"\bModelRe(?:quest|sponse)\(parts=\["): (
         "These are messages of pydantic-ai, which are not what is sent. Paste the request from the debug log of the provider's SDK, "
         "such as `OPENAI_LOG=debug` writes."
@@ -50,15 +61,24 @@ _LANGCHAIN = re.compile(
 _AI_SDK = re.compile(r"['\"]tool-(?:call|result)['\"]\s{0,40},\s{0,40}['\"]?toolCallId\b")
 
 
+_LANGCHAIN_LOG = re.compile(r"\A\[(?:llm|chain|chat_model|tool)/(?:start|end)\]")
+#: The messages of a call are a variable: `messages=history`, or `{ model, messages }`.
+_ELSEWHERE = re.compile(
+    r"\.(?:create|stream|parse|chat|complete|generate_?[cC]ontent\w*)\(\s*\{?[^{}]{0,400}\b(?:messages|contents|input)\b\s*[:=,})]"
+    r"|\b(?:completions|messages|responses|models)\.(?:create|stream|generate_content)\(\s*(?:\*\*)?\w+\s*[,)]"
+)
+_FAILED = re.compile(r"\bTraceback\b|Error code: \d|Error: |['\"]error['\"]\s*:")
+
+
 def of_a_library(text: str) -> str:
     """Returns what to paste in place of messages that a library turns into others. It is empty if they may be what is sent.
 
     Args:
         text: The paste.
     """
-    if _LANGCHAIN.search(text):
+    if _LANGCHAIN_LOG.match(text) or _LANGCHAIN.search(text):
         return (
-            "These are messages of LangChain, as LangSmith shows them, which are not what is sent. Paste the request from the debug "
+            "These are messages of LangChain, as its log and LangSmith show them, which are not what is sent. Paste the request from the debug "
             "log of the provider's SDK, such as `OPENAI_LOG=debug` writes."
         )
     if not _AI_SDK.search(text) or "requestBodyValues" in text:
@@ -81,6 +101,11 @@ def unreadable(text: str, value: Any) -> str:
     for pattern, advice in _KINDS.items():
         if pattern.search(text):
             return advice
+    if value is None and not _FAILED.search(text) and _ELSEWHERE.search(text):
+        return (
+            "The program has its messages in a variable that the text does not show. Paste the list, too, or what is sent: the SDKs of "
+            "OpenAI and Anthropic write it at level DEBUG."
+        )
     if value is None and text.startswith(("{", "[")) and not _ERROR.match(text):
         return _not_json(text)
     if value is None and _REQUEST.search(text) and not _SHORTENED.search(text):

@@ -1,4 +1,4 @@
-"""A variation changes the transport of an answer, but not its meaning. Both are plain values."""
+"""A variation changes the transport of an answer, but not its meaning. A variation and a varied answer are plain values."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What both OpenAI formats share: the error body, the names of places, types, lengths and ranges, the rules about a client's data on itself, and the texts for shape faults."""
+"""What both OpenAI formats share: the error body, the names of places, types, lengths and ranges, the rules about what a client says of itself, and the texts for shape faults."""
 
 from __future__ import annotations
 
