@@ -74,10 +74,23 @@ __all__ = [
     "type_object", "type_string",
 ]  # fmt: skip
 
-if TYPE_CHECKING:
-    from . import providers as _providers
-
-    __all__ += _providers.__all__  # type: ignore[has-type]  # mypy meets the two in a circle; pyright needs it
+if TYPE_CHECKING:  # written by `python -m ellmer_core.providers._stub`
+    __all__ += [
+        "chat_anthropic", "chat_aws_bedrock", "chat_azure_openai", "chat_cerebras", "chat_claude",
+        "chat_cloudflare", "chat_cohere", "chat_databricks", "chat_deepseek", "chat_fireworks",
+        "chat_github", "chat_google_gemini", "chat_google_vertex", "chat_groq", "chat_huggingface",
+        "chat_lmstudio", "chat_mistral", "chat_moonshot", "chat_ollama", "chat_openai",
+        "chat_openai_compatible", "chat_openai_completions", "chat_openai_responses", "chat_openrouter",
+        "chat_perplexity", "chat_portkey", "chat_posit", "chat_qwen", "chat_snowflake", "chat_together",
+        "chat_vllm", "chat_xai", "chat_zai", "models_anthropic", "models_aws_bedrock",
+        "models_azure_openai", "models_cerebras", "models_claude", "models_cloudflare", "models_cohere",
+        "models_databricks", "models_deepseek", "models_fireworks", "models_github",
+        "models_google_gemini", "models_google_vertex", "models_groq", "models_huggingface",
+        "models_lmstudio", "models_mistral", "models_moonshot", "models_ollama", "models_openai",
+        "models_openai_compatible", "models_openai_completions", "models_openai_responses",
+        "models_openrouter", "models_perplexity", "models_portkey", "models_posit", "models_qwen",
+        "models_snowflake", "models_together", "models_vllm", "models_xai", "models_zai"
+    ]  # fmt: skip
 
 #: The modules of public names: first those that every chat needs, then independent ones.
 _MODULES = (

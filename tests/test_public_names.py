@@ -61,6 +61,9 @@ def test_type_checkers_see_every_provider():
     stub = PACKAGE / "providers" / "__init__.pyi"
 
     assert stub.read_text(encoding="utf-8") == _stub.stub(), "run `python -m ellmer_core.providers._stub`"
+    package = Path(ellmer_core.__file__).read_text(encoding="utf-8")
+    assert package == _stub.with_names(package), "run `python -m ellmer_core.providers._stub`"
+    assert {f'"{name}"' for name in _stub.public_names()} <= {*package.replace(",", " ").split()}
 
 
 def test_every_provider_has_its_constructor():

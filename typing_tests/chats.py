@@ -87,7 +87,7 @@ with chat_openai() as one:
 many = ["one", "two", [picture, "three"]]
 assert_type(parallel_chat(said, many, max_active=5, on_error="continue"), PromptResults[Chat | Exception])
 assert_type(parallel_chat_text(said, many), PromptResults[str | None])
-assert_type(batch_chat(said, many, Path("batch.json")), PromptResults[Chat | Exception] | None)
+assert_type(batch_chat(said, many, Path("batch.json")), PromptResults[Chat | Exception])
 assert_type(batch_chat_text(said, many, "batch.json", wait=False), PromptResults[str | None] | None)
 assert_type(batch_chat_completed(said, many, "batch.json"), bool)
 parallel_chat(said, many, on_error="ignore")  # type: ignore[arg-type]

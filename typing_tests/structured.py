@@ -10,6 +10,7 @@ from pydantic import BaseModel
 from ellmer_core import (
     Chat,
     PromptResults,
+    batch_chat_structured,
     chat_openai,
     parallel_chat_as_completed,
     parallel_chat_as_completed_async,
@@ -58,6 +59,7 @@ assert_type(parallel_chat_structured(chat, ["Who?"], type=Person), PromptResults
 assert_type(parallel_chat_structured(chat, ["Who?"], type=Person | None), PromptResults[Person | None])
 assert_type(parallel_chat_structured(chat, ["All?"], type=list[Person]), PromptResults[list[Person] | None])
 assert_type(parallel_chat_structured(chat, ["Who?"], type=people), Any)
+assert_type(batch_chat_structured(chat, ["Who?"], "batch.json", type=Person), PromptResults[Person | None])
 for index, found in parallel_chat_as_completed(chat, ["Who?"], type=Person, max_active=3):
     assert_type((index, found), tuple[int, Person | Exception])
 for index, fork in parallel_chat_as_completed(chat, ["Who?"]):

@@ -151,8 +151,8 @@ class Answer(str):  # noqa: SLOT000 - it bears its turn
 
 
 class Texts:
-    """Picks the text of a conversation for a stream. Answers with tool calls between them, and results that are the answer, become
-    separate paragraphs.
+    """Picks the text of a conversation for a stream. Answers with tool calls or added messages between them, and results that are the
+    answer, become separate paragraphs.
     """
 
     def __init__(self) -> None:
@@ -170,6 +170,8 @@ class Texts:
             return self(ContentText(result_text(shown)))
         if isinstance(shown, AssistantTurn):
             self.called = self.called or bool(self.began and shown.tool_requests)
+        elif isinstance(shown, Turn):  # a message that was added meanwhile
+            self.called = self.began
         return None
 
 

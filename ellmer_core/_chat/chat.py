@@ -136,7 +136,7 @@ class Chat(ChatState):
         In a notebook, the text is shown as Markdown.
 
         Args:
-            *inputs: What to send: strings, contents, or lists of those. After `decide()`, nothing is needed.
+            *inputs: What to send: strings and contents. After `decide()`, nothing is needed.
             echo: What is printed meanwhile: `"none"`, `"output"` or `"all"`; `None` (default) is the chat's setting.
             tool_mode: `"sequential"` (default) runs one tool after the other, `"concurrent"` several at once, in threads.
             params: Parameters for this call, in addition to those of the chat. Default: `None`, no others.

@@ -25,7 +25,7 @@ from ..models.unsupported_parameters import Asked, fitted
 from ..wire.base import Wire
 from ..wire.interfaces import Profile
 from ..wire.interfaces import params as named_params
-from .answers import echo_mode
+from .answers import Input, contents_of, echo_mode
 
 if TYPE_CHECKING:
     from ..tools.definition import FunctionTool
@@ -146,6 +146,36 @@ class ChatState(Displayed):
         """
         unsent = [self._history.reply(())] if self._history.results else []
         self.set_turns([*self.get_turns(include_system_prompt=True), *unsent, *turns])
+
+    def add_message(self, *inputs: Input) -> None:
+        """Adds a message to a conversation in progress, from another thread, a task, a tool or a callback.
+
+        It goes out with the results of the tools that run now. If the model has answered meanwhile without a call, one more
+        request is sent, and `chat()` returns the answer to that. If no conversation is in progress, the message goes out with the next
+        one. Until then, it is not part of the history. A content that the model does not accept raises a `ContentError` in the
+        conversation, and the message is dropped.
+
+        Args:
+            *inputs: As in `chat()`.
+
+        Raises:
+            UsageError: There is nothing to add, or a result of a tool.
+
+        Examples:
+            >>> def look(at: str) -> str:
+            ...     "Looks at something."
+            ...     chat.add_message("Be brief.")
+            ...     return "a cat"
+            >>> chat = ScriptedModel(tool_call("look", at="the sofa"), "A cat.").chat()
+            >>> _ = chat.register_tool(look)
+            >>> _ = chat.chat("Look at the sofa.")
+            >>> chat.last_turn("user").text
+            'Be brief.'
+        """
+        message = contents_of(inputs)
+        if not message or any(isinstance(content, ContentToolResult) for content in message):
+            raise UsageError("add_message() takes strings and contents, and no results of tools.")
+        self._history.add(message)
 
     @overload
     def last_turn(self, role: Literal["assistant"]) -> AssistantTurn | None: ...

@@ -41,7 +41,8 @@ class History:
     """One conversation. `results` are those of the last turn's requests, by position, that have not been sent;
     `decisions` are the decisions about them, by id. `final` are the results that are the answer, in which case the model was not asked
     again. `asked` is the question of the current request, or `None` if there is
-    none or if it continues an answer; `received` are the pieces of its answer that were shown. `whole` are turns that every format can
+    none or if it continues an answer; `received` are the pieces of its answer that were shown. `added` are messages for the next
+    request of a conversation in progress. `whole` are turns that every format can
     send, as the last request had them, and the places of those that are not plain.
     """
 
@@ -51,6 +52,7 @@ class History:
     final: list[ContentToolResult] = field(default_factory=list)
     asked: UserTurn | None = None
     received: list[Content] = field(default_factory=list)
+    added: list[Content] = field(default_factory=list)
     whole: tuple[list[Turn], list[int]] = ([], [])
     _lock: Any = field(default_factory=Lock, repr=False, compare=False)
 
@@ -71,7 +73,7 @@ class History:
             if isinstance(last, AssistantTurn) and last.links is None:
                 self.turns[-1] = distinct_calls(last)
             self.results = dict(results or {})
-            self.decisions = {}
+            self.decisions, self.added = {}, []
 
     @property
     def answer(self) -> AssistantTurn:
@@ -148,6 +150,14 @@ class History:
             with self._lock:
                 self.turns += turns
                 self.results, self.decisions = {}, {}
+                if self.added:
+                    sent = {id(content) for turn in turns for content in turn.contents}
+                    self.added = [content for content in self.added if id(content) not in sent]
+
+    def add(self, message: Iterable[Content]) -> None:
+        """Stores a message for the next request. It can be called while a conversation runs, from any thread."""
+        with self._lock:
+            self.added = [*self.added, *message]
 
     def close_interrupted(self, reason: str) -> None:
         """Handles a failed or abandoned request: keeps the received part as a partial turn, or else restores the

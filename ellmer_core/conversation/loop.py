@@ -41,7 +41,7 @@ from ..contents.content import (
     ContentToolResult,
     matched,
 )
-from ..contents.turns import AssistantTurn, UserTurn
+from ..contents.turns import AssistantTurn, Turn, UserTurn
 from ..errors import ConnectError, IncompleteResponseError, ProviderError
 from ..wire.base import answer_of
 from ..wire.interfaces import Request
@@ -59,35 +59,67 @@ from .settings import Cancelled, Settings
 def converse(history: History, settings: Settings, inputs: Sequence[Content]) -> Loop[AssistantTurn | None]:
     """Sends the inputs, runs the tools that the model calls, and repeats this until the model has answered.
 
-    Returns the last turn, or `None` if the conversation was cancelled or got none.
+    Messages that are added meanwhile go out with the next request. Returns the last turn, or `None` if the conversation was cancelled
+    or got none.
     """
     began = len(history.turns) if settings.usage_limits.per == "call" else 0
     try:
         waited = history.decisions and (yield from call_tools(history, settings, history.open_requests))
-        if waited and not inputs:
+        if waited and not inputs and not history.added:
             return None
         user: UserTurn | None
-        yield (user := history.reply(inputs))
+        yield (user := history.reply([*history.added, *inputs]))
         for rounds in count():
             settings.usage_limits.check_request(history.turns[began:])
             turn, settings = yield from answered(history, settings, user)
             if turn.tool_requests or settings.wire.paused(turn):
-                if rounds >= settings.max_tool_rounds:
-                    raise _too_many_rounds(settings, rounds)
-                settings.usage_limits.check_calls(history.turns[began:])
-                if (yield from call_tools(history, settings, turn.tool_requests)):
+                following = yield from _after_calls(history, settings, turn, began, rounds)
+                if following is None:
                     return turn
-                user = history.reply(()) if turn.tool_requests else None
-                if user is not None and "tool_choice" in settings.wire.params:
-                    settings = _not_forcing(settings)
-            elif settings.check and settings.max_retries > 0 and (wrong := settings.check(turn)) is not None:
-                settings = replace(settings, max_retries=settings.max_retries - 1)
-                yield (user := history.reply([ContentText(wrong)]))
+                user, settings = following
             else:
-                return turn
+                user, settings = _after_text(history, settings, turn)
+                if user is None:
+                    return turn
+                yield user
     except Cancelled:
         return None
+    except errors.ContentError:
+        history.added = []  # it would be refused again and again
+        raise
     raise AssertionError("unreachable: the last round returns or raises")
+
+
+def _after_calls(
+    history: History, settings: Settings, turn: AssistantTurn, began: int, rounds: int
+) -> Loop[tuple[UserTurn | None, Settings] | None]:
+    """Runs the calls of an answer. Returns the next user turn (`None`: an answer is continued) and the settings for it, or `None` if
+    a result is the answer.
+    """
+    reached = _reached(settings, history.turns[began:], rounds)
+    if reached is not None:
+        yield from _refused(history, settings, turn, reached)
+    elif (yield from call_tools(history, settings, turn.tool_requests)) and not history.added:
+        return None
+    if not turn.tool_requests:
+        return None, settings
+    added = history.added
+    if added:
+        yield UserTurn(added)
+    if reached is not None or settings.usage_limits.next_is_last(history.turns[began:]):
+        settings, added = _without_tools(settings), [*added, ContentText(LAST)]
+    elif "tool_choice" in settings.wire.params:
+        settings = _not_forcing(settings)
+    return history.reply(added), settings
+
+
+def _after_text(
+    history: History, settings: Settings, turn: AssistantTurn
+) -> tuple[UserTurn | None, Settings]:
+    """Returns the next user turn after an answer without calls, and the settings for it. There is none if the model is done."""
+    if settings.check and settings.max_retries > 0 and (wrong := settings.check(turn)) is not None:
+        return history.reply([ContentText(wrong)]), replace(settings, max_retries=settings.max_retries - 1)
+    return history.reply(history.added) if history.added else None, settings
 
 
 def _not_forcing(settings: Settings) -> Settings:
@@ -96,6 +128,45 @@ def _not_forcing(settings: Settings) -> Settings:
         return settings
     params = {name: value for name, value in settings.wire.params.items() if name != "tool_choice"}
     return replace(settings, wire=replace(settings.wire, params=params))
+
+
+#: What the model is told with the last request that a limit allows.
+LAST = "No tool can be called any more. Answer with what you have."
+
+
+def _reached(settings: Settings, turns: Sequence[Turn], rounds: int) -> errors.EllmerError | None:
+    """Returns the limit that the calls of the last turn exceed, if the model is to answer without them. Raises it otherwise."""
+    try:
+        if rounds >= settings.max_tool_rounds:
+            raise _too_many_rounds(settings, rounds)
+        settings.usage_limits.check_calls(turns)
+    except (errors.ToolRoundsError, errors.UsageLimitError) as error:
+        if settings.usage_limits.at_limit != "answer" or not settings.tools:
+            raise
+        return error
+    return None
+
+
+def _refused(
+    history: History, settings: Settings, turn: AssistantTurn, reached: errors.EllmerError
+) -> Loop[None]:
+    """Answers the calls of a turn with an error that tells the model that they were not run."""
+    if not turn.tool_requests:
+        raise reached
+    logger.info("%s: %s The model is asked for an answer without tools.", type(reached).__name__, reached)
+    for place, request in enumerate(turn.tool_requests):
+        yield request
+        history.results[place] = ContentToolResult(error="The call was not run.", request=request)
+        yield history.results[place]
+        if settings.on_result:
+            yield Notify(tuple(settings.on_result), history.results[place])
+
+
+def _without_tools(settings: Settings) -> Settings:
+    params = {
+        n: v for n, v in settings.wire.params.items() if n not in {"tool_choice", "parallel_tool_calls"}
+    }
+    return replace(settings, tools={}, wire=replace(settings.wire, params=params))
 
 
 def _too_many_rounds(settings: Settings, rounds: int) -> errors.ToolRoundsError:

@@ -53,6 +53,8 @@ class UsageLimits(Value):
             `parallel_chat()` together.
         same_calls: How often in a row the model may make the same calls, with the same arguments, and get the same
             results. A model that repeats itself seldom stops by itself. Default: `None`.
+        at_limit: `"raise"` (default) raises the error. `"answer"` asks the model once more, without tools: in the last of the
+            `requests`, or after `tool_calls`, `same_calls` or the chat's `max_tool_rounds`. `tokens` and `cost` always raise.
 
     Examples:
         >>> chat = chat_openai(usage_limits=UsageLimits(requests=10, cost=0.50))
@@ -66,11 +68,14 @@ class UsageLimits(Value):
     cost: float | None = None
     per: Literal["call", "chat"] = "call"
     same_calls: int | None = None
+    at_limit: Literal["raise", "answer"] = "raise"
 
     def __post_init__(self) -> None:
         if self.per not in {"call", "chat"}:
             raise UsageError(f'per= must be "call" or "chat", not {self.per!r}.')
-        for name in (limit.name for limit in fields(self) if limit.name != "per"):
+        if self.at_limit not in {"raise", "answer"}:
+            raise UsageError(f'at_limit= must be "raise" or "answer", not {self.at_limit!r}.')
+        for name in (limit.name for limit in fields(self) if limit.name not in {"per", "at_limit"}):
             limit = getattr(self, name)
             kinds = int | float if name == "cost" else int
             if limit is not None and (isinstance(limit, bool) or not isinstance(limit, kinds) or limit < 0):
@@ -98,6 +103,20 @@ class UsageLimits(Value):
                     "tokens= instead."
                 )
             _check("cost", sum(answer.cost or 0.0 for answer in answers), self.cost)
+
+    def next_is_last(self, turns: Sequence[Turn]) -> bool:
+        """Returns whether the next request is the last of `requests`, in which the model has to answer.
+
+        Args:
+            turns: The turns of the call so far.
+
+        Examples:
+            >>> UsageLimits(requests=2, at_limit="answer").next_is_last([UserTurn("Hi"), AssistantTurn("Hello!")])
+            True
+        """
+        if self.at_limit != "answer" or self.requests is None:
+            return False
+        return sum(isinstance(turn, AssistantTurn) and not turn.lost for turn in turns) == self.requests - 1
 
     def check_calls(self, turns: Sequence[Turn]) -> None:
         """Raises `UsageLimitError` if the calls of the last turn would exceed a limit.

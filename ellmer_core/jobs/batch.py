@@ -15,7 +15,7 @@ from collections.abc import Callable, Iterable, Mapping
 from contextlib import suppress
 from dataclasses import replace
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any, Literal, TypeVar, overload
 from uuid import uuid4
 
 from .. import errors
@@ -51,12 +51,38 @@ from .prompts_and_results import (
     warn_of_failures,
 )
 
+if TYPE_CHECKING:
+    from typing_extensions import TypeForm
+
 __all__ = ["batch_chat", "batch_chat_completed", "batch_chat_structured", "batch_chat_text"]
 
 
 # --- The functions ---------------------------------------------------------------------------------------
 
 
+T = TypeVar("T")
+
+
+@overload
+def batch_chat(
+    chat: Chat,
+    prompts: Iterable[Prompt],
+    path: str | Path,
+    *,
+    wait: Literal[True] = True,
+    ignore_hash: bool = False,
+    sleep: Sleep = time.sleep,
+) -> PromptResults[Chat | Exception]: ...
+@overload
+def batch_chat(
+    chat: Chat,
+    prompts: Iterable[Prompt],
+    path: str | Path,
+    *,
+    wait: bool,
+    ignore_hash: bool = False,
+    sleep: Sleep = time.sleep,
+) -> PromptResults[Chat | Exception] | None: ...
 def batch_chat(
     chat: Chat,
     prompts: Iterable[Prompt],
@@ -100,8 +126,34 @@ def batch_chat(
     return chats(outcomes, cost_of(outcomes))
 
 
+@overload
 def batch_chat_text(
-    chat: Chat, prompts: Iterable[Prompt], path: str | Path, **options: Any
+    chat: Chat,
+    prompts: Iterable[Prompt],
+    path: str | Path,
+    *,
+    wait: Literal[True] = True,
+    ignore_hash: bool = False,
+    sleep: Sleep = time.sleep,
+) -> PromptResults[str | None]: ...
+@overload
+def batch_chat_text(
+    chat: Chat,
+    prompts: Iterable[Prompt],
+    path: str | Path,
+    *,
+    wait: bool,
+    ignore_hash: bool = False,
+    sleep: Sleep = time.sleep,
+) -> PromptResults[str | None] | None: ...
+def batch_chat_text(
+    chat: Chat,
+    prompts: Iterable[Prompt],
+    path: str | Path,
+    *,
+    wait: bool = True,
+    ignore_hash: bool = False,
+    sleep: Sleep = time.sleep,
 ) -> PromptResults[str | None] | None:
     """Returns the texts of the answers of `batch_chat()`.
 
@@ -109,7 +161,9 @@ def batch_chat_text(
         chat: As in `batch_chat()`.
         prompts: As in `batch_chat()`.
         path: File for the state of the batch.
-        **options: `wait`, `ignore_hash` and `sleep` of `batch_chat()`.
+        wait: As in `batch_chat()`. Default: `True`.
+        ignore_hash: As in `batch_chat()`. Default: `False`.
+        sleep: As in `batch_chat()`. Default: `time.sleep`.
 
     Returns:
         A text for each prompt, `None` for one that failed; `None` if `wait` is false and the batch is not done.
@@ -121,7 +175,7 @@ def batch_chat_text(
         >>> batch_chat_text(chat, ["Hello?", "Goodbye?"], "greetings.json")  # doctest: +SKIP
         ['Hello!', 'Goodbye!']
     """
-    forks = batch_chat(chat, prompts, path, **options)
+    forks = batch_chat(chat, prompts, path, wait=wait, ignore_hash=ignore_hash, sleep=sleep)
     return (
         None
         if forks is None
@@ -129,6 +183,48 @@ def batch_chat_text(
     )
 
 
+@overload
+def batch_chat_structured(
+    chat: Chat,
+    prompts: Iterable[Prompt],
+    path: str | Path,
+    *,
+    type: TypeForm[T],
+    convert: Literal[True] = True,
+    frame: None = None,
+    mode: StructuredMode | None = None,
+    wait: Literal[True] = True,
+    ignore_hash: bool = False,
+    sleep: Sleep = time.sleep,
+) -> PromptResults[T | None]: ...
+@overload
+def batch_chat_structured(
+    chat: Chat,
+    prompts: Iterable[Prompt],
+    path: str | Path,
+    *,
+    type: TypeForm[T],
+    convert: Literal[True] = True,
+    frame: None = None,
+    mode: StructuredMode | None = None,
+    wait: bool,
+    ignore_hash: bool = False,
+    sleep: Sleep = time.sleep,
+) -> PromptResults[T | None] | None: ...
+@overload
+def batch_chat_structured(
+    chat: Chat,
+    prompts: Iterable[Prompt],
+    path: str | Path,
+    *,
+    type: Any,
+    convert: bool = True,
+    frame: Library | None = None,
+    mode: StructuredMode | None = None,
+    wait: bool = True,
+    ignore_hash: bool = False,
+    sleep: Sleep = time.sleep,
+) -> Any: ...
 def batch_chat_structured(
     chat: Chat,
     prompts: Iterable[Prompt],

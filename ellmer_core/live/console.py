@@ -7,7 +7,7 @@ import os
 import re
 import sys
 from base64 import b64decode, b64encode
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Iterator
 from contextlib import closing
 from functools import cache
 from pathlib import Path
@@ -19,7 +19,7 @@ from prompt_toolkit.completion import CompleteEvent, Completer, Completion
 from prompt_toolkit.document import Document
 from prompt_toolkit.history import FileHistory, History, InMemoryHistory
 from prompt_toolkit.key_binding import KeyBindings, KeyPressEvent
-from rich.console import Console, ConsoleOptions, RenderableType, RenderResult
+from rich.console import Console, ConsoleOptions, Group, RenderableType, RenderResult
 from rich.live import Live
 from rich.markdown import Markdown
 from rich.panel import Panel
@@ -395,9 +395,9 @@ class Screen:
     def unfold(self) -> None:
         """Shows the tool calls of the last answer in full."""
         for shown in self.calls:
-            text = f"{shown.call}\n\n{_body(shown)}"
             style = MARKS[shown.status][1] if shown.status != "success" else "dim"
-            self.console.print(Panel(Text(safe(text)), title=Text(safe(shown.title)), border_style=style))
+            inside = Group(Text(safe(f"{shown.call}\n")), *_unfolded(shown))
+            self.console.print(Panel(inside, title=Text(safe(shown.title)), border_style=style))
         if not self.calls:
             self.note("No tool was called.")
 
@@ -438,6 +438,15 @@ def _grown(kind: type[Content], text: str, *, whole: bool) -> RenderableType:
         return markdown(text)
     first, *rest = text.strip().splitlines() or [""]
     return Text(safe(f"{first}{' …' if rest else ''}" if whole else text), style="dim italic")
+
+
+def _unfolded(shown: Card) -> Iterator[RenderableType]:
+    """Yields the parts of a result, tables as tables."""
+    if shown.kind not in {"markdown", "media"}:
+        yield Text(safe(_body(shown)))
+        return
+    for part in [ContentText(str(shown.body))] if shown.kind == "markdown" else shown.body:
+        yield markdown(safe(part.text)) if isinstance(part, ContentText) else Text(safe(value_text(part)))
 
 
 def _body(shown: Card) -> str:

@@ -11,7 +11,7 @@ from rich.markdown import Markdown
 from rich.rule import Rule
 from rich.text import Text
 
-from ..contents.content import Content, ContentText, ContentThinking, ContentToolResult, ToolDef
+from ..contents.content import Content, ContentText, ContentThinking, ContentToolResult, ToolDef, replaced
 from ..contents.turns import AssistantTurn, Turn
 from ..conversation.request import conversation_as_sent
 from .citation_footnotes import sources_markdown
@@ -26,6 +26,9 @@ def renderable(value: Any) -> RenderableType:
     match value:
         case ContentText():
             return Markdown(safe("\n\n".join(filter(None, [value.text, sources_markdown(value.citations)]))))
+        case ContentToolResult(value=ContentText(text), error=None) if "\n" in text:
+            label = format_content(replaced(value, value=""))
+            return Group(Text(safe(label.partition("]: ")[0] + "]:")), Markdown(safe(text)))
         case Content():
             return _printed(value)
         case Turn():

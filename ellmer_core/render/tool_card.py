@@ -16,12 +16,13 @@ from ..contents.content import (
     ContentToolRequest,
     ContentToolResult,
     ContentUploaded,
+    Path,
     contents_in,
     in_words,
     is_media,
+    mapped,
 )
 from ..errors import EllmerWarning, ToolReject, error_message
-from ..tools.results import flatten
 from .printed_form import format_content
 
 __all__ = ["Card", "ToolResultDisplay", "card", "value_text"]
@@ -125,7 +126,10 @@ class Card:
     @property
     def open(self) -> bool:
         """Whether its body is unfolded at first. Media are."""
-        return bool(self.display.get("open", self.block or self.kind == "media"))
+        media = self.kind == "media" and any(
+            isinstance(each, Content) and is_media(each) for each in self.body
+        )
+        return bool(self.display.get("open", self.block or media))
 
 
 def card(content: ContentToolRequest | ContentToolResult) -> Card:
@@ -215,14 +219,27 @@ def _body(result: ContentToolResult, display: Mapping[str, Any]) -> tuple[Any, K
     for kind in ("html", "markdown", "text"):
         if kind in display:
             return display[kind], kind
-    media = [c for c in contents_in(result.value) if is_media(c) and not isinstance(c, ContentUploaded)]
-    if not media:
-        return value_text(result.value), "markdown" if isinstance(result.value, ContentText) else "code"
+    if isinstance(result.value, ContentText):
+        return result.value.text, "markdown"
+    shown = [content for content in contents_in(result.value) if _apart(content)]
+    if not shown:
+        return value_text(result.value), "code"
     items = list(result.value) if isinstance(result.value, (list, tuple)) else [result.value]
-    if all(any(content is item for item in items) for content in media):
+    if all(any(content is item for item in items) for content in shown):
         return items, "media"
-    pointed, *_ = flatten([result])
-    return [value_text(getattr(pointed, "value", None)), *media], "media"
+    return [value_text(mapped(result.value, _pointer)), *shown], "media"
+
+
+def _apart(content: Content) -> bool:
+    """Returns whether a content in a value is shown after it: media, and text of several lines, such as a table."""
+    if isinstance(content, ContentText):
+        return "\n" in content.text
+    return is_media(content) and not isinstance(content, ContentUploaded)
+
+
+def _pointer(content: Content, path: Path) -> Any:
+    where = ("item " if isinstance(path[0], int) else "") + ".".join(map(str, path))
+    return f"[see below: {where}]" if _apart(content) else content
 
 
 def _json(value: Any) -> str:

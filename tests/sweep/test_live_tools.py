@@ -126,6 +126,26 @@ def test_a_chat_goes_on_after_every_tool_of_a_server(provider, served, monkeypat
     talk(provider, served, ["blocking", "async", "stream"][WIRES.index(provider) % 3])
 
 
+LIMITS = [{"requests": 2}, {"tool_calls": 0}]
+
+
+@pytest.mark.parametrize("limit", LIMITS, ids=lambda limit: next(iter(limit)))
+@pytest.mark.parametrize("provider", WIRES, ids=lambda provider: provider.key[0])
+def test_the_last_answer_has_no_tools_and_an_added_message_goes_out(provider, limit, monkeypatch):
+    monkeypatch.setenv("AWS_REGION", "eu-west-1")
+    texts = [Answer([Say("So.")]), Answer([Say("And so.")])]
+    with StrictServer({"talk": Script([Answer([Call("look", {})]), *texts])}) as server:
+        chat = connected(
+            provider,
+            server,
+            [ec.tool(lambda: chat.add_message("Be brief."), name="look", description="Looks.")],
+        )
+        chat.usage_limits = ec.UsageLimits(**limit, at_limit="answer")
+        assert chat.chat("Go.") == "So."
+        assert chat.chat("And now?") == "And so."
+        assert [(each.rule.id, each.message) for e in server.requests for each in e.violations] == []
+
+
 def test_every_value_meets_most_kinds():
     names = list(kinds("a"))
     shifts = [WIRES.index(provider) * 3 + 1 for provider in WIRES]  # those of the async conversations

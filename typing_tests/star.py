@@ -1,0 +1,7 @@
+"""`from ellmer_core import *` has every public name for type checkers, too."""
+
+from typing import assert_type
+
+from ellmer_core import *  # noqa: F403
+
+assert_type(chat_openai("Be brief.").chat("Hi"), str)  # noqa: F405
