@@ -51,7 +51,6 @@ CATALOGUE: Mapping[str, Level] = {
 
 HELD_BY: Mapping[str, Sequence[str]] = {
     "ORD-010": ("ORD-001", "ORD-002", "ORD-003", "ORD-005"),  # text before a result, in one turn
-    "TRM-003": ("TRM-015",),  # the cases' model at OpenAI takes an image in a result, and does not see it
     "TRM-004": ("TRM-001", "TRM-016"),  # in the result or behind it, as the adapter declares
     "STR-016": ("TXT-001", "TXT-005", "USG-001", "STP-001"),  # one frozen transcript, streamed and not
     "THK-004": ("THK-006", "ORD-008"),

@@ -195,6 +195,17 @@ class NeedsADelta(BrokenAdapter):
         return chunks
 
 
+class NeedsThePartsOfCounts(BrokenAdapter):
+    """Raises an error where the parts of the token counts are null."""
+
+    case, caught_by, on = "news", ("USG-008",), _CHAT
+
+    def answer(self, chunks: list[bytes]) -> list[bytes]:
+        if re.search(rb'"prompt_tokens_details": ?null', b"".join(chunks)):
+            raise httpx.RemoteProtocolError("'NoneType' object has no attribute 'cached_tokens'")
+        return chunks
+
+
 class NeedsTheIdsOfItems(BrokenAdapter):
     """Ignores calls whose items have no ids."""
 
