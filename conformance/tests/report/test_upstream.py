@@ -159,7 +159,7 @@ def test_the_report_about_a_bridged_library_says_how_to_install_its_bridge():
 
     assert "`pip install 'ellmer-peers[haystack] @ git+https://" in text
     assert "/ellmer_peers/haystack.py> calls the library." in text
-    assert "Its last line begins with `PAIR-001 " in text
+    assert "At its end, it prints `PAIR-001 " in text
 
 
 def test_the_answer_that_was_misread_is_shown_without_its_counts():

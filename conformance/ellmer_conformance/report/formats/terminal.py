@@ -430,14 +430,8 @@ def print_report(
     details: bool = False,
     beside: Iterable[str] = (),
 ) -> None:
-    """Prints the verdict, the matrix of each adapter, each cause once, the score, the lines `beside` it, and the verdict again.
-
-    Args:
-        report: The report.
-        to: Where it is printed.
-        folder: The folder of the report. Default: it was not written.
-        details: Whether all is printed that is declared, not judged and not run. Default: one line of each.
-        beside: What else is to be said, before the last line. Default: nothing.
+    """Prints the verdict and the matrix of each adapter, and goes on as `print_findings` does, with the same `report`, `to`, `folder`,
+    `details` and `beside`.
     """
     to.print(verdict(report))
     shown = [_print_matrix(adapter, report, to) for adapter in report.adapters]

@@ -135,7 +135,7 @@ def _parts(report: Report, cause: Cause, rule: Mapping[str, Any]) -> Iterator[st
     if answer := _answer(row, exchange):
         yield f"The answer:\n\n{_block(answer)}"
     yield f"**To see it.** {_found(report, row)}\n\n{_program(report, row)}"
-    yield f"Its last line begins with `{row.rule} {printable(row.pointer)}`."
+    yield f"At its end, it prints `{row.rule} {printable(row.pointer)}` and what is wrong there."
     yield f"**Versions.** {', '.join(_versions(report, row))}"
     yield f"**Rule.** [{row.rule}]({row.page or page_of(row.rule)}), which has its sources. {_plays(cause)}"
 
