@@ -649,7 +649,7 @@ RANDOM = "Zq7Lw2Xc9Vb4Nm1Kj8Hg5Fd3Sa6Po0Iu"
 
 @pytest.mark.parametrize(
     "pieces",
-    [('{"api', '_key":"', RANDOM[:9], RANDOM[9:], '"}'), ('{"api_key": "' + RANDOM[:20], RANDOM[20:] + '"}')],
+    [('{"api', '_key":"', RANDOM[:9], RANDOM[9:], '"}'), ('{"api_key": "' + RANDOM[:10], RANDOM[10:] + '"}')],
 )
 def test_a_named_credential_that_is_split_over_events_is_found(pieces):
     events = [{"index": 1, "delta": {"partial_json": piece}} for piece in pieces]
