@@ -103,7 +103,12 @@ def parse_compact(body: bytes) -> Spelled | None:
 
 def _parse_in(core: bytes, shape: str) -> Spelled | None:
     """Returns the form of a JSON text with these spaces. The bytes are compared directly, without decoding them to text."""
-    if core[:1] not in _OPENING or shape == "tab" or b"\\/" in core or has_more_values(core, RECORDING.values):
+    if (
+        core[:1] not in _OPENING
+        or shape == "tab"
+        or b"\\/" in core
+        or has_more_values(core, RECORDING.values)
+    ):
         return None
     plain = in_ascii(core)
     try:

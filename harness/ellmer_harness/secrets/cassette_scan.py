@@ -617,18 +617,16 @@ def _over_events(value: Any, where: str, secrets: Sequence[tuple[str, str]]) -> 
             for secret, what in dict.fromkeys(wanted):
                 if not any(secret in text for text in texts):
                     yield Hit([f"{at}{path}"], f"{what}, over several events", secret, "")
-        if not is_array and _may_have_names([*wholes.values()]):
+        if not is_array:
             yield from _named_over_events(at, split, wholes)
-
-
-def _may_have_names(texts: Sequence[str]) -> bool:
-    return has_name(in_ascii(utf8(compact(texts))))
 
 
 def _named_over_events(
     at: str, split: Mapping[str, Sequence[str]], wholes: Mapping[str, str]
 ) -> Iterator[Hit]:
     """Yields the credentials with a name, such as those in the arguments of a tool, that no event has as a whole."""
+    if not has_name(in_ascii(utf8(compact([*wholes.values()])))):
+        return
     for path, texts in split.items():
         data = wholes[path].encode("utf-8", "replace")
         for what, found, _, name in named(data.decode("latin-1"), data.lower().decode("latin-1")):
@@ -640,11 +638,12 @@ def _named_over_events(
 
 def _may_be_split(events: Sequence[Any], known: _Known) -> bool:
     """Tells whether the joined texts of events may hold a key, a credential with a name, or a secret."""
-    wholes = ["".join(texts) for _, texts in _columns(events, "")]
+    split = dict(_columns(events, ""))
+    wholes = {path: "".join(texts) for path, texts in split.items()}
     return (
-        has_key(in_ascii(_SEPARATOR.join(each.encode("utf-8", "replace") for each in wholes)))
-        or _may_have_names(wholes)
-        or any(known.in_any_form(each) for each in wholes)
+        has_key(in_ascii(_SEPARATOR.join(each.encode("utf-8", "replace") for each in wholes.values())))
+        or any(known.in_any_form(each) for each in wholes.values())
+        or any(True for _ in _named_over_events("", split, wholes))
     )
 
 

@@ -76,10 +76,8 @@ def places(value: Any, where: str = "") -> dict[tuple[str, str], list[Location]]
         elif isinstance(item, dict):
             naming = "" if _VALUES.isdisjoint(item) else _named(item)
             private = _private_fields(item)
-            for field, at, name in _telling_columns(item):
-                for number, row in enumerate(item[field]):
-                    for text in _cell(row, at):
-                        found[name, text].append((((place, field), number), at))
+            for named, at in _cells(item, place):
+                found[named].append(at)
             for name, inner in item.items():
                 found["", name].append(place)
                 holder = naming if name in _VALUES else _PRIVATE if name in private else ""
@@ -149,13 +147,7 @@ def _telling(
     if _JWK in names:
         yield from ((_PRIVATE, each[name]) for each in objects for name in _private_fields(each))
     if not _ROW_NAMES.isdisjoint(names):
-        yield from (
-            (name, text)
-            for each in objects
-            for field, at, name in _telling_columns(each)
-            for row in each[field]
-            for text in _cell(row, at)
-        )
+        yield from (named for each in objects for named, _ in _cells(each, ("", None)))
     pairs = (items for items in lists if len(items) == 2 and _pair(items))
     yield from ((pair[0], text) for pair in pairs for text in pair)
     yield from ((name, items[at]) for items in lists for at, name in _options(items).items())
@@ -170,9 +162,12 @@ def _telling_columns(table: dict[str, Any]) -> Iterator[tuple[str, int, str]]:
             yield from ((field, at, name) for at, name in columns)
 
 
-def _cell(row: Any, at: int) -> Iterator[str]:
-    if isinstance(row, list) and at < len(row) and isinstance(row[at], str):
-        yield row[at]
+def _cells(table: dict[str, Any], place: Location) -> Iterator[tuple[tuple[str, str], Location]]:
+    """Yields the texts in the columns of a table whose names suggest a credential: each with its name, and its place."""
+    for field, at, name in _telling_columns(table):
+        for number, row in enumerate(table[field]):
+            if isinstance(row, list) and at < len(row) and isinstance(row[at], str):
+                yield (name, row[at]), (((place, field), number), at)
 
 
 def _private_fields(value: dict[str, Any]) -> list[str]:

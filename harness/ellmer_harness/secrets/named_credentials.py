@@ -70,7 +70,17 @@ _SECRETS = (
         "hmac key",
     ),
     *("fernet key", "cipher key", "deploy key", "ingestion key"),
-    *("dev key", "developer key", "session key", "service key", "admin key", "license key", "storage key", "webhook key", "server key"),
+    *(
+        "dev key",
+        "developer key",
+        "session key",
+        "service key",
+        "admin key",
+        "license key",
+        "storage key",
+        "webhook key",
+        "server key",
+    ),
     *("client key", "app key", "application key", "functions key", "role key", "session id", "sessionid"),
     *("sid", "connection string", "conn str", "dsn", "bearer", "assertion", "sas", "code verifier"),
     *("device code", "authorization code", "auth code", "activation code", "auth req id", "preshared key"),
@@ -339,12 +349,11 @@ def evidence(name: str, value: str) -> Evidence:
     if in_link and _OPENS_FILES.match(name[1:]):
         return "place"
     is_object = last[-1:] == ["sid"] and _OBJECT.fullmatch(value)
-    if _CSRF_COOKIE.fullmatch(value) or any("csrf" in word or "xsrf" in word for word in last):
-        return "csrf"
+    is_csrf = _CSRF_COOKIE.fullmatch(value) or any("csrf" in word or "xsrf" in word for word in last)
     made_up = _MADE_UP.fullmatch(value) or (last[-1:] == ["authorization"] and _is_altered(value))
     opens_nothing = is_object or _DIGEST.match(value) or _IMPOSSIBLE.fullmatch(value) or made_up
-    if opens_nothing or _is_of_others(name, last):
-        return "name"
+    if is_csrf or opens_nothing or _is_of_others(name, last):
+        return "csrf" if is_csrf else "name"
     if "".join(last).endswith(("sessionid", "sessid")):
         return "name" if _NUMBERED.fullmatch(value) and not in_link else "place"
     in_role = is_role(name) or last[-1:] == ["authorization"]

@@ -204,7 +204,7 @@ _OF_A_RUN = (
         "range",
         "*cookie*",
         "date",
-        "x-amz-*",
+        "x-amz-[!t]*",  # but `x-amz-target`, which names the operation
         "amz-sdk-*",
         "*idempotency-key",
     ),

@@ -184,6 +184,21 @@ def test_requests_that_differ_in_any_header_get_their_own_answers(cassette):
     assert "en-" not in text
 
 
+def test_the_operations_of_aws_get_their_own_answers(cassette):
+    requests = [
+        {
+            "headers": {
+                "x-amz-target": f"DynamoDB_20120810.{name}",
+                "x-amz-date": f"20261130T00000{len(name) % 10}Z",
+            }
+        }
+        for name in ("ListTables", "DescribeLimits")
+    ]
+    cassette(*requests)
+
+    assert cassette.replayed(*reversed(requests)) == [1, 0]
+
+
 @pytest.mark.parametrize("name", ["accept-language", "idempotency-key", "x-request-id", "traceparent"])
 def test_another_value_of_a_header_gets_the_answer(cassette, name):
     """In the recorded order. What is another value in each run is not written at all."""

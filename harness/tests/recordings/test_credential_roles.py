@@ -79,6 +79,17 @@ LOGIN = {"method": "POST", "headers": {}, "body": form(username="ann", password=
         ([sent(headers={}, Location=[TICKET]), sent(TICKET)], 2, 0),
         ([sent(**LOGIN, **{"Set-Cookie": [COOKIE]})], 1, 0),
         ([sent(**LOGIN, **{"Set-Cookie": [f"XSRF-TOKEN={KEY}; path=/; Secure"]})], 0, 1),
+        (
+            [
+                sent(**LOGIN, **{"Set-Cookie": [f"csrftoken={KEY}"]}),
+                sent(headers={**AUTH, "Cookie": [f"csrftoken={KEY}"]}),
+            ],
+            0,
+            2,
+        ),
+        ([sent(f"{API}?oauth_token=tests5b7k2m9qx")], 0, 0),
+        ([sent(f"{API}?oauth_token=tests5b7k2m9qx4w")], 0, 1),
+        ([sent(headers={"X-Authorization": ["YW5uOmtlljkleS1vZi1hbm4tNDI3MTE6"]})], 0, 1),
         ([sent(headers={"X-Session-Id": [SESSION]})], 0, 1),
         ([sent(**{"Mcp-Session-Id": [SESSION]}), sent(headers={"Mcp-Session-Id": [SESSION]})], 2, 0),
         ([sent(method="POST", body=form(user="ann", signature=KEY))], 0, 1),

@@ -644,6 +644,46 @@ def test_what_looks_alike_is_one(value):
     assert [*scan({"a": value})]
 
 
+RANDOM = "Zq7Lw2Xc9Vb4Nm1Kj8Hg5Fd3Sa6Po0Iu"
+
+
+@pytest.mark.parametrize(
+    "pieces",
+    [('{"api', '_key":"', RANDOM[:9], RANDOM[9:], '"}'), ('{"api_key": "' + RANDOM[:10], RANDOM[10:] + '"}')],
+)
+def test_a_named_credential_that_is_split_over_events_is_found(pieces):
+    events = [{"index": 1, "delta": {"partial_json": piece}} for piece in pieces]
+    stream = "".join(f"data: {json.dumps(event)}\n\n" for event in events).encode()
+
+    for body in ({"sse": [{"data": event} for event in events]}, stream):
+        assert ["over several events" in each.what for each in scan({"body": body})] == [True]
+
+
+@pytest.mark.parametrize(
+    "body",
+    [
+        {"columns": ["user", "api_token"], "rows": [["ann", RANDOM], ["bob", "-"]]},
+        {"name": "ci", "__typename": "AccessToken", "value": RANDOM},
+        {
+            "url": f"https://api.example.com/g?query=%7Blogin%28password%3A%22{RANDOM[:10]}%21%22%29%7Bid%7D%7D"
+        },
+        "<name>devKey</name><value><string>" + RANDOM + "</string></value>",
+    ],
+)
+def test_a_credential_in_a_table_or_beside_its_type_is_found_once(body):
+    value = {"response": {"body": {"json": body}}}
+    text = json.dumps(value, indent=2).encode()
+
+    assert len([*scan(value)]) == 1
+    assert len([*scan_written(value, text)]) == 1
+
+
+def test_a_column_that_is_no_credential_is_no_finding():
+    body = {"columns": ["user", "type", "tokens"], "rows": [["ann", "access_token", 12]], "type": "password"}
+
+    assert [*scan(body)] == []
+
+
 VALUE = 'bedrock/Qm+Vkc9ja0F"tleS1kZQ9=='
 
 

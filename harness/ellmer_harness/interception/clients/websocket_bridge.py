@@ -12,6 +12,7 @@ from __future__ import annotations
 
 import inspect
 import json
+import re
 import threading
 from base64 import b64decode, b64encode
 from collections.abc import Callable
@@ -45,6 +46,7 @@ _UNREADABLE = "RemoteProtocolError"
 _RAW = "received_raw"
 _ACCEPT = "{accept}"  # in a recorded answer that no client accepts: what fits the key of the request
 _LINES = "application/x-ndjson"
+_LOOP, _REDIRECTED = re.compile(r"more than \d+ redirects"), b"HTTP/1.1 302 Found"
 _MOMENT = 2  # seconds
 _BRIEFLY = 0.2
 _GONE = 1006  # the connection ended without a word
@@ -71,7 +73,7 @@ class Bridge:
         self._cassette, self._take = cassette, take
         self._target = f"ws{target[4:]}" if target.startswith("http") else target
         self._real: Any = None
-        self._closing = False
+        self._closing, self._refusal = False, b""
         self._over, self._stack = threading.Event(), ExitStack()
         take.last_words = self._wait
         self._lock = threading.Lock()
@@ -102,6 +104,8 @@ class Bridge:
     def _opened(self, connection: ServerConnection, request: Request) -> Response | None:
         """Returns the answer to the opening request if it is not the usual 101, else `None`."""
         reply = self._take.reply
+        if self._refusal:
+            return _answer_raw(connection, self._refusal)
         if reply is None:
             return self._connected(connection, request)
         try:
@@ -110,7 +114,9 @@ class Bridge:
             if broken.error != _UNREADABLE:
                 return _unreachable(str(broken))
             refused = reply.failure.refused if reply.failure else ""
-            return _answer_raw(connection, refused.replace(_ACCEPT, _accept(request)).encode("latin-1"))
+            return self._answered_raw(
+                connection, refused.replace(_ACCEPT, _accept(request)).encode("latin-1")
+            )
         if reply.status != 101:
             return Response(
                 reply.status,
@@ -127,10 +133,12 @@ class Bridge:
         except InvalidStatus as error:
             return self._refused(error.response)
         except (InvalidHandshake, EOFError) as error:
-            raw = b"" if isinstance(error, SecurityError) else opening[-1].frames.opening
+            raw = opening[-1].frames.opening
+            if isinstance(error, SecurityError):
+                raw = _redirect(request) if _LOOP.search(str(error)) else b""
             said = raw.decode("latin-1").replace(_accept(request), _ACCEPT)
             self._take.broke(Failure(_UNREADABLE, str(error), said))
-            return _answer_raw(connection, raw)
+            return self._answered_raw(connection, raw)
         except OSError as error:
             self._take.broke(Failure("ConnectError", str(error)))
             return _unreachable(str(error))
@@ -140,6 +148,11 @@ class Bridge:
         ]
         self._take.answered(101, "Switching Protocols", [("content-type", _LINES), *kept])
         return None
+
+    def _answered_raw(self, connection: ServerConnection, raw: bytes) -> Response:
+        """Answers with these bytes, also when the client follows a redirect in them, which leads to the same place."""
+        self._refusal = raw if raw.startswith(_REDIRECTED) else b""
+        return _answer_raw(connection, raw)
 
     def _refused(self, answer: Response) -> Response:
         """Records an answer that is not 101, and returns it for the client."""
@@ -428,6 +441,11 @@ def _answer_raw(connection: ServerConnection, data: bytes) -> Response:
         connection.socket.sendall(data)
         connection.socket.shutdown(SHUT_RDWR)
     return _unreachable("")  # nobody gets it
+
+
+def _redirect(request: Request) -> bytes:
+    """Returns an answer that leads to the same place again, until the client gives up."""
+    return b"%s\r\nlocation: %s\r\ncontent-length: 0\r\n\r\n" % (_REDIRECTED, request.path.encode())
 
 
 def _accept(request: Request) -> str:
