@@ -30,6 +30,7 @@ def watching_prints() -> Iterator[list[str]]:
     level = root.level
     root.addHandler(handler)
     root.setLevel(logging.DEBUG)  # what is only logged for those who debug is logged, too
+    _quieten_transports()
     others = [(each, each.level) for each in root.handlers if each is not handler]
     for each, _ in others:
         each.setLevel(max(each.level, level))  # other handlers get no more lines than before
@@ -43,6 +44,14 @@ def watching_prints() -> Iterator[list[str]]:
         root.setLevel(level)
         for each, before in others:
             each.setLevel(before)
+
+
+@cache
+def _quieten_transports() -> None:
+    """Leaves out what httpcore says of each step of a connection. No adapter decides it, and it has no header of a request."""
+    for name in ("httpcore", "httpcore2"):
+        if (logger := logging.getLogger(name)).level == logging.NOTSET:
+            logger.setLevel(logging.INFO)
 
 
 def found_in(**texts: str) -> list[str]:

@@ -230,15 +230,11 @@ def save(cassette: CassetteState, error: BaseException | None) -> None:
     assert index is not None, "only a cassette with an index records"
     places = _places(cassette, index)
     if cassette.recorded_from == "live" and not cassette.replays and _is_local(cassette):
-        cassette.recorded_from = LOCAL
-        for _, response in filter(None, (index.data[place] for place in places)):
-            response.get("stream", {}).pop("ms", None)  # what a test's own server needs says nothing
+        _called_local(cassette, index, places)
     users = _users(cassette, index)
-    nothing = not any(place >= index.loaded for place in places) and not _drops(cassette, index) and not users
-    asked_nothing = (
-        cassette.allow_idle and not cassette.replays and not cassette.sent
-    )  # then an empty cassette says so
-    if (nothing and not asked_nothing) or (error is not None and cassette.recorded_from != "live"):
+    if not _worth_writing(cassette, index, places, users) or (
+        error is not None and cassette.recorded_from != "live"
+    ):
         return
     _judged(cassette)
     new = [place for place in places if place >= index.loaded]
@@ -256,6 +252,22 @@ def save(cassette: CassetteState, error: BaseException | None) -> None:
             f"cassette {cassette.name} could not be written: {trouble}\n"
             f"The existing file was not changed. {command(cassette.rerecord)}"
         ) from trouble
+
+
+def _called_local(cassette: CassetteState, index: CassetteIndex, places: Sequence[int]) -> None:
+    """Notes that a test's own server was recorded. How long it needed says nothing."""
+    cassette.recorded_from = LOCAL
+    for _, response in filter(None, (index.data[place] for place in places)):
+        response.get("stream", {}).pop("ms", None)
+
+
+def _worth_writing(
+    cassette: CassetteState, index: CassetteIndex, places: Sequence[int], users: dict[int, list[str]]
+) -> bool:
+    """Tells whether the file would change. A test that was allowed to send nothing, and sent nothing, gets an empty cassette, which says so."""
+    sent_nothing = cassette.allow_idle and not cassette.replays and not cassette.sent
+    changed = any(place >= index.loaded for place in places) or _drops(cassette, index) or users
+    return bool(changed or sent_nothing)
 
 
 @contextmanager

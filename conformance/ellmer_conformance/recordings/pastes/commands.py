@@ -235,7 +235,7 @@ def _with_lists(value: Any) -> Any:
 # A raw request -----------------------------------------------------------------------------------------------------
 
 raw = re.compile(
-    r"(?:\#{2,}[^\n]*\n)?(?:POST (?P<path>\S+)(?: HTTP/[\d.]+)?|:method: POST)\r?\n(?P<head>(?::?[\w-]+:[^\n]*\n)*)\r?\n(?P<body>.+)",
+    r"(?:\#\#[^\n]*\n)?(?:POST (?P<path>\S+)(?: HTTP/[\d.]+)?|:method: POST)\r?\n(?P<head>(?::?[\w-]+:[^\n]*\n)*)\r?\n(?P<body>.+)",
     re.DOTALL,
 )
 

@@ -19,34 +19,47 @@ def translation(request: Request) -> tuple[Request, dict[str, str]]:
     Cache points are marks on the previous block, and do not count as blocks. A blank text with only a mark does not
     count either; a recording shows that it is accepted.
     """
-    places: dict[str, str] = {}
+    turns, places = _turns(request.body)
+    tools, more_places = _tools(request.body)
+    system, prompts = _prompts(request.body)
+    config = object_of(request.body.get("inferenceConfig"))
+    chosen = object_of(object_of(request.body.get("toolConfig")).get("toolChoice"))
+    body = {
+        "messages": turns,
+        "tools": tools,
+        "temperature": config.get("temperature"),
+        **object_of(request.body.get("additionalModelRequestFields")),
+        **({"system": system} if system else {}),
+        "tool_choice": {"type": next(iter(chosen), "auto")},
+    }
+    name = request.model.rpartition("anthropic.")[2]
+    inner = Request("anthropic", "anthropic", body, request.url, model=name, when=request.when)
+    return inner, places | more_places | prompts
+
+
+def _turns(body: Json) -> tuple[list[Json], dict[str, str]]:
+    """Returns the messages, and the Bedrock place of each of their blocks."""
     turns: list[Json] = []
-    for index, (pointer, message) in enumerate(messages(request.body)):
+    places: dict[str, str] = {}
+    for index, (pointer, message) in enumerate(messages(body)):
         listed = [*blocks(message, pointer)]
         content, marks = _without_cache_points(listed), _marks(listed)
         places |= {f"/messages/{index}/content/{j}": place for j, (place, _) in enumerate(content)}
         said = [_block(block) | marks.get(place, {}) for place, block in content]
         turns.append({"role": message.get("role"), "content": said})
-    config, more = (
-        object_of(request.body.get("inferenceConfig")),
-        request.body.get("additionalModelRequestFields"),
-    )
-    marks = _marks(elements(object_of(request.body.get("toolConfig")).get("tools"), "/toolConfig/tools"))
+    return turns, places
+
+
+def _tools(body: Json) -> tuple[list[Json], dict[str, str]]:
+    """Returns the tools, and the Bedrock place of each."""
+    marks = _marks(elements(object_of(body.get("toolConfig")).get("tools"), "/toolConfig/tools"))
+    offered = [*specs(body)]
     tools = [
         {"name": tool.get("name"), "input_schema": object_of(tool.get("inputSchema")).get("json")}
         | marks.get(place.removesuffix("/toolSpec"), {})
-        for place, tool in specs(request.body)
+        for place, tool in offered
     ]
-    places |= {f"/tools/{i}": place for i, (place, _) in enumerate(specs(request.body))}
-    system, prompts = _prompts(request.body)
-    places |= prompts
-    body = {"messages": turns, "tools": tools, "temperature": config.get("temperature"), **object_of(more)}
-    if system:
-        body["system"] = system
-    chosen = object_of(object_of(request.body.get("toolConfig")).get("toolChoice"))
-    body["tool_choice"] = {"type": next(iter(chosen), "auto")}
-    name = request.model.rpartition("anthropic.")[2]
-    return Request("anthropic", "anthropic", body, request.url, model=name, when=request.when), places
+    return tools, {f"/tools/{i}": place for i, (place, _) in enumerate(offered)}
 
 
 def _without_cache_points(content: list[tuple[str, Json]]) -> list[tuple[str, Json]]:

@@ -128,8 +128,9 @@ _ENCRYPTED = re.compile(rb'"(encrypted_content|encrypted_index)": ?"([^"]+)"')
 
 def _lost_searches(answer: bytes, sent: Json) -> Iterator[str]:
     """Yields what a request to Anthropic lacks of the searches and citations of an answer."""
-    written = json.dumps(sent)
-    for name, value in _ENCRYPTED.findall(answer):
+    encrypted = _ENCRYPTED.findall(answer)
+    written = json.dumps(sent) if encrypted else ""
+    for name, value in encrypted:
         if value.decode() not in written:
             yield f"`{name.decode()}`"
     ids = [each.get("id") for each in objects(sent) if each.get("type") == "server_tool_use"]
@@ -170,6 +171,8 @@ def _lost_phases(answer: bytes, sent: Json) -> Iterator[str]:
 
 def _answered(wire: str, answer: bytes, kind: str) -> list[Json]:
     """Returns the blocks or items of a kind in an answer, streamed or whole."""
+    if kind.encode() not in answer:  # as nearly always
+        return []
     with suppress(ValueError):
         return [each for each in objects(json.loads(answer)) if each.get("type") == kind]
     events = [event.data for event in events_of(wire, answer)]
