@@ -130,6 +130,7 @@ def bytes_kept():
     return size
 
 
+@pytest.mark.slow
 def test_no_cache_of_the_server_keeps_long_texts(record_property):
     """60 requests of 300 KB with tools took 180 MB: caches kept their texts."""
     engine, times = Engine({}, journal=Journal(size=1024)), 4
