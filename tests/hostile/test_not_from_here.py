@@ -106,12 +106,6 @@ KINDS = (
 )
 
 
-def any_request(number):
-    """Returns a request of one of five kinds, each a conversation, a question, tools or a refusal of its own."""
-    kind = ("question", "tools", "refused", "responses", "anthropic")[number % 5]
-    return question(number) if kind == "question" else asked(kind, number)
-
-
 def posted(engine, target, body):
     headers = {"host": "127.0.0.1", "authorization": "Bearer k", "content-type": "application/json"}
     return engine.answer(HttpRequest("POST", target, headers, body))
@@ -136,15 +130,16 @@ def bytes_kept():
     return size
 
 
+@pytest.mark.slow
 def test_no_cache_of_the_server_keeps_long_texts(record_property):
     """60 requests of 300 KB with tools took 180 MB: caches kept their texts."""
-    engine, times = Engine({}, journal=Journal(size=1024)), 6
+    engine, times = Engine({}, journal=Journal(size=1024)), 4
     for kind in KINDS:
         for number in range(times):
-            posted(engine, *asked(kind, number, f"{MARK} {chr(97 + number)}" + " word" * 30_000))
+            posted(engine, *asked(kind, number, f"{MARK} {chr(97 + number)}" + " word" * 55_000))
     record_property("cases", times * len(KINDS))
 
-    assert bytes_kept() < 15 * 150_000  # of the last requests, not of all 66
+    assert bytes_kept() < 14 * 275_000  # of the last requests, not of all 44
 
 
 def test_no_cache_of_the_server_keeps_many_numbers(record_property):
@@ -174,14 +169,14 @@ def few_are_remembered(monkeypatch):
 
 @pytest.mark.skipif(not SCALE, reason="nox -s invariants")
 def test_the_memory_of_the_server_is_flat(record_property, few_are_remembered):
-    count, full = 10_000 * SCALE, 7_000  # `nox -s invariants -- 10`: 100,000
+    count, full = 5_000 * SCALE, 2_000  # `nox -s invariants -- 20`: 100,000
     engine = Engine({}, journal=Journal(entries=1_000))
     for number in range(full):
-        assert posted(engine, *any_request(number)).status in {200, 400}
+        assert posted(engine, *question(number)).status == 200
     gc.collect()
     before = sys.getallocatedblocks()
     for number in range(full, count):
-        posted(engine, *any_request(number))
+        posted(engine, *question(number))
     gc.collect()
     record_property("cases", count)
 
