@@ -420,7 +420,7 @@ def calls_for(number, opened, monkeypatch):
     return count
 
 
-@pytest.mark.parametrize("opened", ["{'a':", "{'a': [", "{'a': f("])
+@pytest.mark.parametrize("opened", ["{'a':", "{'a': [", "{'a': f(", "{'a': x + ", "f(a=x + "])
 def test_braces_that_are_never_closed_are_read_once(opened, monkeypatch):
     once = calls_for(50, opened, monkeypatch)
     assert calls_for(2000, opened, monkeypatch) < 60 * once

@@ -77,7 +77,10 @@ _NOTHING = {
 }
 _WRITERS = {"JSON.stringify", "json.dumps"}
 #: What an expression is made of, as far as its end is concerned.
-_STEP = re.compile(r"[^\"'`()\[\]{},;\n]+|[()\[\]{},;\n]")
+_STEP = re.compile(r"//[^\n]*|#[^\n]*|[^\"'`()\[\]{},;\n/#]+|[()\[\]{},;\n/]")
+#: A string in an expression: not longer than this, because most quotation marks of a text without programs open none.
+_QUOTED = re.compile(r"(\"\"\"|'''|[\"'`])(?:[^\\]|\\.){0,4000}?\1", re.DOTALL)
+_ENDS = {",", ")", "]", "}", ";"}
 #: A line that ends or begins with one of these goes on.
 _OPERATORS = tuple("+-*/%.?:|&<>=")
 _NO_OPERATOR = re.compile(r":|->|=(?![=>])|\.{3}|…")
@@ -157,7 +160,7 @@ def _keywords(text: str, at: int, depth: int, failed: set[int]) -> tuple[Json, i
     found: Json = {}
     while not text.startswith(")", at := _after_space(text, at)):
         if spread := _SPREAD.match(text, at):
-            at = _spread_of(text, spread, found, ")")
+            at = _spread_of(text, spread, found, ")", failed)
             continue
         if not (keyword := _KEYWORD.match(text, at)):
             raise ValueError("no keyword")
@@ -167,14 +170,14 @@ def _keywords(text: str, at: int, depth: int, failed: set[int]) -> tuple[Json, i
             found[name] = _variable(text, at)
         if isinstance(found[name], list) or name in _LISTED:
             found[name], end = _with_others(text, found[name], end, failed)
-        found[name], end = _whole(text, at, found[name], end)
+        found[name], end = _whole(text, at, found[name], end, failed)
         at = _after_comma(text, end, ")")
     return found, at + 1
 
 
-def _spread_of(text: str, spread: re.Match[str], found: Json, ends: str) -> int:
+def _spread_of(text: str, spread: re.Match[str], found: Json, ends: str, failed: set[int]) -> int:
     """Adds a key for the unknown ones that another dictionary adds, and returns the place after them."""
-    _, end = _whole(text, spread.start(), None, spread.end())
+    _, end = _whole(text, spread.start(), None, spread.end(), failed)
     found[stands_for(spread[0])] = stands_for(spread[0])
     return _after_comma(text, end, ends)
 
@@ -194,7 +197,7 @@ def _as_list(value: Any) -> list[Any]:
     return value if isinstance(value, list) else [value] if is_unknown(value) else []
 
 
-def _whole(text: str, begin: int, value: Any, at: int) -> tuple[Any, int]:
+def _whole(text: str, begin: int, value: Any, at: int, failed: set[int]) -> tuple[Any, int]:
     """Returns the value that ends at a place, and that place. If an expression goes on there (`"Hello " + name`), what stands
     for it, and its end.
     """
@@ -204,25 +207,26 @@ def _whole(text: str, begin: int, value: Any, at: int) -> tuple[Any, int]:
         return value, at
     if _NO_OPERATOR.match(text, after):
         raise ValueError("no comma")
-    end = _expression(text, after)
+    end = _expression(text, after, failed)
     return stands_for(text[begin:end]), end
 
 
-def _expression(text: str, at: int) -> int:
-    """Returns the place after an expression: a comma, a closing bracket, or the end of a line that does not go on."""
-    depth, begin = 0, at
-    while at < len(text):
-        step = _STRING.match(text, at) or _STEP.match(text, at)
-        if not step:
-            raise ValueError("no end of a string")
+def _expression(text: str, at: int, failed: set[int]) -> int:
+    """Returns the place after an expression: a comma, a closing bracket, or the end of a line that does not go on. At an error, the
+    brackets that are open are added to `failed`.
+    """
+    opened, begin = list[int](), at
+    while step := _QUOTED.match(text, at) or _STEP.match(text, at):
         mark = step[0]
-        if depth == 0 and (mark in ",)]}" or (mark == "\n" and not _goes_on(text, at))):
+        if not opened and (mark in _ENDS or (mark == "\n" and not _goes_on(text, at))):
             break
-        if mark == ";" and depth == 0:
-            raise ValueError("a statement")
-        depth += (mark in "([{") - (mark in ")]}")
+        if mark in ("(", "[", "{"):
+            opened.append(at)
+        elif mark in (")", "]", "}"):
+            opened.pop()
         at = step.end()
-    if at == len(text) or _ASKS.search(text, begin, at):
+    if not step or mark == ";" or _ASKS.search(text, begin, at):
+        failed.update(opened)
         raise ValueError("no end of an expression, or a request in it")
     return at
 
@@ -303,7 +307,7 @@ def _entries(text: str, at: int, ends: str, depth: int, failed: set[int]) -> tup
     failed.add(brace)
     while not text.startswith(ends, at := _after_space(text, at)):
         if spread := _SPREAD.match(text, at):
-            at = _spread_of(text, spread, found, ends)
+            at = _spread_of(text, spread, found, ends, failed)
             continue
         begin = at
         name, at = _key(text, at)
@@ -316,7 +320,7 @@ def _entries(text: str, at: int, ends: str, depth: int, failed: set[int]) -> tup
                 raise ValueError("no colon")
             value, end = _value(text, begin := _after_space(text, gives.end()), depth, failed)
             loose = gives[0] == "=" and _LOOSE.match(text, end)  # PowerShell: a line each
-            found[name], at = (value, loose.end()) if loose else _whole(text, begin, value, end)
+            found[name], at = (value, loose.end()) if loose else _whole(text, begin, value, end, failed)
             if loose:
                 continue
         at = _after_comma(text, at, ends)
@@ -342,14 +346,14 @@ def _list(text: str, at: int, depth: int, failed: set[int]) -> tuple[list[Any], 
     while not text.startswith(("]", ")", "}"), at := _after_space(text, at)):
         if spread := _SPREAD.match(text, at):
             others = _variable(text, at + len(spread[1]))
-            others, at = _whole(text, at, others, spread.end())
+            others, at = _whole(text, at, others, spread.end(), failed)
             found += _as_list(others)
             at = _after_comma(text, at, "])}")
             continue
         if keyword := _KEYWORD.match(text, at):  # of a call, such as Timeout(connect=5.0)
             at = keyword.end()
         value, end = _value(text, at, depth, failed)
-        value, at = _whole(text, at, value, end)
+        value, at = _whole(text, at, value, end, failed)
         found.append(value)
         at = _after_comma(text, at, "])}")
     failed.remove(bracket)
