@@ -219,6 +219,12 @@ ROWS: list[dict[str, Any]] = [
     },
     {
         "provider": ["OpenAI", "Azure/OpenAI"],
+        "model": "gpt-audio|audio-preview",
+        "structured": "words",
+        "source": "https://developers.openai.com/api/docs/models/gpt-audio",
+    },
+    {
+        "provider": ["OpenAI", "Azure/OpenAI"],
         "model": "gpt-5-chat",
         "tools": False,
         "source": "https://developers.openai.com/api/docs/models/gpt-5-chat-latest",
