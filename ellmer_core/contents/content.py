@@ -12,7 +12,6 @@ from collections.abc import Callable, Iterator, Mapping
 from copy import copy
 from dataclasses import dataclass, field, fields
 from functools import cache, cached_property
-from math import isfinite
 from typing import TYPE_CHECKING, Any, ClassVar, TypeVar, get_args
 
 from ..base.budget import CLIENT
@@ -64,49 +63,6 @@ def _kinds(cls: Any) -> list[tuple[str, Any, str]]:
     """Returns the names of the fields that are checked, with their types and the words for these."""
     named = [(f.name, str(f.type)) for f in fields(cls)]
     return [(name, KINDS[kind], kind.partition("[")[0]) for name, kind in named if kind in KINDS]
-
-
-# --- the bytes of media ----------------------------------------------------------------------------------
-
-
-SEARCHED = 1024  # readers accept a PDF whose header comes this late
-SIGNATURES = {
-    "image/png": rb"\x89PNG\r\n\x1a\n",
-    "image/jpeg": rb"\xff\xd8\xff",
-    "image/gif": rb"GIF8[79]a",
-    "image/webp": rb"RIFF.{4}WEBP",
-    "application/pdf": rb".{0,%d}%%PDF-" % SEARCHED,
-}
-
-
-def sniffed(data: bytes, signatures: Mapping[str, bytes] = SIGNATURES) -> str | None:
-    """Returns the media type of some bytes, or `None` for an unknown type."""
-    return next((type for type, start in signatures.items() if re.match(start, data, re.DOTALL)), None)
-
-
-AUDIO = {
-    "audio/wav": rb"RIFF.{4}WAVE",
-    "audio/mpeg": rb"ID3|\xff[\xe2-\xe5\xf2-\xf5\xfa-\xfd]",
-    "audio/flac": rb"fLaC",
-    "audio/ogg": rb"OggS",
-}
-
-
-def audio_type(data: str) -> str:
-    """Returns the media type of audio in standard base64, or that of raw samples if it is unknown."""
-    try:
-        start = b64decode(data[:64], validate=True)
-    except ValueError:
-        start = b""
-    return sniffed(start, AUDIO) or "audio/pcm"
-
-
-def media_type(data: str) -> str | None:
-    """Returns the media type of bytes in standard base64, or `None` for an unknown type or invalid base64."""
-    try:
-        return sniffed(b64decode(data, validate=True))
-    except ValueError:
-        return None
 
 
 # --- contents --------------------------------------------------------------------------------------------
@@ -226,14 +182,14 @@ class _Data(Content):
             bytes = b64decode(self.data, validate=True)
         except ValueError:
             return "its data is not standard base64"
+        from .media_bytes import AUDIO, SIGNATURES, picture_fault, sniffed  # noqa: PLC0415 - few chats have media
+
         actual = sniffed(bytes) or sniffed(bytes, AUDIO)
         if self.only and self.type != self.only:
             return f"its type is {self.type!r:.80}, not {self.only}"
         if self.type not in {**SIGNATURES, **AUDIO}:
             return ""
         if actual == self.type:
-            from .image_size import picture_fault  # noqa: PLC0415 - few chats have images
-
             return picture_fault(self.type, bytes)
         return f"its bytes are {actual}, not {self.type}" if actual else f"its bytes are not {self.type}"
 
@@ -293,6 +249,8 @@ class ContentImageRemote(ContentImage):
         found = re.fullmatch(r"data:(image/[^;,]*);base64,(.*)", self.url, re.DOTALL)
         if not found:
             return f"{self.url!r:.80} is not data:image/…;base64,…"
+        from .media_bytes import SIGNATURES  # noqa: PLC0415 - few chats have images
+
         if found[1] not in SIGNATURES:
             known = ", ".join(type for type in SIGNATURES if type.startswith("image/"))
             return f"its bytes are {found[1]!r:.80}, not one of {known}"
@@ -323,7 +281,7 @@ class ContentImageInline(ContentImage, _Data):
     @cached_property
     def size(self) -> tuple[int, int] | None:
         """The width and height in pixels, or `None` if the bytes do not tell."""
-        from .image_size import image_size  # noqa: PLC0415 - few chats have images
+        from .media_bytes import image_size  # noqa: PLC0415 - few chats have images
 
         if self.fault:
             return None
@@ -501,46 +459,6 @@ def mapped(value: Any, change: Callable[[Content, Path], Any], path: Path = ()) 
 
 
 _HOLDERS = (Content, dict, list, tuple)
-
-
-def is_json(value: Any, depth: int = 0) -> bool:  # noqa: PLR0911 - one return per kind of value
-    """Tells whether a value is JSON that UTF-8 can encode, and that may have media and documents in it."""
-    match value:
-        case str():
-            return value.isascii() or not re.search("[\ud800-\udfff]", value)
-        case None:
-            return True
-        case int():
-            return value.bit_length() <= MAX_INTEGER_BITS
-        case float():
-            return isfinite(value)
-        case dict():
-            return depth < MAX_DEPTH and all(
-                isinstance(name, str) and is_json(name) and is_json(item, depth + 1)
-                for name, item in value.items()
-            )
-        case list() | tuple():
-            return depth < MAX_DEPTH and all(is_json(item, depth + 1) for item in value)
-        case ContentText():
-            return is_json(value.text)
-        case ContentFile():
-            return is_json(value.filename) and is_json(value.text)
-    return is_media(value)
-
-
-MAX_INTEGER_BITS = 10_000  # Python itself refuses to write integers of more than 4300 digits
-
-
-def legal_name(name: str) -> str:
-    """Returns `name` if every format accepts it as a tool's name, else the nearest valid one. An invalid name of the
-    model would make the provider refuse each further request.
-    """
-    if LEGAL_NAME.fullmatch(name):
-        return name
-    return re.sub(r"[^\w-]", "_", name, flags=re.ASCII)[:64] or "unnamed"
-
-
-LEGAL_NAME = re.compile(r"[a-zA-Z0-9_-]{1,64}")
 
 
 def plain_text(text: str) -> ContentText:

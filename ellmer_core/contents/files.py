@@ -21,16 +21,9 @@ from urllib.parse import unquote
 from ..base.budget import DOWNLOAD
 from ..base.regular_files import opened
 from ..errors import UsageError
-from .content import (
-    AUDIO,
-    SIGNATURES,
-    ContentFile,
-    ContentImageInline,
-    ContentImageRemote,
-    ContentPDF,
-    sniffed,
-)
+from .content import ContentFile, ContentImageInline, ContentImageRemote, ContentPDF
 from .downloads import download, url_parts
+from .media_bytes import AUDIO, SIGNATURES, sniffed
 
 if TYPE_CHECKING:
     import httpx

@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
 from itertools import compress, count, groupby, repeat
+from math import isfinite
 from operator import attrgetter, is_, not_
 from typing import Any, ClassVar, Literal, NamedTuple, Self
 
@@ -13,17 +15,17 @@ from ..base.argument_checks import wrong_keyword
 from ..base.values import Value
 from ..errors import UsageError
 from .content import (
-    LEGAL_NAME,
+    MAX_DEPTH,
     AnyContent,
     Content,
     ContentCitation,
+    ContentFile,
     ContentJson,
     ContentText,
     ContentThinking,
     ContentToolRequest,
     ContentToolResult,
     contents_in,
-    is_json,
     is_media,
 )
 from .display import RENDERERS, Displayed
@@ -355,3 +357,46 @@ def kinds_not_plain(turns: Sequence[Turn]) -> set[type[Content]]:
 def system_turns(turns: Iterable[Turn]) -> list[Turn]:
     """Returns the system turns."""
     return [turn for turn in turns if isinstance(turn, SystemTurn)]
+
+
+# --- What every format can send ---------------------------------------------------------------------------
+
+
+def is_json(value: Any, depth: int = 0) -> bool:  # noqa: PLR0911 - one return per kind of value
+    """Tells whether a value is JSON that UTF-8 can encode, and that may have media and documents in it."""
+    match value:
+        case str():
+            return value.isascii() or not re.search("[\ud800-\udfff]", value)
+        case None:
+            return True
+        case int():
+            return value.bit_length() <= MAX_INTEGER_BITS
+        case float():
+            return isfinite(value)
+        case dict():
+            return depth < MAX_DEPTH and all(
+                isinstance(name, str) and is_json(name) and is_json(item, depth + 1)
+                for name, item in value.items()
+            )
+        case list() | tuple():
+            return depth < MAX_DEPTH and all(is_json(item, depth + 1) for item in value)
+        case ContentText():
+            return is_json(value.text)
+        case ContentFile():
+            return is_json(value.filename) and is_json(value.text)
+    return is_media(value)
+
+
+MAX_INTEGER_BITS = 10_000  # Python itself refuses to write integers of more than 4300 digits
+
+
+def legal_name(name: str) -> str:
+    """Returns `name` if every format accepts it as a tool's name, else the nearest valid one. An invalid name of the
+    model would make the provider refuse each further request.
+    """
+    if LEGAL_NAME.fullmatch(name):
+        return name
+    return re.sub(r"[^\w-]", "_", name, flags=re.ASCII)[:64] or "unnamed"
+
+
+LEGAL_NAME = re.compile(r"[a-zA-Z0-9_-]{1,64}")

@@ -77,6 +77,8 @@ def converse(history: History, settings: Settings, inputs: Sequence[Content]) ->
                 if following is None:
                     return turn
                 user, settings = following
+            elif not (settings.check or history.added):
+                return turn
             else:
                 user, settings = _after_text(history, settings, turn)
                 if user is None:
@@ -96,7 +98,10 @@ def _after_calls(
     """Runs the calls of an answer. Returns the next user turn (`None`: an answer is continued) and the settings for it, or `None` if
     a result is the answer.
     """
-    reached = _reached(settings, history.turns[began:], rounds)
+    limits = settings.usage_limits
+    counted = limits.tool_calls is not None or limits.same_calls is not None
+    may_end = counted or rounds >= settings.max_tool_rounds
+    reached = _reached(settings, history.turns[began:], rounds) if may_end else None
     if reached is not None:
         yield from _refused(history, settings, turn, reached)
     elif (yield from call_tools(history, settings, turn.tool_requests)) and not history.added:
@@ -106,7 +111,7 @@ def _after_calls(
     added = history.added
     if added:
         yield UserTurn(added)
-    if reached is not None or settings.usage_limits.next_is_last(history.turns[began:]):
+    if reached is not None or (limits.at_limit == "answer" and limits.next_is_last(history.turns[began:])):
         settings, added = _without_tools(settings), [*added, ContentText(LAST)]
     elif "tool_choice" in settings.wire.params:
         settings = _not_forcing(settings)

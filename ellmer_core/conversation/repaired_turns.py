@@ -28,7 +28,9 @@ from ..contents.turns import (
     UserTurn,
     are_linked,
     is_broken,
+    is_json,
     is_sendable,
+    legal_name,
 )
 from ..errors import ToolResultError, error_message
 from ..tools.results import check_tool_result, flatten, named_text, result_text
@@ -142,10 +144,10 @@ class _Repair:
         sent = _renamed(request, seen)
         if sent is not request:
             self.name("a second call with the id of another", request)
-        if (legal := ours.legal_name(request.name)) != request.name:
+        if (legal := legal_name(request.name)) != request.name:
             self.name("a call with a name that is not allowed", request)
             sent = replaced(sent, name=legal)
-        if not ours.is_json(request.arguments):
+        if not is_json(request.arguments):
             self.name("the arguments of a call, which are not JSON,", request)
             sent = replaced(sent, arguments={}, raw=None)
         self.opened(request, sent)

@@ -18,12 +18,10 @@ from ..contents.content import (
     ContentThinking,
     ContentToolRequest,
     ToolCallDelta,
-    legal_name,
-    media_type,
     misfit,
     replaced,
 )
-from ..contents.turns import AssistantPartialTurn, AssistantTurn, Tokens
+from ..contents.turns import AssistantPartialTurn, AssistantTurn, Tokens, legal_name
 from ..errors import (
     ConnectError,
     EllmerError,
@@ -248,13 +246,18 @@ def _legible(content: Content) -> Content:
             return (
                 content if changed == {"raw": raw, "arguments": arguments} else replaced(content, **changed)
             )
-        case ContentImageInline(type=type, data=data) if (found := media_type(data)) != type:
-            return _real(content, found)
+        case ContentImageInline():
+            return _real(content)
     return content
 
 
-def _real(image: ContentImageInline, found: str | None) -> Content:
+def _real(image: ContentImageInline) -> Content:
     """Returns an image with the media type of its bytes, or a description if its bytes are not an accepted image."""
+    from ..contents.media_bytes import media_type  # noqa: PLC0415 - few answers have images
+
+    found = media_type(image.data)
+    if found == image.type:
+        return image
     if found is not None and found.startswith("image/"):
         return replaced(image, type=found)
     return ContentText(f"[{image.type} that cannot be shown]")

@@ -105,16 +105,16 @@ class UsageLimits(Value):
             _check("cost", sum(answer.cost or 0.0 for answer in answers), self.cost)
 
     def next_is_last(self, turns: Sequence[Turn]) -> bool:
-        """Returns whether the next request is the last of `requests`, in which the model has to answer.
+        """Returns whether the next request is the last of `requests`.
 
         Args:
             turns: The turns of the call so far.
 
         Examples:
-            >>> UsageLimits(requests=2, at_limit="answer").next_is_last([UserTurn("Hi"), AssistantTurn("Hello!")])
+            >>> UsageLimits(requests=2).next_is_last([UserTurn("Hi"), AssistantTurn("Hello!")])
             True
         """
-        if self.at_limit != "answer" or self.requests is None:
+        if self.requests is None:
             return False
         return sum(isinstance(turn, AssistantTurn) and not turn.lost for turn in turns) == self.requests - 1
 

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
 from ..contents import content as ours
-from ..contents.content import media_type
+from ..contents.media_bytes import AUDIO, audio_type, media_type
 from ..contents.turns import AssistantTurn, Turn, UserTurn
 from ..tools.results import flatten, result_text
 
@@ -55,9 +55,9 @@ def _image(kind: str, data: str) -> str | ours.Content:
 
 def _audio(kind: str, data: str) -> str | ours.Content:
     """Returns audio with the media type of its bytes, like `_image()`."""
-    found = ours.audio_type(data)
+    found = audio_type(data)
     audio = ours.ContentFile(found, data, f"audio.{found.rpartition('/')[2].replace('mpeg', 'mp3')}")
-    if found in ours.AUDIO and not audio.fault:
+    if found in AUDIO and not audio.fault:
         return audio
     return f"[{kind}, which this model cannot be shown]"
 

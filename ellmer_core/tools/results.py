@@ -17,7 +17,6 @@ from typing import Any, NamedTuple
 from ..base.printable_text import printable
 from ..contents.content import (
     MAX_DEPTH,
-    MAX_INTEGER_BITS,
     Content,
     ContentFile,
     ContentImage,
@@ -33,8 +32,8 @@ from ..contents.content import (
     is_media,
     mapped,
     replaced,
-    sniffed,
 )
+from ..contents.turns import MAX_INTEGER_BITS
 from ..errors import ToolResultError, error_message
 
 __all__ = ["check_tool_result", "described", "flatten", "result_text", "split"]
@@ -203,6 +202,8 @@ def _drawn(value: Any) -> bytes | None:
 
 
 def _of_bytes(data: bytes) -> Content | None:
+    from ..contents.media_bytes import sniffed  # noqa: PLC0415 - few tools return bytes
+
     type, written = sniffed(data), b64encode(data).decode("ascii")
     if type == "application/pdf":
         return ContentPDF(type, written)

@@ -243,3 +243,8 @@ def test_claude_gives_a_dictionary(server, reply):
     chat = chat_anthropic(base_url=server.url, api_key="k", model="claude-sonnet-5", echo="none")
     assert chat.chat_structured("How many?", type=dict[str, int]) == {"a": 1}
     assert chat.last_turn("assistant").text == '{"a":1}'
+
+
+@pytest.mark.parametrize("model", ["gpt-audio", "gpt-audio-mini", "gpt-4o-audio-preview"])
+def test_a_model_that_hears_is_not_asked_for_a_schema_of_its_api(model):
+    assert profile_of(replace(chat_openai_completions(model=model, api_key="k").wire)).structured == "words"

@@ -258,7 +258,7 @@ ROWS: list[dict[str, Any]] = [
     },
     {
         "provider": ["OpenAI", "Azure/OpenAI"],
-        "model": "^gpt-4-|^gpt-4o-2024-05-13",
+        "model": "^gpt-4-|^gpt-4o-2024-05-13|gpt-audio|audio-preview",
         "structured": "words",
         "source": "https://developers.openai.com/api/docs/guides/structured-outputs#supported-models",
     },

@@ -13,7 +13,6 @@ from ...contents.content import (
     ContentText,
     ContentThinking,
     ContentToolRequest,
-    audio_type,
     plain_text,
 )
 from ...contents.turns import AssistantTurn, Tokens
@@ -464,6 +463,8 @@ class OpenAIChatResponse(Wire):
         if transcript := audio.get("transcript"):
             yield ContentText(transcript)
         if isinstance(sound := audio.get("data"), str) and sound:
+            from ...contents.media_bytes import audio_type  # noqa: PLC0415 - few answers have audio
+
             yield ContentFile(audio_type(sound), sound, "answer")
         for image in message.get("images") or ():
             yield from self.part(image)

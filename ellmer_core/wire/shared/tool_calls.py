@@ -12,6 +12,7 @@ from typing import Any
 
 from ...base.budget import CLIENT
 from ...contents import content as ours
+from ...contents.turns import LEGAL_NAME, legal_name
 from ..interfaces import Json
 from .json_objects import bounded, few, json_text, objects, read_json
 
@@ -30,8 +31,8 @@ def call_of(
     `cut` says that the provider did not end the answer normally, so the call may be incomplete.
     """
     value, problem = _arguments(raw)
-    if isinstance(name, str) and not ours.LEGAL_NAME.fullmatch(name):
-        name, problem = ours.legal_name(name), f"no tool is called {name!r:.100}"
+    if isinstance(name, str) and not LEGAL_NAME.fullmatch(name):
+        name, problem = legal_name(name), f"no tool is called {name!r:.100}"
     if cut:
         problem = "the answer was cut off in this call: its arguments may be incomplete"
     return ours.ContentToolRequest(

@@ -1,8 +1,51 @@
-"""The width and height of an image, from the first bytes of its file, and whether the file can be read to its end."""
+"""What the bytes of media show: their type, the width and height of an image, and whether its file can be read to its end."""
 
 from __future__ import annotations
 
+import re
 import zlib
+from base64 import b64decode
+from collections.abc import Mapping
+
+SEARCHED = 1024  # readers accept a PDF whose header comes this late
+SIGNATURES = {
+    "image/png": rb"\x89PNG\r\n\x1a\n",
+    "image/jpeg": rb"\xff\xd8\xff",
+    "image/gif": rb"GIF8[79]a",
+    "image/webp": rb"RIFF.{4}WEBP",
+    "application/pdf": rb".{0,%d}%%PDF-" % SEARCHED,
+}
+
+
+def sniffed(data: bytes, signatures: Mapping[str, bytes] = SIGNATURES) -> str | None:
+    """Returns the media type of some bytes, or `None` for an unknown type."""
+    return next((type for type, start in signatures.items() if re.match(start, data, re.DOTALL)), None)
+
+
+AUDIO = {
+    "audio/wav": rb"RIFF.{4}WAVE",
+    "audio/mpeg": rb"ID3|\xff[\xe2-\xe5\xf2-\xf5\xfa-\xfd]",
+    "audio/flac": rb"fLaC",
+    "audio/ogg": rb"OggS",
+}
+
+
+def audio_type(data: str) -> str:
+    """Returns the media type of audio in standard base64, or that of raw samples if it is unknown."""
+    try:
+        start = b64decode(data[:64], validate=True)
+    except ValueError:
+        start = b""
+    return sniffed(start, AUDIO) or "audio/pcm"
+
+
+def media_type(data: str) -> str | None:
+    """Returns the media type of bytes in standard base64, or `None` for an unknown type or invalid base64."""
+    try:
+        return sniffed(b64decode(data, validate=True))
+    except ValueError:
+        return None
+
 
 #: The markers of a JPEG's frames: all of C0 to CF but those of tables.
 _FRAMES = {*range(0xC0, 0xD0)} - {0xC4, 0xC8, 0xCC}
