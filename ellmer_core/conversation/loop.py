@@ -112,7 +112,7 @@ def _after_calls(
     if added:
         yield UserTurn(added)
     if reached is not None or (limits.at_limit == "answer" and limits.next_is_last(history.turns[began:])):
-        settings, added = _without_tools(settings), [*added, ContentText(LAST)]
+        settings = _without_tools(settings)
     elif "tool_choice" in settings.wire.params:
         settings = _not_forcing(settings)
     return history.reply(added), settings
@@ -135,8 +135,8 @@ def _not_forcing(settings: Settings) -> Settings:
     return replace(settings, wire=replace(settings.wire, params=params))
 
 
-#: What the model is told with the last request that a limit allows.
-LAST = "No tool can be called any more. Answer with what you have."
+#: What the model is told about a call beyond a limit.
+REFUSED = "The call was not run: no tool can be called any more. Answer with what you have."
 
 
 def _reached(settings: Settings, turns: Sequence[Turn], rounds: int) -> errors.EllmerError | None:
@@ -161,7 +161,7 @@ def _refused(
     logger.info("%s: %s The model is asked for an answer without tools.", type(reached).__name__, reached)
     for place, request in enumerate(turn.tool_requests):
         yield request
-        history.results[place] = ContentToolResult(error="The call was not run.", request=request)
+        history.results[place] = ContentToolResult(error=REFUSED, request=request)
         yield history.results[place]
         if settings.on_result:
             yield Notify(tuple(settings.on_result), history.results[place])

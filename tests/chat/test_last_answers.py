@@ -5,6 +5,7 @@ import asyncio
 import pytest
 
 from ellmer_core import ToolRoundsError, UsageError, UsageLimitError, UsageLimits, tool
+from ellmer_core.conversation.loop import REFUSED
 from ellmer_core.testing import ScriptedModel, tool_call, tool_results, transcript
 
 
@@ -28,8 +29,8 @@ def test_the_last_request_has_no_tools():
     chat, model = looking(CALL, CALL, "A cat.", usage_limits=UsageLimits(requests=3, at_limit="answer"))
     assert chat.chat("Look.") == "A cat."
     assert [list(asked.tools) for asked in model.asked] == [["look"], ["look"], []]
-    assert model.asked[-1].text == "No tool can be called any more. Answer with what you have."
     assert model.asked[-1].results == ["a cat"]
+    assert [type(content).__name__ for content in chat.last_turn("user").contents] == ["ContentToolResult"]
 
 
 @pytest.mark.parametrize(
@@ -45,7 +46,7 @@ def test_calls_beyond_a_limit_are_not_run_and_the_model_answers(options):
     chat, model = looking(CALL, CALL, "A cat.", **options)
     chat.on_tool_result(lambda result: seen.append(result.error))
     assert chat.chat("Look.") == "A cat."
-    assert [result.error for result in tool_results(chat)] == seen == [None, "The call was not run."]
+    assert [result.error for result in tool_results(chat)] == seen == [None, REFUSED]
     assert not model.asked[-1].tools
 
 
