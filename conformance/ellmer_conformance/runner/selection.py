@@ -4,20 +4,17 @@ from __future__ import annotations
 
 import shlex
 import sys
-import tomllib
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from difflib import get_close_matches
 from fnmatch import fnmatchcase
 from importlib import import_module
-from importlib.metadata import entry_points
 from operator import attrgetter
-from pathlib import Path
 from shutil import which
 from typing import TYPE_CHECKING, Any, Literal, cast
 from zlib import crc32
 
-from ..adapters import Adapter, Capabilities
+from ..adapters import Adapter, Capabilities, registered
 from ..adapters.endpoints import PROVIDER_ADDRESSES, address_of, live_key
 from ..contract.readers import MODULES
 from ..scenarios import combinations as by_combination
@@ -80,9 +77,6 @@ def _line(reason: str, cases: Sequence[str]) -> str:
 
 FILTERS = ("wire", "provider", "case", "mode")
 OURS = "ellmer-core"
-#: The folder of the bridges to other libraries in a clone.
-PEERS = Path(__file__).parents[2] / "peers"
-_GROUP = "ellmer_conformance.adapters"
 _ELSEWHERE = " The bridges to other libraries are in the repository: install its folder conformance/peers, or run this in a clone."
 _PARTS = ("name", "wires", "capabilities", "session")  # of an adapter
 
@@ -206,22 +200,11 @@ def find_adapter(name: str | Adapter | Callable[[], Adapter], *, seconds: float 
     return _adapter(name, target)
 
 
-def is_bridge(name: str) -> bool:
-    """Tells whether an adapter's name is one of this project's bridges to other libraries.
-
-    Args:
-        name: The name, as `find_adapter` finds it.
-    """
-    installed = {point.name: point.value for point in entry_points(group=_GROUP)}
-    return name in _bridges() or installed.get(name, "").startswith("ellmer_peers.")
-
-
 def _registered(name: str) -> str:
     """Returns the `package.module:name` of an adapter of an installed package, or of this clone. Raises UnknownChoice."""
-    installed = {point.name: point.value for point in entry_points(group=_GROUP)}
-    bridges = _bridges()
+    installed, bridges = registered.installed(), registered.bridges()
     if name in bridges:
-        sys.path.append(str(PEERS))
+        sys.path.append(str(registered.PEERS))
         return bridges[name]
     if name in installed:
         return installed[name]
@@ -230,15 +213,6 @@ def _registered(name: str) -> str:
         f"there is no adapter {name!r}{did_you_mean(name, [*installed, *bridges])}; the adapters are {there_are}. "
         f"Give package.module:name for one that is not installed.{'' if bridges else _ELSEWHERE}"
     )
-
-
-def _bridges() -> Mapping[str, str]:
-    """Returns the bridges to other libraries, if this is a clone of the repository: they are no part of the package."""
-    project = PEERS / "pyproject.toml"
-    if not project.is_file():
-        return {}
-    found: Mapping[str, str] = tomllib.loads(project.read_text("utf-8"))["project"]["entry-points"][_GROUP]
-    return found
 
 
 def inexpressible(played: Iterable[tuple[str, str]]) -> Iterator[dict[str, str]]:

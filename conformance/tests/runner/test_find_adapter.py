@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from ellmer_conformance.runner import selection
+from ellmer_conformance.adapters import registered
 from ellmer_conformance.runner.selection import UnknownChoice, find_adapter, select
 
 PEERS = Path(__file__).parents[2] / "peers"
@@ -63,8 +63,8 @@ def test_a_wrong_name_is_told_with_the_nearest_ones():
 
 
 def test_outside_of_a_clone_the_message_says_where_the_bridges_are(monkeypatch, tmp_path):
-    monkeypatch.setattr(selection, "PEERS", tmp_path)
-    monkeypatch.setattr(selection, "entry_points", lambda group: [])
+    monkeypatch.setattr(registered, "PEERS", tmp_path)
+    monkeypatch.setattr(registered, "entry_points", lambda group: [])
 
     with pytest.raises(UnknownChoice, match=r"The bridges to other libraries are in the repository"):
         find_adapter("chatlas")

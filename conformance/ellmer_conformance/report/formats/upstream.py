@@ -21,6 +21,7 @@ from pathlib import Path
 from textwrap import shorten
 from typing import Any
 
+from ...adapters.registered import is_bridge
 from ...contract.counts import counted
 from ...contract.error_texts.error_bodies import read_error
 from ...contract.rule import page_of
@@ -198,8 +199,6 @@ def _refusal(status: int, said: str) -> str:
 
 def _found(report: Report, row: Row) -> str:
     """Returns what the program needs: a maintainer has neither the command nor the bridge."""
-    from ...runner.selection import is_bridge  # noqa: PLC0415 - only a report asks for it
-
     asked = report.named.get(row.adapter, row.adapter)
     if is_bridge(asked):
         bridge = f"{_BRIDGES}/{asked.replace('-', '_')}.py"
