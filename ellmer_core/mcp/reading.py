@@ -289,7 +289,7 @@ class _Stream:
 class _Received(_Stream):
     """The messages of a server."""
 
-    def __init__(self, stream: Any, waiting: _Waiting, measured: bool) -> None:  # noqa: FBT001 - as few_requests() has it
+    def __init__(self, stream: Any, waiting: _Waiting, measured: bool) -> None:
         super().__init__(stream, waiting)
         self._measured = measured
 
