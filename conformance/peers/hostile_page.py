@@ -2,7 +2,7 @@
 
 `conformance hostile --adapter NAME --wire WIRE --json FILE`, run in an environment with the library's newest version, writes the
 results; `python conformance/peers/hostile_page.py NAME FILE`, run in the same environment, adds them, with today's date and that
-version, and writes the page.
+version, and writes the page. Behind the results of `--command`, the version is the third argument.
 """
 
 # ruff: noqa: INP001 - a script beside others
@@ -41,11 +41,11 @@ MEANING = {
 def main(arguments: list[str]) -> None:
     """Adds the results of a library, if they are named, and writes the page."""
     if arguments:
-        name, file = arguments
+        name, file, *told = arguments
         trials = json.loads(Path(file).read_text("utf-8"))
         found = [{key: trial[key] for key in ("attack", "mode", "broken")} for trial in trials]
         about = {
-            "version": version(PACKAGES.get(name, name)),
+            "version": told[0] if told else version(PACKAGES.get(name, name)),
             "date": str(datetime.now(UTC).date()),
             "wire": trials[0]["wire"],
         }
@@ -115,6 +115,15 @@ With the name of your adapter in place of this one, all attacks are run, with ve
 conformance hostile --adapter ellmer-core --attack cut-call
 ```
 
+A program in any language that keeps the [driver protocol](driver-protocol.md) is attacked in the same way:
+
+```sh
+conformance hostile --command "node driver.mjs" --wire openai-chat
+```
+
+It is started once per attack. `CONFORMANCE_TIMEOUT` is the timeout that it should give to its library, and it has 8 more seconds to
+start and to end. Its memory is what it needs beyond what it needs without a request.
+
 `conformance serve` has the same attacks for a client in any language. Start it in a second terminal:
 
 <!-- serves -->
@@ -134,7 +143,9 @@ option of its library. Many libraries use it as the time between two bytes, so s
 run once per library, on a busy machine, and no single verdict was examined by hand. openai, anthropic and google-genai, in these
 versions, were attacked again on 29 November 2026: the same attacks were not withstood (16, 20, 16). Under `bomb` and
 `endless-line` it depends on the load of the machine which comes first, too much memory or too much time. The client httpx is
-httpx without an SDK, as many programs use it: its bridge runs each call of an answer, whatever the reason for the end.
+httpx without an SDK, as many programs use it: its bridge runs each call of an answer, whatever the reason for the end. The clients
+langchain-js and ai-sdk are the drivers in `examples/driver-langchain-js` and `examples/driver-ai-sdk`, which `--command` starts; the AI SDK
+gets its timeout as an abort signal.
 """
 
 

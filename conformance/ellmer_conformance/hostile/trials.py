@@ -76,7 +76,7 @@ def kinds(adapter: Adapter | Driver, wire: str, attacks: Sequence[str] = ()) -> 
     modes = adapter.capabilities(wire, adapter.wires[wire][0]).modes
     for attack in (ATTACKS[name] for name in attacks or ATTACKS):
         for streamed, choices in _MODES:
-            mode = next((mode for mode in choices if mode in modes), None)
+            mode: Mode | None = next((mode for mode in choices if mode in modes), None)
             if mode and attack.applies(wire, streamed=streamed):
                 yield attack, mode
 

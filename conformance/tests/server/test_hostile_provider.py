@@ -207,6 +207,11 @@ print(json.dumps({"text": answer, "ran": [{"name": "get_weather", "arguments": {
 """
 
 
+@pytest.fixture
+def little_memory(monkeypatch):
+    monkeypatch.setattr(trials, "MEMORY", 16 * 1024**2)
+
+
 @pytest.mark.parametrize(
     ("how", "attack", "broken"),
     [
@@ -217,8 +222,8 @@ print(json.dumps({"text": answer, "ran": [{"name": "get_weather", "arguments": {
         ("fills", "nothing", ["memory"]),
     ],
 )
-def test_a_command_is_attacked_as_an_adapter_is(server, tmp_path, how, attack, broken, monkeypatch):
-    monkeypatch.setattr(trials, "MEMORY", 16 * 1024**2)
+@pytest.mark.usefixtures("little_memory")
+def test_a_command_is_attacked_as_an_adapter_is(server, tmp_path, how, attack, broken):
     (tmp_path / "driver.py").write_text(DRIVER)
     # Linux counts the memory of the process that starts a command as its own
     most = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss * 1024 + 50_000_000
