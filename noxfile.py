@@ -690,11 +690,8 @@ def newcomers(session: nox.Session) -> None:
 def docs(session: nox.Session) -> None:
     """Build the site into site/, with warnings as errors. `-- serve` shows it while you write."""
     session.install("-e", ".[conformance]", *group("docs"))
-    compiled = {
-        "NO_MKDOCS_2_WARNING": "1",
-        "PYTHONDONTWRITEBYTECODE": None,
-    }  # five thousand modules are imported
-    session.run("mkdocs", *(session.posargs or ["build"]), env=compiled)
+    compiled = {"PYTHONDONTWRITEBYTECODE": None}  # five thousand modules are imported
+    session.run("mkdocs", *(session.posargs or ["build"]), env={"NO_MKDOCS_2_WARNING": "1", **compiled})
 
 
 @nox.session(default=False)
