@@ -215,7 +215,7 @@ def _expression(text: str, at: int, failed: set[int]) -> int:
     """Returns the place after an expression: a comma, a closing bracket, or the end of a line that does not go on. At an error, the
     brackets that are open are added to `failed`.
     """
-    opened, begin = list[int](), at
+    opened, begin, mark = list[int](), at, ""
     while step := _QUOTED.match(text, at) or _STEP.match(text, at):
         mark = step[0]
         if not opened and (mark in _ENDS or (mark == "\n" and not _goes_on(text, at))):
