@@ -266,7 +266,7 @@ def _tool(tool: Any) -> ToolDef:
 
 
 def _never(**_arguments: Any) -> NoReturn:
-    raise AssertionError("inspect-ai runs the tools")
+    raise AssertionError("unreachable: inspect-ai runs the tools")
 
 
 # --- the solver ------------------------------------------------------------------------------------------

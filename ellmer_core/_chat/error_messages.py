@@ -33,7 +33,7 @@ WORDS: tuple[tuple[type[BaseException], str], ...] = (
 
 @dataclass(frozen=True)
 class Explanation:
-    """An error for the page.
+    """An error in plain words, as the chat app shows it.
 
     Args:
         words: Two sentences for a person.

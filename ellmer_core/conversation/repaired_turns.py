@@ -48,8 +48,8 @@ class Repaired(NamedTuple):
 
 
 def repaired(turns: Sequence[Turn]) -> Repaired:
-    """Returns the turns with one result for every call, except those of the last turn, directly after it, and with contents only
-    where they can be sent. Turns without a fault are the same objects.
+    """Returns turns that every wire format can send. Each call gets one result, in the turn after it; the calls of the last turn
+    need none. Contents that cannot be sent in their turn are moved or described. Turns without a fault are the same objects.
     """
     if are_linked(turns):
         return Repaired(list(turns), [])

@@ -561,4 +561,4 @@ def _state(path: Path, wanted: Mapping[str, str], *, tagged: bool) -> Json:
 
 def _check(stage: str, value: Any) -> None:
     if not isinstance(value, dict):
-        raise TypeError(f"there is no object {HOLDS[stage]}")
+        raise TypeError(f"{HOLDS[stage]!r} is not an object")

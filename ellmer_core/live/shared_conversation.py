@@ -176,7 +176,7 @@ class Room:
             self.open(earlier[0].id)
 
     def enter(self, page: object) -> None:
-        """Adds a page."""
+        """Adds a page that shows this conversation."""
         self.pages.append(page)
         if self._left:
             self._left.cancel()

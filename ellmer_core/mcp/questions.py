@@ -87,7 +87,7 @@ class Asking:
             return None
 
     def check(self) -> None:
-        """Raises what ended the call."""
+        """Raises the error that ended the call, if there was one."""
         if self.later is not None:
             raise self.later
 

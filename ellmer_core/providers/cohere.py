@@ -10,7 +10,7 @@ from ._construction import Options, construct
 
 
 class Cohere(CohereChat):
-    """Version 2 of the API."""
+    """Cohere's own service, with version 2 of its API."""
 
     default_model: ClassVar[str] = "command-a-03-2025"
     key_vars: ClassVar[tuple[str, ...]] = ("CO_API_KEY", "COHERE_API_KEY")

@@ -42,7 +42,7 @@ class PositClaude(_Posit, AnthropicMessages):
 
 @dataclass(frozen=True, eq=False, repr=False)
 class PositOpenAI(_Posit, OpenAIChat):
-    """All other models."""
+    """All models but Claude, through the gateway's Chat Completions."""
 
     base_url: str = f"{GATEWAY}/openai/v1"
 

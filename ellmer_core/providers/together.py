@@ -12,7 +12,7 @@ from ._construction import Options, construct
 
 @dataclass(frozen=True, eq=False, repr=False)
 class Together(ChatCompletions):
-    """Open models."""
+    """Together AI's Chat Completions API for open models."""
 
     provider: ClassVar[str] = "Together AI"
     default_model: ClassVar[str] = "openai/gpt-oss-120b"

@@ -171,7 +171,7 @@ def data_frame(rows: Sequence[Mapping[str, Any]], columns: Sequence[str], librar
     try:
         module = import_module(library)
     except ImportError as error:
-        raise UsageError(f"A data frame needs the package: pip install {library}.") from error
+        raise UsageError(f"A data frame needs the package {library}: pip install {library}.") from error
     return module.DataFrame({name: [row.get(name) for row in rows] for name in columns})
 
 

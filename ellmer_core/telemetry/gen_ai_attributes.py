@@ -55,7 +55,7 @@ def of_request(wire: Wire) -> Json:
 
 
 def where(url: str) -> Json:
-    """Returns the server's address."""
+    """Returns the attributes of a server: the host and the port of its URL."""
     parts = urlsplit(url)
     port = parts.port or {"https": 443, "http": 80}.get(parts.scheme)
     return {"server.address": parts.hostname or "", **({"server.port": port} if port else {})}

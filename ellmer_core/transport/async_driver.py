@@ -74,7 +74,7 @@ def _loop_of_asyncio() -> asyncio.AbstractEventLoop:
 
 
 class AsyncDriver(HttpExchange):
-    """Carries one conversation, async."""
+    """Carries out the effects of one conversation with async I/O."""
 
     scope: asyncio.Timeout | None = None
     running: asyncio.AbstractEventLoop | None = None
@@ -102,7 +102,7 @@ class AsyncDriver(HttpExchange):
                 return await self.notify(effect)
             case io.Wait():
                 return await self.within(asyncio.sleep(some_time(effect)))
-        raise AssertionError("shown by adrive()")
+        raise AssertionError("unreachable: adrive() yields all other effects")
 
     async def send(self, sent: io.Send) -> io.Answer:
         await self.drop()

@@ -49,7 +49,7 @@ def drive(loop: io.Loop[T], line: BlockingDriver) -> Generator[io.Shown, None, T
 
 
 class BlockingDriver(HttpExchange):
-    """Carries one conversation, blocking."""
+    """Carries out the effects of one conversation with blocking I/O."""
 
     alarm: Timer | None = None
     extensions = TRACE
@@ -77,7 +77,7 @@ class BlockingDriver(HttpExchange):
                 return self.controller.wait(some_time(effect))
             case io.ReadEvents():
                 return self.events()
-        raise AssertionError("shown by drive()")
+        raise AssertionError("unreachable: drive() yields all other effects")
 
     def send(self, sent: io.Send) -> io.Answer:
         self.drop()

@@ -168,7 +168,7 @@ _DATA = re.compile(r"data:([\w.+-]+/[\w.+-]+)?((?:;[\w-]+=[\w.+-]+)*)(;base64)?,
 
 
 def file_of(url: str, name: object = "") -> ours.Content:
-    """Returns the content of a `data:` URL. Other addresses are refused, because somebody would have to fetch them."""
+    """Returns the content of a `data:` URL. Other URLs are refused, because the server or the provider would have to fetch them."""
     match = _DATA.match(url)
     if match is None:
         raise UsageError(f"A file has to be in the request, as a data: URL, not {url[:40]!r}.")
@@ -328,7 +328,7 @@ def _words(error: Exception) -> str:
 
 
 def sse(event: Json) -> bytes:
-    """Returns an event of a stream. JSON has neither NaN nor half characters."""
+    """Returns an event of a stream, as JSON in UTF-8. NaN and infinity become `null`, and a lone surrogate becomes `?`."""
     return f"data: {json_of(event)}\n\n".encode("utf-8", "replace")
 
 

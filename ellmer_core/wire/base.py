@@ -527,7 +527,7 @@ def _answer_tool(type: Type) -> ours.ToolDef:
 
 
 def _never_called(**_: Any) -> NoReturn:
-    raise AssertionError("the call is the answer")
+    raise AssertionError("unreachable: the call of this tool is the answer")
 
 
 def answer_of(turn: AssistantTurn) -> AssistantTurn:

@@ -98,7 +98,7 @@ class Capabilities:
     which is tested.
 
     A session may have `reloaded()`, which returns a new session that continues from saved data. An adapter may have
-    `without_waiting(note)`, which returns a context in which pauses between retries are passed to `note` instead of
+    `without_waiting(note)`, which returns a context manager, inside which pauses between retries are passed to `note` instead of
     waited for.
 
     Args:

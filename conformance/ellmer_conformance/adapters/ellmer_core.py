@@ -232,7 +232,7 @@ class Provider:
 
     @property
     def place(self) -> ProviderAddress:
-        """Its place."""
+        """The provider's address, default model and key variables, as the suite or the library knows them."""
         suites = PROVIDER_ADDRESSES.get(self.key)
         return suites or ProviderAddress(self.url, self.wire.default_model or _ANY_MODEL, self.wire.key_vars)
 
@@ -401,7 +401,7 @@ _STOPS = {"success": "stop", "tool_use": "tool", "max_tokens": "length", "conten
 
 
 class EllmerCore:
-    """The adapter."""
+    """The adapter of ellmer-core."""
 
     name = "ellmer-core"
 
@@ -417,7 +417,7 @@ class EllmerCore:
 
     @cached_property
     def addresses(self) -> Mapping[tuple[str, str], ProviderAddress]:
-        """The places of its providers."""
+        """The address, the default model and the key variables of each provider."""
         return ByKey(self.providers, lambda key: self.providers[key].place)
 
     def capabilities(self, wire: str, provider: str) -> Capabilities:

@@ -74,7 +74,7 @@ def address_of(adapter: Adapter, wire: str, provider: str) -> ProviderAddress:
     places = PROVIDER_ADDRESSES if (wire, provider) in PROVIDER_ADDRESSES else own
     if (wire, provider) not in places:
         raise LookupError(
-            f"{adapter.name} speaks {wire} at {provider!r}, but the URL of that place is unknown: give the adapter `addresses`, a mapping of (wire, provider) to `ellmer_conformance.adapters.ProviderAddress`."
+            f"{adapter.name} speaks {wire} at {provider!r}, but the URL of that provider is unknown: give the adapter `addresses`, a mapping of (wire, provider) to `ellmer_conformance.adapters.ProviderAddress`."
         )
     return places[wire, provider]
 

@@ -65,7 +65,7 @@ class Target:
 
 @dataclass(frozen=True)
 class Attack:
-    """An attack.
+    """A hostile answer of a provider, and what a client must keep under it.
 
     Args:
         name: Its name, which is part of the URL.

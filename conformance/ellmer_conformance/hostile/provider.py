@@ -77,7 +77,7 @@ class HostileProvider:
     _count: int = 0
 
     def answer(self, request: HttpRequest) -> Reply:
-        """Returns the attack."""
+        """Returns the reply to a request: an attack, or what a provider answers after it."""
         if request.target.startswith("/stolen"):
             return self._stolen(request)
         if request.target == "/journal":

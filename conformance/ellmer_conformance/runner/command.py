@@ -393,7 +393,7 @@ class Driver:
 
     @cached_property
     def declared(self) -> Declared:
-        """Its declaration. Raises DeclaredWrongly."""
+        """The declaration that the program prints. Raises DeclaredWrongly."""
         found = declared(self._declaration().decode("utf-8", "replace"))
         self.name = found.name or self.name
         return found

@@ -39,7 +39,7 @@ _CONNECT = 30.0  # seconds; how long an answer takes is between the client and t
 
 
 class Proxy:
-    """Takes requests instead of the engine, which serves the pages."""
+    """Forwards chat requests to the upstream and judges them. The engine answers requests for its pages."""
 
     def __init__(self, engine: Engine, upstream: str) -> None:
         self._engine, self._pages = engine, BesideTheLoop(engine)

@@ -192,7 +192,7 @@ def test_a_journal_on_a_full_disk_keeps_what_it_has_and_says_what_to_do(tmp_path
     with Journal(path, "this version") as journal:
         journal._base.execute("PRAGMA max_page_count = 1")
         journal.find(new)
-        with pytest.raises(OSError, match=r"disk is full\. What was kept before is there\. Make room"):
+        with pytest.raises(OSError, match=r"disk is full\. What was saved before is unchanged\. Make room"):
             journal.add(str(new), {"requests": "x" * 100_000})
     with Journal(path, "this version") as journal:
         assert journal.find(old) == {"requests": 1}

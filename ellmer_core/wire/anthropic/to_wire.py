@@ -55,7 +55,7 @@ COUNTED = (
 
 @dataclass(frozen=True, eq=False, repr=False)
 class AnthropicMessages(AnthropicResponse):
-    """The format itself. It requires `max_tokens`: see `limit()`."""
+    """The wire format of the Messages API. It requires `max_tokens`: see `limit()`."""
 
     name: ClassVar[str] = "anthropic"
     provider: ClassVar[str] = "Anthropic"

@@ -178,7 +178,7 @@ FILLER: Json = {"text": "."}
 
 @dataclass(frozen=True, eq=False, repr=False)
 class Bedrock(BedrockResponse):
-    """The format itself."""
+    """The wire format of Bedrock's Converse API."""
 
     name: ClassVar[str] = "bedrock"
     provider: ClassVar[str] = "AWS/Bedrock"

@@ -153,7 +153,7 @@ ENDINGS = Endings(
 
 
 class CohereResponse(OpenAIChatResponse):
-    """Reads answers."""
+    """Reads whole and streamed answers of Cohere."""
 
     endings: ClassVar[Endings] = ENDINGS
 

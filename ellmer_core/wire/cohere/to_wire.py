@@ -44,7 +44,7 @@ BLIND = re.compile(r"command-(r|light|a-0|a-reasoning|a-translate)")
 
 @dataclass(frozen=True, eq=False, repr=False)
 class CohereChat(CohereResponse, OpenAIChat):
-    """The format itself."""
+    """The wire format of Cohere's chat API, version 2."""
 
     name: ClassVar[str] = "cohere"
     provider: ClassVar[str] = "Cohere"

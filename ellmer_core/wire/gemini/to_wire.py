@@ -57,7 +57,7 @@ def model_path(model: str) -> str:
 
 @dataclass(frozen=True, eq=False, repr=False)
 class Gemini(GeminiResponse):
-    """The format itself. Media inside results need Gemini 3 (`function_response.parts` is refused before)."""
+    """The wire format of the Gemini API. Media inside results need Gemini 3 (`function_response.parts` is refused before)."""
 
     name: ClassVar[str] = "gemini"
     provider: ClassVar[str] = "Google/Gemini"

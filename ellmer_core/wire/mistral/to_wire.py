@@ -19,7 +19,7 @@ _REFERENCE = {"reference_ids": [(int, str)]}
 
 @dataclass(frozen=True, eq=False, repr=False)
 class MistralChat(OpenAIChat):
-    """The format itself. Servers of open models (and, until spring 2026, Mistral's own) refuse a user message right
+    """The wire format of Mistral's chat API. Servers of open models (and, until spring 2026, Mistral's own) refuse a user message right
     after a tool message. With `strict_order`, an assistant message "OK" separates the two.
     """
 

@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, eq=False, repr=False)
 class OllamaChat(OllamaResponse):
-    """The format itself."""
+    """The wire format of Ollama's chat API."""
 
     name: ClassVar[str] = "ollama"
     provider: ClassVar[str] = "Ollama"

@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, eq=False, repr=False)
 class OpenAIChat(OpenAIChatResponse):
-    """The format itself, for any server that has it."""
+    """The wire format of Chat Completions, for any server that has it."""
 
     name: ClassVar[str] = "openai-chat"
     provider: ClassVar[str] = "OpenAI-compatible"

@@ -56,7 +56,7 @@ COUNTED = (
 
 @dataclass(frozen=True, eq=False, repr=False)
 class OpenAIResponses(ResponsesResponse):
-    """The format itself, for any server that has it. Nothing is stored there (`store: false`)."""
+    """The wire format of the Responses API, for any server that has it. Nothing is stored there (`store: false`)."""
 
     name: ClassVar[str] = "openai-responses"
     provider: ClassVar[str] = "OpenAI"

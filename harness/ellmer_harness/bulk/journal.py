@@ -86,7 +86,7 @@ class Journal:
             yield
         except sqlite3.OperationalError as error:
             raise OSError(
-                f"{self._path}: {error}. What was kept before is there. Make room, or name another file."
+                f"{self._path}: {error}. What was saved before is unchanged. Make room, or choose another file."
             ) from error
 
     def find(self, source: Source) -> dict[str, Any] | None:

@@ -193,8 +193,8 @@ class CassetteIndex(Cassette):  # type: ignore[misc]  # vcrpy publishes no types
         return [place for place in group if self.play_counts[place] and self._fits(place, ask)]
 
     def take(self, ask: RequestKey, otherwise: Otherwise | None = None) -> int | None:
-        """Returns the place of the answer to replay, and counts it as used. Returns `None` if there is no unused one, for an
-        equal request or by `otherwise`.
+        """Returns the place of the answer to replay, and counts it as used. Without an unused answer, `otherwise` and then
+        the `on_repeat` of the index may choose one; else it returns `None`.
         """
         with self.lock:
             place = self.find(ask)

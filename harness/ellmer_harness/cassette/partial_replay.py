@@ -99,7 +99,7 @@ def part_of(named: str | Part) -> Part:
 
 
 def as_sent(request: Any) -> Sent:
-    """Returns a request of a cassette, or one that was scrubbed."""
+    """Returns vcrpy's request as a `Sent`. It is from a cassette, or was scrubbed like one."""
     return Sent(request.method, request.uri, request.headers, request.body or b"")
 
 

@@ -42,7 +42,7 @@ class Uniform(Laid):
     said: bytes
 
     def form(self) -> Form:
-        """Returns the form."""
+        """Returns the form of the stream, parsed."""
         form: Form = from_json(self.text)
         return form
 
@@ -100,10 +100,10 @@ def _frame(events: Sequence[bytes]) -> _Frame:
     """Returns what events have in common. Raises `ValueError` if they have different fields, or no value that differs."""
     found = [*filter(None, map(_EVENT.fullmatch, events))]
     if len(found) < len(events) or len({each[1] for each in found}) > 1:
-        raise ValueError("they are not alike")
+        raise ValueError("the events have different fields")
     text = compact(_common([from_json(each[2], allow_inf_nan=False) for each in found])).encode()
     if seems_deep(text) or any(b"\\u0001" in each for each in events):
-        raise ValueError("they may be no JSON that can be restored")
+        raise ValueError("the JSON of the events may not be restored unchanged")
     pieces = _HOLES.split(text)
     if len(pieces) == 1:
         raise ValueError("nothing differs")
@@ -137,7 +137,7 @@ def _parsed(body: bytes, frame: _Frame) -> Uniform:
     uniform = [part for run in runs if isinstance(run, list) for part in run]
     others = sum(isinstance(run, dict) for run in runs)
     if len(uniform) < _LEAST + _FEW * others:
-        raise ValueError("too few are alike")
+        raise ValueError("too few events are alike")
     samples: list[Any] = []
     text, said = list[bytes](), list[bytes]()
     between = frame.end + b"},\n" + frame.written

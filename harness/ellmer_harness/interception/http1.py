@@ -214,10 +214,10 @@ class UntilTaken:
         self.whole = True
 
     def closed(self) -> None:
-        """Waits for the client."""
+        """Does nothing: the exchange ends when the client takes the answer."""
 
     def broke(self, failure: Failure) -> None:
-        """Waits for the client."""
+        """Does nothing: the exchange ends when the client takes the answer."""
 
     def taken(self) -> None:
         """Notes that the client has taken the answer."""

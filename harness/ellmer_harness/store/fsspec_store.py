@@ -44,7 +44,7 @@ class Remote:
             return None
 
     def put(self, key: str, data: bytes, over: bytes | None = None) -> bool:
-        """Writes the object if it has not changed since the comparison."""
+        """Writes the object if the store still has `over`, or has no object if `over` is `None`."""
         condition = self._unchanged(key) if over is not None else {"mode": "create"}
         now = self.get(key)
         if now != over or now == data:

@@ -110,7 +110,7 @@ def command(
         _attack(hostile, port, host)
         return
     if record and (upstream or script is None):
-        raise click.UsageError("--record URL needs --script FILE, and no --upstream.")
+        raise click.UsageError("--record URL needs --script FILE, and cannot be used with --upstream.")
     options: dict[str, Any] = {"port": port, "host": host, "names": names, "strict_script": strict_script}
     options["today"] = today and today.date()
     if record:

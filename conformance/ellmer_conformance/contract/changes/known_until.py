@@ -1,4 +1,4 @@
-"""The day up to which the rules know the providers, and violations that may be about something newer.
+"""The day as of which the rules describe the providers, and violations that may be about something newer.
 
 A rule book compares with lists of names that providers extend: fields, types of content and tools, beta features, models. What came
 out after the book was read is unknown to it, and not wrong.

@@ -83,7 +83,7 @@ def _inherited(wire: str, provider: str, rule: str) -> str:
 
 
 def _asked(wire: str, provider: str, body: Json, model: str) -> Request:
-    """Returns a request of the day up to which the rules know the providers."""
+    """Returns a request of `KNOWN_UNTIL`, the day as of which the rules describe the providers."""
     from ...contract.changes.known_until import KNOWN_UNTIL  # noqa: PLC0415 - rules take a second to import
 
     return Request(wire, provider, body, model=model, when=KNOWN_UNTIL)

@@ -150,7 +150,7 @@ _SEAL = ".corpus.json"  # in each folder: which archive it is from, and the hash
 
 
 def home() -> Path:
-    """Returns the cache: the folder in `CONFORMANCE_CORPUS`, else one of the user's."""
+    """Returns the folder of the cache: `CONFORMANCE_CORPUS`, or else a folder in the user's cache."""
     named = os.environ.get("CONFORMANCE_CORPUS")
     return Path(named) if named else user_cache_path("ellmer-conformance") / "corpus"
 

@@ -298,6 +298,6 @@ UNKNOWN_HOST = "variable.invalid"
 
 
 def with_scheme(url: str) -> str:
-    """Returns an absolute URL."""
+    """Returns the URL with a scheme (`https` if it has none), and with `UNKNOWN_HOST` for a variable at its beginning."""
     url = re.sub(r"^(?:\$\{?\w+\}?|\{\{[\w .-]{1,60}\}\})", f"https://{UNKNOWN_HOST}", url)
     return url if "://" in url else f"https://{url}"

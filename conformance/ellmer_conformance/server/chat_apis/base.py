@@ -302,7 +302,7 @@ def compact(value: Any) -> str:
 
 
 def compact_bytes(value: Any) -> bytes:
-    """Returns the same as UTF-8."""
+    """Returns JSON without spaces, as UTF-8."""
     try:
         return orjson.dumps(value)
     except TypeError:
@@ -336,7 +336,7 @@ def log_probabilities(text: str, alternatives: int = 0) -> list[Json]:
 
 
 def chosen_candidates(text: str, alternatives: int = 0) -> Json:
-    """Returns the same as Google has it."""
+    """Returns the log probabilities of a text in the form of Gemini."""
     pieces = words(Say(text))
     return {
         "topCandidates": [
@@ -347,7 +347,7 @@ def chosen_candidates(text: str, alternatives: int = 0) -> Json:
 
 
 def of_tokens(text: str) -> list[Json]:
-    """Returns the same as Cohere has it."""
+    """Returns the log probabilities of a text in the form of Cohere."""
     return [{"text": piece, "token_ids": [_id(piece)], "logprobs": [0]} for piece in words(Say(text))]
 
 

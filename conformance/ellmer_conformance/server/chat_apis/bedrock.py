@@ -222,7 +222,7 @@ class Bedrock(ChatApi):
 
     @property
     def metrics(self) -> Json:
-        """The latency."""
+        """The latency that the provider reports for its answer."""
         return {"latencyMs": 400 + self.ticket.number}
 
     @cached_property

@@ -333,7 +333,7 @@ class Gemini(ChatApi):
             yield b"]\n"
 
     def error_body(self, kind: FailureKind, body: bytes) -> bytes:
-        """Adds when to come back, which the host says in no header:
+        """Adds the seconds to wait after a rate limit, which Google sends in the body and in no header:
         https://github.com/maruel/genai/blob/84a8982/providers/gemini/testdata/TestClient/ErrorResponse.yaml
         """
         if kind != "rate-limit" or self.provider != "google":

@@ -46,7 +46,7 @@ _HOSTS = {"/api/v1/": "openrouter.ai"}
 
 @dataclass(frozen=True)
 class Route:
-    """The meaning of a target.
+    """What the target of a request asks for.
 
     `path` and `query` are the provider's part of it. `url` is that part for `wires`, with a case, a version and
     without a key. `wire` and `provider` are empty if no provider has such a path, or if its format has no rules.

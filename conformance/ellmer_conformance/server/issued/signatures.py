@@ -55,7 +55,7 @@ def opened(blob: bytes) -> str | None:
 
 
 def encoded(blob: bytes, prefix: str = "") -> str:
-    """Returns the blob in base64."""
+    """Returns a blob in base64, after a prefix."""
     return prefix + b64encode(blob).decode()
 
 

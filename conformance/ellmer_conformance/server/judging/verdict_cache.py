@@ -66,7 +66,7 @@ _KINDS = bytes.maketrans(
 
 
 def without_ids(body: bytes) -> bytes:
-    """Returns a body without its plain texts, with numbers for the ids of calls, and without plain arguments."""
+    """Returns a form that similar bodies share: numbers replace the ids of calls, and `x` replaces plain texts and arguments."""
     bare = without_words(body)
     if bare is not body:
         bare = _IN_JSON_TEXT.sub(rb'\\":\\"x\\"', bare)
@@ -408,7 +408,7 @@ class Marks(NamedTuple):
         return not (self.cached and new.cached) and self.names.isdisjoint(new.names)
 
     def joined(self, new: Marks) -> Marks:
-        """Returns the marks of both."""
+        """Returns the marks of a piece and of another one together."""
         return Marks(self.names | new.names, self.cached or new.cached)
 
 

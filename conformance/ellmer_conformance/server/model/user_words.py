@@ -189,7 +189,7 @@ class UserWords:
 
     @_Values
     def emails(self) -> list[str]:
-        """The addresses of mail."""
+        """The email addresses."""
         return _EMAIL.findall(self.text)
 
     @_Values
@@ -199,7 +199,7 @@ class UserWords:
 
     @_Values
     def files(self) -> list[str]:
-        """The names of files and their paths."""
+        """The names and paths of files."""
         if "." not in self.text and "/" not in self.text:
             return []
         return [found[0] for found in _FILE.finditer(_EMAIL.sub(" ", _URL.sub(" ", self.text)))]

@@ -35,7 +35,7 @@ class TooMuch(ValueError):
 
 
 def few(items: list[T], most: int = 2048) -> list[T]:
-    """Returns the items of a request, each of which is answered.
+    """Returns the items of a request unchanged if there are not too many to answer.
 
     Args:
         items: The items.

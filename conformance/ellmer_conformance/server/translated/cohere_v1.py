@@ -51,7 +51,7 @@ def translation(
     stored: StoredObjects,  # noqa: ARG001 - all translations get it
     today: date | None,  # noqa: ARG001 - all translations get it
 ) -> Translation | None:
-    """Returns the request as one to v2, or `None` if the path is another."""
+    """Returns the request as one to v2, or `None` if the path is not `/v1/chat`."""
     if not _PATH.search(route.path):
         return None
     body = body_of(http)

@@ -43,7 +43,7 @@ def translation(
     stored: StoredObjects,
     today: date | None,  # noqa: ARG001 - all translations get it
 ) -> Translation | None:
-    """Returns the same request for `generateContent`, or `None` if the path is another one."""
+    """Returns the same request for `generateContent`, or `None` if the path is not that of interactions."""
     if not _PATH.search(route.path):
         return None
     body, api = body_of(http), api_for(http, route, "gemini", "google")

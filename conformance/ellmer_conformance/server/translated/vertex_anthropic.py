@@ -31,7 +31,7 @@ def translation(
     stored: StoredObjects,  # noqa: ARG001 - all translations get it
     today: date | None,
 ) -> Translation | None:
-    """Returns the request as one to Anthropic, or `None` if the path is another."""
+    """Returns the request as one to Anthropic, or `None` if the path is not one of Vertex AI for Claude."""
     found = _PATH.search(route.path)
     if not found:
         return None

@@ -47,7 +47,7 @@ _CHOSEN: WeakKeyDictionary[Any, tuple[URL, list[str]]] = WeakKeyDictionary()
 
 
 def connecting(real: Any) -> Any:
-    """Wraps the method of aiohttp."""
+    """Wraps `BaseConnector.connect` of aiohttp."""
 
     async def connect(connector: Any, req: Any, *args: Any, **options: Any) -> Any:
         cassette = None if network_guard.set_aside() else open_cassettes.current()
@@ -143,7 +143,7 @@ class _Incoming(AnswerReader):
 
 
 def receiving(real: Any) -> Any:
-    """Wraps the method of aiohttp."""
+    """Wraps `ResponseHandler.data_received` of aiohttp."""
 
     def data_received(protocol: Any, data: bytes) -> None:
         incoming = _NOTED.get(protocol) if data else None
@@ -158,7 +158,7 @@ def receiving(real: Any) -> Any:
 
 
 def losing(real: Any) -> Any:
-    """Wraps the method of aiohttp."""
+    """Wraps `ResponseHandler.connection_lost` of aiohttp."""
 
     def connection_lost(protocol: Any, error: BaseException | None) -> None:
         if incoming := _NOTED.pop(protocol, None):
@@ -172,7 +172,7 @@ def losing(real: Any) -> Any:
 
 
 def failing(real: Any) -> Any:
-    """Wraps the method of aiohttp."""
+    """Wraps `ResponseHandler.set_exception` of aiohttp."""
 
     def set_exception(protocol: Any, error: BaseException, *cause: Any) -> None:
         if incoming := _NOTED.pop(protocol, None):
@@ -183,7 +183,7 @@ def failing(real: Any) -> Any:
 
 
 def closing(real: Any) -> Any:
-    """Wraps the method of aiohttp."""
+    """Wraps `ResponseHandler.close` of aiohttp."""
 
     def close(protocol: Any) -> None:
         if incoming := _NOTED.pop(protocol, None):
@@ -214,7 +214,7 @@ def _failure(error: BaseException) -> Failure:
 
 
 def opening_websocket(real: Any) -> Any:
-    """Wraps the method of aiohttp."""
+    """Wraps `ClientSession._ws_connect` of aiohttp."""
 
     async def ws_connect(session: Any, url: Any, **options: Any) -> Any:
         whole = str(session._build_url(url)).replace("http", "ws", 1)  # noqa: SLF001  # as aiohttp does

@@ -80,7 +80,7 @@ def _host(connection: Any) -> tuple[str, int]:
 
 
 def connecting(real: Any) -> Any:
-    """Wraps the method of http.client."""
+    """Wraps `HTTPConnection.connect` of http.client."""
 
     def connect(connection: Any) -> None:
         held = _HELD.get(connection)
@@ -91,7 +91,7 @@ def connecting(real: Any) -> Any:
 
 
 def sending(real: Any) -> Any:
-    """Wraps the method of http.client."""
+    """Wraps `HTTPConnection.send` of http.client."""
 
     def send(connection: Any, data: Any) -> None:
         held = _HELD.get(connection)
@@ -140,7 +140,7 @@ def _begin(connection: Any, held: _Held, send: Any) -> None:
 
 
 def answering(real: Any) -> Any:
-    """Wraps the method of http.client."""
+    """Wraps `HTTPConnection.getresponse` of http.client."""
 
     def getresponse(connection: Any) -> Any:
         held = _HELD.pop(connection, None)
@@ -259,7 +259,7 @@ def _bytes(data: Any) -> bytes:
 
 
 def begun(real: Any) -> Any:
-    """Wraps the method of http.client."""
+    """Wraps `HTTPResponse.begin` of http.client."""
 
     def begin(response: Any) -> None:
         sending = SENDING.get()

@@ -31,7 +31,7 @@ _WIRE = Wire("tornado")
 
 
 def running(real: Any) -> Any:
-    """Wraps the method of tornado."""
+    """Wraps `_HTTPConnection.run` of tornado."""
 
     async def run(connection: Any) -> None:
         parts = urlsplit(connection.request.url)

@@ -28,7 +28,7 @@ _WIRE = Wire("urllib3")
 
 
 def exchanging(real: Any) -> Any:
-    """Wraps the method of urllib3."""
+    """Wraps `HTTPConnectionPool._make_request` of urllib3."""
 
     def make_request(pool: Any, connection: Any, method: str, url: str, **options: Any) -> Any:
         cassette = None if network_guard.set_aside() else open_cassettes.current()

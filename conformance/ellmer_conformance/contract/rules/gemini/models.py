@@ -133,7 +133,7 @@ def generation_config(request: Request) -> Json:
 
 
 def config_place(request: Request) -> str:
-    """Returns the pointer to it."""
+    """Returns the JSON pointer to the `generationConfig` of a request."""
     return f"/{key_of(request.body, 'generationConfig')}"
 
 

@@ -15,7 +15,7 @@ from .base import Compatible
 
 
 class Databricks(Compatible):
-    """A workspace."""
+    """Chat Completions of a Databricks workspace."""
 
     provider: ClassVar[str] = "databricks"
 

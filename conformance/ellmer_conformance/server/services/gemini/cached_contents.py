@@ -53,7 +53,7 @@ def with_cache(request: Request, shelf: StoredObjects) -> Request | Refusal:
 
 
 def create(service: ServiceRequest) -> Reply:
-    """Stores contents."""
+    """Stores contents, to which later requests refer by name."""
     body = service.body
     model = text_of(body.get("model")).removeprefix("models/")
     if missing := service.api.no_model(model, "createCachedContent"):

@@ -37,7 +37,7 @@ class Cell:
 
 @cache
 def cells() -> tuple[Cell, ...]:
-    """Returns all cells."""
+    """Returns all cells of `capabilities.jsonl`."""
     lines = (
         (files("ellmer_conformance.contract.rules.openai_chat.providers") / "capabilities.jsonl")
         .read_text("utf-8")
