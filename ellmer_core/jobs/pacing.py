@@ -318,7 +318,10 @@ class PromptLimits(UsageLimits):
     """The limits of one prompt whose chat has a budget for all prompts, which is asked before each request."""
 
     def __init__(self, budget: Budget) -> None:
-        super().__init__(same_calls=budget.limits.same_calls, per="chat")  # each prompt has its own calls
+        limits = budget.limits
+        super().__init__(
+            tool_calls=limits.tool_calls, per="chat", same_calls=limits.same_calls, at_limit=limits.at_limit
+        )
         object.__setattr__(self, "budget", budget)  # as frozen dataclasses do
 
     def check_calls(self, turns: Sequence[Turn]) -> None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, ClassVar
 
@@ -35,14 +36,22 @@ class ChatCompletions(OpenAIChat):
         return {"type": "function", "function": function}
 
 
+#: Models whose templates do not count results as messages of the user: https://github.com/mistralai/mistral-vibe/issues/1006.
+_STRICT = re.compile(r"gemma-?3|devstral|ministral", re.IGNORECASE)
+
+
 class Alternating(ChatCompletions):
-    """Joins neighbouring messages of one role, because templates of open models raise an error for two in a row."""
+    """Joins neighbouring messages of one role, because templates of open models raise an error for two in a row. The strictest raise it
+    for a message of the user after a result, too, such as one with the result's image: the model's "OK" stands between the two.
+    """
 
     def messages(self, turns: Sequence[Turn]) -> list[Json]:
         messages: list[Json] = []
         for message in super().messages(turns):
             last = messages[-1] if messages else None
-            if last and last["role"] == message["role"] == "user":
+            if last and (last["role"], message["role"]) == ("tool", "user") and _STRICT.search(self.model):
+                messages += [{"role": "assistant", "content": "OK"}, message]
+            elif last and last["role"] == message["role"] == "user":
                 messages[-1] = {**last, "content": [*_parts(last), *_parts(message)]}
             elif last and last["role"] == message["role"] == "assistant" and _is_text(last, message):
                 messages[-1] = {**last, "content": f"{last['content']}\n\n{message['content']}"}

@@ -2,13 +2,16 @@
 
 from __future__ import annotations
 
+import re
 from dataclasses import dataclass
 from typing import ClassVar, Unpack
 
 from .._chat.chat import Chat
-from ..wire.interfaces import Supports
+from ..wire.interfaces import Json, Request, Supports
 from ._chat_completions import JsonMode
 from ._construction import Options, construct
+
+_STREAMS_THOUGHTS = re.compile(r"qwen3-\S*b$")
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -22,6 +25,14 @@ class Qwen(JsonMode):
     supports: ClassVar[Supports] = Supports(pdfs=False, native_tool_media=False, structured=False)
 
     base_url: str = "https://dashscope-intl.aliyuncs.com/compatible-mode/v1"
+
+    def post(self, url: str, body: Json, *, stream: bool) -> Request:
+        """Returns the finished request. `parameter.enable_thinking must be set to false for non-streaming calls`, says the API of the
+        open models: https://github.com/vanna-ai/vanna/issues/918.
+        """
+        if not stream and _STREAMS_THOUGHTS.match(self.model):
+            body = {**body, "enable_thinking": False}
+        return super().post(url, body, stream=stream)
 
 
 def chat_qwen(system_prompt: str | None = None, **options: Unpack[Options]) -> Chat:

@@ -94,6 +94,28 @@ def test_roles_take_turns(name):
     assert messages[2]["content"] == "d"
 
 
+@pytest.mark.parametrize(("model", "ok"), [("google/gemma-3-27b-it", ["OK"]), ("llama-4", [])])
+def test_after_a_result_the_strictest_templates_want_the_model(model, ok):
+    wire = made(f"vllm/{model}", api_key="k")
+    request = ContentToolRequest("c1", "draw", {"n": 1})
+    turns = [
+        UserTurn("a"),
+        AssistantTurn([request]),
+        UserTurn([ContentToolResult("1", request=request), ContentText("b")]),
+    ]
+    messages = wire.messages(turns)
+
+    assert [m["content"] for m in messages[3:]] == [*ok, "b"]
+
+
+@pytest.mark.parametrize(("model", "sent"), [("qwen3-8b", False), ("qwen3.8-max", None)])
+def test_open_models_of_qwen_think_only_in_a_stream(model, sent):
+    wire = made(f"qwen/{model}", api_key="k")
+
+    assert body(wire).get("enable_thinking") is sent
+    assert "enable_thinking" not in body(wire, stream=True)
+
+
 PAGES = {"type": "search_results", "queries": ["Rye?"], "results": [{"id": 1, "url": "https://w.test/a"}]}
 SAID = {"type": "message", "id": "msg_1", "role": "assistant", "status": "completed", "content": [
     {"type": "output_text", "text": "It grows.[1]", "annotations": []}]}  # fmt: skip

@@ -242,6 +242,12 @@ def test_a_command_needs_a_format_and_excludes_an_adapter(words):
     assert CliRunner().invoke(command, words).exit_code == 2
 
 
+def test_a_command_that_fails_without_an_attack_is_said_to():
+    words = ["--command", "false", "--wire", "openai-chat", "--attack", "nothing"]
+
+    assert "The client fails without an attack, too" in CliRunner().invoke(command, words).output
+
+
 @pytest.mark.parametrize("mode", ["sync", "async-stream"])
 def test_what_a_library_raises_is_its_error(mode):
     class Adapter:

@@ -85,6 +85,10 @@ def command(
         write_text(target, json.dumps([asdict(trial) for trial in trials], indent=1) + "\n")
     broken = sum(bool(trial.broken) for trial in trials)
     click.echo(f"{len(trials)} attacks, {broken} not withstood")
+    if any(trial.broken and trial.attack == "nothing" for trial in trials):
+        click.echo(
+            "The client fails without an attack, too, so the other verdicts say nothing: try conformance run first."
+        )
     sys.exit(1 if broken else 0)
 
 
