@@ -65,6 +65,8 @@ _OF_THE_WAY = {"connection", "content-encoding", "content-length", "keep-alive",
 
 #: Statuses of refusals. A request with another status can be repeated.
 _REFUSED = {400, 404, 422}
+#: Providers that refuse what a client for their wire format sends, if it was not made for them.
+_NOT_GENERIC = {"codex"}
 
 
 class OtherForm(Exception):
@@ -259,7 +261,8 @@ class ConversationPlayer:
         own.
         """
         providers = self.adapter.wires.get(request.wire, ())
-        choice = (request.provider, "openai_compatible", readers.MODULES[request.wire].PROVIDER)
+        generic = ("openai_compatible", str(readers.MODULES[request.wire].PROVIDER))
+        choice = (request.provider, *(() if request.provider in _NOT_GENERIC else generic))
         found = next((provider for provider in choice if provider in providers), None)
         if found is None:
             raise CannotBeGiven(f"the adapter does not speak {request.wire} at {request.provider}")

@@ -167,7 +167,8 @@ def _texts_beside_media(run: Run) -> Iterator[Finding]:
 def _supplied(run: Run) -> Iterator[Finding]:
     """Yields whether each result that the caller supplied is in a request."""
     for number, wanted in enumerate(run.case.steps[: len(run.replies)]):
-        values = [part.value for part in wanted.parts if isinstance(part, ToolResult)]
+        supplied = [part.value for part in wanted.parts if isinstance(part, ToolResult)]
+        values = [*filter(_can_be_compared, supplied)]
         sent = [item for _, items in taken(run) for item in items if item.kind == "result"]
         for value in values if sent else ():
             problem = f"the caller supplied {_quoted(value)}, and the model gets {sent[-1].text[:80]!r}"
