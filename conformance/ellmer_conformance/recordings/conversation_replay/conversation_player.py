@@ -261,8 +261,9 @@ class ConversationPlayer:
         own.
         """
         providers = self.adapter.wires.get(request.wire, ())
-        generic = ("openai_compatible", str(readers.MODULES[request.wire].PROVIDER))
-        choice = (request.provider, *(() if request.provider in _NOT_GENERIC else generic))
+        choice = [request.provider]
+        if request.provider not in _NOT_GENERIC:
+            choice += ["openai_compatible", readers.MODULES[request.wire].PROVIDER]
         found = next((provider for provider in choice if provider in providers), None)
         if found is None:
             raise CannotBeGiven(f"the adapter does not speak {request.wire} at {request.provider}")

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from functools import lru_cache
 from typing import Any
 
 from ...contract import readers
@@ -64,6 +65,7 @@ def _has_unknown(value: Any) -> bool:
     return is_unknown(value)
 
 
+@lru_cache(maxsize=1)
 def _open(request: Request) -> bool:
     """Tells whether a message is unknown, or what orders and pairs it."""
     kinds = {each.kind for each in readers.read(request)}
