@@ -83,7 +83,7 @@ def test_a_module_of_the_working_folder_is_found_and_its_pytest_settings_are_not
 
     assert done.exit_code == 0, done.output
     assert "run against the strict server" in done.output
-    assert "\nnot judged: 2 rules: the case ran against the strict server, " in done.output
+    assert "\nnot judged: 2 rules: CAS-01, CAS-02 (the case ran against the strict server, " in done.output
 
 
 NO_ADAPTERS = {
