@@ -388,7 +388,7 @@ def _changed(server):
     ("text", "words"), [("{", "not the state of a batch"), ("[]", "not the state"),
         ('{"version": 1, "stage": "lost", "asked": {}}', "not the state of a batch: KeyError"),
         ('{"version": 1, "stage": "waiting", "asked": {}}', "not the state of a batch: KeyError"),
-        ('{"version": 1, "stage": "done", "asked": {}, "results": 3}', "no object results"),
+        ('{"version": 1, "stage": "done", "asked": {}, "results": 3}', "'results' is not an object"),
         ('{"version": 2, "stage": "done", "asked": {}}', "version 2")]
 )  # fmt: skip
 def test_a_file_that_is_no_state_is_left_alone(server, path, text, words):

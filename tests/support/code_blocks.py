@@ -41,6 +41,7 @@ NOT_RUN = {
     "it is a test of another runner": "tests/documentation/test_blocks_not_run.py",
     "it is a part of your configuration": "tests/documentation/test_blocks_not_run.py",
     "it needs a key": "conformance/tests/live_apis",
+    "it needs your program": "conformance/tests/server/test_hostile_provider.py",
     "it needs a network": "tests/documentation/test_blocks_not_run.py",
     "it is a picture": "tests/test_layers.py",
 }
