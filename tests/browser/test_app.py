@@ -336,6 +336,7 @@ def test_a_reload_while_a_tool_runs(talk):
 
     expect(it.card("Search flights")).to_be_visible()
     expect(it.log.get_by_text("Fine.")).to_be_visible()
+    it.settled()  # the page takes no message before the answer has ended
     it.ask("Go on")
     expect(it.log.get_by_text("Fine.")).to_have_count(2)
     expect(it.log).not_to_contain_text("failed")
