@@ -10,7 +10,7 @@ import sys
 import time
 from asyncio import sleep  # the real one: adapters' pauses may be put forward
 from collections.abc import Awaitable, Callable, Iterator
-from contextlib import contextmanager, redirect_stderr, redirect_stdout
+from contextlib import ExitStack, contextmanager, redirect_stderr, redirect_stdout
 from dataclasses import dataclass
 from functools import cache, lru_cache
 from ipaddress import ip_address
@@ -22,36 +22,40 @@ from ..scenarios.messages import Reply
 # --- Printed and logged keys -----------------------------------------------------------------------------
 
 
+#: Libraries that say at DEBUG what each step of a connection does. No adapter decides it, and it has no header of a request.
+_TRANSPORTS = ("httpcore", "httpcore2")
+
+
 @contextmanager
 def watching_prints() -> Iterator[list[str]]:
     """Notes each place where a key is written inside the block. All text is still written."""
     places = list[str]()
-    root, handler = logging.getLogger(), _Listener(places)
-    level = root.level
-    root.addHandler(handler)
-    root.setLevel(logging.DEBUG)  # what is only logged for those who debug is logged, too
-    _quieten_transports()
-    others = [(each, each.level) for each in root.handlers if each is not handler]
-    for each, _ in others:
-        each.setLevel(max(each.level, level))  # other handlers get no more lines than before
+    root, listener = logging.getLogger(), _Listener(places)
+    out, err = _watched(sys.stdout, "standard output"), _watched(sys.stderr, "standard error")
+    out.places = err.places = places
+    with ExitStack() as stack:
+        for handler in root.handlers:  # they get no more lines than before
+            stack.enter_context(_at_level(handler, max(handler.level, root.level)))
+        # What is only logged for those who debug is logged, too.
+        stack.enter_context(_at_level(root, logging.DEBUG))
+        for transport in map(logging.getLogger, _TRANSPORTS):
+            stack.enter_context(_at_level(transport, transport.level or logging.INFO))
+        root.addHandler(listener)
+        stack.callback(root.removeHandler, listener)
+        stack.enter_context(redirect_stdout(out))  # type: ignore[type-var]  # what is written to
+        stack.enter_context(redirect_stderr(err))  # type: ignore[type-var]  # likewise
+        yield places
+
+
+@contextmanager
+def _at_level(logs: logging.Logger | logging.Handler, level: int) -> Iterator[None]:
+    """Changes the level of a logger or a handler inside the block."""
+    before = logs.level
+    logs.setLevel(level)
     try:
-        out, err = _watched(sys.stdout, "standard output"), _watched(sys.stderr, "standard error")
-        out.places = err.places = places
-        with redirect_stdout(out), redirect_stderr(err):  # type: ignore[type-var]  # what is written to
-            yield places
+        yield
     finally:
-        root.removeHandler(handler)
-        root.setLevel(level)
-        for each, before in others:
-            each.setLevel(before)
-
-
-@cache
-def _quieten_transports() -> None:
-    """Leaves out what httpcore says of each step of a connection. No adapter decides it, and it has no header of a request."""
-    for name in ("httpcore", "httpcore2"):
-        if (logger := logging.getLogger(name)).level == logging.NOTSET:
-            logger.setLevel(logging.INFO)
+        logs.setLevel(before)
 
 
 def found_in(**texts: str) -> list[str]:
