@@ -10,7 +10,7 @@ from ..contents.content import ToolDef
 from ..contents.turns import Turn
 from ..wire.base import with_instruction
 from ..wire.interfaces import Json, Request, Supports
-from ..wire.openai_chat.to_wire import OpenAIChat
+from ..wire.openai_chat.to_wire import OpenAIChat, with_ok_after_results
 
 if TYPE_CHECKING:
     from ..schemas.type_classes import Type
@@ -47,11 +47,10 @@ class Alternating(ChatCompletions):
 
     def messages(self, turns: Sequence[Turn]) -> list[Json]:
         messages: list[Json] = []
-        for message in super().messages(turns):
+        given = super().messages(turns)
+        for message in with_ok_after_results(given) if _STRICT.search(self.model) else given:
             last = messages[-1] if messages else None
-            if last and (last["role"], message["role"]) == ("tool", "user") and _STRICT.search(self.model):
-                messages += [{"role": "assistant", "content": "OK"}, message]
-            elif last and last["role"] == message["role"] == "user":
+            if last and last["role"] == message["role"] == "user":
                 messages[-1] = {**last, "content": [*_parts(last), *_parts(message)]}
             elif last and last["role"] == message["role"] == "assistant" and _is_text(last, message):
                 messages[-1] = {**last, "content": f"{last['content']}\n\n{message['content']}"}

@@ -4,13 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from itertools import pairwise
 from typing import ClassVar
 
 from ...contents import content as ours
 from ...contents.turns import AssistantTurn, Turn
 from ..interfaces import Json, Request
-from ..openai_chat.to_wire import OpenAIChat
+from ..openai_chat.to_wire import OpenAIChat, with_ok_after_results
 from ..shared import content_parts, tool_calls
 from ..shared.json_objects import Shape, Tagged
 
@@ -49,12 +48,7 @@ class MistralChat(OpenAIChat):
     def messages(self, turns: Sequence[Turn]) -> list[Json]:
         """Returns the messages. With `strict_order`, it prevents: `Unexpected role 'user' after role 'tool'`."""
         messages = super().messages(turns)
-        bridged = messages[:1]
-        for before, message in pairwise(messages):
-            if self.strict_order and (before["role"], message["role"]) == ("tool", "user"):
-                bridged.append({"role": "assistant", "content": "OK"})
-            bridged.append(message)
-        return bridged
+        return with_ok_after_results(messages) if self.strict_order else messages
 
     def forced(self, *, alone: bool) -> Json:  # noqa: ARG002 - any call is the one call
         return {"tool_choice": "any"}  # https://docs.mistral.ai/api/endpoint/chat

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from itertools import pairwise
 from typing import TYPE_CHECKING, ClassVar, assert_never
 
 from ...contents import content as ours
@@ -254,3 +255,13 @@ def _plain(parts: list[Json], separator: str = "") -> str | list[Json] | None:
     if all(part.get("type") == "text" and isinstance(part.get("text"), str) for part in parts):
         return separator.join(part["text"] for part in parts) or None
     return parts
+
+
+def with_ok_after_results(messages: Sequence[Json]) -> list[Json]:
+    """Returns the messages with the model's "OK" between a result and a message of the user, which some servers refuse there."""
+    separated = [*messages[:1]]
+    for before, message in pairwise(messages):
+        if (before["role"], message["role"]) == ("tool", "user"):
+            separated.append({"role": "assistant", "content": "OK"})
+        separated.append(message)
+    return separated
