@@ -333,7 +333,7 @@ AUTUMN = {
     # MoonshotAI/kimi-code/issues/797
     "Error: [provider.api_error] 400 invalid thinking: only type=enabled is allowed for this model": "openai-chat THK-016",
     # router-for-me/CLIProxyAPI/issues/897
-    '{"detail":"Unsupported parameter: prompt_cache_retention"}': "",
+    '{"detail":"Unsupported parameter: prompt_cache_retention"}': "openai-responses REQ-182",
     # QwenLM/Qwen-Agent/issues/941
     "InternalError.Algo.InvalidParameter:\nThe thinking_budget parameter must be a positive integer and not greater than 0": "",
     # can1357/oh-my-pi/issues/1077

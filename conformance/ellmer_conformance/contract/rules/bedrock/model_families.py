@@ -8,7 +8,7 @@ from itertools import pairwise
 from ...observed.exchange import Json, Request
 from ...readers.bedrock import blocks, messages
 from ...readers.json_access import elements, items_of, object_of
-from ...rule import Finding, broken, met
+from ...rule import Finding, Refusal, broken, met
 from ...rulebook import UnsupportedFeature, add_feature_rules
 from ._refusals_and_examples import (
     ASK,
@@ -88,6 +88,44 @@ def nova_caches_no_tools(request: Request) -> Iterator[Finding]:
     for place, tool in elements(object_of(request.body.get("toolConfig")).get("tools"), "/toolConfig/tools"):
         marked, index = "cachePoint" in tool, place.rpartition("/")[2]
         yield broken(place, "the tools have a cache point", index=index) if marked else met(place)
+
+
+def _cached(request: Request) -> str | None:
+    """Finds a cache point in the system prompt, the tools or a message."""
+    tools = object_of(request.body.get("toolConfig")).get("tools")
+    listed = [*elements(request.body.get("system"), "/system"), *elements(tools, "/toolConfig/tools")]
+    for pointer, message in messages(request.body):
+        listed += blocks(message, pointer)
+    return next((place for place, each in listed if "cachePoint" in each), None)
+
+
+_CODER = "qwen.qwen3-coder-next"
+
+add_feature_rules(
+    book,
+    [
+        UnsupportedFeature(
+            "REQ-181",
+            "Cache points are sent only to models that can cache a prompt.",
+            ("*meta.llama*", "*deepseek.r1*", "*qwen.qwen3-coder-next*", "*nvidia.nemotron*"),
+            Refusal(
+                "You invoked an unsupported model or your request did not allow prompt caching. "
+                "See the documentation for more information.",
+                403,
+                type="AccessDeniedException",
+            ),
+            (
+                "https://github.com/BerriAI/litellm/pull/39210 (nemotron-super-3-120b)",
+                "https://github.com/pensarai/apex/pull/943 (deepseek.r1)",
+                "https://github.com/zeroclaw-labs/zeroclaw/pull/7315 (qwen3-coder-next)",
+                "https://github.com/strands-agents/harness-sdk/pull/1807 (Llama)",
+            ),
+            _cached,
+            body(ASK, model=_CODER),
+            body(ASK, system=[{"text": "Be brief."}, {"cachePoint": {"type": "default"}}], model=_CODER),
+        )
+    ],
+)
 
 
 @book.rule(

@@ -192,7 +192,10 @@ FOREIGN_PARTS = frozenset(words("text image image_url file tool_use tool_result 
     "REQ-009",
     MUST,
     REJECT,
-    source="recorded refusals of parts as items (gpt-4o-mini)",
+    source=[
+        "recorded refusals of parts as items (gpt-4o-mini)",
+        "https://github.com/openclaw/openclaw/issues/90570 (an empty type, at Azure)",
+    ],
     refusal=refused(
         f"Invalid value: '{{type}}'. Supported values are: {listed(ITEMS)}.",
         code="invalid_value",
@@ -202,6 +205,7 @@ FOREIGN_PARTS = frozenset(words("text image image_url file tool_use tool_result 
     counterexamples=[
         body({"type": "text", "text": "Hi"}),
         body({"type": "image", "image_url": "https://x.test/a.png"}),
+        body(ASK, {"type": "", "id": "rs_1", "summary": []}),
     ],
 )
 def items_are_known(request: Request) -> Iterator[Finding]:
@@ -211,7 +215,7 @@ def items_are_known(request: Request) -> Iterator[Finding]:
     """
     for pointer, item in items(request.body):
         kind = item.get("type")
-        wrong = kind in FOREIGN
+        wrong = kind == "" or kind in FOREIGN
         problem = f"{kind!r} is not a type of item"
         yield broken(pointer, problem, type=kind, path=path(pointer)) if wrong else met(pointer)
 

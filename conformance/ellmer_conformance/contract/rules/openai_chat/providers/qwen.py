@@ -11,6 +11,7 @@ from ....rulebook import UnsupportedFeature, add_feature_rules
 from ..._openai.refusals import refused
 from .._refusals_and_examples import ASK, IMAGE, MUST, REJECT, TOOL, body
 from ..features import a_part
+from ._chat_templates import the_user_asks
 from ._elsewhere import elsewhere
 
 #: Recorded by others, in public.
@@ -86,6 +87,21 @@ def thinking_is_not_forced_to_call(request: Request) -> Iterator[Finding]:
         choice = request.body.get("tool_choice")
         forced = choice == "required" or isinstance(choice, dict)
         yield broken("/tool_choice", "`tool_choice` forces a call") if forced else met("/enable_thinking")
+
+
+qwen.rule(
+    "REQ-149",
+    MUST,
+    REJECT,
+    preview=True,  # both saw it at DashScope's own endpoint, or did not say at which one
+    source=[
+        "https://github.com/agentscope-ai/agentscope-java/issues/613 (qwen3-vl-plus)",
+        "https://github.com/coze-dev/coze-studio/pull/2557",
+    ],
+    refusal=_dashscope("The input messages do not contain elements with the role of user"),
+    examples=[body(ASK)],
+    counterexamples=[body({"role": "system", "content": "Be brief."})],
+)(the_user_asks)
 
 
 def _unstreamed_thoughts(request: Request) -> str | None:
