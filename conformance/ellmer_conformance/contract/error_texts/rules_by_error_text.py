@@ -286,9 +286,7 @@ def _judged(fault: Described, close: list[Match], refusals: Refusals) -> list[Ma
             first = _of_this_field(fault, refusals)
         if not first and not close:
             first = (
-                _of_only_book(fault, refusals)
-                or _naming(fault, refusals)
-                or _of_any_field(fault, refusals)
+                _of_only_book(fault, refusals) or _naming(fault, refusals) or _of_any_field(fault, refusals)
             )
         return [*first, *(each for each in close if each not in first)] if first else []
     judged = [(book, *judging(book, fault)) for book in likely]

@@ -61,6 +61,7 @@ add_feature_rules(
             _stored,
             body(ASK, **_BRIEF),
             body(ASK, **_BRIEF | {"store": True}),
+            fix="set `store: false` in every request.",
         ),
         UnsupportedFeature(
             "REQ-177",
@@ -71,6 +72,7 @@ add_feature_rules(
             _uninstructed,
             body(ASK, **_BRIEF),
             body(ASK, store=False),
+            fix="send the system prompt as `instructions`, or a short one of your own.",
         ),
         UnsupportedFeature(
             "REQ-178",
@@ -81,6 +83,7 @@ add_feature_rules(
             _no_list,
             body(ASK, **_BRIEF),
             {"model": "gpt-5.3-codex", "input": "What is 2 + 3?", **_BRIEF},
+            fix="wrap the text in a message of the user.",
         ),
         UnsupportedFeature(
             "REQ-179",
@@ -95,6 +98,7 @@ add_feature_rules(
             _chained,
             body(ASK, **_BRIEF),
             body(ASK, previous_response_id="resp_0", **_BRIEF),
+            fix="send the whole history, with the encrypted reasoning.",
         ),
         UnsupportedFeature(
             "REQ-182",
@@ -110,6 +114,7 @@ add_feature_rules(
             _parameter,
             body(ASK, **_BRIEF),
             body(ASK, max_output_tokens=99, **_BRIEF),
+            fix="leave these parameters out at this endpoint.",
         ),
     ],
 )
