@@ -281,7 +281,7 @@ class UnsupportedFeature(NamedTuple):
         id: Short ID of its rule.
         sentence: The sentence of the rule.
         models: Patterns of the models that refuse it.
-        refusal: The provider's answer. Its facts are `model`, the model's name, and `name` and `value`, those of the field at the pointer.
+        refusal: The provider's answer. Its facts are `model`, the model's name, and `value`, the value at the pointer.
         source: One link or several, or what was recorded.
         found: A function that returns the pointer of the feature in a request, or `None`.
         taken: A body that is accepted.
@@ -367,7 +367,6 @@ def _check(feature: UnsupportedFeature) -> Check:
                 place,
                 "this model does not accept it",
                 model=request.model,
-                name=place.rpartition("/")[2],
                 value=_value_at(request.body, place),
             )
 

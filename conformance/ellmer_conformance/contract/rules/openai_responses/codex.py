@@ -38,12 +38,19 @@ def _chained(request: Request) -> str | None:
     return "/previous_response_id" if request.body.get("previous_response_id") else None
 
 
-#: Parameters of the API that the endpoint does not take.
-_REFUSED = ("max_output_tokens", "prompt_cache_retention", "safety_identifier", "temperature", "top_p")
-
-
-def _parameter(request: Request) -> str | None:
-    return next((f"/{name}" for name in _REFUSED if name in request.body), None)
+def _untaken(id: str, name: str, source: str) -> UnsupportedFeature:
+    """Returns the rule about a parameter of the API that the endpoint does not take."""
+    return UnsupportedFeature(
+        id,
+        f"A request has no `{name}`.",
+        (),
+        Refusal(f"Unsupported parameter: {name}"),
+        source,
+        lambda request: f"/{name}" if name in request.body else None,
+        body(ASK, **_BRIEF),
+        body(ASK, **{name: "24h"}, **_BRIEF),
+        fix="leave it out at this endpoint.",
+    )
 
 
 add_feature_rules(
@@ -100,21 +107,12 @@ add_feature_rules(
             body(ASK, previous_response_id="resp_0", **_BRIEF),
             fix="send the whole history, with the encrypted reasoning.",
         ),
-        UnsupportedFeature(
-            "REQ-182",
-            "A request has no limit of tokens, no sampling, no safety identifier and no lifetime of the cache.",
-            (),
-            Refusal("Unsupported parameter: {name}"),
-            (
-                "https://github.com/router-for-me/CLIProxyAPI/issues/897 (`prompt_cache_retention`)",
-                "https://github.com/router-for-me/CLIProxyAPI/issues/1028 (`safety_identifier`)",
-                "https://github.com/decolua/9router/issues/812 (`max_output_tokens`)",
-                "https://github.com/Wei-Shaw/sub2api/pull/589 (`temperature` and `top_p`)",
-            ),
-            _parameter,
-            body(ASK, **_BRIEF),
-            body(ASK, max_output_tokens=99, **_BRIEF),
-            fix="leave these parameters out at this endpoint.",
+        _untaken("REQ-182", "max_output_tokens", "https://github.com/decolua/9router/issues/812"),
+        _untaken(
+            "REQ-183",
+            "prompt_cache_retention",
+            "https://github.com/router-for-me/CLIProxyAPI/issues/897",
         ),
+        _untaken("REQ-184", "safety_identifier", "https://github.com/router-for-me/CLIProxyAPI/issues/1028"),
     ],
 )
