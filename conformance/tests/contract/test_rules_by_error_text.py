@@ -636,7 +636,7 @@ def test_a_text_that_no_rule_knows_is_said_to_be_unknown_with_the_nearest():
 
 def test_a_body_that_names_no_cause_is_said_to_tell_nothing():
     told = CliRunner().invoke(
-        cli, ["explain", '{"error":{"code":"invalid_payload","message":"Invalid payload"}}']
+        _group, ["explain", '{"error":{"code":"invalid_payload","message":"Invalid payload"}}']
     )
     assert "the text does not say what is wrong" in told.output
 

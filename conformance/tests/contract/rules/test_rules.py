@@ -96,7 +96,7 @@ def test_a_rule_says_what_it_is():
 
 def test_every_rule_says_what_to_do():
     books = [*rules.books(), behaviour.book, server_rules.book]
-    silent = {rule.full_id for book in books for rule in book.rules.values() if "Fix: " not in rule.explain}
+    silent = {rule.full_id for book in books for rule in book.rules.values() if "Fix:" not in rule.explain}
     assert not silent
 
 
