@@ -31,6 +31,8 @@ if (
 ):  # started in the background of a shell, as are its children
     signal.signal(signal.SIGINT, signal.default_int_handler)
 
+#: New objects are searched for garbage less often than Python does: also while the tests are collected, which makes many.
+gc.set_threshold(50_000, 20, 100)
 
 #: Marks of tests that take long. A session of this name runs them; `pytest` runs them if their file is named.
 SESSIONS = ("slow", "invariants")
@@ -53,11 +55,8 @@ def elsewhere(item: pytest.Item) -> bool:
 
 
 def pytest_collection_finish() -> None:
-    """Freezes loaded objects, because pytest runs inside tests collect garbage and would search them each time. New objects are
-    searched less often than Python does.
-    """
+    """Freezes loaded objects, because pytest runs inside tests collect garbage and would search them each time."""
     gc.freeze()
-    gc.set_threshold(50_000, 20, 100)
 
 
 @pytest.fixture(autouse=True, scope="session")

@@ -20,7 +20,7 @@ from ellmer_core.base.budget import REPORT, has_more_values
 from ..contract import rules
 from ..contract.rule import Rule
 from ..contract.rules import behaviour
-from ..files import file_bytes, write_text
+from ..files import file_bytes, writing
 from .causes import headline
 from .requirements import LATEST, Requirements, requirements
 from .results import FINE, RARE, VERSION, Report, Row
@@ -49,9 +49,9 @@ def score(rows: Iterable[Row], required: Requirements) -> dict[str, dict[str, in
     errors do not count; an expected failure counts as a failure.
     """
     passes: dict[tuple[str, str, str], dict[str, bool]] = defaultdict(dict)
-    for adapter, wire, provider, rule, preview, verdict in {
+    for adapter, wire, provider, rule, preview, verdict in dict.fromkeys(
         (row.adapter, row.wire, row.provider, row.rule, row.preview, row.verdict) for row in rows
-    }:
+    ):
         if verdict not in {"not-applicable", "harness-error"}:
             level = None if preview else required.level(wire, provider, rule)
             kept = passes[f"{adapter} {wire}", level or "preview", wire]
@@ -126,8 +126,9 @@ def rule_text(rule: Rule, wire: str, provider: str) -> dict[str, Any]:
 
 
 def write(report: Report, path: Path) -> None:
-    """Writes `report.json` atomically."""
-    write_text(path, _dumped(report))
+    """Writes `report.json` atomically, in pieces, because all of it is 50 MB."""
+    with writing(path) as file:
+        file.writelines(_pieces(report))
 
 
 def read(path: Path) -> Report:
@@ -169,19 +170,29 @@ def schema() -> dict[str, Any]:
     return found
 
 
-def _dumped(report: Report) -> str:
-    """Returns JSON with each member, each run, row and rule on its own line: readable, and half the size."""
+def _pieces(report: Report) -> Iterator[str]:
+    """Yields JSON with each member, each run, row and rule on its own line: readable, and half the size."""
     lines: dict[str, Iterable[str]] = {
         "plays": map(_line, map(vars, report.plays)),
         "results": _results(report.rows),
         "rules": map(_line, report.rules),
     }
-    members = []
+    before = "{\n"
     for name, value in report.as_json(rows=False, headline=headline(report)).items():
-        text = ",\n  ".join(lines.get(name, ()))
-        found = f"[\n  {text}\n ]" if text else json.dumps(value, indent=1, ensure_ascii=False)
-        members.append(f" {json.dumps(name)}: {found if text else found.replace(_NEW_LINE, _INDENTED)}")
-    return "{\n" + ",\n".join(members) + "\n}\n"
+        yield f"{before} {json.dumps(name)}: "
+        yield from _member(value, lines.get(name, ()))
+        before = ",\n"
+    yield "\n}\n"
+
+
+def _member(value: object, lines: Iterable[str]) -> Iterator[str]:
+    """Yields the JSON of a member: its lines, or its value if there are none."""
+    before = "[\n  "
+    for line in lines:
+        yield before + line
+        before = ",\n  "
+    written = json.dumps(value, indent=1, ensure_ascii=False).replace(_NEW_LINE, _INDENTED)
+    yield written if before.startswith("[") else "\n ]"
 
 
 def _results(rows: Iterable[Row]) -> Iterator[str]:

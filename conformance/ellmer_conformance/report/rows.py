@@ -82,6 +82,8 @@ def _row(
 ) -> Row | None:
     """Returns a row, or `None` if the rule did not apply. Rows of all rules would take 100 MB."""
     rule = verdict.rule
+    if not (verdict.checked or verdict.violations or run.refused):  # as most rules
+        return None
     outcome, message = _outcome(run, verdict)
     if outcome == "not-applicable":
         return None

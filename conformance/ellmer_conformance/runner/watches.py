@@ -9,7 +9,7 @@ import logging
 import sys
 import time
 from asyncio import sleep  # the real one: adapters' pauses may be put forward
-from collections.abc import Awaitable, Callable, Iterator
+from collections.abc import Awaitable, Callable, Iterator, Mapping
 from contextlib import ExitStack, contextmanager, redirect_stderr, redirect_stdout
 from dataclasses import dataclass
 from functools import cache, lru_cache
@@ -33,13 +33,14 @@ def watching_prints() -> Iterator[list[str]]:
     root, listener = logging.getLogger(), _Listener(places)
     out, err = _watched(sys.stdout, "standard output"), _watched(sys.stderr, "standard error")
     out.places = err.places = places
+    levels: dict[logging.Logger | logging.Handler, int] = {
+        handler: max(handler.level, root.level)
+        for handler in root.handlers  # they get no more lines than before
+    }
+    levels |= {each: each.level or logging.INFO for each in map(logging.getLogger, _TRANSPORTS)}
+    levels[root] = logging.DEBUG  # what is only logged for those who debug is logged, too
     with ExitStack() as stack:
-        for handler in root.handlers:  # they get no more lines than before
-            stack.enter_context(_at_level(handler, max(handler.level, root.level)))
-        # What is only logged for those who debug is logged, too.
-        stack.enter_context(_at_level(root, logging.DEBUG))
-        for transport in map(logging.getLogger, _TRANSPORTS):
-            stack.enter_context(_at_level(transport, transport.level or logging.INFO))
+        stack.enter_context(_at_levels(levels))
         root.addHandler(listener)
         stack.callback(root.removeHandler, listener)
         stack.enter_context(redirect_stdout(out))  # type: ignore[type-var]  # what is written to
@@ -48,14 +49,26 @@ def watching_prints() -> Iterator[list[str]]:
 
 
 @contextmanager
-def _at_level(logs: logging.Logger | logging.Handler, level: int) -> Iterator[None]:
-    """Changes the level of a logger or a handler inside the block."""
-    before = logs.level
-    logs.setLevel(level)
+def _at_levels(levels: Mapping[logging.Logger | logging.Handler, int]) -> Iterator[None]:
+    """Changes the levels of loggers and handlers inside the block.
+
+    Args:
+        levels: The levels, those of the root logger among them.
+    """
+    before = {each: each.level for each in levels}
+    _set(levels)
     try:
         yield
     finally:
-        logs.setLevel(before)
+        _set(before)
+
+
+def _set(levels: Mapping[logging.Logger | logging.Handler, int]) -> None:
+    """Sets the levels. Loggers remember what they are enabled for, and `setLevel` visits all of them, so it is called once."""
+    for each, level in levels.items():
+        each.level = level
+    root = logging.getLogger()
+    root.setLevel(root.level)
 
 
 def found_in(**texts: str) -> list[str]:

@@ -17,6 +17,7 @@ from ellmer_conformance.report import (
 )
 from ellmer_conformance.report.causes import causes, consequences, headline, without_consequences
 from ellmer_conformance.report.formats.terminal import declared_differences
+from ellmer_conformance.report.report_json import score
 from ellmer_conformance.report.requirements import requirements
 from ellmer_conformance.report.rows import fingerprint
 from ellmer_conformance.runner.against_server import play_direct
@@ -100,6 +101,22 @@ def test_the_score_counts_rules_not_rows(report):
 
     assert (counts["must_applicable"], counts["must_passed"]) == (len(must), len(must - failed))
     assert report.exit_code == 1
+
+
+def test_the_score_has_the_order_of_the_rows(report):
+    wires = [
+        "openai-chat",
+        "anthropic",
+        "gemini",
+        "bedrock",
+        "cohere",
+        "ollama",
+        "mistral",
+        "openai-responses",
+    ]
+    rows = [replace(report.rows[0], wire=wire) for wire in wires]
+
+    assert [*score(rows, requirements())] == [f"{rows[0].adapter} {wire}" for wire in wires]
 
 
 def test_rules_newer_than_the_set_are_previews_in_the_score(report):

@@ -321,22 +321,32 @@ def test_passwords_of_any_kind_in_a_field_for_them(what, data, name):
     seen({where: place(name, value) for where, place in FIELDS.items()})
 
 
-def drawn_from(strategy):
+def drawn_from(strategies):
     found = []
 
     @settings(max_examples=1, phases=[Phase.generate], deadline=None, database=None, derandomize=True)
-    @given(value=strategy)
-    def draw(value):
-        found.append(value)
+    @given(values=st.tuples(*strategies))
+    def draw(values):
+        found.append(values)
 
     draw()
     return found[-1]
 
 
+#: Values that are drawn together: each draw takes its time, and hypothesis gives up one that is too large.
+_TOGETHER = 16
+
+
 @pytest.fixture(scope="module")
 def drawn():
     """Returns a value of each kind, without well-known words."""
-    return {what: (drawn_from(value), name) for what, (value, name) in KINDS.items()}
+    strategies = [value for value, _ in KINDS.values()]
+    values = [
+        value
+        for at in range(0, len(strategies), _TOGETHER)
+        for value in drawn_from(strategies[at : at + _TOGETHER])
+    ]
+    return {what: (value, name) for (what, (_, name)), value in zip(KINDS.items(), values, strict=True)}
 
 
 def exchanges(drawn, server, record, tmp_path, **options):

@@ -81,12 +81,13 @@ def _several_lines(it: VariedAnswer) -> VariedAnswer:
 
 #: Longer than the lines that readers of lines have room for by default: 64 KiB, 128 KiB and 1 MiB.
 _LONG = 2**20 + 2**16
+_JSON_END = re.compile(rb"(?m)\}\r?$")
 
 
 def _long_lines(it: VariedAnswer) -> VariedAnswer:
     """Fills the line of the second event with spaces, which mean nothing between the values of JSON."""
     written = it.cut(*sizes(it)).writes
-    padded = tuple(re.sub(rb"(?m)(\}\r?$)", b" " * _LONG + rb"\1", each, count=1) for each in written[1:2])
+    padded = tuple(_JSON_END.sub(lambda end: b" " * _LONG + end[0], each, count=1) for each in written[1:2])
     return replace(it, writes=(*written[:1], *padded, *written[2:]))
 
 

@@ -439,10 +439,11 @@ def _branches(schema: Json, root: Json, depth: int = 0) -> Iterator[Json]:
     yield schema
     if depth > _DEEPEST:
         return
-    named = str(schema.get("$ref", "")).rpartition("/")[2]
-    definitions = object_of(root.get("$defs")) | object_of(root.get("definitions"))
-    inner = [definitions[named]] if named in definitions else []
-    inner += [each for key in _COMBINED for each in items_of(schema.get(key))]
+    inner = [each for key in _COMBINED if key in schema for each in items_of(schema[key])]
+    if "$ref" in schema:
+        definitions = object_of(root.get("$defs")) | object_of(root.get("definitions"))
+        named = str(schema["$ref"]).rpartition("/")[2]
+        inner = [*([definitions[named]] if named in definitions else []), *inner]
     for each in inner:
         if isinstance(each, dict):
             yield from _branches(each, root, depth + 1)
