@@ -85,10 +85,11 @@ def told_not_to_retry(run: Run) -> Iterator[Finding]:
     the status, as the official SDKs do.
     """
     for index, exchange in enumerate(run.exchanges):
-        if exchange.response and exchange.response.headers.get("x-should-retry") == "false":
+        answer = exchange.response
+        if answer and passes(answer.status) and answer.headers.get("x-should-retry") == "false":
             following = run.exchanges[index + 1 : index + 2]
             again = [each for each in following if each.request.body == exchange.request.body]
-            problem = f"the request that was answered with {exchange.response.status} was sent again"
+            problem = f"the request that was answered with {answer.status} was sent again"
             yield found(not again, f"/exchanges/{index}/request", problem)
 
 
