@@ -236,15 +236,6 @@ def _reasoner_warmed(body: Body) -> None:
         body.body["temperature"] = 0.7
 
 
-def _prompt_into_the_question(body: Body) -> None:
-    prompts = [slot.value for slot in body.texts("system")]
-    for key in ("system", "instructions", "systemInstruction"):
-        body.body.pop(key, None)
-    body.turns[:] = [turn for turn in body.turns if turn.get("role") not in {"system", "developer"}]
-    question = body.texts("user")[0]
-    question.value = "\n\n".join([*prompts, question.value])
-
-
 #: What each bug changes of a request.
 CHANGES: Mapping[str, Change] = {
     "text_signature_lost": _texts_unsigned,
@@ -277,7 +268,6 @@ CHANGES: Mapping[str, Change] = {
     "cache_marks_never_removed": _marks_never_removed,
     "empty_tool_config": lambda body: body.body.setdefault("toolConfig", {}),
     "temperature_of_a_reasoner": _reasoner_warmed,
-    "prompt_before_the_question": _prompt_into_the_question,
 }
 
 
@@ -301,13 +291,6 @@ def _carriers_rejected(events: Sequence[Json]) -> None:
             found["parts"][:] = [
                 p for p in found["parts"] if p.get("text") != "" or "thoughtSignature" not in p
             ]
-
-
-def _refusals_unread(events: Sequence[Json]) -> None:
-    for found in objects(list(events)):
-        key = "delta" if found.get("type") == "response.refusal.delta" else "refusal"
-        if isinstance(found.get(key), str):
-            found[key] = ""
 
 
 def _no_details(events: Sequence[Json]) -> None:
@@ -360,7 +343,6 @@ def _wordless(events: Sequence[Json]) -> None:
 #: What each bug changes of an answer before the client reads it.
 ANSWERS: Mapping[str, Rewrite] = {
     "signature_carriers_rejected": _carriers_rejected,
-    "refusals_unread": _refusals_unread,
     "delay_in_the_body_ignored": _no_details,
     "thoughts_subtracted": _counts(_subtracted),
     "thoughts_counted_as_input": _counts(_as_input),
