@@ -141,6 +141,8 @@ class Capabilities:
         thinking: The same for `options={"thinking": True}`: the model thinks, however much.
         named_calls: The same for `options={"tool": name}`: the model must call this tool, and no other.
         thinking_off: The same for `options={"thinking": False}`: the model does not think, or as little as it can.
+        async_tools: Whether a `Tool` with `asynchronous` is registered as a coroutine function, in the async modes. Default:
+            `"refused"`.
 
     Examples:
         >>> Capabilities(pdf_in_user="refused").refused({"tools", "pdf_in_user"})
@@ -176,6 +178,7 @@ class Capabilities:
     thinking: Ability = "refused"
     named_calls: Ability = "refused"
     thinking_off: Ability = "refused"
+    async_tools: Ability = "refused"
 
     def refused(self, needs: Collection[str]) -> list[str]:
         """Returns the capabilities of a case that are declared as refused.

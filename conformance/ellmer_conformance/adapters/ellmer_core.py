@@ -171,8 +171,12 @@ def tool_of(tool: Tool) -> ec.ToolDef:
     def call(**arguments: Any) -> Any:
         return _value(tool.run(**arguments))
 
+    async def call_later(**arguments: Any) -> Any:
+        await asyncio.sleep(0)
+        return call(**arguments)
+
     return ec.tool(
-        call,
+        call_later if tool.asynchronous else call,
         tool.description,
         name=tool.name,
         needs_approval=tool.needs_approval,
@@ -268,6 +272,7 @@ class Provider:
             thinking="native",
             named_calls="native" if forced and tools and wire.name in _NAMED else "refused",
             thinking_off="native",
+            async_tools="native" if tools else "refused",
             prompt_caching="native",
             usage_limits="native",
         )

@@ -54,7 +54,7 @@ _ASKED_FOR = {
     *["named_calls", "thinking_off"],
 }
 #: Capabilities that no command has, because a command cannot be asked for them.
-_NOT_SAID = {"approval", "changed_prompt", "citations", "compaction", "uploads"}
+_NOT_SAID = {"approval", "async_tools", "changed_prompt", "citations", "compaction", "uploads"}
 _MODES: tuple[Mode, ...] = ("sync", "stream")
 _NAMES = frozenset(field.name for field in fields(Capabilities)) - {"modes"}
 

@@ -197,6 +197,7 @@ class Tool:
             those, or it raises an exception.
         parameters: JSON Schema of the arguments. Default: no arguments.
         needs_approval: Whether `Case.approve` is asked before the tool runs. Default: `False`.
+        asynchronous: Whether an adapter registers it as a coroutine function, which calls `run`. Default: `False`.
 
     Examples:
         >>> Tool("now", "Returns the time.", run=lambda: "12:00").run()
@@ -210,6 +211,7 @@ class Tool:
         default_factory=lambda: {"type": "object", "properties": {}, "required": []}
     )
     needs_approval: bool = False
+    asynchronous: bool = False
 
 
 @dataclass(frozen=True)

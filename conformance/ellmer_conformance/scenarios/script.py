@@ -84,6 +84,7 @@ class Failure:
         kind: The kind of failure; each chat API has the provider's own status and words for it. `"overloaded"` (default) is 529 at
             Anthropic and 503 at Gemini. `"context-length"` is never inside a stream.
         after: The answer whose text a stream sends before the error; `None` (default) for an error status.
+        final: Whether the answer says in `x-should-retry` that a retry does not help. Default: `False`.
 
     Raises:
         ValueError: There is no such kind.
@@ -95,6 +96,7 @@ class Failure:
 
     kind: FailureKind = "overloaded"
     after: Answer | None = None
+    final: bool = False
 
     def __post_init__(self) -> None:
         if self.kind not in get_args(FailureKind):

@@ -143,7 +143,8 @@ def _stream(api: ChatApi, writes: Sequence[bytes]) -> Reply:
 
 def _fail(api: ChatApi, step: Failure) -> Reply:
     if step.after is None or step.kind == "context-length" or not api.ticket.request.stream:
-        refused = refuse(api, api.failures[step.kind], api.retry.get(step.kind, ()))
+        told = (("x-should-retry", "false"),) if step.final else api.retry.get(step.kind, ())
+        refused = refuse(api, api.failures[step.kind], told)
         body = api.error_body(step.kind, b"".join(refused.writes))
         return replace(refused, writes=(body,), length=len(body))
     before = api.unended(step.after)

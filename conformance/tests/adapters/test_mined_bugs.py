@@ -14,6 +14,7 @@ from broken_on_purpose.listed import (
     forms,
     kinds,
     later,
+    mixed,
     outsiders,
     places,
     reported,
@@ -51,6 +52,7 @@ BUGS = [
     *values.VALUES.values(),
     *kinds.KINDS.values(),
     *forms.FORMS.values(),
+    *mixed.MIXED.values(),
 ]
 #: Only a SHOULD says it: the part of the stream that is lost comes back in the whole text, or the format does not allow what it fails at.
 GENTLE = {"pieces_lost", "null_deltas_fail", "null_events_fail"}
@@ -126,6 +128,13 @@ def test_every_listed_bug_is_there_and_has_a_form_of_its_own():
         *forms.ANSWERS,
         *forms.CHUNKS,
         *forms.HEADERS,
+    }
+    assert {*mixed.MIXED} == {
+        *mixed.CHANGES,
+        *mixed.REPLIES,
+        *mixed.ANSWERS,
+        *mixed.CHUNKS,
+        *mixed.HEADERS,
     }
     assert {*turns.TURNS} == {*turns.CHANGES, *turns.REPLIES, *turns.ANSWERS}
     assert {*values.VALUES} == {*values.CHANGES, *values.REPLIES, *values.ANSWERS, *values.CHUNKS}

@@ -83,7 +83,7 @@ BEYOND = {
         "paused_search",
         "uploaded_file",
     ),
-    *("changed_prompt_after_thinking", "compacted_after_overflow"),
+    *("async_tools", "changed_prompt_after_thinking", "compacted_after_overflow"),
 }
 
 

@@ -31,6 +31,18 @@ class ComesBackEarly(BrokenAdapter):
         return super().without_waiting(lambda seconds: note(seconds / 4))
 
 
+class RetriesAgainstTheHeader(BrokenAdapter):
+    """Retries a failure whose answer says that a retry does not help."""
+
+    case, caught_by, also = "told_not_to_retry", ("ERR-014",), ("STR-010",)
+    on = ("anthropic",)
+
+    def exchange(self, transport: httpx.BaseTransport, request: httpx.Request) -> httpx.Response:
+        response = transport.handle_request(request)
+        response.headers.pop("x-should-retry", None)
+        return response
+
+
 class ChangesRetries(BrokenAdapter):
     """Adds the number of the attempt to each retried request."""
 

@@ -134,6 +134,12 @@ def failed_with_words():
     return replace(failed(), mode="stream", exchanges=[exchange(ASKED, answer=error)], replies=raised)
 
 
+def told_not_to_retry(requests):
+    """Returns a run whose request is answered once or more with an error that says not to retry it."""
+    refused = replace(exchange(ASKED), response=Response(429, headers={"x-should-retry": "false"}))
+    return replace(failed(), exchanges=[refused] * requests)
+
+
 #: rule id: (a run that keeps it, how to break it)
 ANSWERS = {
     "STR-007": (cut, lambda r: replace(r, replies=[Reply("Let me", stop=None)])),
@@ -150,6 +156,7 @@ ANSWERS = {
         two_tools,
         lambda r: replace(r, replies=[replace(each, stop="length") for each in r.replies]),
     ),
+    "ERR-014": (lambda: told_not_to_retry(1), lambda _: told_not_to_retry(2)),
     "TXT-001": (two_tools, lambda r: replace(r, snapshot_diff="- a\n+ b")),
     "TXT-002": (two_tools, lambda r: replace(r, transcript=r.transcript.replace("(c2)", "(c1)"))),
     "TXT-004": (two_tools, lambda r: replace(r, transcript=f"{r.transcript}canary-key-0000")),

@@ -84,7 +84,7 @@ def detect(url: str, body: Any = None, headers: Mapping[str, str] | None = None)
 def _detected(url: str, host: str) -> tuple[str, str] | None:
     parts = urlsplit(url)
     provider = provider_of(parts.netloc.rpartition("@")[2])
-    wire = _OWN_PATHS.get((provider, parts.path.rstrip("/"))) or _wire_of(_CASE.sub("", parts.path))
+    wire = _OWN_PATHS.get((provider, parts.path.rstrip("/"))) or _wire_of(own_path(url))
     if wire is None:
         return None
     if _CASE.match(parts.path) and (parts.hostname or "") in _LOCAL:
@@ -96,6 +96,16 @@ def _detected(url: str, host: str) -> tuple[str, str] | None:
     if wire == "ollama":
         provider = wire  # the host does not matter
     return _spoken(wire, provider), provider
+
+
+def own_path(url: str) -> str:
+    """Returns the path without the strict server's base URL of a case.
+
+    Examples:
+        >>> own_path("http://127.0.0.1:8765/c/one_tool/1@google/v1/models/gemini-3.5-flash:generateContent")
+        '/v1/models/gemini-3.5-flash:generateContent'
+    """
+    return _CASE.sub("", urlsplit(url).path)
 
 
 def is_beside(method: str, url: str) -> bool:

@@ -23,6 +23,23 @@ def rate_limited() -> Case:
 
 
 @case
+def told_not_to_retry() -> Case:
+    """An error says in a header that a retry does not help: the caller gets it at once, and the chat can continue."""
+    others = ("openai-chat", "openai-responses", "gemini", "bedrock", "ollama", "mistral", "cohere")
+    return Case(
+        on_server=True,
+        printed_alike=False,
+        max_retries=2,
+        inexpressible=dict.fromkeys(others, "no error of it is recorded with the header"),
+        script=[Failure("rate-limit", final=True), _AGAIN],
+        steps=[
+            ask("Summarise all of this.", outcome="incomplete"),
+            ask("Then only a part of it.", text="Here again."),
+        ],
+    )
+
+
+@case
 def overloaded_after_a_tool() -> Case:
     """The provider is overloaded twice when the tool's result is sent: the tool is not run again."""
     return Case(

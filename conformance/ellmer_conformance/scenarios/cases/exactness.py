@@ -5,6 +5,7 @@ They are run against the strict server and never recorded, because the connectio
 
 from __future__ import annotations
 
+import json
 from collections.abc import Mapping
 from typing import Any
 
@@ -275,6 +276,36 @@ def odd_results() -> Case:
             ask(f"Is it this one? {_TEMPLATE}", text=_FENCED),
             ask("Thanks.", text="Gladly."),
         ],
+    )
+
+
+#: A JSON Schema, as a tool may return it.
+_SCHEMA = {
+    "type": "object",
+    "properties": {"to": {"$ref": "#/$defs/Address"}},
+    "$defs": {"Address": {"type": "string", "description": "An address."}},
+}
+
+
+@case
+def schema_as_result() -> Case:
+    """A tool returns a JSON Schema with `$ref`, as an object and as text: the model gets it as a value like others."""
+    forms = {"object": _SCHEMA, "text": json.dumps(_SCHEMA)}
+    describe = Tool(
+        "describe_tool",
+        "Tells the parameters of a tool.",
+        lambda form: forms[form],
+        string_argument("form", "As an object or as text."),
+    )
+    return Case(
+        on_server=True,
+        printed_alike=False,
+        tools=[describe],
+        script=[
+            Answer(tuple(Call("describe_tool", {"form": form}) for form in forms), usage=Usage(60, 24)),
+            Answer((Say("It takes an address."),), usage=Usage(160, 6)),
+        ],
+        steps=[ask("What does the tool take?", text="It takes an address.")],
     )
 
 

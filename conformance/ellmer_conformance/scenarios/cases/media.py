@@ -34,6 +34,26 @@ def image_from_user() -> Case:
 
 
 @case
+def image_asked_about_again() -> Case:
+    """The user's next turns are about an image of the first one: each request still has its bytes."""
+    return Case(
+        on_server=True,
+        printed_alike=False,
+        needs=frozenset({"image_in_user"}),
+        script=[
+            _sees(RED, says="A square.", usage=Usage(210, 4)),
+            Answer((Say("It is red."),), usage=Usage(225, 5)),
+            Answer((Say("No, nothing else."),), usage=Usage(240, 6)),
+        ],
+        steps=[
+            ask("What is in this image?", RED, text="A square."),
+            ask("What colour is it?", text="It is red."),
+            ask("Is there anything else?", text="No, nothing else."),
+        ],
+    )
+
+
+@case
 def other_image_formats() -> Case:
     """A user turn has a JPEG and a WebP: both arrive, with their types."""
     parts = (Text("Describe these."), JPEG, WEBP)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 
 from ..case import Case, ask, case
 from ..messages import Text, Tool, ToolCall, ToolResult, Turn
@@ -225,6 +226,26 @@ def unknown_tool() -> Case:
             Answer((Say("I have no forecast."),), usage=Usage(70, 7)),
         ],
         steps=[ask("What's the forecast for Paris?", text="I have no forecast.")],
+    )
+
+
+@case
+def async_tools() -> Case:
+    """Two calls of a tool that is a coroutine function: the model gets what it returns when it is awaited."""
+    return Case(
+        on_server=True,
+        printed_alike=False,
+        modes=("async", "async-stream"),
+        needs=frozenset({"async_tools"}),
+        tools=[replace(weather, asynchronous=True)],
+        script=[
+            Answer(
+                (Call("get_weather", {"city": "Paris"}), Call("get_weather", {"city": "Oslo"})),
+                usage=Usage(60, 28),
+            ),
+            Answer((Say("21C and 9C."),), usage=Usage(95, 11)),
+        ],
+        steps=[ask("Weather in Paris and Oslo?", text="21C and 9C.")],
     )
 
 

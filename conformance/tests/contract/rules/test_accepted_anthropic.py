@@ -132,6 +132,17 @@ def test_thinking_interleaves_where_a_header_says_so():
     assert not [each for each in book.judge(request) if each.outcome == "fail"]
 
 
+def test_a_request_with_client_tools_and_headers_needs_the_one_for_interleaving():
+    book = rules.book("anthropic")
+    request = book.request(
+        an.body(an.ASK, thinking={"type": "enabled", "budget_tokens": 4096}, tools=[an.TOOL])
+    )
+    told = replace(request, headers=VERSION)
+    assert "THK-014" in [each.rule.id for each in book.judge(told) if each.outcome == "fail"]
+    interleaved = replace(request, headers={**VERSION, "anthropic-beta": "interleaved-thinking-2025-05-14"})
+    assert not [each for each in book.judge(interleaved) if each.outcome == "fail"]
+
+
 VERSION, BETA = {"anthropic-version": "2023-06-01"}, {"anthropic-beta": "context-management-2025-06-27"}
 
 

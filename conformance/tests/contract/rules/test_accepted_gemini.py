@@ -1,5 +1,7 @@
 """Unusual requests that Gemini's API accepts: no rule may refuse them."""
 
+from dataclasses import replace
+
 import pytest
 
 from ellmer_conformance.contract import rules
@@ -117,3 +119,14 @@ def test_vertex_does_not_merge():
     split = ge.body(ge.ASK, ge.model(ge.call(), ge.call()), ge.user(ge.answer()), ge.user(ge.answer()))
     book = rules.book("gemini", "vertex")
     assert "PAR-003" in [each.rule.id for each in book.judge(book.request(split)) if each.outcome == "fail"]
+
+
+@pytest.mark.parametrize(("version", "outcome"), [("v1", "fail"), ("v1beta", "pass")])
+def test_the_version_in_the_path_of_a_case_decides_which_fields_there_are(version, outcome):
+    book = rules.book("gemini")
+    request = book.request(ge.body(ge.ASK, systemInstruction={"parts": [{"text": "Be brief."}]}))
+    url = f"http://127.0.0.1:8765/c/system_prompt/1@google/{version}/models/gemini-3.5-flash:generateContent"
+
+    found = {each.rule.id: each.outcome for each in book.judge(replace(request, url=url))}
+
+    assert found["REQ-004"] == outcome

@@ -708,3 +708,14 @@ def test_a_key_is_a_bearer_since_a_version_of_anthropic(version, fine):
     )
 
     assert (not verdict(book.rules["AUT-001"], run).violations) == fine
+
+
+@pytest.mark.parametrize("refused", [["image_in_user"], []])
+def test_the_words_beside_an_image_that_a_library_refuses_are_not_looked_for(refused):
+    run = two_tools()
+    steps = [ask("What is in this image?", RED, text="A square."), *run.case.steps]
+    asked = replace(
+        run, case=replace(run.case, steps=steps), replies=[Reply(), *run.replies], refused=refused
+    )
+
+    assert verdict(book.rules["UNI-001"], asked).outcome == ("pass" if refused else "fail")

@@ -88,6 +88,7 @@ class MinedAdapter(BrokenAdapter):
                 "thinking",
                 "named_calls",
                 "thinking_off",
+                "async_tools",
             ),
             "native",
         )

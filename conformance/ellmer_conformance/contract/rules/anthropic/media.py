@@ -6,7 +6,7 @@ from collections.abc import Iterator
 from datetime import date
 
 from ...observed.exchange import Json, Request
-from ...readers.json_access import decoded, read_once
+from ...readers.json_access import decoded, object_of, read_once
 from ...rule import Finding, broken, met
 from .._media import IMAGE_TYPES, PNG, pixels, redacted, sniffed
 from ._refusals_and_examples import IMAGE, MUST, REJECT, body, book, refused, user
@@ -19,6 +19,10 @@ SDK = "https://github.com/anthropics/anthropic-sdk-python (Base64ImageSourcePara
 
 def _inline(kind: str, type: str, data: str) -> Json:
     return {"type": kind, "source": {"type": "base64", "media_type": type, "data": data}}
+
+
+def _linked(url: str) -> Json:
+    return {"type": "image", "source": {"type": "url", "url": url}}
 
 
 @book.rule(
@@ -204,6 +208,32 @@ def images_are_not_too_large(request: Request) -> Iterator[Finding]:
             facts = {"place": place, "where": where, "most": most}
             at = f"{pointer}/source/data"
             yield broken(at, problem, **facts) if max(size) > most else met(at)
+
+
+@book.rule(
+    "IMG-042",
+    MUST,
+    REJECT,
+    source=["https://github.com/BrokkAi/brokk-app/issues/2269", "https://github.com/looplj/axonhub/pull/742"],
+    since=date(2026, 1, 2),
+    refusal=refused("Only HTTPS URLs are supported."),
+    examples=[body(user(_linked("https://example.com/a.png"))), body(user(IMAGE))],
+    counterexamples=[
+        body(user(_linked("http://example.com/a.png"))),
+        body(user(_linked(f"data:image/png;base64,{PNG}"))),
+    ],
+)
+def urls_are_https(request: Request) -> Iterator[Finding]:
+    """The URL of an image or a document begins with `https:`.
+
+    Fix: send the bytes of a `data:` URL as a source of type `base64`, and download what only HTTP has.
+    """
+    for pointer, _, block in all_blocks(request.body):
+        source = object_of(block.get("source"))
+        if block.get("type") in {"image", "document"} and source.get("type") == "url":
+            url, where = str(source.get("url")), f"{pointer}/source/url"
+            fine = url.lower().startswith("https:") or redacted(url)
+            yield met(where) if fine else broken(where, f"it begins with {url.partition(':')[0]}:")
 
 
 @read_once

@@ -6,7 +6,7 @@ from collections.abc import Callable, Iterator
 from typing import Any
 
 from ....scenarios.case import Ask
-from ....scenarios.messages import Audio, Reply, Upload
+from ....scenarios.messages import PDF, Audio, Image, Reply, Upload
 from ....scenarios.script import Answer, AnswerByMedia, answers_of
 from ...observed.exchange import Exchange, Item, Json
 from ...observed.run import Run, Varied, unusual_media_of
@@ -29,6 +29,8 @@ def declined(run: Run, ask: Ask) -> bool:
     """Tells whether a step needs a feature that the adapter declares as unsupported."""
     asks_for = {
         "tools": bool(run.case.tools),  # they are registered for the whole conversation
+        "image_in_user": any(isinstance(part, Image) for part in ask.parts),
+        "pdf_in_user": any(isinstance(part, PDF) for part in ask.parts),
         "audio_in_user": any(isinstance(part, Audio) for part in ask.parts),
         "changed_prompt": bool(ask.instructed),
         "compaction": ask.compacted,

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator
-from urllib.parse import urlsplit
 
 from ...observed.raised import with_place
 from ...observed.run import Run
+from ...readers import own_path
 from ...rule import Finding, broken, met
 from ._rulebook import LOSS, MUST, book, crashes, found, refuses_media
 
@@ -76,14 +76,12 @@ def requests_go_to_the_path_of_the_api(run: Run) -> Iterator[Finding]:
     if run.way not in {"server", "command"} or not pattern:
         return
     for index, exchange in enumerate(run.exchanges):
-        path = _BASE.sub("", urlsplit(exchange.request.url).path)
+        path = own_path(exchange.request.url)
         if _FOR_AN_ANSWER.search(path):
             problem = f"it goes to {path}, which the API does not have"
             yield found(pattern.fullmatch(path), f"/exchanges/{index}/request", problem)
 
 
-#: The base URL of a case on the strict server.
-_BASE = re.compile(r"^/c/[^/]+/[^/]+")
 #: The end of a path where a model answers.
 _FOR_AN_ANSWER = re.compile(
     r"/(?:chat|completions|responses|messages|converse(?:-stream)?)/?$|[gG]enerateContent$"

@@ -6,9 +6,9 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterator
-from urllib.parse import urlsplit
 
 from ...observed.exchange import Json, Request
+from ...readers import own_path
 from ...readers.gemini import contents, declarations, get, key_of, parts, snake
 from ...readers.json_access import decoded, words
 from ...rule import Finding, broken, met
@@ -93,7 +93,7 @@ def keys_are_known(request: Request) -> Iterator[Finding]:
     neither a system instruction nor JSON output. Fix: build each object from the names of the API's reference; options
     belong into `generationConfig`.
     """
-    lacks = NOT_IN_V1 if urlsplit(request.url).path.startswith("/v1/models/") else frozenset()
+    lacks = NOT_IN_V1 if own_path(request.url).startswith("/v1/models/") else frozenset()
     formerly = "\n".join(each.message for each in _unknown(request.body, LATER | lacks))
     yield from findings(list(_unknown(request.body, lacks)), formerly=formerly)
 

@@ -294,12 +294,13 @@ def the_share_is_in_range(request: Request) -> Iterator[Finding]:
 def the_budget_is_below_the_limit(request: Request) -> Iterator[Finding]:
     """The thinking budget is smaller than `max_tokens`, unless thinking may interleave with client tool calls.
 
-    Requests with client tools are exempt: a header enables interleaving, and recordings seldom keep it. Fix: add the
-    budget to the caller's `max_tokens`.
+    A header enables interleaving. A recording of a request with client tools is judged only if it has the header
+    `anthropic-version`, because many have no headers. Fix: add the budget to the caller's `max_tokens`.
     """
     budget, limit = _budget(request), request.body.get("max_tokens")
     called = any(tool.get("type") in {None, "custom"} for _, tool in tools(request.body))
-    if budget is not None and isinstance(limit, int) and not called and not _interleaves(request):
+    told = "anthropic-version" in request.headers or not called
+    if budget is not None and isinstance(limit, int) and told and not _interleaves(request):
         place, problem = (
             "/max_tokens",
             f"the limit of {limit} tokens leaves nothing beside {budget} of thinking",

@@ -15,6 +15,8 @@ from ....observed.run import Run
 from ....rule import Finding, met
 from .._rulebook import LOSS, MUST, SHOULD, book, found, under_variations
 
+#: Recordings of 2026 in which a 429 has the header.
+_RUBY = "https://github.com/crmne/ruby_llm/blob/75b5cd5aef9ac02c35e9ce37b240e3fda3021484/spec/fixtures/vcr_cassettes"
 _FINAL = {400, 401, 403, 404, 413, 422}
 
 
@@ -66,6 +68,31 @@ def refusals_are_not_retried(run: Run) -> Iterator[Finding]:
     final = run.exchanges[-1].response if run.exchanges else None
     if final and final.status in _FINAL:
         yield met(f"/exchanges/{len(run.exchanges) - 1}/request")
+
+
+@book.rule(
+    "ERR-014",
+    MUST,
+    LOSS,
+    source=[
+        "https://github.com/anthropics/anthropic-sdk-python/blob/main/src/anthropic/_base_client.py",
+        "https://github.com/productdevbook/misina/issues/61",
+        f"{_RUBY}/chat_real_error_scenarios_anthropic_claude-haiku-4-5_handles_context_length_exceeded_errors.yml",
+    ],
+)
+def told_not_to_retry(run: Run) -> Iterator[Finding]:
+    """An error whose answer has `x-should-retry: false` is not retried.
+
+    Why: the provider knows that the same request fails again, and the caller waits for nothing. Fix: read the header before
+    the status, as the official SDKs do.
+    """
+    for index, exchange in enumerate(run.exchanges):
+        answer = exchange.response
+        if answer and passes(answer.status) and answer.headers.get("x-should-retry") == "false":
+            following = run.exchanges[index + 1 : index + 2]
+            again = [each for each in following if each.request.body == exchange.request.body]
+            problem = f"the request that was answered with {answer.status} was sent again"
+            yield found(not again, f"/exchanges/{index}/request", problem)
 
 
 @book.rule(
@@ -187,7 +214,7 @@ def passes(status: int) -> bool:
 
 
 def _is_whole_failure(run: Run, step: object) -> bool:
-    return isinstance(step, Failure) and (step.after is None or not run.streamed)
+    return isinstance(step, Failure) and not step.final and (step.after is None or not run.streamed)
 
 
 def _fails_at_once(run: Run) -> bool:
