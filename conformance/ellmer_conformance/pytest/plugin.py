@@ -460,6 +460,7 @@ class Collector:
         xml = self.config.stash.get(xml_key, None)
         if xml is not None:
             xml.add_global_property("causes", headline(self.report))
+            xml.add_global_property("requirements", self.report.requirements)
 
     def _judged(self) -> Collection[str]:
         """Returns the tests with a verdict. There are none if no selected rule checked anything."""

@@ -71,6 +71,16 @@ def sentence(counts: Mapping[str, int]) -> str:
     )
 
 
+def dated(report: Report, counts: Mapping[str, int]) -> str:
+    """Returns `MUST 52/53 · SHOULD 9/9 · 2026-11`: the counts, and the requirement set of the report.
+
+    Args:
+        report: The report.
+        counts: The counts of one adapter and wire format, from the report's score.
+    """
+    return f"{sentence(counts)} · {report.requirements}" if report.requirements else sentence(counts)
+
+
 def fraction(counts: Mapping[str, int], level: str) -> str:
     """Returns `52/53`."""
     return f"{counts[f'{level}_passed']}/{counts[f'{level}_applicable']}"
