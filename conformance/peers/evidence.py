@@ -18,7 +18,10 @@ from ellmer_conformance.report.results import Report, Row
 def details(result: Json, cells: Mapping[tuple[str, str], Json]) -> str:
     """Returns all failing cells of a library, with the evidence."""
     used = who(result)[2]
-    parts = [f"# {result['peer']}", f"Tested on {result['date']} with Python {result['python']}, {used}."]
+    parts = [
+        f"# Conformance of {result['peer']}",
+        f"Tested on {result['date']} with Python {result['python']}, {used}.",
+    ]
     parts += [badge(result, *score.split(" ", 1)) for score in result.get("score", {})]
     parts += findings.of_library(result)
     ordered = sorted(cells.values(), key=lambda c: (WIRES.index(c["wire"]), c["cause"] == "follows"))

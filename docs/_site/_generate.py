@@ -70,10 +70,12 @@ def on_files(files: Files, config: MkDocsConfig) -> Files:
     return files
 
 
-def on_page_content(html: str, **_: Any) -> str:
+def on_page_content(html: str, page: Page, **_: Any) -> str:
     """Adds the tables of the facts. Makes empty headers of tables plain cells, because screen readers announce a header without
-    a name.
+    a name. Search engines and tabs show a page's heading, because its name in the navigation is short.
     """
+    if page.toc.items:
+        page.meta.setdefault("title", page.toc.items[0].title)
     return _facts.with_tables(re.sub(r"<th( style=[^>]*)?></th>", r"<td\1></td>", html))
 
 

@@ -84,6 +84,16 @@ def test_the_search_puts_guides_before_rules_and_these_before_the_api(page, site
     assert tiers == sorted(tiers, key=("", "rules/", "api/").index), found
 
 
+def test_each_page_has_a_title_that_says_what_it_is_about(page, site):
+    titles = {}
+    for name in PAGES:
+        page.goto(f"{site}/{name}")
+        titles[name] = page.title()
+    assert len({*titles.values()}) == len(PAGES)
+    assert titles[""] == "ellmer-core: your tests are green, and the API still answers 400"
+    assert re.match(r"Conformance of \d+ libraries, as of 20[\d-]+ - ellmer-core$", titles["peers/"])
+
+
 def test_the_page_of_a_rule_is_found_by_its_error_text(page, site):
     page.goto(f"{site}/rules/anthropic/pair-001/")
     expect(page).to_have_title(re.compile("tool_use ids were found without tool_result blocks"))

@@ -214,6 +214,20 @@ def test_every_rule_page_has_a_pair_or_says_why_not(monkeypatch):
     assert "written by hand" in shown["STR-005"]
 
 
+def test_each_rule_page_has_a_title_of_its_own(monkeypatch):
+    """A search engine shows the API, the status and the id, also of a long text, and of one that rules share."""
+    from ellmer_conformance.contract import rules
+
+    monkeypatch.syspath_prepend(str(ROOT / "docs" / "_site"))
+    pages = import_module("_rules")
+    books = map(rules.book, rules.WIRES)
+    titles = [pages.result_title(book, rule) for book in books for rule in book.rules.values()]
+    assert len(set(titles)) == len(titles) > 400
+    (shared,) = [title for title in titles if title.endswith(" · anthropic/PAIR-001")]
+    assert shared.startswith("tool_use ids were found without tool_result blocks immediately after")
+    assert shared.endswith("… (anthropic, 400) · anthropic/PAIR-001")
+
+
 @pytest.mark.parametrize("id", ["HIS-006", "STP-002", "AUT-001"])
 def test_the_pair_of_clients_on_a_rule_page_is_what_they_do(id):
     from devtools.behaviour_pairs import TARGET, pairs

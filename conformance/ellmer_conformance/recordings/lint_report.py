@@ -716,9 +716,7 @@ class Sarif:
         ]
         driver = {"name": "conformance", "version": version("ellmer-core"), "rules": rules}
         problems = [_sarif("error", problem) for problem in totals.problems]
-        return (
-            sarif_document(driver, self.results, [*self.errors, *problems], requirements=LATEST) + "\n"
-        )
+        return sarif_document(driver, self.results, [*self.errors, *problems], requirements=LATEST) + "\n"
 
 
 def _sarif(level: str, text: str) -> dict[str, Any]:
