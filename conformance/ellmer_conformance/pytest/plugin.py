@@ -115,10 +115,8 @@ def pytest_addoption(parser: pytest.Parser) -> None:
         "--adapter", action="append", default=[], help="the adapter: an installed one, or package.module:name"
     )
     for name in FILTERS:
-        old = ("--vendor",) if name == "provider" else ()
         group.addoption(
             f"--{name}",
-            *old,
             action="append",
             default=[],
             dest=name,

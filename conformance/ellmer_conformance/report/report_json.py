@@ -165,7 +165,7 @@ def read(path: Path) -> Report:
 
 
 def _document(path: Path) -> Any:
-    """Returns the JSON of a file. Raises `ValueError` for more than a report has."""
+    """Returns the JSON of a file. Raises `ValueError` if it has more values than a report may have."""
     data = file_bytes(path, REPORT.received)
     if has_more_values(data, REPORT.values):
         raise ValueError(f"it has more than {REPORT.values:,} values")
