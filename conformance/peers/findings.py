@@ -67,7 +67,7 @@ def unread(results: Mapping[str, Json], entries: Sequence[Json]) -> list[str]:
     return [f"Not read yet, with the causes that the suite tells apart: {', '.join(told)}."] if told else []
 
 
-HEAD = ("rule", "wire formats", "runs", "what", "line", "state")
+HEAD = ("rule", "wire formats", "runs", "what, and where", "state")
 #: Where a library's page has its causes.
 ANCHOR = "causes-and-their-lines-of-code"
 
@@ -110,7 +110,8 @@ def row(entries: Sequence[Json], causes: Sequence[Json]) -> list[str]:
     runs = str(sum(cause["runs"] for cause in causes))
     what = " ".join(dict.fromkeys(entry["what"] for entry in entries))
     reported = [f"[reported]({entry['issue']})" for entry in entries if "issue" in entry]
-    return [broken, where, runs, what, f"`{entries[0]['line']}`", ", ".join([entries[0]["state"], *reported])]
+    seen = f"{what}<br>`{entries[0]['line']}`"
+    return [broken, where, runs, seen, ", ".join([entries[0]["state"], *reported])]
 
 
 def _wire_of(cause: Json) -> str:
