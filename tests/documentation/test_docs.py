@@ -83,6 +83,12 @@ def test_links_in_the_readme_of_the_wheel_are_absolute():
         assert f"{images}/{name}" in targets
 
 
+def test_the_animation_of_the_readme_stands_below_the_still_and_is_small():
+    text = (ROOT / "README.md").read_text("utf-8")
+    assert text.index("marked-message.png") < text.index("strict-server.gif") < text.index("```sh")
+    assert (ROOT / "docs" / "images" / "strict-server.gif").stat().st_size < 100_000
+
+
 def test_every_local_link_of_the_readme_exists():
     targets = LINK.findall((ROOT / "README.md").read_text("utf-8"))
     local = [target.partition("#")[0] for target in targets if "://" not in target]
