@@ -56,6 +56,31 @@ def test_the_container_installs_the_wheel_and_no_source():
     assert re.search(r"^USER (?!root)", final, re.MULTILINE)
 
 
+def builder():
+    """Returns a program that can build containers here, and fetch the image that ours begins with; `""` if there is none."""
+    (image,) = {*re.findall(r"^FROM (\S+)", CONTAINER, re.MULTILINE)}
+    for name in ("docker", "podman"):
+        if shutil.which(name):
+            done = subprocess.run([name, "pull", "--quiet", image], capture_output=True, check=False)
+            if done.returncode == 0:
+                return name
+    return ""
+
+
+def test_the_container_is_built_and_has_the_server():
+    name = builder()
+    if not name:
+        pytest.skip("no builder of containers can fetch the first image here")
+    subprocess.run([name, "build", "--tag", "strict-server-test", str(ROOT)], check=True)
+    listed = subprocess.run(
+        [name, "run", "--rm", "strict-server-test", "--list-cases"],
+        capture_output=True,
+        text=True,
+        check=True,
+    )
+    assert "two_parallel_tools" in listed.stdout
+
+
 def test_the_tests_of_the_compose_file_reach_the_server():
     """They wait for the health check, and the server answers to the name of its service."""
     tests = COMPOSE["services"]["tests"]

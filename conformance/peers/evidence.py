@@ -6,6 +6,7 @@ from __future__ import annotations
 import json
 from collections.abc import Iterator, Mapping
 
+import findings
 from failures import WIRES, Json, varied
 from overview import badge, who
 from prose import CAUSES, anchor, fenced, folded, linked, prose, sentence
@@ -17,8 +18,12 @@ from ellmer_conformance.report.results import Report, Row
 def details(result: Json, cells: Mapping[tuple[str, str], Json]) -> str:
     """Returns all failing cells of a library, with the evidence."""
     used = who(result)[2]
-    parts = [f"# {result['peer']}", f"Tested on {result['date']} with Python {result['python']}, {used}."]
+    parts = [
+        f"# Conformance of {result['peer']}",
+        f"Tested on {result['date']} with Python {result['python']}, {used}.",
+    ]
     parts += [badge(result, *score.split(" ", 1)) for score in result.get("score", {})]
+    parts += findings.of_library(result)
     ordered = sorted(cells.values(), key=lambda c: (WIRES.index(c["wire"]), c["cause"] == "follows"))
     parts += [section(cell) for cell in ordered] or ["Every rule that applies is kept."]
     return "\n\n".join(parts) + "\n"

@@ -10,7 +10,6 @@ from failures import HERE, Json
 from prose import linked, table
 
 from ellmer_conformance.contract import rules
-from ellmer_conformance.contract.counts import counted
 
 #: What `state` may say of a cause.
 STATES = ("defect", "below", "arguable", "caller")
@@ -41,15 +40,23 @@ def is_about(entry: Json, cause: Json) -> bool:
     return here and entry["rule"] == cause["rule"] and any(words in each for each in cause["messages"])
 
 
-def section(results: Mapping[str, Json]) -> str:
-    """Returns the part of the page about causes: the libraries whose causes were all read, with a line of code for each."""
+def overview(results: Mapping[str, Json]) -> str:
+    """Returns the part of the results page about causes: their numbers, with links to the pages of the libraries."""
     entries = findings()
-    parts = ["## Causes, and their lines of code", INTRO.strip()]
-    for result in results.values():
-        lines = by_line(read(result, entries))
-        if lines:
-            parts += [f"### {title(result, lines)}", table(HEAD, [row(*each) for each in lines])]
+    lines = {name: by_line(read(result, entries)) for name, result in results.items()}
+    rows = [
+        [f"[{name}](peers/{name}.md#{ANCHOR})", *numbers(found)] for name, found in lines.items() if found
+    ]
+    parts = ["## Causes, and their lines of code", INTRO.strip(), table(["library", *STATES], rows)]
     return "\n\n".join([*parts, *unread(results, entries)])
+
+
+def of_library(result: Json) -> list[str]:
+    """Returns the part of a library's page about causes, with a line of code for each; nothing if they were not read."""
+    lines = by_line(read(result, findings()))
+    return (
+        ["## Causes, and their lines of code", table(HEAD, [row(*each) for each in lines])] if lines else []
+    )
 
 
 def unread(results: Mapping[str, Json], entries: Sequence[Json]) -> list[str]:
@@ -60,17 +67,15 @@ def unread(results: Mapping[str, Json], entries: Sequence[Json]) -> list[str]:
     return [f"Not read yet, with the causes that the suite tells apart: {', '.join(told)}."] if told else []
 
 
-HEAD = ("rule", "wire formats", "runs", "what", "line", "state")
+HEAD = ("rule", "wire formats", "runs", "what, and where", "state")
+#: Where a library's page has its causes.
+ANCHOR = "causes-and-their-lines-of-code"
 
 
-def title(result: Json, lines: Sequence[tuple[list[Json], list[Json]]]) -> str:
-    """Returns the number of causes of a library: lines of its own, and lines of packages below it."""
+def numbers(lines: Sequence[tuple[list[Json], list[Json]]]) -> list[str]:
+    """Returns the number of a library's causes in each state."""
     states = [entries[0]["state"] for entries, _ in lines]
-    own = len(states) - states.count("below") - states.count("caller")
-    told = [f"{result['peer']}: {counted(own, 'cause')}"]
-    told += [f"{below} in packages below it"] if (below := states.count("below")) else []
-    told += [f"{callers} of the caller"] if (callers := states.count("caller")) else []
-    return ", and ".join(told)
+    return [str(states.count(state)) for state in STATES]
 
 
 def by_line(pairs: Sequence[tuple[Json, Json | None]]) -> list[tuple[list[Json], list[Json]]]:
@@ -85,25 +90,28 @@ def by_line(pairs: Sequence[tuple[Json, Json | None]]) -> list[tuple[list[Json],
 
 
 INTRO = """\
-A cause is the line of code that makes the first mistake of a run. Mistakes that follow from it are not counted. For these libraries, each
-cause was read in the source code of the version below: *defect* is a line of the library, *below* is a line of a package that it
-sends through, *arguable* is something that the library does on purpose, and *caller* is a line of our bridge. A cause that others
-have reported has a link to their report.
+A cause is the line of code that makes the first mistake of a run. Mistakes that follow from it are not counted. For these
+libraries, each cause was read in the source code of the version below. The page of the library shows the lines, and links to
+the report of a cause that others have reported.
 
-The headline of a run counts what the suite can tell apart without the source code: a line that shows itself in two ways counts
-twice there, and once here. Each row of a library is about a different line. Where another format has the same mistake at a line of
-its own, the text names that line.
+- **defect**: a line of the library
+- **below**: a line of a package that the library sends through
+- **arguable**: something that the library does on purpose
+- **caller**: a line of our bridge
+
+The suite does not read the source code. In a run's headline, a line that shows itself in two ways counts twice.
 """
 
 
 def row(entries: Sequence[Json], causes: Sequence[Json]) -> list[str]:
     """Returns the row of a line of code."""
-    broken = ", ".join(linked(cause["rule"], _wire_of(cause)) for cause in causes)
+    broken = ", ".join(linked(cause["rule"], _wire_of(cause), "../") for cause in causes)
     where = ", ".join(sorted({wire for cause in causes for wire in cause["wires"]}))
     runs = str(sum(cause["runs"] for cause in causes))
     what = " ".join(dict.fromkeys(entry["what"] for entry in entries))
     reported = [f"[reported]({entry['issue']})" for entry in entries if "issue" in entry]
-    return [broken, where, runs, what, f"`{entries[0]['line']}`", ", ".join([entries[0]["state"], *reported])]
+    seen = f"{what}<br>`{entries[0]['line']}`"
+    return [broken, where, runs, seen, ", ".join([entries[0]["state"], *reported])]
 
 
 def _wire_of(cause: Json) -> str:

@@ -6,8 +6,8 @@ from __future__ import annotations
 from collections import Counter, defaultdict
 from collections.abc import Iterable, Mapping, Sequence
 
+import findings
 from failures import WIRES, Json
-from findings import section
 from prose import CAUSES, anchor, linked, sentence, table
 
 MARKS = {"wire": "W", "loss": "L", "error": "E", "policy": "P", "caller": "C", "follows": "↳"}
@@ -76,7 +76,7 @@ def overview(results: Mapping[str, Json], known: Mapping[str, Mapping[tuple[str,
     parts += ["## What was broken", "\n".join(f"- {text}" for text in legend())]
     parts += [table(["library", *(CAUSES[cause].partition(":")[0] for cause in SHOWN)], counts)]
     parts += [
-        section(results),
+        findings.overview(results),
         "## Rules that most libraries break",
         broken,
         METHOD.strip(),

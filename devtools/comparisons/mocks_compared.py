@@ -230,7 +230,7 @@ _HEAD = """\
 Each cell was run: the same request went to the strict server and to aimock VERSION, each with a script of three
 answers. `python -m devtools.comparisons.mocks_compared` runs them again and writes this page. *No* means that the server answered
 with an error or without the feature. For a request that the real API refuses, *no* means that it was answered. This project
-chose the features and wrote both scripts: a *no* of aimock may be a script that its authors would write differently.
+chose the features and wrote both scripts: its authors might write a script with which a *no* of aimock becomes a *yes*.
 
 | feature | strict server | aimock |
 |---|---|---|

@@ -21,7 +21,7 @@ HEAD = """# Servers that were probed
 `python -m devtools.comparisons.probed_servers` made this page of the reports of `conformance probe`. [The page of the probe](probe.md) tells what the
 verdicts mean. Each server ran on the local machine with a time limit of ten seconds for each answer.
 
-A mock without a model ignores forced tools and schemas, and answers for any model. This is a broken contract for a client, and may be what
+A mock has no model behind it: it ignores forced tools and schemas, and accepts any model name. This is a broken contract for a client, and may be what
 its author wants. LiteLLM's proxy, agent-wire-proxy, agentic-api and OGX were in front of the strict server. LiteLLM opens WebSockets to `wss:` addresses
 only: its OPR-012 tells of that. The model of llama.cpp had one layer of random weights, which calls no tool and writes no value: SRV-020 and
 SRV-022 tell of that, and two of its formats were probed with `--no-rules`. aimock had four fixtures, mockllm and mocktopus one answer.

@@ -191,7 +191,7 @@ def changes(entries: list[feed.Entry]) -> str:
         "The days are those of the facts themselves: cells, rules, types, capabilities, API versions, and entries of the providers' "
         "changelogs. Days to come are announced by the provider.\n\n"
     )
-    return f"{QUIET}# The last 90 days\n\n{text}" + "\n".join(lines or ["Nothing changed."])
+    return f"{QUIET}# Facts of the last 90 days\n\n{text}" + "\n".join(lines or ["Nothing changed."])
 
 
 def _text(entry: feed.Entry) -> str:

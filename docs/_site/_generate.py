@@ -8,6 +8,7 @@ and `changelog.md` from the files beside the code. The comments for `tests/pages
 from __future__ import annotations
 
 import logging
+import os
 import re
 import sys
 from collections import defaultdict
@@ -34,6 +35,8 @@ if TYPE_CHECKING:
 ROOT = Path(__file__).parents[2]
 LOG = logging.getLogger("mkdocs.hooks.generate")
 
+ADDRESS = "https://ellmer-core.github.io/ellmer-core/"
+
 #: How many pages there are, and which ones are read and written, to report progress.
 PAGES: list[File] = []
 READ: list[str] = []
@@ -57,6 +60,13 @@ CONFORMANCE = (
 )
 
 
+@event_priority(-100)  # after mike, which appends the version
+def on_config(config: MkDocsConfig) -> None:
+    """Gives the pages of a release the address that stays, so that a search engine does not list each version of a page."""
+    if os.environ.get("MIKE_DOCS_VERSION", "dev") != "dev":
+        config.site_url = f"{ADDRESS}latest/"
+
+
 def on_files(files: Files, config: MkDocsConfig) -> Files:
     """Adds the generated pages."""
     LOG.info("Generating the pages of rules, facts, providers and the API …")
@@ -70,10 +80,12 @@ def on_files(files: Files, config: MkDocsConfig) -> Files:
     return files
 
 
-def on_page_content(html: str, **_: Any) -> str:
+def on_page_content(html: str, page: Page, **_: Any) -> str:
     """Adds the tables of the facts. Makes empty headers of tables plain cells, because screen readers announce a header without
-    a name.
+    a name. Search engines and tabs show a page's heading, because its name in the navigation is short.
     """
+    if page.toc.items:
+        page.meta.setdefault("title", page.toc.items[0].title)
     return _facts.with_tables(re.sub(r"<th( style=[^>]*)?></th>", r"<td\1></td>", html))
 
 
@@ -115,7 +127,7 @@ def judge_files() -> list[Path]:
 
 #: Guides that the search shows before others.
 FIRST = (
-    *("quickstart", "tutorial"),
+    *("quickstart", "tutorial", "install"),
     *("chat/index", "chat/library", "chat/tools", "chat/answers", "chat/cookbook", "chat/operation"),
     *("chat/errors", "chat/providers", "recordings/index", "recordings/migrate"),
     *("conformance/index", "conformance/adapter-authors", "conformance/ci", "conformance/server-scripts"),
@@ -125,9 +137,7 @@ FIRST = (
 GUIDE, REPORT, RULE, REFERENCE = 1e12, 1e8, 1e4, 1.0
 #: Pages that are no guides, by the beginnings of their paths.
 TIERS = {
-    **dict.fromkeys(
-        ("architecture", "contributing", "stability", "install", "peers", "tested/", "facts/"), REPORT
-    ),
+    **dict.fromkeys(("architecture", "contributing", "stability", "peers", "tested/", "facts/"), REPORT),
     **dict.fromkeys(("chat/chat-apps-compared", "chat/features", "conformance/servers-probed"), REPORT),
     **dict.fromkeys(
         ("conformance/mocks-compared", "conformance/tables-compared", "conformance/news"), REPORT

@@ -1,7 +1,7 @@
 """Makes docs/images/strict-server.gif: the strict server's page while a client sends requests (`nox -s picture`).
 
-Everything is real: a strict server on this machine, its page in Chromium, and HTTP requests. The last frame is also
-saved as strict-server.png, and, cropped, as social-card.png. marked-message.png and marked-message-phone.png show the refused
+Everything is real: a strict server on this machine, its page in Chromium, and HTTP requests. strict-server.png and, cropped,
+social-card.png show the refused request in a wide window. marked-message.png and marked-message-phone.png show the refused
 request in a narrow window, with two pixels for each of the page's, so that it can be read in the README, and
 marked-message-dark.png and marked-message-phone-dark.png do so in dark mode.
 """
@@ -17,12 +17,13 @@ from typing import Any, Literal
 
 import httpx
 from PIL import Image
-from playwright.sync_api import Page, sync_playwright
+from playwright.sync_api import Browser, Page, ViewportSize, sync_playwright
 
 from ellmer_conformance.server import StrictServer
 
 IMAGES = Path(__file__).parents[1] / "images"
-SIZE = {"width": 1240, "height": 900}
+WIDE: ViewportSize = {"width": 1240, "height": 900}
+ANIMATED: ViewportSize = {"width": 700, "height": 560}  # the README shows it in 660 pixels
 CARD = (1200, 630)
 #: The widths in which the README shows the refused request, by file, and what is added to the name in each scheme of colours.
 WIDTHS = {"marked-message": 700, "marked-message-phone": 380}
@@ -59,9 +60,6 @@ def main() -> None:
     browser_path = os.environ.get("CHROMIUM") or shutil.which("chromium")
     with StrictServer() as server, sync_playwright() as playwright:
         browser = playwright.chromium.launch(executable_path=browser_path, args=["--no-sandbox"])
-        page = browser.new_page(viewport=SIZE, reduced_motion="reduce")
-        page.goto(server.origin)
-        frames = [frame(page), *(sent(page, server.origin, messages) for messages in REQUESTS)]
         for (name, width), scheme in product(WIDTHS.items(), SCHEMES):
             narrow = browser.new_page(
                 viewport={"width": width, "height": 1000},
@@ -72,8 +70,16 @@ def main() -> None:
             narrow.goto(server.origin)
             sent(narrow, server.origin, REQUESTS[1])
             message(narrow).save(IMAGES / f"{name}{SCHEMES[scheme]}.png", optimize=True)
+        save(frames(browser, ANIMATED), refused=frames(browser, WIDE)[1])
         browser.close()
-    save(frames)
+
+
+def frames(browser: Browser, size: ViewportSize) -> list[Image.Image]:
+    """Returns the page of a new server after each request."""
+    with StrictServer() as server:
+        page = browser.new_page(viewport=size, reduced_motion="reduce")
+        page.goto(server.origin)
+        return [sent(page, server.origin, messages) for messages in REQUESTS]
 
 
 def sent(page: Page, origin: str, messages: list[Message]) -> Image.Image:
@@ -104,18 +110,17 @@ def message(page: Page) -> Image.Image:
     return Image.open(BytesIO(taken)).convert("RGB").quantize(128, dither=Image.Dither.NONE)
 
 
-def save(frames: list[Image.Image]) -> None:
-    """Saves the animation, the still image, and the card for links to the site."""
+def save(frames: list[Image.Image], *, refused: Image.Image) -> None:
+    """Saves the animation, and the refused request in a wide window: as it is, and as the card for links to the site."""
     small = [each.quantize(64, dither=Image.Dither.NONE) for each in frames]
     small[0].save(
         IMAGES / "strict-server.gif",
         save_all=True,
         append_images=small[1:],
-        duration=[PAUSE // 2, PAUSE, 2 * PAUSE, PAUSE],
+        duration=[PAUSE, 2 * PAUSE, PAUSE],
         loop=0,
         optimize=True,
     )
-    refused = frames[2]
     refused.quantize(128, dither=Image.Dither.NONE).save(IMAGES / "strict-server.png", optimize=True)
     refused.crop((0, 0, *CARD)).quantize(128).save(IMAGES / "social-card.png", optimize=True)
 

@@ -145,7 +145,7 @@ def index(books: Iterable[RuleBook]) -> str:
 
 def wire_page(book: RuleBook) -> str:
     """Returns the rules of a wire format, by group."""
-    parts = [f"# {title(book)}", f"[Rules](index.md) › {title(book)}\n{{ .facts }}", preamble(book)]
+    parts = [f"# Rules of {title(book)}", f"[Rules](index.md) › {title(book)}\n{{ .facts }}", preamble(book)]
     for group, found in sorted(by_group(book).items()):
         parts += [f"## {group}: {GROUPS[group]} {{ #{group.lower()} }}"]
         parts += ["\n".join(f"- {entry(book, rule)}" for rule in sorted(found, key=lambda rule: rule.id))]
@@ -216,17 +216,21 @@ def word_count(text: str) -> int:
 
 def front_matter(book: RuleBook, rule: Rule) -> str:
     """Returns the title and the description for search engines."""
-    words = error_text(book, rule) if rule.refusal else ""
-    refusal = (
-        f"{words.replace('`', '')} ({book.provider}, {rule.refusal.status})" if words and rule.refusal else ""
-    )
     meta = {
-        "title": shortened(refusal, 110) if refusal else f"{rule.full_id}: {rule.sentence}",
+        "title": result_title(book, rule),
         "description": shortened(f"{rule.sentence} {' '.join(rule.explain.split())}".replace("`", ""), 300),
         "hide": ["navigation", "toc"],
     }
     lines = (f"{name}: {json.dumps(value, ensure_ascii=False)}" for name, value in meta.items())
     return "\n".join(["---", *lines, "---"])
+
+
+def result_title(book: RuleBook, rule: Rule) -> str:
+    """Returns what a search engine shows first: the error text, who says it, and the id, because rules can share a text."""
+    words = error_text(book, rule).replace("`", "") if rule.refusal else ""
+    if not words or not rule.refusal:
+        return f"{rule.full_id}: {rule.sentence}"
+    return f"{shortened(words, 84)} ({book.provider}, {rule.refusal.status}) · {rule.full_id}"
 
 
 def shortened(text: str, most: int) -> str:

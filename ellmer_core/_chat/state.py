@@ -174,7 +174,7 @@ class ChatState(Displayed):
         """
         message = contents_of(inputs)
         if not message or any(isinstance(content, ContentToolResult) for content in message):
-            raise UsageError("add_message() takes strings and contents, and no results of tools.")
+            raise UsageError("add_message() takes strings and contents, but no results of tools.")
         self._history.add(message)
 
     @overload

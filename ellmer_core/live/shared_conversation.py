@@ -246,7 +246,7 @@ class Room:
     # versions -----------------------------------------------------------------------------------------------
 
     def revise(self, number: int) -> tuple[str | Content, ...]:
-        """Removes a message, by its number from 0, and all after it, as the beginning of another version. Returns it."""
+        """Removes the message with this number (from 0) and all after it, so that another version can begin. Returns the message."""
         turns = self.chat.get_turns()
         places = messages_of(turns)
         if self.answer or not 0 <= number < len(places):

@@ -235,7 +235,7 @@ class _Waiting:
         self._event, self._fewer = Event, Event()
 
     async def admitted(self, request: Any) -> bool:
-        """Waits until few requests have no answer. Returns whether this one may be answered: not if it has the id of another one."""
+        """Waits while too many requests have no answer. Returns `False` if another request without an answer has the same id."""
         id, size = str(request.id), len(request.model_dump_json())
         while id not in self._sizes and self._are_many(size):
             self._fewer = self._event()

@@ -4,7 +4,9 @@ import os
 import re
 import subprocess
 import sys
+from importlib import import_module
 from pathlib import Path
+from types import SimpleNamespace
 
 import pytest
 from playwright.sync_api import expect
@@ -82,6 +84,26 @@ def test_the_search_puts_guides_before_rules_and_these_before_the_api(page, site
     assert any(f"/{guide}/" in f"/{found[0]}" for guide in GUIDES), found[0]
     tiers = [next((tier for tier in ("rules/", "api/") if path.startswith(tier)), "") for path in found]
     assert tiers == sorted(tiers, key=("", "rules/", "api/").index), found
+
+
+def test_each_page_has_a_title_that_says_what_it_is_about(page, site):
+    titles = {}
+    for name in PAGES:
+        page.goto(f"{site}/{name}")
+        titles[name] = page.title()
+    assert len({*titles.values()}) == len(PAGES)
+    assert titles[""] == "ellmer-core: your tests are green, and the API still answers 400"
+    assert re.match(r"Conformance of \d+ libraries, as of 20[\d-]+ - ellmer-core$", titles["peers/"])
+
+
+@pytest.mark.parametrize(("version", "canonical"), [("dev", "dev"), ("0.1.0", "latest/")])
+def test_a_search_engine_is_given_one_address_for_all_releases(monkeypatch, version, canonical):
+    monkeypatch.syspath_prepend(str(ROOT / "docs" / "_site"))
+    monkeypatch.setenv("MIKE_DOCS_VERSION", version)
+    site = "https://ellmer-core.github.io/ellmer-core"
+    config = SimpleNamespace(site_url=f"{site}/{version}")  # as mike leaves it
+    import_module("_generate").on_config(config)
+    assert config.site_url == f"{site}/{canonical}"
 
 
 def test_the_page_of_a_rule_is_found_by_its_error_text(page, site):

@@ -83,6 +83,12 @@ def test_links_in_the_readme_of_the_wheel_are_absolute():
         assert f"{images}/{name}" in targets
 
 
+def test_the_animation_of_the_readme_stands_below_the_still_and_is_small():
+    text = (ROOT / "README.md").read_text("utf-8")
+    assert text.index("marked-message.png") < text.index("strict-server.gif") < text.index("```sh")
+    assert (ROOT / "docs" / "images" / "strict-server.gif").stat().st_size < 100_000
+
+
 def test_every_local_link_of_the_readme_exists():
     targets = LINK.findall((ROOT / "README.md").read_text("utf-8"))
     local = [target.partition("#")[0] for target in targets if "://" not in target]
@@ -212,6 +218,20 @@ def test_every_rule_page_has_a_pair_or_says_why_not(monkeypatch):
     assert not pages.PAIRS.keys() & pages.BY_HAND.keys()
     assert all({*pair} == {"bug", "broken", "kept"} for pair in pages.BY_HAND.values())
     assert "written by hand" in shown["STR-005"]
+
+
+def test_each_rule_page_has_a_title_of_its_own(monkeypatch):
+    """A search engine shows the API, the status and the id, also of a long text, and of one that rules share."""
+    from ellmer_conformance.contract import rules
+
+    monkeypatch.syspath_prepend(str(ROOT / "docs" / "_site"))
+    pages = import_module("_rules")
+    books = map(rules.book, rules.WIRES)
+    titles = [pages.result_title(book, rule) for book in books for rule in book.rules.values()]
+    assert len(set(titles)) == len(titles) > 400
+    (shared,) = [title for title in titles if title.endswith(" · anthropic/PAIR-001")]
+    assert shared.startswith("tool_use ids were found without tool_result blocks immediately after")
+    assert shared.endswith("… (anthropic, 400) · anthropic/PAIR-001")
 
 
 @pytest.mark.parametrize("id", ["HIS-006", "STP-002", "AUT-001"])

@@ -446,3 +446,10 @@ def test_the_fallback_of_pydantic_core_can_be_the_first_import():
     imported = [node for node in tree.body if isinstance(node, ast.ImportFrom | ast.Import)]
 
     assert not [ast.unparse(node) for node in imported if "ellmer_" in ast.unparse(node)]
+
+
+def test_the_reason_of_a_rule_is_a_sentence_and_no_list_of_records(judge):
+    request = only(judge(json.dumps(BODY | {"messages": []})))
+    shape = next(each for each in request["findings"] if each["rule"] == "REQ-106")
+    assert shape["why"].startswith("the official types exclude it, and a refusal is on record")
+    assert "http" not in shape["why"]

@@ -71,9 +71,7 @@ def provider_option(about: str) -> Callable[[Callable[..., None]], Callable[...,
     Args:
         about: What the option does.
     """
-    return click.option(
-        "--provider", "--vendor", "provider", default="", callback=_checked_provider, help=about
-    )
+    return click.option("--provider", default="", callback=_checked_provider, help=about)
 
 
 _NEAR = 0.8  # of the letters of a mistyped name are the right ones

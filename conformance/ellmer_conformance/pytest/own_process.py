@@ -19,7 +19,7 @@ def pytest_configure(config: pytest.Config) -> None:
 
 @pytest.hookimpl(tryfirst=True)
 def pytest_runtest_protocol(item: pytest.Item, nextitem: pytest.Item | None) -> bool:
-    """Runs a test and reports its call, and its set-up and its teardown only if they fail: workers send each report."""
+    """Runs a test and reports its call. Set-up and teardown are reported only if they fail, because workers send each report."""
     item.ihook.pytest_runtest_logstart(nodeid=item.nodeid, location=item.location)
     for report in runtestprotocol(item, log=False, nextitem=nextitem):
         if report.when == "call" or not report.passed:

@@ -115,10 +115,8 @@ def pytest_addoption(parser: pytest.Parser) -> None:
         "--adapter", action="append", default=[], help="the adapter: an installed one, or package.module:name"
     )
     for name in FILTERS:
-        old = ("--vendor",) if name == "provider" else ()
         group.addoption(
             f"--{name}",
-            *old,
             action="append",
             default=[],
             dest=name,
@@ -460,6 +458,7 @@ class Collector:
         xml = self.config.stash.get(xml_key, None)
         if xml is not None:
             xml.add_global_property("causes", headline(self.report))
+            xml.add_global_property("requirements", self.report.requirements)
 
     def _judged(self) -> Collection[str]:
         """Returns the tests with a verdict. There are none if no selected rule checked anything."""

@@ -125,7 +125,7 @@ class FileReport:
 
 @dataclass
 class Totals:
-    """The counts of all files, which grow with the kinds of things that were seen and not with the files.
+    """The counts of all files. They need more memory for more kinds of things, not for more files.
 
     `count` and `damaged` count files, `forms` the formats of recordings, `rules` the violations by full id, and `problems`
     are those of the baseline.

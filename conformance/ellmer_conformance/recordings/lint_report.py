@@ -15,6 +15,7 @@ from dataclasses import asdict, dataclass, field, replace
 from datetime import date
 from fnmatch import fnmatchcase
 from functools import lru_cache
+from importlib.metadata import version
 from pathlib import Path
 from typing import Any, Protocol
 from urllib.parse import quote
@@ -25,6 +26,7 @@ from ..contract.rule import page_of
 from ..report import Report, Row
 from ..report.baseline import Baseline, Entry, updated
 from ..report.formats.sarif import sarif_document
+from ..report.requirements import LATEST
 from ..report.rows import fingerprint
 from .lint import Complaint, FileReport, Outcome, Totals, as_json, shape
 from .recorded_requests import is_missed
@@ -381,6 +383,7 @@ class Text:
                 * bool(totals.problems)
             ),
             "",
+            _rules(),
             *_result(totals),
         ]
         return "\n".join(lines).strip("\n") + "\n"
@@ -542,6 +545,7 @@ class Json:
             "skipped": dict(totals.skipped),
             "missed": totals.missed,
             "problems": totals.problems,
+            "requirements": LATEST,
         }
         start = "\n ],\n " if self._count else '{\n "version": 1,\n "files": [],\n '
         return start + json.dumps(value, indent=1, ensure_ascii=False)[2:].lstrip() + "\n"
@@ -628,7 +632,7 @@ class Comment:
         parts += [f"- {_flat(each)}" for each in totals.problems[:_FEW]]
         wires = ", ".join(f"{wire} {tally.judged:,}" for wire, tally in sorted(totals.wires.items()))
         parts.append(
-            f"{_many(totals.count, 'file')}; judged: {wires or 'nothing'}."
+            f"{_many(totals.count, 'file')}; judged: {wires or 'nothing'}. {_rules()}"
             + "".join(f" {r}" for r in _reason(totals))
         )
         return "\n\n".join(parts) + "\n"
@@ -710,11 +714,9 @@ class Sarif:
             {"id": id, "shortDescription": {"text": text}, "helpUri": page_of(id)}
             for id, text in sorted(self.rules.items())
         ]
+        driver = {"name": "conformance", "version": version("ellmer-core"), "rules": rules}
         problems = [_sarif("error", problem) for problem in totals.problems]
-        return (
-            sarif_document({"name": "conformance", "rules": rules}, self.results, [*self.errors, *problems])
-            + "\n"
-        )
+        return sarif_document(driver, self.results, [*self.errors, *problems], requirements=LATEST) + "\n"
 
 
 def _sarif(level: str, text: str) -> dict[str, Any]:
@@ -727,6 +729,11 @@ def _location(file: FileReport, line: int) -> dict[str, Any]:
 
 
 # --- Words -----------------------------------------------------------------------------------------------
+
+
+def _rules() -> str:
+    """Returns the date of the rules: the newest requirement set, and the version that has the rules."""
+    return f"Rules as of {LATEST}, ellmer-core {version('ellmer-core')}."
 
 
 def _many(count: int, thing: str) -> str:

@@ -71,6 +71,16 @@ def sentence(counts: Mapping[str, int]) -> str:
     )
 
 
+def dated(report: Report, counts: Mapping[str, int]) -> str:
+    """Returns `MUST 52/53 · SHOULD 9/9 · 2026-11`: the counts, and the requirement set of the report.
+
+    Args:
+        report: The report.
+        counts: The counts of one adapter and wire format, from the report's score.
+    """
+    return f"{sentence(counts)} · {report.requirements}" if report.requirements else sentence(counts)
+
+
 def fraction(counts: Mapping[str, int], level: str) -> str:
     """Returns `52/53`."""
     return f"{counts[f'{level}_passed']}/{counts[f'{level}_applicable']}"
@@ -156,7 +166,7 @@ def read(path: Path) -> Report:
 
 
 def _document(path: Path) -> Any:
-    """Returns the JSON of a file. Raises `ValueError` for more than a report has."""
+    """Returns the JSON of a file. Raises `ValueError` if it has more values than a report may have."""
     data = file_bytes(path, REPORT.received)
     if has_more_values(data, REPORT.values):
         raise ValueError(f"it has more than {REPORT.values:,} values")

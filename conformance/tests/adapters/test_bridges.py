@@ -116,6 +116,13 @@ def test_every_cause_of_the_libraries_that_were_read_has_its_line(page):
     assert {entry["state"] for entry in entries} <= set(findings.STATES)
 
 
+def test_the_page_of_a_library_has_the_lines_of_its_causes(page):
+    written = dict(page.pages())
+    entries = sys.modules["findings"].findings()
+    assert [each for each in entries if f"`{each['line']}`" not in written[f"peers/{each['peer']}.md"]] == []
+    assert len(written["peers.md"]) < 40_000
+
+
 def test_the_loop_for_sdks_runs_the_calls_of_an_answer_that_says_stop(monkeypatch):
     monkeypatch.syspath_prepend(PEERS)
     conversation = importlib.import_module("ellmer_peers.sdk_conversation")

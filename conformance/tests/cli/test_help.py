@@ -40,3 +40,10 @@ def test_the_first_line_of_a_command_is_whole_in_the_list(name):
     if isinstance(command, click.Group) and command is not _group:
         shown = [command.commands[each].get_short_help_str(78) for each in command.commands]
         assert not [text for text in shown if text.endswith("...")]
+
+
+@pytest.mark.parametrize("name", COMMANDS)
+def test_a_word_has_one_name_in_the_options(name):
+    """A provider is no vendor, and a wire format no family, also not in a second name of an option."""
+    names = [each for option in COMMANDS[name].params for each in option.opts]
+    assert not {"--vendor", "--family", "--tape"} & {*names}

@@ -15,6 +15,7 @@ from conformance_command import run
 from ellmer_conformance.contract import rules
 from ellmer_conformance.recordings.lint import as_json, fix_of, from_json, lint_file
 from ellmer_conformance.recordings.lint_report import IndexOfTests
+from ellmer_conformance.report.requirements import LATEST
 
 URL = "https://api.openai.com/v1/chat/completions"
 ASK = {"role": "user", "content": "Hi"}
@@ -152,6 +153,11 @@ def test_the_name_of_a_recording_is_only_a_name(repository, name, form):
     assert outcome.exit_code == 1
     assert not re.search(r"^\s*(::error::|# a|\[\[)", outcome.output, re.MULTILINE)
     assert not re.search("[\x1b\u202e]", outcome.output)
+
+
+@pytest.mark.parametrize("form", ["text", "comment", "json", "sarif"])
+def test_a_report_names_the_set_of_requirements(repository, form):
+    assert LATEST in run("lint", "tests", "--format", form).output
 
 
 def test_a_baseline_expects_what_is_in_it_and_no_pattern(repository):

@@ -137,7 +137,8 @@ def _finding(book: RuleBook, outcome: str, violation: Violation) -> Json:
 
 
 def _rule(book: RuleBook, rule: Rule) -> Json:
-    parts = re.split(r"(?:^|\s+)(Why|Fix): ", " ".join(rule.explain.split()))
+    explained = rule.explain.partition("What is on record:")[0]  # the rule's page lists it
+    parts = re.split(r"(?:^|\s+)(Why|Fix): ", " ".join(explained.split()))
     told = dict(zip(parts[1::2], parts[2::2], strict=False))
     return {
         "rule": rule.id,

@@ -75,8 +75,8 @@ def run(options: argparse.Namespace) -> int:
 def _sides(
     old: Path, new: Path, damaged: list[Unreadable]
 ) -> Iterator[tuple[str, list[Interaction], list[Interaction]]]:
-    """Yields the name of each recording in two folders and its interactions in both; of two files, these without a name. What
-    cannot be read of a folder is added to `damaged`, and not compared.
+    """Yields the name of each recording in two folders, with its interactions in both. For two files, the name is empty. A
+    recording that cannot be read is added to `damaged`, and not compared.
     """
     if not (old.is_dir() and new.is_dir()):
         yield "", one(old).interactions, one(new).interactions

@@ -235,7 +235,7 @@ class Blobs:
     def _load(self, name: str) -> bytes:
         if not _NAME.fullmatch(name):
             raise CassetteError(
-                f"{name[:80]!r} is not the name of a blob: a SHA-256 and the kind of its file"
+                f"{name[:80]!r} is not the name of a blob, which is a SHA-256 and the kind of its file"
             )
         path = self.folder / name
         try:

@@ -126,7 +126,7 @@ def _begun(literals: Iterable[str]) -> str:
 
 
 def _keys() -> tuple[list[str], list[str]]:
-    """Returns the expressions of the keys that begin with their literal, and of the others."""
+    """Returns two lists of expressions: one of the keys that begin with their literal, and one of all other keys."""
     beginning = [row for row in PATTERNS if row.before == (0, 0)]
     long = [row for row in beginning if min(map(len, row.literals.split())) >= _TELLING]
     like_ids = [row for row in long if _HEX_DIGITS.issuperset(row.literals)]

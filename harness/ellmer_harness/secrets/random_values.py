@@ -141,8 +141,8 @@ _LONGEST_GUESS = 40
 
 
 def made_of_words(text: str) -> bool:
-    """Tells whether a text consists of words, such as the name of a model: `claude-sonnet-4-5-20250929`. In random text, letters of one
-    case stand together in twos.
+    """Tells whether a text consists of words, such as the name of a model: `claude-sonnet-4-5-20250929`. In random text, few
+    neighbouring letters have the same case.
     """
     words = [*map(len, _WORDS.findall(text))]
     return bool(words) and sum(words) >= 3 * len(words) and max(words) < _LETTERS

@@ -23,7 +23,7 @@ if TYPE_CHECKING:
 @click.command("facts")
 @click.option("--model", default="", help="A model (`gpt-5*`), or a family (`claude`). Default: all.")
 @click.option("--feature", default="", help="A feature (`temperature`, `image_*`). Default: all.")
-@click.option("--provider", "--vendor", "provider", default="", help="A provider (`openai`). Default: all.")
+@click.option("--provider", default="", help="A provider (`openai`). Default: all.")
 @click.option("--wire", default="", help="A wire format (`openai-chat`). Default: all.")
 @click.option(
     "--answer",

@@ -27,15 +27,10 @@ _REPEATED = {
 }
 
 
-#: Options that had another name.
-_OLD_NAMES = {"wire": ("--family",), "provider": ("--vendor",)}
-
-
 def filters(function: F) -> F:
     """Returns the options that select cases."""
     for name, text in reversed(_REPEATED.items()):
-        aliases = _OLD_NAMES.get(name, ())
-        function = click.option(f"--{name}", *aliases, name, multiple=True, help=text)(function)
+        function = click.option(f"--{name}", multiple=True, help=text)(function)
     return function
 
 

@@ -224,7 +224,7 @@ def _path(earlier: Sequence[str], later: Sequence[str], *, before: bool) -> tupl
 
 
 def _valued(what: What, path: tuple[str, ...], later: str) -> tuple[tuple[str, ...], Any]:
-    """Returns the path and the value that the text tells, or one that fits nowhere."""
+    """Returns the path and the value that the text names; without a value in the text, one that no field accepts."""
     told = _VALUE.findall(later) if what is What.WRONG else []
     if (
         kind := _UNTIL_QUOTE.split(later, 1)[0]

@@ -269,7 +269,7 @@ def fault_in(text: str) -> Described | None:
 
 
 def _judged(fault: Described, close: list[Match], refusals: Refusals) -> list[Match]:
-    """Returns the similar rules with those first that refuse the fault that the text describes, or a field of any name. If no rule does, only those are left whose refusal says the same of this field, or of any."""
+    """Returns the similar rules. First come those that refuse the described fault, or a field of any name. If there are none, only rules are left whose refusal says the same about this field, or about any."""
     said = [each for each in close if _says(each, fault)]
     naming = [each for each in said if _names_field(each, fault)]
     any_field = [each for each in close if any(map(_ANY_FIELD.search, _saying(each, fault)))]

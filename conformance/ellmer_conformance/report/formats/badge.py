@@ -7,7 +7,7 @@ from collections import defaultdict
 from collections.abc import Collection, Iterator, Mapping
 from html import escape
 
-from ..report_json import sentence
+from ..report_json import dated
 from ..results import Report
 
 _HEIGHT = 20
@@ -23,7 +23,7 @@ def badges(report: Report) -> Iterator[tuple[str, str]]:
         adapter, _, wire = name.partition(" ")
         label, message, colour = (
             f"{adapter} · {wire}",
-            f"{sentence(counts)} · {report.requirements}" if report.requirements else sentence(counts),
+            dated(report, counts),
             _colour(seen[adapter, wire], counts),
         )
         stem = f"{adapter}-{wire}".replace("/", "-").replace(":", "-")

@@ -97,15 +97,31 @@ def sarif(report: Report, *, cassettes: str = "cassettes") -> str:
     errors = [
         {"level": "error", "message": {"text": f"{row.id}: {row.message}"}} for row in report.harness_errors
     ]
-    return sarif_document(driver, results, errors) + "\n"
+    return sarif_document(driver, results, errors, requirements=report.requirements) + "\n"
 
 
 def sarif_document(
-    driver: Mapping[str, Any], results: Sequence[Mapping[str, Any]], errors: Sequence[Mapping[str, Any]]
+    driver: Mapping[str, Any],
+    results: Sequence[Mapping[str, Any]],
+    errors: Sequence[Mapping[str, Any]],
+    *,
+    requirements: str,
 ) -> str:
-    """Returns a document of one run: its findings, and errors of the run as notifications."""
+    """Returns a document of one run.
+
+    Args:
+        driver: The tool.
+        results: Its findings.
+        errors: Errors of the run. They become notifications.
+        requirements: The requirement set, such as `2026-11`.
+    """
     ended = {"executionSuccessful": not errors, "toolExecutionNotifications": errors}
-    run = {"tool": {"driver": driver}, "invocations": [ended], "results": results}
+    run = {
+        "tool": {"driver": driver},
+        "invocations": [ended],
+        "results": results,
+        "properties": {"requirements": requirements},
+    }
     return json.dumps({"$schema": _SCHEMA, "version": "2.1.0", "runs": [run]}, indent=1, ensure_ascii=False)
 
 

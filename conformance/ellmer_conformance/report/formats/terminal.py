@@ -19,7 +19,7 @@ from rich.text import Text
 from ...contract.counts import counted
 from ...scenarios.case import MODES
 from ..causes import Cause, causes, headline
-from ..report_json import sentence
+from ..report_json import dated
 from ..results import FINE, Report, Row, sentences, worst
 from .terminal_escaping import printable
 
@@ -465,7 +465,7 @@ def print_findings(
     ):
         to.print(_plain(line), style="dim", soft_wrap=True)
     for name, counts in report.score.items():
-        to.print(_plain(f"{name}: {sentence(counts)}"), soft_wrap=True)
+        to.print(_plain(f"{name}: {dated(report, counts)}"), soft_wrap=True)
     for line in beside:
         to.print(_plain(line), soft_wrap=True)
     to.print(verdict(report))

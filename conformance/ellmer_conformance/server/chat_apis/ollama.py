@@ -20,7 +20,7 @@ _LETTERS = "abcdefghijklmnopqrstuvwxyz0123456789"
 
 
 class Ollama(ChatApi):
-    """Port 11434 of any machine, and ollama.com."""
+    """Ollama's API, on port 11434 of any machine and on ollama.com."""
 
     wire: ClassVar[str] = "ollama"
     provider: ClassVar[str] = "ollama"

@@ -95,7 +95,7 @@ def parse_route(target: str, host: str) -> Route:
 
 
 def _host_of(path: str) -> str:
-    """Returns the host whose paths begin so; empty if several providers have such paths."""
+    """Returns the host whose paths begin as this one does; empty if several providers have such paths."""
     return next((host for prefix, host in _HOSTS.items() if path.startswith(prefix)), "")
 
 

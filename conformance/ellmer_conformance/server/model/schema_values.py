@@ -506,7 +506,7 @@ class _Filling:
         return found or self._own_value(schema, name, form)
 
     def _address(self, name: str, form: str) -> str | None:
-        """Takes an address of mail, a URL or a file."""
+        """Takes the address of a mailbox, a page or a file."""
         words, hints = self._words, f"{name} {form}"
         if _IS_PEOPLE.search(name) and words.emails and not words.names:
             return words.take(words.emails)
