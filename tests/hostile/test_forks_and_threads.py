@@ -4,8 +4,11 @@ own, also if its parent was in the middle of an answer; threads share a chat's c
 
 import asyncio
 import os
+import re
+import threading
 import time
 from concurrent.futures import ThreadPoolExecutor
+from contextlib import contextmanager
 from pathlib import Path
 from tempfile import TemporaryDirectory
 
@@ -13,10 +16,12 @@ import pytest
 
 import ellmer_core as ec
 from ellmer_conformance.server import StrictServer
+from ellmer_core.base.forks import cached_property, lock_for_forks
 
 pytestmark = pytest.mark.invariants
 
 PATIENCE = 60
+ROOT = Path(__file__).parents[2]
 
 
 @pytest.fixture(scope="module")
@@ -170,3 +175,65 @@ def test_a_fork_and_its_parent_that_ask_at_once_use_different_connections(server
         status = ended(child)
     assert status == 0
     assert answers == wanted
+
+
+class Slow:
+    """Has a value that takes as long as the test wants."""
+
+    def __init__(self, begun=None, released=None):
+        self.begun, self.released = begun, released
+
+    @cached_property
+    def value(self):
+        if self.begun:
+            self.begun.set()
+            self.released.wait(PATIENCE)
+        return 1
+
+
+@contextmanager
+def busy(work):
+    """Runs `work(begun, released)` in a thread that is in the middle of it during the block."""
+    begun, released = threading.Event(), threading.Event()
+    with ThreadPoolExecutor(1) as pool:
+        working = pool.submit(work, begun, released)
+        assert begun.wait(PATIENCE)
+        try:
+            yield released
+        finally:
+            released.set()
+        working.result()
+
+
+def test_a_fork_waits_for_no_value_that_a_thread_of_its_parent_computes():
+    with busy(lambda begun, released: Slow(begun, released).value):
+        assert in_a_fork(lambda: Slow().value) == 0
+
+
+def test_no_value_has_a_lock_that_a_fork_would_keep():
+    """`functools.cached_property` has one in Python 3.11, for all objects of a class."""
+    packages = (ROOT / "ellmer_core", ROOT / "harness" / "ellmer_harness")
+    files = [file for package in packages for file in package.rglob("*.py")]
+    assert len(files) > 200
+    locked = [
+        file.name
+        for file in files
+        if re.search(r"from functools import .*\bcached_property", file.read_text())
+    ]
+    assert not locked, "use ellmer_core.base.forks.cached_property"
+
+
+def test_a_lock_is_free_in_a_fork_whatever_a_thread_does():
+    lock = lock_for_forks()
+
+    def hold(begun, released):
+        with lock:
+            begun.set()
+            released.wait(0.2)  # the fork waits for it
+
+    def work():
+        assert lock.acquire(timeout=5)
+
+    with busy(hold):
+        assert in_a_fork(work) == 0
+    assert lock.acquire(timeout=5), "the parent has it again"
