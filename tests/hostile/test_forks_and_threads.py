@@ -17,6 +17,10 @@ import pytest
 import ellmer_core as ec
 from ellmer_conformance.server import StrictServer
 from ellmer_core.base.forks import cached_property, lock_for_forks
+from ellmer_core.conversation import history
+from ellmer_core.models.prices import price_lookup
+from ellmer_harness.cassette import cassette_index
+from ellmer_harness.interception import client_patching, network_guard
 
 pytestmark = pytest.mark.invariants
 
@@ -237,3 +241,37 @@ def test_a_lock_is_free_in_a_fork_whatever_a_thread_does():
     with busy(hold):
         assert in_a_fork(work) == 0
     assert lock.acquire(timeout=5), "the parent has it again"
+
+
+@pytest.mark.parametrize(
+    "lock",
+    [history._LOCK, price_lookup._lock, cassette_index._LOCK, client_patching._LOCK, network_guard._LOCK],
+)
+def test_each_lock_is_free_in_a_fork(lock):
+    def hold(begun, released):
+        with lock:
+            begun.set()
+            released.wait(0.2)
+
+    def work():
+        assert lock.acquire(timeout=5)
+
+    with busy(hold):
+        assert in_a_fork(work) == 0
+
+
+def test_a_fork_of_a_chat_is_usable_whatever_a_thread_does_with_it(server):
+    chat = chat_of(server)
+    wanted = expected(server, "blocking", "Repeat: two")
+
+    def answer(begun, released):
+        for piece in chat.stream("Repeat: one two three"):
+            assert piece
+            begun.set()
+            released.wait(PATIENCE)
+
+    def work():
+        assert WAYS["blocking"](chat.fork(), "Repeat: two") == wanted
+
+    with busy(answer):
+        assert in_a_fork(work) == 0
