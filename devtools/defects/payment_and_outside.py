@@ -213,6 +213,14 @@ DEFECTS = {
         "            if False:\n",
         ("tests/jobs/test_job_files.py", "-k", "no_longer"),
     ),
+    "written-through-a-link": Defect(
+        "A link beside a file leads what is written first into another file.",
+        5,
+        "ellmer_core.base.file_replacement",
+        '        new.unlink(missing_ok=True)\n        with new.open("xb") as file:\n',
+        '        with new.open("wb") as file:\n',
+        ("tests/jobs/test_job_files.py", "-k", "somebody_has_put and new and lambda"),
+    ),
     "cassette-elsewhere": Defect(
         "A recording is written into the folder that the program is in at its end.",
         4,

@@ -76,7 +76,7 @@ def held(path: Path) -> Iterator[OSError | None]:
 def _locked(lock: Path) -> IO[bytes] | None:
     """Returns the open file, or `None` if somebody else holds it."""
     while True:
-        file = lock.open("ab")
+        file = lock.open("a+b", buffering=0)  # to write only, a pipe would be waited for
         if not _is_free(file):
             file.close()
             return None

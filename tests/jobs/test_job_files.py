@@ -189,6 +189,17 @@ def test_a_job_keeps_its_file_when_the_program_changes_the_folder(asked_for, tmp
     assert asked_for(tmp_path / "job") == []
 
 
+@pytest.mark.parametrize("name", ["job.lock", ".job.new"])
+@pytest.mark.parametrize("make", [os.mkfifo, lambda path: path.symlink_to("other")])
+def test_what_somebody_has_put_beside_the_file_is_neither_waited_for_nor_written(
+    name, make, asked_for, tmp_path
+):
+    (tmp_path / "other").write_text("of somebody else")
+    make(tmp_path / name)
+    assert asked_for(tmp_path / "job") == PROMPTS
+    assert (tmp_path / "other").read_text() == "of somebody else"
+
+
 CHANGES = {
     "deleted": Path.unlink,
     "emptied": lambda path: os.truncate(path, 0),
