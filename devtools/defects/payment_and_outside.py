@@ -219,7 +219,7 @@ DEFECTS = {
         "ellmer_core.base.file_replacement",
         '        new.unlink(missing_ok=True)\n        with new.open("xb") as file:\n',
         '        with new.open("wb") as file:\n',
-        ("tests/jobs/test_job_files.py", "-k", "somebody_has_put and new and lambda"),
+        ("tests/jobs/test_job_files.py", "-k", "somebody_has_put and new and link"),
     ),
     "cassette-elsewhere": Defect(
         "A recording is written into the folder that the program is in at its end.",

@@ -190,7 +190,7 @@ def test_a_job_keeps_its_file_when_the_program_changes_the_folder(asked_for, tmp
 
 
 @pytest.mark.parametrize("name", ["job.lock", ".job.new"])
-@pytest.mark.parametrize("make", [os.mkfifo, lambda path: path.symlink_to("other")])
+@pytest.mark.parametrize("make", [os.mkfifo, lambda path: path.symlink_to("other")], ids=["pipe", "link"])
 def test_what_somebody_has_put_beside_the_file_is_neither_waited_for_nor_written(
     name, make, asked_for, tmp_path
 ):
