@@ -121,8 +121,8 @@ LISTED = re.compile(
 #: The fields of a syntax tree that hold statements.
 BLOCKS = ("body", "orelse", "finalbody", "handlers", "cases")
 
-#: Numbers that no package has twice, in a module that judges nothing: each package may import it.
-SHARED = {"ellmer_core.base.budget"}
+#: What no package has twice, in modules that judge nothing: numbers, and locks in forks. Each package may import them.
+SHARED = {"ellmer_core.base.budget", "ellmer_core.base.forks"}
 
 #: What may not be imported in the parts that do no I/O.
 IO = {"httpx", "socket", "asyncio", "time", "random", "os"}

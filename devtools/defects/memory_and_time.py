@@ -333,4 +333,20 @@ DEFECTS = {
         "len(words.split())",
         ("tests/hostile/test_not_from_here.py", "-k", "long_sound"),
     ),
+    "locks-in-forks": Defect(
+        "A fork waits for a lock that a thread of its parent held.",
+        3,
+        "ellmer_core.base.forks",
+        'if hasattr(os, "register_at_fork"):',
+        "if False:",
+        ("tests/hostile/test_forks_and_threads.py", "-k", "whatever_a_thread"),
+    ),
+    "recorded-over-a-pipe": Defect(
+        "Recording a cassette again waits for a pipe, or reads /dev/zero.",
+        3,
+        "ellmer_harness.cassette.cassette_file",
+        "not cassette.file.is_file():",
+        "not cassette.file.exists():",
+        ("harness/tests/format/test_untrusted_cassettes.py", "-k", "again_waits"),
+    ),
 }

@@ -60,7 +60,9 @@ def replace_file(path: Path, data: bytes, *, mode: int | None = None) -> None:
     """
     new = path.with_name(f".{path.name}.new")
     try:
-        with new.open("wb") as file:
+        # It may be left by a process that was killed, or be somebody else's link to another file.
+        new.unlink(missing_ok=True)
+        with new.open("xb") as file:
             file.write(data)
             file.flush()
             os.fsync(file.fileno())

@@ -12,15 +12,18 @@ from typing import IO
 
 __all__ = ["file_bytes", "opened"]
 
-_READING = os.O_RDONLY | getattr(os, "O_NONBLOCK", 0) | getattr(os, "O_BINARY", 0)  # a pipe is not waited for
+_AT_ONCE = getattr(os, "O_NONBLOCK", 0) | getattr(os, "O_BINARY", 0)  # a pipe is not waited for
+_READING = os.O_RDONLY | _AT_ONCE
+_ADDING = os.O_WRONLY | os.O_APPEND | _AT_ONCE
 
 
 @contextmanager
-def opened(path: str | Path) -> Iterator[IO[bytes]]:
+def opened(path: str | Path, *, add: bool = False) -> Iterator[IO[bytes]]:
     """Opens a file for reading.
 
     Args:
         path: The file.
+        add: Whether it is opened for adding bytes to it instead, which are not buffered. It must exist. Default: `False`.
 
     Raises:
         OSError: It cannot be opened, or is a device or a pipe.
@@ -32,13 +35,14 @@ def opened(path: str | Path) -> Iterator[IO[bytes]]:
         ...     file.read()
         b'Hi'
     """
-    descriptor = os.open(path, _READING)
+    descriptor = os.open(path, _ADDING if add else _READING)
     try:
         if S_ISDIR(kind := os.fstat(descriptor).st_mode):
             raise IsADirectoryError(EISDIR, os.strerror(EISDIR), str(path))
         if not S_ISREG(kind):
             raise OSError("it is a device or a pipe")
-        with os.fdopen(descriptor, "rb", closefd=False) as file:
+        mode, buffering = ("ab", 0) if add else ("rb", -1)
+        with os.fdopen(descriptor, mode, buffering, closefd=False) as file:
             yield file
     finally:
         os.close(descriptor)

@@ -11,10 +11,11 @@ from base64 import b64decode
 from collections.abc import Callable, Iterator, Mapping
 from copy import copy
 from dataclasses import dataclass, field, fields
-from functools import cache, cached_property
+from functools import cache
 from typing import TYPE_CHECKING, Any, ClassVar, TypeVar, get_args
 
 from ..base.budget import CLIENT
+from ..base.forks import cached_property
 from ..base.log import logger
 from ..base.printable_text import revealed
 from ..base.values import Value

@@ -13,10 +13,10 @@ from base64 import b64decode, b64encode
 from collections.abc import Hashable, Iterable, Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import MISSING, Field, fields
-from functools import cached_property
 from math import isfinite
 from typing import Any, assert_never
 
+from ..base.forks import cached_property
 from ..base.log import warn
 from ..base.printable_text import revealed
 from ..errors import UsageError, error_message

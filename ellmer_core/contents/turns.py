@@ -5,13 +5,13 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
-from functools import cached_property
 from itertools import compress, count, groupby, repeat
 from math import isfinite
 from operator import attrgetter, is_, not_
 from typing import Any, ClassVar, Literal, NamedTuple, Self
 
 from ..base.argument_checks import wrong_keyword
+from ..base.forks import cached_property
 from ..base.values import Value
 from ..errors import UsageError
 from .content import (

@@ -11,9 +11,9 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import partial
 from itertools import groupby
-from threading import Lock
 from typing import Any, TypeVar
 
+from ..base.forks import lock_for_forks
 from ..contents.content import (
     Content,
     ContentCitation,
@@ -33,6 +33,7 @@ from ..tools.results import split
 from .approval import Decision, with_question
 from .repaired_turns import NEVER_CALLED, distinct_calls
 
+_LOCK = lock_for_forks()  # of all histories: it is held for a short time
 INTERRUPTED = "The call was interrupted; whether it had an effect is not known."
 
 
@@ -54,11 +55,10 @@ class History:
     received: list[Content] = field(default_factory=list)
     added: list[Content] = field(default_factory=list)
     whole: tuple[list[Turn], list[int]] = ([], [])
-    _lock: Any = field(default_factory=Lock, repr=False, compare=False)
 
     def copy(self) -> History:
         """Returns an independent copy of the history. It can be made while a conversation adds to this one."""
-        with self._lock:
+        with _LOCK:
             return History(list(self.turns), dict(self.results), dict(self.decisions), whole=self.whole)
 
     def view(self) -> list[Turn]:
@@ -67,7 +67,7 @@ class History:
 
     def replace(self, turns: list[Turn], results: Mapping[int, ContentToolResult] | None = None) -> None:
         """Replaces the whole history by these turns. The list becomes the history's own."""
-        with self._lock:
+        with _LOCK:
             self.turns = turns
             last = self.turns[-1] if self.turns else None
             if isinstance(last, AssistantTurn) and last.links is None:
@@ -98,7 +98,7 @@ class History:
 
     def ask_later(self, place: int, ran: ContentToolRequest, question: Mapping[str, Any]) -> None:
         """Stores the question that a tool asked, in its request. The call has no result."""
-        with self._lock:
+        with _LOCK:
             turn, request = self.turns[-1], self.open_requests[place]
             contents = list(turn.contents)
             contents[_place_of(contents, request)] = with_question(request, ran, question)
@@ -147,7 +147,7 @@ class History:
         """Adds the turns of an answered request."""
         self.asked, self.received, self.final = None, [], []
         if turns:
-            with self._lock:
+            with _LOCK:
                 self.turns += turns
                 self.results, self.decisions = {}, {}
                 if self.added:
@@ -156,7 +156,7 @@ class History:
 
     def add(self, message: Iterable[Content]) -> None:
         """Stores a message for the next request. It can be called while a conversation runs, from any thread."""
-        with self._lock:
+        with _LOCK:
             self.added = [*self.added, *message]
 
     def close_interrupted(self, reason: str) -> None:

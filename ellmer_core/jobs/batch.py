@@ -36,7 +36,7 @@ from ..transport.single_requests import asked, asked_json, run, stepped
 from ..wire.base import StructuredMode, Wire, answer_of
 from ..wire.batches_and_files import Batches, Steps
 from ..wire.interfaces import Json
-from .job_files import UNSENT, held, read
+from .job_files import UNSENT, file_of, held, read
 from .prompts_and_results import (
     Outcome,
     Prompt,
@@ -117,7 +117,7 @@ def batch_chat(
     Examples:
         >>> chats = batch_chat(chat, ["Hello?", "Goodbye?"], "greetings.json")  # doctest: +SKIP
     """
-    with held(path):
+    with held(path := file_of(path)):
         job = Job(chat, prompts, path, ignore_hash=ignore_hash)
         if not job.finish(wait=wait, sleep=sleep):
             return None
@@ -265,7 +265,7 @@ def batch_chat_structured(
     """
     rows = Rows(type, frame, convert=convert)
     wanted = Structured(rows.type, convert=rows.convert)
-    with held(path):
+    with held(path := file_of(path)):
         job = Job(chat, prompts, path, wanted, mode=mode, ignore_hash=ignore_hash)
         if not job.finish(wait=wait, sleep=sleep):
             return None
@@ -297,7 +297,7 @@ def batch_chat_completed(
         False
     """
     wanted = None if type is None else Structured(type)
-    with held(path):
+    with held(path := file_of(path)):
         job = Job(chat, prompts, path, wanted, ignore_hash=ignore_hash)
         return job.stage != "new" and job.finish(wait=False, sleep=time.sleep)
 
@@ -333,14 +333,14 @@ class Job:
         self,
         chat: Chat,
         prompts: Iterable[Prompt],
-        path: str | Path,
+        path: Path,
         wanted: Structured | None = None,
         *,
         mode: StructuredMode | None = None,
         ignore_hash: bool = False,
     ) -> None:
         self.api = _api(chat.wire)
-        self.chat, self.path, self.wanted = chat, Path(path), wanted
+        self.chat, self.path, self.wanted = chat, path, wanted
         self.mode: StructuredMode | None = mode
         self.unwritten: OSError | None = None
         inputs = all_inputs(prompts)

@@ -30,6 +30,12 @@ def read(path: Path) -> bytes:
         return file.read()
 
 
+def file_of(path: str | Path) -> Path:
+    """Returns the file that a path means now, also after the program has changed its folder. A link to a file means that file."""
+    here = Path(path).absolute()
+    return here.resolve() if here.is_file() else here
+
+
 UNSENT = "Nothing was sent. Make room, or use a path in a folder that can be written, and call again"
 
 
@@ -38,8 +44,8 @@ _ONLY_READ = frozenset({errno.EROFS, errno.EACCES, errno.EPERM})
 
 
 @contextmanager
-def held(path: str | Path) -> Iterator[OSError | None]:
-    """Holds the file of a job, as long as the block runs. Raises `UsageError` if another call holds it, in any process.
+def held(path: Path) -> Iterator[OSError | None]:
+    """Holds the file of a job (`file_of()`), as long as the block runs. Raises `UsageError` if another call holds it, in any process.
 
     The lock is a file beside it, which is deleted at the end. The system lets go of the lock of a process that is killed. Where there can
     be no lock because the folder is only read, but a file of a job, it yields the error: what is in the file can be used.
@@ -47,10 +53,10 @@ def held(path: str | Path) -> Iterator[OSError | None]:
     lock, file = Path(f"{path}.lock"), None
     only_read: OSError | None = None
     try:
-        with explained(Path(path), UNSENT):
+        with explained(path, UNSENT):
             file = _locked(lock)
     except OSError as error:
-        if error.errno not in _ONLY_READ or not Path(path).exists():
+        if error.errno not in _ONLY_READ or not path.exists():
             raise
         only_read = error
     if only_read is not None:
@@ -70,7 +76,7 @@ def held(path: str | Path) -> Iterator[OSError | None]:
 def _locked(lock: Path) -> IO[bytes] | None:
     """Returns the open file, or `None` if somebody else holds it."""
     while True:
-        file = lock.open("ab")
+        file = lock.open("a+b", buffering=0)  # to write only, a pipe would be waited for
         if not _is_free(file):
             file.close()
             return None
@@ -127,8 +133,8 @@ class Journal:
     The memory has one line at a time: `lines` says where in the file the line of a place begins.
     """
 
-    def __init__(self, path: str | Path, asked: Mapping[str, str], prompts: Sequence[str]) -> None:
-        self.path = Path(path)
+    def __init__(self, path: Path, asked: Mapping[str, str], prompts: Sequence[str]) -> None:
+        self.path = path
         self.prompts = prompts
         self.lines: dict[int, int] = {}
         with explained(self.path, UNSENT):
@@ -136,14 +142,15 @@ class Journal:
                 replace_file(self.path, _line({"version": VERSION, "asked": dict(asked)}))
             elif (end := self._read(asked)) < self.path.stat().st_size:
                 os.truncate(self.path, end)
+            self._left = _state(self.path.stat())
 
     def add(self, place: int, chat: Chat, begun: int) -> None:
-        """Adds the turns of a fork after the first `begun`, which it began with."""
+        """Adds the turns of a fork after the first `begun`, which it began with. Raises `OSError`, also if the file is not as it was left."""
         history = chat._history  # noqa: SLF001 - of this package
         unsent = [history.reply(())] if history.results else []  # of tools whose result is the answer
         turns = contents_record([*history.turns[begun:], *unsent])
         rest = _line({"place": place, "prompt": self.prompts[place], "turns": turns})
-        with self.path.open("ab", buffering=0) as file:
+        with self._opened(add=True) as file:
             end = file.tell()
             try:
                 while rest:
@@ -151,11 +158,20 @@ class Journal:
             except BaseException:  # a part of a line would damage the next one
                 file.truncate(end)
                 raise
+            self._left = _state(os.fstat(file.fileno()))
+
+    @contextmanager
+    def _opened(self, *, add: bool = False) -> Iterator[IO[bytes]]:
+        """Opens the file, if it is as this object has left it: lines after something else could not be read again."""
+        with opened(self.path, add=add) as file:
+            if _state(os.fstat(file.fileno())) != self._left:
+                raise OSError(errno.ESTALE, "Another program has changed it", str(self.path))
+            yield file
 
     def restored(self, place: int, fork: Chat) -> None:
         """Adds an answer to its fork."""
         tools = list(fork.get_tools().values())
-        with opened(self.path) as file:
+        with self._opened() as file:
             file.seek(self.lines[place])
             record = json.loads(file.readline())["turns"]
         turns = [turn for turn in contents_replay(record, tools=tools) if isinstance(turn, Turn)]
@@ -200,6 +216,10 @@ class Journal:
             self.lines[place] = start
             start += len(line)
         return start, same
+
+
+def _state(about: os.stat_result) -> tuple[int, int, int]:
+    return about.st_dev, about.st_ino, about.st_size
 
 
 def _line(value: Any) -> bytes:

@@ -32,7 +32,7 @@ from ..contents.turns import AssistantTurn
 from ..errors import ConversionError, NotSentError, UsageError, UsageLimitError
 from ..schemas.data_frames import Library
 from ..wire.base import StructuredMode
-from .job_files import Journal, held
+from .job_files import Journal, file_of, held
 from .pacing import Budget, Pace, paced
 from .prompts_and_results import (
     Outcome,
@@ -482,7 +482,7 @@ class Parallel:
                 f"got an unexpected keyword argument: {wrong}"
             )  # `spelt()` names the function that was called
         self.chat, self.say, self.wanted = chat, say, wanted
-        self.path = options.get("path")
+        self.path = None if (path := options.get("path")) is None else file_of(path)
         self.journal: Journal | None = None
         self.max_active, self.rpm = options.get("max_active", 10), options.get("rpm", 500)
         self.on_error, self.progress = options.get("on_error", "return"), options.get("progress", True)

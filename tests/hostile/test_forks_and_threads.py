@@ -4,8 +4,11 @@ own, also if its parent was in the middle of an answer; threads share a chat's c
 
 import asyncio
 import os
+import re
+import threading
 import time
 from concurrent.futures import ThreadPoolExecutor
+from contextlib import contextmanager
 from pathlib import Path
 from tempfile import TemporaryDirectory
 
@@ -13,10 +16,16 @@ import pytest
 
 import ellmer_core as ec
 from ellmer_conformance.server import StrictServer
+from ellmer_core.base.forks import cached_property, lock_for_forks
+from ellmer_core.conversation import history
+from ellmer_core.models.prices import price_lookup
+from ellmer_harness.cassette import cassette_index
+from ellmer_harness.interception import client_patching, network_guard
 
 pytestmark = pytest.mark.invariants
 
 PATIENCE = 60
+ROOT = Path(__file__).parents[2]
 
 
 @pytest.fixture(scope="module")
@@ -170,3 +179,99 @@ def test_a_fork_and_its_parent_that_ask_at_once_use_different_connections(server
         status = ended(child)
     assert status == 0
     assert answers == wanted
+
+
+class Slow:
+    """Has a value that takes as long as the test wants."""
+
+    def __init__(self, begun=None, released=None):
+        self.begun, self.released = begun, released
+
+    @cached_property
+    def value(self):
+        if self.begun:
+            self.begun.set()
+            self.released.wait(PATIENCE)
+        return 1
+
+
+@contextmanager
+def busy(work):
+    """Runs `work(begun, released)` in a thread that is in the middle of it during the block."""
+    begun, released = threading.Event(), threading.Event()
+    with ThreadPoolExecutor(1) as pool:
+        working = pool.submit(work, begun, released)
+        assert begun.wait(PATIENCE)
+        try:
+            yield released
+        finally:
+            released.set()
+        working.result()
+
+
+def test_a_fork_waits_for_no_value_that_a_thread_of_its_parent_computes():
+    with busy(lambda begun, released: Slow(begun, released).value):
+        assert in_a_fork(lambda: Slow().value) == 0
+
+
+def test_no_value_has_a_lock_that_a_fork_would_keep():
+    """`functools.cached_property` has one in Python 3.11, for all objects of a class."""
+    packages = (ROOT / "ellmer_core", ROOT / "harness" / "ellmer_harness")
+    files = [file for package in packages for file in package.rglob("*.py")]
+    assert len(files) > 200
+    locked = [
+        file.name
+        for file in files
+        if re.search(r"from functools import .*\bcached_property", file.read_text())
+    ]
+    assert not locked, "use ellmer_core.base.forks.cached_property"
+
+
+def test_a_lock_is_free_in_a_fork_whatever_a_thread_does():
+    lock = lock_for_forks()
+
+    def hold(begun, released):
+        with lock:
+            begun.set()
+            released.wait(0.2)  # the fork waits for it
+
+    def work():
+        assert lock.acquire(timeout=5)
+
+    with busy(hold):
+        assert in_a_fork(work) == 0
+    assert lock.acquire(timeout=5), "the parent has it again"
+
+
+@pytest.mark.parametrize(
+    "lock",
+    [history._LOCK, price_lookup._lock, cassette_index._LOCK, client_patching._LOCK, network_guard._LOCK],
+)
+def test_each_lock_is_free_in_a_fork(lock):
+    def hold(begun, released):
+        with lock:
+            begun.set()
+            released.wait(0.2)
+
+    def work():
+        assert lock.acquire(timeout=5)
+
+    with busy(hold):
+        assert in_a_fork(work) == 0
+
+
+def test_a_fork_of_a_chat_is_usable_whatever_a_thread_does_with_it(server):
+    chat = chat_of(server)
+    wanted = expected(server, "blocking", "Repeat: two")
+
+    def answer(begun, released):
+        for piece in chat.stream("Repeat: one two three"):
+            assert piece
+            begun.set()
+            released.wait(PATIENCE)
+
+    def work():
+        assert WAYS["blocking"](chat.fork(), "Repeat: two") == wanted
+
+    with busy(answer):
+        assert in_a_fork(work) == 0

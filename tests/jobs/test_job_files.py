@@ -14,7 +14,7 @@ import pytest
 from chats.many import provider
 
 import ellmer_core as ec
-from ellmer_core.errors import UsageError
+from ellmer_core.errors import EllmerWarning, UsageError
 from ellmer_core.jobs import job_files
 from ellmer_core.jobs.job_files import held
 
@@ -154,6 +154,77 @@ def test_what_is_no_file_of_a_job_is_named(work, make, tmp_path):
     with suppress(FileNotFoundError):
         Path(f"{path}.lock").unlink()
         pytest.fail("the lock is left")
+
+
+@pytest.fixture
+def asked_for():
+    """A function that runs a job with a file, and returns which prompts it asked for."""
+    asked = []
+
+    def run(path, **options):
+        asked.clear()
+        answers = ec.parallel_chat_text(chat, PROMPTS, path=path, max_active=1, rpm=1e6, **options)
+        assert [each for each in answers if each] == [each for each in PROMPTS if each in answers]
+        return [*asked]
+
+    with provider(lambda messages: asked.append(messages[-1]["content"]) or messages[-1]) as url:
+        chat = ec.chat_openai_compatible(base_url=url, model="m", api_key="k", echo="none")
+        yield run
+
+
+def test_another_name_of_a_file_is_the_same_file(asked_for, tmp_path):
+    path, link = tmp_path / "job", tmp_path / "link"
+    assert asked_for(path) == PROMPTS
+    link.symlink_to(path)
+    with held(path), pytest.raises(UsageError, match="in use by another call"):
+        asked_for(link)
+    assert asked_for(link) == []
+    assert link.is_symlink()
+
+
+def test_a_job_keeps_its_file_when_the_program_changes_the_folder(asked_for, tmp_path, monkeypatch):
+    (tmp_path / "elsewhere").mkdir()
+    monkeypatch.chdir(tmp_path)
+    assert asked_for("job", progress=lambda _: os.chdir(tmp_path / "elsewhere")) == PROMPTS
+    assert asked_for(tmp_path / "job") == []
+
+
+@pytest.mark.parametrize("name", ["job.lock", ".job.new"])
+@pytest.mark.parametrize("make", [os.mkfifo, lambda path: path.symlink_to("other")], ids=["pipe", "link"])
+def test_what_somebody_has_put_beside_the_file_is_neither_waited_for_nor_written(
+    name, make, asked_for, tmp_path
+):
+    (tmp_path / "other").write_text("of somebody else")
+    make(tmp_path / name)
+    assert asked_for(tmp_path / "job") == PROMPTS
+    assert (tmp_path / "other").read_text() == "of somebody else"
+
+
+CHANGES = {
+    "deleted": Path.unlink,
+    "emptied": lambda path: os.truncate(path, 0),
+    "cut": lambda path: os.truncate(path, path.stat().st_size - 1),
+    "replaced": lambda path: (
+        path.with_suffix(".2").write_bytes(path.read_bytes()) and path.with_suffix(".2").replace(path)
+    ),
+    "a pipe": lambda path: path.unlink() or os.mkfifo(path),
+    "a folder": lambda path: path.unlink() or path.mkdir(),
+}
+
+
+@pytest.mark.parametrize("change", CHANGES)
+def test_nothing_is_added_to_what_is_no_longer_the_file(change, asked_for, tmp_path):
+    """A later run could not read it, and a pipe would be waited for. The answer is returned, and no further prompt is paid for."""
+    path, found = tmp_path / "job", []
+
+    def progress(_):
+        if not found:
+            CHANGES[change](path)
+        found.append(path.read_bytes() if path.is_file() else None)
+
+    with pytest.warns(EllmerWarning, match="The answer to prompt 1 is only in memory"):
+        assert asked_for(path, progress=progress) == PROMPTS[:2]
+    assert len(set(found)) == 1
 
 
 def test_a_folder_that_is_only_read_has_the_answers_of_a_finished_job_and_asks_nothing(tmp_path, monkeypatch):

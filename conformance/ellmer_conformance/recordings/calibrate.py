@@ -280,6 +280,8 @@ def _judge(found: FileOutcomes, recording: Recording) -> None:
         found.skipped[request.reason] += 1
     elif status is None or not (200 <= status < 300 or 400 <= status < 500):
         found.skipped[f"the answer was {status or 'not recorded'}"] += 1
+    elif status < 300 and recording.response.lstrip()[:15].lower().startswith((b"<!doctype html", b"<html")):
+        found.skipped["the answer was a page"] += 1  # of a gateway or a sign-in, and not the API's
     elif (digest := bytes.fromhex(identity(recording))) in found.requests:
         found.skipped[_REPEATED] += 1
     else:

@@ -10,6 +10,7 @@ from itertools import takewhile
 
 import httpx
 import pytest
+from conformance_command import run
 
 from ellmer_conformance.server import greeting
 
@@ -73,6 +74,18 @@ def test_a_port_in_use_exits_2_and_says_what_to_do():
 
 def ran(*arguments):
     return subprocess.run([*SERVE, *arguments], capture_output=True, text=True, check=False)
+
+
+@pytest.mark.parametrize(
+    "words",
+    [["--report", "{}"], ["--report", "{}/a"], ["--record", "http://127.0.0.1:9", "--script", "{}/a.yaml"]],
+)
+def test_what_is_written_at_the_end_can_be_written_at_the_beginning(words, tmp_path):
+    (tmp_path / "file").write_text("")
+    words = [word.format(tmp_path / "file") for word in words]
+    ended = run("serve", "--port", "0", *words)
+    assert ended.exit_code == 2
+    assert str(tmp_path / "file") in ended.output
 
 
 def test_the_start_is_at_most_twenty_lines():

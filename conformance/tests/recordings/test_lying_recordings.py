@@ -56,6 +56,16 @@ def test_what_was_refused_is_said_to_be_accepted(tmp_path):
     assert run("lint", tmp_path / "lies").exit_code == 1
 
 
+@pytest.mark.parametrize("page", ["<!DOCTYPE html><title>Sign in</title>", "\n<html><body>ok"])
+def test_a_page_proves_nothing(page, tmp_path):
+    """A gateway that asks to sign in answers 200, too."""
+    written(tmp_path / "lies", "all", BROKEN, {"status": 200, "body": page})
+    written(tmp_path / "lies", "true", FINE, ACCEPTED)
+    code, found = judged(tmp_path / "lies")
+    assert (code, found["flagged"]) == (0, [])
+    assert run("lint", tmp_path / "lies").exit_code == 1, "the requests are judged all the same"
+
+
 def test_what_was_accepted_is_said_to_be_refused(tmp_path):
     before = violations([*BROKEN, *FINE])
     written(tmp_path / "lies", "all", FINE, REFUSED)

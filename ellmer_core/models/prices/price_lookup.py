@@ -7,11 +7,11 @@ import re
 from collections.abc import Mapping
 from functools import cache, lru_cache
 from pathlib import Path
-from threading import Lock
 from time import monotonic
 from typing import Any, NamedTuple
 
 from ...base.budget import PRICES, TRACE, Deadline, Late, ended_by
+from ...base.forks import lock_for_forks
 from ...contents.turns import AssistantTurn, Tokens
 from ...errors import UsageError
 from ...wire.base import Wire
@@ -229,7 +229,7 @@ def _number(value: Any) -> float | None:
 
 
 _used: dict[tuple[str, str], dict[str, Any]] = {}
-_lock = Lock()
+_lock = lock_for_forks()
 
 
 def log_usage(wire: Wire, turn: AssistantTurn) -> None:

@@ -11,7 +11,7 @@ import inspect
 import os
 import re
 from collections.abc import AsyncIterator, Callable, Generator, Mapping
-from contextlib import AbstractContextManager, ExitStack
+from contextlib import AbstractContextManager, ExitStack, suppress
 from copy import copy
 from dataclasses import dataclass, replace
 from types import ModuleType, TracebackType
@@ -158,6 +158,8 @@ class Cassette(CassetteState):
 
     def __enter__(self) -> Self:
         self._recording = _recording()
+        with suppress(FileNotFoundError):  # the current folder may have been deleted
+            self.folder = self.folder.absolute()  # the program may change it before the end
         if self.shared and self.mode != "live":
             self.before = self._fetched(self.shared)
         exists = self.mode != "live" and self.file.exists()

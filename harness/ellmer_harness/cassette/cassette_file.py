@@ -13,7 +13,7 @@ import gc
 import warnings
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager, suppress
-from functools import cache, cached_property
+from functools import cache
 from hashlib import sha256
 from importlib.metadata import version
 from itertools import pairwise
@@ -26,6 +26,8 @@ from vcr.persisters.filesystem import CassetteNotFoundError
 from vcr.record_mode import RecordMode
 from vcr.request import HeadersDict, Request
 from vcr.serialize import CASSETTE_FORMAT_VERSION
+
+from ellmer_core.base.forks import cached_property
 
 from ..errors import CassetteError, Refused, SecretFound, StoreError
 from ..format.blobs import Blobs, file_bytes, forget_unfinished, replace_file
@@ -316,7 +318,7 @@ def _with_others(cassette: CassetteState, index: CassetteIndex, text: bytes, add
     cassette is one of several tests.
     """
     leaves = _alone(cassette)
-    if cassette.shared or not cassette.file.exists():
+    if cassette.shared or not cassette.file.is_file():  # a pipe would be waited for
         return text
     there = cassette.file.read_bytes()
     if cassette.mode != "rewrite":

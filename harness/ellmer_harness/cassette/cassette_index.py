@@ -11,14 +11,14 @@ from __future__ import annotations
 
 from collections import defaultdict, deque
 from collections.abc import Callable, Mapping
-from functools import cached_property
 from itertools import islice
-from threading import RLock
 from typing import Any
 from urllib.parse import SplitResult, urlsplit
 
 from vcr.cassette import Cassette
 from vcr.request import Request
+
+from ellmer_core.base.forks import cached_property, lock_for_forks
 
 from ..exchange.messages import Headers, Sent
 from ..exchange.reply import Reply, chunks, saved
@@ -118,13 +118,16 @@ Response = dict[str, Any]
 Otherwise = Callable[[RequestKey, "CassetteIndex"], int | None]
 
 
+_LOCK = lock_for_forks()  # of all cassettes: it is held for a short time
+
+
 class CassetteIndex(Cassette):  # type: ignore[misc]  # vcrpy publishes no types
     """The interactions of one cassette. A new recording has a place from the moment its request is sent."""
 
     def __init__(self, *args: Any, match: Match, on_repeat: Repeat = "error", **options: Any) -> None:
         super().__init__(*args, **options)
         self.match, self.on_repeat = match, on_repeat
-        self.lock = RLock()
+        self.lock = _LOCK
         self._touched: set[int] = set()
         self.keys: list[RequestKey] = []
         self._cursor = 0

@@ -199,7 +199,7 @@ class CassetteState(Options):
     misses: list[Miss] = field(default_factory=list, init=False)
 
     def __post_init__(self) -> None:
-        self.path = Path(self.path)
+        self.path, self.folder = Path(self.path), Path()
         self.mode: Mode = chosen_mode(self.mode)  # pyright: ignore[reportIncompatibleVariableOverride]  # it is chosen now
         self.clock.real |= self.delays == "real"
         self.scrub: Scrub = self.scrub or Scrub.of(self.secrets, self.keep_headers)  # pyright: ignore[reportIncompatibleVariableOverride]  # likewise
@@ -226,13 +226,13 @@ class CassetteState(Options):
     @property
     def file(self) -> Path:
         """The local file of the cassette: `path`, or the copy from the store."""
-        return self.shared.copy(self.path) if self.shared else self.path
+        return self.shared.copy(self.path) if self.shared else self.folder / self.path
 
     @property
     def blob_folder(self) -> Path:
         """The folder for new media files on this machine."""
         folder = Path(self.blobs or self.path.parent / "blobs")
-        return self.shared.copy(folder) if self.shared else folder
+        return self.shared.copy(folder) if self.shared else self.folder / folder
 
     @property
     def name(self) -> str:

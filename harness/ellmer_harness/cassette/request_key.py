@@ -14,11 +14,13 @@ import re
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, replace
 from enum import IntEnum
-from functools import cached_property, lru_cache
+from functools import lru_cache
 from hashlib import sha256
 from math import isinf
 from typing import Any, Literal
 from urllib.parse import SplitResult, parse_qsl, quote, unquote, unquote_plus, urlsplit
+
+from ellmer_core.base.forks import cached_property
 
 from ..secrets.named_credentials import is_signature
 from ..secrets.redaction import MASK, fingerprint_of, is_secret_name, names

@@ -9,8 +9,9 @@ from __future__ import annotations
 import json
 from collections.abc import Mapping
 from dataclasses import dataclass, field
-from functools import cached_property
 from typing import Any, Literal
+
+from ellmer_core.base.forks import cached_property
 
 from ..format.compression import undo
 

@@ -16,9 +16,10 @@ from importlib.abc import MetaPathFinder
 from importlib.machinery import ModuleSpec, PathFinder
 from importlib.util import find_spec
 from operator import attrgetter
-from threading import RLock
 from types import ModuleType
 from typing import Any
+
+from ellmer_core.base.forks import lock_for_forks
 
 from . import open_cassettes
 from .clients import httpx_transports
@@ -66,7 +67,7 @@ _MODULES_WITH_WRAPPERS = {
 #: Clients that are not recorded, and whose libraries connect by themselves.
 _NATIVE = ("pycurl", "primp", "rnet", "uvloop")
 _MARK = "_ellmer_harness_original"
-_LOCK = RLock()
+_LOCK = lock_for_forks()
 _ORIGINALS: dict[tuple[Any, str], Any] = {}
 _MADE: dict[
     tuple[Any, str], Any

@@ -24,10 +24,12 @@ from pathlib import Path
 from typing import Any
 from urllib.parse import urlsplit
 
+from ellmer_core.base.forks import lock_for_forks
+
 from ..errors import Blocked
 from . import open_cassettes
 
-_LOCK = threading.RLock()
+_LOCK = lock_for_forks()
 _SOCKET, _LOOK_UP = socket.socket, socket.getaddrinfo  # pytest-socket puts what refuses in their place
 
 

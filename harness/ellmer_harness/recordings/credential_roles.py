@@ -10,8 +10,9 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
-from functools import cached_property
 from urllib.parse import parse_qsl, urlsplit
+
+from ellmer_core.base.forks import cached_property
 
 from ..secrets.cassette_scan import Finding
 from ..secrets.named_credentials import is_role, kind

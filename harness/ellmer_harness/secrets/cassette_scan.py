@@ -20,7 +20,7 @@ from collections import defaultdict
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
-from functools import cache, cached_property, lru_cache
+from functools import cache, lru_cache
 from hashlib import sha256
 from itertools import accumulate, chain
 from typing import Any, NamedTuple, get_args
@@ -29,6 +29,7 @@ from urllib.parse import unquote
 from pydantic_core import from_json
 
 from ellmer_core.base.budget import RECORDING, has_more_values
+from ellmer_core.base.forks import cached_property
 
 from ..format.compression import archived_part, undo, unzipped_part
 from ..format.json_text import LaidBody, compact, in_ascii, searcher

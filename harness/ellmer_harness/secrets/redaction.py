@@ -16,10 +16,12 @@ from bisect import bisect_right
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, replace
 from fnmatch import translate
-from functools import cached_property, lru_cache
+from functools import lru_cache
 from hashlib import sha256
 from itertools import accumulate
 from urllib.parse import quote, quote_plus, unquote, unquote_plus, urlsplit, urlunsplit
+
+from ellmer_core.base.forks import cached_property
 
 from ..exchange.messages import Headers
 from ..exchange.reply import Reply

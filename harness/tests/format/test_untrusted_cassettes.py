@@ -6,6 +6,8 @@ import os
 import time
 import zlib
 from base64 import b64encode
+from contextlib import suppress
+from threading import Timer
 
 import httpx
 import pytest
@@ -65,6 +67,36 @@ def test_a_cassette_that_is_a_pipe_is_not_waited_for(tmp_path):
 
     with pytest.raises(CassetteError, match="it is a device or a pipe"):
         played(tmp_path / "c.json")
+
+
+def _let_go(pipe):
+    with suppress(OSError):  # nobody reads it
+        os.close(os.open(pipe, os.O_WRONLY | os.O_NONBLOCK))
+
+
+def test_recording_again_waits_for_no_pipe(tmp_path):
+    path = tmp_path / "c.json"
+    os.mkfifo(path)
+    waited = Timer(20, _let_go, [path])
+    waited.start()
+    with (
+        pytest.raises(CassetteError, match="could not be written"),
+        use_cassette(path, mode="rewrite"),
+        suppress(httpx.ConnectError),
+    ):
+        httpx.get("http://127.0.0.1:9/")
+    assert waited.is_alive()
+    waited.cancel()
+
+
+def test_a_cassette_is_where_its_name_was_at_first(tmp_path, monkeypatch):
+    (tmp_path / "elsewhere").mkdir()
+    monkeypatch.chdir(tmp_path)
+    with use_cassette("c.json", mode="rewrite"), suppress(httpx.ConnectError):
+        os.chdir("elsewhere")
+        httpx.get("http://127.0.0.1:9/")
+    assert (tmp_path / "c.json").is_file()
+    assert not [*(tmp_path / "elsewhere").iterdir()]
 
 
 def test_a_pipe_is_written_and_not_replaced(tmp_path):

@@ -45,7 +45,7 @@ if TYPE_CHECKING:
 @click.option("--timeout", default=60.0, show_default=True, help="Timeout for one answer, in seconds.")
 @click.option(
     "--report",
-    type=click.Path(path_type=Path),
+    type=click.Path(path_type=Path, file_okay=False),
     help="Folder for report.json and the other report forms. Default: none is written.",
 )
 @click.option(

@@ -54,7 +54,7 @@ cassettes_option = click.option(
 @cassettes_option
 @click.option(
     "--report",
-    type=click.Path(path_type=Path),
+    type=click.Path(path_type=Path, file_okay=False),
     help="Folder for report.json, JUnit, SARIF, Markdown, the HTML page and badges. Default: none is written.",
 )
 @click.option(

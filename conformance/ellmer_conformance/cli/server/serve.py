@@ -10,6 +10,7 @@ from collections.abc import Callable, Iterator, Mapping
 from datetime import datetime
 from functools import cached_property
 from pathlib import Path
+from tempfile import TemporaryFile
 from typing import Any, Literal, cast
 
 import click
@@ -78,7 +79,7 @@ from ...server.status_page import named
 )
 @click.option(
     "--report",
-    type=click.Path(path_type=Path),
+    type=click.Path(path_type=Path, file_okay=False),
     help="Folder for report.json and its other forms, written when the server stops.",
 )
 def command(
@@ -111,6 +112,8 @@ def command(
         return
     if record and (upstream or script is None):
         raise click.UsageError("--record URL needs --script FILE, and cannot be used with --upstream.")
+    for folder in [*([script.parent] if record and script else []), *([report] if report else [])]:
+        _check_writable(folder)
     options: dict[str, Any] = {"port": port, "host": host, "names": names, "strict_script": strict_script}
     options["today"] = today and today.date()
     if record:
@@ -138,6 +141,13 @@ def _serve(server: StrictServer, told: Callable[[], str]) -> None:
         raise click.UsageError(f"{error.strerror}, with --port.") from error
     except OSError as error:
         raise click.UsageError(f"cannot listen at {server.origin}: {error.strerror}") from error
+
+
+def _check_writable(folder: Path) -> None:
+    """Makes the folder of what is written when the server stops. Raises `OSError` if nothing can be written there: then it is too late."""
+    folder.mkdir(parents=True, exist_ok=True)
+    with TemporaryFile(dir=folder):
+        pass
 
 
 def _report(server: StrictServer, folder: Path) -> None:
