@@ -78,7 +78,15 @@ class _Commands(click.Group):
                 formatter.write_dl([(name, each.get_short_help_str(200)) for name, each in inside.items()])
 
 
-@click.group(cls=_Commands, context_settings={"help_option_names": ["-h", "--help"]})
+def _today(option: str) -> str:
+    """Returns the name of an option, of which scripts may have an older one."""
+    return {"vendor": "provider", "family": "wire"}.get(option, option)
+
+
+@click.group(
+    cls=_Commands,
+    context_settings={"help_option_names": ["-h", "--help"], "token_normalize_func": _today},
+)
 @click.version_option(package_name="ellmer-core")
 def _group() -> None:
     """Judge what clients of language models send, by the rules of the real APIs.

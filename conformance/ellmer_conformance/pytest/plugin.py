@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import os
 import pickle
+from argparse import SUPPRESS
 from collections.abc import Callable, Collection, Generator, Iterator, Sequence
 from dataclasses import dataclass, replace
 from fnmatch import fnmatchcase
@@ -122,6 +123,7 @@ def pytest_addoption(parser: pytest.Parser) -> None:
             dest=name,
             help=f"run only this {name} (a glob; repeatable)",
         )
+    group.addoption("--vendor", action="append", dest="provider", help=SUPPRESS)  # the older name
     group.addoption(
         "--rule",
         action="append",

@@ -4,6 +4,7 @@ from collections.abc import Iterator
 
 import click
 import pytest
+from click.testing import CliRunner
 
 from ellmer_conformance.cli import _group
 from ellmer_conformance.demo import main as demo
@@ -47,3 +48,9 @@ def test_a_word_has_one_name_in_the_options(name):
     """A provider is no vendor, and a wire format no family, also not in a second name of an option."""
     names = [each for option in COMMANDS[name].params for each in option.opts]
     assert not {"--vendor", "--family", "--tape"} & {*names}
+
+
+@pytest.mark.parametrize("given", [["--vendor", "openai"], ["--vendor=openai"], ["--provider", "openai"]])
+def test_an_older_name_of_an_option_works_in_scripts(given):
+    shown = CliRunner().invoke(_group, ["facts", "--model", "gpt-5*", "--feature", "temperature", *given])
+    assert (shown.exit_code, "openai" in shown.output) == (0, True)
