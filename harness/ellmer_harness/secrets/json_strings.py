@@ -276,7 +276,7 @@ def _options(items: Sequence[Any]) -> dict[int, str]:
     """Returns the names of the values in the arguments of a command, `["--api-key", "…"]`, by their places."""
     texts = [item if isinstance(item, str) else "" for item in items]
     named = enumerate(pairwise(texts), 1)
-    return {at: name for at, (name, value) in named if _is_option(name) and not value.startswith("-")}
+    return {at: name for at, (name, value) in named if _is_option(name) and value and value[0] != "-"}
 
 
 def _is_option(name: str) -> bool:

@@ -19,6 +19,7 @@ from hypothesis import Phase, given, settings
 from hypothesis import strategies as st
 
 from ellmer_harness import use_cassette
+from ellmer_harness.format.json_text import Laid
 from ellmer_harness.secrets.cassette_scan import masks, scan, scan_written
 from ellmer_harness.secrets.key_patterns import ALPHABETS, PATTERNS
 from ellmer_harness.secrets.named_credentials import kind
@@ -675,7 +676,7 @@ def test_a_credential_in_a_table_or_beside_its_type_is_found_once(body):
     text = json.dumps(value, indent=2).encode()
 
     assert len([*scan(value)]) == 1
-    assert len([*scan_written(value, text)]) == 1
+    assert len([*scan_written(value, Laid([text]))]) == 1
 
 
 def test_a_column_that_is_no_credential_is_no_finding():
@@ -740,7 +741,7 @@ def test_chosen_passwords_in_texts_that_say_what_they_are(text):
     interaction = {"response": {"body": {"text": text}}}
 
     assert [*scan({"said": text})]
-    assert [*scan_written(interaction, json.dumps(interaction, ensure_ascii=False).encode())]
+    assert [*scan_written(interaction, Laid([json.dumps(interaction, ensure_ascii=False).encode()]))]
 
 
 @pytest.mark.parametrize(
@@ -802,7 +803,7 @@ def test_keys_that_their_place_shows(value):
     interaction = {"response": {"body": {"json": value}}}
 
     assert [*scan(value)]
-    assert [*scan_written(interaction, json.dumps(interaction).encode())]
+    assert [*scan_written(interaction, Laid([json.dumps(interaction).encode()]))]
 
 
 @pytest.mark.parametrize(
