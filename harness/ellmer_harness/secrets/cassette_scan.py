@@ -73,7 +73,7 @@ from .quick_search import (
 from .random_values import LEAST, drawn
 from .redaction import MASK, has_escaped_letters, letter_by_letter, spellings
 from .service_keys import has_rules, keys, maintained, runs
-from .tables import in_tables
+from .tables import in_inserts, in_tables
 
 # --- Findings --------------------------------------------------------------------------------------------
 
@@ -431,6 +431,8 @@ def _by_name(parts: Sequence[_Part], whole: bytes, texts: Sequence[bytes]) -> It
         for name, secret in literals(part.text) if ":" in part.text and '"' in part.text else ():
             yield Hit(part.places(), NAMED, secret, part.holder, evidence(name, secret))
         for secret in in_tables(part.text) if "\n" in part.text else ():
+            yield Hit(part.places(), NAMED, secret, part.holder, "place")
+        for secret in in_inserts(part.text) if "(" in part.text and "'" in part.text else ():
             yield Hit(part.places(), NAMED, secret, part.holder, "place")
 
 

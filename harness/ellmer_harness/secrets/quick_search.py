@@ -102,10 +102,15 @@ def _names_and_values() -> Iterable[str]:
 def _in_commands_and_tables(telling: str) -> Iterable[str]:
     value, cell = _but(r"\s\"\\") + "+", r"(?:[0-9A-Za-z_`*]|\\\")"
     yield rf"{telling}[|>][+-]?{_GAP}{_DRAWN}"
+    yield rf"{telling}{_but('()')}*\)(?:\s|\\[nrt])*values(?:\s|\\[nrt])*\("
+    yield rf"{telling}[ ]*:[ ]*[A-Za-z][0-9A-Za-z_.<>?|,\[\] ]*=[ ]*(?:\\\"|')"
+    yield r"variable[ ]\\\"[0-9A-Za-z_-]+\\\"[ ]?\{"
+    yield r"sensitive\\?\"\s*:\s*true"
+    yield r"(?:mnemonic|phrase)\\?\"\s*:\s*\\?\"(?:[a-z]{3,8}[ ]){11}"
     yield rf"{telling}(?:\\\"|'){value}"
     yield rf"login[ ]{value}{_GAP}password"
     yield r":(?:[0-9]{4,5}|\*):[0-9A-Za-z_*.-]{1,60}:[0-9A-Za-z_*.@-]{1,60}:"
-    yield r"(?:curl|sshpass|redis-cli)[ ]|(?:mysql|mariadb)[a-z]*[ ]-|[ ]login[ ]-|identified[ ]by[ ]'|convertto-securestring[ ]|::add-mask::"
+    yield r"(?:curl|sshpass|redis-cli|htpasswd|secret[ ]set)[ ]|(?:mysql|mariadb)[a-z]*[ ]-|[ ]login[ ]-|identified[ ]by[ ]'|convertto-securestring[ ]|::add-mask::"
     yield r"\\t(?:TRUE|FALSE)\\t[0-9]{1,12}\\t"  # a file of cookies
     yield rf"{telling}(?:\\\")?(?:[,;]{cell}|\||\\t)"
     yield rf"{cell}(?:[,;]|\|[ `*]*|\\t)(?:\\\")?[0-9A-Za-z_.-]*{telling}"

@@ -908,3 +908,53 @@ def test_many_beginnings_without_a_token_are_read_once():
 
     assert [*around("eyJ" * 1000 + " eyJ", "eyJ", Counting(), once=True)] == []
     assert asked == [0, 3001]
+
+
+WORDS_OF_A_WALLET = "abandon mule orbit velvet cactus ribbon lunar debate shrimp velvet ozone glory"
+
+
+@pytest.mark.parametrize(
+    "body",
+    [
+        {
+            "sql": f"INSERT INTO users (name, password, mail) VALUES ('it''s', 'a)b', 'x'), ('bob', '{RANDOM}', 'b')"
+        },
+        {"sql": f'insert into "app"."keys" ("id", "api_key")\nvalues (1, \'{RANDOM}\');'},
+        {"outputs": {"db": {"value": RANDOM, "type": "string", "sensitive": True}}},
+        {"wallet": {"mnemonic": WORDS_OF_A_WALLET}},
+        {"content": f'let authToken: String = "{RANDOM}"'},
+        {"content": f"api_key: Optional[str] = '{RANDOM}'"},
+        {"content": f'variable "db_password" {{\n  type    = string\n  default = "{RANDOM}"\n}}'},
+        {"content": f'proxy_set_header X-Api-Key "{RANDOM}";'},
+        {"cmd": f"gh secret set DEPLOY --repo a/b --body {RANDOM}"},
+        {"cmd": f"htpasswd -nbB bob {RANDOM}"},
+        {"cmd": f"htpasswd -bc users bob {RANDOM}"},
+        {"seed_phrase": WORDS_OF_A_WALLET},
+    ],
+)
+def test_credentials_of_databases_and_wallets_are_found(body):
+    value = {"response": {"body": {"json": body}}}
+    text = json.dumps(value).encode()
+
+    assert [*scan(value)]
+    assert [*map(str, scan_written(value, Laid([text])))] == [*map(str, scan(value))]
+
+
+@pytest.mark.parametrize(
+    "body",
+    [
+        {"sql": "INSERT INTO users (name, password, mail) VALUES (?, ?, ?)"},
+        {"sql": f"INSERT INTO users (name, digest) VALUES ('bob', '{RANDOM}')"},
+        {"outputs": {"db": {"value": RANDOM, "type": "string", "sensitive": False}}},
+        {"instruction": {"mnemonic": "VPCOMPRESSD"}},
+        {"mnemonic": "my very educated mother just served us nine pizzas"},
+        {"note": WORDS_OF_A_WALLET},
+        {"content": "password: str = 'the password of the user'"},
+        {
+            "content": 'variable "db_password" {\n  type = string\n}\nvariable "x" {\n  default = "Kx7pQ2mZx4Rt9Lw1Vb7Np3"\n}'
+        },
+        {"cmd": "gh secret set DEPLOY < key.txt"},
+    ],
+)
+def test_what_only_looks_like_them_is_none(body):
+    assert not [*scan({"response": {"body": {"json": body}}})]
