@@ -30,11 +30,12 @@ def in_tables(text: str) -> Iterator[str]:
             mark, columns = _header(line)
 
 
+_LONGEST_ROW = 10_000  # characters of what SQL inserts at once
 _INSERT = re.compile(
     r"(?i)\binsert\s+(?:ignore\s+)?into\s+[\w.\"`\[\]]{1,80}\s*\(([^()]{1,2000})\)\s*values\s*"
 )
-_INSERTED = re.compile(r",?\s*\(((?:'(?:[^'\\]|''|\\.)*'|[^'()])*)\)")
-_CELL = re.compile(r"\s*(?:[A-Za-z]?'((?:[^'\\]|''|\\.)*)'|[^,']*)\s*(?:,|\Z)")
+_INSERTED = re.compile(r",?\s*\(((?:'(?:[^'\\]|''|\\.)*+'|[^'()])*+)\)")
+_CELL = re.compile(r"\s*(?:[A-Za-z]?'((?:[^'\\]|''|\\.)*+)'|[^,']*)\s*(?:,|\Z)")
 
 
 def in_inserts(text: str) -> Iterator[str]:
@@ -44,9 +45,9 @@ def in_inserts(text: str) -> Iterator[str]:
         text: Any text.
     """
     for insert in _INSERT.finditer(text) if hinted(text) else ():
-        columns = [kind(name.strip(' \n\t"`[]')) for name in insert[1].split(",")]
+        columns: list[Kind] = [kind(name.strip(' \n\t"`[]')) for name in insert[1].split(",")]
         at = insert.end()
-        while row := _INSERTED.match(text, at):
+        while row := _INSERTED.match(text, at, at + _LONGEST_ROW):
             cells = (cell[1] for cell in _CELL.finditer(row[1]))
             yield from (
                 cell for what, cell in zip(columns, cells, strict=False) if cell and credential(what, cell)

@@ -14,7 +14,7 @@ from hypothesis import strategies as st
 
 from ellmer_harness.errors import CassetteError
 from ellmer_harness.format import aws_event_stream as eventstream
-from ellmer_harness.format import bodies
+from ellmer_harness.format import bodies as forms
 from ellmer_harness.format.blobs import Blobs
 from ellmer_harness.format.bodies import decode, encode
 from ellmer_harness.format.compression import undo
@@ -217,8 +217,8 @@ class TestBlobs:
         assert decode(form, Blobs(tmp_path)) == body
 
     def test_lists_of_numbers_are_no_strings(self):
-        assert not bodies._has_long_strings(json.dumps({"embedding": [0.125] * 4000, "x": "y"}).encode())
-        assert bodies._has_long_strings(json.dumps({"a": "x" * 4096, "numbers": [1.5] * 4000}).encode())
+        assert not forms._has_long_strings(json.dumps({"embedding": [0.125] * 4000, "x": "y"}).encode())
+        assert forms._has_long_strings(json.dumps({"a": "x" * 4096, "numbers": [1.5] * 4000}).encode())
 
     def test_binary_bodies_too(self, tmp_path):
         blobs = Blobs(tmp_path)
