@@ -32,6 +32,7 @@ from ellmer_core.base.forks import cached_property
 from ..errors import CassetteError, Refused, SecretFound, StoreError
 from ..format.blobs import Blobs, file_bytes, forget_unfinished, replace_file
 from ..format.bodies import Form, decode
+from ..format.json_text import Laid
 from ..format.serializer import OURS, Serializer, where
 from ..interception.network_guard import is_local
 from ..secrets.cassette_scan import Finding, scan, scan_written
@@ -548,9 +549,9 @@ def _text_of(
     """Returns the text of the cassette, which was searched for secrets."""
     secrets, findings = [*cassette.scrub.values.items()], list[Finding]()
 
-    def search(number: int | None, value: dict[str, Any], text: bytes) -> None:
+    def search(number: int | None, value: dict[str, Any], laid: Laid) -> None:
         findings.extend(
-            scan_written(value, text, secrets, "" if number is None else f"/interactions/{number}")
+            scan_written(value, laid, secrets, "" if number is None else f"/interactions/{number}")
         )
 
     own = [cassette.test] if cassette.names_tests else None

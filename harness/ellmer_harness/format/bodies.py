@@ -144,7 +144,11 @@ def _has_long_strings(body: bytes) -> bool:
     """
     half = AT_LEAST // 2
     free = any(body.find(b'"', at, at + half) < 0 for at in range(0, len(body) - half + 1, half))
-    return free and max(map(len, body.split(b'"'))) >= AT_LEAST
+    return free and any(len(part) >= AT_LEAST and part.strip(_OF_NUMBERS) for part in body.split(b'"'))
+
+
+_OF_NUMBERS = b"0123456789.,:+-eE[]{} \t\r\n"
+"""The characters of a list of numbers, such as an embedding, which is no string."""
 
 
 def _lightened(form: Form, blobs: Blobs) -> Form:

@@ -463,15 +463,15 @@ def layout_bytes(value: Any, errors: str = "strict") -> bytes:
     text: list[Piece] = []
     _add(text, value, "", WIDTH, inf)
     text.append("\n")
-    return _joined(text, errors)
+    return b"".join(_in_utf8(text, errors))
 
 
-def laid_item(value: Form, level: int) -> bytes:
+def laid_item(value: Form, level: int) -> Laid:
     """Returns the text of an item of a list that has a line for each item. It does not fit on a line. `level` is that of the item."""
     text: list[Piece] = []
     indent = "  " * level
     _spread(text, value, indent, inf)
-    return _joined(text, "strict")
+    return Laid(_in_utf8(text, "strict"))
 
 
 def laid_body(form: Spelled, level: int) -> LaidBody:
@@ -479,22 +479,27 @@ def laid_body(form: Spelled, level: int) -> LaidBody:
     text: list[Piece] = []
     indent = "  " * level
     _add_body(text, form, indent, WIDTH - len(indent) - len(_label("body")) - 1)
-    return LaidBody(_joined(text, "strict"), form.text, form.plain, form["json"])
+    return LaidBody(_in_utf8(text, "strict"), form.text, form.plain, form["json"])
 
 
-def _joined(text: Sequence[Any], errors: str) -> bytes:
+def _in_utf8(text: Sequence[Any], errors: str) -> list[bytes]:
     pieces: list[bytes] = []
     groups: Iterator[tuple[type, Iterator[Any]]] = groupby(text, type)
     for kind, group in groups:
         pieces += group if kind is bytes else ("".join(group).encode(errors=errors),)
-    return b"".join(pieces)
+    return pieces
 
 
 @dataclass(slots=True)
 class Laid:
-    """The text of a value with its layout, which is written as it is."""
+    """The text of a value with its layout, in pieces that are joined once, because they are large."""
 
-    text: bytes
+    pieces: list[bytes]
+
+    @property
+    def text(self) -> bytes:
+        """The whole text, which is written as it is."""
+        return b"".join(self.pieces)
 
 
 @dataclass(slots=True)
@@ -517,7 +522,7 @@ class _TooMuchIndentation(Exception):
 def _add(text: list[Piece], value: Any, indent: str, room: int, spare: float) -> float:
     """Adds the pieces of a value. Returns the remaining bytes for indentation."""
     if isinstance(value, Laid):
-        text.append(value.text)
+        text += value.pieces
         return spare
     if not value or not isinstance(value, dict | list) or _cost(value, room) <= room:
         text.append(_spaced(value))
@@ -621,7 +626,9 @@ def _cost(value: Any, room: int) -> int:
     elif isinstance(value, list):
         total, items = 2 + 4 * len(value), value
     else:
-        return len(value.text if isinstance(value, Laid) else str(value)) + 2 * isinstance(value, str)
+        if isinstance(value, Laid):
+            return sum(map(len, value.pieces))
+        return len(str(value)) + 2 * isinstance(value, str)
     for item in items:
         if total > room:
             break

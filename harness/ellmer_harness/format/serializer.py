@@ -87,7 +87,7 @@ class Serializer:
         interactions = [self._written(interaction, encode) for interaction in cassette["interactions"]]
         return self._cassette(cassette, interactions)
 
-    def laid_out(self, cassette: Json, check: Callable[[int | None, Json, bytes], None]) -> bytes:
+    def laid_out(self, cassette: Json, check: Callable[[int | None, Json, Laid], None]) -> bytes:
         """Returns the text of a cassette in UTF-8. One interaction is laid out after another, so that few values are in memory at once.
 
         Args:
@@ -98,11 +98,11 @@ class Serializer:
         laid: list[Laid] = []
         for number, interaction in enumerate(cassette["interactions"]):
             value = self._written(interaction, _laid_out)
-            laid.append(Laid(laid_item(value, 2)))
-            check(number, value, laid[-1].text)
+            laid.append(laid_item(value, 2))
+            check(number, value, laid[-1])
             del value  # its memory is used for the next one
         rest = self._cassette(cassette, [])
-        check(None, rest, compact(rest).encode())
+        check(None, rest, Laid([compact(rest).encode()]))
         return layout_bytes({**rest, "interactions": laid})
 
     def _cassette(self, cassette: Json, interactions: Sequence[Json]) -> Json:

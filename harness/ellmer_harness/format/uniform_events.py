@@ -151,7 +151,7 @@ def _parsed(body: bytes, frame: _Frame) -> Uniform:
             samples.append(run)
             text.append(compact(run).encode())
             said.append(text[-1])
-    return Uniform(b'{"sse": [\n' + b",\n".join(text) + b"\n]}", samples, b",\n".join(said))
+    return Uniform([b'{"sse": [\n' + b",\n".join(text) + b"\n]}"], samples, b",\n".join(said))
 
 
 def _runs(body: bytes, frame: _Frame) -> list[list[bytes] | Form]:

@@ -32,7 +32,7 @@ from ellmer_core.base.budget import RECORDING, has_more_values
 from ellmer_core.base.forks import cached_property
 
 from ..format.compression import archived_part, undo, unzipped_part
-from ..format.json_text import LaidBody, compact, in_ascii, searcher
+from ..format.json_text import Laid, LaidBody, compact, in_ascii, searcher
 from ..format.uniform_events import Uniform
 from .json_strings import (
     FLAT,
@@ -60,11 +60,21 @@ from .named_credentials import (
     named,
     without_visitors,
 )
-from .quick_search import ENTITY, LAYERS, has_key, has_name, has_nothing, layers, unquoted, utf8
+from .quick_search import (
+    ENTITY,
+    LAYERS,
+    has_key,
+    has_name,
+    has_nothing,
+    layers,
+    unquoted,
+    utf8,
+    without_controls,
+)
 from .random_values import LEAST, drawn
 from .redaction import MASK, has_escaped_letters, letter_by_letter, spellings
 from .service_keys import has_rules, keys, maintained, runs
-from .tables import in_tables
+from .tables import in_inserts, in_tables
 
 # --- Findings --------------------------------------------------------------------------------------------
 
@@ -131,13 +141,13 @@ def _labelled(secrets: Iterable[tuple[str, str]]) -> list[tuple[str, str]]:
 
 
 def scan_written(
-    value: Any, text: bytes, secrets: Sequence[tuple[str, str]] = (), where: str = ""
+    value: Any, laid: Laid, secrets: Sequence[tuple[str, str]] = (), where: str = ""
 ) -> Iterator[Finding]:
     """Yields what `scan` finds in a JSON value that is about to be written. The value is searched only if its text may hold a secret.
 
     Args:
         value: The value. Streams in it may be a `Uniform`.
-        text: The JSON of the value.
+        laid: The JSON of the value.
         secrets: (value, name) pairs to look for.
         where: The place of the value in the cassette.
     """
@@ -147,12 +157,12 @@ def scan_written(
         **value,
         **{side: {**value[side], "body": None} for side in large},
     }  # large bodies are searched alone
-    said = compact(rest).encode(errors="surrogatepass") if large else text
+    said = compact(rest).encode(errors="surrogatepass") if large else laid.text
     for body in bodies.values():
         if isinstance(body, Uniform):
             said = body.shortened(said)
     if may_hold(said, secrets) or any(may_hold(body.source, secrets, body.plain) for body in large.values()):
-        yield from scan(from_json(text), secrets, where)
+        yield from scan(from_json(laid.text), secrets, where)
         return
     for side, body in bodies.items():
         if isinstance(body, LaidBody):
@@ -172,23 +182,25 @@ def may_hold(text: bytes, secrets: Iterable[tuple[str, str]] = (), plain: str = 
     if has_rules():
         return True
     values = [secret for secret, _ in secrets]
-    spelled = [utf8(form) for value in values for form in spellings(value)]
+    forms = {form for value in values for form in spellings(value)}
+    if any(utf8(form) in text for form in forms):
+        return True
+    if not all(map(str.isascii, values)) and any(mark in text for mark in (b"\\\\", b"%", b"&")):
+        return True  # below, no letters beyond ASCII are left
     encoded = [value.encode("utf-8", "replace") for value in values]
-    return any(
-        _holds(layer, plain if plain and layer is text else in_ascii(layer), spelled, encoded)
-        for layer in layers(text)
-    )
+    return any(_holds(layer, forms, encoded) for layer in layers(plain or in_ascii(text)))
 
 
-def _holds(text: bytes, plain: str, spelled: Sequence[bytes], encoded: Sequence[bytes]) -> bool:
+def _holds(text: str, forms: Iterable[str], encoded: Sequence[bytes]) -> bool:
     """Tells whether there may be a secret in one layer of a JSON text. Keys and base64 are long words, and most words are short."""
-    if any(form in text for form in spelled):
+    if any(form in text for form in forms):
         return True
-    if _is_none_base64()(plain) and has_nothing(plain):
+    if _is_none_base64()(text) and has_nothing(text):
         return False
-    if has_name(plain):
+    text = without_controls(text)
+    if has_name(text):
         return True
-    words = b"\n".join(dict.fromkeys(runs(text, _IN_WORD, LEAST)))
+    words = b"\n".join(dict.fromkeys(runs(text.encode("ascii"), _IN_WORD, LEAST)))
     return bool(words) and (has_key(words.decode("ascii")) or _encodes(words, encoded))
 
 
@@ -420,6 +432,8 @@ def _by_name(parts: Sequence[_Part], whole: bytes, texts: Sequence[bytes]) -> It
         for name, secret in literals(part.text) if ":" in part.text and '"' in part.text else ():
             yield Hit(part.places(), NAMED, secret, part.holder, evidence(name, secret))
         for secret in in_tables(part.text) if "\n" in part.text else ():
+            yield Hit(part.places(), NAMED, secret, part.holder, "place")
+        for secret in in_inserts(part.text) if "(" in part.text and "'" in part.text else ():
             yield Hit(part.places(), NAMED, secret, part.holder, "place")
 
 
@@ -688,10 +702,10 @@ def _data_of(body: bytes) -> list[Any]:
             found = [] if has_more_values(text, RECORDING.values) else json.JSONDecoder().raw_decode(text)[0]
             return found if len(found) > 1 else []
     lines = body.translate(_LINE_ENDS)
-    if len(events := [*_EVENT.finditer(lines)]) > 1:
+    if b"data:" in lines and len(events := [*_EVENT.finditer(lines)]) > 1:
         texts = [b"\n".join(_DATA.findall(event[0])) for event in events]
     else:
-        texts = _LINE.findall(lines)
+        texts = _LINE.findall(lines) if b"\n{" in lines else []  # one line is no stream
     return [_json_or_text(each.decode("utf-8", "replace")) for each in texts] if len(texts) > 1 else []
 
 

@@ -30,6 +30,7 @@ _NAMING = frozenset((*_NAMES, *_TYPES))
 _COLUMNS, _ROWS = ("columns", "fields", "headers", "header"), ("rows", "data", "values", "records")
 _JWK = "kty"  # RFC 7517: the field of each JSON web key
 _PRIVATE = "private_key"  # what the secret fields of such a key are
+_SENSITIVE = "sensitive"  # Terraform's mark of a secret output
 NUMBERS = frozenset((int, float, bool, type(None)))
 FLAT = NUMBERS | {str}
 _KINDS = FLAT | {dict, list}
@@ -144,6 +145,8 @@ def _telling(
         for each in valued:
             if name := _named(each):
                 yield from (found for field in _VALUES & each.keys() for found in _texts(name, each[field]))
+    if _SENSITIVE in names:
+        yield from (("secret", each[_VALUE]) for each in objects if _is_sensitive(each))
     if _JWK in names:
         yield from ((_PRIVATE, each[name]) for each in objects for name in _private_fields(each))
     if not _ROW_NAMES.isdisjoint(names):
@@ -168,6 +171,11 @@ def _cells(table: dict[str, Any], place: Location) -> Iterator[tuple[tuple[str, 
         for number, row in enumerate(table[field]):
             if isinstance(row, list) and at < len(row) and isinstance(row[at], str):
                 yield (name, row[at]), (((place, field), number), at)
+
+
+def _is_sensitive(value: dict[str, Any]) -> bool:
+    """Tells whether this is a value that is said to be secret: `{"sensitive": true, "value": …}`."""
+    return value.get(_SENSITIVE) is True and isinstance(value.get(_VALUE), str)
 
 
 def _private_fields(value: dict[str, Any]) -> list[str]:
@@ -276,7 +284,7 @@ def _options(items: Sequence[Any]) -> dict[int, str]:
     """Returns the names of the values in the arguments of a command, `["--api-key", "…"]`, by their places."""
     texts = [item if isinstance(item, str) else "" for item in items]
     named = enumerate(pairwise(texts), 1)
-    return {at: name for at, (name, value) in named if _is_option(name) and not value.startswith("-")}
+    return {at: name for at, (name, value) in named if _is_option(name) and value and value[0] != "-"}
 
 
 def _is_option(name: str) -> bool:
@@ -287,6 +295,8 @@ def _named(value: dict[str, Any]) -> str:
     """Returns the name in `{"name": "API_KEY", "value": …}` if it suggests a credential, else `""`."""
     if len(value) > _FIELDS:
         return ""
+    if _is_sensitive(value):
+        return "secret"
     found = (value.get(field) for field in _NAMES if field in value)
     types = (value[field] for field in _TYPES if kind(str(value.get(field))[:80]) == "secret")
     return next(

@@ -36,6 +36,7 @@ ALPHABETS = {
     "N": "123456789abcdefghijkmnopqrstuvwxyz",
     "T": ascii_lowercase + "234567",
     "U": ascii_letters + digits + "-_",
+    "Z": "023456789acdefghjklmnpqrstuvwxyz",
 }
 PATTERNS = (
     Pattern("an Anthropic key", "sk-ant-", r"sk-ant-[\w-]{16,}", "sk-ant-api03-{U95}"),
@@ -798,4 +799,12 @@ PATTERNS = (
         "IQoJb3JpZ2luX2Vj{B400} FwoGZXIvYXdzE{B300} FQoGZXIvYXdzE{B300}",
     ),
     Pattern("a Gemini Live token", "auth_tokens/", r"\bauth_tokens/[\w-]{30,}", "auth_tokens/{H64}"),
+    Pattern("a client secret of OpenAI Realtime", "ek_", r"(?<![A-Za-z0-9_])ek_[0-9a-f]{32}\b", "ek_{H32}"),
+    Pattern("a Nostr secret key", "nsec1", r"(?<![A-Za-z0-9])nsec1[02-9ac-hj-np-z]{58}\b", "nsec1{Z58}"),
+    Pattern(
+        "an extended private key of a wallet",
+        "xprv yprv zprv tprv",
+        r"(?<![A-Za-z0-9])[xyzt]prv[1-9A-HJ-NP-Za-km-z]{107}\b",
+        "xprv{N107} yprv{N107} zprv{N107} tprv{N107}",
+    ),
 )

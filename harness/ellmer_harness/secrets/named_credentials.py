@@ -59,6 +59,7 @@ _END_OF_PASSWORDS = ("password", "passwd", "passphrase")
 _SECRETS = (
     *("secret", "secrets", "token", "jwt", "auth", "authorization", "credential", "credentials"),
     "secret string",  # of AWS Secrets Manager
+    *("mnemonic", "mnemonic phrase", "seed phrase", "recovery phrase", "secret phrase"),  # of a wallet
     *("cookie", "cookies", "apikey", "api key", "access key", "secret key", "private key", "signing key"),
     *(
         "account key",
@@ -188,7 +189,20 @@ _BREAK = re.compile(r"[^A-Za-z0-9]+|(?<=[A-Za-z])(?=\d+$)")
 WORDS: tuple[str, ...] = (
     *("pass", "pwd", "secret", "token", "auth", "cred", "cookie", "key", "sess", "conn"),
     *("jwt", "sig", "sid", "dsn", "assertion", "sas", "otp", "verifier"),
-    *("pin", "csrf", "xsrf", "saml", "code", "appid", "psk", "bindpw", "snmp", "ticket"),
+    *(
+        "pin",
+        "csrf",
+        "xsrf",
+        "saml",
+        "code",
+        "appid",
+        "psk",
+        "bindpw",
+        "snmp",
+        "ticket",
+        "phrase",
+        "mnemonic",
+    ),
 )
 """Parts of the names above, lower-case: text without one of them holds none."""
 _HINTS = (*WORDS, "bearer")
@@ -509,7 +523,7 @@ _BEFORE = re.compile(r"[\w.%\[-]*\Z")  # the beginning of a name, up to the tell
 _NAME = re.compile(r"[\w.-]{0,40}(?:%5D|\])?")
 _BEFORE_NAME = re.compile(r"[A-Za-z]{2,20} \Z")  # the first of two words: `API key`
 _FOLLOWED = re.compile(
-    r"[\"'\\ \t\]*`]*[=:,>|(]|\"?\r?\n|[ \t]"
+    r"[\"'\\ \t\]*`]*[=:,>|(]|\"?\r?\n|[ \t]|\" ?\{"
 )  # what comes between a name and its value, but in XML
 _SCHEMES = r"(?:(?:bearer|basic|token|digest|apikey|api-key)[ \t]+)?"
 _ASSIGNED = re.compile(
@@ -522,7 +536,12 @@ _QUOTED = re.compile(
 _SPACED = re.compile(
     r"[ \t]+[\"']?([^\s\"'`\\&,;<>()|]{16,}+)"
 )  # `--token …`, `ENV API_KEY …`, `{:token "…"}`
-_SET = re.compile(r"\b(?:set|config)(?: --?\w+)* \Z")  # `aws configure set aws_secret_access_key …`
+#: `aws configure set aws_secret_access_key …`, and `proxy_set_header X-Api-Key …` of nginx
+_SET = re.compile(r"(?:\b(?:set|config)(?: --?\w+)*|_header) \Z")
+#: `let authToken: String = "…"`, and `variable "db_password" { default = "…" }` of Terraform
+_DECLARED = re.compile(
+    r"(?:[ \t]*:[ \t]*[A-Za-z][\w.<>?|,\[\] ]{0,60}|\" ?\{[^{}]{0,400}?\bdefault[ \t]*)=[ \t]*[\"']([^\s\"'\\]{4,400})[\"']"
+)
 _PARAMETER = re.compile(r"=(?!=)([^&\s\"'\\<>#;]{4,}+)")
 _ELEMENT = re.compile(
     r"(?:\s[^<>\0]{0,300})?>\s*+(?>(?:<!\[CDATA\[\s*+)?)([^<>\0]{4,4000}?)\s*+(?>(?:\]\]>\s*+)?)</"
@@ -570,6 +589,8 @@ _COMMANDS = {
     " login -": re.compile(rf" login -{_OPTIONS}(?:-p|--password)[ =]{_CHOSEN}"),
     **{f"{name}=": re.compile(f"{name}={_CHOSEN}") for name in ("PGPASSWORD", "MYSQL_PWD", "SSHPASS")},
     "ConvertTo-SecureString": re.compile(rf"ConvertTo-SecureString\s+(?:-String\s+)?{_CHOSEN}"),
+    "htpasswd": re.compile(rf"htpasswd\s+-\w*b\w*\s+(?:\S+\s+)?\S+\s+{_CHOSEN}"),
+    "secret set ": re.compile(rf"secret set {_OPTIONS}(?<=\s)(?:-b|--body)[ =]{_CHOSEN}"),
     "::add-mask::": re.compile(r"::add-mask::(\S{4,200})"),
     "IDENTIFIED BY '": re.compile(r"IDENTIFIED BY '([^'\r\n]{4,200})'"),
 }
@@ -667,6 +688,8 @@ def credential(what: Kind, value: str) -> bool:
         return chosen and (not value.startswith(_ADDRESS) or _opens(value))  # `"reset_password": "https://…"`
     if what == "" or _is_published(value):
         return False
+    if _PHRASE.fullmatch(value):
+        return what == "secret"
     value = _TEMPLATE.sub("", value)
     scheme, _, rest = value.partition(" ")
     if scheme.lower() == "basic" and ":" in _coded_login(rest):
@@ -676,6 +699,8 @@ def credential(what: Kind, value: str) -> bool:
     return any(map(_is_secret_piece, _PIECES.split(_without_signature(value))))
 
 
+#: The words of a wallet (BIP 39): 12 to 24 of a list whose words have three to eight letters. A sentence has shorter and longer ones.
+_PHRASE = re.compile(r"[a-z]{3,8}(?: [a-z]{3,8}){11}(?:(?: [a-z]{3,8}){3}){0,4}")
 _TEMPLATE = re.compile(r"<%=[^%]{0,400}%>")  # of ERB, which VCR for Ruby fills in
 
 
@@ -761,7 +786,7 @@ def _assigned(text: str, begin: int, end: int) -> Iterator[str]:
     before = text[max(0, begin - 40) : begin]
     apart = text.startswith("--", begin) or text[begin:end].isupper() or before.endswith(":")
     apart = apart or bool(_SET.search(before))
-    for pattern in (_ASSIGNED, _QUOTED, *([_SPACED] if apart else [])):
+    for pattern in (_ASSIGNED, _QUOTED, _DECLARED, *([_SPACED] if apart else [])):
         if found := pattern.match(text, end):
             value, between = found[found.lastindex or 0], text[end : found.start(found.lastindex or 0)]
             is_id = between == "|" and not before.endswith("|")  # `auth0|6707939…`, and no row of a table

@@ -21,7 +21,6 @@ LAYERS = 3
 """How often what is encoded may be encoded again."""
 ENTITY = re.compile(r"&(?:#|amp;|quot;|lt;|gt;|apos;)")
 """The mark of an entity of HTML."""
-_ENTITY_IN_BYTES = re.compile(ENTITY.pattern.encode())
 _TELLING = 4  # characters of a literal that is rare enough to be searched alone
 _HEX_DIGITS = frozenset("0123456789abcdef")  # a literal of these is in many ids, which are shorter than keys
 _LONGEST_ID = 32
@@ -32,6 +31,7 @@ def _but(characters: str) -> str:
     return rf"[\x00-\x7f--[{characters}]]"
 
 
+_A_BACKSLASH = r"\\"
 _NO_LETTER = _but(r"0-9A-Za-z\"\\")
 _BREAK = f"{_NO_LETTER}*"
 _END = rf"(?:{_NO_LETTER}|\\[\x00-\x7f]|[0-9]|{'|'.join(sorted(filter(None, (*AFTER, BINARY))))})*"
@@ -95,17 +95,22 @@ def _names_and_values() -> Iterable[str]:
     yield rf"bearer{_GAP}[0-9A-Za-z_.~+/=\x7f-]{{16}}"
     yield rf"basic{_GAP}[0-9A-Za-z_+/=\x7f-]{{8}}"
     yield r"(?-i:SSWS|PRIVATE[ +]KEY|PuTTY-User-Key-File-|Private-Lines:)"
-    yield r"\\\\|\\[bfu/]"
+    yield rf"{_but(_A_BACKSLASH)}(?:{_A_BACKSLASH}{_A_BACKSLASH})*{_A_BACKSLASH}[bfu/]"
     yield from _in_commands_and_tables(telling)
 
 
 def _in_commands_and_tables(telling: str) -> Iterable[str]:
     value, cell = _but(r"\s\"\\") + "+", r"(?:[0-9A-Za-z_`*]|\\\")"
     yield rf"{telling}[|>][+-]?{_GAP}{_DRAWN}"
+    yield rf"{telling}{_but('()')}*\)(?:\s|\\[nrt])*values(?:\s|\\[nrt])*\("
+    yield rf"{telling}[ ]*:[ ]*[A-Za-z][0-9A-Za-z_.<>?|,\[\] ]*=[ ]*(?:\\\"|')"
+    yield r"variable[ ]\\\"[0-9A-Za-z_-]+\\\"[ ]?\{"
+    yield r"sensitive\\?\"\s*:\s*true"
+    yield r"(?:mnemonic|phrase)\\?\"\s*:\s*\\?\"(?:[a-z]{3,8}[ ]){11}"
     yield rf"{telling}(?:\\\"|'){value}"
     yield rf"login[ ]{value}{_GAP}password"
     yield r":(?:[0-9]{4,5}|\*):[0-9A-Za-z_*.-]{1,60}:[0-9A-Za-z_*.@-]{1,60}:"
-    yield r"(?:curl|sshpass|redis-cli)[ ]|(?:mysql|mariadb)[a-z]*[ ]-|[ ]login[ ]-|identified[ ]by[ ]'|convertto-securestring[ ]|::add-mask::"
+    yield r"(?:curl|sshpass|redis-cli|htpasswd|secret[ ]set)[ ]|(?:mysql|mariadb)[a-z]*[ ]-|[ ]login[ ]-|identified[ ]by[ ]'|convertto-securestring[ ]|::add-mask::"
     yield r"\\t(?:TRUE|FALSE)\\t[0-9]{1,12}\\t"  # a file of cookies
     yield rf"{telling}(?:\\\")?(?:[,;]{cell}|\||\\t)"
     yield rf"{cell}(?:[,;]|\|[ `*]*|\\t)(?:\\\")?[0-9A-Za-z_.-]*{telling}"
@@ -157,22 +162,73 @@ def _others() -> str:
     return "|".join(_keys()[1])
 
 
-def layers(text: bytes) -> Iterator[bytes]:
-    """Yields a text, and what it is without URL-encoding and entities, if that differs, as far as a search goes.
+def layers(text: str) -> Iterator[str]:
+    """Yields a JSON text, and what it is without URL-encoding, entities and the escapes in its strings, if that differs, as far as a search goes.
 
     Args:
-        text: Any text in UTF-8.
+        text: Any JSON in ASCII, as `in_ascii` returns it.
     """
+    left = [text]
     for _ in range(LAYERS):
-        yield text
-        plain = text
-        if b"%" in text:
-            plain = utf8(unquoted(text.decode("utf-8", "surrogatepass")))
-        if b"&" in text and _ENTITY_IN_BYTES.search(text):
-            plain = utf8(html.unescape(plain.decode("utf-8", "surrogatepass")))
-        if plain == text:
-            return
-        text = plain
+        yield from left
+        left = [*dict.fromkeys(inner for outer in left for inner in _below(outer))]
+
+
+def _below(text: str) -> Iterator[str]:
+    """Yields what is encoded in a text, one layer below."""
+    plain = text
+    if "%" in text:
+        plain = in_ascii(utf8(unquoted(text)))
+    if "&" in text and ENTITY.search(text):
+        plain = in_ascii(utf8(html.unescape(plain)))
+    if plain != text:
+        yield plain
+    if _BACKSLASH in plain:
+        yield from _unescaped(plain)
+
+
+_BACKSLASH = r"\\"
+_ESCAPED = re.compile(r"\0(?:u([0-9a-fA-F]{4})|x([0-9a-fA-F]{2}))")
+
+
+def _unescaped(text: str) -> Iterator[str]:
+    """Yields a JSON text whose strings have escapes of their own, such as code, without their backslashes, and as JSON reads it if there is JSON
+    in a string.
+    """
+    if _found(r"\\\\(?:\\|[ux])")(text):
+        text = text.replace("\0", " ").replace("\2", " ").replace(_BACKSLASH, "\0").replace("\0\0", "\2")
+        text = _ESCAPED.sub(_letter, text).replace("\0", _BACKSLASH)
+    yield text.replace(_BACKSLASH, "").replace("\2", _BACKSLASH)
+    if _found(rf'(?:\A|{_INSIDE}|\\\\)"(?:[ \x7f]|\\[nrt])*[\[{{]')(text):
+        text = text.replace(_BACKSLASH, "\0").replace(r"\"", '"').replace("\0/", "/").replace("\0b", " ")
+        yield text.replace("\0f", " ").replace("\0", "\\").replace("\2", _BACKSLASH)
+
+
+_found = cache(searcher)
+
+
+def _letter(escape: re.Match[str]) -> str:
+    code = int(escape[1] or escape[2], 16)
+    return chr(code) if code < 128 else "\x7f"  # as in `in_ascii`
+
+
+_CONTROL = re.compile(r"\\(?:u00([01][0-9a-f])|[bf])")
+
+
+def without_controls(text: str) -> str:
+    """Returns a JSON text with control characters as they are, instead of their escapes: those of a terminal's colours hide nothing.
+
+    Args:
+        text: JSON in ASCII.
+    """
+    if not _found(_CONTROL.pattern)(text):
+        return text
+    return _CONTROL.sub(_control, text.replace(_BACKSLASH, "\0")).replace("\0", _BACKSLASH)
+
+
+def _control(escape: re.Match[str]) -> str:
+    letter = chr(int(escape[1] or "08", 16))
+    return " " if letter.isspace() else letter.replace("\0", "\x7f")
 
 
 def unquoted(text: str) -> str:

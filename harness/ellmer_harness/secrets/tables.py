@@ -30,6 +30,31 @@ def in_tables(text: str) -> Iterator[str]:
             mark, columns = _header(line)
 
 
+_LONGEST_ROW = 10_000  # characters of what SQL inserts at once
+_INSERT = re.compile(
+    r"(?i)\binsert\s+(?:ignore\s+)?into\s+[\w.\"`\[\]]{1,80}\s*\(([^()]{1,2000})\)\s*values\s*"
+)
+_INSERTED = re.compile(r",?\s*\(((?:'(?:[^'\\]|''|\\.)*+'|[^'()])*+)\)")
+_CELL = re.compile(r"\s*(?:[A-Za-z]?'((?:[^'\\]|''|\\.)*+)'|[^,']*)\s*(?:,|\Z)")
+
+
+def in_inserts(text: str) -> Iterator[str]:
+    """Yields the credentials in the rows that SQL inserts, `INSERT INTO users (name, password) VALUES ('bob', '…')`.
+
+    Args:
+        text: Any text.
+    """
+    for insert in _INSERT.finditer(text) if hinted(text) else ():
+        columns: list[Kind] = [kind(name.strip(' \n\t"`[]')) for name in insert[1].split(",")]
+        at = insert.end()
+        while row := _INSERTED.match(text, at, at + _LONGEST_ROW):
+            cells = (cell[1] for cell in _CELL.finditer(row[1]))
+            yield from (
+                cell for what, cell in zip(columns, cells, strict=False) if cell and credential(what, cell)
+            )
+            at = row.end()
+
+
 def _header(line: str) -> tuple[str, list[Kind]]:
     """Returns the delimiter and the kinds of the columns, if a line names some, and one is that of a credential."""
     if len(line) > _LONGEST or not hinted(line):

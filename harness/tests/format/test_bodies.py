@@ -14,6 +14,7 @@ from hypothesis import strategies as st
 
 from ellmer_harness.errors import CassetteError
 from ellmer_harness.format import aws_event_stream as eventstream
+from ellmer_harness.format import bodies as forms
 from ellmer_harness.format.blobs import Blobs
 from ellmer_harness.format.bodies import decode, encode
 from ellmer_harness.format.compression import undo
@@ -214,6 +215,10 @@ class TestBlobs:
         assert (tmp_path / form["json"]["a"]["$blob"]).read_bytes() == self.PNG
         assert len(layout(form)) < 500
         assert decode(form, Blobs(tmp_path)) == body
+
+    def test_lists_of_numbers_are_no_strings(self):
+        assert not forms._has_long_strings(json.dumps({"embedding": [0.125] * 4000, "x": "y"}).encode())
+        assert forms._has_long_strings(json.dumps({"a": "x" * 4096, "numbers": [1.5] * 4000}).encode())
 
     def test_binary_bodies_too(self, tmp_path):
         blobs = Blobs(tmp_path)

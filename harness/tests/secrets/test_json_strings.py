@@ -2,6 +2,7 @@
 
 from collections import Counter
 
+import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
@@ -48,3 +49,8 @@ def test_a_pair_and_a_field_of_a_telling_name():
 def test_lines_are_searched_as_one_text():
     (found,) = scan({"text": ["see\n", f"api_key: {DRAWN[:10]}", f"{DRAWN[10:]}\n"]})
     assert found.where == "/text/0"
+
+
+@pytest.mark.parametrize("value", [{"x": 1}, [], None, 7, ""])
+def test_an_option_of_a_command_may_have_any_value(value):
+    assert ("--password", "Winter2031!") in strings(["--password", "Winter2031!", "--api-key", value])

@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 
 from ellmer_harness.format.blobs import Blobs
 from ellmer_harness.format.bodies import encode, written
-from ellmer_harness.format.json_text import laid_item, layout_bytes
+from ellmer_harness.format.json_text import Laid, laid_item, layout_bytes
 from ellmer_harness.format.uniform_events import Uniform
 from ellmer_harness.secrets.cassette_scan import may_hold, scan, scan_written
 from ellmer_harness.secrets.key_patterns import PATTERNS
@@ -41,7 +41,7 @@ def cassette(*bodies):
 
 def quick(form):
     """Returns what the quick search finds in a cassette."""
-    found = [*scan_written(rest := {**form, "interactions": []}, layout_bytes(rest))]
+    found = [*scan_written(rest := {**form, "interactions": []}, Laid([layout_bytes(rest)]))]
     for number, interaction in enumerate(form["interactions"]):
         found += scan_written(interaction, laid_item(interaction, 2), (), f"/interactions/{number}")
     return found
@@ -130,6 +130,32 @@ def test_whatever_is_found_was_suspicious(value):
     form = {"version": 1, "metadata": {}, "interactions": [{"body": {"json": value}}]}
     if [*scan(form)]:
         assert may_hold(layout_bytes(form)), value
+
+
+CODE = r'"print(\"a\\n\\t\\\\d\")  # C:\\Users\\bob, \u001b[32mgreen\u001b[0m, {\"x\": \"\\u00e9\\/\"}"'
+
+
+@pytest.mark.parametrize(
+    ("hidden", "holds"),
+    [
+        ("x", False),
+        (r"password\u003dkJ8sQ2mZx4Rt9Lw1Vb7Np3", True),
+        (r"pass\u0077ord: kJ8sQ2mZx4Rt9Lw1Vb7Np3", True),
+        (r"pass\word=kJ8sQ2mZx4Rt9Lw1Vb7Np3", True),
+        (r"\n\\npassword=kJ8sQ2mZx4Rt9Lw1Vb7Np3", True),
+        (r"sk-ant-api03-\x61B3dE5fG7h" + "aB3dE5fG7h" * 8 + "AA", True),
+    ],
+)
+def test_escapes_in_a_text_are_no_reason_to_search_all_of_it(hidden, holds):
+    """Code, and the colours of a terminal, are most of what coding agents record."""
+    text = b'{"content":[' + CODE.encode() + b"," + json.dumps(hidden).encode() + b"]}"
+    assert may_hold(text) is holds
+
+
+def test_a_known_value_is_found_behind_escapes():
+    text = json.dumps({"said": json.dumps({"inner": json.dumps("grüße-aus-köln")})}).encode()
+    assert may_hold(text, [("grüße-aus-köln", "OURS")])
+    assert not may_hold(text, [("another-value", "OURS")])
 
 
 FILES = sorted(

@@ -19,6 +19,7 @@ from hypothesis import Phase, given, settings
 from hypothesis import strategies as st
 
 from ellmer_harness import use_cassette
+from ellmer_harness.format.json_text import Laid
 from ellmer_harness.secrets.cassette_scan import masks, scan, scan_written
 from ellmer_harness.secrets.key_patterns import ALPHABETS, PATTERNS
 from ellmer_harness.secrets.named_credentials import kind
@@ -685,7 +686,7 @@ def test_a_credential_in_a_table_or_beside_its_type_is_found_once(body):
     text = json.dumps(value, indent=2).encode()
 
     assert len([*scan(value)]) == 1
-    assert len([*scan_written(value, text)]) == 1
+    assert len([*scan_written(value, Laid([text]))]) == 1
 
 
 def test_a_column_that_is_no_credential_is_no_finding():
@@ -750,7 +751,7 @@ def test_chosen_passwords_in_texts_that_say_what_they_are(text):
     interaction = {"response": {"body": {"text": text}}}
 
     assert [*scan({"said": text})]
-    assert [*scan_written(interaction, json.dumps(interaction, ensure_ascii=False).encode())]
+    assert [*scan_written(interaction, Laid([json.dumps(interaction, ensure_ascii=False).encode()]))]
 
 
 @pytest.mark.parametrize(
@@ -812,7 +813,7 @@ def test_keys_that_their_place_shows(value):
     interaction = {"response": {"body": {"json": value}}}
 
     assert [*scan(value)]
-    assert [*scan_written(interaction, json.dumps(interaction).encode())]
+    assert [*scan_written(interaction, Laid([json.dumps(interaction).encode()]))]
 
 
 @pytest.mark.parametrize(
@@ -917,3 +918,53 @@ def test_many_beginnings_without_a_token_are_read_once():
 
     assert [*around("eyJ" * 1000 + " eyJ", "eyJ", Counting(), once=True)] == []
     assert asked == [0, 3001]
+
+
+WORDS_OF_A_WALLET = "abandon mule orbit velvet cactus ribbon lunar debate shrimp velvet ozone glory"
+
+
+@pytest.mark.parametrize(
+    "body",
+    [
+        {
+            "sql": f"INSERT INTO users (name, password, mail) VALUES ('it''s', 'a)b', 'x'), ('bob', '{RANDOM}', 'b')"
+        },
+        {"sql": f'insert into "app"."keys" ("id", "api_key")\nvalues (1, \'{RANDOM}\');'},
+        {"outputs": {"db": {"value": RANDOM, "type": "string", "sensitive": True}}},
+        {"wallet": {"mnemonic": WORDS_OF_A_WALLET}},
+        {"content": f'let authToken: String = "{RANDOM}"'},
+        {"content": f"api_key: Optional[str] = '{RANDOM}'"},
+        {"content": f'variable "db_password" {{\n  type    = string\n  default = "{RANDOM}"\n}}'},
+        {"content": f'proxy_set_header X-Api-Key "{RANDOM}";'},
+        {"cmd": f"gh secret set DEPLOY --repo a/b --body {RANDOM}"},
+        {"cmd": f"htpasswd -nbB bob {RANDOM}"},
+        {"cmd": f"htpasswd -bc users bob {RANDOM}"},
+        {"seed_phrase": WORDS_OF_A_WALLET},
+    ],
+)
+def test_credentials_of_databases_and_wallets_are_found(body):
+    value = {"response": {"body": {"json": body}}}
+    text = json.dumps(value).encode()
+
+    assert [*scan(value)]
+    assert [*map(str, scan_written(value, Laid([text])))] == [*map(str, scan(value))]
+
+
+@pytest.mark.parametrize(
+    "body",
+    [
+        {"sql": "INSERT INTO users (name, password, mail) VALUES (?, ?, ?)"},
+        {"sql": f"INSERT INTO users (name, digest) VALUES ('bob', '{RANDOM}')"},
+        {"outputs": {"db": {"value": RANDOM, "type": "string", "sensitive": False}}},
+        {"instruction": {"mnemonic": "VPCOMPRESSD"}},
+        {"mnemonic": "my very educated mother just served us nine pizzas"},
+        {"note": WORDS_OF_A_WALLET},
+        {"content": "password: str = 'the password of the user'"},
+        {
+            "content": 'variable "db_password" {\n  type = string\n}\nvariable "x" {\n  default = "Kx7pQ2mZx4Rt9Lw1Vb7Np3"\n}'
+        },
+        {"cmd": "gh secret set DEPLOY < key.txt"},
+    ],
+)
+def test_what_only_looks_like_them_is_none(body):
+    assert not [*scan({"response": {"body": {"json": body}}})]
