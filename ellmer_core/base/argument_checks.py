@@ -13,7 +13,9 @@ from typing import Any, Literal, TypeVar, Union, cast, get_args, get_origin, get
 
 from ..errors import EllmerError, UsageError, forget_locals
 
-__all__ = ["caller", "check_spelling", "quoted", "spelt", "spelt_methods", "takes", "wrong_keyword"]
+__all__ = [
+    "caller", "check_spelling", "quoted", "spell_out", "spelt", "spelt_methods", "takes", "wrong_keyword",
+]  # fmt: skip
 
 _PACKAGE = __name__.partition(".")[0]
 
@@ -243,7 +245,7 @@ def _keywords(function: Callable[..., Any]) -> tuple[list[str], bool]:
     parameters = inspect.signature(function).parameters.values()
     names = [each.name for each in parameters if each.kind not in unnamed and each.name != "self"]
     if options := _options(function):
-        return [*names, *options.__annotations__], False
+        return [*dict.fromkeys([*names, *options.__annotations__])], False
     return names, any(each.kind is inspect.Parameter.VAR_KEYWORD for each in parameters)
 
 
@@ -252,6 +254,28 @@ def _options(function: Any) -> Any:
     written = map(str, function.__annotations__.values())
     name = next((each[7:-1] for each in written if each.startswith("Unpack[")), "")
     return function.__globals__.get(name)
+
+
+def spell_out(function: Any) -> None:
+    """Gives a function with `**options: Unpack[Options]` the signature and the docstring with each of the options, for `help()` and for
+    editors that run the code. Type checkers read `Unpack[Options]`. The module of `Options` has their `DEFAULTS`.
+    """
+    from inspect import Parameter, cleandoc, signature  # noqa: PLC0415 - only for functions that somebody uses
+
+    if hasattr(function, "__signature__") or not (options := _options(function)):
+        return
+    plain, defaults = signature(function), vars(sys.modules[options.__module__])["DEFAULTS"]
+    own = [p for p in plain.parameters.values() if p.kind is not Parameter.VAR_KEYWORD]
+    listed = [
+        Parameter(n, Parameter.KEYWORD_ONLY, default=defaults.get(n), annotation=t.__forward_arg__)
+        for n, t in options.__annotations__.items()
+        if n not in plain.parameters
+    ]
+    function.__signature__ = plain.replace(parameters=[*own, *listed])
+    told = cleandoc(options.__doc__).partition("Args:\n")[2].partition("\n\nExamples:")[0]
+    function.__doc__ = cleandoc(function.__doc__).replace(
+        f"options: The keyword arguments of `{options.__name__}`.", told.strip()
+    )
 
 
 # --- wrong types -----------------------------------------------------------------------------------------

@@ -15,7 +15,7 @@ from functools import cache, cached_property
 from typing import TYPE_CHECKING, Any, ClassVar, TypeVar, get_args
 
 from ..base.budget import CLIENT
-from ..base.log import logger
+from ..base.log import logger, warn
 from ..base.printable_text import revealed
 from ..base.values import Value
 from ..errors import ContentFieldError
@@ -582,7 +582,8 @@ class ContentToolResult(Content):
 
     Args:
         value: What the tool returned. Default: `None`.
-        error: A message, or the exception that the tool raised; `None` (default) for a success.
+        error: A message, or the exception that the tool raised; `None` (default) for a success. The model gets it instead of the
+            value, so both together give a warning.
         extra: Data for your own program, such as a display; it is never sent to the model. Default: empty.
         request: The call that the result belongs to. The chat fills it in when a tool returns a result itself. Default:
             `None`.
@@ -596,6 +597,11 @@ class ContentToolResult(Content):
     error: str | BaseException | None = None
     extra: Mapping[str, Any] = field(default_factory=dict)
     request: ContentToolRequest | None = None
+
+    def __post_init__(self) -> None:
+        super().__post_init__()
+        if self.error is not None and self.value is not None:
+            warn(f"{type(self).__name__} has a value and an error. The model gets the error only.")
 
     @property
     def id(self) -> str:
@@ -654,7 +660,8 @@ class ContentProviderCall(ContentUnknown):
         """The result of the call, if it is known."""
         if self.value is None and self.error is None:
             return None
-        return ContentToolResult(self.value, self.error, request=self.request)
+        value = self.value if self.error is None else None
+        return ContentToolResult(value, self.error, request=self.request)
 
 
 @dataclass(frozen=True, eq=False, repr=False)

@@ -112,7 +112,7 @@ def _(content: ContentToolResult) -> Any:
         case "none":
             return None
         case "basic":
-            return result_message(ContentToolResult(content.value, content.error, request=content.request))
+            return result_message(replaced(content, extra={}))
     return _own_look(content, ContentToolResult) or result_message(content)
 
 

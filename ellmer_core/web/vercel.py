@@ -169,9 +169,10 @@ def _turns(message: Json) -> Iterator[Turn]:
                 said.append(ours.ContentText(text))
             case {"toolCallId": id, "state": "output-available" | "output-error" as state}:
                 call = call_of(id, part.get("toolName") or str(part.get("type"))[5:], part.get("input"))
-                error = str(part.get("errorText")) if state == "output-error" else None
+                failed = state == "output-error"
+                outcome = {"error": str(part.get("errorText"))} if failed else {"value": part.get("output")}
                 said.append(call)
-                results.append(ours.ContentToolResult(part.get("output"), error, request=call))
+                results.append(ours.ContentToolResult(**outcome, request=call))
 
 
 # --- a conversation that a page shows again --------------------------------------------------------------
