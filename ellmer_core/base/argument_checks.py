@@ -262,7 +262,9 @@ def spell_out(function: Any) -> None:
     """
     from inspect import Parameter, cleandoc, signature  # noqa: PLC0415 - only for functions that somebody uses
 
-    if hasattr(function, "__signature__") or not (options := _options(function)):
+    options = _options(function)
+    told = f"options: The keyword arguments of `{options.__name__}`." if options else ""
+    if hasattr(function, "__signature__") or not told or told not in (function.__doc__ or ""):
         return
     plain, defaults = signature(function), vars(sys.modules[options.__module__])["DEFAULTS"]
     own = [p for p in plain.parameters.values() if p.kind is not Parameter.VAR_KEYWORD]
@@ -272,10 +274,8 @@ def spell_out(function: Any) -> None:
         if n not in plain.parameters
     ]
     function.__signature__ = plain.replace(parameters=[*own, *listed])
-    told = cleandoc(options.__doc__).partition("Args:\n")[2].partition("\n\nExamples:")[0]
-    function.__doc__ = cleandoc(function.__doc__).replace(
-        f"options: The keyword arguments of `{options.__name__}`.", told.strip()
-    )
+    said = cleandoc(options.__doc__).partition("Args:\n")[2].partition("\n\nExamples:")[0]
+    function.__doc__ = cleandoc(function.__doc__).replace(told, said.strip())
 
 
 # --- wrong types -----------------------------------------------------------------------------------------

@@ -11,13 +11,13 @@ from base64 import b64decode
 from collections.abc import Callable, Iterator, Mapping
 from copy import copy
 from dataclasses import dataclass, field, fields
-from functools import cache, cached_property
+from functools import cached_property
 from typing import TYPE_CHECKING, Any, ClassVar, TypeVar, get_args
 
 from ..base.budget import CLIENT
 from ..base.log import logger, warn
 from ..base.printable_text import revealed
-from ..base.values import Value
+from ..base.values import Value, misfit
 from ..errors import ContentFieldError
 from .display import Displayed
 
@@ -31,38 +31,6 @@ __all__ = [
     "ContentUploaded",
     "ToolCallDelta", "ToolDef",
 ]  # fmt: skip
-
-
-# --- types of fields -------------------------------------------------------------------------------------
-
-
-#: The types that are checked, by the annotation of the field.
-_NONE = type(None)
-KINDS: dict[str, Any] = {  # tuples: `isinstance()` takes a third of the time of a union
-    "str": str,
-    "Mapping[str, Any]": (dict, Mapping),
-    "bool": bool,
-    "tuple[ContentCitation, ...]": (tuple, list),
-    "str | None": (str, _NONE),
-    "int | None": (int, _NONE),
-    "float | None": (int, float, _NONE),
-}
-
-
-def misfit(content: object) -> str:
-    """Returns a sentence about the first field whose value has a wrong type, or `""`."""
-    cls: Any = type(content)
-    for name, kinds, kind in _kinds(cls):
-        if not isinstance(value := getattr(content, name), kinds):
-            return f"{cls.__name__}.{name} is {type(value).__name__}, not {kind}"
-    return ""
-
-
-@cache
-def _kinds(cls: Any) -> list[tuple[str, Any, str]]:
-    """Returns the names of the fields that are checked, with their types and the words for these."""
-    named = [(f.name, str(f.type)) for f in fields(cls)]
-    return [(name, KINDS[kind], kind.partition("[")[0]) for name, kind in named if kind in KINDS]
 
 
 # --- contents --------------------------------------------------------------------------------------------

@@ -19,6 +19,7 @@ from typing import Any, assert_never
 
 from ..base.log import warn
 from ..base.printable_text import revealed
+from ..base.values import KINDS
 from ..errors import UsageError, error_message
 from . import content, turns
 from . import content as ours
@@ -29,7 +30,7 @@ __all__ = ["contents_record", "contents_replay"]
 VERSION = 1
 #: The Python types for the annotations of our own fields.
 HELD: dict[str, type | tuple[type, ...]] = {
-    **ours.KINDS,
+    **KINDS,
     "Tokens": Tokens,
     "tuple[Content, ...]": (list, tuple, str, ours.Content),
     "int | None": (int, type(None)),

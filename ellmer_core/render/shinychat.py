@@ -25,6 +25,7 @@ from ..contents.content import (
     ContentThinking,
     ContentToolRequest,
     ContentToolResult,
+    replaced,
 )
 from ..contents.turns import Turn
 from ..conversation.history import merged

@@ -33,6 +33,7 @@ from ellmer_core.base.budget import RECORDING, has_more_values
 from ..format.compression import archived_part, undo, unzipped_part
 from ..format.json_text import LaidBody, compact, in_ascii, searcher
 from ..format.uniform_events import Uniform
+from .credential_names import kind
 from .json_strings import (
     FLAT,
     NUMBERS,
@@ -54,7 +55,6 @@ from .named_credentials import (
     evidence,
     evidence_of_login,
     is_of_a_visitor,
-    kind,
     literals,
     named,
     without_visitors,

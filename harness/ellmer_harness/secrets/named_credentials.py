@@ -1,7 +1,4 @@
-"""Names that suggest a credential: one list for URLs, forms, JSON, XML and headers.
-
-`clientSecret`, `client-secret`, `CLIENT_SECRET` and `client.secret` are one name: only the words count, above
-all the last ones.
+"""Credentials by their names and places: whether the value of a field is one, and which ones a text has.
 
 In a text (code, forms, URLs, XML, header lines, multipart bodies), names are looked for first, and their values next. A
 text without such names is skipped quickly.
@@ -12,10 +9,10 @@ from __future__ import annotations
 import re
 from base64 import b64decode
 from collections.abc import Iterator
-from functools import lru_cache
 from typing import Literal
 from urllib.parse import unquote
 
+from .credential_names import WORDS, Kind, is_public_name, is_role, is_signature, kind, words_of
 from .random_values import (
     drawn,
     in_letters,
@@ -28,152 +25,6 @@ from .random_values import (
 )
 from .service_keys import around, keys
 
-# --- Names -----------------------------------------------------------------------------------------------
-
-
-Kind = Literal["password", "number", "secret", "parameter", ""]
-
-# Somebody chose these: any value may be one.
-_PASSWORDS = (
-    *("password", "passwords", "passwd", "passphrase", "passcode", "pwd", "userpass", "passwort", "pass"),
-    *(
-        "pin",
-        "otp",
-        "totp",
-        "mfa code",
-        "otp code",
-        "one time code",
-        "sms code",
-        "backup code",
-        "recovery code",
-        *("backup codes", "recovery codes", "scratch codes"),
-        *("totp code", "2fa code", "two factor code", "login code"),
-    ),
-    *("unlock code", "verification code", "psk", "bindpw", "snmp community", "recovery key"),
-    "bind credentials",  # of LDAP
-)
-# Of the passwords, these have a digit and no space: `data-event-name="menu.pin">move to sidebar` is none.
-_NUMBERS = {"pin", "otp", "totp"}
-_END_OF_PASSWORDS = ("password", "passwd", "passphrase")
-# Drawn by lot, or containing something that was: only random values are one.
-_SECRETS = (
-    *("secret", "secrets", "token", "jwt", "auth", "authorization", "credential", "credentials"),
-    "secret string",  # of AWS Secrets Manager
-    *("cookie", "cookies", "apikey", "api key", "access key", "secret key", "private key", "signing key"),
-    *(
-        "account key",
-        "auth key",
-        "subscription key",
-        "shared key",
-        "encryption key",
-        "master key",
-        "hmac key",
-    ),
-    *("fernet key", "cipher key", "deploy key", "ingestion key"),
-    *(
-        "dev key",
-        "developer key",
-        "session key",
-        "service key",
-        "admin key",
-        "license key",
-        "storage key",
-        "webhook key",
-        "server key",
-    ),
-    *("client key", "app key", "application key", "functions key", "role key", "session id", "sessionid"),
-    *("sid", "connection string", "conn str", "dsn", "bearer", "assertion", "sas", "code verifier"),
-    *("device code", "authorization code", "auth code", "activation code", "auth req id", "preshared key"),
-    *(
-        "pre shared key",
-        "client key data",
-        "csrf",
-        "xsrf",
-        "token hint",
-        "saml response",
-        "saml request",
-        "samlart",
-        "sam lart",  # it is spelled `SAMLart`
-    ),
-)
-_END_OF_SECRETS = (
-    *("secret", "apikey", "accesskey", "secretkey", "privatekey", "accountkey", "connectionstring"),
-    *(
-        "accesstoken",
-        "authtoken",
-        "refreshtoken",
-        "idtoken",
-        "sessiontoken",
-        "sessionid",
-        "sessid",
-        "wstoken",
-    ),
-    *("csrfmiddlewaretoken", "csrftoken", "xsrftoken"),
-)
-# Common words, which tell of a credential only where there are parameters: in URLs, forms and headers.
-_PARAMETERS = (
-    "key",
-    "sig",
-    "signature",
-    "session",
-    "amz credential",
-    "goog credential",
-    "code",
-    "appid",
-    "ticket",
-)
-# Whatever their value is, these are credentials. Other names are one only if the value looks like one.
-_ROLES = {
-    *("secret", "secrets", "api key", "apikey", "access token", "refresh token", "id token", "auth token"),
-    *("session token", "security token", "csrf token", "xsrf token", "secret key", "private key"),
-    *("secret access key", "access key secret"),
-    "code verifier",
-    *("device code", "csrf", "xsrf", "saml response", "saml request", "samlart", "sam lart", "assertion"),
-}
-# These are computed from the request and the time, and differ in each run.
-_SIGNATURES = {
-    *("sig", "signature", "amz credential", "amz date", "amz expires"),
-    *("goog credential", "goog date", "goog expires"),
-}
-# Words that may follow without a change of meaning.
-AFTER = {"", "value", "base64", "b64", "digest", "hash", "text", "confirmation", "confirm", "base", "plain"}
-#: The end of the names of gRPC's metadata whose values are bytes.
-BINARY = "-bin"
-# In these names, "token" means a position in a list, a request, or a part of a text.
-_PLACES = {
-    *("page", "next", "previous", "prev", "continuation", "resumption", "pagination", "sync", "start"),
-    *("paging", "scroll", "marker", "bookmark", "checkpoint", "iterator", "position"),
-    *("cursor", "turn", "hashed"),
-    *("request", "offset", "delta", "skip", "resume", "idempotency", "max", "total", "stop", "eos", "bos"),
-}
-
-# These are published: they tell who asks, or name a thing.
-_PUBLIC = {
-    *("sentry key", "site key", "dataset key", "foreign key"),
-    *("partition key", "sort key", "cache key", "idempotency key", "object key", "taxon key", "project key"),
-    *(
-        "resume key",
-        "resumption key",
-        "continuation key",
-        "page key",
-        "next key",
-        "start key",
-        "evaluated key",
-    ),
-    "public key token",  # of an assembly of .NET
-    "s3 key",  # the name of an object
-    "ncbi sid",  # of every visitor
-    "model sessionid",  # Azure's servers that answered
-}
-_PUBLISHING = {"public", "publishable", "pub"}  # in the name of a key: `UPLOADCARE_PUB_KEY`
-_KEY_IN_ENVIRONMENT = re.compile(r"[A-Z][A-Z0-9]*(?:_[A-Z0-9]+)*_KEY")  # of a variable: `BRAVE_KEY`
-_IDEMPOTENT = re.compile(
-    r"(?:\A|[^A-Za-z])[cC]lientToken\Z"
-)  # AWS's. Vault's has another spelling: `client_token`
-
-_END_OF_ROLES = (
-    *("secret", "apikey", "secretkey", "accesstoken", "refreshtoken", "csrfmiddlewaretoken", "csrftoken"),
-)
 _SENTRY = re.compile(r"https://[0-9a-f]{32}@[\w.-]+/\d+")  # with the public key only
 # PostHog's key of a project, Datadog's token of a client, publishable keys of Stripe, Clerk and Mapbox, Crossref's in links to publishers, the
 # key of an application of Stack Exchange, which ends with `((`, and the one key that BART gives to everybody
@@ -182,76 +33,6 @@ _PUBLISHED = re.compile(
 )
 _NUMBER = re.compile(r"\S*\d\S*")
 _UUID = re.compile(r"[0-9a-fA-F]{8}(?:-[0-9a-fA-F]{4}){3}-[0-9a-fA-F]{12}")
-_CAMEL = re.compile(r"(?<=[a-z0-9])(?=[A-Z])|(?<=[A-Z])(?=[A-Z][a-z])")
-_BREAK = re.compile(r"[^A-Za-z0-9]+|(?<=[A-Za-z])(?=\d+$)")
-
-WORDS: tuple[str, ...] = (
-    *("pass", "pwd", "secret", "token", "auth", "cred", "cookie", "key", "sess", "conn"),
-    *("jwt", "sig", "sid", "dsn", "assertion", "sas", "otp", "verifier"),
-    *("pin", "csrf", "xsrf", "saml", "code", "appid", "psk", "bindpw", "snmp", "ticket"),
-)
-"""Parts of the names above, lower-case: text without one of them holds none."""
-_HINTS = (*WORDS, "bearer")
-PASSWORDS = frozenset((*_PASSWORDS, *_END_OF_PASSWORDS))
-"""The ends of the names of what somebody chose."""
-NAMES = frozenset((*PASSWORDS, *_SECRETS, *_END_OF_SECRETS))
-"""The ends of the names whose value is a credential in any place."""
-PARAMETERS = frozenset(_PARAMETERS)
-"""The ends of the names whose value is a credential only as a parameter."""
-
-
-def hinted(text: str) -> bool:
-    """Tells quickly whether a text may contain the name of a credential."""
-    lower = text.lower()
-    return bool(text) and any(hint in lower for hint in _HINTS)
-
-
-@lru_cache(maxsize=8192)
-def kind(name: str) -> Kind:
-    """Returns the kind of credential that a name suggests, or `""`. A `parameter` counts only in URLs, forms and headers."""
-    what = _kind(name.removesuffix(BINARY)) if hinted(name) else ""
-    return "" if what == "parameter" and name.endswith(BINARY) else what
-
-
-def _kind(name: str) -> Kind:
-    words = _words(name)
-    if _is_public_name(name) or _IDEMPOTENT.search(name):
-        return ""
-    for many in (3, 2, 1):
-        last, before = " ".join(words[-many:]), words[-many - 1 :][:1] if len(words) > many else []
-        if last in _PASSWORDS:
-            return "number" if last in _NUMBERS else "password"
-        if last in _SECRETS and not (last == "token" and before and before[0] in _PLACES):
-            return "secret"
-        if last in _PARAMETERS:
-            return "secret" if _KEY_IN_ENVIRONMENT.fullmatch(name) else "parameter"
-    return _ending(words[-1]) if words else ""
-
-
-@lru_cache(maxsize=8192)
-def telling(name: str) -> bool:
-    """Tells whether a value of this name is a credential in any place."""
-    return kind(name) in ("password", "number", "secret")
-
-
-@lru_cache(maxsize=8192)
-def is_role(name: str) -> bool:
-    """Tells whether a value of this name is a credential, whatever the value looks like: `password`, `access_token`."""
-    words = _words(name)
-    last = (" ".join(words[-many:]) for many in (3, 2, 1))
-    return (
-        kind(name) in ("password", "number")
-        or not _ROLES.isdisjoint(last)
-        or bool(words and words[-1].endswith(_END_OF_ROLES))
-    )
-
-
-@lru_cache(maxsize=8192)
-def is_signature(name: str) -> bool:
-    """Tells whether a value of this name is computed anew for each request: a signature, or its date."""
-    words = _words(name)
-    return any(" ".join(words[-many:]) in _SIGNATURES for many in (2, 1))
-
 
 Evidence = Literal["form", "role", "link", "place", "chosen", "name", "csrf"]
 """Why a value is taken for a credential: by its own form, by a name that only credentials have, as a key in a link, by its name if a
@@ -341,7 +122,7 @@ def evidence(name: str, value: str) -> Evidence:
         >>> evidence("access_token", "pfQuL0xfW8x67CKVQYRBwx6whEICC0Fi")
         'role'
     """
-    last, in_link = [*filter(None, _words(name))][-2:], name.startswith(_IN_LINKS)
+    last, in_link = [*filter(None, words_of(name))][-2:], name.startswith(_IN_LINKS)
     if kind(name) in ("password", "number"):
         return _of_chosen(value)
     if last[-1:] == ["authorization"] and ":" in _coded_login(value):
@@ -434,32 +215,11 @@ def is_credential(name: str, value: str) -> bool:
     return credential("secret", value) or any(keys([value]))
 
 
-def _is_public_name(name: str) -> bool:
-    """Tells whether a value of this name is published, such as Sentry's key."""
-    words = _words(name)
-    is_key = words[-1:] == ["key"] and not _PUBLISHING.isdisjoint(words)
-    return is_key or any(" ".join(words[-many:]) in _PUBLIC for many in (2, 3))
-
-
 def _is_id(name: str, value: str) -> bool:
     """Tells whether a parameter names a thing: `datasetKey=<UUID>`, `ApplicationId=<UUID>`."""
-    words = _words(name)
+    words = words_of(name)
     named = kind(name) == "parameter" or (words and words[-1] == "id" and kind(name) == "")
     return bool(named) and len(words) > 1 and bool(_UUID.fullmatch(value))
-
-
-def _ending(word: str) -> Kind:
-    """Returns the kind of credential that the end of a word suggests: `pgpassword`, `clientsecret`."""
-    if word.endswith(_END_OF_PASSWORDS):
-        return "password"
-    return "secret" if word.endswith(_END_OF_SECRETS) else ""
-
-
-def _words(name: str) -> list[str]:
-    words = [word.lower() for word in _BREAK.split(_CAMEL.sub("_", name[-80:]))]
-    while words and (words[-1] in AFTER or words[-1].isdigit()):
-        words.pop()
-    return words
 
 
 # --- Cookies of visitors ----------------------------------------------------------------------------------
@@ -711,7 +471,7 @@ def _is_secret_piece(piece: str) -> bool:
     inner = inner.strip("'\"")
     if _LINK.fullmatch(inner):
         return _opens(inner)
-    if _is_id(name, inner) or _is_public_name(name):
+    if _is_id(name, inner) or is_public_name(name):
         return False
     has_name = bool(inner) and _WORDS_OF_NAME.fullmatch(name) and made_of_words(name)
     return drawn(inner) or (not has_name and drawn(piece))
