@@ -276,7 +276,7 @@ CELLS = {
     ),
     "The next provider answers if one is down": runs("✓", fallback),
     "A message is added while the model works": nothing(
-        r"(?i)^(enqueue|steer|interject|add_user_message)", L, C
+        r"(?i)^(enqueue|steer|interject)", L, C
     ),
     "A long history is made shorter": names(
         "✓", f"{M}SummarizationMiddleware", "langchain_core.messages:trim_messages"
