@@ -14,7 +14,8 @@ from typing import Any, Literal, TypeVar, Union, cast, get_args, get_origin, get
 from ..errors import EllmerError, UsageError, forget_locals
 
 __all__ = [
-    "caller", "check_spelling", "quoted", "spell_out", "spelt", "spelt_methods", "takes", "wrong_keyword",
+    "caller", "check_spelling", "quoted", "spell_out", "spelt", "spelt_methods", "takes", "unfit",
+    "wrong_keyword",
 ]  # fmt: skip
 
 _PACKAGE = __name__.partition(".")[0]
@@ -303,6 +304,14 @@ def _checks(function: Any, of: str) -> Wrong:
         return None
 
     return wrong
+
+
+def unfit(kind: Any, values: Mapping[str, Any]) -> Exception | None:
+    """Returns the error for the first value that a class does not take as the argument of this name, or `None`."""
+    made = getattr(kind.__init__, "__wrapped__", kind.__init__)
+    known, _ = _keywords(made)
+    unknown = [name for name in values if name not in known]
+    return wrong_keyword(unknown[0], kind.__name__, known) if unknown else _checks(made, kind.__name__)((), values)
 
 
 def _hint(function: Any, name: str) -> Any:
