@@ -311,7 +311,11 @@ def unfit(kind: Any, values: Mapping[str, Any]) -> Exception | None:
     made = getattr(kind.__init__, "__wrapped__", kind.__init__)
     known, _ = _keywords(made)
     unknown = [name for name in values if name not in known]
-    return wrong_keyword(unknown[0], kind.__name__, known) if unknown else _checks(made, kind.__name__)((), values)
+    return (
+        wrong_keyword(unknown[0], kind.__name__, known)
+        if unknown
+        else _checks(made, kind.__name__)((), values)
+    )
 
 
 def _hint(function: Any, name: str) -> Any:
