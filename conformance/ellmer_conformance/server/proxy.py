@@ -9,12 +9,14 @@ from __future__ import annotations
 
 import asyncio
 import zlib
-from collections.abc import AsyncGenerator, Awaitable, Iterable, Mapping, Sequence
+from collections.abc import AsyncGenerator, AsyncIterator, Awaitable, Coroutine, Iterable, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import replace
 from functools import partial
+from typing import Any, TypeVar, cast
 from urllib.parse import parse_qsl, urlsplit
 
+import anyio
 import httpx
 
 from ellmer_core.base.budget import SERVER
@@ -29,6 +31,7 @@ from .http.routes import SHOWN, Route, parse_route
 from .journal import Entry, without_secrets
 from .judging.request_check import examined, notes
 
+_T = TypeVar("_T")
 #: Between two neighbours only (RFC 9110, 7.6.1); `host` is the upstream's.
 _HOPS = {"connection", "keep-alive", "te", "trailer", "transfer-encoding", "upgrade", "host", "expect"}
 _HOPS |= {"proxy-connection", "proxy-authorization", "proxy-authenticate"}
@@ -45,6 +48,7 @@ class Proxy:
         self._engine, self._pages = engine, BesideTheLoop(engine)
         self._upstream = urlsplit(upstream.rstrip("/"))
         self._client: httpx.AsyncClient | None = None
+        self._working: set[asyncio.Task[Any]] = set()
 
     def answer(self, request: HttpRequest) -> Reply | Awaitable[Reply]:
         """Returns the upstream's reply while it arrives."""
@@ -56,7 +60,9 @@ class Proxy:
         return self._engine.too_large(request)
 
     async def aclose(self) -> None:
-        """Closes the connections to the upstream."""
+        """Closes the connections to the upstream. Call it after those to the clients are closed."""
+        if self._working:
+            await asyncio.wait(self._working)  # a connection that is just made is not in the pool yet
         if self._client:
             await self._client.aclose()
 
@@ -93,7 +99,25 @@ class Proxy:
             self._client = httpx.AsyncClient(limits=limits, timeout=httpx.Timeout(None, connect=_CONNECT))
         headers = end_to_end_headers(http.headers.items(), http.headers)
         request = httpx.Request(http.method, self._url(http, route), headers=headers, content=http.body)
-        return await self._client.send(request, stream=True, follow_redirects=False)
+        return await self._awaited(self._client.send(request, stream=True, follow_redirects=False))
+
+    async def _awaited(self, work: Coroutine[Any, Any, _T]) -> _T:
+        """Awaits what httpx does, in a task of its own. If the client leaves, a scope ends it: httpx leaves connections open if the task that
+        closes them is cancelled.
+        """
+        scope = anyio.CancelScope()
+        task = asyncio.create_task(_within(scope, work))
+        self._working.add(task)
+        task.add_done_callback(self._working.discard)
+        try:
+            return cast("_T", await asyncio.shield(task))
+        except asyncio.CancelledError:
+            scope.cancel()
+            await asyncio.wait([task])
+            with suppress(httpx.HTTPError, asyncio.CancelledError):
+                if isinstance(unread := task.result(), httpx.Response):
+                    await unread.aclose()
+            raise
 
     def _url(self, http: HttpRequest, route: Route) -> str:
         base, query = self._upstream, http.target.partition("?")[2]
@@ -106,7 +130,8 @@ class Proxy:
         """Yields the body as it arrives, and notes its received part at the end."""
         received, ended, entry.left = bytearray(), False, 0
         try:
-            async for data in response.aiter_raw():
+            pieces = response.aiter_raw()
+            while (data := await self._awaited(_next(pieces))) is not None:
                 received += data[: SERVER.received - len(received)]
                 yield data
             ended, entry.left = True, None
@@ -119,7 +144,7 @@ class Proxy:
             report = partial(_report, response, bytes(received), keys_of(http), ended=ended)
             answer = await asyncio.to_thread(report) if len(received) > _QUICK else report()
             self._note(entry, http.body, answer)
-            await response.aclose()
+            await self._awaited(response.aclose())
 
     def _note(self, entry: Entry, body: bytes, answer: Reply | Response | None) -> None:
         entry.answer = answer
@@ -129,6 +154,16 @@ class Proxy:
         sentence = f"The upstream {self._upstream.scheme}://{self._upstream.hostname} did not answer: {error}"
         body = utf8(compact({"error": {"message": sentence, "type": "upstream_error", "code": None}}))
         return plain(502, [("content-type", "application/json")], body)
+
+
+async def _within(scope: anyio.CancelScope, work: Coroutine[Any, Any, _T]) -> _T | None:
+    with scope:
+        return await work
+    return None
+
+
+async def _next(pieces: AsyncIterator[bytes]) -> bytes | None:
+    return await anext(pieces, None)
 
 
 def judged(http: HttpRequest, route: Route) -> tuple[Request, Sequence[Verdict]]:

@@ -254,8 +254,10 @@ def _proxy(engine: Engine, upstream: str) -> Proxy:
     return Proxy(engine, upstream)
 
 
-#: Turns of the loop until a connection that was accepted last is made.
-_TURNS = 8
+async def _turns() -> None:
+    """Lets the loop make the connection that was accepted last, or tell each closed one that it is lost."""
+    for _ in range(8):
+        await asyncio.sleep(0)
 
 
 @asynccontextmanager
@@ -283,9 +285,9 @@ async def _listening(
         with suppress(NotImplementedError):  # Windows
             for listener in server.sockets:  # a closed server would leave open what it accepted just now
                 asyncio.get_running_loop().remove_reader(listener.fileno())
-        for _ in range(_TURNS):
-            await asyncio.sleep(0)
+        await _turns()
         server.close()
         for connection in list(connections):
             connection.close()
+        await _turns()
         await server.wait_closed()

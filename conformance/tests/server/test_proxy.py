@@ -1,10 +1,13 @@
 """The strict server between a client and an API, which is another strict server here."""
 
+import asyncio
+import gc
 import gzip
 import json
 import socket
 import time
 import tracemalloc
+import warnings
 import zlib
 from base64 import b64encode
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
@@ -19,8 +22,9 @@ import zstandard
 from ellmer_conformance.scenarios.script import Answer, Delivery, Failure, Say, Script
 from ellmer_conformance.server import StrictServer
 from ellmer_conformance.server.chat_apis.base import WRONG_KEY
+from ellmer_conformance.server.engine import Engine
 from ellmer_conformance.server.http.messages import HttpRequest
-from ellmer_conformance.server.proxy import keys_of, recorded
+from ellmer_conformance.server.proxy import Proxy, keys_of, recorded
 from ellmer_core.base.budget import SERVER
 
 LONG = Answer((Say("one two three four five six seven eight nine ten"),))
@@ -380,3 +384,22 @@ def test_as_much_of_a_long_answer_is_kept_however_it_is_cut(monkeypatch):
             assert len(answer.content) == 5000
         kept = {len(entry.answer.body) for entry in server.requests}
     assert kept == {1000}
+
+
+async def stopped_after(turns, origin):
+    """Stops a proxy while it asks its upstream, and leaves the request a moment later, as the server does."""
+    proxy = Proxy(Engine({}), origin)
+    request = HttpRequest("POST", "/v1/chat/completions", {"host": "x"}, json.dumps(CHAT).encode())
+    asking = asyncio.ensure_future(proxy.answer(request))
+    for _ in range(turns):
+        await asyncio.sleep(0)
+    asyncio.get_running_loop().call_soon(asking.cancel)
+    await proxy.aclose()
+
+
+def test_a_stop_closes_a_connection_that_is_just_made(upstream):
+    with warnings.catch_warnings(record=True) as left_open:
+        for turns in range(1, 40):
+            asyncio.run(stopped_after(turns, upstream.origin))
+        gc.collect()
+    assert [str(each.message) for each in left_open if each.category is ResourceWarning] == []
