@@ -275,9 +275,7 @@ CELLS = {
         r"(?i)describe_(image|media|content)|file_understanding", L, C, OPENAI
     ),
     "The next provider answers if one is down": runs("✓", fallback),
-    "A message is added while the model works": nothing(
-        r"(?i)^(enqueue|steer|interject)", L, C
-    ),
+    "A message is added while the model works": nothing(r"(?i)^(enqueue|steer|interject)", L, C),
     "A long history is made shorter": names(
         "✓", f"{M}SummarizationMiddleware", "langchain_core.messages:trim_messages"
     ),

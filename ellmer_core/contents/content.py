@@ -14,10 +14,11 @@ from dataclasses import dataclass, field, fields
 from functools import cached_property
 from typing import TYPE_CHECKING, Any, ClassVar, TypeVar, get_args
 
+from ..base.argument_checks import misfit
 from ..base.budget import CLIENT
 from ..base.log import logger, warn
 from ..base.printable_text import revealed
-from ..base.values import Value, misfit
+from ..base.values import Value
 from ..errors import ContentFieldError
 from .display import Displayed
 

@@ -17,9 +17,9 @@ from functools import cached_property
 from math import isfinite
 from typing import Any, assert_never
 
+from ..base.argument_checks import KINDS
 from ..base.log import warn
 from ..base.printable_text import revealed
-from ..base.values import KINDS
 from ..errors import UsageError, error_message
 from . import content, turns
 from . import content as ours

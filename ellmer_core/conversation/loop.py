@@ -99,7 +99,10 @@ def _after_calls(
     a result is the answer.
     """
     limits = settings.usage_limits
-    if reached := _reached(settings, history.turns[began:], rounds):
+    counted = limits.tool_calls is not None or limits.same_calls is not None
+    may_end = counted or rounds >= settings.max_tool_rounds
+    reached = _reached(settings, history.turns[began:], rounds) if may_end else None
+    if reached is not None:
         yield from _refused(history, settings, turn, reached)
     elif (yield from call_tools(history, settings, turn.tool_requests)) and not history.added:
         return None
@@ -108,7 +111,7 @@ def _after_calls(
     added = history.added
     if added:
         yield UserTurn(added)
-    if reached or (limits.at_limit == "answer" and limits.next_is_last(history.turns[began:])):
+    if reached is not None or (limits.at_limit == "answer" and limits.next_is_last(history.turns[began:])):
         settings = _without_tools(settings)
     elif "tool_choice" in settings.wire.params:
         settings = _not_forcing(settings)

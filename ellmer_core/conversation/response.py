@@ -11,7 +11,7 @@ from functools import partial
 from operator import is_
 from typing import Any, TypeVar
 
-from ..base.values import misfit
+from ..base.argument_checks import misfit
 from ..contents.content import (
     Content,
     ContentImageInline,

@@ -127,8 +127,6 @@ class UsageLimits(Value):
         Examples:
             >>> UsageLimits(tool_calls=2).check_calls([UserTurn("Hi"), AssistantTurn("Hello!")])
         """
-        if self.tool_calls is None and self.same_calls is None:
-            return
         calls = sum(len(t.tool_requests) for t in turns if isinstance(t, AssistantTurn) and not t.lost)
         if self.tool_calls is not None and calls > self.tool_calls:
             raise UsageLimitError(

@@ -103,7 +103,9 @@ def profiled(wire: Wire, profile: Profile | Mapping[str, Any] | None) -> Profile
         raise UsageError(f"profile= must be a Profile or a dictionary of its fields, not {profile!r}.")
     if not profile:
         return profile_of(wire)
-    given = {name: tuple(value) if isinstance(value, list) else value for name, value in profile.items()}
+    given: dict[str, Any] = {
+        name: tuple(value) if isinstance(value, list) else value for name, value in profile.items()
+    }
     if wrong := unfit(Profile, given):
         raise UsageError(f"profile= is not valid: {wrong}")
     return replace(profile_of(wire), **given)

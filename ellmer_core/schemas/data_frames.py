@@ -153,11 +153,12 @@ def _counts_rows(index: Any) -> bool:
 def columns_of(type: Any, *, array: bool) -> list[str]:
     """Returns the columns of a data frame of this type: an array of objects, or an object for each row."""
     wanted = type_of(type)
-    schema = _target(wanted.schema) if isinstance(wanted, TypeJsonSchema) else {}
+    written: Mapping[str, Any] = wanted.schema if isinstance(wanted, TypeJsonSchema) else {}
+    schema = _target(written)
     row: Any = wanted
     if array:
         row = wanted.items if isinstance(wanted, TypeArray) else None
-        schema = _target({"$defs": wanted.schema.get("$defs"), **schema.get("items", {})}) if schema else {}
+        schema = _target({"$defs": written.get("$defs"), **schema.get("items", {})})
     if isinstance(schema.get("properties"), Mapping):
         return list(schema["properties"])
     if not isinstance(row, TypeObject):

@@ -20,7 +20,7 @@ from math import isinf
 from typing import Any, Literal
 from urllib.parse import SplitResult, parse_qsl, quote, unquote, unquote_plus, urlsplit
 
-from ..secrets.credential_names import is_signature
+from ..secrets.named_credentials import is_signature
 from ..secrets.redaction import MASK, fingerprint_of, is_secret_name, names
 
 SALT = "salt"  # beside the fingerprints of an interaction

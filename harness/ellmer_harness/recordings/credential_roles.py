@@ -14,7 +14,7 @@ from functools import cached_property
 from urllib.parse import parse_qsl, urlsplit
 
 from ..secrets.cassette_scan import Finding
-from ..secrets.credential_names import is_role, kind
+from ..secrets.named_credentials import is_role, kind
 from .interaction import Interaction, value_of
 from .public_pages import cookie_values
 

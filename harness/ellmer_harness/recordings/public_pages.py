@@ -8,8 +8,7 @@ import re
 from collections.abc import Iterable
 from urllib.parse import parse_qsl, urlsplit
 
-from ..secrets.credential_names import kind
-from ..secrets.named_credentials import is_credential, without_visitors
+from ..secrets.named_credentials import is_credential, kind, without_visitors
 from ..secrets.random_values import drawn
 from .interaction import Interaction, value_of
 

@@ -16,8 +16,7 @@ from pydantic_core import from_json
 from ellmer_core.base.budget import RECORDING, has_more_values
 
 from ..format.compression import archived_part, undo
-from .credential_names import hinted, kind, telling
-from .named_credentials import is_of_a_visitor
+from .named_credentials import hinted, is_of_a_visitor, kind, telling
 from .quick_search import has_name_in_binary
 from .service_keys import runs
 

@@ -1,4 +1,7 @@
-"""Credentials by their names and places: whether the value of a field is one, and which ones a text has.
+"""Names that suggest a credential: one list for URLs, forms, JSON, XML and headers.
+
+`clientSecret`, `client-secret`, `CLIENT_SECRET` and `client.secret` are one name: only the words count, above
+all the last ones.
 
 In a text (code, forms, URLs, XML, header lines, multipart bodies), names are looked for first, and their values next. A
 text without such names is skipped quickly.
@@ -9,14 +12,12 @@ from __future__ import annotations
 import re
 from base64 import b64decode
 from collections.abc import Iterator
+from functools import lru_cache
 from typing import Literal
 from urllib.parse import unquote
 
-from .credential_names import WORDS, Kind, is_public_name, is_role, is_signature, kind, words_of
 from .random_values import (
     drawn,
-    in_letters,
-    is_guessed,
     is_placeholder,
     is_typed,
     made_of_words,
@@ -25,6 +26,152 @@ from .random_values import (
 )
 from .service_keys import around, keys
 
+# --- Names -----------------------------------------------------------------------------------------------
+
+
+Kind = Literal["password", "number", "secret", "parameter", ""]
+
+# Somebody chose these: any value may be one.
+_PASSWORDS = (
+    *("password", "passwords", "passwd", "passphrase", "passcode", "pwd", "userpass", "passwort", "pass"),
+    *(
+        "pin",
+        "otp",
+        "totp",
+        "mfa code",
+        "otp code",
+        "one time code",
+        "sms code",
+        "backup code",
+        "recovery code",
+        *("backup codes", "recovery codes", "scratch codes"),
+        *("totp code", "2fa code", "two factor code", "login code"),
+    ),
+    *("unlock code", "verification code", "psk", "bindpw", "snmp community", "recovery key"),
+    "bind credentials",  # of LDAP
+)
+# Of the passwords, these have a digit and no space: `data-event-name="menu.pin">move to sidebar` is none.
+_NUMBERS = {"pin", "otp", "totp"}
+_END_OF_PASSWORDS = ("password", "passwd", "passphrase")
+# Drawn by lot, or containing something that was: only random values are one.
+_SECRETS = (
+    *("secret", "secrets", "token", "jwt", "auth", "authorization", "credential", "credentials"),
+    "secret string",  # of AWS Secrets Manager
+    *("cookie", "cookies", "apikey", "api key", "access key", "secret key", "private key", "signing key"),
+    *(
+        "account key",
+        "auth key",
+        "subscription key",
+        "shared key",
+        "encryption key",
+        "master key",
+        "hmac key",
+    ),
+    *("fernet key", "cipher key", "deploy key", "ingestion key"),
+    *(
+        "dev key",
+        "developer key",
+        "session key",
+        "service key",
+        "admin key",
+        "license key",
+        "storage key",
+        "webhook key",
+        "server key",
+    ),
+    *("client key", "app key", "application key", "functions key", "role key", "session id", "sessionid"),
+    *("sid", "connection string", "conn str", "dsn", "bearer", "assertion", "sas", "code verifier"),
+    *("device code", "authorization code", "auth code", "activation code", "auth req id", "preshared key"),
+    *(
+        "pre shared key",
+        "client key data",
+        "csrf",
+        "xsrf",
+        "token hint",
+        "saml response",
+        "saml request",
+        "samlart",
+        "sam lart",  # it is spelled `SAMLart`
+    ),
+)
+_END_OF_SECRETS = (
+    *("secret", "apikey", "accesskey", "secretkey", "privatekey", "accountkey", "connectionstring"),
+    *(
+        "accesstoken",
+        "authtoken",
+        "refreshtoken",
+        "idtoken",
+        "sessiontoken",
+        "sessionid",
+        "sessid",
+        "wstoken",
+    ),
+    *("csrfmiddlewaretoken", "csrftoken", "xsrftoken"),
+)
+# Common words, which tell of a credential only where there are parameters: in URLs, forms and headers.
+_PARAMETERS = (
+    "key",
+    "sig",
+    "signature",
+    "session",
+    "amz credential",
+    "goog credential",
+    "code",
+    "appid",
+    "ticket",
+)
+# Whatever their value is, these are credentials. Other names are one only if the value looks like one.
+_ROLES = {
+    *("secret", "secrets", "api key", "apikey", "access token", "refresh token", "id token", "auth token"),
+    *("session token", "security token", "csrf token", "xsrf token", "secret key", "private key"),
+    *("secret access key", "access key secret"),
+    "code verifier",
+    *("device code", "csrf", "xsrf", "saml response", "saml request", "samlart", "sam lart", "assertion"),
+}
+# These are computed from the request and the time, and differ in each run.
+_SIGNATURES = {
+    *("sig", "signature", "amz credential", "amz date", "amz expires"),
+    *("goog credential", "goog date", "goog expires"),
+}
+# Words that may follow without a change of meaning.
+AFTER = {"", "value", "base64", "b64", "digest", "hash", "text", "confirmation", "confirm", "base", "plain"}
+#: The end of the names of gRPC's metadata whose values are bytes.
+BINARY = "-bin"
+# In these names, "token" means a position in a list, a request, or a part of a text.
+_PLACES = {
+    *("page", "next", "previous", "prev", "continuation", "resumption", "pagination", "sync", "start"),
+    *("paging", "scroll", "marker", "bookmark", "checkpoint", "iterator", "position"),
+    *("cursor", "turn", "hashed"),
+    *("request", "offset", "delta", "skip", "resume", "idempotency", "max", "total", "stop", "eos", "bos"),
+}
+
+# These are published: they tell who asks, or name a thing.
+_PUBLIC = {
+    *("sentry key", "site key", "dataset key", "foreign key"),
+    *("partition key", "sort key", "cache key", "idempotency key", "object key", "taxon key", "project key"),
+    *(
+        "resume key",
+        "resumption key",
+        "continuation key",
+        "page key",
+        "next key",
+        "start key",
+        "evaluated key",
+    ),
+    "public key token",  # of an assembly of .NET
+    "s3 key",  # the name of an object
+    "ncbi sid",  # of every visitor
+    "model sessionid",  # Azure's servers that answered
+}
+_PUBLISHING = {"public", "publishable", "pub"}  # in the name of a key: `UPLOADCARE_PUB_KEY`
+_KEY_IN_ENVIRONMENT = re.compile(r"[A-Z][A-Z0-9]*(?:_[A-Z0-9]+)*_KEY")  # of a variable: `BRAVE_KEY`
+_IDEMPOTENT = re.compile(
+    r"(?:\A|[^A-Za-z])[cC]lientToken\Z"
+)  # AWS's. Vault's has another spelling: `client_token`
+
+_END_OF_ROLES = (
+    *("secret", "apikey", "secretkey", "accesstoken", "refreshtoken", "csrfmiddlewaretoken", "csrftoken"),
+)
 _SENTRY = re.compile(r"https://[0-9a-f]{32}@[\w.-]+/\d+")  # with the public key only
 # PostHog's key of a project, Datadog's token of a client, publishable keys of Stripe, Clerk and Mapbox, Crossref's in links to publishers, the
 # key of an application of Stack Exchange, which ends with `((`, and the one key that BART gives to everybody
@@ -33,168 +180,78 @@ _PUBLISHED = re.compile(
 )
 _NUMBER = re.compile(r"\S*\d\S*")
 _UUID = re.compile(r"[0-9a-fA-F]{8}(?:-[0-9a-fA-F]{4}){3}-[0-9a-fA-F]{12}")
+_CAMEL = re.compile(r"(?<=[a-z0-9])(?=[A-Z])|(?<=[A-Z])(?=[A-Z][a-z])")
+_BREAK = re.compile(r"[^A-Za-z0-9]+|(?<=[A-Za-z])(?=\d+$)")
 
-Evidence = Literal["form", "role", "link", "place", "chosen", "name", "csrf"]
-"""Why a value is taken for a credential: by its own form, by a name that only credentials have, as a key in a link, by its name if a
-request sends it, as a password that somebody chose, only by a name that other values have, too, or as a CSRF token, which gives access
-to nothing by itself.
-"""
-_NUMBERED = re.compile(r"(?:[a-z]{2,9}_)?[0-9a-fA-F-]+")  # as ids of sessions are
-_OBJECT = re.compile(r"[A-Z]{2}[0-9a-f]{32}")  # Twilio's string identifier: `AP…` is an application
-_CSRF_COOKIE = re.compile(
-    r"(?i)[\w.-]{0,40}[cx]srf[\w.-]{0,40}=[^;]*(?:;\s*(?:expires|max-age|domain|path|samesite|secure|httponly)\b[^;]*)*"
+WORDS: tuple[str, ...] = (
+    *("pass", "pwd", "secret", "token", "auth", "cred", "cookie", "key", "sess", "conn"),
+    *("jwt", "sig", "sid", "dsn", "assertion", "sas", "otp", "verifier"),
+    *("pin", "csrf", "xsrf", "saml", "code", "appid", "psk", "bindpw", "snmp", "ticket"),
 )
-_DIGEST = re.compile(r"Digest \w+=")  # its response is for one request (RFC 7616)
-_IMPOSSIBLE = re.compile(
-    r"(?i)[0-9a-f]{8}-[0-9a-f]{4}-(?:[09a-f][0-9a-f]{3}-[0-9a-f]{4}|[0-9a-f]{4}-[0-7ef][0-9a-f]{3})-.*"
-)  # RFC 9562
-_OPENS_FILES = re.compile(r"(?i)x-(?:amz|goog)-|sig\Z")  # who has the whole link gets the file
-#: What a token is of that gives access. Other tokens may stand for anything: a card, a turn, an upload.
-_WITH_TOKEN = frozenset(
-    [
-        "access",
-        "account",
-        "admin",
-        "agent",
-        "api",
-        "app",
-        "application",
-        "auth",
-        "authentication",
-        "bearer",
-        "bot",
-        "ci",
-        "client",
-        "delegation",
-        "deploy",
-        "developer",
-        "device",
-        "github",
-        "gitlab",
-        "hf",
-        "id",
-        "identity",
-        "installation",
-        "integration",
-        "job",
-        "jwt",
-        "login",
-        "master",
-        "member",
-        "npm",
-        "oauth",
-        "oauth2",
-        "personal",
-        "private",
-        "refresh",
-        "registration",
-        "registry",
-        "reset",
-        "root",
-        "runner",
-        "secret",
-        "security",
-        "service",
-        "session",
-        "slack",
-        "sso",
-        "subject",
-        "team",
-        "tenant",
-        "user",
-        "vault",
-        "verification",
-        "web",
-        "workspace",
-    ]
-)
-_SELF_TOLD = re.compile(r"(?i)pass|pwd|secret|wrong|invalid|incorrect")
+"""Parts of the names above, lower-case: text without one of them holds none."""
+_HINTS = (*WORDS, "bearer")
+PASSWORDS = frozenset((*_PASSWORDS, *_END_OF_PASSWORDS))
+"""The ends of the names of what somebody chose."""
+NAMES = frozenset((*PASSWORDS, *_SECRETS, *_END_OF_SECRETS))
+"""The ends of the names whose value is a credential in any place."""
+PARAMETERS = frozenset(_PARAMETERS)
+"""The ends of the names whose value is a credential only as a parameter."""
 
 
-def evidence(name: str, value: str) -> Evidence:
-    """Returns what tells that a value of this name is a credential.
-
-    Args:
-        name: The name of a header, a parameter or a field; that of a parameter begins with the `?` or `&` before it.
-        value: A value that was found by this name.
-
-    Examples:
-        >>> evidence("access_token", "pfQuL0xfW8x67CKVQYRBwx6whEICC0Fi")
-        'role'
-    """
-    last, in_link = [*filter(None, words_of(name))][-2:], name.startswith(_IN_LINKS)
-    if kind(name) in ("password", "number"):
-        return _of_chosen(value)
-    if last[-1:] == ["authorization"] and ":" in _coded_login(value):
-        return evidence_of_login(value, "")
-    if in_link and _OPENS_FILES.match(name[1:]):
-        return "place"
-    is_object = last[-1:] == ["sid"] and _OBJECT.fullmatch(value)
-    is_csrf = _CSRF_COOKIE.fullmatch(value) or any("csrf" in word or "xsrf" in word for word in last)
-    made_up = _MADE_UP.fullmatch(value) or (last[-1:] == ["authorization"] and _is_altered(value))
-    opens_nothing = is_object or _DIGEST.match(value) or _IMPOSSIBLE.fullmatch(value) or made_up
-    if is_csrf or opens_nothing or _is_of_others(name, last):
-        return "csrf" if is_csrf else "name"
-    if "".join(last).endswith(("sessionid", "sessid")):
-        return "name" if _NUMBERED.fullmatch(value) and not in_link else "place"
-    in_role = is_role(name) or last[-1:] == ["authorization"]
-    return "place" if not in_role else "link" if in_link and last[-1].endswith("key") else "role"
+def hinted(text: str) -> bool:
+    """Tells quickly whether a text may contain the name of a credential."""
+    lower = text.lower()
+    return bool(text) and any(hint in lower for hint in _HINTS)
 
 
-_MADE_UP = re.compile(r"(?i)(?:test|fake|dummy|mock|stub)[a-z0-9]+")
-_PADDED = re.compile(r"[A-Za-z0-9+/_-]+={1,2}")
-_MOSTLY, _LEAST_TEXT = 0.75, 16
+@lru_cache(maxsize=8192)
+def kind(name: str) -> Kind:
+    """Returns the kind of credential that a name suggests, or `""`. A `parameter` counts only in URLs, forms and headers."""
+    what = _kind(name.removesuffix(BINARY)) if hinted(name) else ""
+    return "" if what == "parameter" and name.endswith(BINARY) else what
 
 
-def _is_altered(value: str) -> bool:
-    """Tells whether a value is Base64 in which somebody overwrote letters: it is text, but for a few unreadable bytes, or its padding is not
-    that of its length. Of random bytes, more than half are unreadable.
-    """
-    if _PADDED.fullmatch(value) and len(value) % 4:
-        return True
-    coded = value.replace("-", "+").replace("_", "/")
-    try:
-        data = b64decode(coded + ("" if "=" in coded else "=" * (-len(coded) % 4)), validate=True)
-    except ValueError:
-        return False
-    readable = sum(32 <= byte < 127 for byte in data)
-    return len(data) >= _LEAST_TEXT and _MOSTLY * len(data) <= readable < len(data)
+def _kind(name: str) -> Kind:
+    words = words_of(name)
+    if _is_public_name(name) or _IDEMPOTENT.search(name):
+        return ""
+    for many in (3, 2, 1):
+        last, before = " ".join(words[-many:]), words[-many - 1 :][:1] if len(words) > many else []
+        if last in _PASSWORDS:
+            return "number" if last in _NUMBERS else "password"
+        if last in _SECRETS and not (last == "token" and before and before[0] in _PLACES):
+            return "secret"
+        if last in _PARAMETERS:
+            return "secret" if _KEY_IN_ENVIRONMENT.fullmatch(name) else "parameter"
+    return _ending(words[-1]) if words else ""
 
 
-def _of_chosen(password: str) -> Evidence:
-    plain = in_letters(unquote(password))
-    rest = _SELF_TOLD.sub("", plain)
-    if is_guessed(plain) or (rest != plain and not drawn(rest)):
-        return "name"
-    return "role" if drawn(password) else "chosen"
+@lru_cache(maxsize=8192)
+def telling(name: str) -> bool:
+    """Tells whether a value of this name is a credential in any place."""
+    return kind(name) in ("password", "number", "secret")
 
 
-def evidence_of_login(found: str, before: str) -> Evidence:
-    """Returns what tells that a login in Base64, or the password of a URL, is a credential.
-
-    Args:
-        found: The login, or the password.
-        before: The text before it.
-
-    Examples:
-        >>> evidence_of_login("admin", "https://admin:"), evidence_of_login("hackme", "https://admin:")
-        ('name', 'name')
-    """
-    if repeats_its_user(found, before):
-        return "name"
-    user, _, word = _coded_login(found).partition(":")
-    plain = word or user or found
-    return "form" if drawn(plain) else "name" if is_guessed(plain) else "chosen"
+@lru_cache(maxsize=8192)
+def is_role(name: str) -> bool:
+    """Tells whether a value of this name is a credential, whatever the value looks like: `password`, `access_token`."""
+    words = words_of(name)
+    last = (" ".join(words[-many:]) for many in (3, 2, 1))
+    return (
+        kind(name) in ("password", "number")
+        or not _ROLES.isdisjoint(last)
+        or bool(words and words[-1].endswith(_END_OF_ROLES))
+    )
 
 
-def _is_of_others(name: str, last: list[str]) -> bool:
-    """Tells whether values of this name are those of one request, of every visitor, or of other things: a signature, `card_token`."""
-    if is_signature(name):
-        return True
-    return len(last) == 2 and last[1] == "token" and last[0] not in _WITH_TOKEN and not is_role(name)
+@lru_cache(maxsize=8192)
+def is_signature(name: str) -> bool:
+    """Tells whether a value of this name is computed anew for each request: a signature, or its date."""
+    words = words_of(name)
+    return any(" ".join(words[-many:]) in _SIGNATURES for many in (2, 1))
 
 
-_IN_LINKS = ("?", "&")
+IN_LINKS = ("?", "&")
 
 
 def _is_published(value: str) -> bool:
@@ -215,11 +272,33 @@ def is_credential(name: str, value: str) -> bool:
     return credential("secret", value) or any(keys([value]))
 
 
+def _is_public_name(name: str) -> bool:
+    """Tells whether a value of this name is published, such as Sentry's key."""
+    words = words_of(name)
+    is_key = words[-1:] == ["key"] and not _PUBLISHING.isdisjoint(words)
+    return is_key or any(" ".join(words[-many:]) in _PUBLIC for many in (2, 3))
+
+
 def _is_id(name: str, value: str) -> bool:
     """Tells whether a parameter names a thing: `datasetKey=<UUID>`, `ApplicationId=<UUID>`."""
     words = words_of(name)
     named = kind(name) == "parameter" or (words and words[-1] == "id" and kind(name) == "")
     return bool(named) and len(words) > 1 and bool(_UUID.fullmatch(value))
+
+
+def _ending(word: str) -> Kind:
+    """Returns the kind of credential that the end of a word suggests: `pgpassword`, `clientsecret`."""
+    if word.endswith(_END_OF_PASSWORDS):
+        return "password"
+    return "secret" if word.endswith(_END_OF_SECRETS) else ""
+
+
+def words_of(name: str) -> list[str]:
+    """Returns the words of a name in lower case, without those that may follow without a change of meaning."""
+    words = [word.lower() for word in _BREAK.split(_CAMEL.sub("_", name[-80:]))]
+    while words and (words[-1] in AFTER or words[-1].isdigit()):
+        words.pop()
+    return words
 
 
 # --- Cookies of visitors ----------------------------------------------------------------------------------
@@ -368,7 +447,7 @@ def named(text: str, lower: str) -> Iterator[tuple[str, str, int, str]]:
             found = _after(near, begin - before, name_end - before, what)
             if found and not limits.cuts(near, found, before):
                 found = _in_path(text, begin, found)
-                mark = text[begin - 1] if text[begin - 1 : begin] in _IN_LINKS else ""
+                mark = text[begin - 1] if text[begin - 1 : begin] in IN_LINKS else ""
                 yield NAMED, found, at, mark + name.rstrip("]")
 
 
@@ -429,7 +508,7 @@ def credential(what: Kind, value: str) -> bool:
         return False
     value = _TEMPLATE.sub("", value)
     scheme, _, rest = value.partition(" ")
-    if scheme.lower() == "basic" and ":" in _coded_login(rest):
+    if scheme.lower() == "basic" and ":" in coded_login(rest):
         return _login(rest)
     if _LINK.fullmatch(value):
         return _opens(value)
@@ -471,7 +550,7 @@ def _is_secret_piece(piece: str) -> bool:
     inner = inner.strip("'\"")
     if _LINK.fullmatch(inner):
         return _opens(inner)
-    if _is_id(name, inner) or is_public_name(name):
+    if _is_id(name, inner) or _is_public_name(name):
         return False
     has_name = bool(inner) and _WORDS_OF_NAME.fullmatch(name) and made_of_words(name)
     return drawn(inner) or (not has_name and drawn(piece))
@@ -618,34 +697,13 @@ def _of_hosts(text: str) -> Iterator[re.Match[str]]:
 
 def _login(coded: str) -> bool:
     """Tells whether this is `user:password` in base64, and the password no placeholder, or a random key with no password behind it."""
-    user, _, word = _coded_login(coded).partition(":")
+    user, _, word = coded_login(coded).partition(":")
     if not word:
         return drawn(user)
     return len(word) >= 4 and not is_placeholder(word) and not names_its_role(word)
 
 
-_USER = re.compile(r"//([^/?#:@\s]{1,80}):\Z")
-
-
-def repeats_its_user(found: str, before: str) -> bool:
-    """Tells whether a password is the name of its user, as `admin:admin` of a program that was just installed.
-
-    Args:
-        found: A password of a URL, or a login in Base64.
-        before: The text before it.
-
-    Examples:
-        >>> repeats_its_user("admin", "https://admin:"), repeats_its_user("tr0ub4dor", "https://admin:")
-        (True, False)
-    """
-    user, _, word = _coded_login(found).partition(":")
-    if not word:
-        in_url = _USER.search(before[-90:])
-        user, word = in_url[1] if in_url else "", found
-    return user.lower() == word.lower() and not drawn(word)
-
-
-def _coded_login(coded: str) -> str:
+def coded_login(coded: str) -> str:
     """Returns the text of a login in base64, or `""`."""
     plain = coded.rstrip("=").replace("-", "+").replace("_", "/")
     try:

@@ -14,8 +14,8 @@ from functools import cache
 from urllib.parse import unquote
 
 from ..format.json_text import in_ascii, searcher
-from .credential_names import AFTER, BINARY, NAMES, PARAMETERS, PASSWORDS
 from .key_patterns import PATTERNS, Pattern
+from .named_credentials import AFTER, BINARY, NAMES, PARAMETERS, PASSWORDS
 
 LAYERS = 3
 """How often what is encoded may be encoded again."""

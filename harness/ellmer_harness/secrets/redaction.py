@@ -24,9 +24,8 @@ from urllib.parse import quote, quote_plus, unquote, unquote_plus, urlsplit, url
 from ..exchange.messages import Headers
 from ..exchange.reply import Reply
 from ..format.compression import is_coded
-from .credential_names import is_signature, kind
 from .multi_word_search import Spans, spans
-from .named_credentials import is_credential
+from .named_credentials import is_credential, is_signature, kind
 
 # --- The replacement of values ---------------------------------------------------------------------------
 

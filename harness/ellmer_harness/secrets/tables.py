@@ -7,8 +7,7 @@ import re
 from collections.abc import Iterator
 from contextlib import suppress
 
-from .credential_names import Kind, hinted, kind, telling
-from .named_credentials import credential
+from .named_credentials import Kind, credential, hinted, kind, telling
 from .random_values import made_of_words
 
 _HEAD = re.compile(r"(?=[^A-Za-z]*[A-Za-z])[\w .-]{1,40}")  # a row with a number is no head

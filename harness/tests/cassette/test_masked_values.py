@@ -8,7 +8,7 @@ import httpx
 import pytest
 
 from ellmer_harness import CassetteError, Match, Miss, use_cassette
-from ellmer_harness.secrets.credential_names import is_signature
+from ellmer_harness.secrets.named_credentials import is_signature
 from ellmer_harness.secrets.redaction import is_secret_name
 
 API = "https://api.example.com"

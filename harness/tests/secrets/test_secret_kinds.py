@@ -20,8 +20,8 @@ from hypothesis import strategies as st
 
 from ellmer_harness import use_cassette
 from ellmer_harness.secrets.cassette_scan import masks, scan, scan_written
-from ellmer_harness.secrets.credential_names import kind
 from ellmer_harness.secrets.key_patterns import ALPHABETS, PATTERNS
+from ellmer_harness.secrets.named_credentials import kind
 from ellmer_harness.secrets.redaction import letter_by_letter, spellings
 from ellmer_harness.secrets.service_keys import around, keys
 

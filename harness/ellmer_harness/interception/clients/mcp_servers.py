@@ -29,8 +29,7 @@ from ellmer_core.base.budget import MCP_RECORDING
 from ...errors import Miss
 from ...exchange.json_rpc import message_of
 from ...exchange.messages import Failure
-from ...secrets.credential_names import kind
-from ...secrets.named_credentials import is_credential
+from ...secrets.named_credentials import is_credential, kind
 from ...secrets.redaction import MASK
 from .. import open_cassettes
 from ..http1 import BrokenError, Outgoing, Wire
