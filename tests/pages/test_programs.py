@@ -15,12 +15,16 @@ import pytest
 from ellmer_conformance.server import StrictServer
 
 PROGRAMS = Path(__file__).parents[2] / "examples" / "programs"
-ALL = sorted(PROGRAMS.glob("*.py"))
+ALL = sorted(PROGRAMS.rglob("*.py"))
 TESTS = [path for path in ALL if path.stem.startswith("test_")]
-SERVED = [PROGRAMS / "mcp_server.py", PROGRAMS / "seat_server.py"]  # which other programs start
+SERVED = [
+    PROGRAMS / "mcp_servers" / name for name in ("mcp_server.py", "seat_server.py")
+]  # which other programs start
 MARKS = {
-    PROGRAMS / "web_questions.py": pytest.mark.slow,
-    PROGRAMS / "screenshot.py": pytest.mark.skipif(not shutil.which("chromium"), reason="it needs chromium"),
+    PROGRAMS / "mcp_servers" / "web_questions.py": pytest.mark.slow,
+    PROGRAMS / "tools" / "screenshot.py": pytest.mark.skipif(
+        not shutil.which("chromium"), reason="it needs chromium"
+    ),
 }
 
 

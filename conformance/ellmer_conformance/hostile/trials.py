@@ -31,10 +31,12 @@ from ..scenarios.messages import Text, Tool
 from ..scenarios.script import Answer, Call
 from .attacks import ATTACKS, PLACE, TEXT, Attack, Duty
 
-__all__ = ["DUTIES", "LIMIT", "MEMORY", "TIMEOUT", "Trial", "kinds", "tried"]
+__all__ = ["COMMAND", "DUTIES", "LIMIT", "MEMORY", "TIMEOUT", "Trial", "kinds", "tried"]
 
 #: Seconds that a client is given as its own timeout, and after which it hangs. A read timeout begins anew with each byte.
 TIMEOUT, LIMIT = 3.0, 12.0
+#: Seconds of a command: those of its answer, and some to start.
+COMMAND = LIMIT + 4.0
 #: Bytes that a client may need for an answer.
 MEMORY = 256 * 1024 * 1024
 _ROOM = 3 * 1024**3  # bytes of address space beyond what the adapter needs
@@ -100,7 +102,7 @@ def tried(
     to = replace(endpoint(place, wire, provider), base_url=url, timeout=timeout)
     with planted(place.key_vars):
         if isinstance(adapter, Driver):
-            played = _in_a_process(lambda: _answered(adapter, place, to, mode), LIMIT + _START, room=None)
+            played = _in_a_process(lambda: _answered(adapter, place, to, mode), COMMAND + _ENDS, room=None)
             played["memory"] = max(0, played["memory"] - _idle(adapter))
         else:
             played = _in_a_process(lambda: _played(adapter, to, mode), LIMIT)
@@ -140,7 +142,7 @@ def _kept(duty: Duty, played: dict[str, Any], visits: list[dict[str, Any]]) -> b
 
 # --- The process of a client -----------------------------------------------------------------------------
 
-_START = 8.0  # seconds in which a command may start and end, beside its answer
+_ENDS = 4.0  # seconds in which a command that is stopped may end
 _TOOL = Tool(
     "get_weather",
     "Returns the weather.",
@@ -183,7 +185,7 @@ def _answered(driver: Driver, place: ProviderAddress, to: Endpoint, mode: Mode) 
 @cache
 def _idle(driver: Driver) -> int:
     """Returns the bytes that a command needs without a request."""
-    return int(_in_a_process(lambda: {"memory": driver.idle()}, LIMIT + _START, room=None)["memory"])
+    return int(_in_a_process(lambda: {"memory": driver.idle()}, COMMAND + _ENDS, room=None)["memory"])
 
 
 def _played(adapter: Adapter, to: Endpoint, mode: str) -> dict[str, Any]:

@@ -94,7 +94,8 @@ def command(
 
 def _client(name: str | None, driver: str | None, wires: tuple[str, ...]) -> Adapter | Driver:
     """Returns the adapter or the command. Raises a usage error if there is none, or one too many."""
-    from ...runner.command import Driver  # noqa: PLC0415 - `conformance --help` should not wait for it
+    from ...hostile.trials import COMMAND  # noqa: PLC0415 - `conformance --help` should not wait for it
+    from ...runner.command import Driver  # noqa: PLC0415 - likewise
     from ...runner.selection import UnknownChoice, find_adapter  # noqa: PLC0415 - likewise
 
     if driver and (name or not wires):
@@ -102,12 +103,9 @@ def _client(name: str | None, driver: str | None, wires: tuple[str, ...]) -> Ada
             "--command needs --wire, the format that the program speaks, and excludes --adapter."
         )
     try:
-        return Driver(driver, timeout=ATTACKED) if driver else find_adapter(name or "ellmer-core")
+        return Driver(driver, timeout=COMMAND) if driver else find_adapter(name or "ellmer-core")
     except UnknownChoice as error:
         raise click.UsageError(str(error)) from error
-
-
-ATTACKED = 16.0  # seconds of a command: 12 for its answer, and some to start
 
 
 @contextmanager
